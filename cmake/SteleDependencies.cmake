@@ -1,0 +1,15 @@
+# The engine's six dependencies, as the distribution packages them.
+find_package(absl CONFIG REQUIRED)
+find_package(fmt CONFIG REQUIRED)
+find_package(zstd CONFIG REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+# lz4, xxHash and RE2 come without CMake packages on Debian 12.
+pkg_check_modules(STELE_LZ4 REQUIRED IMPORTED_TARGET GLOBAL liblz4)
+pkg_check_modules(STELE_XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+pkg_check_modules(STELE_RE2 REQUIRED IMPORTED_TARGET GLOBAL re2)
+if(TARGET zstd::libzstd_shared)
+  set(STELE_ZSTD_TARGET zstd::libzstd_shared)
+else()
+  set(STELE_ZSTD_TARGET zstd::libzstd_static)
+endif()

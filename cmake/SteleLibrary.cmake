@@ -1,0 +1,12 @@
+# stele::stele from all rooms. BUILD_SHARED_LIBS picks which of the two it names; both are always defined, and built when asked for.
+set(stele_objects "")
+foreach(room IN LISTS STELE_ROOM_OBJECTS)
+  list(APPEND stele_objects $<TARGET_OBJECTS:${room}>)
+endforeach()
+if(stele_objects)
+  add_library(stele_static STATIC ${stele_objects})
+  target_include_directories(stele_static PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(stele_static PUBLIC cxx_std_20)
+  target_link_libraries(stele_static PUBLIC absl::status absl::statusor PRIVATE $<BUILD_INTERFACE:stele_private_flags>)
+  add_library(stele::stele ALIAS stele_static)
+endif()

@@ -1,0 +1,41 @@
+# A room is a folder of src/: one object library from all its .cc files. Its flags stay private, so nothing leaks to consumers.
+#
+# stele_room(NAME) makes stele_NAME_objects; a folder without a .cc file yet makes nothing. The rooms a test may link are all of them
+# (SteleLibrary.cmake joins them); the order between rooms is docs/layers.txt and is checked by tools/checks/check_layers.py.
+set(STELE_ROOM_OBJECTS "")
+
+add_library(stele_private_flags INTERFACE)
+target_compile_features(stele_private_flags INTERFACE cxx_std_20)
+target_include_directories(stele_private_flags INTERFACE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+target_compile_options(stele_private_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+if(STELE_WERROR)
+  target_compile_options(stele_private_flags INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(stele_private_flags INTERFACE -Wthread-safety -Wthread-safety-beta)
+endif()
+if(STELE_INVARIANTS)
+  target_compile_definitions(stele_private_flags INTERFACE STELE_INVARIANTS=1)
+endif()
+if(STELE_SANITIZE)
+  target_compile_options(stele_private_flags INTERFACE -fsanitize=${STELE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(stele_private_flags INTERFACE -fsanitize=${STELE_SANITIZE})
+endif()
+target_link_libraries(stele_private_flags INTERFACE
+  absl::status absl::statusor absl::flat_hash_map absl::synchronization absl::inlined_vector
+  fmt::fmt ${STELE_ZSTD_TARGET} PkgConfig::STELE_LZ4 PkgConfig::STELE_XXHASH PkgConfig::STELE_RE2 Threads::Threads)
+
+function(stele_room name)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(stele_${name}_objects OBJECT ${sources})
+  set_target_properties(stele_${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_compile_options(stele_${name}_objects PRIVATE -fno-exceptions)
+  target_link_libraries(stele_${name}_objects PUBLIC stele_private_flags)
+  set(STELE_ROOM_OBJECTS ${STELE_ROOM_OBJECTS} stele_${name}_objects PARENT_SCOPE)
+  # A static library of one room, so that a room and its test build while other rooms do not.
+  add_library(stele_${name} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:stele_${name}_objects>)
+  target_link_libraries(stele_${name} PUBLIC stele_private_flags)
+endfunction()
