@@ -1,0 +1,44 @@
+// base/arena.h: memory that is given back all at once, for memtables.
+//
+// Threads:   Allocate is for one thread at a time; bytes() may be read by any thread.
+// Cost:      a bump of a pointer; blocks grow from 4 KiB to 1 MiB, larger requests get a block of their own.
+// Errors:    Allocate answers nullptr when memory is refused (engine rule 20); nothing changes then.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stele::internal {
+
+class Arena {
+ public:
+  Arena() = default;
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // `bytes` bytes aligned to 8, valid until the arena goes.
+  char* Allocate(size_t bytes) {
+    bytes = (bytes + 7) & ~size_t{7};
+    if (bytes > left_) return AllocateFromNewBlock(bytes);
+    char* result = next_;
+    next_ += bytes;
+    left_ -= bytes;
+    return result;
+  }
+  // Memory taken from the system so far.
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  char* AllocateFromNewBlock(size_t bytes);
+
+  char* next_ = nullptr;
+  size_t left_ = 0;
+  size_t block_bytes_next_ = 4096;
+  std::vector<char*> blocks_;
+  std::atomic<size_t> bytes_{0};  // relaxed: a figure for accounting, it orders nothing
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,35 @@
+// io/file_names.h: the names of a database's files, made and parsed in one place.
+//
+// CURRENT             which manifest counts
+// LOCK                who has the database open
+// MANIFEST-000007     the manifest, by number
+// 000012.log          a segment of the commit log
+// 000013.sst          an SSTable
+// *.tmp               being made; removed at open
+// Numbers are unique over all kinds within a database and never reused by another file (a recycled segment is renamed to its new number).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stele::internal {
+
+enum class FileType { kCurrent, kLock, kManifest, kSegment, kSstable, kTemporary };
+struct FileName {
+  FileType type;
+  uint64_t number = 0;  // 0 for CURRENT, LOCK and temporaries
+};
+
+inline constexpr std::string_view kCurrentName = "CURRENT";
+inline constexpr std::string_view kLockName = "LOCK";
+std::string ManifestName(uint64_t number);
+std::string SegmentName(uint64_t number);
+std::string SstableName(uint64_t number);
+std::string TemporaryName(std::string_view final_name);
+// nullopt for a name Stele never makes.
+std::optional<FileName> ParseFileName(std::string_view name);
+std::string JoinPath(std::string_view directory, std::string_view name);
+
+}  // namespace stele::internal
