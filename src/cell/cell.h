@@ -1,0 +1,56 @@
+// cell/cell.h: the stored cell: its identity, its kinds, its order within a row.
+//
+// Path:      memtable and sstable cursors -> here -> merge, gc, filter, read; flush and compaction -> sstable builder.
+// Units:     timestamps are microseconds; families are ranks (below), never names or ids.
+// Threads:   plain values; the bytes a Cell points to belong to the cursor that gave it (cell_cursor.h).
+// Source:    Bigtable (OSDI 2006) section 2 for the identity; engine rules "Order and commit" for tombstones that hide older sources only.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace stele::internal {
+
+enum class CellKind : uint8_t {
+  kDeleteRow = 0,     // tombstone: everything of the row in older sources
+  kDeleteFamily = 1,  // tombstone: everything of the row's family in older sources
+  kDeleteRange = 2,   // tombstone: the column's versions with range_start <= timestamp <= `timestamp` in older sources
+  kSet = 3,           // a cell version with a value
+};
+
+// A family within one cursor is its 1-based position among the families the cursor's user knows, in name order (cell/family_list.h);
+// 0 stands for the row itself and is used by kDeleteRow alone.
+inline constexpr uint32_t kRowRank = 0;
+
+// Order within a row: family rank; a family's kDeleteFamily; then qualifier bytewise; then timestamp, newest first; at one timestamp
+// kDeleteRange before kSet. A kDeleteRange stands at the newest timestamp it covers, so a reader going down a column meets it first and
+// needs only the active one per source to know what is hidden.
+struct Cell {
+  uint32_t family = kRowRank;
+  CellKind kind = CellKind::kSet;
+  int64_t timestamp = 0;    // kSet: the version; kDeleteRange: the newest timestamp covered (inclusive); else 0
+  int64_t range_start = 0;  // kDeleteRange: the oldest timestamp covered (inclusive); else 0
+  std::string_view qualifier;
+  std::string_view value;  // kSet only
+
+  bool is_tombstone() const { return kind != CellKind::kSet; }
+};
+
+// By column: family rank, family tombstone first, qualifier. Equal for all versions (and range tombstones) of one column.
+inline std::strong_ordering CompareColumn(const Cell& a, const Cell& b) {
+  if (a.family != b.family) return a.family <=> b.family;
+  const bool a_column = a.kind >= CellKind::kDeleteRange;
+  const bool b_column = b.kind >= CellKind::kDeleteRange;
+  if (a_column != b_column) return a_column <=> b_column;
+  return a.qualifier.compare(b.qualifier) <=> 0;
+}
+
+// The whole order within a row; equal means the same identity (two versions of one timestamp, or two equal-ended range tombstones).
+inline std::strong_ordering CompareCells(const Cell& a, const Cell& b) {
+  if (const auto by_column = CompareColumn(a, b); by_column != 0) return by_column;
+  if (a.timestamp != b.timestamp) return b.timestamp <=> a.timestamp;
+  return a.kind <=> b.kind;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,51 @@
+// cell/family_list.h: a table's live families in name order, and how a source's families map to them.
+//
+// Families have ids that are never reused (engine rule 6) and names that never change for an id, so two ids always compare the same way.
+// Inside a source (memtable, SSTable) a family is its 1-based position among that source's own families, in name order; a read view ranks
+// the families of its schema the same way. Translating one to the other keeps the order, so cells compare by number alone.
+//
+// Threads:   immutable after construction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cell/cell.h"
+
+namespace stele::internal {
+
+// source rank -> view rank, indexed by source rank (entry 0 is unused); kSkippedFamily where the view does not want or know the family.
+using FamilyMap = std::vector<uint32_t>;
+inline constexpr uint32_t kSkippedFamily = 0;
+
+struct FamilyEntry {
+  uint32_t id = 0;
+  std::string name;
+};
+
+class FamilyList {
+ public:
+  FamilyList() = default;
+  // Any order; names are distinct.
+  explicit FamilyList(std::vector<FamilyEntry> families);
+
+  size_t size() const { return families_.size(); }
+  // rank is 1 .. size().
+  const FamilyEntry& operator[](uint32_t rank) const { return families_[rank - 1]; }
+  std::optional<uint32_t> RankOfName(std::string_view name) const;
+  std::optional<uint32_t> RankOfId(uint32_t id) const;
+  // The ids by rank: what a source writes down about its own families.
+  std::vector<uint32_t> ids() const;
+  // Maps a source whose families by rank are `source_ids`; families not in this list (dropped since) are skipped.
+  FamilyMap MapFrom(std::span<const uint32_t> source_ids) const;
+
+ private:
+  std::vector<FamilyEntry> families_;                      // by name
+  std::vector<std::pair<uint32_t, uint32_t>> rank_by_id_;  // (id, rank), by id
+};
+
+}  // namespace stele::internal

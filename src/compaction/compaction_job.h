@@ -1,0 +1,51 @@
+// compaction/compaction_job.h: merges a contiguous part of one tablet's stack into one SSTable. A plain function, as flush/flush_job.h.
+//
+// Path:      db background -> here -> sstable cursors, bounded to their references -> merge -> retention (partial) -> sstable builder.
+// Errors:    those of the file system and DataLoss of an input; the unfinished file is removed. Cancelled when stopped.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "io/file_system.h"
+#include "manifest/version.h"
+#include "merge/retention_cursor.h"
+#include "sstable/sstable_builder.h"
+#include "sstable/sstable_reader.h"
+
+namespace stele::internal {
+
+struct CompactionInput {
+  FileSystem* file_system = nullptr;
+  std::string directory;
+  uint64_t file_number = 0;
+  uint64_t file_id = 0;
+  std::shared_ptr<const TableDefinition> definition;
+  std::vector<SstableReference> inputs;                 // newest first, contiguous in the stack
+  std::vector<std::shared_ptr<SstableReader>> readers;  // of the inputs, same order
+  KeyRange range;                                       // the tablet's (or what of it is compacted)
+  bool reaches_end = false;                             // the inputs include the oldest reference that overlaps `range`
+  int64_t now = 0;
+  uint32_t row_group_bytes = 32 << 10;
+  const std::atomic<bool>* stop = nullptr;                  // set: give up with Cancelled
+  std::function<void(uint64_t bytes_written)> on_progress;  // called now and then; for throttling and progress; may be null
+};
+
+struct CompactionOutput {
+  std::optional<SstableFile> file;  // none when nothing was left
+  RetentionStats retention;
+  uint64_t bytes_read = 0;
+};
+
+absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input);
+
+// The codec for a file of this table: young (flush, merging) or settled (major).
+Codec CodecFor(Compression compression, bool settled);
+
+}  // namespace stele::internal

@@ -1,0 +1,48 @@
+// compaction/picker.h: which compaction to run next: a pure function from a table's state to a choice.
+//
+// Path:      db background -> PickCompaction -> compaction_job; the text-driven tests call it directly.
+// Policy:    size-tiered per tablet: merge the newest contiguous run of references whose sizes are alike once there are enough of them;
+//            drop whole references that hold only condemned versions (engine rule 11); a major compaction when the dead share (tombstones,
+//            versions that statistics say are condemned) is worth it. Contiguous inputs only (engine rule 1).
+// Threads:   pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manifest/version.h"
+
+namespace stele::internal {
+
+enum class ChoiceKind {
+  kMerge,      // merge inputs into one
+  kMajor,      // merge the whole stack: tombstones go
+  kDropFiles,  // remove references without reading them
+};
+
+struct Choice {
+  ChoiceKind kind = ChoiceKind::kMerge;
+  uint32_t table_id = 0;
+  size_t tablet_index = 0;
+  size_t input_begin = 0;  // positions in the tablet's stack, newest first: [begin, end)
+  size_t input_end = 0;
+  std::string reason;  // one line for events and dumps
+};
+
+struct PickerInput {
+  const Version* version = nullptr;
+  // (table id, tablet index) of tablets with a running job: left alone.
+  std::set<std::pair<uint32_t, size_t>> busy;
+  int64_t now = 0;
+};
+
+std::optional<Choice> PickCompaction(const PickerInput& input);
+
+// Bytes that compaction is behind: what merging down to the policy's resting shape would still rewrite. 0 when PickCompaction would pick
+// nothing. Drives back-pressure.
+uint64_t CompactionDebtBytes(const Version& version);
+
+}  // namespace stele::internal

@@ -1,0 +1,85 @@
+// manifest/version.h: which tables, tablets and files exist: an immutable value, changed only by edits.
+//
+// Path:      recovery and every install (flush, compaction, schema change, excision) -> edit.h Apply -> Version -> read views, pickers.
+// Invariants (checked by CheckVersion, after every Apply in invariants builds and on every recovery):
+//   1. A table's tablets cover its row space without gap or overlap, ascending.
+//   2. In a tablet's stack, references whose row ranges overlap have disjoint commit intervals, newest first (engine rule 1).
+//   3. A reference's range lies within its tablet's range.
+//   4. Ids (tables, families, files) are below the next ids.
+// Threads:   immutable; shared by shared_ptr<const Version>.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cell/family_list.h"
+#include "gc/retention.h"
+#include "model/row_ranges.h"
+#include "sstable/sstable_summary.h"
+#include "stele/schema.h"
+
+namespace stele::internal {
+
+// A file as the manifest knows it. Shared by every reference to it.
+struct SstableFile {
+  uint64_t number = 0;
+  SstableSummary summary;
+  int64_t newest_commit_time = 0;  // the database clock at the newest commit it sums up (engine rule 9)
+  bool settled = false;            // written by a major compaction (codec for files at rest)
+};
+
+// A tablet's view of a file: the rows of `range` only (a split or an excision narrows it). One file may be referenced more than once.
+struct SstableReference {
+  std::shared_ptr<const SstableFile> file;
+  KeyRange range;
+  uint64_t sequence_first = 0;  // the commits it sums up, inclusive
+  uint64_t sequence_last = 0;
+};
+
+struct Tablet {
+  KeyRange range;
+  std::vector<SstableReference> stack;  // newest first
+};
+
+// What a table is, apart from its data. Immutable; replaced whole by a schema change, which raises `epoch`.
+struct TableDefinition {
+  uint32_t id = 0;
+  std::string name;
+  uint64_t epoch = 0;
+  Schema schema;                      // as its user set it; families in name order
+  FamilyList families;                // the live families with their ids, same order
+  std::vector<Retention> retentions;  // by family rank - 1
+};
+
+struct TableState {
+  std::shared_ptr<const TableDefinition> definition;
+  uint64_t flushed_through = 0;  // every commit up to here is in files (engine rule 2)
+  std::vector<Tablet> tablets;
+};
+
+struct Version {
+  std::map<uint32_t, std::shared_ptr<const TableState>> tables;  // by id
+  uint64_t oldest_segment = 0;                                   // lower log segments hold nothing needed
+  uint64_t last_sequence = 0;                                    // at least every sequence_last below; commits of the log may be above
+  int64_t clock_mark = 0;                                        // the database clock never goes below (engine rule 7)
+  uint64_t next_file_number = 1;
+  uint32_t next_table_id = 1;
+  uint32_t next_family_id = 1;
+
+  const TableState* FindTable(std::string_view name) const;
+  // Every file referenced, by number.
+  std::map<uint64_t, std::shared_ptr<const SstableFile>> Files() const;
+};
+
+// Makes a definition from a schema: families sorted, retentions compiled. `family_ids` are by the schema's order of families.
+std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name, uint64_t epoch, const Schema& schema,
+                                                      const std::vector<FamilyEntry>& families);
+
+// OK, or what is wrong, as DataLoss-worthy text (the caller adds the file).
+absl::Status CheckVersion(const Version& version);
+
+}  // namespace stele::internal

@@ -1,0 +1,87 @@
+// mutation/batch.h: the batch: what one commit logs and applies, encoded once and read by the memtable and by recovery alike.
+//
+// Path:      table write -> mutation/check.h -> BatchWriter -> commit queue -> wal (opaque bytes) -> BatchReader -> memtable.
+// Format:    docs/format/batch.md. Families and tables are ids (engine rule 6); timestamps are resolved; ranges are inclusive as in cell.h.
+// Errors:    a reader of damaged bytes answers DataLoss-worthy `false`; it never reads past its bytes.
+// Threads:   thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cell/cell.h"
+
+namespace stele::internal {
+
+// One operation as stored. For kDeleteRow family_id is 0; qualifier and value as in Cell.
+struct BatchOp {
+  CellKind kind = CellKind::kSet;
+  uint32_t family_id = 0;
+  int64_t timestamp = 0;    // kSet: the version; kDeleteRange: newest covered, inclusive
+  int64_t range_start = 0;  // kDeleteRange: oldest covered, inclusive
+  std::string_view qualifier;
+  std::string_view value;
+};
+
+// The operations of one row, decoded on the fly. Views point into the batch's bytes.
+class RowOps {
+ public:
+  RowOps() = default;
+  RowOps(uint32_t table_id, std::string_view row_key, uint32_t op_count, std::string_view encoded_ops)
+      : table_id_(table_id), row_key_(row_key), op_count_(op_count), encoded_ops_(encoded_ops) {}
+  uint32_t table_id() const { return table_id_; }
+  std::string_view row_key() const { return row_key_; }
+  uint32_t op_count() const { return op_count_; }
+  // Calls visit(const BatchOp&) -> bool (false stops) for each operation in order; false when the bytes are damaged or visit stopped it.
+  template <typename Visit>
+  bool ForEach(Visit visit) const;
+
+ private:
+  uint32_t table_id_ = 0;
+  std::string_view row_key_;
+  uint32_t op_count_ = 0;
+  std::string_view encoded_ops_;
+};
+
+// Builds a batch: rows in order, operations in order. A row may come twice.
+class BatchWriter {
+ public:
+  BatchWriter();
+  void StartRow(uint32_t table_id, std::string_view row_key);
+  void Add(const BatchOp& op);
+  size_t row_count() const { return row_count_; }
+  size_t bytes() const { return bytes_.size(); }
+  // The encoded batch; the writer is empty afterwards. `clock_micros` of a batch is set by the commit leader with SetBatchClock.
+  std::string Finish();
+
+ private:
+  void CloseRow();
+  std::string bytes_;
+  std::string ops_;
+  uint32_t row_op_count_ = 0;
+  size_t row_count_ = 0;
+  bool row_open_ = false;
+};
+
+// The database clock at commit (engine rule 7), at a fixed place so that the leader can set it in bytes encoded earlier.
+void SetBatchClock(std::string* batch, int64_t clock_micros);
+
+class BatchReader {
+ public:
+  explicit BatchReader(std::string_view batch);
+  int64_t clock_micros() const { return clock_micros_; }
+  // False at the end, and when damaged: then ok() is false.
+  bool NextRow(RowOps* row);
+  bool ok() const { return ok_; }
+
+ private:
+  std::string_view rest_;
+  int64_t clock_micros_ = 0;
+  uint64_t rows_left_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace stele::internal
+
+#include "mutation/batch_inline.h"  // the body of RowOps::ForEach, which memtable inserts run through

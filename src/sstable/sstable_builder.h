@@ -1,0 +1,54 @@
+// sstable/sstable_builder.h: writes sorted rows of cells as one SSTable.
+//
+// Path:      flush, compaction -> here -> io. The caller created the file, and syncs it and its directory after Finish (engine rule 22).
+// Format:    docs/format/sstable.md; constants in sstable/sstable_format.h.
+// Input:     rows strictly ascending; within a row cells in the order of cell/cell.h (checked in invariants builds).
+// Units:     sizes are bytes before compression unless named stored.
+// Errors:    those of the file, and ResourceExhausted for refused memory; the builder is then of no further use.
+// Threads:   confined to one thread at a time. The same input and options give the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cell/cell.h"
+#include "io/file_system.h"
+#include "sstable/sstable_summary.h"
+
+namespace stele::internal {
+
+enum class Codec : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
+
+struct SstableBuilderOptions {
+  uint64_t file_id = 0;
+  std::vector<uint32_t> family_ids;  // by rank: what Cell::family of the input means
+  Codec codec = Codec::kLz4;
+  int zstd_level = 1;
+  uint32_t row_group_bytes = 32 << 10;  // a row group is closed at the first row end (or, in a giant row, cell) past this
+};
+
+class SstableBuilder {
+ public:
+  // `file` is empty, and outlives the builder.
+  SstableBuilder(File* file, SstableBuilderOptions options);
+  ~SstableBuilder();
+
+  absl::Status StartRow(std::string_view row_key);
+  // Any number of times for the row started last, in order.
+  absl::Status AddCells(std::span<const Cell> cells);
+  // The file is complete (not synced). A file without rows may be finished: rows = 0.
+  absl::StatusOr<SstableSummary> Finish();
+
+  uint64_t bytes_written() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,47 @@
+// sstable/sstable_summary.h: what is known of an SSTable without opening it: carried by the manifest, written in the file's own footer too.
+//
+// Path:      sstable builder -> here -> manifest edit, pickers, Stats, readers that skip files.
+// Units:     bytes, counts, microseconds.
+// Threads:   plain value; immutable once in a Version.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/coding.h"
+
+namespace stele::internal {
+
+struct FamilySummary {
+  uint32_t family_id = 0;
+  uint64_t cells = 0;          // kSet only
+  uint64_t tombstones = 0;     // family and range tombstones of it
+  uint64_t logical_bytes = 0;  // qualifier, timestamp and value bytes
+  int64_t timestamp_min = 0;   // over kSet cells; meaningful when cells > 0
+  int64_t timestamp_max = 0;
+  uint64_t versions_max = 0;  // most versions in one column
+};
+
+struct SstableSummary {
+  uint64_t file_id = 0;  // random; seeds every checksum of the file, so that a block of another file never passes (engine rule 19)
+  uint64_t file_bytes = 0;
+  uint64_t index_offset = 0;  // where the index begins, its length and checksum: the reference to it
+  uint64_t index_bytes = 0;
+  uint64_t index_checksum = 0;
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t row_tombstones = 0;
+  uint64_t tombstones = 0;     // of every kind
+  uint64_t logical_bytes = 0;  // row keys once per row, plus the families' logical bytes
+  std::string first_row;
+  std::string last_row;
+  std::vector<FamilySummary> families;  // those that occur, by family rank at build time
+};
+
+// The fields above, in order, little-endian varints and fixed integers; used by the footer and by manifest edits.
+void AppendSummary(std::string* out, const SstableSummary& summary);
+bool ReadSummary(ByteReader* in, SstableSummary* summary);
+
+}  // namespace stele::internal

@@ -1,0 +1,86 @@
+// wal/commit_log.h: the database's one commit log: append, sync, segments prepared ahead and recycled.
+//
+// Path:      db commit leader -> Append/Sync; db background -> PrepareSpare, Release; db close -> Close; recovery -> wal/log_reader.h.
+// Format:    docs/format/log.md; constants in wal/log_format.h. The payload is opaque here.
+// Segments:  000012.log. One is active; spares (zero-filled and synced, or recycled) wait with higher numbers and are used in number order,
+//            so that a sync touches no metadata. A segment's header carries the database id, its number, a fresh nonce that seeds its
+//            checksums, and where the segment before it ended (number, end offset, last checksum, last sequence): a reader can tell a
+//            sealed end from damage. Rules 3, 18 and 20 of the engine rules are kept here.
+// Errors:    Append: ResourceExhausted when space could not be reserved (nothing was written); another failed write seals the segment at
+//            its last good offset and the record goes to the next one; only if that fails too is the error returned. Sync: any error is
+//            final: the caller must stop acking (engine rule 20); poisoned() stays true, later calls answer the first error.
+// Threads:   Append from one thread at a time. Sync, PrepareSpare, Release, bytes() and the sequences from any thread beside it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "io/file_system.h"
+#include "wal/log_reader.h"
+
+namespace stele::internal {
+
+struct LogRecord {
+  uint64_t sequence = 0;  // strictly ascending over the life of the database
+  std::string_view payload;
+};
+
+struct CommitLogOptions {
+  FileSystem* file_system = nullptr;
+  std::string directory;
+  uint64_t database_id = 0;
+  uint64_t segment_bytes = uint64_t{32} << 20;       // spares; a record larger than that gets a segment of its own size
+  uint64_t first_segment_bytes = uint64_t{1} << 20;  // zero-filled at Start, so that the first write is already into prepared space
+  size_t spares_max = 2;
+  std::function<uint64_t()> next_file_number;  // thread-safe; never gives a number twice
+};
+
+class CommitLog {
+ public:
+  // Begins a new segment after `tail`, what recovery found (LogTail{} for a new database), and syncs it and the directory. Segments that
+  // recovery read stay until Release passes them. Blank spares left in the directory are `tail.spare_numbers` and are used again.
+  static absl::StatusOr<std::unique_ptr<CommitLog>> Start(CommitLogOptions options, const LogTail& tail);
+  ~CommitLog();
+
+  // Writes the records in order with one write. OK: they survive a killed process.
+  absl::Status Append(std::span<const LogRecord> records);
+  // Everything appended before the call survives power loss (lower segments first).
+  absl::Status Sync();
+  uint64_t synced_sequence() const;
+  uint64_t last_sequence() const;
+
+  // True while fewer than spares_max spares wait; then a background thread calls PrepareSpare (zero-fills and syncs one, or is quick).
+  bool NeedsSpare() const;
+  absl::Status PrepareSpare();
+  // Records with sequence <= `through` are not needed any more (every table's durable flushed_through has passed them): segments wholly
+  // below become spares under new numbers, or are removed when there are enough.
+  absl::Status Release(uint64_t through);
+  // The least number of a segment that may hold needed records: what the manifest stores. And the first sequence it may hold.
+  uint64_t oldest_segment() const;
+  // Bytes of log that hold records not yet released, for deciding when the oldest memtable is flushed.
+  uint64_t bytes() const;
+  bool poisoned() const;
+  // The segments that a checkpoint must copy (never link), oldest first, with how many bytes of each hold records.
+  struct SegmentPart {
+    uint64_t number = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<SegmentPart> Parts() const;
+
+  // Writes the end mark and syncs. No call but the destructor afterwards.
+  absl::Status Close();
+
+ private:
+  class State;
+  explicit CommitLog(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stele::internal
