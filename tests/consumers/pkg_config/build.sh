@@ -1,0 +1,27 @@
+#!/bin/sh
+# An application built by hand with pkg-config: build.sh static|shared PREFIX OUTPUT. CXX names the compiler.
+set -eu
+linkage=$1
+prefix=$2
+output=$3
+here=$(cd "$(dirname "$0")" && pwd)
+for folder in "$prefix"/lib/pkgconfig "$prefix"/lib/*/pkgconfig "$prefix"/lib64/pkgconfig; do
+  if [ -f "$folder/stele.pc" ]; then
+    PKG_CONFIG_PATH=$folder
+    export PKG_CONFIG_PATH
+  fi
+done
+case $linkage in
+  static)
+    # The linker takes libstele.a rather than libstele.so; its dependencies stay shared, as the distribution has them.
+    libs=$(pkg-config --static --libs stele | sed 's/-lstele/-l:libstele.a/g')
+    rpath=
+    ;;
+  *)
+    libs=$(pkg-config --libs stele)
+    rpath=-Wl,-rpath,$(pkg-config --variable=libdir stele)
+    ;;
+esac
+# Unquoted: each holds several arguments.
+# shellcheck disable=SC2046,SC2086
+${CXX:-c++} -std=c++20 $(pkg-config --cflags stele) -o "$output" "$here/../main.cc" $libs $rpath

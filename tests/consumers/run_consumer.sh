@@ -1,0 +1,50 @@
+#!/bin/sh
+# Builds one consumer and runs it: run_consumer.sh find_package|pkg_config|fetch_content static|shared. From ctest, which sets
+#   CMAKE CXX STELE_SOURCE STELE_PREFIX (the installed tree) STELE_WORK (a folder of this test's own) STELE_TYPE (build type)
+# and, for another program than main.cc, STELE_MAIN. The program runs in an empty folder.
+set -eu
+kind=$1
+linkage=$2
+here=$(cd "$(dirname "$0")" && pwd)
+build=$STELE_WORK/build
+mkdir -p "$STELE_WORK"
+
+case $kind in
+  find_package)
+    rm -rf "$build"
+    "$CMAKE" -G Ninja -S "$here/find_package" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$STELE_TYPE" \
+      -DCMAKE_PREFIX_PATH="$STELE_PREFIX" -DSTELE_LINKAGE="$linkage" ${STELE_MAIN:+-DCONSUMER_MAIN="$STELE_MAIN"}
+    "$CMAKE" --build "$build"
+    program=$build/consumer
+    ;;
+  pkg_config)
+    rm -rf "$build"
+    mkdir -p "$build"
+    program=$build/consumer
+    CXX=$CXX "$here/pkg_config/build.sh" "$linkage" "$STELE_PREFIX" "$program"
+    ;;
+  fetch_content)
+    # The folder is kept between static and shared: the objects are the same.
+    shared=OFF
+    if [ "$linkage" = shared ]; then shared=ON; fi
+    "$CMAKE" -G Ninja -S "$here/fetch_content" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$STELE_TYPE" \
+      -DSTELE_SOURCE_DIR="$STELE_SOURCE" -DBUILD_SHARED_LIBS=$shared ${STELE_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$STELE_LAUNCHER"}
+    "$CMAKE" --build "$build"
+    program=$build/consumer
+    ;;
+  *)
+    echo "unknown consumer '$kind'" >&2
+    exit 2
+    ;;
+esac
+
+# Linked the way that was asked for?
+if ldd "$program" | grep -q 'libstele\.so'; then linked=shared; else linked=static; fi
+if [ "$linked" != "$linkage" ]; then
+  echo "asked for $linkage, linked $linked" >&2
+  exit 1
+fi
+rm -rf "$STELE_WORK/run"
+mkdir "$STELE_WORK/run"
+cd "$STELE_WORK/run"
+"$program"

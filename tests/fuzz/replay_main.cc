@@ -1,0 +1,124 @@
+// tests/fuzz/replay_main.cc: runs a fuzz target without libFuzzer: every file of a corpus folder, then a fixed list of mutations of them.
+//
+// What could break: a decoder that reads out of bounds, loops or aborts on damaged bytes. The sanitizer, the signal or ctest's time limit
+// is how this test notices; the same seed gives the same inputs, so a failure comes back. On a crash the input is in <program>.last.
+//
+// Use:       <name>_fuzz CORPUS_FOLDER [mutation_count [seed]]        a single file instead of a folder is run once, without mutations
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace {
+
+using stele::internal::Random;
+
+constexpr uint64_t kMutationsDefault = 20'000;
+constexpr uint64_t kSeedDefault = 1;
+constexpr size_t kInputBytesMax = 64 << 10;
+
+std::string ReadWhole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// One of the changes that damage or a forger makes: a bit, a byte, a length-like run of 0xff, a cut, a repeat, a splice.
+void MutateOnce(const std::vector<std::string>& corpus, Random& random, std::string& input) {
+  if (input.empty()) {
+    input.assign(1 + random.Below(64), static_cast<char>(random.Below(256)));
+    return;
+  }
+  const size_t at = random.Below(input.size());
+  const size_t run = 1 + random.Below(std::min<size_t>(16, input.size() - at));
+  switch (random.Below(8)) {
+    case 0:
+      input[at] = static_cast<char>(input[at] ^ (1 << random.Below(8)));
+      break;
+    case 1:
+      input[at] = static_cast<char>(random.Below(256));
+      break;
+    case 2:
+      input.replace(at, run, run, static_cast<char>(0xff));
+      break;
+    case 3:
+      input.replace(at, run, run, '\0');
+      break;
+    case 4:
+      input.resize(at);
+      break;
+    case 5:
+      input.erase(at, run);
+      break;
+    case 6:
+      input.insert(at, std::string(input, at, run));
+      break;
+    default: {
+      const std::string& other = corpus[random.Below(corpus.size())];
+      input.resize(at);
+      if (!other.empty()) input.append(other, random.Below(other.size()), std::string::npos);
+    }
+  }
+  if (input.size() > kInputBytesMax) input.resize(kInputBytesMax);
+}
+
+void RunOne(const std::string& last_input_path, const std::string& input) {
+  // Written before it is run: if the target ends the process, the input that did it is on disk.
+  if (std::FILE* file = std::fopen(last_input_path.c_str(), "wb")) {
+    std::fwrite(input.data(), 1, input.size(), file);
+    std::fclose(file);
+  }
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+}
+
+std::vector<std::string> LoadCorpus(const std::filesystem::path& place) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(place, error)) return {ReadWhole(place)};
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+    if (entry.is_regular_file()) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> corpus;
+  for (const auto& path : paths) corpus.push_back(ReadWhole(path));
+  return corpus;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::filesystem::path place = argc > 1 ? argv[1] : "";
+  std::error_code error;
+  if (argc < 2 || !std::filesystem::exists(place, error)) {
+    std::fprintf(stderr, "usage: %s CORPUS_FOLDER|FILE [mutation_count [seed]]; '%s' does not exist\n", argv[0], place.c_str());
+    return 2;
+  }
+  const std::vector<std::string> corpus = LoadCorpus(place);
+  if (corpus.empty()) {
+    std::fprintf(stderr, "%s: no file in %s, nothing to run\n", argv[0], place.c_str());
+    return 2;
+  }
+  const bool is_folder = std::filesystem::is_directory(place, error);
+  const uint64_t mutation_count = !is_folder ? 0 : argc > 2 ? std::strtoull(argv[2], nullptr, 10) : kMutationsDefault;
+  const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : kSeedDefault;
+  const std::string last_input_path = std::string(argv[0]) + ".last";
+
+  for (const std::string& input : corpus) RunOne(last_input_path, input);
+  Random random(seed);
+  for (uint64_t i = 0; i < mutation_count; ++i) {
+    std::string input = corpus[random.Below(corpus.size())];
+    for (uint64_t changes = 1 + random.Below(4); changes > 0; --changes) MutateOnce(corpus, random, input);
+    RunOne(last_input_path, input);
+  }
+  std::printf("%zu corpus files, %llu mutations, seed %llu\n", corpus.size(), static_cast<unsigned long long>(mutation_count),
+              static_cast<unsigned long long>(seed));
+  return 0;
+}
