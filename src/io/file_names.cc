@@ -1,0 +1,63 @@
+#include "io/file_names.h"
+
+#include <fmt/format.h>
+
+namespace stele::internal {
+namespace {
+
+constexpr std::string_view kManifestPrefix = "MANIFEST-";
+constexpr std::string_view kSegmentSuffix = ".log";
+constexpr std::string_view kSstableSuffix = ".sst";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+// Only the one spelling that fmt's {:06} makes, so that two names never mean the same number.
+std::optional<uint64_t> ParseNumber(std::string_view digits) {
+  if (digits.size() < 6 || digits.size() > 20) return std::nullopt;
+  if (digits.size() > 6 && digits.front() == '0') return std::nullopt;
+  uint64_t number = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return std::nullopt;
+    const auto digit = static_cast<uint64_t>(c - '0');
+    if (number > (UINT64_MAX - digit) / 10) return std::nullopt;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+std::optional<FileName> Numbered(FileType type, std::string_view digits) {
+  const std::optional<uint64_t> number = ParseNumber(digits);
+  if (!number.has_value()) return std::nullopt;
+  return FileName{type, *number};
+}
+
+}  // namespace
+
+std::string ManifestName(uint64_t number) { return fmt::format("{}{:06}", kManifestPrefix, number); }
+std::string SegmentName(uint64_t number) { return fmt::format("{:06}{}", number, kSegmentSuffix); }
+std::string SstableName(uint64_t number) { return fmt::format("{:06}{}", number, kSstableSuffix); }
+std::string TemporaryName(std::string_view final_name) { return fmt::format("{}{}", final_name, kTemporarySuffix); }
+
+std::optional<FileName> ParseFileName(std::string_view name) {
+  if (name == kCurrentName) return FileName{FileType::kCurrent};
+  if (name == kLockName) return FileName{FileType::kLock};
+  if (name.ends_with(kTemporarySuffix)) {
+    // Only what TemporaryName makes of a name of ours: a user's own "notes.tmp" is not ours to remove.
+    const std::string_view final_name = name.substr(0, name.size() - kTemporarySuffix.size());
+    const std::optional<FileName> parsed = ParseFileName(final_name);
+    if (!parsed.has_value() || parsed->type == FileType::kTemporary) return std::nullopt;
+    return FileName{FileType::kTemporary};
+  }
+  if (name.starts_with(kManifestPrefix)) return Numbered(FileType::kManifest, name.substr(kManifestPrefix.size()));
+  if (name.size() <= kSegmentSuffix.size()) return std::nullopt;
+  const std::string_view digits = name.substr(0, name.size() - kSegmentSuffix.size());
+  if (name.ends_with(kSegmentSuffix)) return Numbered(FileType::kSegment, digits);
+  if (name.ends_with(kSstableSuffix)) return Numbered(FileType::kSstable, digits);
+  return std::nullopt;
+}
+
+std::string JoinPath(std::string_view directory, std::string_view name) {
+  if (directory.empty()) return std::string(name);
+  return directory.ends_with('/') ? fmt::format("{}{}", directory, name) : fmt::format("{}/{}", directory, name);
+}
+
+}  // namespace stele::internal

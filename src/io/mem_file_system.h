@@ -1,0 +1,49 @@
+// io/mem_file_system.h: a file system in memory, for databases that need no disk ("mem:").
+//
+// Path:      db (location "mem:") -> here. Tests of crashes and faults use io/crash_file_system.h instead.
+// Format:    paths as in io/mem_tree.h; the root directory is there from the start.
+// Errors:    as the operating system's; memory that is refused is ResourceExhausted. A file holds at most 64 GiB.
+// Threads:   as FileSystem and File say; every file has its own lock, so files do not wait for each other. A File may outlive the
+//            file system.
+// Cost:      a copy of the bytes moved and an uncontended lock a call.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "io/file_system.h"
+#include "io/lock_table.h"
+#include "io/mem_tree.h"
+
+namespace stele::internal {
+
+class MemFileSystem final : public FileSystem {
+ public:
+  MemFileSystem();
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
+  absl::Status Rename(const std::string& from, const std::string& to) override;
+  absl::Status Remove(const std::string& path) override;
+  absl::Status Link(const std::string& from, const std::string& to) override;
+  absl::Status SyncDirectory(const std::string& directory) override;
+  absl::Status CreateDirectory(const std::string& directory) override;
+  absl::Status RemoveDirectory(const std::string& directory) override;
+  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
+  absl::StatusOr<FileInfo> Stat(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override;
+
+ private:
+  // Outlives the file system while a lock or file does.
+  struct Shared {
+    Mutex mutex;
+    MemTree tree ABSL_GUARDED_BY(mutex);
+    LockTable locks ABSL_GUARDED_BY(mutex);
+    explicit Shared(MemNodePointer root) : tree(std::move(root)) {}
+  };
+  class HeldLock;
+
+  const std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,199 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/status.h"
+#include "io/file_system.h"
+#include "io/posix_descriptor.h"
+#include "io/posix_lock.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kTransferBytesMax = size_t{1} << 30;  // Linux moves at most about 2 GiB a call
+constexpr uint64_t kOffsetMax = INT64_MAX;
+
+class PosixFile final : public File {
+ public:
+  PosixFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
+    if (offset > kOffsetMax) return 0;
+    bytes = std::min<uint64_t>(bytes, kOffsetMax - offset);
+    size_t done = 0;
+    while (done < bytes) {
+      const ssize_t got = ::pread(fd_.fd(), out + done, std::min(bytes - done, kTransferBytesMax), static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return ErrnoStatus("read", path_, errno);
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    return done;
+  }
+
+  absl::Status Write(uint64_t offset, std::string_view bytes) override {
+    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset) return ErrnoStatus("write", path_, EFBIG);
+    while (!bytes.empty()) {
+      const ssize_t put = ::pwrite(fd_.fd(), bytes.data(), std::min(bytes.size(), kTransferBytesMax), static_cast<off_t>(offset));
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return ErrnoStatus("write", path_, errno);
+      if (put == 0) return ErrnoStatus("write", path_, ENOSPC);  // no progress and no reason: do not try for ever
+      offset += static_cast<uint64_t>(put);
+      bytes.remove_prefix(static_cast<size_t>(put));
+    }
+    return absl::OkStatus();
+  }
+
+  // Repeated after EINTR only: after a real failure the kernel may hold the lost pages as clean, and a second call would answer OK.
+  absl::Status Sync() override {
+    int result;
+    do {
+      result = ::fdatasync(fd_.fd());  // also the size, which is needed to read the bytes back
+    } while (result != 0 && errno == EINTR);
+    return result == 0 ? absl::OkStatus() : ErrnoStatus("fdatasync", path_, errno);
+  }
+
+  absl::Status Truncate(uint64_t bytes) override {
+    if (bytes > kOffsetMax) return ErrnoStatus("ftruncate", path_, EFBIG);
+    int result;
+    do {
+      result = ::ftruncate(fd_.fd(), static_cast<off_t>(bytes));
+    } while (result != 0 && errno == EINTR);
+    return result == 0 ? absl::OkStatus() : ErrnoStatus("ftruncate", path_, errno);
+  }
+
+  absl::Status Allocate(uint64_t bytes) override {
+    if (bytes == 0) return absl::OkStatus();
+    if (bytes > kOffsetMax) return ErrnoStatus("fallocate", path_, EFBIG);
+    int result;
+    do {
+      result = ::fallocate(fd_.fd(), 0, 0, static_cast<off_t>(bytes));
+    } while (result != 0 && errno == EINTR);
+    if (result == 0) return absl::OkStatus();
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return ErrnoStatus("fallocate", path_, errno);
+    return WriteZerosUpTo(bytes);
+  }
+
+  absl::StatusOr<uint64_t> Size() const override {
+    struct stat info;
+    if (::fstat(fd_.fd(), &info) != 0) return ErrnoStatus("fstat", path_, errno);
+    return static_cast<uint64_t>(info.st_size);
+  }
+
+  const std::string& path() const override { return path_; }
+
+ private:
+  // Where the file system cannot reserve: written zeros take their space. Holes below the size stay holes; Stele makes none.
+  absl::Status WriteZerosUpTo(uint64_t bytes) {
+    static constexpr char kZeros[size_t{64} << 10] = {};
+    STELE_ASSIGN_OR_RETURN(uint64_t offset, Size());
+    while (offset < bytes) {
+      const size_t step = std::min<uint64_t>(sizeof kZeros, bytes - offset);
+      STELE_RETURN_IF_ERROR(Write(offset, std::string_view(kZeros, step)));
+      offset += step;
+    }
+    return absl::OkStatus();
+  }
+
+  const Descriptor fd_;
+  const std::string path_;
+};
+
+absl::Status Answer(std::string_view call, const std::string& path, int result) {
+  return result == 0 ? absl::OkStatus() : ErrnoStatus(call, path, errno);
+}
+
+class SystemFileSystem final : public FileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    int flags = O_RDONLY;
+    if (mode == OpenMode::kReadWrite) flags = O_RDWR;
+    if (mode == OpenMode::kCreate) flags = O_RDWR | O_CREAT | O_EXCL;
+    STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenRegularFile(path, flags));
+    return std::unique_ptr<File>(new PosixFile(std::move(fd), path));
+  }
+
+  absl::Status Rename(const std::string& from, const std::string& to) override {
+    return Answer("rename", from, ::rename(from.c_str(), to.c_str()));
+  }
+  absl::Status Remove(const std::string& path) override { return Answer("unlink", path, ::unlink(path.c_str())); }
+
+  absl::Status Link(const std::string& from, const std::string& to) override {
+    if (::link(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+    switch (errno) {
+      case EPERM:  // what file systems without links answer
+      case EMLINK:
+      case EXDEV:
+      case EOPNOTSUPP:
+      case ENOSYS:
+        return Unimplemented("link {} to {}: not possible here", from, to);
+      default:
+        return ErrnoStatus("link", to, errno);
+    }
+  }
+
+  absl::Status SyncDirectory(const std::string& directory) override {
+    const int raw = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (raw < 0) return ErrnoStatus("open directory", directory, errno);
+    const Descriptor fd(raw);
+    int result;
+    do {
+      result = ::fsync(fd.fd());
+    } while (result != 0 && errno == EINTR);
+    if (result != 0 && errno == EINVAL) return absl::OkStatus();  // a file system without such a call has nothing to offer beyond this
+    return Answer("fsync", directory, result);
+  }
+
+  absl::Status CreateDirectory(const std::string& directory) override {
+    return Answer("mkdir", directory, ::mkdir(directory.c_str(), 0755));
+  }
+  absl::Status RemoveDirectory(const std::string& directory) override { return Answer("rmdir", directory, ::rmdir(directory.c_str())); }
+
+  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
+    DIR* const stream = ::opendir(directory.c_str());
+    if (stream == nullptr) return ErrnoStatus("opendir", directory, errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(stream)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+      errno = 0;
+    }
+    const int error_number = errno;
+    ::closedir(stream);
+    if (error_number != 0) return ErrnoStatus("readdir", directory, error_number);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  absl::StatusOr<FileInfo> Stat(const std::string& path) override {
+    struct stat info;
+    if (::lstat(path.c_str(), &info) != 0) return ErrnoStatus("stat", path, errno);
+    FileInfo result;
+    if (S_ISDIR(info.st_mode)) {
+      result.kind = FileKind::kDirectory;
+    } else if (!S_ISREG(info.st_mode)) {
+      result.kind = FileKind::kOther;
+    }
+    if (result.kind == FileKind::kFile) result.bytes = static_cast<uint64_t>(info.st_size);
+    return result;
+  }
+
+  absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override {
+    return LockPosixFile(path, mode, holder);
+  }
+};
+
+}  // namespace
+
+FileSystem* PosixFileSystem() {
+  static SystemFileSystem* const file_system = new SystemFileSystem;
+  return file_system;
+}
+
+}  // namespace stele::internal
