@@ -1,0 +1,96 @@
+// stele/stats.h: figures about reads, tables and databases, and the result of a verification.
+//
+// Units:     in the names; counts without one.
+// Threads:   plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "stele/row_set.h"
+#include "stele/timestamp.h"
+
+namespace stele {
+inline namespace v0 {
+
+// What one read did so far. Source: google.bigtable.v2.ReadIterationStats for the first four.
+struct ReadStats {
+  uint64_t rows_seen = 0;      // with a live cell, before the filter
+  uint64_t rows_returned = 0;  // a row in pieces counts once
+  uint64_t cells_seen = 0;
+  uint64_t cells_returned = 0;
+  uint64_t pages = 0;          // decode units looked into
+  uint64_t bytes_read = 0;     // from files; 0 where the cache had everything
+  uint64_t bytes_decoded = 0;  // after decompression
+};
+
+struct TabletStats {
+  std::string start = {};  // first row key that belongs to it; "" for the first tablet
+  std::string end = {};    // first row key that does not; "" for the last tablet
+  uint64_t bytes_on_disk = 0;
+  uint64_t cells = 0;
+  size_t files = 0;
+};
+
+struct FamilyStats {
+  std::string name = {};
+  uint64_t cells = 0;
+  uint64_t bytes = 0;  // of keys, qualifiers and values, before compression
+};
+
+// Stored data, with what compaction has yet to drop; rows is an estimate.
+struct TableStats {
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t bytes_logical = 0;  // of keys, qualifiers and values, before compression
+  uint64_t bytes_on_disk = 0;
+  size_t files = 0;                        // SSTables; one that several tablets share counts once
+  uint64_t reads = 0;                      // operations since the database was opened
+  uint64_t writes = 0;                     // mutations applied since the database was opened
+  std::vector<TabletStats> tablets = {};   // in the order of their rows
+  std::vector<FamilyStats> families = {};  // by name
+};
+
+// The present state; counters run since the database was opened.
+struct DatabaseStats {
+  size_t tables = 0;
+  uint64_t memtable_bytes = 0;
+  uint64_t cache_bytes = 0;
+  uint64_t pinned_bytes = 0;  // memory and files that only snapshots and readers still need
+  uint64_t log_bytes = 0;     // on disk
+  size_t files = 0;           // SSTables
+  uint64_t bytes_on_disk = 0;
+  uint64_t commits = 0;
+  uint64_t flushes = 0;
+  uint64_t compactions = 0;
+  uint64_t bytes_flushed = 0;
+  uint64_t bytes_compacted = 0;
+  uint64_t discarded_log_bytes = 0;                         // dropped by the recovery at Open
+  std::optional<Timestamp> oldest_snapshot = std::nullopt;  // when the oldest that still lives was taken
+  absl::Status last_background_error = {};                  // OK if none, or since overcome
+};
+
+// One damaged place that Verify found.
+struct Damage {
+  std::string file = {};
+  uint64_t offset = 0;                     // in the file, bytes
+  std::string table = {};                  // "" where the damage is not in a table's data
+  RowRange rows = RowRange::All();         // the rows that may be touched by it
+  std::vector<std::string> families = {};  // likewise; empty: all
+  std::string what = {};
+};
+
+struct VerifyReport {
+  uint64_t files = 0;  // read
+  uint64_t bytes = 0;  // read and checked
+  std::vector<Damage> damages = {};
+
+  bool ok() const { return damages.empty(); }
+};
+
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,43 @@
+// model/mutation_ops.h: the changes inside a RowMutation, one after the other.
+//
+// Path:      RowMutation::encoded_ops() -> mutation (check, encode the batch).
+// Format:    in memory only, never stored: a kind byte, then the fields of that kind with base/coding.h; see mutation.cc.
+// Errors:    none: only RowMutation writes it. Next() answers false on bytes it does not understand, as at the end.
+// Threads:   thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/coding.h"
+
+namespace stele::internal {
+
+// Views point into the mutation. Timestamps and ranges are as given, not yet judged.
+struct MutationOp {
+  enum class Kind : uint8_t { kSetCell, kAddInt, kAddItem, kMerge, kDeleteFromColumn, kDeleteFromFamily, kDeleteFromRow };
+
+  Kind kind = Kind::kSetCell;
+  bool server_time = false;  // kSetCell: without a timestamp, which is 0 then
+  std::string_view family;
+  std::string_view qualifier;
+  std::string_view value;            // kSetCell; kAddItem: the item; kMerge: the state
+  int64_t timestamp = 0;             // micros; kSetCell, kAddInt, kAddItem, kMerge
+  int64_t amount = 0;                // kAddInt
+  int64_t range_start = 0;           // kDeleteFromColumn, micros
+  std::optional<int64_t> range_end;  // kDeleteFromColumn, micros; none: unbounded
+};
+
+class MutationOpReader {
+ public:
+  explicit MutationOpReader(std::string_view encoded_ops) : reader_(encoded_ops) {}
+
+  // Fills all of `op`. False at the end.
+  bool Next(MutationOp* op);
+
+ private:
+  ByteReader reader_;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,26 @@
+// model/offered.h: what is part of the API, is legal, and is not offered yet.
+//
+// Path:      after the checks of model/validate.h, so that what is wrong is called wrong first.
+// Errors:    Unimplemented("... is not offered yet").
+// Threads:   pure functions. Each goes when what it refuses is there.
+#pragma once
+
+#include "absl/status/status.h"
+#include "stele/filter.h"
+#include "stele/mutation.h"
+#include "stele/options.h"
+#include "stele/schema.h"
+
+namespace stele::internal {
+
+// Filters other than PassAll, Latest, Family, Column, ColumnRange, TimestampRange, CellsRowLimit and Chain.
+absl::Status CheckOffered(const Filter& filter);
+// Aggregate families.
+absl::Status CheckOffered(const FamilySchema& family);
+absl::Status CheckOffered(const Schema& schema);
+// AddToCell and MergeToCell.
+absl::Status CheckOffered(const RowMutation& mutation);
+// Idempotency tokens.
+absl::Status CheckOffered(const WriteOptions& options);
+
+}  // namespace stele::internal
