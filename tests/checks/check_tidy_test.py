@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""check_tidy fails on each thing it is there to refuse, and leaves the look-alikes alone."""
+import unittest
+
+from planted_tree import messages
+
+import check_tidy
+from function_lengths import functions
+
+
+def function_of(lines, head="void Long() {"):
+    """A function of exactly so many lines."""
+    return head + "\n" + "  Step();\n" * (lines - 2) + "}\n"
+
+
+INCLUDES_BYTES = '#include "base/bytes.h"\n'
+
+# file, its text, what has to be said about it
+VIOLATIONS = [
+    ("src/wal/log.cc", function_of(71), "log.cc:1: Long has 71 lines"),
+    ("src/wal/log.cc", "namespace a {\nclass B {\n public:\n" + function_of(71) + "};\n}\n", "log.cc:4: Long has 71 lines"),
+    ("src/wal/log.cc", function_of(71, "B::B(int a) : a_{a}, b_(1) {"), "has 71 lines"),
+    ("src/wal/log.cc", function_of(71, "void Long(Options options = {}) {"), "has 71 lines"),
+    ("tests/unit/wal/log_test.cc", function_of(71, "TEST(Log, IsLong) {"), "has 71 lines"),
+    ("src/wal/log.cc", "int a;\n" * 601, "601 lines, at most 600"),
+    ("src/wal/log.cc", "// " + "a" * 140 + "\n", "143 characters"),
+    ("src/wal/log.h", INCLUDES_BYTES + "#pragma once\n", "a header begins with"),
+    ("src/wal/log.h", "// wal/segment.h: another.\n#pragma once\n" + INCLUDES_BYTES, "a header begins with"),
+    ("src/wal/log.h", "// wal/log.h: no guard.\n" + INCLUDES_BYTES, "#pragma once"),
+    ("src/wal/log.cc", "class LogManager {};\n", "'LogManager' is not a name"),
+    ("src/wal/log.cc", "struct ByteUtils;\n", "'ByteUtils' is not a name"),
+    ("src/wal/log.cc", "class DatabaseImpl : public Base {};\n", "'DatabaseImpl' is not a name"),
+    ("src/wal/log.cc", "void DoFlush();\n", "'DoFlush' is not a name"),
+    ("src/wal/log.cc", "void MaybeFlush();\n", "'MaybeFlush' is not a name"),
+    ("src/wal/log_util.cc", "\n", "'log_util.cc' says nothing"),
+    ("src/wal/log.cc", "class A { friend class B; };\n", "no friend"),
+    ("src/wal/log.cc", "void A() { throw 1; }\n", "nothing throws"),
+    ("src/wal/log.cc", "void A() { try { B(); } catch (...) {} }\n", "nothing catches"),
+    ("src/wal/log.cc", "void A() { std::abort(); }\n", "never ends the process"),
+    ("src/wal/log.cc", "void A() { assert(true); }\n", "STELE_INVARIANT"),
+    ("src/wal/log.cc", "std::thread t;\n", "threads live in src/db only"),
+    ("src/wal/log.cc", "absl::Mutex m;\n", "one lock"),
+    ("src/wal/log.cc", "std::mutex m;\n", "one lock"),
+    ("src/wal/log.cc", "void TEST_Open();\n", "no entry for tests only"),
+    ("tests/unit/wal/log_test.cc", "void A() { std::this_thread::sleep_for(1s); }\n", "a sleep is no synchronisation"),
+    ("src/wal/log.cc", "// TO" + "DO: later\n", "finish it"),
+    ("tools/setup.sh", "# FIX" + "ME\n", "finish it"),
+    ("src/wal/log.cc", "int a; \n", "trailing whitespace"),
+    ("src/wal/log.cc", "\tint a;\n", "tab"),
+    ("src/wal/log.cc", "int a;", "no newline"),
+    ("src/wal/unused.h", "// wal/unused.h: nobody's.\n#pragma once\n", "no file includes this header"),
+    ("src/wal/deeper/lost.cc", "\n", "no CMake file builds this file"),
+    ("tests/unit/lost/lost_test.cc", "\n", "no CMake file builds this file"),
+    ("tools/stele/lost.cc", "\n", "no CMake file builds this file"),
+    ("README.md", "See `src/wal/gone.h`.\n", "'src/wal/gone.h' does not exist"),
+    ("docs/format/wal.md", "See tests/unit/gone/*.cc.\n", "'tests/unit/gone/*.cc' does not exist"),
+    ("docs/a.md", "[b](b.md)\n", "the link to 'b.md' leads nowhere"),
+]
+
+# what looks like a violation and is none
+INNOCENT = [
+    ("src/wal/log.cc", function_of(70)),
+    ("src/wal/log.cc", "struct Table {\n" + "  int a;\n" * 80 + "};\n"),
+    ("src/wal/log.cc", "constexpr int kTable[] = {\n" + "    1,\n" * 80 + "};\n"),
+    ("src/wal/log.cc", 'const char* a = "friend throw abort() std::thread";  // friend, throw\n'),
+    ("src/wal/log.cc", 'const char* a = R"(\n}}}} friend\n)";\n'),
+    ("src/wal/log.cc", "constexpr int64_t kLimit = 1'000'000;\nstruct A {};\n"),
+    ("src/wal/log.cc", "struct A { friend bool operator==(const A&, const A&) = default; };\n"),
+    ("src/wal/log.cc", "void Double(int a); void A() { Abort(); loader.Abort(); }\n"),
+    ("src/wal/log.cc", "[[maybe_unused]] int utilisation; class Utilization {};\n"),
+    ("tests/unit/wal/log_test.cc", "std::thread t;\n"),
+    ("src/db/a.cc", "std::thread t;\n"),
+    ("README.md", "Built into build/release/bin; `tests/unit/<room>/`, `src/wal/*.cc`, https://a.example/docs/gone.\n"),
+]
+
+
+class CheckTidy(unittest.TestCase):
+    def test_the_clean_tree_is_clean(self):
+        self.assertEqual(messages(check_tidy.check, {}), [])
+
+    def test_every_violation_is_found_once_and_alone(self):
+        for name, text, said in VIOLATIONS:
+            with self.subTest(said=said, text=text[:60]):
+                found = messages(check_tidy.check, {name: text})
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(said, found[0])
+
+    def test_look_alikes_are_left_alone(self):
+        cmake = "stele_room(base)\nstele_room(wal)\nstele_room(db)\nstele_unit_test(wal base)\n"
+        for name, text in INNOCENT:
+            with self.subTest(text=text[:60]):
+                self.assertEqual(messages(check_tidy.check, {name: text, "CMakeLists.txt": cmake}), [])
+
+    def test_functions_are_found_wherever_they_stand(self):
+        code = "namespace n {\nint A(int a = {}) { return a; }\nclass C : public B<int> {\n  C() : a_{1}, b_{2} { A(); }\n  int D() const;\n};\n}\n"
+        self.assertEqual([name for _, _, name in functions(code)], ["A", "C"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""check_format.py [ROOT]: every .cc and .h is as clang-format 14 would write it. `--fix` rewrites them instead.
+
+Other versions lay out differently, so without version 14 nothing is checked: that is said, and the exit code is 77 (skipped).
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import source_text
+
+VERSION = "14"
+SKIPPED = 77
+VERBATIM = ("tests/contract/api_contract.cc",)
+
+
+def find_formatter():
+    for name in (f"clang-format-{VERSION}", "clang-format"):
+        program = shutil.which(name)
+        if program:
+            said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+            if re.search(rf"version {VERSION}\.", said):
+                return program
+    return None
+
+
+def check(root, formatter, fix=False):
+    files = [path for path in source_text.code_files(root) if path.relative_to(root).as_posix() not in VERBATIM]
+    arguments = ["-i"] if fix else ["--dry-run", "-Werror"]
+    findings = []
+    for path in files:
+        done = subprocess.run([formatter, *arguments, str(path)], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            line = re.search(r":(\d+):\d+:", done.stderr)
+            findings.append((path, int(line.group(1)) if line else 1, "not as clang-format writes it: tools/checks/check_format.py --fix"))
+    return findings
+
+
+def main():
+    places = [argument for argument in sys.argv[1:] if argument != "--fix"]
+    formatter = find_formatter()
+    if formatter is None:
+        print(f"format: skipped, clang-format {VERSION} is not installed (apt-get install clang-format-{VERSION})")
+        return SKIPPED
+    return source_text.finish("format", check(pathlib.Path(places[0] if places else "."), formatter, "--fix" in sys.argv))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""check_tidy.py [ROOT]: the house rules that a compiler does not know (CONTRIBUTING.md says why each is there).
+
+The rules are functions in RULES; each takes a SourceFile and yields (line, text). Rules over the whole tree come after them.
+"""
+import dataclasses
+import pathlib
+import re
+import sys
+
+import source_text
+from dead_files import dead_files
+from doc_paths import missing_paths
+from function_lengths import long_functions
+
+FILE_LINES_MAX = 600
+LINE_CHARACTERS_MAX = 140
+TEXT_SUFFIXES = {".cc", ".h", ".py", ".sh", ".cmake", ".md", ".txt", ".json", ".yaml", ".yml", ".in", ".map"}
+# Text that is not ours to shape: licence, given contract, recorded data and test conversations.
+VERBATIM = ("LICENSE", "tests/contract/api_contract.cc", "tests/data/", "tests/golden/", "tests/fuzz/corpus/", "data/")
+BANNED_WORD = re.compile(r"(?<![\w:])(?:\w*[a-z0-9])?(?:Manager|Helper|Utils?|Handler|Processor|Impl)(?=[A-Z_(<\s;:,{&*)>]|$)\w*")
+BANNED_VERB = re.compile(r"(?<![\w:])(?:Do|Maybe)[A-Z][a-z]\w*(?=\s*\()")
+BANNED_FILE = re.compile(r"(?:^|_)(?:manager|helpers?|utils?|handler|processor|impl)(?:_|\.)")
+UNFINISHED = re.compile(r"\b(?:%s)\b" % "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX")))
+
+
+@dataclasses.dataclass
+class SourceFile:
+    path: pathlib.Path
+    name: str  # relative to the root, with '/'
+    text: str
+    code: str  # C++ only: text without the contents of comments and strings
+
+    def under(self, *folders):
+        return self.name.startswith(tuple(folder + "/" for folder in folders))
+
+    def is_code(self):
+        return self.path.suffix in source_text.CODE_SUFFIXES
+
+    def matches(self, pattern):
+        for found in re.finditer(pattern, self.code):
+            yield source_text.line_of(self.code, found.start()), found.group(0).strip()
+
+
+def whitespace(file):
+    for number, line in enumerate(file.text.split("\n"), 1):
+        if line != line.rstrip():
+            yield number, "trailing whitespace"
+        if "\t" in line:
+            yield number, "tab"
+    if file.text and not file.text.endswith("\n"):
+        yield file.text.count("\n") + 1, "no newline at the end of the file"
+
+
+def line_lengths(file):
+    if file.is_code():
+        for number, line in enumerate(file.text.split("\n"), 1):
+            if len(line) > LINE_CHARACTERS_MAX:
+                yield number, f"{len(line)} characters, at most {LINE_CHARACTERS_MAX}"
+
+
+def file_length(file):
+    lines = file.text.count("\n")
+    if file.is_code() and lines > FILE_LINES_MAX:
+        yield lines, f"{lines} lines, at most {FILE_LINES_MAX}: split the file"
+
+
+def function_lengths(file):
+    if file.is_code():
+        yield from long_functions(file.code)
+
+
+def header_comment(file):
+    if file.path.suffix != ".h":
+        return
+    first = file.text.split("\n", 1)[0]
+    if not first.startswith("// ") or file.path.name not in first:
+        yield 1, f"a header begins with '// {file.path.parent.name}/{file.path.name}: what it is' (docs/style.md)"
+    if "#pragma once" not in file.text:
+        yield 1, "a header has #pragma once"
+
+
+def names(file):
+    if BANNED_FILE.search(file.path.name):
+        yield 1, f"'{file.path.name}' says nothing about what is in it"
+    if file.is_code():
+        for pattern in (BANNED_WORD, BANNED_VERB):
+            for line, word in file.matches(pattern):
+                yield line, f"'{word}' is not a name here: say what it is or when it acts"
+
+
+def unfinished(file):
+    if file.path.suffix == ".md":
+        return
+    for number, line in enumerate(file.text.split("\n"), 1):
+        found = UNFINISHED.search(line)
+        if found:
+            yield number, f"{found.group(0)}: finish it, or write it down in docs/"
+
+
+# (folders, files that may, pattern, why not)
+FORBIDDEN = (
+    (("src", "include", "tools"), ("src/base/mutex.h",), r"\bfriend\b(?![^;{]*\boperator\b)", "no friend but an operator: give the class a narrower interface"),
+    (("src", "include", "tools"), (), r"\bthrow\b", "nothing throws: answer an absl::Status"),
+    (("src", "include"), (), r"\bcatch\s*\(", "nothing throws, so nothing catches"),
+    (("src", "include"), (), r"\bTEST_\w+", "no entry for tests only: test a narrower class or inspect/"),
+    (("src", "include", "tests"), (), r"\b(?:sleep_for|sleep_until|SleepFor|usleep|nanosleep)\b", "a sleep is no synchronisation"),
+    (("src",), ("src/base/invariant.cc",), r"(?<![\w.>])(?:std::|::)?(?:abort|exit|_exit|quick_exit|terminate)\s*\(",
+     "the library never ends the process: answer an absl::Status, or STELE_CHECK for a bug"),
+    (("src",), (), r"(?<![\w:])assert\s*\(", "STELE_INVARIANT for the engine's own reasoning, absl::Status for data"),
+    (("src", "include"), (), r"\babsl::(?:Mutex|CondVar|Notification|call_once)\b", "one lock: base/mutex.h"),
+    (("src", "include"), (), r"\bstd::(?:recursive_|shared_|timed_)?mutex\b", "one lock: base/mutex.h"),
+)
+MAY_LOCK = ("src/base/mutex.h", "src/base/mutex.cc")
+
+
+def forbidden(file):
+    if not file.is_code():
+        return
+    for folders, exempt, pattern, reason in FORBIDDEN:
+        if file.under(*folders) and file.name not in exempt and not (reason.startswith("one lock") and file.name in MAY_LOCK):
+            for line, word in file.matches(pattern):
+                yield line, f"'{word}': {reason}"
+
+
+def threads(file):
+    if file.is_code() and file.under("src", "include") and not file.under("src/db"):
+        for line, word in file.matches(r"\bstd::(?:thread|jthread|async)\b"):
+            yield line, f"'{word}': threads live in src/db only"
+
+
+RULES = (whitespace, line_lengths, file_length, function_lengths, header_comment, names, unfinished, forbidden, threads)
+
+
+def load(root):
+    for path in source_text.project_files(root):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(VERBATIM) or (path.suffix not in TEXT_SUFFIXES and path.parent != root / "tools"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        yield SourceFile(path, name, text, source_text.code_only(text) if path.suffix in source_text.CODE_SUFFIXES else text)
+
+
+def check(root):
+    root = pathlib.Path(root)
+    findings = []
+    for file in load(root):
+        for rule in RULES:
+            findings += [(file.path, line, text) for line, text in rule(file)]
+    findings += dead_files(root)
+    findings += missing_paths(root)
+    return findings
+
+
+if __name__ == "__main__":
+    sys.exit(source_text.finish("tidy", check(sys.argv[1] if len(sys.argv) > 1 else ".")))

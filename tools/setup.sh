@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# tools/setup.sh: what tools/test and tools/quickstart share: packages, configuring, building, telling what goes on. Sourced, not run.
+#
+# Needs: bash, the checkout's root as $STELE_ROOT. Offers: stele_say, stele_fail, stele_install_packages, stele_configure, stele_build, $STELE_JOBS.
+
+STELE_STARTED=$SECONDS
+
+stele_say() { printf '==> [%d:%02d] %s\n' $(((SECONDS - STELE_STARTED) / 60)) $(((SECONDS - STELE_STARTED) % 60)) "$*"; }
+
+stele_fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# As many compilers at once as there are cores, but no more than memory holds at 1.5 GiB each.
+stele_job_count() {
+  local cores memory_kib by_memory
+  cores=$(nproc 2>/dev/null || echo 2)
+  memory_kib=$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo 2>/dev/null || true)
+  by_memory=$((${memory_kib:-4194304} / 1572864))
+  if [ "$by_memory" -lt 1 ]; then by_memory=1; fi
+  if [ "$cores" -lt "$by_memory" ]; then echo "$cores"; else echo "$by_memory"; fi
+}
+STELE_JOBS=${STELE_JOBS:-$(stele_job_count)}
+
+# The packages of tools/packages.txt that are not installed, one a line.
+stele_missing_packages() {
+  local package
+  while read -r package _; do
+    case $package in '' | '#'*) continue ;; esac
+    if [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)" != installed ]; then echo "$package"; fi
+  done <"$STELE_ROOT/tools/packages.txt"
+}
+
+stele_install_packages() {
+  local missing as_root=()
+  if ! command -v dpkg-query >/dev/null; then
+    stele_say "not a Debian system: what tools/packages.txt lists has to be there already"
+    return
+  fi
+  mapfile -t missing < <(stele_missing_packages)
+  if [ "${#missing[@]}" -eq 0 ]; then
+    stele_say "packages: all installed"
+    return
+  fi
+  stele_say "packages: installing ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || stele_fail "these packages are missing; run as root: apt-get install ${missing[*]}"
+    as_root=(sudo -n)
+    sudo -n true 2>/dev/null || as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -q </dev/null || stele_fail "apt-get update failed; these packages are missing: ${missing[*]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" </dev/null ||
+    stele_fail "apt-get could not install: ${missing[*]}"
+}
+
+# stele_configure PRESET
+stele_configure() {
+  stele_say "$1: configuring"
+  (cd "$STELE_ROOT" && cmake --preset "$1" </dev/null)
+}
+
+# stele_build PRESET [targets...]: without targets, those of the build preset.
+stele_build() {
+  local preset=$1
+  shift
+  stele_say "$preset: building with $STELE_JOBS jobs"
+  (cd "$STELE_ROOT" && cmake --build --preset "$preset" --parallel "$STELE_JOBS" ${1:+--target "$@"} </dev/null)
+}
