@@ -2,7 +2,8 @@
 //
 // Path:      table write -> mutation/check.h -> BatchWriter -> commit queue -> wal (opaque bytes) -> BatchReader -> memtable.
 // Format:    docs/format/batch.md. Families and tables are ids (engine rule 6); timestamps are resolved; ranges are inclusive as in cell.h.
-// Errors:    a reader of damaged bytes answers DataLoss-worthy `false`; it never reads past its bytes.
+// Errors:    a reader of damaged bytes answers DataLoss-worthy `false`; it never reads past its bytes, and what it hands out keeps the
+//            bounds below, so that its users need no checks of their own.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -13,6 +14,10 @@
 #include "cell/cell.h"
 
 namespace stele::internal {
+
+// No stored key, qualifier or value is larger; the limits of a table (stele/schema.h) may only be lower.
+inline constexpr size_t kBatchKeyBytesMax = 65'535;
+inline constexpr size_t kBatchValueBytesMax = size_t{256} << 20;
 
 // One operation as stored. For kDeleteRow family_id is 0; qualifier and value as in Cell.
 struct BatchOp {
@@ -44,24 +49,25 @@ class RowOps {
   std::string_view encoded_ops_;
 };
 
-// Builds a batch: rows in order, operations in order. A row may come twice.
+// Builds a batch: rows in order, operations in order. A row may come twice. The bounds above are the caller's to keep.
 class BatchWriter {
  public:
   BatchWriter();
   void StartRow(uint32_t table_id, std::string_view row_key);
   void Add(const BatchOp& op);
   size_t row_count() const { return row_count_; }
-  size_t bytes() const { return bytes_.size(); }
+  size_t bytes() const { return bytes_.size(); }  // of the batch so far
   // The encoded batch; the writer is empty afterwards. `clock_micros` of a batch is set by the commit leader with SetBatchClock.
   std::string Finish();
 
  private:
+  void Clear();
   void CloseRow();
+
   std::string bytes_;
-  std::string ops_;
+  size_t row_ops_offset_ = 0;  // of the open row's operations in bytes_; their counts stand right before; 0: no row is open
   uint32_t row_op_count_ = 0;
-  size_t row_count_ = 0;
-  bool row_open_ = false;
+  uint32_t row_count_ = 0;
 };
 
 // The database clock at commit (engine rule 7), at a fixed place so that the leader can set it in bytes encoded earlier.
@@ -78,7 +84,7 @@ class BatchReader {
  private:
   std::string_view rest_;
   int64_t clock_micros_ = 0;
-  uint64_t rows_left_ = 0;
+  uint32_t rows_left_ = 0;
   bool ok_ = true;
 };
 

@@ -1,0 +1,95 @@
+#include "mutation/batch.h"
+
+#include <utility>
+
+#include "base/coding.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kClockOffset = 0;
+constexpr size_t kRowCountOffset = 8;
+constexpr size_t kHeaderBytes = 12;
+constexpr size_t kRowCountsBytes = 8;  // of operations, and of their bytes: fixed width, so that they can be filled in afterwards
+
+}  // namespace
+
+BatchWriter::BatchWriter() { Clear(); }
+
+void BatchWriter::Clear() {
+  bytes_.assign(kHeaderBytes, '\0');
+  row_ops_offset_ = 0;
+  row_count_ = 0;
+}
+
+void BatchWriter::StartRow(uint32_t table_id, std::string_view row_key) {
+  CloseRow();
+  AppendVarint(bytes_, table_id);
+  AppendBytes(bytes_, row_key);
+  bytes_.append(kRowCountsBytes, '\0');
+  row_ops_offset_ = bytes_.size();
+  row_op_count_ = 0;
+  ++row_count_;
+}
+
+void BatchWriter::Add(const BatchOp& op) {
+  ++row_op_count_;
+  bytes_.push_back(static_cast<char>(op.kind));
+  if (op.kind == CellKind::kDeleteRow) return;
+  AppendVarint(bytes_, op.family_id);
+  if (op.kind == CellKind::kDeleteFamily) return;
+  AppendBytes(bytes_, op.qualifier);
+  AppendFixed64(bytes_, static_cast<uint64_t>(op.timestamp));
+  if (op.kind == CellKind::kDeleteRange) {
+    AppendFixed64(bytes_, static_cast<uint64_t>(op.range_start));
+  } else {
+    AppendBytes(bytes_, op.value);
+  }
+}
+
+void BatchWriter::CloseRow() {
+  if (row_ops_offset_ == 0) return;
+  char* counts = bytes_.data() + row_ops_offset_ - kRowCountsBytes;
+  StoreFixed32(counts, row_op_count_);
+  StoreFixed32(counts + 4, static_cast<uint32_t>(bytes_.size() - row_ops_offset_));
+  row_ops_offset_ = 0;
+}
+
+std::string BatchWriter::Finish() {
+  CloseRow();
+  StoreFixed32(bytes_.data() + kRowCountOffset, row_count_);
+  std::string batch = std::move(bytes_);
+  Clear();
+  return batch;
+}
+
+void SetBatchClock(std::string* batch, int64_t clock_micros) {
+  StoreFixed64(batch->data() + kClockOffset, static_cast<uint64_t>(clock_micros));
+}
+
+BatchReader::BatchReader(std::string_view batch) {
+  ByteReader reader(batch);
+  uint64_t clock_micros;
+  ok_ = reader.ReadFixed64(&clock_micros) && reader.ReadFixed32(&rows_left_) && reader.ReadRaw(reader.remaining(), &rest_);
+  if (ok_) clock_micros_ = static_cast<int64_t>(clock_micros);
+}
+
+bool BatchReader::NextRow(RowOps* row) {
+  if (!ok_) return false;
+  if (rows_left_ == 0) {
+    ok_ = rest_.empty();
+    return false;
+  }
+  ByteReader reader(rest_);
+  uint32_t table_id, op_count, ops_bytes;
+  std::string_view row_key, encoded_ops;
+  ok_ = reader.ReadVarint32(&table_id) && reader.ReadBytes(&row_key) && !row_key.empty() && row_key.size() <= kBatchKeyBytesMax &&
+        reader.ReadFixed32(&op_count) && reader.ReadFixed32(&ops_bytes) && reader.ReadRaw(ops_bytes, &encoded_ops);
+  if (!ok_) return false;
+  rest_.remove_prefix(rest_.size() - reader.remaining());
+  --rows_left_;
+  *row = RowOps(table_id, row_key, op_count, encoded_ops);
+  return true;
+}
+
+}  // namespace stele::internal
