@@ -33,6 +33,9 @@ class ByteRange {
  public:
   ByteRange() = default;
 
+  // Any combination of bounds; the bytes of an unbounded side are ignored.
+  ByteRange(Bound start_bound, std::string start, Bound end_bound, std::string end);
+
   static ByteRange All();
   static ByteRange StartingAt(std::string start);
   static ByteRange EndingAt(std::string end);
@@ -51,8 +54,6 @@ class ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 
  private:
-  ByteRange(Bound start_bound, std::string start, Bound end_bound, std::string end);
-
   std::string start_;
   std::string end_;
   Bound start_bound_ = Bound::kUnbounded;
@@ -65,7 +66,7 @@ class ByteRange {
 // Regexes are RE2's, on bytes (Latin-1), and must match the whole of what they are held against: "a" does not match "ab".
 // "." does not match a newline; "\C" matches any byte.
 // Limits at use: chains, interleaves and conditions nested at most 20 deep; 20,480 bytes, measured as the equal
-// google.bigtable.v2.RowFilter message would measure; regexes that RE2 cannot hold in 1 MiB are refused.
+// google.bigtable.v2.RowFilter message would measure; regexes that RE2 cannot hold in 4 MiB are refused.
 //
 // Offered now: PassAll, Latest, Family, Column, ColumnRange, TimestampRange, CellsRowLimit and Chain of these. The others are checked
 // and then answered with Unimplemented.

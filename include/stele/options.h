@@ -46,8 +46,8 @@ struct DatabaseOptions {
   bool create_if_missing = true;
   // AlreadyExists where there is a database.
   bool error_if_exists = false;
-  // Changes no byte on disk: the log is replayed into memory, and every write is FailedPrecondition. Several readers may have a database
-  // open at once, but none beside a writer.
+  // Changes no byte on disk: nothing is created (NotFound), the log is replayed into memory, every write is FailedPrecondition. Several
+  // readers may have a database open at once, but none beside a writer.
   bool read_only = false;
   // For writes that do not ask themselves. The default trades the last moments before a power loss for speed, as most stores do; Sync()
   // makes good for all writes before it.

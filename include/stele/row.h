@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
@@ -86,6 +87,15 @@ class Row {
   Row() = default;
   // Copies everything that `view` shows.
   explicit Row(const RowView& view);
+  Row(const Row&) = default;
+  Row& operator=(const Row&) = default;
+  // A row that was moved from is as a default one.
+  Row(Row&& other) noexcept : storage_(std::move(other.storage_)), view_(std::exchange(other.view_, RowView())) {}
+  Row& operator=(Row&& other) noexcept {
+    storage_ = std::move(other.storage_);
+    view_ = std::exchange(other.view_, RowView());
+    return *this;
+  }
 
   std::string_view row_key() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return view_.row_key(); }
   std::span<const CellView> cells() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return view_.cells(); }

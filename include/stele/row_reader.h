@@ -80,6 +80,7 @@ class RowReader {
   std::unique_ptr<internal::RowSource> source_;
   absl::Status error_;   // without a source
   bool on_row_ = false;  // source_ stands on a row
+  bool ended_ = false;   // Next() answered false
 };
 
 }  // namespace v0

@@ -47,19 +47,16 @@ struct FilterNode {
   ByteRange range;
   stele::TimestampRange timestamps;
   std::vector<Filter> children;
-  int depth = 0;  // conditions, chains and interleaves on the longest path down; 0 for the other kinds
+  int depth = 0;            // conditions, chains and interleaves on the longest path down; 0 for the other kinds
+  uint64_t wire_bytes = 0;  // of the equal google.bigtable.v2.RowFilter message
 };
 
-// Composites inside each other. A builder that goes far beyond keeps the depth and lets the children go, so that neither destruction nor
-// any walk can run out of stack; such a filter is refused wherever it is used.
+// The limits of a filter. A builder that goes far beyond keeps depth and wire_bytes and lets the children go, so that neither destruction
+// nor any walk can run out of stack or time (children may be shared); such a filter is refused wherever it is used.
 inline constexpr int kFilterDepthMax = 20;
-inline constexpr int kFilterDepthKept = 2 * kFilterDepthMax;
-
-// Bytes of the equal google.bigtable.v2.RowFilter message.
-uint64_t FilterWireBytes(const Filter& filter);
 inline constexpr uint64_t kFilterWireBytesMax = 20'480;
 
-// What RE2 may spend on one regex of a filter.
-inline constexpr int64_t kRegexMemoryBytesMax = int64_t{1} << 20;
+// What RE2 may spend on one regex of a filter: enough for a literal as long as a filter may be.
+inline constexpr int64_t kRegexMemoryBytesMax = int64_t{4} << 20;
 
 }  // namespace stele::internal

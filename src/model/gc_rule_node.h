@@ -20,15 +20,12 @@ struct GcRuleNode {
   int64_t age_micros = 0;        // kMaxAge; may be anything before validation
   std::vector<GcRule> children;  // kUnion, kIntersection: two or more
   int depth = 0;                 // unions and intersections on the longest path down
+  uint64_t wire_bytes = 0;       // of the equal google.bigtable.admin.v2.GcRule message
 };
 
-// Unions and intersections inside each other. A builder that goes far beyond keeps the depth and lets the children go, so that neither
-// destruction nor any walk can run out of stack; such a rule is refused wherever it is used.
+// The limits of a rule. A builder that goes far beyond keeps depth and wire_bytes and lets the children go, so that neither destruction nor
+// any walk can run out of stack or time (children may be shared); such a rule is refused wherever it is used.
 inline constexpr int kGcRuleDepthMax = 20;
-inline constexpr int kGcRuleDepthKept = 2 * kGcRuleDepthMax;
-
-// Bytes of the equal google.bigtable.admin.v2.GcRule message.
-uint64_t GcRuleWireBytes(const GcRule& rule);
 inline constexpr uint64_t kGcRuleWireBytesMax = 500;
 
 }  // namespace stele::internal

@@ -1,0 +1,163 @@
+#include "stele/table.h"
+
+#include <utility>
+
+#include "api/backend.h"
+#include "base/status.h"
+#include "model/offered.h"
+#include "model/validate.h"
+
+namespace stele {
+inline namespace v0 {
+namespace {
+
+absl::Status CheckHandle(const std::shared_ptr<internal::TableBackend>& backend) {
+  return backend != nullptr ? absl::OkStatus() : internal::FailedPrecondition("table: an empty handle");
+}
+
+absl::Status CheckWrite(const std::shared_ptr<internal::TableBackend>& backend, const WriteOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend));
+  STELE_RETURN_IF_ERROR(internal::ValidateWriteOptions(options));
+  return internal::CheckOffered(options);
+}
+
+absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend, const ReadOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend));
+  return internal::ValidateReadOptions(options);
+}
+
+absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend, const ReadOptions& options, std::string_view row_key) {
+  STELE_RETURN_IF_ERROR(CheckRead(backend, options));
+  return internal::ValidateRowKey(row_key);
+}
+
+absl::Status CheckRange(const std::shared_ptr<internal::TableBackend>& backend, const RowRange& range) {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend));
+  return internal::ValidateRowRange(range);
+}
+
+}  // namespace
+
+const std::string& Table::name() const {
+  static const std::string* const none = new std::string();
+  return backend_ == nullptr ? *none : backend_->name();
+}
+
+absl::StatusOr<Schema> Table::schema() const {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  return backend_->schema();
+}
+
+absl::Status Table::Apply(const RowMutation& mutation, WriteOptions options) {
+  STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
+  return backend_->Apply(mutation, options);
+}
+
+std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutations, WriteOptions options) {
+  if (absl::Status status = CheckWrite(backend_, options); !status.ok()) {
+    std::vector<FailedMutation> all;
+    all.reserve(mutations.size());
+    for (size_t i = 0; i < mutations.size(); ++i) all.push_back({.index = i, .status = status});
+    return all;
+  }
+  return backend_->BulkApply(mutations, options);
+}
+
+absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key, const Filter& /*predicate*/,
+                                                        const RowMutation& /*if_matched*/, const RowMutation& /*if_not_matched*/,
+                                                        WriteOptions options) {
+  STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
+  STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
+  return internal::Unimplemented("CheckAndMutateRow is not offered yet");
+}
+
+absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> /*rules*/,
+                                              WriteOptions options) {
+  STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
+  STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
+  return internal::Unimplemented("ReadModifyWriteRow is not offered yet");
+}
+
+absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) const {
+  STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
+  return backend_->ReadRow(row_key, filter, options);
+}
+
+absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
+                                                                const ReadOptions& options) const {
+  STELE_RETURN_IF_ERROR(CheckRead(backend_, options));
+  for (const std::string_view row_key : row_keys) STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
+  return backend_->ReadMany(row_keys, filter, options);
+}
+
+absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(std::span<const std::string> row_keys, const Filter& filter,
+                                                                const ReadOptions& options) const {
+  const std::vector<std::string_view> views(row_keys.begin(), row_keys.end());
+  return ReadMany(views, filter, options);
+}
+
+RowReader Table::ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) const {
+  if (absl::Status status = CheckRead(backend_, options); !status.ok()) return RowReader(std::move(status));
+  absl::StatusOr<std::unique_ptr<internal::RowSource>> source = backend_->ReadRows(rows, filter, options);
+  if (!source.ok()) return RowReader(std::move(source).status());
+  return RowReader(*std::move(source));
+}
+
+absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filter, const ReadOptions& options) const {
+  STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
+  return backend_->Exists(row_key, filter, options);
+}
+
+absl::Status Table::ModifyColumnFamilies(std::span<const FamilyChange> changes) {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  for (const FamilyChange& change : changes) STELE_RETURN_IF_ERROR(internal::ValidateFamilyChange(change));
+  for (const FamilyChange& change : changes) STELE_RETURN_IF_ERROR(internal::CheckOffered(change.family()));
+  return backend_->ModifyColumnFamilies(changes);
+}
+
+absl::Status Table::SetProperty(std::string key, std::string value) {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  STELE_RETURN_IF_ERROR(internal::ValidateProperty(key, value));
+  return backend_->SetProperty(std::move(key), std::move(value));
+}
+
+absl::Status Table::DropRowRange(const RowRange& range) {
+  STELE_RETURN_IF_ERROR(CheckRange(backend_, range));
+  if (range.is_prefix() && range.start().empty()) {
+    return internal::InvalidArgument("DropRowRange: an empty prefix; to drop all rows say RowRange::All()");
+  }
+  return backend_->DropRowRange(range);
+}
+
+absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const RowRange& range) const {
+  STELE_RETURN_IF_ERROR(CheckRange(backend_, range));
+  return backend_->SampleRowKeys(range);
+}
+
+BulkLoad Table::NewBulkLoad() {
+  if (absl::Status status = CheckHandle(backend_); !status.ok()) return BulkLoad(std::move(status));
+  return BulkLoad(internal::Unimplemented("BulkLoad is not offered yet"));
+}
+
+absl::Status Table::Flush() {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  return backend_->Flush();
+}
+
+absl::Status Table::Compact(const RowRange& range, const CompactOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckRange(backend_, range));
+  return backend_->Compact(range, options);
+}
+
+absl::StatusOr<TableStats> Table::Stats() const {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  return backend_->Stats();
+}
+
+WriteBatch& WriteBatch::Add(const Table& table, RowMutation mutation) {
+  entries_.push_back({.table = table.backend(), .mutation = std::move(mutation)});
+  return *this;
+}
+
+}  // namespace v0
+}  // namespace stele

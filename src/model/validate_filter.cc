@@ -1,0 +1,143 @@
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "model/filter_node.h"
+#include "model/validate.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kLabelBytesMax = 15;
+
+absl::Status CheckCount(const FilterNode& node, std::string_view what, int least) {
+  if (node.count >= least) return absl::OkStatus();
+  return InvalidArgument("filter: {} of {}, it must be at least {}", what, node.count, least);
+}
+
+absl::Status CheckRegex(std::string_view what, const std::string& regex) {
+  re2::RE2::Options options(re2::RE2::Latin1);
+  options.set_log_errors(false);
+  options.set_max_mem(kRegexMemoryBytesMax);
+  const re2::RE2 compiled(regex, options);
+  if (compiled.ok()) return absl::OkStatus();
+  return InvalidArgument("filter: {} \"{}\": {}", what, Printable(regex), compiled.error());
+}
+
+// Families are named by regex on the wire, where a ':' is refused.
+absl::Status CheckNoColon(const std::string& family) {
+  if (family.find(':') == std::string::npos) return absl::OkStatus();
+  return InvalidArgument("filter: family \"{}\": a ':' cannot be part of it", Printable(family));
+}
+
+absl::Status CheckRange(std::string_view what, const ByteRange& range) {
+  const bool bounded = range.start_bound() != Bound::kUnbounded && range.end_bound() != Bound::kUnbounded;
+  if (!bounded || range.start() <= range.end()) return absl::OkStatus();
+  return InvalidArgument("filter: {} range: the start \"{}\" lies above the end \"{}\"", what, Printable(range.start()),
+                         Printable(range.end()));
+}
+
+absl::Status CheckLabel(const std::string& label) {
+  const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  if (!label.empty() && label.size() <= kLabelBytesMax && std::all_of(label.begin(), label.end(), allowed)) return absl::OkStatus();
+  return InvalidArgument("filter: label \"{}\": it must be 1 to {} of [a-z0-9-]", Printable(label), kLabelBytesMax);
+}
+
+absl::Status CheckSample(double probability) {
+  if (probability > 0 && probability < 1) return absl::OkStatus();  // false for NaN, too
+  return InvalidArgument("filter: a row sample of {}, it must lie between 0 and 1 and be neither", probability);
+}
+
+// One walk over a filter whose depth and size are known to be legal.
+class FilterCheck {
+ public:
+  explicit FilterCheck(TimestampGranularity granularity) : granularity_(granularity) {}
+
+  absl::Status Check(const FilterNode& node, bool in_condition) {
+    switch (node.kind) {
+      case FilterKind::kCondition:
+      case FilterKind::kChain:
+      case FilterKind::kInterleave:
+        return CheckComposite(node, in_condition);
+      case FilterKind::kLabel:
+        has_label_ = true;
+        return CheckLabel(node.text);
+      case FilterKind::kSink:
+        return in_condition ? InvalidArgument("filter: a sink cannot be nested in a condition") : absl::OkStatus();
+      default:
+        return CheckLeaf(node);
+    }
+  }
+
+ private:
+  absl::Status CheckComposite(const FilterNode& node, bool in_condition) {
+    const bool is_chain = node.kind == FilterKind::kChain;
+    const bool is_condition = node.kind == FilterKind::kCondition;
+    if (!is_condition && node.children.size() < 2) {
+      return InvalidArgument("filter: {} of {} filters, it takes at least two", is_chain ? "a chain" : "an interleave",
+                             node.children.size());
+    }
+    int labelling_count = 0;
+    for (const Filter& child : node.children) {
+      has_label_ = false;
+      STELE_RETURN_IF_ERROR(Check(child.node(), in_condition || is_condition));
+      if (has_label_) ++labelling_count;
+    }
+    has_label_ = labelling_count > 0;
+    if (is_chain && labelling_count > 1) return InvalidArgument("filter: a chain in which more than one filter applies a label");
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLeaf(const FilterNode& node) const {
+    switch (node.kind) {
+      case FilterKind::kLatest:
+        return CheckCount(node, "the latest cells", 1);
+      case FilterKind::kCellsRowLimit:
+        return CheckCount(node, "a limit of cells in a row", 1);
+      case FilterKind::kCellsRowOffset:
+        return CheckCount(node, "an offset of cells in a row", 0);
+      case FilterKind::kFamilyRegex:
+        STELE_RETURN_IF_ERROR(CheckNoColon(node.text));
+        return CheckRegex("family regex", node.text);
+      case FilterKind::kFamily:
+      case FilterKind::kColumn:
+        return CheckNoColon(node.text);
+      case FilterKind::kColumnRegex:
+        return CheckRegex("column regex", node.text);
+      case FilterKind::kValueRegex:
+        return CheckRegex("value regex", node.text);
+      case FilterKind::kRowKeyRegex:
+        if (node.text.empty()) return InvalidArgument("filter: an empty row key regex");
+        return CheckRegex("row key regex", node.text);
+      case FilterKind::kColumnRange:
+        return CheckRange("column", node.range);
+      case FilterKind::kValueRange:
+        return CheckRange("value", node.range);
+      case FilterKind::kTimestampRange:
+        return WithContext(ValidateTimestampRange(node.timestamps, granularity_), "filter");
+      case FilterKind::kValueBitmask:
+        return node.text.empty() ? InvalidArgument("filter: an empty value bitmask") : absl::OkStatus();
+      case FilterKind::kRowSample:
+        return CheckSample(node.probability);
+      default:
+        return absl::OkStatus();
+    }
+  }
+
+  TimestampGranularity granularity_;
+  bool has_label_ = false;  // the filter checked last applies one somewhere
+};
+
+}  // namespace
+
+absl::Status ValidateFilter(const Filter& filter, TimestampGranularity granularity) {
+  const FilterNode& node = filter.node();
+  if (node.depth > kFilterDepthMax) return InvalidArgument("filter: nested {} deep, at most {} are allowed", node.depth, kFilterDepthMax);
+  if (node.wire_bytes > kFilterWireBytesMax) {
+    return InvalidArgument("filter: {} bytes as a message, at most {} are allowed", node.wire_bytes, kFilterWireBytesMax);
+  }
+  return FilterCheck(granularity).Check(node, /*in_condition=*/false);
+}
+
+}  // namespace stele::internal
