@@ -1,0 +1,47 @@
+#include "io/file_names.h"
+
+#include <gtest/gtest.h>
+
+namespace stele::internal {
+namespace {
+
+TEST(FileNames, AreMadeAndParsedBack) {
+  for (const uint64_t number : {uint64_t{0}, uint64_t{7}, uint64_t{999'999}, uint64_t{1'000'000}, UINT64_MAX}) {
+    const std::pair<std::string, FileType> names[] = {{ManifestName(number), FileType::kManifest},
+                                                      {SegmentName(number), FileType::kSegment},
+                                                      {SstableName(number), FileType::kSstable}};
+    for (const auto& [name, type] : names) {
+      const std::optional<FileName> parsed = ParseFileName(name);
+      ASSERT_TRUE(parsed.has_value()) << name;
+      EXPECT_EQ(parsed->type, type) << name;
+      EXPECT_EQ(parsed->number, number) << name;
+      EXPECT_EQ(ParseFileName(TemporaryName(name))->type, FileType::kTemporary) << name;
+    }
+  }
+  EXPECT_EQ(ManifestName(7), "MANIFEST-000007");
+  EXPECT_EQ(SegmentName(12), "000012.log");
+  EXPECT_EQ(SstableName(13), "000013.sst");
+  EXPECT_EQ(TemporaryName(kCurrentName), "CURRENT.tmp");
+  EXPECT_EQ(ParseFileName("CURRENT")->type, FileType::kCurrent);
+  EXPECT_EQ(ParseFileName("LOCK")->type, FileType::kLock);
+  EXPECT_EQ(ParseFileName("CURRENT.tmp")->type, FileType::kTemporary);
+}
+
+TEST(FileNames, OthersAreNotOurs) {
+  for (const char* name :
+       {"", ".", "current", "CURRENT2", "LOCK.tmp.tmp", "MANIFEST-", "MANIFEST-00007", "MANIFEST-0000007", "MANIFEST-00000a", "000012", "12.log",
+        "0000012.log", "000012.LOG", "000012.sst.bak", ".log", ".sst", ".tmp", "notes.tmp", "-00012.log", "+00012.log", " 00012.log",
+        "18446744073709551616.log", "99999999999999999999.sst", "000000000000000000012.log", "a00012.log"}) {
+    EXPECT_FALSE(ParseFileName(name).has_value()) << name;
+  }
+}
+
+TEST(FileNames, PathsAreJoinedWithOneSlash) {
+  EXPECT_EQ(JoinPath("/db", "CURRENT"), "/db/CURRENT");
+  EXPECT_EQ(JoinPath("/db/", "CURRENT"), "/db/CURRENT");
+  EXPECT_EQ(JoinPath("/", "CURRENT"), "/CURRENT");
+  EXPECT_EQ(JoinPath("", "CURRENT"), "CURRENT");
+}
+
+}  // namespace
+}  // namespace stele::internal
