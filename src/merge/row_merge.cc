@@ -1,0 +1,325 @@
+#include "merge/row_merge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stele::internal {
+namespace {
+
+// A range tombstone with no start below it covers the rest of a column: after so many hidden versions the source is told to skip them.
+constexpr uint32_t kHiddenBeforeSkip = 8;
+
+}  // namespace
+
+void RowMerge::StartRow() {
+  source_count_ = 0;
+  started_ = false;
+  skip_before_start_.family = 0;
+  order_.clear();
+  group_.clear();
+  column_is_open_ = false;
+  row_is_deleted_ = false;
+  deleted_family_ = kRowRank;
+  status_ = absl::OkStatus();
+}
+
+void RowMerge::AddSource(CellCursor* cursor) {
+  if (source_count_ == sources_.size()) sources_.emplace_back();
+  Source& source = sources_[source_count_++];
+  source.cursor = cursor;
+  source.cells.clear();
+  source.next = 0;
+  source.ended = false;
+  source.unpin_owed = false;
+  source.skip.family = 0;
+}
+
+bool RowMerge::ReadCells(std::vector<Cell>* cells) {
+  const size_t begin = cells->size();
+  const size_t limit = begin + kCellBatch;
+  if (!started_) ReadFirstBatches(cells);
+  while (cells->size() < limit && RefillGroup(cells->size() > begin)) {
+    if (column_is_open_) {
+      MergeColumn(cells, limit);
+      continue;
+    }
+    ReturnGroup();
+    if (order_.empty()) break;
+    if (sources_[order_.front()].current().kind == CellKind::kDeleteFamily) {
+      MergeFamilyTombstone(cells);
+      continue;
+    }
+    OpenGroup();
+    if (!column_is_open_) CopyRun(cells, limit);
+  }
+  if (!status_.ok()) cells->resize(begin);
+  return cells->size() > begin;
+}
+
+// Newest first, and no further than a row tombstone: what is older is not even looked at.
+void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
+  started_ = true;
+  for (uint32_t i = 0; i < source_count_; ++i) {
+    Source& source = sources_[i];
+    if (skip_before_start_.family != 0) SkipSource(source, skip_before_start_.family, skip_before_start_.qualifier);
+    if (!Refill(source)) {
+      if (!status_.ok()) return;
+      continue;
+    }
+    group_.push_back(i);
+    if (source.current().kind != CellKind::kDeleteRow) continue;
+    cells->push_back(source.current());
+    ++source.next;
+    DropSkipped(source);
+    row_is_deleted_ = true;
+    source_count_ = i + 1;
+  }
+}
+
+// Reads the source's next cells that are not skipped; false when it has no more of this row, or failed.
+bool RowMerge::Refill(Source& source) {
+  do {
+    source.cells.clear();
+    source.next = 0;
+    if (!source.cursor->ReadCells(&source.cells)) {
+      status_ = source.cursor->status();
+      source.ended = true;
+      return false;
+    }
+    DropSkipped(source);
+  } while (source.drained());
+  return true;
+}
+
+// Gives every source of the group a current cell, or lets it go at its end. False: stop here, because of a failure or because a source's
+// pins must be given back before it is read on.
+bool RowMerge::RefillGroup(bool has_output) {
+  if (!status_.ok()) return false;
+  size_t kept = 0;
+  for (size_t i = 0; i < group_.size(); ++i) {
+    const uint32_t index = group_[i];
+    Source& source = sources_[index];
+    if (source.drained() && !source.ended) {
+      if (source.unpin_owed && has_output) {
+        group_.erase(group_.begin() + static_cast<ptrdiff_t>(kept), group_.begin() + static_cast<ptrdiff_t>(i));
+        return false;
+      }
+      const bool has_cells = Refill(source);
+      if (!status_.ok()) return false;
+      source.in_column = has_cells && column_is_open_ && IsCurrentColumn(source.current());
+    }
+    // In an open column a source's range tombstones go on counting after its last cell.
+    if (!source.ended || column_is_open_) group_[kept++] = index;
+  }
+  group_.resize(kept);
+  return true;
+}
+
+bool RowMerge::LiesBefore(const Cell& cell, const SkipTarget& target) {
+  if (cell.kind == CellKind::kDeleteRow) return false;
+  if (cell.family != target.family) return cell.family < target.family;
+  return cell.kind != CellKind::kDeleteFamily && cell.qualifier < target.qualifier;
+}
+
+// Stops at the tombstone of the target's family; whoever consumes that calls again.
+void RowMerge::DropSkipped(Source& source) {
+  if (source.skip.family == 0) return;
+  while (!source.drained() && LiesBefore(source.current(), source.skip)) ++source.next;
+}
+
+void RowMerge::SkipSource(Source& source, uint32_t family, std::string_view qualifier) {
+  SkipTarget& target = source.skip;
+  if (family < target.family || (family == target.family && qualifier <= target.qualifier)) return;
+  target.family = family;
+  target.qualifier.assign(qualifier);
+  if (!source.ended) source.cursor->SkipTo(family, qualifier);
+  DropSkipped(source);
+}
+
+void RowMerge::SkipTo(uint32_t family, std::string_view qualifier) {
+  if (!started_) {
+    if (std::pair(family, qualifier) > std::pair(skip_before_start_.family, std::string_view(skip_before_start_.qualifier))) {
+      skip_before_start_.family = family;
+      skip_before_start_.qualifier.assign(qualifier);
+    }
+    return;
+  }
+  if (column_is_open_ && std::pair(family, qualifier) <= std::pair(column_.family, column_.qualifier)) return;
+  column_is_open_ = false;
+  group_.insert(group_.end(), order_.begin(), order_.end());
+  order_.clear();
+  for (const uint32_t index : group_) SkipSource(sources_[index], family, qualifier);
+}
+
+void RowMerge::Unpin() {
+  if (column_is_open_ && column_.qualifier.data() != column_qualifier_.data()) {
+    column_qualifier_.assign(column_.qualifier);
+    column_.qualifier = column_qualifier_;
+  }
+  for (size_t i = 0; i < source_count_; ++i) {
+    Source& source = sources_[i];
+    source.unpin_owed = !source.drained();
+    if (source.drained()) source.cursor->Unpin();
+  }
+}
+
+bool RowMerge::OrderedBefore(uint32_t a, uint32_t b) const {
+  const auto by_column = CompareColumn(sources_[a].current(), sources_[b].current());
+  return by_column != 0 ? by_column < 0 : a < b;
+}
+
+void RowMerge::ReturnGroup() {
+  for (const uint32_t index : group_) {
+    if (sources_[index].drained()) continue;  // at its end
+    auto place = order_.begin();
+    if (!order_.empty() && !OrderedBefore(index, order_.front())) {
+      place = std::upper_bound(order_.begin() + 1, order_.end(), index, [this](uint32_t a, uint32_t b) { return OrderedBefore(a, b); });
+    }
+    order_.insert(place, index);
+  }
+  group_.clear();
+}
+
+// Takes the sources that have the least column out of the order; more than one open that column.
+void RowMerge::OpenGroup() {
+  const Cell& first = sources_[order_.front()].current();
+  size_t count = 1;
+  while (count < order_.size() && CompareColumn(sources_[order_[count]].current(), first) == 0) ++count;
+  group_.assign(order_.begin(), order_.begin() + static_cast<ptrdiff_t>(count));
+  order_.erase(order_.begin(), order_.begin() + static_cast<ptrdiff_t>(count));
+  if (count == 1) return;
+  column_is_open_ = true;
+  column_ = first;
+  output_active_ = {};
+  for (const uint32_t index : group_) {
+    Source& source = sources_[index];
+    source.in_column = true;
+    source.hidden_count = 0;
+    source.active = {};
+  }
+}
+
+// The front source deletes its family: it is the newest that does, for equal tombstones stand newest first. Older sources go to the next
+// family, tombstones and all.
+void RowMerge::MergeFamilyTombstone(std::vector<Cell>* cells) {
+  const uint32_t deleting = order_.front();
+  Source& source = sources_[deleting];
+  const uint32_t family = source.current().family;
+  if (!IsCovered(source.current())) cells->push_back(source.current());
+  deleted_family_ = family;
+  ++source.next;
+  DropSkipped(source);
+  const auto newer_end = std::stable_partition(order_.begin(), order_.end(), [=](uint32_t index) { return index < deleting; });
+  group_.assign(newer_end, order_.end());
+  order_.erase(newer_end, order_.end());
+  for (const uint32_t index : group_) {
+    if (index > deleting) SkipSource(sources_[index], family + 1, {});
+  }
+}
+
+// One source alone has the columns up to the runner-up's: nothing of another source can hide them.
+void RowMerge::CopyRun(std::vector<Cell>* cells, size_t limit) {
+  Source& source = sources_[group_.front()];
+  auto next = source.cells.begin() + static_cast<ptrdiff_t>(source.next);
+  auto end = next + static_cast<ptrdiff_t>(std::min(source.cells.size() - source.next, limit - cells->size()));
+  if (!order_.empty()) {
+    const Cell& runner_up = sources_[order_.front()].current();
+    const auto is_before = [&](const Cell& cell) { return CompareColumn(cell, runner_up) < 0; };
+    if (!is_before(*(end - 1))) end = std::partition_point(next + 1, end, is_before);
+  }
+  while (next != end && next->kind != CellKind::kDeleteFamily) {
+    const auto set_end = std::find_if(next, end, [](const Cell& cell) { return cell.is_tombstone(); });
+    cells->insert(cells->end(), next, set_end);
+    for (next = set_end; next != end && next->is_tombstone() && next->kind != CellKind::kDeleteFamily; ++next) {
+      if (!IsCovered(*next)) cells->push_back(*next);
+    }
+  }
+  source.next = static_cast<size_t>(next - source.cells.begin());
+}
+
+// Goes on with the open column until it is over, the batch is full or a source is drained.
+void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t limit) {
+  while (cells->size() < limit) {
+    const Cell* next = NextInColumn();
+    if (next == nullptr) {
+      column_is_open_ = false;
+      return;
+    }
+    const int64_t timestamp = next->timestamp;
+    const CellKind kind = next->kind;
+    if (kind == CellKind::kDeleteRange) {
+      MergeRangeTombstones(timestamp, cells);
+    } else {
+      MergeSet(timestamp, cells);
+    }
+    if (!AdvanceInColumn(timestamp, kind)) return;
+  }
+}
+
+// The newest source's cell among those first in order.
+const Cell* RowMerge::NextInColumn() const {
+  const Cell* least = nullptr;
+  for (const uint32_t index : group_) {
+    const Source& source = sources_[index];
+    if (!source.in_column) continue;
+    const Cell& cell = source.current();
+    if (least == nullptr || cell.timestamp > least->timestamp || (cell.timestamp == least->timestamp && cell.kind < least->kind)) {
+      least = &cell;
+    }
+  }
+  return least;
+}
+
+// The newest version of this timestamp, unless a newer source's active range tombstone covers it; then it covers the older ones too.
+void RowMerge::MergeSet(int64_t timestamp, std::vector<Cell>* cells) {
+  ActiveRange newer;
+  bool decided = false;
+  for (const uint32_t index : group_) {
+    Source& source = sources_[index];
+    if (source.in_column && source.current().timestamp == timestamp && source.current().kind == CellKind::kSet) {
+      if (newer.Covers(timestamp)) {
+        // Timestamps are never negative, so nothing of this column is left below a range from 0: its source may go on to the next.
+        if (newer.start <= 0) ++source.hidden_count;
+      } else if (!decided) {
+        cells->push_back(source.current());
+      }
+      decided = true;
+    }
+    newer.Add(source.active);
+  }
+}
+
+// Range tombstones that end at one timestamp become one, the widest; each goes on hiding what is older than its own source.
+void RowMerge::MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells) {
+  const Cell* widest = nullptr;
+  for (const uint32_t index : group_) {
+    Source& source = sources_[index];
+    if (!source.in_column) continue;
+    const Cell& cell = source.current();
+    if (cell.timestamp != timestamp || cell.kind != CellKind::kDeleteRange) continue;
+    source.active.Add(cell.range_start);
+    if (widest == nullptr || cell.range_start < widest->range_start) widest = &cell;
+  }
+  if (widest == nullptr || IsCovered(*widest) || output_active_.Covers(widest->range_start)) return;
+  output_active_.Add(widest->range_start);
+  cells->push_back(*widest);
+}
+
+// Past all cells of this identity; false when a source is drained.
+bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
+  bool none_drained = true;
+  for (const uint32_t index : group_) {
+    Source& source = sources_[index];
+    if (!source.in_column || source.current().timestamp != timestamp || source.current().kind != kind) continue;
+    ++source.next;
+    if (source.hidden_count > kHiddenBeforeSkip) {
+      source.hidden_count = 0;
+      SkipSource(source, column_.family, std::string(column_.qualifier) + '\0');
+    }
+    source.in_column = !source.drained() && IsCurrentColumn(source.current());
+    none_drained &= !source.drained();
+  }
+  return none_drained;
+}
+
+}  // namespace stele::internal
