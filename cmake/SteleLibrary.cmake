@@ -35,5 +35,9 @@ if(stele_objects)
   set_target_properties(stele_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                         LINK_DEPENDS "${stele_symbols}")
   target_link_options(stele_shared PRIVATE "LINKER:--version-script=${stele_symbols}" LINKER:--no-undefined-version)
+  if(NOT STELE_SANITIZE AND NOT STELE_FUZZ)
+    # A sanitizer's own symbols come from the program; else whatever is missing is missed here, not by the first user.
+    target_link_options(stele_shared PRIVATE LINKER:-z,defs)
+  endif()
   add_library(stele::stele ALIAS stele_${stele_default})
 endif()

@@ -4,6 +4,9 @@
 // is how this test notices; the same seed gives the same inputs, so a failure comes back. On a crash the input is in <program>.last.
 //
 // Use:       <name>_fuzz CORPUS_FOLDER [mutation_count [seed]]        a single file instead of a folder is run once, without mutations
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -70,13 +73,32 @@ void MutateOnce(const std::vector<std::string>& corpus, Random& random, std::str
   if (input.size() > kInputBytesMax) input.resize(kInputBytesMax);
 }
 
-void RunOne(const std::string& last_input_path, const std::string& input) {
-  // Written before it is run: if the target ends the process, the input that did it is on disk.
-  if (std::FILE* file = std::fopen(last_input_path.c_str(), "wb")) {
-    std::fwrite(input.data(), 1, input.size(), file);
-    std::fclose(file);
+// The input being run, on disk: if the target ends the process, what did it is there.
+class LastInput {
+ public:
+  explicit LastInput(const std::string& path) : descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {}
+  ~LastInput() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  LastInput(const LastInput&) = delete;
+  LastInput& operator=(const LastInput&) = delete;
+
+  bool Record(const std::string& input) {
+    const auto bytes = static_cast<ssize_t>(input.size());
+    return pwrite(descriptor_, input.data(), input.size(), 0) == bytes && ftruncate(descriptor_, bytes) == 0;
+  }
+
+ private:
+  const int descriptor_;
+};
+
+bool RunOne(LastInput& last_input, const std::string& input) {
+  if (!last_input.Record(input)) {
+    std::perror("cannot record the input");
+    return false;
   }
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+  return true;
 }
 
 std::vector<std::string> LoadCorpus(const std::filesystem::path& place) {
@@ -109,14 +131,16 @@ int main(int argc, char** argv) {
   const bool is_folder = std::filesystem::is_directory(place, error);
   const uint64_t mutation_count = !is_folder ? 0 : argc > 2 ? std::strtoull(argv[2], nullptr, 10) : kMutationsDefault;
   const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : kSeedDefault;
-  const std::string last_input_path = std::string(argv[0]) + ".last";
+  LastInput last_input(std::string(argv[0]) + ".last");
 
-  for (const std::string& input : corpus) RunOne(last_input_path, input);
+  for (const std::string& input : corpus) {
+    if (!RunOne(last_input, input)) return 2;
+  }
   Random random(seed);
   for (uint64_t i = 0; i < mutation_count; ++i) {
     std::string input = corpus[random.Below(corpus.size())];
     for (uint64_t changes = 1 + random.Below(4); changes > 0; --changes) MutateOnce(corpus, random, input);
-    RunOne(last_input_path, input);
+    if (!RunOne(last_input, input)) return 2;
   }
   std::printf("%zu corpus files, %llu mutations, seed %llu\n", corpus.size(), static_cast<unsigned long long>(mutation_count),
               static_cast<unsigned long long>(seed));

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""tools/test and tools/quickstart, with stand-ins for apt-get, cmake and ctest: what is installed, what is counted, when it fails.
+
+A copy of tools/ runs in a folder of its own; the stand-ins come first on PATH and write down how they were called.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from planted_tree import ROOT
+
+COMMANDS = ("test", "quickstart", "setup.sh", "packages.txt")
+CLOSING = "{}% tests passed, {} tests failed out of {}\n"
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        (self.root / "tools").mkdir()
+        (self.root / "bin").mkdir()
+        for name in COMMANDS:
+            shutil.copy(ROOT / "tools" / name, self.root / "tools" / name)
+        for preset in ("release", "dev", "asan", "tsan"):
+            (self.root / "build" / preset).mkdir(parents=True)
+        self.stand_in("dpkg-query", "echo installed")
+        self.stand_in("id", "echo 0")
+        self.stand_in("apt-get", "")
+        self.stand_in("cmake", "")
+        self.ctest_says(CLOSING.format(100, 0, 7))
+
+    def stand_in(self, name, script):
+        path = self.root / "bin" / name
+        path.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.root}/calls"\n{script}\n', encoding="utf-8")
+        path.chmod(0o755)
+
+    def ctest_says(self, text, code=0):
+        self.stand_in("ctest", f"cat <<'END'\n{text}END\nexit {code}")
+
+    def run_command(self, *arguments):
+        environment = {**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"}
+        return subprocess.run(
+            ["bash", *arguments], cwd=self.root, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
+
+    def calls(self, name):
+        path = self.root / "calls"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return [line for line in lines if line.split(" ")[0] == name]
+
+    def last_lines(self, done):
+        return done.stdout.rstrip("\n").split("\n")[-2:]
+
+    def test_with_all_packages_there_nothing_is_installed(self):
+        self.assertEqual(self.run_command("tools/test", "--quick").returncode, 0)
+        self.assertEqual(self.calls("apt-get"), [])
+
+    def test_only_what_is_missing_is_installed(self):
+        self.stand_in("dpkg-query", 'case "$*" in *ninja-build*) echo not-installed; exit 1 ;; *) echo installed ;; esac')
+        self.assertEqual(self.run_command("tools/test", "--quick").returncode, 0)
+        self.assertEqual(self.calls("apt-get"), ["apt-get update -q", "apt-get install -q -y --no-install-recommends ninja-build"])
+
+    def test_a_failed_install_ends_it_and_names_the_package(self):
+        self.stand_in("dpkg-query", 'case "$*" in *zstd*) exit 1 ;; *) echo installed ;; esac')
+        self.stand_in("apt-get", "exit 100")
+        done = self.run_command("tools/quickstart")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("zstd", done.stderr)
+        self.assertEqual(self.calls("cmake"), [])
+
+    def test_all_presets_are_added_up(self):
+        done = self.run_command("tools/test")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.last_lines(done), ["100% tests passed, 0 tests failed out of 21", "21 passed, 0 failed"])
+        self.assertEqual([call.split()[-1] for call in self.calls("ctest")], ["release", "asan", "tsan"])
+
+    def test_a_failed_test_fails_it(self):
+        self.ctest_says(CLOSING.format(71, 2, 7), 8)
+        done = self.run_command("tools/test", "--quick")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.last_lines(done), ["71% tests passed, 2 tests failed out of 7", "5 passed, 2 failed"])
+
+    def test_a_skipped_test_is_not_counted_as_passed(self):
+        self.ctest_says("3/7 Test #3: lint_format ...***Skipped   0.01 sec\n" + CLOSING.format(100, 0, 7))
+        done = self.run_command("tools/test", "--quick")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.last_lines(done)[1], "6 passed, 0 failed")
+        self.assertIn("1 skipped", done.stdout)
+
+    def test_no_test_at_all_fails_it(self):
+        self.ctest_says("No tests were found!!!\n", 1)
+        done = self.run_command("tools/test", "--quick")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.last_lines(done)[1], "0 passed, 1 failed")
+
+    def test_what_does_not_build_fails_it(self):
+        self.stand_in("cmake", 'case "$*" in *--build*asan*) exit 1 ;; esac')
+        done = self.run_command("tools/test")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.last_lines(done)[1], "14 passed, 1 failed")
+        self.assertIn("FAILED asan: does not build", done.stdout)
+
+    def test_a_crashed_ctest_fails_it(self):
+        self.ctest_says(CLOSING.format(100, 0, 7), 139)
+        self.assertEqual(self.run_command("tools/test", "--quick").returncode, 1)
+
+    def test_quickstart_builds_the_programs_and_runs_the_job(self):
+        job = self.root / "tools/main_job"
+        job.write_text('#!/bin/sh\necho "job $* $PATH"\n', encoding="utf-8")
+        job.chmod(0o755)
+        done = self.run_command("tools/quickstart", "--small")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"job --small {self.root}/build/release/bin:", done.stdout)
+        self.assertIn("--target stele_programs", self.calls("cmake")[-1])
+
+    def test_a_failed_job_fails_quickstart(self):
+        job = self.root / "tools/main_job"
+        job.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+        job.chmod(0o755)
+        self.assertEqual(self.run_command("tools/quickstart").returncode, 3)
+
+    def test_an_unknown_option_is_refused(self):
+        done = self.run_command("tools/test", "--fast")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("unknown option", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
