@@ -7,9 +7,8 @@ namespace {
 
 TEST(FileNames, AreMadeAndParsedBack) {
   for (const uint64_t number : {uint64_t{0}, uint64_t{7}, uint64_t{999'999}, uint64_t{1'000'000}, UINT64_MAX}) {
-    const std::pair<std::string, FileType> names[] = {{ManifestName(number), FileType::kManifest},
-                                                      {SegmentName(number), FileType::kSegment},
-                                                      {SstableName(number), FileType::kSstable}};
+    const std::pair<std::string, FileType> names[] = {
+        {ManifestName(number), FileType::kManifest}, {SegmentName(number), FileType::kSegment}, {SstableName(number), FileType::kSstable}};
     for (const auto& [name, type] : names) {
       const std::optional<FileName> parsed = ParseFileName(name);
       ASSERT_TRUE(parsed.has_value()) << name;
@@ -28,10 +27,31 @@ TEST(FileNames, AreMadeAndParsedBack) {
 }
 
 TEST(FileNames, OthersAreNotOurs) {
-  for (const char* name :
-       {"", ".", "current", "CURRENT2", "LOCK.tmp.tmp", "MANIFEST-", "MANIFEST-00007", "MANIFEST-0000007", "MANIFEST-00000a", "000012", "12.log",
-        "0000012.log", "000012.LOG", "000012.sst.bak", ".log", ".sst", ".tmp", "notes.tmp", "-00012.log", "+00012.log", " 00012.log",
-        "18446744073709551616.log", "99999999999999999999.sst", "000000000000000000012.log", "a00012.log"}) {
+  for (const char* name : {"",
+                           ".",
+                           "current",
+                           "CURRENT2",
+                           "LOCK.tmp.tmp",
+                           "MANIFEST-",
+                           "MANIFEST-00007",
+                           "MANIFEST-0000007",
+                           "MANIFEST-00000a",
+                           "000012",
+                           "12.log",
+                           "0000012.log",
+                           "000012.LOG",
+                           "000012.sst.bak",
+                           ".log",
+                           ".sst",
+                           ".tmp",
+                           "notes.tmp",
+                           "-00012.log",
+                           "+00012.log",
+                           " 00012.log",
+                           "18446744073709551616.log",
+                           "99999999999999999999.sst",
+                           "000000000000000000012.log",
+                           "a00012.log"}) {
     EXPECT_FALSE(ParseFileName(name).has_value()) << name;
   }
 }

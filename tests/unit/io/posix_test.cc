@@ -1,0 +1,259 @@
+// What only the operating system's file system has: links and pipes in the way, other processes, fork.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "io/file_names.h"
+#include "io/file_system.h"
+
+namespace stele::internal {
+namespace {
+
+class PosixTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "stele_posix_XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string Path(std::string_view name) const { return JoinPath(directory_, name); }
+
+  FileSystem& fs_ = *PosixFileSystem();
+  std::string directory_;
+};
+
+// A line that one process writes and another waits for; closing it is a message too.
+class Pipe {
+ public:
+  Pipe() { EXPECT_EQ(::pipe(ends_), 0); }
+  ~Pipe() {
+    CloseReader();
+    CloseWriter();
+  }
+  void Send() { EXPECT_EQ(::write(ends_[1], "x", 1), 1); }
+  // True for a message, false when every writer is gone.
+  bool Receive() {
+    char c;
+    return ::read(ends_[0], &c, 1) == 1;
+  }
+  void CloseReader() { Close(&ends_[0]); }
+  void CloseWriter() { Close(&ends_[1]); }
+
+ private:
+  static void Close(int* fd) {
+    if (*fd >= 0) ::close(*fd);
+    *fd = -1;
+  }
+  int ends_[2] = {-1, -1};
+};
+
+pid_t Start(const std::function<int()>& body) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(body());
+  EXPECT_GT(pid, 0);
+  return pid;
+}
+int Wait(pid_t pid) {
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+int RunInChild(const std::function<int()>& body) { return Wait(Start(body)); }
+
+int OpenDescriptorCount() {
+  int count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+bool Contains(const absl::Status& status, std::string_view text) { return std::string(status.message()).find(text) != std::string::npos; }
+
+TEST_F(PosixTest, OpenRefusesWhatIsNotARegularFile) {
+  ASSERT_EQ(::mkfifo(Path("fifo").c_str(), 0600), 0);
+  { ASSERT_TRUE(fs_.Open(Path("file"), OpenMode::kCreate).ok()); }
+  ASSERT_EQ(::symlink(Path("file").c_str(), Path("link").c_str()), 0);
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kReadWrite}) {
+    for (const std::string& path : {Path("fifo"), Path("link"), std::string("/dev/null")}) {
+      EXPECT_EQ(fs_.Open(path, mode).status().code(), absl::StatusCode::kFailedPrecondition) << path;
+    }
+  }
+  EXPECT_TRUE(absl::IsAlreadyExists(fs_.Open(Path("link"), OpenMode::kCreate).status()));
+  EXPECT_EQ(fs_.Lock(Path("link"), LockMode::kExclusive, "x").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(fs_.Stat(Path("link"))->kind, FileKind::kOther);
+  EXPECT_EQ(fs_.Stat(Path("fifo"))->kind, FileKind::kOther);
+}
+
+TEST_F(PosixTest, RefusalsLeakNoDescriptors) {
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
+  ASSERT_TRUE(held.ok());
+  const int before = OpenDescriptorCount();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(fs_.Lock(Path("LOCK"), LockMode::kShared, "other").ok());
+    EXPECT_FALSE(fs_.Open("/dev/null", OpenMode::kRead).ok());
+    EXPECT_TRUE(fs_.SyncDirectory(directory_).ok());
+    EXPECT_TRUE(fs_.List(directory_).ok());
+  }
+  EXPECT_EQ(OpenDescriptorCount(), before);
+  held->reset();
+  EXPECT_EQ(OpenDescriptorCount(), before - 1);
+}
+
+TEST_F(PosixTest, DescriptorsDoNotReachOtherPrograms) {
+  absl::StatusOr<std::unique_ptr<File>> file = fs_.Open(Path("file"), OpenMode::kCreate);
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
+  ASSERT_TRUE(file.ok() && held.ok());
+  int ours = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (std::filesystem::read_symlink(entry.path(), error).string().rfind(directory_, 0) != 0) continue;
+    ++ours;
+    EXPECT_NE(::fcntl(std::stoi(entry.path().filename().string()), F_GETFD) & FD_CLOEXEC, 0);
+  }
+  EXPECT_EQ(ours, 2);
+}
+
+TEST_F(PosixTest, AllocateReservesBlocks) {
+  absl::StatusOr<std::unique_ptr<File>> file = fs_.Open(Path("file"), OpenMode::kCreate);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->Allocate(1 << 20).ok());
+  struct stat info;
+  ASSERT_EQ(::stat(Path("file").c_str(), &info), 0);
+  EXPECT_GE(info.st_blocks * 512, 1 << 20);
+}
+
+TEST_F(PosixTest, ChildOfAForkIsRefusedAndCannotReleaseTheParentsLock) {
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  ASSERT_TRUE(held.ok());
+  const auto refused = [&] {
+    const absl::Status status = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the child").status();
+    return status.code() == absl::StatusCode::kFailedPrecondition && Contains(status, "the parent");
+  };
+  EXPECT_EQ(RunInChild([&] {
+              if (!refused()) return 1;
+              held->reset();  // the child's copy: gives nothing back
+              return refused() ? 0 : 2;
+            }),
+            0);
+  EXPECT_EQ(RunInChild([&] { return refused() ? 0 : 1; }), 0);
+  EXPECT_TRUE(refused());
+}
+
+TEST_F(PosixTest, ParentsReleaseFreesTheLockThoughAChildHasItsDescriptor) {
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  ASSERT_TRUE(held.ok());
+  Pipe release;
+  const pid_t child = Start([&] {
+    release.CloseWriter();
+    release.Receive();
+    return 0;
+  });
+  held->reset();
+  EXPECT_EQ(RunInChild([&] { return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "another child").ok() ? 0 : 1; }), 0);
+  EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent").ok());
+  release.CloseWriter();
+  EXPECT_EQ(Wait(child), 0);
+}
+
+TEST_F(PosixTest, ChildMayLockOnceTheParentReleased) {
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  ASSERT_TRUE(held.ok());
+  Pipe released;
+  const pid_t child = Start([&] {
+    released.CloseWriter();
+    released.Receive();  // the parent's table was copied while it held the lock; that must not count here
+    absl::StatusOr<std::unique_ptr<FileLock>> own = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the child");
+    if (!own.ok()) return 1;
+    held->reset();
+    return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "again").ok() ? 2 : 0;
+  });
+  held->reset();
+  released.CloseWriter();
+  EXPECT_EQ(Wait(child), 0);
+}
+
+TEST_F(PosixTest, KilledHolderLeavesNoLock) {
+  Pipe locked;
+  const pid_t child = Start([&] {
+    absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "pid 4711");
+    if (held.ok()) locked.Send();
+    ::pause();
+    return 0;
+  });
+  ASSERT_TRUE(locked.Receive());
+  for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
+    const absl::Status refused = fs_.Lock(Path("LOCK"), mode, "me").status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_TRUE(Contains(refused, "another process: pid 4711")) << refused;
+  }
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  EXPECT_EQ(Wait(child), -1);
+  EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me").ok());
+}
+
+TEST_F(PosixTest, WriterRefusedByReadersElsewhereSeesNoPid) {
+  ASSERT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "pid 4711").ok());
+  Pipe locked;
+  const pid_t child = Start([&] {
+    absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kShared, "reader");
+    if (held.ok()) locked.Send();
+    ::pause();
+    return 0;
+  });
+  ASSERT_TRUE(locked.Receive());
+  const absl::Status refused = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Contains(refused, "opened read-only by other processes")) << refused;
+  EXPECT_FALSE(Contains(refused, "4711")) << refused;
+  EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kShared, "me").ok());
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  Wait(child);
+}
+
+TEST_F(PosixTest, SharedLockWorksOnAFileThatMayOnlyBeRead) {
+  { ASSERT_TRUE(fs_.Open(Path("LOCK"), OpenMode::kCreate).ok()); }
+  ASSERT_EQ(::chmod(Path("LOCK").c_str(), 0444), 0);
+  EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kShared, "reader").ok());
+}
+
+TEST_F(PosixTest, ReplacedLockFileIsNotMistakenForTheLock) {
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "first");
+  ASSERT_TRUE(held.ok());
+  ASSERT_TRUE(fs_.Rename(Path("LOCK"), Path("moved")).ok());
+  EXPECT_FALSE(fs_.Lock(Path("moved"), LockMode::kExclusive, "second").ok());
+  EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "second").ok());
+}
+
+TEST_F(PosixTest, RacingProcessesNeverHoldTheLockTogether) {
+  constexpr int kProcesses = 4;
+  constexpr int kWinsEach = 50;
+  pid_t children[kProcesses];
+  for (pid_t& child : children) {
+    child = Start([&] {
+      for (int wins = 0; wins < kWinsEach;) {
+        absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "racer");
+        if (!held.ok()) {
+          if (held.status().code() != absl::StatusCode::kFailedPrecondition) return 1;
+          continue;
+        }
+        if (!fs_.Open(Path("inside"), OpenMode::kCreate).ok()) return 2;  // someone else is inside
+        if (!fs_.Remove(Path("inside")).ok()) return 3;
+        ++wins;
+      }
+      return 0;
+    });
+  }
+  for (const pid_t child : children) EXPECT_EQ(Wait(child), 0);
+}
+
+}  // namespace
+}  // namespace stele::internal
