@@ -43,7 +43,9 @@ function(stele_room name)
   endif()
   add_library(stele_${name}_objects OBJECT ${sources})
   set_target_properties(stele_${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
-  target_compile_options(stele_${name}_objects PRIVATE -fno-exceptions)
+  # The objects serve the shared library too, so they are position-independent; gcc then takes every function for replaceable at load time
+  # and inlines none of them, unless told otherwise.
+  target_compile_options(stele_${name}_objects PRIVATE -fno-exceptions -fno-semantic-interposition)
   target_link_libraries(stele_${name}_objects PUBLIC stele_private_flags)
   set(STELE_ROOM_OBJECTS ${STELE_ROOM_OBJECTS} stele_${name}_objects PARENT_SCOPE)
   # A static library of one room, so that a room and its test build while other rooms do not.
