@@ -10,19 +10,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/buffer.h"
+
 namespace stele::internal {
 
 class Arena {
  public:
   Arena() = default;
-  ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
   // `bytes` bytes aligned to 8, valid until the arena goes.
   char* Allocate(size_t bytes) {
+    if (bytes > left_) return AllocateFromNewBlock(bytes);  // before rounding up, which may overflow; left_ is a multiple of 8
     bytes = (bytes + 7) & ~size_t{7};
-    if (bytes > left_) return AllocateFromNewBlock(bytes);
     char* result = next_;
     next_ += bytes;
     left_ -= bytes;
@@ -37,7 +38,7 @@ class Arena {
   char* next_ = nullptr;
   size_t left_ = 0;
   size_t block_bytes_next_ = 4096;
-  std::vector<char*> blocks_;
+  std::vector<Buffer> blocks_;
   std::atomic<size_t> bytes_{0};  // relaxed: a figure for accounting, it orders nothing
 };
 
