@@ -4,9 +4,12 @@
 // Format:    docs/format/manifest.md. MANIFEST-<number>: a header (magic, format version, feature words, database id, creation mark), then
 //            records framed with length, chained checksum and payload (an encoded edit). CURRENT: magic, manifest number, database id,
 //            checksum; replaced by write to a temporary, sync, rename, directory sync.
-// Durability: Append returns after the record is synced. A failed write or sync of the manifest poisons: every later Append answers the
-//            first error (engine rule 20).
-// Growth:    past a size (a constant, relative to the snapshot) Append begins a new manifest with a snapshot edit and switches CURRENT.
+// Durability: Append returns after the record is synced. A failed write is undone (the file is cut back and synced) and may be tried again;
+//            a failed sync, or an undo that fails, poisons: every later Append answers the first error (engine rule 20). After a failed
+//            Append that poisons, the edit may or may not be on disk: whatever files it refers to must stay.
+// Growth:    past a size (ManifestLimits) Append begins a new manifest with a snapshot edit and switches CURRENT. So does Recover, unless
+//            the manifest ends with the mark that Close leaves: then every byte of it is known to have been synced.
+// Names:     a manifest gets its name by a rename after it is synced, so a file named MANIFEST-* is never torn by its making.
 // Errors:    DataLoss naming file and offset for damage; FailedPrecondition for a directory that is not a database; Unimplemented for a
 //            newer format or an unknown incompatible feature.
 // Threads:   one thread at a time (the installer).
@@ -30,20 +33,29 @@ namespace stele::internal {
 enum class DirectoryState {
   kMissing,             // no such directory (its parent exists)
   kEmpty,               // nothing in it, or only a lock file
-  kUnfinishedCreation,  // only what a creation that was cut off leaves: lock, temporaries, a manifest and a segment that carry the creation
-                        // mark and no record; no CURRENT that names a whole manifest with a record
+  kUnfinishedCreation,  // only what a creation that was cut off leaves: lock, temporaries, and manifests that carry the creation mark and
+                        // hold no table; no CURRENT, and no segment: the log is started after Create
   kDatabase,            // CURRENT names a manifest
 };
 // FailedPrecondition for any other directory, naming what is in the way (a foreign file, a half-copied database: SSTables or segments
 // without CURRENT ...), and for a path that is not a directory.
 absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system, const std::string& directory);
 
+// Every file that the Version refers to is there and has its size, or DataLoss that names the first that is not, and how many.
+absl::Status CheckFiles(FileSystem* file_system, const std::string& directory, const Version& version);
+
+// When a manifest is followed by a new one: at max(bytes_min, snapshot_multiple * bytes of its snapshot).
+struct ManifestLimits {
+  uint64_t bytes_min = uint64_t{1} << 20;
+  uint64_t snapshot_multiple = 4;
+};
+
 class ManifestLog {
  public:
-  // A new database: manifest `number` with the first Version (no tables), synced, then CURRENT, synced. The directory exists; leftovers of
-  // an unfinished creation are replaced.
+  // A new database: manifest `number` with the first Version (no tables), synced, then CURRENT, synced. The directory exists and is kEmpty
+  // or kUnfinishedCreation (else AlreadyExists, or what InspectDirectory says); leftovers are removed.
   static absl::StatusOr<std::unique_ptr<ManifestLog>> Create(FileSystem* file_system, std::string directory, uint64_t database_id,
-                                                             uint64_t number, const Version& initial);
+                                                             uint64_t number, const Version& initial, ManifestLimits limits = {});
   struct Recovered {
     std::unique_ptr<ManifestLog> log;  // null when read_only
     std::shared_ptr<const Version> version;
@@ -51,17 +63,23 @@ class ManifestLog {
     uint64_t manifest_number = 0;
     uint64_t discarded_bytes = 0;  // a torn last record
   };
-  // Reads CURRENT and its manifest. A torn last record (never acked) is cut off; damage before it is DataLoss.
-  static absl::StatusOr<Recovered> Recover(FileSystem* file_system, std::string directory, bool read_only);
+  // Reads CURRENT and its manifest. A torn last record (never acked) is cut off; damage before it is DataLoss. Unless read_only, what was
+  // recovered is durable when this answers OK; the files that the Version refers to are for CheckFiles. Files left behind (temporaries,
+  // manifests other than `manifest_number`) are the caller's to remove.
+  static absl::StatusOr<Recovered> Recover(FileSystem* file_system, std::string directory, bool read_only, ManifestLimits limits = {});
   ~ManifestLog();
 
-  // Applies the edit to the current Version and makes it durable; answers the new Version.
+  // Applies the edit to the current Version and makes it durable; answers the new Version. An edit that does not fit is refused with
+  // InvalidArgument and nothing is written.
   absl::StatusOr<std::shared_ptr<const Version>> Append(const Edit& edit);
   std::shared_ptr<const Version> version() const;
   uint64_t number() const;
   uint64_t database_id() const;
   bool poisoned() const;
-  // Numbers for a new manifest come from here; called only by Append.
+  // Writes the mark of a clean end and syncs it. Append answers FailedPrecondition afterwards. Nothing to do when poisoned: the first
+  // error.
+  absl::Status Close();
+  // Numbers for a new manifest come from here; called only by Append. Without it, from the Version.
   void SetFileNumberSource(std::function<uint64_t()> next_file_number);
 
  private:

@@ -1,7 +1,7 @@
 // manifest/version.h: which tables, tablets and files exist: an immutable value, changed only by edits.
 //
 // Path:      recovery and every install (flush, compaction, schema change, excision) -> edit.h Apply -> Version -> read views, pickers.
-// Invariants (checked by CheckVersion, after every Apply in invariants builds and on every recovery):
+// Invariants (checked by CheckVersion on every recovery, and for the tables of an edit before it is written):
 //   1. A table's tablets cover its row space without gap or overlap, ascending.
 //   2. In a tablet's stack, references whose row ranges overlap have disjoint commit intervals, newest first (engine rule 1).
 //   3. A reference's range lies within its tablet's range.
@@ -79,7 +79,12 @@ struct Version {
 std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name, uint64_t epoch, const Schema& schema,
                                                       const std::vector<FamilyEntry>& families);
 
-// OK, or what is wrong, as DataLoss-worthy text (the caller adds the file).
+// OK, or what is wrong, as DataLoss-worthy InvalidArgument text (the caller adds the file). Cost: n log n in references.
+// CheckTable: what concerns one table of the version.
+absl::Status CheckTable(const TableState& table, const Version& version);
 absl::Status CheckVersion(const Version& version);
+
+// A range for messages and dumps: ["a", "b") or ["a", end).
+std::string RangeText(const KeyRange& range);
 
 }  // namespace stele::internal

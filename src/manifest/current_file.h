@@ -1,0 +1,26 @@
+// manifest/current_file.h: CURRENT, the small file that says which manifest counts.
+//
+// Format:    docs/format/manifest.md: magic, format version, manifest number, database id, checksum; always kCurrentBytes long.
+// Errors:    DataLoss("CURRENT", ...) for anything else; Unimplemented for a newer format; those of the file system.
+// Threads:   pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "io/file_system.h"
+
+namespace stele::internal {
+
+struct CurrentFile {
+  uint64_t manifest_number = 0;
+  uint64_t database_id = 0;
+};
+
+std::string EncodeCurrent(const CurrentFile& current);
+absl::StatusOr<CurrentFile> DecodeCurrent(std::string_view bytes);
+absl::StatusOr<CurrentFile> ReadCurrent(FileSystem* file_system, const std::string& directory);
+
+}  // namespace stele::internal

@@ -1,0 +1,182 @@
+#include "manifest/edit.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+using Files = std::map<uint64_t, std::shared_ptr<const SstableFile>>;
+
+// Resolves the file numbers of an edit.
+class FileSource {
+ public:
+  explicit FileSource(const Edit& edit) {
+    for (const SstableFile& file : edit.new_files) {
+      repeated_ = !new_files_.emplace(file.number, std::make_shared<const SstableFile>(file)).second || repeated_;
+    }
+  }
+  bool repeated() const { return repeated_; }
+  // A file that is described again under its number would let two meanings of one number stand.
+  absl::StatusOr<std::shared_ptr<const SstableFile>> Find(uint64_t number, const Files& known) {
+    const auto old = known.find(number);
+    const auto fresh = new_files_.find(number);
+    if (old != known.end() && fresh != new_files_.end()) return InvalidArgument("file {} is described twice", number);
+    if (old != known.end()) return old->second;
+    if (fresh == new_files_.end()) return InvalidArgument("file {} is not known", number);
+    used_.insert(number);
+    return fresh->second;
+  }
+  absl::Status CheckAllUsed() const {
+    if (used_.size() == new_files_.size()) return absl::OkStatus();
+    return InvalidArgument("the edit describes {} files and refers to {} of them", new_files_.size(), used_.size());
+  }
+
+ private:
+  Files new_files_;
+  std::set<uint64_t> used_;
+  bool repeated_ = false;
+};
+
+Files FilesOf(const TableState& table) {
+  Files files;
+  for (const Tablet& tablet : table.tablets) {
+    for (const SstableReference& reference : tablet.stack) files.emplace(reference.file->number, reference.file);
+  }
+  return files;
+}
+
+absl::StatusOr<Tablet> MakeTablet(const TabletEdit& edit, const Files& known, FileSource* source) {
+  Tablet tablet{edit.range, {}};
+  tablet.stack.reserve(edit.stack.size());
+  for (const ReferenceEdit& reference : edit.stack) {
+    STELE_ASSIGN_OR_RETURN(auto file, source->Find(reference.file_number, known));
+    tablet.stack.push_back({std::move(file), reference.range, reference.sequence_first, reference.sequence_last});
+  }
+  return tablet;
+}
+
+// Ids are never reused (engine rule 6): a definition brings the ids its table had, or ids never given out before.
+absl::Status CheckFamilyIds(const TableDefinition* before, const TableDefinition& after, uint32_t next_family_id) {
+  for (uint32_t rank = 1; rank <= after.families.size(); ++rank) {
+    const FamilyEntry& family = after.families[rank];
+    if (family.id >= next_family_id) continue;
+    const std::optional<uint32_t> old_rank = before == nullptr ? std::nullopt : before->families.RankOfId(family.id);
+    if (!old_rank.has_value() || before->families[*old_rank].name != family.name) {
+      return InvalidArgument("family \"{}\" has the used id {}", family.name, family.id);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TableState> MakeTable(const Version& version, const TableEdit& edit, FileSource* source) {
+  if (edit.definition == nullptr) return InvalidArgument("it does not exist");
+  if (edit.table_id < version.next_table_id) return InvalidArgument("its id was used before");
+  STELE_RETURN_IF_ERROR(CheckFamilyIds(nullptr, *edit.definition, version.next_family_id));
+  TableState table;
+  table.definition = edit.definition;
+  table.flushed_through = edit.flushed_through.value_or(0);
+  for (const TabletEdit& tablet_edit : edit.tablets) {
+    STELE_ASSIGN_OR_RETURN(Tablet tablet, MakeTablet(tablet_edit, {}, source));
+    table.tablets.push_back(std::move(tablet));
+  }
+  return table;
+}
+
+absl::Status ChangeTable(const Version& version, const TableEdit& edit, FileSource* source, TableState* table) {
+  if (edit.definition != nullptr) {
+    if (edit.definition->epoch <= table->definition->epoch) return InvalidArgument("its schema epoch does not rise");
+    STELE_RETURN_IF_ERROR(CheckFamilyIds(table->definition.get(), *edit.definition, version.next_family_id));
+    table->definition = edit.definition;
+  }
+  if (edit.flushed_through.has_value()) {
+    if (*edit.flushed_through < table->flushed_through) return InvalidArgument("its flushed_through goes back");
+    table->flushed_through = *edit.flushed_through;
+  }
+  if (edit.tablets.empty()) return absl::OkStatus();
+  const Files known = FilesOf(*table);
+  for (const TabletEdit& tablet_edit : edit.tablets) {
+    const auto it = std::lower_bound(table->tablets.begin(), table->tablets.end(), tablet_edit.range.start,
+                                     [](const Tablet& tablet, const std::string& start) { return tablet.range.start < start; });
+    if (it == table->tablets.end() || it->range != tablet_edit.range) {
+      return InvalidArgument("it has no tablet that begins at \"{}\" and ends as the edit says", Printable(tablet_edit.range.start));
+    }
+    STELE_ASSIGN_OR_RETURN(*it, MakeTablet(tablet_edit, known, source));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyTable(const TableEdit& edit, FileSource* source, Version* version) {
+  const auto it = version->tables.find(edit.table_id);
+  if (edit.drop) {
+    if (edit.definition != nullptr || edit.flushed_through.has_value() || !edit.tablets.empty()) {
+      return InvalidArgument("it is dropped and changed at once");
+    }
+    if (it == version->tables.end()) return InvalidArgument("it does not exist");
+    version->tables.erase(it);
+    return absl::OkStatus();
+  }
+  if (edit.definition != nullptr && edit.definition->id != edit.table_id) return InvalidArgument("it gets another table's definition");
+  if (it == version->tables.end()) {
+    STELE_ASSIGN_OR_RETURN(TableState made, MakeTable(*version, edit, source));
+    version->tables.emplace(edit.table_id, std::make_shared<const TableState>(std::move(made)));
+    return absl::OkStatus();
+  }
+  TableState changed = *it->second;
+  STELE_RETURN_IF_ERROR(ChangeTable(*version, edit, source, &changed));
+  it->second = std::make_shared<const TableState>(std::move(changed));
+  return absl::OkStatus();
+}
+
+TabletEdit SnapshotTablet(const Tablet& tablet) {
+  TabletEdit edit{tablet.range, {}};
+  edit.stack.reserve(tablet.stack.size());
+  for (const SstableReference& reference : tablet.stack) {
+    edit.stack.push_back({reference.file->number, reference.range, reference.sequence_first, reference.sequence_last});
+  }
+  return edit;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit) {
+  auto next = std::make_shared<Version>(version);
+  FileSource source(edit);
+  if (source.repeated()) return InvalidArgument("the edit describes a file twice");
+  for (const TableEdit& table : edit.tables) {
+    STELE_RETURN_IF_ERROR(WithContext(ApplyTable(table, &source, next.get()), fmt::format("table {}", table.table_id)));
+  }
+  STELE_RETURN_IF_ERROR(source.CheckAllUsed());
+  if (edit.oldest_segment.has_value()) next->oldest_segment = *edit.oldest_segment;
+  next->last_sequence = std::max(next->last_sequence, edit.last_sequence);
+  next->clock_mark = std::max(next->clock_mark, edit.clock_mark);
+  next->next_file_number = std::max(next->next_file_number, edit.next_file_number);
+  next->next_table_id = std::max(next->next_table_id, edit.next_table_id);
+  next->next_family_id = std::max(next->next_family_id, edit.next_family_id);
+  return next;
+}
+
+Edit SnapshotEdit(const Version& version) {
+  Edit edit;
+  for (const auto& [number, file] : version.Files()) edit.new_files.push_back(*file);
+  for (const auto& [id, table] : version.tables) {
+    TableEdit& table_edit = edit.tables.emplace_back();
+    table_edit.table_id = id;
+    table_edit.definition = table->definition;
+    table_edit.flushed_through = table->flushed_through;
+    for (const Tablet& tablet : table->tablets) table_edit.tablets.push_back(SnapshotTablet(tablet));
+  }
+  edit.oldest_segment = version.oldest_segment;
+  edit.last_sequence = version.last_sequence;
+  edit.clock_mark = version.clock_mark;
+  edit.next_file_number = version.next_file_number;
+  edit.next_table_id = version.next_table_id;
+  edit.next_family_id = version.next_family_id;
+  return edit;
+}
+
+}  // namespace stele::internal

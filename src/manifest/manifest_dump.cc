@@ -1,0 +1,52 @@
+// DumpManifest.
+#include "base/status.h"
+#include "manifest/manifest_log.h"
+#include "manifest/manifest_reader.h"
+
+namespace stele::internal {
+namespace {
+
+std::string RecordText(const RecordView& record, uint64_t offset, uint64_t previous_checksum) {
+  const bool chained = record.frame.previous_checksum == previous_checksum;
+  const std::string head = fmt::format("record @{} bytes={} checksum={:#018x}{}", offset, record.frame.payload_bytes, record.frame.checksum,
+                                       chained ? "" : " does not follow the record before it");
+  if (record.frame.type == static_cast<uint32_t>(RecordType::kEnd)) return head + " end mark\n";
+  if (record.frame.type != static_cast<uint32_t>(RecordType::kEdit)) return head + fmt::format(" unknown type {}\n", record.frame.type);
+  const auto edit = DecodeEdit(record.payload.view());
+  if (!edit.ok()) return head + fmt::format(" edit: {}\n", ToStd(edit.status().message()));
+  return head + " edit\n" + EditText(*edit);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DumpManifest(FileSystem* file_system, const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const auto file, file_system->Open(path, OpenMode::kRead));
+  STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file->Size());
+  std::string header_bytes(kManifestHeaderBytes, '\0');
+  STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(0, header_bytes.size(), header_bytes.data()));
+  header_bytes.resize(got);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  STELE_ASSIGN_OR_RETURN(const ManifestHeader header, DecodeManifestHeader(header_bytes, name));
+  std::string out = fmt::format("manifest {} format={} database={:#018x}{}\n", header.number, kManifestFormatVersion, header.database_id,
+                                header.creation_mark ? " made with the database" : "");
+  const uint64_t seed = RecordSeed(header.database_id, header.number);
+  uint64_t offset = kManifestHeaderBytes;
+  uint64_t previous_checksum = ManifestHeaderChecksum(header_bytes);
+  while (offset < file_bytes) {
+    STELE_ASSIGN_OR_RETURN(const RecordView record, ReadRecord(*file, offset, file_bytes, seed));
+    if (!record.good) {
+      STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> next, FindRecord(*file, offset + 1, file_bytes, seed));
+      out += fmt::format("{} @{} bytes={}: {}\n", next.has_value() ? "damage" : "torn tail", offset, next.value_or(file_bytes) - offset,
+                         record.what);
+      if (!next.has_value()) break;
+      offset = *next;
+      continue;
+    }
+    out += RecordText(record, offset, previous_checksum);
+    previous_checksum = record.frame.checksum;
+    offset += kRecordFrameBytes + record.payload.size();
+  }
+  return out + fmt::format("end @{}\n", file_bytes);
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,253 @@
+#include "manifest/manifest_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "io/file_names.h"
+#include "manifest/current_file.h"
+#include "manifest/manifest_files.h"
+#include "manifest/manifest_format.h"
+#include "manifest/manifest_reader.h"
+
+namespace stele::internal {
+
+class ManifestLog::State {
+ public:
+  State(FileSystem* file_system, std::string directory, ManifestLimits limits)
+      : file_system_(file_system), directory_(std::move(directory)), limits_(limits) {}
+
+  // Goes on with a manifest that recovery read and found closed.
+  void Continue(const ManifestScan& scan, std::unique_ptr<File> file, std::shared_ptr<const Version> version) {
+    header_ = scan.header;
+    file_ = std::move(file);
+    end_offset_ = scan.end_offset;
+    last_checksum_ = scan.last_checksum;
+    closed_record_ = scan.closed;
+    SetNextSwitch(scan.first_record_end);
+    version_ = std::move(version);
+  }
+  // Begins manifest `header` with a snapshot of `version` and makes CURRENT name it.
+  absl::Status Begin(const ManifestHeader& header, const Version& version) {
+    STELE_ASSIGN_OR_RETURN(NewManifest prepared, Prepare(header, version));
+    return Install(std::move(prepared));
+  }
+
+  absl::StatusOr<std::shared_ptr<const Version>> Append(const Edit& edit);
+  absl::Status Close();
+
+  std::shared_ptr<const Version> version() const { return version_; }
+  const ManifestHeader& header() const { return header_; }
+  bool poisoned() const { return !poison_.ok(); }
+  void SetFileNumberSource(std::function<uint64_t()> source) { next_file_number_ = std::move(source); }
+  bool IsDue() const { return end_offset_ >= switch_at_bytes_; }
+
+ private:
+  absl::StatusOr<NewManifest> Prepare(const ManifestHeader& header, const Version& version);
+  absl::Status Install(NewManifest prepared);
+  absl::Status WriteRecord(RecordType type, std::string_view payload);
+  absl::Status Switch(const Version& version);
+  absl::Status Poison(absl::Status status) {
+    poison_ = std::move(status);
+    return poison_;
+  }
+  void SetNextSwitch(uint64_t snapshot_bytes) {
+    switch_at_bytes_ = std::max(limits_.bytes_min, limits_.snapshot_multiple * snapshot_bytes);
+  }
+
+  FileSystem* const file_system_;
+  const std::string directory_;
+  const ManifestLimits limits_;
+  ManifestHeader header_;
+  std::unique_ptr<File> file_;
+  uint64_t end_offset_ = 0;
+  uint64_t last_checksum_ = 0;
+  bool closed_record_ = false;  // the last record is an end mark
+  bool closed_ = false;
+  uint64_t switch_at_bytes_ = 0;
+  std::shared_ptr<const Version> version_;
+  absl::Status poison_;
+  std::function<uint64_t()> next_file_number_;
+};
+
+absl::StatusOr<NewManifest> ManifestLog::State::Prepare(const ManifestHeader& header, const Version& version) {
+  // The snapshot itself says that the number is taken.
+  auto numbered = std::make_shared<Version>(version);
+  numbered->next_file_number = std::max(numbered->next_file_number, header.number + 1);
+  STELE_ASSIGN_OR_RETURN(NewManifest prepared, PrepareManifest(file_system_, directory_, header, *numbered));
+  version_ = std::move(numbered);
+  return prepared;
+}
+
+absl::Status ManifestLog::State::Install(NewManifest prepared) {
+  const ManifestHeader header = prepared.header;
+  const uint64_t end_offset = prepared.end_offset;
+  const uint64_t last_checksum = prepared.last_checksum;
+  STELE_ASSIGN_OR_RETURN(file_, InstallManifest(std::move(prepared)));
+  header_ = header;
+  end_offset_ = end_offset;
+  last_checksum_ = last_checksum;
+  closed_record_ = false;
+  SetNextSwitch(end_offset);
+  return absl::OkStatus();
+}
+
+absl::Status ManifestLog::State::WriteRecord(RecordType type, std::string_view payload) {
+  const uint64_t seed = RecordSeed(header_.database_id, header_.number);
+  const std::string record = EncodeRecord(type, payload, end_offset_, last_checksum_, seed);
+  if (const absl::Status written = file_->Write(end_offset_, record); !written.ok()) {
+    // What was written may be whole. The caller takes the edit for not made, so it must not come back after a crash.
+    absl::Status undone = file_->Truncate(end_offset_);
+    if (undone.ok()) undone = file_->Sync();
+    return undone.ok() ? written : Poison(WithContext(written, "manifest write that could not be undone"));
+  }
+  if (const absl::Status synced = file_->Sync(); !synced.ok()) return Poison(WithContext(synced, "manifest sync"));
+  end_offset_ += record.size();
+  last_checksum_ = DecodeFrame(record).checksum;
+  closed_record_ = type == RecordType::kEnd;
+  return absl::OkStatus();
+}
+
+// Fails only by poisoning: a switch that cannot be prepared (a full disk) is tried again later, the old manifest goes on.
+absl::Status ManifestLog::State::Switch(const Version& version) {
+  const std::string old_path = JoinPath(directory_, ManifestName(header_.number));
+  const uint64_t next = std::max(version.next_file_number, header_.number + 1);
+  const uint64_t number = next_file_number_ ? next_file_number_() : next;
+  auto prepared = Prepare({header_.database_id, number, false}, version);
+  if (!prepared.ok()) {
+    switch_at_bytes_ = end_offset_ + limits_.bytes_min;
+    return absl::OkStatus();
+  }
+  if (const absl::Status installed = Install(*std::move(prepared)); !installed.ok()) {
+    return Poison(WithContext(installed, "switch to a new manifest"));
+  }
+  // If this fails the old manifest is only a file too many, which the next open removes.
+  file_system_->Remove(old_path).IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const Edit& edit) {
+  if (!poison_.ok()) return poison_;
+  if (closed_) return FailedPrecondition("the manifest is closed");
+  STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const Version> next, Apply(*version_, edit));
+  for (const TableEdit& table : edit.tables) {
+    const auto it = next->tables.find(table.table_id);
+    if (it != next->tables.end()) STELE_RETURN_IF_ERROR(CheckTable(*it->second, *next));
+  }
+  const std::string payload = EncodeEdit(edit);
+  if (payload.size() > kRecordPayloadBytesMax)
+    return ResourceExhausted("an edit of {} bytes is too large for the manifest", payload.size());
+  STELE_RETURN_IF_ERROR(WriteRecord(RecordType::kEdit, payload));
+  const std::shared_ptr<const Version> before = std::exchange(version_, next);
+  if (IsDue()) {
+    if (const absl::Status switched = Switch(*next); !switched.ok()) {
+      version_ = before;
+      return switched;
+    }
+  }
+  return version_;
+}
+
+absl::Status ManifestLog::State::Close() {
+  if (!poison_.ok()) return poison_;
+  if (closed_) return absl::OkStatus();
+  closed_ = true;
+  return closed_record_ ? absl::OkStatus() : WriteRecord(RecordType::kEnd, "");
+}
+
+ManifestLog::ManifestLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ManifestLog::~ManifestLog() = default;
+
+namespace {
+
+// What a creation that was cut off left behind: only names that InspectDirectory found to be that.
+absl::Status RemoveLeftovers(FileSystem* file_system, const std::string& directory) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
+  for (const std::string& name : names) {
+    const std::optional<FileName> parsed = ParseFileName(name);
+    if (!parsed.has_value() || (parsed->type != FileType::kManifest && parsed->type != FileType::kTemporary)) continue;
+    STELE_RETURN_IF_ERROR(file_system->Remove(JoinPath(directory, name)));
+  }
+  return absl::OkStatus();
+}
+
+// Above every number that the Version or the directory knows.
+absl::StatusOr<uint64_t> FreshNumber(FileSystem* file_system, const std::string& directory, const Version& version, uint64_t number) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
+  uint64_t next = std::max(version.next_file_number, number + 1);
+  for (const std::string& name : names) {
+    const std::optional<FileName> parsed = ParseFileName(name);
+    if (parsed.has_value() && parsed->number >= next && parsed->number < UINT64_MAX) next = parsed->number + 1;
+  }
+  return next;
+}
+
+absl::StatusOr<std::shared_ptr<const Version>> ReplayEdits(const File& file, const std::string& name, ManifestScan* scan) {
+  std::shared_ptr<const Version> version = std::make_shared<const Version>();
+  STELE_ASSIGN_OR_RETURN(*scan, ReadManifest(file, name, [&](uint64_t, std::string_view payload) -> absl::Status {
+    STELE_ASSIGN_OR_RETURN(const Edit edit, DecodeEdit(payload));
+    STELE_ASSIGN_OR_RETURN(version, Apply(*version, edit));
+    return absl::OkStatus();
+  }));
+  const absl::Status checked = CheckVersion(*version);
+  if (!checked.ok()) return DataLoss(name, scan->end_offset, ToStd(checked.message()));
+  return version;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ManifestLog>> ManifestLog::Create(FileSystem* file_system, std::string directory, uint64_t database_id,
+                                                                 uint64_t number, const Version& initial, ManifestLimits limits) {
+  STELE_ASSIGN_OR_RETURN(const DirectoryState found, InspectDirectory(file_system, directory));
+  if (found == DirectoryState::kMissing) return NotFound("{}: no such directory", directory);
+  if (found == DirectoryState::kDatabase) return AlreadyExists("{} already holds a database", directory);
+  if (!initial.tables.empty()) return InvalidArgument("a new database begins without tables");
+  if (found == DirectoryState::kUnfinishedCreation) STELE_RETURN_IF_ERROR(RemoveLeftovers(file_system, directory));
+  auto state = std::make_unique<State>(file_system, std::move(directory), limits);
+  STELE_RETURN_IF_ERROR(state->Begin({database_id, number, true}, initial));
+  return std::unique_ptr<ManifestLog>(new ManifestLog(std::move(state)));
+}
+
+absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_system, std::string directory, bool read_only,
+                                                            ManifestLimits limits) {
+  STELE_ASSIGN_OR_RETURN(const CurrentFile current, ReadCurrent(file_system, directory));
+  const std::string name = ManifestName(current.manifest_number);
+  auto file = file_system->Open(JoinPath(directory, name), read_only ? OpenMode::kRead : OpenMode::kReadWrite);
+  if (absl::IsNotFound(file.status())) return DataLoss(name, 0, "CURRENT names this manifest, and it is missing");
+  if (!file.ok()) return file.status();
+  ManifestScan scan;
+  Recovered recovered;
+  STELE_ASSIGN_OR_RETURN(recovered.version, ReplayEdits(**file, name, &scan));
+  if (scan.header.database_id != current.database_id || scan.header.number != current.manifest_number) {
+    return DataLoss(name, 0, "the manifest is of another database or has another number than CURRENT says");
+  }
+  recovered.database_id = current.database_id;
+  recovered.manifest_number = current.manifest_number;
+  recovered.discarded_bytes = scan.discarded_bytes;
+  if (read_only) return recovered;
+
+  auto state = std::make_unique<State>(file_system, directory, limits);
+  state->Continue(scan, *std::move(file), recovered.version);
+  if (!scan.closed || state->IsDue()) {
+    // The manifest's end may be known to the system's cache alone; what is recovered is made durable by writing it anew.
+    STELE_ASSIGN_OR_RETURN(const uint64_t number, FreshNumber(file_system, directory, *recovered.version, current.manifest_number));
+    STELE_RETURN_IF_ERROR(state->Begin({current.database_id, number, false}, *recovered.version));
+    file_system->Remove(JoinPath(directory, name)).IgnoreError();
+    recovered.version = state->version();
+    recovered.manifest_number = number;
+  }
+  recovered.log.reset(new ManifestLog(std::move(state)));
+  return recovered;
+}
+
+absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::Append(const Edit& edit) { return state_->Append(edit); }
+std::shared_ptr<const Version> ManifestLog::version() const { return state_->version(); }
+uint64_t ManifestLog::number() const { return state_->header().number; }
+uint64_t ManifestLog::database_id() const { return state_->header().database_id; }
+bool ManifestLog::poisoned() const { return state_->poisoned(); }
+absl::Status ManifestLog::Close() { return state_->Close(); }
+void ManifestLog::SetFileNumberSource(std::function<uint64_t()> next_file_number) {
+  state_->SetFileNumberSource(std::move(next_file_number));
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,144 @@
+#include "manifest/stack_edits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+ReferenceEdit EditOf(const SstableReference& reference) {
+  return {reference.file->number, reference.range, reference.sequence_first, reference.sequence_last};
+}
+
+bool IsSame(const SstableReference& a, const SstableReference& b) {
+  return a.file->number == b.file->number && a.range == b.range && a.sequence_first == b.sequence_first &&
+         a.sequence_last == b.sequence_last;
+}
+
+// The smallest range that holds both.
+KeyRange Hull(const KeyRange& a, const KeyRange& b) {
+  KeyRange hull{std::min(a.start, b.start), "", a.unbounded_end || b.unbounded_end};
+  if (!hull.unbounded_end) hull.end = std::max(a.end, b.end);
+  return hull;
+}
+
+absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange& range) {
+  for (const Tablet& tablet : table.tablets) {
+    if (tablet.range == range) return &tablet;
+  }
+  return FailedPrecondition("tablet {} is not there any more", RangeText(range));
+}
+
+// What is left of `range` without `hole`: the part before and the part behind, empty ones left out.
+std::vector<KeyRange> Subtract(const KeyRange& range, const KeyRange& hole) {
+  if (!range.Overlaps(hole)) return {range};
+  std::vector<KeyRange> parts;
+  if (range.start < hole.start) parts.push_back({range.start, hole.start, false});
+  if (!hole.unbounded_end && (range.unbounded_end || hole.end < range.end)) parts.push_back({hole.end, range.end, range.unbounded_end});
+  return parts;
+}
+
+}  // namespace
+
+KeyRange RowsOf(const SstableFile& file) {
+  if (file.summary.rows == 0) return {};
+  return {file.summary.first_row, file.summary.last_row + '\0', false};
+}
+
+TabletEdit EditOf(const Tablet& tablet) {
+  TabletEdit edit{tablet.range, {}};
+  edit.stack.reserve(tablet.stack.size());
+  for (const SstableReference& reference : tablet.stack) edit.stack.push_back(EditOf(reference));
+  return edit;
+}
+
+std::vector<TabletEdit> InstallFiles(const TableState& table, std::span<const SstableFile> files, uint64_t sequence_first,
+                                     uint64_t sequence_last) {
+  std::vector<TabletEdit> edits;
+  for (const Tablet& tablet : table.tablets) {
+    std::vector<ReferenceEdit> added;
+    for (const SstableFile& file : files) {
+      KeyRange range = Intersect(tablet.range, RowsOf(file));
+      if (!range.IsEmpty()) added.push_back({file.number, std::move(range), sequence_first, sequence_last});
+    }
+    if (added.empty()) continue;
+    TabletEdit& edit = edits.emplace_back(EditOf(tablet));
+    edit.stack.insert(edit.stack.begin(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+  }
+  return edits;
+}
+
+std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile& file, uint64_t sequence_first, uint64_t sequence_last) {
+  return InstallFiles(table, {&file, 1}, sequence_first, sequence_last);
+}
+
+absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
+                                             std::span<const SstableReference> inputs, const std::optional<SstableFile>& output) {
+  if (inputs.empty()) return InvalidArgument("a compaction without inputs");
+  STELE_ASSIGN_OR_RETURN(const Tablet* tablet, FindTablet(table, tablet_range));
+  const auto begin = std::search(tablet->stack.begin(), tablet->stack.end(), inputs.begin(), inputs.end(), IsSame);
+  if (begin == tablet->stack.end())
+    return FailedPrecondition("the inputs are not neighbours in tablet {} any more", RangeText(tablet_range));
+  const auto end = begin + static_cast<std::ptrdiff_t>(inputs.size());
+  // Half of an interval merged and half of it left below would overlap.
+  const auto splits = [](const SstableReference& newer, const SstableReference& older) {
+    return newer.sequence_first <= older.sequence_last;
+  };
+  if ((begin != tablet->stack.begin() && splits(*std::prev(begin), *begin)) ||
+      (end != tablet->stack.end() && splits(*std::prev(end), *end))) {
+    return FailedPrecondition("the inputs divide the references of one interval in tablet {}", RangeText(tablet_range));
+  }
+  TabletEdit edit{tablet->range, {}};
+  for (auto it = tablet->stack.begin(); it != begin; ++it) edit.stack.push_back(EditOf(*it));
+  if (output.has_value()) {
+    ReferenceEdit merged{output->number, inputs.front().range, inputs.front().sequence_first, inputs.front().sequence_last};
+    for (const SstableReference& input : inputs) {
+      merged.range = Hull(merged.range, input.range);
+      merged.sequence_first = std::min(merged.sequence_first, input.sequence_first);
+      merged.sequence_last = std::max(merged.sequence_last, input.sequence_last);
+    }
+    merged.range = Intersect(merged.range, RowsOf(*output));
+    if (!merged.range.IsEmpty()) edit.stack.push_back(std::move(merged));
+  }
+  for (auto it = end; it != tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
+  return edit;
+}
+
+absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> dropped) {
+  STELE_ASSIGN_OR_RETURN(const Tablet* tablet, FindTablet(table, tablet_range));
+  TabletEdit edit{tablet->range, {}};
+  for (const SstableReference& reference : tablet->stack) {
+    const bool drop = std::any_of(dropped.begin(), dropped.end(), [&](const SstableReference& other) { return IsSame(reference, other); });
+    if (!drop) edit.stack.push_back(EditOf(reference));
+  }
+  if (edit.stack.size() + dropped.size() == tablet->stack.size()) return edit;
+  return FailedPrecondition("a reference to drop is not in tablet {} any more", RangeText(tablet_range));
+}
+
+std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range) {
+  std::vector<TabletEdit> edits;
+  if (range.IsEmpty()) return edits;
+  for (const Tablet& tablet : table.tablets) {
+    if (!tablet.range.Overlaps(range)) continue;
+    TabletEdit edit{tablet.range, {}};
+    bool changed = false;
+    for (const SstableReference& reference : tablet.stack) {
+      if (!reference.range.Overlaps(range)) {
+        edit.stack.push_back(EditOf(reference));
+        continue;
+      }
+      changed = true;
+      for (KeyRange& part : Subtract(reference.range, range)) {
+        // A part in which the file has no row would pin the file for nothing.
+        if (!part.Overlaps(RowsOf(*reference.file))) continue;
+        edit.stack.push_back({reference.file->number, std::move(part), reference.sequence_first, reference.sequence_last});
+      }
+    }
+    if (changed) edits.push_back(std::move(edit));
+  }
+  return edits;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,156 @@
+#include "manifest/version.h"
+
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+// For each stretch of rows the least sequence that the references looked at so far (newer ones) sum up there. A map from the stretch's
+// first row to that sequence; each call of Descend leaves its range as one stretch, so a whole stack costs n log n.
+class NewestFirstCheck {
+ public:
+  NewestFirstCheck() { least_[""] = UINT64_MAX; }
+
+  // False when [first, last] is not below all that the range's rows had so far.
+  bool Descend(const KeyRange& range, uint64_t first, uint64_t last) {
+    const auto begin = Cut(range.start);
+    const auto end = range.unbounded_end ? least_.end() : Cut(range.end);
+    for (auto it = begin; it != end; ++it) {
+      if (last >= it->second) return false;
+    }
+    least_.erase(std::next(begin), end);
+    begin->second = first;
+    return true;
+  }
+
+ private:
+  using Stretches = std::map<std::string, uint64_t>;
+  Stretches::iterator Cut(const std::string& row_key) {
+    const auto after = least_.upper_bound(row_key);
+    const auto before = std::prev(after);
+    if (before->first == row_key) return before;
+    return least_.emplace_hint(after, row_key, before->second);
+  }
+  Stretches least_;
+};
+
+absl::Status CheckStack(const Tablet& tablet, const Version& version) {
+  NewestFirstCheck newest_first;
+  for (const SstableReference& reference : tablet.stack) {
+    if (reference.file == nullptr) return InvalidArgument("tablet {}: a reference without a file", RangeText(tablet.range));
+    const auto wrong = [&](std::string_view what) {
+      return InvalidArgument("tablet {}: reference to file {}, rows {}, sequences {}-{}: {}", RangeText(tablet.range),
+                             reference.file->number, RangeText(reference.range), reference.sequence_first, reference.sequence_last, what);
+    };
+    if (reference.range.IsEmpty() || !tablet.range.Covers(reference.range)) return wrong("its rows are not the tablet's");
+    if (reference.sequence_first > reference.sequence_last) return wrong("its sequences run backwards");
+    if (reference.sequence_last > version.last_sequence) return wrong("its sequences are above the last one");
+    if (reference.file->number >= version.next_file_number) return wrong("its number was never given out");
+    if (!newest_first.Descend(reference.range, reference.sequence_first, reference.sequence_last)) {
+      return wrong("its sequences are not below those of the newer references");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Tablets cover the row space, ascending, without gap or overlap.
+absl::Status CheckTiling(const std::vector<Tablet>& tablets) {
+  std::string_view expected_start;
+  bool open = true;
+  for (const Tablet& tablet : tablets) {
+    if (!open || tablet.range.start != expected_start || tablet.range.IsEmpty()) {
+      return InvalidArgument("tablet {} does not begin where the one before it ends", RangeText(tablet.range));
+    }
+    open = !tablet.range.unbounded_end;
+    expected_start = tablet.range.end;
+  }
+  if (open) return InvalidArgument("the tablets end before the end of the table");
+  return absl::OkStatus();
+}
+
+absl::Status CheckDefinition(const TableDefinition& definition, const Version& version) {
+  if (definition.id >= version.next_table_id) return InvalidArgument("its id was never given out");
+  if (definition.retentions.size() != definition.families.size() || definition.schema.families().size() != definition.families.size()) {
+    return InvalidArgument("its families and its schema differ");
+  }
+  for (const uint32_t id : definition.families.ids()) {
+    if (id == 0 || id >= version.next_family_id) return InvalidArgument("family id {} was never given out", id);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string RangeText(const KeyRange& range) {
+  return fmt::format("[\"{}\", {})", Printable(range.start), range.unbounded_end ? "end" : fmt::format("\"{}\"", Printable(range.end)));
+}
+
+const TableState* Version::FindTable(std::string_view name) const {
+  for (const auto& [id, table] : tables) {
+    if (table->definition->name == name) return table.get();
+  }
+  return nullptr;
+}
+
+std::map<uint64_t, std::shared_ptr<const SstableFile>> Version::Files() const {
+  std::map<uint64_t, std::shared_ptr<const SstableFile>> files;
+  for (const auto& [id, table] : tables) {
+    for (const Tablet& tablet : table->tablets) {
+      for (const SstableReference& reference : tablet.stack) files.emplace(reference.file->number, reference.file);
+    }
+  }
+  return files;
+}
+
+std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name, uint64_t epoch, const Schema& schema,
+                                                      const std::vector<FamilyEntry>& families) {
+  auto definition = std::make_shared<TableDefinition>();
+  definition->id = table_id;
+  definition->name = std::move(name);
+  definition->epoch = epoch;
+  definition->schema = schema;
+  definition->families = FamilyList(families);
+  for (uint32_t rank = 1; rank <= definition->families.size(); ++rank) {
+    const FamilySchema* family = schema.family(definition->families[rank].name);
+    definition->retentions.push_back(family == nullptr ? Retention() : Retention(family->gc));
+  }
+  return definition;
+}
+
+absl::Status CheckTable(const TableState& table, const Version& version) {
+  const std::string context = fmt::format("table {} \"{}\"", table.definition->id, Printable(table.definition->name));
+  STELE_RETURN_IF_ERROR(WithContext(CheckDefinition(*table.definition, version), context));
+  STELE_RETURN_IF_ERROR(WithContext(CheckTiling(table.tablets), context));
+  for (const Tablet& tablet : table.tablets) STELE_RETURN_IF_ERROR(WithContext(CheckStack(tablet, version), context));
+  return absl::OkStatus();
+}
+
+absl::Status CheckVersion(const Version& version) {
+  std::map<std::string_view, uint32_t> ids_by_name;
+  std::map<uint32_t, uint32_t> tables_by_family;
+  std::map<uint64_t, std::pair<uint32_t, const SstableFile*>> files;
+  for (const auto& [id, table] : version.tables) {
+    if (table->definition == nullptr || table->definition->id != id) return InvalidArgument("table {} has another table's definition", id);
+    STELE_RETURN_IF_ERROR(CheckTable(*table, version));
+    if (!ids_by_name.emplace(table->definition->name, id).second) {
+      return InvalidArgument("tables {} and {} have one name", ids_by_name[table->definition->name], id);
+    }
+    for (const uint32_t family : table->definition->families.ids()) {
+      if (!tables_by_family.emplace(family, id).second)
+        return InvalidArgument("tables {} and {} have one family id", tables_by_family[family], id);
+    }
+    for (const Tablet& tablet : table->tablets) {
+      for (const SstableReference& reference : tablet.stack) {
+        const std::pair<uint32_t, const SstableFile*> owner(id, reference.file.get());
+        if (files.emplace(reference.file->number, owner).first->second != owner) {
+          return InvalidArgument("file {} is two files", reference.file->number);
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal
