@@ -1,0 +1,116 @@
+#include "compaction/run_writer.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "compaction/compaction_job.h"
+#include "io/file_names.h"
+
+namespace stele::internal {
+namespace {
+
+// Often enough for throttling to be smooth, seldom enough to cost nothing.
+constexpr uint64_t kProgressBytes = 1 << 20;
+// Settled files are written once and read for long; above this level zstd gets much slower for little.
+constexpr int kSettledZstdLevel = 3;
+
+class RunWriter {
+ public:
+  RunWriter(const RunTarget& target, CellCursor* cursor) : target_(target), cursor_(*cursor) {}
+
+  absl::StatusOr<std::optional<SstableSummary>> Write() {
+    absl::StatusOr<std::optional<SstableSummary>> written = WriteFile();
+    if (written.ok() || file_ == nullptr) return written;
+    builder_.reset();
+    file_.reset();
+    target_.file_system->Remove(Path()).IgnoreError();
+    return written;
+  }
+
+ private:
+  std::string Path() const { return JoinPath(target_.directory, SstableName(target_.file_number)); }
+
+  absl::StatusOr<std::optional<SstableSummary>> WriteFile() {
+    for (bool more = cursor_.SeekToEdge(); more; more = cursor_.NextRow()) STELE_RETURN_IF_ERROR(WriteRow());
+    STELE_RETURN_IF_ERROR(cursor_.status());
+    if (builder_ == nullptr) return std::optional<SstableSummary>();
+    STELE_ASSIGN_OR_RETURN(SstableSummary summary, builder_->Finish());
+    ReportProgress(0);
+    STELE_RETURN_IF_ERROR(file_->Sync());
+    STELE_RETURN_IF_ERROR(target_.file_system->SyncDirectory(target_.directory));
+    return std::optional<SstableSummary>(std::move(summary));
+  }
+
+  absl::Status WriteRow() {
+    bool started = false;
+    STELE_RETURN_IF_ERROR(CheckStop());
+    while (cursor_.ReadCells(&cells_)) {
+      if (!started) STELE_RETURN_IF_ERROR(StartRow());
+      started = true;
+      STELE_RETURN_IF_ERROR(builder_->AddCells(cells_));
+      cells_.clear();
+      cursor_.Unpin();
+      ReportProgress(kProgressBytes);
+      STELE_RETURN_IF_ERROR(CheckStop());
+    }
+    return absl::OkStatus();
+  }
+
+  // The file is made with its first row, so that a job with nothing to write leaves no trace.
+  absl::Status StartRow() {
+    if (builder_ == nullptr) {
+      STELE_ASSIGN_OR_RETURN(file_, target_.file_system->Open(Path(), OpenMode::kCreate));
+      builder_ = std::make_unique<SstableBuilder>(file_.get(), target_.builder);
+    }
+    return builder_->StartRow(cursor_.row_key());
+  }
+
+  absl::Status CheckStop() const {
+    // relaxed: the flag alone counts, nothing is read because of it
+    if (target_.stop == nullptr || !target_.stop->load(std::memory_order_relaxed)) return absl::OkStatus();
+    return Cancelled("writing {} was stopped", SstableName(target_.file_number));
+  }
+
+  void ReportProgress(uint64_t bytes_min) {
+    const uint64_t bytes = builder_->bytes_written() - reported_bytes_;
+    if (!target_.on_progress || bytes == 0 || bytes < bytes_min) return;
+    target_.on_progress(bytes);
+    reported_bytes_ += bytes;
+  }
+
+  const RunTarget& target_;
+  CellCursor& cursor_;
+  std::unique_ptr<File> file_;
+  std::unique_ptr<SstableBuilder> builder_;
+  std::vector<Cell> cells_;
+  uint64_t reported_bytes_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, CellCursor* cursor) {
+  return RunWriter(target, cursor).Write();
+}
+
+Codec CodecFor(Compression compression, bool settled) {
+  switch (compression) {
+    case Compression::kNone:
+      return Codec::kNone;
+    case Compression::kFast:
+      return Codec::kLz4;
+    case Compression::kBalanced:
+      return settled ? Codec::kZstd : Codec::kLz4;
+  }
+  return Codec::kLz4;
+}
+
+SstableBuilderOptions RunBuilderOptions(Compression compression, bool settled) {
+  SstableBuilderOptions options;
+  options.codec = CodecFor(compression, settled);
+  options.zstd_level = settled ? kSettledZstdLevel : 1;
+  return options;
+}
+
+}  // namespace stele::internal

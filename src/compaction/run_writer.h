@@ -1,0 +1,39 @@
+// compaction/run_writer.h: writes all that a cursor hands out as one synced SSTable: the part that flush and compaction share.
+//
+// Path:      flush_job.cc, compaction_job.cc -> here -> sstable builder -> io.
+// Durability: the file is created, written, synced and its directory synced before this answers OK (engine rule 22).
+// Errors:    the cursor's and the file system's; Cancelled when stopped. No file stays then.
+// Cost:      one pass; memory for one batch of cells beside the builder's. The stop flag is looked at for every batch.
+// Threads:   confined.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cell/cell_cursor.h"
+#include "io/file_system.h"
+#include "sstable/sstable_builder.h"
+#include "stele/schema.h"
+
+namespace stele::internal {
+
+struct RunTarget {
+  FileSystem* file_system = nullptr;
+  std::string directory;
+  uint64_t file_number = 0;
+  SstableBuilderOptions builder;
+  const std::atomic<bool>* stop = nullptr;                  // may be null
+  std::function<void(uint64_t bytes_written)> on_progress;  // called now and then with bytes since the last call; may be null
+};
+
+// None, and no file, when the cursor hands out no cell. Rows without a cell are left out. `cursor` is forward and stands nowhere yet.
+absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, CellCursor* cursor);
+
+// Builder options for a file of this table: CodecFor and the level that goes with it.
+SstableBuilderOptions RunBuilderOptions(Compression compression, bool settled);
+
+}  // namespace stele::internal
