@@ -25,7 +25,7 @@ bool IsTableId(std::string_view id) {
 }
 
 bool IsProjectOrInstance(std::string_view name) {
-  return !name.empty() && name.size() <= kNameBytesMax &&
+  return !name.empty() && name.size() <= kNameBytesMax && IsAlphanumeric(name.front()) &&
          std::all_of(name.begin(), name.end(), [](char c) { return IsNameCharacter(c) || c == ':'; });
 }
 

@@ -17,7 +17,7 @@
 
 namespace stele::internal {
 
-// [_a-zA-Z0-9][-_.a-zA-Z0-9]*, at most 50, optionally behind PROJECT/INSTANCE/ (each 1 to 64 of [-_.:a-zA-Z0-9]).
+// [_a-zA-Z0-9][-_.a-zA-Z0-9]*, at most 50, optionally behind PROJECT/INSTANCE/ (each [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64).
 absl::Status ValidateTableName(std::string_view name);
 // [-_.a-zA-Z0-9]+, at most 64.
 absl::Status ValidateFamilyName(std::string_view name);

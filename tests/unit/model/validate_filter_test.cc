@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "model/filter_node.h"
+#include "model/validate.h"
+
+namespace stele {
+namespace {
+
+absl::Status Validate(const Filter& filter, TimestampGranularity granularity = TimestampGranularity::kMillis) {
+  return internal::ValidateFilter(filter, granularity);
+}
+
+// Wrong by itself and wherever it stands.
+void ExpectInvalid(const Filter& filter) {
+  for (const Filter& outer : {filter, Filter::Chain(Filter::PassAll(), filter), Filter::Interleave(filter, Filter::PassAll()),
+                              Filter::Condition(filter, Filter::PassAll()), Filter::Condition(Filter::PassAll(), filter),
+                              Filter::Condition(Filter::PassAll(), Filter::PassAll(), filter)}) {
+    EXPECT_EQ(Validate(outer).code(), absl::StatusCode::kInvalidArgument) << outer;
+  }
+}
+
+void ExpectValid(const Filter& filter) { EXPECT_TRUE(Validate(filter).ok()) << filter << ": " << Validate(filter); }
+
+TEST(ValidateFilterTest, Counts) {  // rows 101 and 102 of the digest
+  ExpectValid(Filter::Latest(1));
+  ExpectValid(Filter::CellsRowLimit(1));
+  ExpectValid(Filter::CellsRowOffset(0));
+  ExpectValid(Filter::CellsRowOffset(100));
+  for (const int count : {0, -1, std::numeric_limits<int>::min()}) {
+    ExpectInvalid(Filter::Latest(count));
+    ExpectInvalid(Filter::CellsRowLimit(count));
+  }
+  ExpectInvalid(Filter::CellsRowOffset(-1));
+}
+
+TEST(ValidateFilterTest, Regexes) {  // rows 86, 87, 91, 93 and 94 of the digest
+  const std::string good[] = {"",      "x",      "(?i)X", "\\Qx\\E", "\\pL", "\\C*", "[^a]*", "a|b", "\xff", std::string("a\0b", 3),
+                              "\\x80", "x{1000}"};
+  for (const std::string& regex : good) {
+    ExpectValid(Filter::ColumnRegex(regex));
+    ExpectValid(Filter::ValueRegex(regex));
+    if (!regex.empty()) ExpectValid(Filter::RowKeyRegex(regex));
+  }
+  const std::string bad[] = {"(", "[", ")", "(x)\\1", "x{1001}", "*", "((((x{1000}){1000}){1000}){1000})"};
+  for (const std::string& regex : bad) {
+    ExpectInvalid(Filter::FamilyRegex(regex));
+    ExpectInvalid(Filter::ColumnRegex(regex));
+    ExpectInvalid(Filter::ValueRegex(regex));
+    ExpectInvalid(Filter::RowKeyRegex(regex));
+  }
+  ExpectInvalid(Filter::RowKeyRegex(""));
+  ExpectValid(Filter::FamilyRegex(""));
+  ExpectInvalid(Filter::FamilyRegex("(?:f)"));
+  ExpectInvalid(Filter::Family("a:b"));
+  ExpectInvalid(Filter::Column("a:b", "q"));
+  ExpectValid(Filter::Column("f", "a:b"));
+  ExpectValid(Filter::Family("no such family"));
+}
+
+TEST(ValidateFilterTest, ALiteralAsLongAsAFilterMayBeCompiles) { ExpectValid(Filter::ValueRegex(std::string(20'000, 'x'))); }
+
+TEST(ValidateFilterTest, Ranges) {  // rows 95 and 97 of the digest
+  for (const ByteRange& range : {ByteRange(), ByteRange::RightOpen("", ""), ByteRange::Closed("", ""), ByteRange::Open("a", "a"),
+                                 ByteRange(Bound::kUnbounded, "", Bound::kOpen, ""), ByteRange::LeftOpen("a", "b")}) {
+    ExpectValid(Filter::ColumnRange("f", range));
+    ExpectValid(Filter::ColumnRange("", range));
+    ExpectValid(Filter::ValueRange(range));
+  }
+  for (const ByteRange& range : {ByteRange::Closed("b", "a"), ByteRange::Open("b", "a"), ByteRange::RightOpen("a", "")}) {
+    ExpectInvalid(Filter::ColumnRange("f", range));
+    ExpectInvalid(Filter::ValueRange(range));
+  }
+}
+
+TEST(ValidateFilterTest, Timestamps) {  // rows 98 and 99 of the digest
+  const auto between = [](int64_t start, int64_t end) {
+    return Filter::TimestampRange({.start = Timestamp::FromMicros(start), .end = Timestamp::FromMicros(end)});
+  };
+  ExpectValid(Filter::TimestampRange({}));
+  ExpectValid(between(1'000, 2'000));
+  ExpectValid(between(2'000, 2'000));
+  ExpectInvalid(between(2'000, 1'000));
+  ExpectInvalid(between(2'000, 0));
+  ExpectInvalid(between(-1'000, 1'000));
+  ExpectInvalid(between(1'001, 2'000));
+  EXPECT_TRUE(Validate(between(1'001, 1'002), TimestampGranularity::kMicros).ok());
+}
+
+TEST(ValidateFilterTest, Samples) {  // row 103 of the digest
+  ExpectValid(Filter::RowSample(0.5));
+  ExpectValid(Filter::RowSample(std::numeric_limits<double>::denorm_min()));
+  for (const double p : {0.0, 1.0, -0.5, 1.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    ExpectInvalid(Filter::RowSample(p));
+  }
+}
+
+TEST(ValidateFilterTest, Bitmasks) {
+  ExpectValid(Filter::ValueBitmask(std::string(1, '\0')));
+  ExpectInvalid(Filter::ValueBitmask(""));
+}
+
+TEST(ValidateFilterTest, Labels) {  // rows 81, 82 and 83 of the digest
+  ExpectValid(Filter::Label("a"));
+  ExpectValid(Filter::Label("abc-0123456789x"));
+  for (const char* label : {"", "ABC", "a_b", "a b", "0123456789abcdef"}) ExpectInvalid(Filter::Label(label));
+  ExpectInvalid(Filter::Chain(Filter::Label("a"), Filter::Label("b")));
+  ExpectInvalid(Filter::Chain(Filter::Label("a"), Filter::Chain(Filter::PassAll(), Filter::Label("b"))));
+  ExpectInvalid(Filter::Chain(Filter::Interleave(Filter::Label("a"), Filter::PassAll()), Filter::StripValue(), Filter::Label("b")));
+  ExpectValid(Filter::Interleave(Filter::Label("a"), Filter::Label("b")));
+  ExpectValid(Filter::Interleave(Filter::Label("a"), Filter::Chain(Filter::Family("g"), Filter::Label("b"))));
+  ExpectValid(Filter::Chain(Filter::PassAll(), Filter::Interleave(Filter::Label("a"), Filter::Label("b"))));
+  // A label in one chain does not count against a later, unrelated one.
+  ExpectValid(
+      Filter::Interleave(Filter::Chain(Filter::Label("a"), Filter::PassAll()), Filter::Chain(Filter::Label("b"), Filter::PassAll())));
+}
+
+TEST(ValidateFilterTest, Sinks) {  // rows 106 and 107 of the digest
+  ExpectValid(Filter::Sink());
+  ExpectValid(Filter::Chain(Filter::Sink(), Filter::BlockAll()));
+  ExpectValid(
+      Filter::Chain(Filter::Family("A"), Filter::Interleave(Filter::PassAll(), Filter::Chain(Filter::Label("foo"), Filter::Sink()))));
+  for (const Filter& inner : {Filter::Sink(), Filter::Chain(Filter::PassAll(), Filter::Interleave(Filter::Sink(), Filter::PassAll()))}) {
+    EXPECT_FALSE(Validate(Filter::Condition(inner, Filter::PassAll())).ok());
+    EXPECT_FALSE(Validate(Filter::Condition(Filter::PassAll(), inner)).ok());
+    EXPECT_FALSE(Validate(Filter::Condition(Filter::PassAll(), Filter::PassAll(), inner)).ok());
+  }
+  ExpectValid(Filter::Interleave(Filter::Condition(Filter::PassAll(), Filter::PassAll()), Filter::Sink()));
+}
+
+TEST(ValidateFilterTest, CompositesTakeAtLeastTwo) {
+  ExpectInvalid(Filter::Chain(std::vector<Filter>{}));
+  ExpectInvalid(Filter::Chain(Filter::PassAll()));
+  ExpectInvalid(Filter::Interleave(std::vector<Filter>{}));
+  ExpectInvalid(Filter::Interleave(Filter::PassAll()));
+}
+
+TEST(ValidateFilterTest, Depth) {  // row 109 of the digest
+  Filter chain = Filter::PassAll();
+  Filter condition = Filter::PassAll();
+  for (int i = 0; i < internal::kFilterDepthMax; ++i) {
+    chain = i % 2 == 0 ? Filter::Chain(Filter::PassAll(), chain) : Filter::Interleave(Filter::PassAll(), chain);
+    condition = Filter::Condition(condition, Filter::PassAll());
+  }
+  ExpectValid(chain);
+  ExpectValid(condition);
+  ExpectInvalid(Filter::Chain(chain, Filter::PassAll()));
+  ExpectInvalid(Filter::Condition(condition, Filter::PassAll()));
+}
+
+TEST(ValidateFilterTest, Size) {  // row 109 of the digest; sizes of the equal protocol buffer, counted by hand
+  EXPECT_EQ(Filter::PassAll().node().wire_bytes, 3u);
+  EXPECT_EQ(Filter::Latest(1).node().wire_bytes, 2u);
+  EXPECT_EQ(Filter::Latest(-1).node().wire_bytes, 11u);
+  EXPECT_EQ(Filter::Family("c-f").node().wire_bytes, 2u + 4u);  // the '-' is quoted
+  EXPECT_EQ(Filter::Column("cf", "q").node().wire_bytes, 2u + (2u + 4u) + (2u + 3u));
+  EXPECT_EQ(Filter::ColumnRange("cf", ByteRange::Closed("a", "b")).node().wire_bytes, 2u + 4u + 3u + 3u);
+  EXPECT_EQ(Filter::TimestampRange({.start = Timestamp::FromMicros(1), .end = Timestamp::FromMicros(128)}).node().wire_bytes, 2u + 2u + 3u);
+  EXPECT_EQ(Filter::RowSample(0.5).node().wire_bytes, 9u);
+  EXPECT_EQ(Filter::Label("l").node().wire_bytes, 4u);
+  EXPECT_EQ(Filter::Chain(Filter::Latest(1), Filter::StripValue()).node().wire_bytes, 2u + 4u + 4u);
+
+  ExpectValid(Filter::ValueRegex(std::string(20'480 - 4, 'x')));
+  EXPECT_EQ(Validate(Filter::ValueRegex(std::string(20'480 - 3, 'x'))).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Validate(Filter::ValueBitmask(std::string(21'000, 'x'))).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ValidateFilterTest, AMonstrousFilterIsRefusedAndHarmless) {
+  Filter chained;
+  Filter doubled;
+  for (int i = 0; i < 200'000; ++i) chained = Filter::Chain(Filter::PassAll(), chained);
+  for (int i = 0; i < 200; ++i) doubled = Filter::Interleave(doubled, doubled);
+  EXPECT_EQ(Validate(chained).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Validate(doubled).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_LT(doubled.ToString().size(), 1'000'000u);
+  EXPECT_TRUE(chained == chained);
+}
+
+}  // namespace
+}  // namespace stele
