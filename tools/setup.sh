@@ -23,6 +23,9 @@ stele_job_count() {
 }
 STELE_JOBS=${STELE_JOBS:-$(stele_job_count)}
 
+# The compiler cache needs a place to write; where there is no home directory it is inside build/.
+if ! mkdir -p "${CCACHE_DIR:-${HOME:-/nonexistent}/.cache/ccache}" 2>/dev/null; then export CCACHE_DIR="$STELE_ROOT/build/ccache"; fi
+
 # The packages of tools/packages.txt that are not installed, one a line.
 stele_missing_packages() {
   local package
