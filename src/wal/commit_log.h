@@ -59,11 +59,15 @@ class CommitLog {
   // True while fewer than spares_max spares wait; then a background thread calls PrepareSpare (zero-fills and syncs one, or is quick).
   bool NeedsSpare() const;
   absl::Status PrepareSpare();
-  // Records with sequence <= `through` are not needed any more (every table's durable flushed_through has passed them): segments wholly
-  // below become spares under new numbers, or are removed when there are enough.
+  // Records with sequence <= `through` are not needed any more (every table's durable flushed_through has passed them, and so the log is
+  // synced that far): segments wholly below become spares under new numbers, or are removed when there are enough. The segment that holds
+  // the record `through` itself stays, so that there is always one to begin reading with.
   absl::Status Release(uint64_t through);
   // The least number of a segment that may hold needed records: what the manifest stores. And the first sequence it may hold.
   uint64_t oldest_segment() const;
+  // What oldest_segment() will be after Release(through): written to the manifest first, because a recovery must find every segment from
+  // the manifest's oldest_segment on (ReadLog: a missing one is DataLoss), and Release takes segments away.
+  uint64_t OldestSegmentAfter(uint64_t through) const;
   // Bytes of log that hold records not yet released, for deciding when the oldest memtable is flushed.
   uint64_t bytes() const;
   bool poisoned() const;

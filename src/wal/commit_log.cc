@@ -1,0 +1,325 @@
+#include "wal/commit_log.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "wal/log_format.h"
+#include "wal/segment_writer.h"
+#include "wal/spare_segments.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr uint64_t kSegmentBytesMin = 4096;
+
+// A segment the log goes through, not yet released.
+struct LiveSegment {
+  uint64_t number = 0;
+  std::shared_ptr<File> file;  // nullptr: written before the last start, and synced then
+  uint64_t end_offset = 0;
+  uint64_t first_sequence = 0;  // 0: its header was synced before it was published
+  uint64_t last_sequence = 0;
+  uint64_t synced_offset = 0;
+  bool name_synced = false;
+};
+
+uint64_t GroupBytes(std::span<const LogRecord> records) {
+  uint64_t bytes = 0;
+  for (const LogRecord& record : records) bytes += RecordBytes(record.payload.size());
+  return bytes;
+}
+
+}  // namespace
+
+class CommitLog::State {
+ public:
+  State(const CommitLogOptions& options, const LogTail& tail);
+
+  absl::Status Start(const LogTail& tail);
+  absl::Status Append(std::span<const LogRecord> records, RecordType type);
+  absl::Status Sync();
+  absl::Status Close();
+  absl::Status PrepareSpare();
+  absl::Status Release(uint64_t through);
+  bool NeedsSpare() const { return !poisoned() && spares_.Needed(); }
+
+  uint64_t synced_sequence() const;
+  uint64_t last_sequence() const;
+  uint64_t oldest_segment() const;
+  uint64_t OldestSegmentAfter(uint64_t through) const;
+  uint64_t bytes() const;
+  bool poisoned() const { return !Poison().ok(); }
+  std::vector<SegmentPart> Parts() const;
+
+ private:
+  absl::Status Poison() const;
+  absl::Status CheckRecords(std::span<const LogRecord> records) const;
+  absl::Status BeginNextSegment(uint64_t record_bytes);
+  uint64_t SyncedOffsetOfActive() const;
+  void Publish(uint64_t first_sequence, bool name_synced);
+  size_t ReleasableCount(uint64_t through) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status SyncSegments(const std::vector<LiveSegment>& segments) ABSL_LOCKS_EXCLUDED(mutex_);
+  void MarkSynced(const LiveSegment& segment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const CommitLogOptions options_;
+  SpareSegments spares_;
+  // Of the appending thread alone.
+  SegmentWriter writer_;
+  BlankSegment active_;
+
+  mutable Mutex mutex_;
+  std::deque<LiveSegment> segments_ ABSL_GUARDED_BY(mutex_);  // ascending; the last is the active one
+  LogPosition synced_end_ ABSL_GUARDED_BY(mutex_);            // everything before it is synced
+  uint64_t synced_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t released_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status poison_ ABSL_GUARDED_BY(mutex_);  // the first failed sync
+  bool sync_running_ ABSL_GUARDED_BY(mutex_) = false;
+  CondVar sync_ended_;
+};
+
+CommitLog::State::State(const CommitLogOptions& options, const LogTail& tail)
+    : options_(options),
+      spares_({options.file_system, options.directory, std::max(options.segment_bytes, kSegmentBytesMin), options.spares_max,
+               options.next_file_number}),
+      writer_(LogEnd{{tail.segment_number, tail.end_offset}, tail.last_checksum, tail.last_sequence}) {
+  MutexLock lock(mutex_);
+  for (size_t i = 0; i < tail.live_numbers.size(); ++i) {
+    const SegmentEnd& end = tail.live_ends[i];
+    segments_.push_back({tail.live_numbers[i], nullptr, end.offset, 0, end.last_sequence, end.offset, true});
+  }
+  synced_end_ = {tail.segment_number, tail.end_offset};
+  synced_sequence_ = last_sequence_ = tail.last_sequence;
+}
+
+absl::Status CommitLog::State::Start(const LogTail& tail) {
+  // Files that recovery did not use leave before any segment that is released later, see Retire.
+  for (const uint64_t number : tail.spare_numbers) spares_.Retire({number, true});
+  STELE_ASSIGN_OR_RETURN(active_, spares_.MakeFilled(std::max(options_.first_segment_bytes, kSegmentBytesMin)));
+  const uint64_t highest = std::max(tail.segment_number, tail.spare_numbers.empty() ? 0 : tail.spare_numbers.back());
+  if (active_.number <= highest) return FailedPrecondition("log segment {} cannot follow {}", active_.number, highest);
+  STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
+  active_.synced = true;
+  STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
+  writer_.Begin(active_, options_.database_id, writer_.end().position);
+  STELE_RETURN_IF_ERROR(writer_.Write({}, RecordType::kPayload, 0));
+  Publish(0, true);
+  return Sync();
+}
+
+absl::Status CommitLog::State::Poison() const {
+  MutexLock lock(mutex_);
+  return poison_;
+}
+
+absl::Status CommitLog::State::CheckRecords(std::span<const LogRecord> records) const {
+  uint64_t last_sequence = writer_.end().sequence;
+  for (const LogRecord& record : records) {
+    if (record.sequence <= last_sequence) return InvalidArgument("log record {} does not follow {}", record.sequence, last_sequence);
+    if (record.payload.size() > kPayloadBytesMax) {
+      return InvalidArgument("a log record of {} bytes; the most is {}", record.payload.size(), kPayloadBytesMax);
+    }
+    last_sequence = record.sequence;
+  }
+  return absl::OkStatus();
+}
+
+uint64_t CommitLog::State::SyncedOffsetOfActive() const {
+  if (writer_.IsBegun()) return 0;
+  MutexLock lock(mutex_);
+  return segments_.back().synced_offset;
+}
+
+absl::Status CommitLog::State::BeginNextSegment(uint64_t record_bytes) {
+  STELE_ASSIGN_OR_RETURN(active_, spares_.Take(SegmentWriter::FileBytesFor(record_bytes)));
+  LogPosition synced_end;
+  {
+    MutexLock lock(mutex_);
+    synced_end = synced_end_;
+  }
+  writer_.Begin(active_, options_.database_id, synced_end);
+  return absl::OkStatus();
+}
+
+// Lets Sync and the others see what was written.
+void CommitLog::State::Publish(uint64_t first_sequence, bool name_synced) {
+  const LogEnd& end = writer_.end();
+  MutexLock lock(mutex_);
+  if (segments_.empty() || segments_.back().number != end.position.segment_number) {
+    segments_.push_back({end.position.segment_number, active_.file, 0, first_sequence, 0, 0, name_synced});
+  }
+  segments_.back().end_offset = end.position.offset;
+  segments_.back().last_sequence = end.sequence;
+  last_sequence_ = end.sequence;
+}
+
+absl::Status CommitLog::State::Append(std::span<const LogRecord> records, RecordType type) {
+  STELE_RETURN_IF_ERROR(Poison());
+  if (records.empty()) return absl::OkStatus();
+  if (type == RecordType::kPayload) STELE_RETURN_IF_ERROR(CheckRecords(records));
+  const uint64_t record_bytes = GroupBytes(records);
+  STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
+  absl::Status status;
+  // Full, or sealed by a failed write: on to the next segment. A second failure in a row is not the segment's but the disk's.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!writer_.HasRoom(record_bytes)) STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
+    const bool begun = writer_.IsBegun();
+    status = writer_.Write(records, type, SyncedOffsetOfActive());
+    if (status.ok()) {
+      Publish(records.front().sequence, active_.synced);
+      return status;
+    }
+    // Never became part of the log, though its header may be on disk: the next segment names the same end and has a higher number.
+    if (begun) spares_.Retire({active_.number, false});
+    STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
+  }
+  return status;
+}
+
+// One sync at a time: whoever comes while it runs waits, and the next one covers all that wait.
+absl::Status CommitLog::State::Sync() {
+  std::vector<LiveSegment> unsynced;
+  {
+    MutexLock lock(mutex_);
+    const LogPosition wanted{segments_.back().number, segments_.back().end_offset};
+    while (true) {
+      STELE_RETURN_IF_ERROR(poison_);
+      if (synced_end_ >= wanted) return absl::OkStatus();
+      if (!sync_running_) break;
+      sync_ended_.Wait(mutex_);
+    }
+    sync_running_ = true;
+    for (const LiveSegment& segment : segments_) {
+      if (segment.synced_offset < segment.end_offset) unsynced.push_back(segment);
+    }
+  }
+  absl::Status status = SyncSegments(unsynced);
+  MutexLock lock(mutex_);
+  if (!status.ok()) poison_ = status;
+  sync_running_ = false;
+  sync_ended_.SignalAll();
+  return status;
+}
+
+// Names first, then bytes, lower segments first (engine rule 3): what is attested as synced never has a hole.
+absl::Status CommitLog::State::SyncSegments(const std::vector<LiveSegment>& segments) {
+  const bool names_synced = std::all_of(segments.begin(), segments.end(), [](const LiveSegment& segment) { return segment.name_synced; });
+  if (!names_synced) STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
+  for (const LiveSegment& segment : segments) {
+    STELE_RETURN_IF_ERROR(segment.file->Sync());
+    MutexLock lock(mutex_);
+    MarkSynced(segment);
+  }
+  return absl::OkStatus();
+}
+
+// `segment`: as it was before the sync began.
+void CommitLog::State::MarkSynced(const LiveSegment& segment) {
+  for (LiveSegment& live : segments_) {
+    if (live.number != segment.number) continue;
+    live.synced_offset = segment.end_offset;
+    live.name_synced = true;
+  }
+  synced_end_ = {segment.number, segment.end_offset};
+  synced_sequence_ = segment.last_sequence;
+}
+
+absl::Status CommitLog::State::Close() {
+  STELE_RETURN_IF_ERROR(Sync());
+  const LogRecord end_mark{writer_.end().sequence, {}};
+  STELE_RETURN_IF_ERROR(Append({&end_mark, 1}, RecordType::kEndMark));
+  return Sync();
+}
+
+absl::Status CommitLog::State::PrepareSpare() {
+  STELE_RETURN_IF_ERROR(Poison());
+  return spares_.Prepare();
+}
+
+absl::Status CommitLog::State::Release(uint64_t through) {
+  {
+    MutexLock lock(mutex_);
+    STELE_RETURN_IF_ERROR(poison_);
+    released_sequence_ = std::max(released_sequence_, through);
+    for (size_t count = ReleasableCount(through); count > 0 && segments_[1].synced_offset > 0; --count) {
+      spares_.Retire({segments_[0].number, true});
+      segments_.pop_front();
+    }
+  }
+  return spares_.RemoveExcess();
+}
+
+// A segment goes when the next one holds a record up to `through` too, or was durable from the start. So the segment that becomes the
+// oldest is there after any crash (the log is synced through `through`), and the answer stays the same whatever is appended meanwhile.
+size_t CommitLog::State::ReleasableCount(uint64_t through) const {
+  size_t count = 0;
+  while (count + 1 < segments_.size() && segments_[count].last_sequence <= through && segments_[count + 1].first_sequence <= through) {
+    ++count;
+  }
+  return count;
+}
+
+uint64_t CommitLog::State::OldestSegmentAfter(uint64_t through) const {
+  MutexLock lock(mutex_);
+  return segments_[ReleasableCount(through)].number;
+}
+
+uint64_t CommitLog::State::synced_sequence() const {
+  MutexLock lock(mutex_);
+  return synced_sequence_;
+}
+
+uint64_t CommitLog::State::last_sequence() const {
+  MutexLock lock(mutex_);
+  return last_sequence_;
+}
+
+uint64_t CommitLog::State::oldest_segment() const {
+  MutexLock lock(mutex_);
+  return segments_.front().number;
+}
+
+uint64_t CommitLog::State::bytes() const {
+  MutexLock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const LiveSegment& segment : segments_) {
+    if (segment.last_sequence > released_sequence_) bytes += segment.end_offset - kFirstRecordOffset;
+  }
+  return bytes;
+}
+
+std::vector<CommitLog::SegmentPart> CommitLog::State::Parts() const {
+  MutexLock lock(mutex_);
+  std::vector<SegmentPart> parts;
+  for (const LiveSegment& segment : segments_) parts.push_back({segment.number, segment.end_offset});
+  return parts;
+}
+
+CommitLog::CommitLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CommitLog::~CommitLog() = default;
+
+absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Start(CommitLogOptions options, const LogTail& tail) {
+  if (tail.live_ends.size() != tail.live_numbers.size()) return InvalidArgument("a log tail that ReadLog did not make");
+  auto state = std::make_unique<State>(options, tail);
+  STELE_RETURN_IF_ERROR(state->Start(tail));
+  return std::unique_ptr<CommitLog>(new CommitLog(std::move(state)));
+}
+
+absl::Status CommitLog::Append(std::span<const LogRecord> records) { return state_->Append(records, RecordType::kPayload); }
+absl::Status CommitLog::Sync() { return state_->Sync(); }
+absl::Status CommitLog::Close() { return state_->Close(); }
+absl::Status CommitLog::PrepareSpare() { return state_->PrepareSpare(); }
+absl::Status CommitLog::Release(uint64_t through) { return state_->Release(through); }
+bool CommitLog::NeedsSpare() const { return state_->NeedsSpare(); }
+uint64_t CommitLog::synced_sequence() const { return state_->synced_sequence(); }
+uint64_t CommitLog::last_sequence() const { return state_->last_sequence(); }
+uint64_t CommitLog::oldest_segment() const { return state_->oldest_segment(); }
+uint64_t CommitLog::OldestSegmentAfter(uint64_t through) const { return state_->OldestSegmentAfter(through); }
+uint64_t CommitLog::bytes() const { return state_->bytes(); }
+bool CommitLog::poisoned() const { return state_->poisoned(); }
+std::vector<CommitLog::SegmentPart> CommitLog::Parts() const { return state_->Parts(); }
+
+}  // namespace stele::internal

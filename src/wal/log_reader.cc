@@ -1,0 +1,168 @@
+#include "wal/log_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "io/file_names.h"
+#include "wal/log_format.h"
+#include "wal/segment_reader.h"
+
+namespace stele::internal {
+namespace {
+
+std::string SegmentPath(const LogReadOptions& options, uint64_t number) { return JoinPath(options.directory, SegmentName(number)); }
+
+absl::StatusOr<std::vector<uint64_t>> ListSegments(const LogReadOptions& options) {
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, options.file_system->List(options.directory));
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : names) {
+    const std::optional<FileName> parsed = ParseFileName(name);
+    if (parsed.has_value() && parsed->type == FileType::kSegment && parsed->number > 0) numbers.push_back(parsed->number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+// One reading of a log, from the lowest started segment along the headers' links to where it ends.
+class LogWalk {
+ public:
+  LogWalk(const LogReadOptions& options, const LogVisitor& visit) : options_(options), visit_(visit) {}
+
+  absl::StatusOr<LogTail> Run() {
+    STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, ListSegments(options_));
+    STELE_RETURN_IF_ERROR(LoadHeaders(numbers));
+    const uint64_t first = started_.empty() ? 0 : started_.front().segment_number;
+    if (options_.oldest_segment > 0 && first != options_.oldest_segment) {
+      return DataLoss(SegmentPath(options_, options_.oldest_segment), 0, "the first segment of the log is missing or has no good header");
+    }
+    if (!started_.empty()) STELE_RETURN_IF_ERROR(Follow());
+    std::set_difference(numbers.begin(), numbers.end(), tail_.live_numbers.begin(), tail_.live_numbers.end(),
+                        std::back_inserter(tail_.spare_numbers));
+    return std::move(tail_);
+  }
+
+ private:
+  absl::Status LoadHeaders(const std::vector<uint64_t>& numbers) {
+    for (const uint64_t number : numbers) {
+      if (number < options_.oldest_segment) continue;
+      STELE_ASSIGN_OR_RETURN(const SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+      if (!reader.IsStarted(options_.database_id)) continue;
+      STELE_RETURN_IF_ERROR(reader.CheckVersion());
+      if (reader.file_bytes() < reader.header()->prepared_bytes) {
+        return DataLoss(reader.path(), reader.file_bytes(),
+                        fmt::format("the file ends here; {} bytes were prepared and synced", reader.header()->prepared_bytes));
+      }
+      started_.push_back(*reader.header());
+    }
+    return absl::OkStatus();
+  }
+
+  // The highest segment that names `segment` as the one before it.
+  const SegmentHeader* Successor(const SegmentHeader& segment) const {
+    for (size_t i = started_.size(); i-- > 0 && started_[i].segment_number > segment.segment_number;) {
+      if (started_[i].previous_end.segment_number == segment.segment_number) return &started_[i];
+    }
+    return nullptr;
+  }
+
+  absl::Status Follow() {
+    const SegmentHeader* segment = &started_.front();
+    tail_.released_sequence = segment->previous_sequence;
+    tail_.last_checksum = segment->previous_checksum;
+    tail_.last_sequence = segment->previous_sequence;
+    while (true) {
+      const SegmentHeader* const next = Successor(*segment);
+      STELE_RETURN_IF_ERROR(ReadSegment(segment->segment_number, next != nullptr ? next->previous_end.offset : UINT64_MAX));
+      const bool linked = next != nullptr && next->previous_end.offset == tail_.end_offset &&
+                          next->previous_checksum == tail_.last_checksum && next->previous_sequence == tail_.last_sequence;
+      if (!linked) return JudgeEnd();
+      segment = next;
+    }
+  }
+
+  // Visits records up to `end_offset_max`, where the next segment's header says that they end, or the first bad one.
+  absl::Status ReadSegment(uint64_t number, uint64_t end_offset_max) {
+    STELE_ASSIGN_OR_RETURN(SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+    if (!reader.IsStarted(options_.database_id)) return DataLoss(reader.path(), 0, "the segment's header changed while it was read");
+    uint64_t offset = kFirstRecordOffset;
+    tail_.clean = false;
+    while (offset < end_offset_max && !tail_.clean) {
+      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record, reader.ReadRecord(offset));
+      if (!record.has_value() || !Continues(*record) || record->end_offset > end_offset_max) break;
+      tail_.clean = record->header.type == RecordType::kEndMark;
+      if (!tail_.clean) STELE_RETURN_IF_ERROR(visit_(record->header.sequence, record->payload));
+      tail_.last_checksum = record->header.checksum;
+      tail_.last_sequence = record->header.sequence;
+      offset = record->end_offset;
+    }
+    tail_.segment_number = number;
+    tail_.end_offset = offset;
+    tail_.live_numbers.push_back(number);
+    tail_.live_ends.push_back({offset, tail_.last_sequence});
+    return absl::OkStatus();
+  }
+
+  bool Continues(const SegmentReader::Record& record) const {
+    if (record.header.previous_checksum != tail_.last_checksum) return false;
+    return record.header.type == RecordType::kEndMark ? record.header.sequence == tail_.last_sequence
+                                                      : record.header.sequence > tail_.last_sequence;
+  }
+
+  // The log does not go on at the tail: is that where it may end, or does anything behind attest that it went on?
+  absl::Status JudgeEnd() {
+    if (!tail_.clean) STELE_RETURN_IF_ERROR(SearchRest(tail_.segment_number, tail_.end_offset));
+    for (const SegmentHeader& later : started_) {
+      if (later.segment_number <= tail_.segment_number) continue;
+      if (later.synced_end > LogPosition{tail_.segment_number, tail_.end_offset}) return Attested(later.segment_number, 0);
+      STELE_RETURN_IF_ERROR(SearchRest(later.segment_number, kFirstRecordOffset));
+    }
+    return absl::OkStatus();
+  }
+
+  // Looks at the good records of a segment from `begin_offset` on: one that says that more was synced than was read makes the end damage;
+  // without one they are discarded, and counted.
+  absl::Status SearchRest(uint64_t number, uint64_t begin_offset) {
+    STELE_ASSIGN_OR_RETURN(SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+    if (!reader.IsStarted(options_.database_id)) return absl::OkStatus();
+    const bool is_tail = number == tail_.segment_number;
+    STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> claimed_end, reader.ClaimedEnd(begin_offset));
+    uint64_t discarded_end = claimed_end.value_or(begin_offset);
+    uint64_t offset = begin_offset;
+    while (true) {
+      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record, reader.FindRecord(offset));
+      if (!record.has_value()) break;
+      if (record->header.synced_offset > (is_tail ? begin_offset : 0)) return Attested(number, record->offset);
+      offset = record->end_offset;
+      discarded_end = std::max(discarded_end, offset);
+    }
+    tail_.discarded_bytes += discarded_end - begin_offset;
+    return absl::OkStatus();
+  }
+
+  absl::Status Attested(uint64_t number, uint64_t offset) const {
+    return DataLoss(SegmentPath(options_, tail_.segment_number), tail_.end_offset,
+                    fmt::format("no good record of the log (after sequence {}), though {} @{} attests that it was synced",
+                                tail_.last_sequence, SegmentName(number), offset));
+  }
+
+  const LogReadOptions& options_;
+  const LogVisitor& visit_;
+  std::vector<SegmentHeader> started_;  // ascending
+  LogTail tail_;
+};
+
+}  // namespace
+
+absl::StatusOr<LogTail> ReadLog(const LogReadOptions& options, const LogVisitor& visit) { return LogWalk(options, visit).Run(); }
+
+absl::Status SyncReplayedLog(const LogReadOptions& options, const LogTail& tail) {
+  for (const uint64_t number : tail.live_numbers) {
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, options.file_system->Open(SegmentPath(options, number), OpenMode::kReadWrite));
+    STELE_RETURN_IF_ERROR(file->Sync());
+  }
+  return options.file_system->SyncDirectory(options.directory);
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,176 @@
+#include "wal/spare_segments.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "io/file_names.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr uint64_t kZeroBytes = uint64_t{1} << 20;  // a write of zeros; short enough not to hold up other writers of the disk
+
+}  // namespace
+
+std::string SpareSegments::Path(uint64_t number) const { return JoinPath(options_.directory, SegmentName(number)); }
+
+absl::StatusOr<BlankSegment> SpareSegments::Reserve(uint64_t file_bytes) {
+  BlankSegment segment{options_.next_file_number(), nullptr, file_bytes, false};
+  const std::string path = Path(segment.number);
+  STELE_ASSIGN_OR_RETURN(segment.file, options_.file_system->Open(path, OpenMode::kCreate));
+  if (absl::Status status = segment.file->Allocate(file_bytes); !status.ok()) {
+    segment.file.reset();
+    // Should the removal fail too, an empty file stays behind: no reader takes it for a segment, and the next Start removes it.
+    options_.file_system->Remove(path).IgnoreError();
+    return status;
+  }
+  return segment;
+}
+
+absl::Status SpareSegments::FillWithZeros(const BlankSegment& segment) const {
+  STELE_ASSIGN_OR_RETURN(Buffer zeros, Buffer::Allocate(std::min(segment.file_bytes, kZeroBytes)));
+  std::memset(zeros.data(), 0, zeros.size());
+  for (uint64_t offset = 0; offset < segment.file_bytes; offset += kZeroBytes) {
+    const uint64_t step_bytes = std::min(kZeroBytes, segment.file_bytes - offset);
+    STELE_RETURN_IF_ERROR(segment.file->Write(offset, zeros.view().substr(0, step_bytes)));
+  }
+  return segment.file->Sync();
+}
+
+absl::StatusOr<BlankSegment> SpareSegments::MakeFilled(uint64_t file_bytes) {
+  STELE_ASSIGN_OR_RETURN(BlankSegment segment, Reserve(file_bytes));
+  if (absl::Status status = FillWithZeros(segment); !status.ok()) {
+    segment.file.reset();
+    options_.file_system->Remove(Path(segment.number)).IgnoreError();  // as in Reserve
+    return status;
+  }
+  return segment;
+}
+
+absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
+  {
+    MutexLock lock(mutex_);
+    if (!spares_.empty() && spares_.front().file_bytes >= file_bytes_min) {
+      BlankSegment segment = std::move(spares_.front());
+      spares_.erase(spares_.begin());
+      used_number_ = segment.number;
+      return segment;
+    }
+  }
+  STELE_ASSIGN_OR_RETURN(BlankSegment segment, Reserve(std::max(file_bytes_min, options_.segment_bytes)));
+  MutexLock lock(mutex_);
+  used_number_ = segment.number;
+  // Spares with lower numbers were passed by; Prepare gives them new ones.
+  while (!spares_.empty() && spares_.front().number < used_number_) {
+    retired_.push_back({spares_.front().number, true});
+    spares_.erase(spares_.begin());
+  }
+  return segment;
+}
+
+bool SpareSegments::Needed() const {
+  MutexLock lock(mutex_);
+  return spares_.size() < options_.spares_max;
+}
+
+void SpareSegments::Retire(RetiredSegment segment) {
+  MutexLock lock(mutex_);
+  retired_.push_back(segment);
+}
+
+std::optional<RetiredSegment> SpareSegments::FrontRetired() const {
+  MutexLock lock(mutex_);
+  if (retired_.empty()) return std::nullopt;
+  return retired_.front();
+}
+
+void SpareSegments::PopRetired() {
+  MutexLock lock(mutex_);
+  retired_.pop_front();
+}
+
+absl::StatusOr<uint64_t> SpareSegments::Renumber(uint64_t number) {
+  const uint64_t new_number = options_.next_file_number();
+  STELE_RETURN_IF_ERROR(options_.file_system->Rename(Path(number), Path(new_number)));
+  return new_number;
+}
+
+absl::Status SpareSegments::RemoveDurably(uint64_t number) {
+  absl::Status status = options_.file_system->Remove(Path(number));
+  if (!status.ok() && status.code() != absl::StatusCode::kNotFound) return status;
+  return options_.file_system->SyncDirectory(options_.directory);
+}
+
+// The front of retired_, number `number`, becomes a spare under a new name. Only a file of exactly a spare's size is worth it; another is
+// answered with NotFound.
+absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
+  BlankSegment segment{number, nullptr, options_.segment_bytes, true};
+  {
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, options_.file_system->Open(Path(number), OpenMode::kReadWrite));
+    STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file->Size());
+    if (file_bytes != options_.segment_bytes) return NotFound("{}: not the size of a spare", file->path());
+    STELE_RETURN_IF_ERROR(file->Allocate(file_bytes));  // nothing, unless the file has holes
+    STELE_RETURN_IF_ERROR(file->Sync());
+  }
+  STELE_ASSIGN_OR_RETURN(segment.number, Renumber(number));
+  {
+    MutexLock lock(mutex_);
+    retired_.front().number = segment.number;  // whatever fails from here on, this is its name
+  }
+  STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
+  STELE_ASSIGN_OR_RETURN(segment.file, options_.file_system->Open(Path(segment.number), OpenMode::kReadWrite));
+  return segment;
+}
+
+absl::Status SpareSegments::Prepare() {
+  MutexLock maintenance_lock(maintenance_);
+  while (Needed()) {
+    const std::optional<RetiredSegment> retired = FrontRetired();
+    if (retired.has_value() && !retired->reusable) {
+      STELE_RETURN_IF_ERROR(RemoveDurably(retired->number));
+      PopRetired();
+      continue;
+    }
+    absl::StatusOr<BlankSegment> made = retired.has_value() ? Recycle(retired->number) : MakeFilled(options_.segment_bytes);
+    if (!made.ok() && retired.has_value() && made.status().code() == absl::StatusCode::kNotFound) {
+      MutexLock lock(mutex_);
+      retired_.front().reusable = false;
+      continue;
+    }
+    STELE_RETURN_IF_ERROR(made.status());
+    if (retired.has_value()) {
+      PopRetired();
+    } else if (absl::Status status = options_.file_system->SyncDirectory(options_.directory); !status.ok()) {
+      Retire({made->number, true});
+      return status;
+    }
+    made->synced = true;
+    MutexLock lock(mutex_);
+    if (made->number < used_number_) {  // Take made a file of its own meanwhile
+      retired_.push_back({made->number, true});
+      continue;
+    }
+    spares_.push_back(*std::move(made));
+    std::sort(spares_.begin(), spares_.end(), [](const BlankSegment& a, const BlankSegment& b) { return a.number < b.number; });
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SpareSegments::RemoveExcess() {
+  MutexLock maintenance_lock(maintenance_);
+  while (true) {
+    const std::optional<RetiredSegment> retired = FrontRetired();
+    {
+      MutexLock lock(mutex_);
+      if (retired_.empty() || spares_.size() + retired_.size() <= options_.spares_max) return absl::OkStatus();
+    }
+    STELE_RETURN_IF_ERROR(RemoveDurably(retired->number));
+    PopRetired();
+  }
+}
+
+}  // namespace stele::internal

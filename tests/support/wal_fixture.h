@@ -1,0 +1,51 @@
+// support/wal_fixture.h: a log in some file system, with what was appended to it kept beside, for tests of the commit log.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/file_system.h"
+#include "wal/commit_log.h"
+#include "wal/log_reader.h"
+
+namespace stele::internal {
+
+struct WalRecord {
+  uint64_t sequence = 0;
+  std::string payload;
+  friend bool operator==(const WalRecord&, const WalRecord&) = default;
+};
+
+inline constexpr uint64_t kWalDatabaseId = 0x5eed;
+
+// Numbers as a database gives them: above all that are in the directory.
+class WalNumbers {
+ public:
+  uint64_t Next() { return ++last_; }
+  void SkipExisting(FileSystem* file_system, const std::string& directory);
+
+ private:
+  std::atomic<uint64_t> last_{0};
+};
+
+struct WalReplay {
+  absl::Status status;
+  LogTail tail;
+  std::vector<WalRecord> records;
+};
+
+WalReplay ReplayWal(FileSystem* file_system, const std::string& directory, uint64_t oldest_segment = 0);
+
+// Small segments, so that a test sees many: 4 KiB the first, `segment_bytes` the others.
+CommitLogOptions WalOptions(FileSystem* file_system, const std::string& directory, WalNumbers* numbers, uint64_t segment_bytes = 4096);
+
+// A payload that says its sequence, of `bytes` bytes.
+std::string WalPayload(uint64_t sequence, size_t bytes);
+
+// Appends one record each for sequences [first, first + count).
+absl::Status AppendWal(CommitLog* log, uint64_t first, uint64_t count, size_t payload_bytes);
+
+}  // namespace stele::internal
