@@ -12,14 +12,18 @@
 //            to them with release/acquire after Apply returned.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/arena.h"
+#include "base/random.h"
 #include "cell/cell_cursor.h"
 #include "cell/family_list.h"
+#include "memtable/row_list.h"
 #include "mutation/batch.h"
 
 namespace stele::internal {
@@ -28,13 +32,13 @@ class Memtable {
  public:
   // `families`: the table's live families; a table whose families change gets a new memtable.
   explicit Memtable(FamilyList families);
-  ~Memtable();
   Memtable(const Memtable&) = delete;
   Memtable& operator=(const Memtable&) = delete;
 
-  // Applies one row's operations, in order, as part of the batch committed as `sequence` (never less than in an earlier call). Operations
-  // on family ids this memtable does not know (dropped since they were logged) are left out. `position` counts operations over the whole
-  // batch and goes on with each call of the same sequence.
+  // Applies one row's operations, in order, as part of the batch committed as `sequence` (positive, never less than in an earlier call).
+  // Operations on family ids this memtable does not know (dropped since they were logged) are left out. `position` counts operations over
+  // the whole batch and goes on with each call of the same sequence.
+  // Damaged operations (from a log) are DataLoss; as with refused memory, part of the batch may be in.
   absl::Status Apply(uint64_t sequence, const RowOps& row, uint32_t* position);
 
   // Rows and cells as of `sequence`. The memtable must outlive the cursor.
@@ -48,14 +52,28 @@ class Memtable {
   bool empty() const;
   size_t bytes() const;             // taken from the system; any thread
   uint64_t cell_count() const;      // operations stored; any thread
-  uint64_t first_sequence() const;  // 0 when empty; for the applying thread, or once frozen
+  // 0 when empty; for the applying thread, or once frozen. The last one may be of a batch that was refused half-way: readers and flush
+  // go by the published sequence.
+  uint64_t first_sequence() const;
   uint64_t last_sequence() const;
 
  private:
-  class Rows;
+  // kRowRank for a family this memtable does not know.
+  uint32_t RankOf(uint32_t family_id);
+  // One operation; false when memory was refused.
+  bool Insert(RowNode* row, uint32_t family, const BatchOp& op, const CommitPoint& commit);
+
   const FamilyList families_;
   const std::vector<uint32_t> family_ids_;
-  std::unique_ptr<Rows> rows_;
+  RowList rows_;
+  Arena cells_;
+  std::atomic<uint64_t> cell_count_{0};  // relaxed: a figure for accounting
+  // For the applying thread.
+  Random random_;
+  uint64_t first_sequence_ = 0;
+  uint64_t last_sequence_ = 0;
+  uint32_t last_family_id_ = 0;
+  uint32_t last_family_rank_ = kRowRank;
 };
 
 }  // namespace stele::internal

@@ -19,11 +19,12 @@ inline bool ReadBatchOp(ByteReader* reader, BatchOp* op) {
   uint64_t timestamp;
   if (!reader->ReadBytes(&op->qualifier) || op->qualifier.size() > kBatchKeyBytesMax || !reader->ReadFixed64(&timestamp)) return false;
   op->timestamp = static_cast<int64_t>(timestamp);
+  if (op->timestamp < 0) return false;
   if (op->kind == CellKind::kSet) return reader->ReadBytes(&op->value) && op->value.size() <= kBatchValueBytesMax;
   uint64_t range_start;
   if (!reader->ReadFixed64(&range_start)) return false;
   op->range_start = static_cast<int64_t>(range_start);
-  return op->range_start <= op->timestamp;
+  return op->range_start >= 0 && op->range_start <= op->timestamp;
 }
 
 template <typename Visit>

@@ -10,7 +10,6 @@ namespace stele::internal {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 
 std::string Print(const BatchOp& op) {
   return std::to_string(static_cast<int>(op.kind)) + " " + std::to_string(op.family_id) + " " + std::string(op.qualifier) + " " +
@@ -36,7 +35,7 @@ std::string PrintBatch(std::string_view batch) {
 const BatchOp kOps[] = {
     {.kind = CellKind::kDeleteRow},
     {.kind = CellKind::kDeleteFamily, .family_id = 300},
-    {.kind = CellKind::kDeleteRange, .family_id = 4'000'000'000, .timestamp = kMax, .range_start = kMin, .qualifier = "q"},
+    {.kind = CellKind::kDeleteRange, .family_id = 4'000'000'000, .timestamp = kMax, .range_start = 0, .qualifier = "q"},
     {.kind = CellKind::kSet, .family_id = 1, .timestamp = 1'700'000'000'000'000, .qualifier = "", .value = ""},
     {.kind = CellKind::kSet, .family_id = 2, .timestamp = 0, .qualifier = "qualifier", .value = "value"},
 };
@@ -133,6 +132,11 @@ TEST(Batch, RefusesOperationsOutOfBounds) {
   EXPECT_TRUE(Reads(Encoded(range)));
   range.range_start = 6;
   EXPECT_FALSE(Reads(Encoded(range)));
+  range.range_start = -1;
+  EXPECT_FALSE(Reads(Encoded(range)));
+  BatchOp negative = set;
+  negative.timestamp = -1;
+  EXPECT_FALSE(Reads(Encoded(negative)));
   EXPECT_FALSE(Reads(std::string_view("\x04", 1)));
 }
 

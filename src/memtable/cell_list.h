@@ -1,0 +1,110 @@
+// memtable/cell_list.h: the cells of one row of a memtable: a skip list that is a plain list while the row is small.
+//
+// Path:      RowList (row_list.h) holds one per row; the memtable's cursor walks it.
+// Order:     cell.h, then newest commit first. Nothing is ever removed or changed; several cells of one identity stand side by side.
+// Cost:      the first kPlainCells cells have one link each; later ones get random heights, so a seek in a row of n cells takes O(log n)
+//            plus at most those. A cell that follows the last one inserted, as when a mutation's columns come sorted, is found at once.
+// Threads:   one inserting thread; any number of readers beside it. A node is whole before a release store links it.
+#pragma once
+
+#include <atomic>
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "cell/cell.h"
+
+namespace stele::internal {
+
+// When an operation was committed: engine rule 4.
+struct CommitPoint {
+  uint64_t sequence = 0;
+  uint32_t position = 0;
+  friend auto operator<=>(const CommitPoint&, const CommitPoint&) = default;
+};
+
+// One stored operation. In the arena behind it: its links, the qualifier, then the value (kDeleteRange: the eight bytes of range_start).
+class CellNode {
+ public:
+  using Link = std::atomic<CellNode*>;
+
+  // nullptr when the arena is refused memory.
+  static CellNode* Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height);
+
+  uint32_t family() const { return family_; }
+  CellKind kind() const { return kind_; }
+  int64_t timestamp() const { return timestamp_; }
+  uint64_t sequence() const { return sequence_; }
+  CommitPoint commit() const { return {sequence_, position_}; }
+  std::string_view qualifier() const { return {bytes(), qualifier_bytes_}; }
+  int64_t range_start() const;  // kDeleteRange only
+  // What CompareCells looks at.
+  Cell identity() const { return {.family = family_, .kind = kind_, .timestamp = timestamp_, .qualifier = qualifier()}; }
+  // All of it, under the rank that the cursor's user knows. Its bytes live as long as the arena.
+  Cell AsCell(uint32_t family) const;
+
+  const CellNode* next() const { return links()[0].load(std::memory_order_acquire); }
+  const Link* links() const { return reinterpret_cast<const Link*>(this + 1); }
+  Link* links() { return reinterpret_cast<Link*>(this + 1); }
+
+ private:
+  CellNode(const Cell& cell, const CommitPoint& commit, int height, size_t value_bytes);
+  const char* bytes() const { return reinterpret_cast<const char*>(links() + height_); }
+
+  const uint64_t sequence_;
+  const int64_t timestamp_;
+  const uint32_t position_;
+  const uint32_t family_;
+  const uint32_t value_bytes_;
+  const uint16_t qualifier_bytes_;
+  const CellKind kind_;
+  const uint8_t height_;
+};
+
+// A place in a list: within the identity of `cell`, where a node of `commit` stands or would.
+struct CellPlace {
+  Cell cell;
+  CommitPoint commit;
+};
+// Before everything of an identity, and behind everything of it but a commit {0, 0}, which nothing has.
+inline constexpr CommitPoint kNewestCommit{UINT64_MAX, UINT32_MAX};
+inline constexpr CommitPoint kOldestCommit{0, 0};
+
+inline bool IsBefore(const CellNode& node, const CellPlace& place) {
+  const std::strong_ordering by_cell = CompareCells(node.identity(), place.cell);
+  return by_cell != 0 ? by_cell < 0 : node.commit() > place.commit;
+}
+
+class CellList {
+ public:
+  static constexpr uint32_t kPlainCells = 16;
+
+  // Later than all inserted before. False when memory was refused; nothing has changed then.
+  bool Insert(Arena* arena, Random* random, const Cell& cell, const CommitPoint& commit);
+
+  const CellNode* First() const { return first_.load(std::memory_order_acquire); }
+  // The first node that is not before `place`, or nullptr.
+  const CellNode* Seek(const CellPlace& place) const;
+
+ private:
+  static constexpr int kHeightMax = 12;
+  using Link = CellNode::Link;
+  // The head's links; links[0] stays unused, first_ stands for it.
+  struct Tower {
+    Link links[kHeightMax];
+  };
+
+  // The links that are to point to a node of `height` at `place`.
+  void FindLinks(const CellPlace& place, int height, Link** before);
+  Link* FindPlainLink(const CellPlace& place, Link* from);
+  bool GrowTower(Arena* arena);
+
+  Link first_{nullptr};
+  std::atomic<Tower*> tower_{nullptr};  // once the row outgrew kPlainCells
+  CellNode* last_inserted_ = nullptr;   // this and the next: for the inserting thread
+  uint32_t count_ = 0;
+};
+
+}  // namespace stele::internal

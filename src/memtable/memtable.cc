@@ -1,0 +1,71 @@
+#include "memtable/memtable.h"
+
+#include <utility>
+
+#include "base/invariant.h"
+#include "base/status.h"
+#include "memtable/memtable_cursor.h"
+
+namespace stele::internal {
+
+Memtable::Memtable(FamilyList families) : families_(std::move(families)), family_ids_(families_.ids()), random_(RandomSeed()) {}
+
+absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* position) {
+  STELE_INVARIANT(sequence > 0 && sequence >= last_sequence_);
+  RowNode* node = nullptr;  // made by the first operation that is kept, so that a row is never there without cells
+  bool refused = false;
+  uint64_t inserted = 0;
+  const bool whole = row.ForEach([&](const BatchOp& op) {
+    const CommitPoint commit{sequence, (*position)++};
+    const uint32_t family = RankOf(op.family_id);
+    if (family == kRowRank && op.kind != CellKind::kDeleteRow) return true;
+    if (node == nullptr) node = rows_.FindOrInsert(row.row_key(), sequence);
+    refused = node == nullptr || !Insert(node, family, op, commit);
+    inserted += refused ? 0 : 1;
+    return !refused;
+  });
+  if (inserted > 0) {
+    node->set_last_sequence(sequence);
+    cell_count_.fetch_add(inserted, std::memory_order_relaxed);
+    if (first_sequence_ == 0) first_sequence_ = sequence;
+    last_sequence_ = sequence;
+  }
+  if (refused) return ResourceExhausted("no memory for a memtable of {} bytes; lower memory_budget_bytes or free memory", bytes());
+  if (!whole) return MakeStatus(absl::StatusCode::kDataLoss, fmt::format("damaged operations of row \"{}\"", Printable(row.row_key())));
+  return absl::OkStatus();
+}
+
+bool Memtable::Insert(RowNode* row, uint32_t family, const BatchOp& op, const CommitPoint& commit) {
+  const Cell cell{.family = family,
+                  .kind = op.kind,
+                  .timestamp = op.timestamp,
+                  .range_start = op.range_start,
+                  .qualifier = op.qualifier,
+                  .value = op.value};
+  return row->cells().Insert(&cells_, &random_, cell, commit);
+}
+
+uint32_t Memtable::RankOf(uint32_t family_id) {
+  if (family_id != last_family_id_) {
+    last_family_id_ = family_id;
+    last_family_rank_ = families_.RankOfId(family_id).value_or(kRowRank);
+  }
+  return last_family_rank_;
+}
+
+std::unique_ptr<CellCursor> Memtable::NewCursor(uint64_t sequence, const CursorOptions& options) const {
+  return NewMemtableCursor(&rows_, sequence, options);
+}
+
+uint64_t Memtable::LastSequenceOfRow(std::string_view row_key) const {
+  const RowNode* row = rows_.Find(row_key);
+  return row == nullptr ? 0 : row->last_sequence();
+}
+
+bool Memtable::empty() const { return cell_count() == 0; }
+size_t Memtable::bytes() const { return rows_.bytes() + cells_.bytes(); }
+uint64_t Memtable::cell_count() const { return cell_count_.load(std::memory_order_relaxed); }
+uint64_t Memtable::first_sequence() const { return first_sequence_; }
+uint64_t Memtable::last_sequence() const { return last_sequence_; }
+
+}  // namespace stele::internal

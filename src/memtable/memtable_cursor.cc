@@ -1,0 +1,196 @@
+#include "memtable/memtable_cursor.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "memtable/active_ranges.h"
+
+namespace stele::internal {
+namespace {
+
+// Walking is cheaper than a seek for about that many nodes.
+constexpr int kWalkedNodes = 8;
+
+class MemtableCursor final : public CellCursor {
+ public:
+  MemtableCursor(const RowList* rows, uint64_t sequence, const CursorOptions& options)
+      : rows_(rows), sequence_(sequence), forward_(options.direction == Direction::kForward), families_(options.families) {}
+
+  bool SeekToEdge() override { return EnterRow(forward_ ? rows_->First() : rows_->Last()); }
+  bool SeekRow(std::string_view bound) override { return EnterRow(forward_ ? rows_->FirstFrom(bound) : rows_->LastBefore(bound)); }
+  bool NextRow() override { return row_ != nullptr && EnterRow(NextOf(row_)); }
+  std::string_view row_key() const override { return row_->row_key(); }
+  bool ReadCells(std::vector<Cell>* cells) override;
+  void SkipTo(uint32_t family, std::string_view qualifier) override;
+  void Unpin() override {}  // the arena keeps what was handed out
+  absl::Status status() const override { return absl::OkStatus(); }
+
+ private:
+  const RowNode* NextOf(const RowNode* row) const { return forward_ ? row->next() : rows_->Previous(row); }
+  bool EnterRow(const RowNode* row);
+  void EnterFamily(uint32_t family);
+  void ReadIdentity(std::vector<Cell>* cells);
+  void ReadRanges(const Cell& identity, std::vector<Cell>* cells);
+  bool IsHidden(const CellNode& version);
+  bool JumpTowardsSkip();
+  void MoveTo(const CellPlace& place);
+
+  const RowList* const rows_;
+  const uint64_t sequence_;
+  const bool forward_;
+  const FamilyMap families_;
+
+  const RowNode* row_ = nullptr;
+  const CellNode* node_ = nullptr;  // the next to look at; everything before it is resolved
+  // What is known to be deleted at node_. A commit {0, 0} stands for no tombstone.
+  CommitPoint row_deleted_;
+  CommitPoint deleted_;            // the newer of the row's and the family's tombstone
+  bool family_tombstone_ = false;  // there is one of this family, or of the row
+  uint32_t family_ = kRowRank;     // source rank that the two above are about
+  uint32_t user_family_ = kRowRank;
+  ActiveRanges ranges_;
+  bool ranges_met_ = false;  // in the column of ranges_column_
+  Cell ranges_column_;
+  std::optional<int64_t> covered_from_;  // of that column, the least start of the range tombstones handed out
+  // Set by SkipTo until node_ is there.
+  bool skipping_ = false;
+  Cell skip_column_;
+  std::string skip_qualifier_;
+};
+
+bool MemtableCursor::EnterRow(const RowNode* row) {
+  while (row != nullptr && row->first_sequence() > sequence_) row = NextOf(row);
+  row_ = row;
+  if (row == nullptr) return false;
+  node_ = row->cells().First();
+  row_deleted_ = {};
+  skipping_ = false;
+  ranges_met_ = false;
+  EnterFamily(kRowRank);
+  return true;
+}
+
+void MemtableCursor::EnterFamily(uint32_t family) {
+  family_ = family;
+  user_family_ = family < families_.size() ? families_[family] : kSkippedFamily;
+  deleted_ = row_deleted_;
+  family_tombstone_ = row_deleted_ != CommitPoint{};
+}
+
+bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
+  if (row_ == nullptr) return false;
+  const size_t count_before = cells->size();
+  while (node_ != nullptr && cells->size() - count_before < kCellBatch) {
+    if (skipping_ && JumpTowardsSkip()) continue;
+    if (node_->family() != family_) EnterFamily(node_->family());
+    if (family_ != kRowRank && user_family_ == kSkippedFamily) {
+      MoveTo({{.family = family_ + 1, .kind = CellKind::kDeleteFamily}, kNewestCommit});
+    } else if (node_->sequence() > sequence_) {
+      MoveTo({node_->identity(), {sequence_, UINT32_MAX}});
+    } else {
+      ReadIdentity(cells);
+    }
+  }
+  return cells->size() > count_before;
+}
+
+// node_ is the newest of its identity that the cursor sees.
+void MemtableCursor::ReadIdentity(std::vector<Cell>* cells) {
+  const Cell identity = node_->identity();
+  switch (node_->kind()) {
+    case CellKind::kDeleteRow:
+      row_deleted_ = node_->commit();
+      cells->push_back(node_->AsCell(kRowRank));
+      break;
+    case CellKind::kDeleteFamily:
+      deleted_ = std::max(deleted_, node_->commit());
+      if (!family_tombstone_) cells->push_back(node_->AsCell(user_family_));
+      family_tombstone_ = true;
+      break;
+    case CellKind::kDeleteRange:
+      ReadRanges(identity, cells);
+      break;
+    case CellKind::kSet:
+      if (!IsHidden(*node_)) cells->push_back(node_->AsCell(user_family_));
+      break;
+  }
+  MoveTo({identity, kOldestCommit});
+}
+
+// Range tombstones of one newest timestamp: an older one counts, too, where it reaches further down.
+void MemtableCursor::ReadRanges(const Cell& identity, std::vector<Cell>* cells) {
+  if (!ranges_met_ || CompareColumn(ranges_column_, identity) != 0) {
+    ranges_.Clear();
+    ranges_column_ = identity;
+    covered_from_.reset();
+    ranges_met_ = true;
+  }
+  const CellNode* widest = nullptr;
+  for (; node_ != nullptr && CompareCells(node_->identity(), identity) == 0 && node_->commit() > deleted_; node_ = node_->next()) {
+    if (widest != nullptr && node_->range_start() >= widest->range_start()) continue;
+    widest = node_;
+    ranges_.Add(node_->range_start(), node_->commit());
+    if (node_->range_start() == 0) break;  // there are no timestamps below
+  }
+  if (family_tombstone_ || widest == nullptr) return;
+  if (covered_from_.has_value() && *covered_from_ <= widest->range_start()) return;
+  covered_from_ = widest->range_start();
+  cells->push_back(widest->AsCell(user_family_));
+}
+
+bool MemtableCursor::IsHidden(const CellNode& version) {
+  if (version.commit() < deleted_) return true;
+  if (!ranges_met_) return false;
+  if (CompareColumn(ranges_column_, version.identity()) != 0) {
+    ranges_met_ = false;
+    return false;
+  }
+  return version.commit() < ranges_.HiddenAt(version.timestamp());
+}
+
+void MemtableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
+  // Ranks keep their order from source to user, so the first source rank from `family` on is where it begins or would.
+  uint32_t source = 1;
+  while (source < families_.size() && families_[source] < family) ++source;
+  if (source < families_.size() && families_[source] > family) qualifier = {};
+  skip_qualifier_.assign(qualifier);
+  skip_column_ = {.family = source, .kind = CellKind::kDeleteRange, .timestamp = std::numeric_limits<int64_t>::max()};
+  skip_column_.qualifier = skip_qualifier_;
+  skipping_ = true;
+}
+
+// The tombstones of the row and of the family skipped to are stopped at: they are handed out, and hide. True when node_ moved.
+bool MemtableCursor::JumpTowardsSkip() {
+  const CellPlace place{skip_column_, kNewestCommit};
+  if (!IsBefore(*node_, place)) {
+    skipping_ = false;
+    return false;
+  }
+  if (node_->family() == kRowRank) return false;
+  if (node_->family() < skip_column_.family) {
+    MoveTo({{.family = skip_column_.family, .kind = CellKind::kDeleteFamily}, kNewestCommit});
+    return true;
+  }
+  if (node_->kind() == CellKind::kDeleteFamily) return false;
+  MoveTo(place);
+  return true;
+}
+
+// node_ goes forward to the first node not before `place`.
+void MemtableCursor::MoveTo(const CellPlace& place) {
+  for (int walked = 0; walked < kWalkedNodes; ++walked) {
+    if (node_ == nullptr || !IsBefore(*node_, place)) return;
+    node_ = node_->next();
+  }
+  if (node_ != nullptr) node_ = row_->cells().Seek(place);
+}
+
+}  // namespace
+
+std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, uint64_t sequence, const CursorOptions& options) {
+  return std::make_unique<MemtableCursor>(rows, sequence, options);
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,136 @@
+#include "memtable/row_list.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace stele::internal {
+namespace {
+
+// The first eight bytes as a number that compares as the keys do. Short keys are filled up with zeros; equal numbers say nothing.
+uint64_t PrefixOf(std::string_view row_key) {
+  uint64_t prefix = 0;
+  std::memcpy(&prefix, row_key.data(), std::min(row_key.size(), sizeof prefix));
+  return __builtin_bswap64(prefix);
+}
+
+// Every second one goes a level higher.
+int RandomHeight(Random* random, int height_max) { return std::min(1 + std::countr_zero(random->Next()), height_max); }
+
+}  // namespace
+
+RowNode* RowNode::Make(Arena* arena, std::string_view row_key, uint64_t sequence, int height) {
+  char* memory = arena->Allocate(sizeof(RowNode) + height * sizeof(Link) + row_key.size());
+  if (memory == nullptr) return nullptr;
+  auto* row = new (memory) RowNode(row_key, sequence, height);
+  for (int level = 0; level < height; ++level) new (row->links() + level) Link;
+  std::copy_n(row_key.data(), row_key.size(), reinterpret_cast<char*>(row->links() + height));
+  return row;
+}
+
+RowList::RowList() : head_(std::make_unique<Head>()), random_(RandomSeed()) {
+  static_assert(offsetof(Head, links) == sizeof(RowNode), "a node's links follow it");
+  ForgetLast();
+}
+
+RowNode* RowList::Search(std::string_view row_key, RowNode** splice) const {
+  const uint64_t prefix = PrefixOf(row_key);
+  RowNode* at = &head_->node;
+  const RowNode* behind = nullptr;  // a node known not to lie before row_key
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+    for (;;) {
+      const RowNode::Link& link = at->links()[level];
+      const uint64_t link_prefix = link.prefix.load(std::memory_order_acquire);
+      if (link_prefix > prefix) break;
+      RowNode* next = link.node.load(std::memory_order_acquire);
+      if (link_prefix == prefix) {
+        if (next == behind || next == nullptr) break;
+        if (next->row_key() >= row_key) {
+          behind = next;
+          break;
+        }
+      }
+      at = next;
+    }
+    if (splice != nullptr) splice[level] = at;
+  }
+  return at;
+}
+
+const RowNode* RowList::FirstFrom(std::string_view bound) const {
+  const RowNode* row = Search(bound, nullptr)->next();
+  while (row != nullptr && row->row_key() < bound) row = row->next();  // linked since the search
+  return row;
+}
+
+const RowNode* RowList::LastBefore(std::string_view bound) const {
+  const RowNode* row = Search(bound, nullptr);
+  return row == &head_->node ? nullptr : row;
+}
+
+const RowNode* RowList::Previous(const RowNode* row) const {
+  const RowNode* previous = row->previous().load(std::memory_order_acquire);
+  return previous == &head_->node ? nullptr : previous;
+}
+
+const RowNode* RowList::Find(std::string_view row_key) const {
+  const RowNode* row = FirstFrom(row_key);
+  return row != nullptr && row->row_key() == row_key ? row : nullptr;
+}
+
+RowNode* RowList::FindOrInsert(std::string_view row_key, uint64_t sequence) {
+  if (last_used_ != &head_->node && last_used_->row_key() == row_key) return last_used_;
+  if (!FollowsLast(row_key)) {
+    RowNode* found = Search(row_key, splice_)->links()[0].node.load(std::memory_order_relaxed);
+    if (found != nullptr && found->row_key() == row_key) {
+      Use(found);
+      return found;
+    }
+  }
+  RowNode* row = Insert(row_key, sequence);
+  row == nullptr ? ForgetLast() : Use(row);
+  return row;
+}
+
+bool RowList::FollowsLast(std::string_view row_key) const {
+  if (last_used_ != &head_->node && last_used_->row_key() > row_key) return false;
+  const uint64_t prefix = PrefixOf(row_key);
+  const RowNode::Link& link = last_used_->links()[0];
+  const uint64_t link_prefix = link.prefix.load(std::memory_order_relaxed);
+  if (link_prefix != prefix) return link_prefix > prefix;
+  const RowNode* next = link.node.load(std::memory_order_relaxed);
+  return next == nullptr || next->row_key() > row_key;
+}
+
+RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
+  const int height = RandomHeight(&random_, kHeightMax);
+  RowNode* row = RowNode::Make(&arena_, row_key, sequence, height);
+  if (row == nullptr) return nullptr;
+  if (height > height_.load(std::memory_order_relaxed)) height_.store(height, std::memory_order_relaxed);
+  RowNode* next = splice_[0]->links()[0].node.load(std::memory_order_relaxed);
+  row->previous().store(splice_[0], std::memory_order_relaxed);
+  const uint64_t prefix = PrefixOf(row_key);
+  for (int level = 0; level < height; ++level) {
+    RowNode::Link& own = row->links()[level];
+    RowNode::Link& link = splice_[level]->links()[level];
+    own.node.store(link.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    own.prefix.store(link.prefix.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    link.node.store(row, std::memory_order_release);
+    link.prefix.store(prefix, std::memory_order_release);
+  }
+  (next == nullptr ? &head_->node : next)->previous().store(row, std::memory_order_release);
+  return row;
+}
+
+void RowList::Use(RowNode* row) {
+  last_used_ = row;
+  std::fill_n(splice_, row->height(), row);
+}
+
+void RowList::ForgetLast() {
+  last_used_ = &head_->node;
+  std::fill_n(splice_, kHeightMax, &head_->node);
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,20 @@
+// tests/support/memtable_fill.h: memtables from batches and from lines of cell text.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "memtable/memtable.h"
+#include "support/mutation_text.h"
+
+namespace stele::internal {
+
+// The whole batch, whatever its tables, as one commit.
+absl::Status ApplyBatch(Memtable* memtable, uint64_t sequence, std::string_view batch);
+// One commit of the lines' operations; ends the program if that fails. The memtable's families are TestFamilies().
+void ApplyLines(Memtable* memtable, uint64_t sequence, std::string_view lines);
+// Options that hand out all families under their own ranks.
+CursorOptions AllFamilies(const Memtable& memtable, Direction direction = Direction::kForward);
+
+}  // namespace stele::internal
