@@ -1,0 +1,159 @@
+#include "mutation/check.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/status.h"
+#include "model/mutation_ops.h"
+#include "model/offered.h"
+#include "model/validate.h"
+
+namespace stele::internal {
+namespace {
+
+using Kind = MutationOp::Kind;
+
+// Ranks by name. Neighbouring changes mostly share their family.
+class FamilyLookup {
+ public:
+  explicit FamilyLookup(const FamilyList& families) : families_(families) {}
+
+  std::optional<uint32_t> RankOf(std::string_view name) {
+    if (!rank_.has_value() || name != name_) {
+      name_ = name;
+      rank_ = families_.RankOfName(name);
+    }
+    return rank_;
+  }
+
+ private:
+  const FamilyList& families_;
+  std::string_view name_;
+  std::optional<uint32_t> rank_;
+};
+
+bool IsOffered(Kind kind) { return kind != Kind::kAddInt && kind != Kind::kAddItem && kind != Kind::kMerge; }
+
+absl::Status CheckLength(std::string_view what, size_t bytes, uint64_t bytes_max) {
+  if (bytes <= bytes_max) return absl::OkStatus();
+  return InvalidArgument("{} has {} bytes, at most {} are allowed in this table", what, bytes, bytes_max);
+}
+
+absl::Status CheckDeletedRange(const MutationOp& op, TimestampGranularity granularity) {
+  TimestampRange range{.start = Timestamp::FromMicros(op.range_start)};
+  if (op.range_end.has_value()) range.end = Timestamp::FromMicros(*op.range_end);
+  STELE_RETURN_IF_ERROR(ValidateTimestampRange(range, granularity));
+  if (range.end != range.start) return absl::OkStatus();
+  return InvalidArgument("timestamp range: [{0}, {0}) us is empty, a range to delete must end above its start", op.range_start);
+}
+
+// What can be said without the families.
+absl::Status CheckOp(const MutationOp& op, const MutationSchema& schema) {
+  STELE_RETURN_IF_ERROR(CheckLength("qualifier", op.qualifier.size(), schema.limits.qualifier_bytes));
+  STELE_RETURN_IF_ERROR(CheckLength("value", op.value.size(), schema.limits.value_bytes));
+  if (op.kind == Kind::kDeleteFromColumn) return CheckDeletedRange(op, schema.granularity);
+  if (op.server_time) return absl::OkStatus();
+  return ValidateTimestamp(Timestamp::FromMicros(op.timestamp), schema.granularity, "timestamp");
+}
+
+absl::Status CheckWhole(std::string_view row_key, const RowMutation& mutation, const Limits& limits) {
+  STELE_RETURN_IF_ERROR(ValidateRowKey(row_key));
+  STELE_RETURN_IF_ERROR(CheckLength("row key", row_key.size(), limits.row_key_bytes));
+  if (mutation.count() == 0) return InvalidArgument("No mutations provided");
+  if (mutation.count() <= limits.mutations) return absl::OkStatus();
+  return InvalidArgument("{} changes, at most {} are allowed in one mutation of this table", mutation.count(), limits.mutations);
+}
+
+absl::Status InRow(const absl::Status& status, std::string_view row_key) {
+  return status.ok() ? status : WithContext(status, fmt::format("row \"{}\"", Printable(row_key)));
+}
+
+absl::Status InElement(const absl::Status& status, size_t index) { return WithContext(status, fmt::format("element #{}", index)); }
+
+absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema) {
+  absl::Status unknown_family;
+  bool offered = true;
+  uint64_t bytes = row_key.size();
+  FamilyLookup families(*schema.families);
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  for (size_t index = 0; reader.Next(&op); ++index) {
+    if (const absl::Status status = CheckOp(op, schema); !status.ok()) return InElement(status, index);
+    bytes += op.family.size() + op.qualifier.size() + op.value.size();
+    offered = offered && IsOffered(op.kind);
+    const bool found = op.kind == Kind::kDeleteFromRow || families.RankOf(op.family).has_value();
+    if (!found && unknown_family.ok()) {
+      unknown_family = InElement(NotFound("Requested column family not found: \"{}\"", Printable(op.family)), index);
+    }
+  }
+  STELE_RETURN_IF_ERROR(CheckLength("mutation", bytes, schema.limits.row_bytes));
+  STELE_RETURN_IF_ERROR(unknown_family);
+  return offered ? absl::OkStatus() : CheckOffered(mutation);
+}
+
+// Of a change that was checked.
+BatchOp ToBatchOp(const MutationOp& op, uint32_t family_id, int64_t now) {
+  switch (op.kind) {
+    case Kind::kDeleteFromRow:
+      return {.kind = CellKind::kDeleteRow};
+    case Kind::kDeleteFromFamily:
+      return {.kind = CellKind::kDeleteFamily, .family_id = family_id};
+    case Kind::kDeleteFromColumn:
+      return {.kind = CellKind::kDeleteRange,
+              .family_id = family_id,
+              .timestamp = op.range_end.has_value() ? *op.range_end - 1 : std::numeric_limits<int64_t>::max(),
+              .range_start = op.range_start,
+              .qualifier = op.qualifier};
+    default:
+      return {.kind = CellKind::kSet,
+              .family_id = family_id,
+              .timestamp = op.server_time ? now : op.timestamp,
+              .qualifier = op.qualifier,
+              .value = op.value};
+  }
+}
+
+// A clock set before 1970 stamps 0: a cell's timestamp is never negative.
+int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity) {
+  const int64_t now = std::max<int64_t>(now_micros, 0);
+  return granularity == TimestampGranularity::kMillis ? now - now % 1'000 : now;
+}
+
+}  // namespace
+
+absl::Status CheckMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema) {
+  STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, schema.limits), row_key));
+  return InRow(CheckChanges(row_key, mutation, schema), row_key);
+}
+
+absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros,
+                            BatchWriter* batch, std::span<const BatchOp> first) {
+  STELE_RETURN_IF_ERROR(CheckMutation(row_key, mutation, schema));
+  const int64_t now = CutToGranularity(now_micros, schema.granularity);
+  batch->StartRow(schema.table_id, row_key);
+  for (const BatchOp& op : first) batch->Add(op);
+  FamilyLookup families(*schema.families);
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  while (reader.Next(&op)) {
+    const uint32_t rank = op.kind == Kind::kDeleteFromRow ? kRowRank : *families.RankOf(op.family);
+    batch->Add(ToBatchOp(op, rank == kRowRank ? 0 : (*schema.families)[rank].id, now));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<ColumnRef> RangedDeletes(const RowMutation& mutation, const MutationSchema& schema) {
+  std::vector<ColumnRef> columns;
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  while (reader.Next(&op)) {
+    if (op.kind != Kind::kDeleteFromColumn || op.range_start == 0) continue;
+    if (const auto rank = schema.families->RankOfName(op.family); rank.has_value()) columns.push_back({*rank, op.qualifier});
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  return columns;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,202 @@
+#include "mutation/check.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "base/status.h"
+#include "support/cell_text.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kNow = 1'700'000'000'123'456;
+
+MutationSchema SmallSchema(TimestampGranularity granularity = TimestampGranularity::kMillis) {
+  return {.table_id = 9,
+          .families = &TestFamilies(),
+          .limits = {.row_key_bytes = 8, .qualifier_bytes = 4, .value_bytes = 16, .row_bytes = 60, .mutations = 5},
+          .granularity = granularity};
+}
+
+Timestamp Micros(int64_t micros) { return Timestamp::FromMicros(micros); }
+
+// The batch's operations as cell text.
+std::string PrintBatch(const std::string& batch) {
+  std::string text;
+  BatchReader reader(batch);
+  RowOps row;
+  while (reader.NextRow(&row)) {
+    EXPECT_EQ(row.table_id(), 9u);
+    EXPECT_TRUE(row.ForEach([&](const BatchOp& op) {
+      const uint32_t rank = TestFamilies().RankOfId(op.family_id).value_or(kRowRank);
+      text += PrintCell(row.row_key(), {rank, op.kind, op.timestamp, op.range_start, op.qualifier, op.value}) + "\n";
+      return true;
+    }));
+  }
+  EXPECT_TRUE(reader.ok());
+  return text;
+}
+
+std::string Appended(const RowMutation& mutation, const MutationSchema& schema = SmallSchema(), std::span<const BatchOp> first = {}) {
+  BatchWriter writer;
+  const absl::Status status = AppendMutation(mutation, schema, kNow, &writer, first);
+  return status.ok() ? PrintBatch(writer.Finish()) : status.ToString();
+}
+
+TEST(AppendMutation, TurnsChangesIntoOperationsInOrder) {
+  EXPECT_EQ(
+      Appended(RowMutation("r").SetCell("b", "q", Micros(5'000), "v").DeleteFromColumn("a", "").DeleteFromFamily("d").DeleteFromRow()),
+      "r b:q @5000 = v\n"
+      "r a: DELETE [0,max]\n"
+      "r d DELETE\n"
+      "r DELETE\n");
+}
+
+TEST(AppendMutation, DigestRow2ServerTimeIsCutToTheGranularity) {
+  const RowMutation mutation = RowMutation("r").SetCell("a", "q", "v");
+  EXPECT_EQ(Appended(mutation), "r a:q @1700000000123000 = v\n");
+  EXPECT_EQ(Appended(mutation, SmallSchema(TimestampGranularity::kMicros)), "r a:q @1700000000123456 = v\n");
+  BatchWriter writer;
+  ASSERT_TRUE(AppendMutation(mutation, SmallSchema(), -1, &writer).ok());
+  EXPECT_EQ(PrintBatch(writer.Finish()), "r a:q @0 = v\n") << "a clock before 1970";
+}
+
+TEST(AppendMutation, RangesBecomeInclusive) {
+  const auto deleted = [](TimestampRange range) { return Appended(RowMutation("r").DeleteFromColumn("a", "q", range)); };
+  EXPECT_EQ(deleted({Micros(2'000), Micros(3'000)}), "r a:q DELETE [2000,2999]\n");
+  EXPECT_EQ(deleted({Micros(2'000), std::nullopt}), "r a:q DELETE [2000,max]\n");
+  EXPECT_EQ(deleted({}), "r a:q DELETE [0,max]\n");
+}
+
+TEST(AppendMutation, AddsTheSealFirst) {
+  const BatchOp seal{.kind = CellKind::kDeleteRange, .family_id = 1, .timestamp = 999, .range_start = 0, .qualifier = "q"};
+  EXPECT_EQ(Appended(RowMutation("r").DeleteFromColumn("a", "q", {Micros(1'000), std::nullopt}), SmallSchema(), {&seal, 1}),
+            "r a:q DELETE [0,999]\nr a:q DELETE [1000,max]\n");
+}
+
+struct Case {
+  const char* name;
+  RowMutation mutation;
+  absl::StatusCode code;
+  const char* text;  // part of the message
+};
+
+RowMutation Set(Timestamp timestamp) { return RowMutation("r").SetCell("a", "q", timestamp, "v"); }
+RowMutation DeleteRange(int64_t start, std::optional<int64_t> end) {
+  TimestampRange range{.start = Micros(start)};
+  if (end.has_value()) range.end = Micros(*end);
+  return RowMutation("r").DeleteFromColumn("a", "q", range);
+}
+RowMutation Repeat(int times) {
+  RowMutation mutation("r");
+  for (int i = 0; i < times; ++i) mutation.DeleteFromFamily("a");
+  return mutation;
+}
+
+constexpr absl::StatusCode kOk = absl::StatusCode::kOk;
+constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
+
+const Case kCases[] = {
+    {"digest row 3: negative", Set(Micros(-2)), kInvalid, "element #0: timestamp"},
+    {"digest row 3: negative millisecond", Set(Micros(-1'000)), kInvalid, "negative"},
+    {"digest row 6: greatest millisecond", Set(Micros(9'223'372'036'854'775'000)), kOk, ""},
+    {"digest row 7: greatest microsecond", Set(Micros(kMax)), kInvalid, "9223372036854775807"},
+    {"not a millisecond", Set(Micros(1'234'567)), kInvalid, "1234567"},
+    {"digest row 10: nothing in qualifier and value", RowMutation("r").SetCell("a", "", Micros(0), ""), kOk, ""},
+    {"digest row 11: longest key", RowMutation("12345678").DeleteFromRow(), kOk, ""},
+    {"digest row 11: too long a key", RowMutation("123456789").DeleteFromRow(), kInvalid, "row key has 9 bytes, at most 8"},
+    {"digest row 13: no key", RowMutation("").DeleteFromRow(), kInvalid, "Row keys must be non-empty"},
+    {"digest row 15: no changes", RowMutation("r"), kInvalid, "No mutations provided"},
+    {"as many changes as allowed", Repeat(5), kOk, ""},
+    {"too many changes", Repeat(6), kInvalid, "6 changes, at most 5"},
+    {"longest qualifier", RowMutation("r").SetCell("a", "1234", Micros(0), ""), kOk, ""},
+    {"too long a qualifier", RowMutation("r").SetCell("a", "12345", Micros(0), ""), kInvalid, "qualifier has 5 bytes, at most 4"},
+    {"too long a qualifier to delete", RowMutation("r").DeleteFromColumn("a", "12345"), kInvalid, "qualifier has 5 bytes"},
+    {"longest value", RowMutation("r").SetCell("a", "q", std::string(16, 'v')), kOk, ""},
+    {"too long a value", RowMutation("r").SetCell("a", "q", std::string(17, 'v')), kInvalid, "value has 17 bytes, at most 16"},
+    // 1 + 3 * (1 + 1 + 16) bytes, and 5 more at most.
+    {"as many bytes as allowed",
+     RowMutation("r")
+         .SetCell("a", "q", std::string(16, 'v'))
+         .SetCell("a", "q", std::string(16, 'v'))
+         .SetCell("a", "q", std::string(16, 'v'))
+         .SetCell("a", "q", "123"),
+     kOk, ""},
+    {"too many bytes",
+     RowMutation("r")
+         .SetCell("a", "q", std::string(16, 'v'))
+         .SetCell("a", "q", std::string(16, 'v'))
+         .SetCell("a", "q", std::string(16, 'v'))
+         .SetCell("a", "q", "1234"),
+     kInvalid, "mutation has 61 bytes, at most 60"},
+    {"digest row 18: unknown family", RowMutation("r").SetCell("x", "q", "v"), absl::StatusCode::kNotFound,
+     "element #0: Requested column family not found: \"x\""},
+    {"unknown family to delete", RowMutation("r").DeleteFromFamily("x"), absl::StatusCode::kNotFound, "\"x\""},
+    {"digest row 19: good change, unknown family", RowMutation("r").SetCell("a", "q", "v").DeleteFromColumn("x", "q"),
+     absl::StatusCode::kNotFound, "element #1"},
+    {"wrong in itself before unknown", RowMutation("r").SetCell("x", "q", "v").SetCell("a", "q", Micros(-5), "v"), kInvalid, "element #1"},
+    {"digest row 26: empty range", DeleteRange(3'000, 3'000), kInvalid, "empty"},
+    {"digest row 26: inverted range", DeleteRange(3'000, 2'000), kInvalid, "element #0"},
+    {"an end of 0 is meant", DeleteRange(0, 0), kInvalid, "empty"},
+    {"digest row 27: start not a millisecond", DeleteRange(2'500, std::nullopt), kInvalid, "2500"},
+    {"digest row 27: end not a millisecond", DeleteRange(2'000, 2'500), kInvalid, "2500"},
+    {"negative start", DeleteRange(-1'000, std::nullopt), kInvalid, "negative"},
+    {"negative end", DeleteRange(0, -1'000), kInvalid, "negative"},
+    {"sum", RowMutation("r").AddToCell("a", "q", Micros(0), 1), absl::StatusCode::kUnimplemented, "AddToCell"},
+    {"sketch", RowMutation("r").AddToCell("a", "q", Micros(0), "item"), absl::StatusCode::kUnimplemented, "AddToCell"},
+    {"merge", RowMutation("r").MergeToCell("a", "q", Micros(0), "state"), absl::StatusCode::kUnimplemented, "MergeToCell"},
+    {"wrong before not offered", RowMutation("r").AddToCell("a", "q", Micros(-5), 1), kInvalid, "negative"},
+};
+
+TEST(AppendMutation, JudgesEverythingBeforeAddingAnything) {
+  for (const Case& c : kCases) {
+    BatchWriter writer;
+    const size_t empty_bytes = writer.bytes();
+    const absl::Status status = AppendMutation(c.mutation, SmallSchema(), kNow, &writer);
+    EXPECT_EQ(status.code(), c.code) << c.name << ": " << status;
+    EXPECT_NE(ToStd(status.message()).find(c.text), std::string_view::npos) << c.name << ": " << status;
+    EXPECT_EQ(writer.row_count(), status.ok() ? 1u : 0u) << c.name;
+    EXPECT_EQ(writer.bytes() == empty_bytes, !status.ok()) << c.name;
+  }
+}
+
+TEST(AppendMutation, MicrosTakeEveryTimestamp) {
+  const MutationSchema schema = SmallSchema(TimestampGranularity::kMicros);
+  EXPECT_EQ(Appended(Set(Micros(kMax)), schema), "r a:q @max = v\n");
+  EXPECT_EQ(Appended(DeleteRange(1, 2), schema), "r a:q DELETE [1,1]\n");
+}
+
+TEST(AppendMutation, TakesTheRowKeyOfTheCallForABranch) {
+  BatchWriter writer;
+  ASSERT_TRUE(AppendMutation("other", RowMutation().DeleteFromRow(), SmallSchema(), kNow, &writer).ok());
+  EXPECT_EQ(PrintBatch(writer.Finish()), "other DELETE\n");
+}
+
+TEST(AppendMutation, TheBoundsOfTheBatchAreThoseOfTheGreatestLimits) {
+  MutationSchema schema = SmallSchema();
+  schema.limits = {.row_key_bytes = kBatchKeyBytesMax, .qualifier_bytes = kBatchKeyBytesMax, .row_bytes = uint64_t{256} << 20};
+  const std::string longest(kBatchKeyBytesMax, 'k');
+  EXPECT_EQ(Appended(RowMutation(longest).SetCell("a", longest, Micros(0), "v"), schema),
+            fmt::format("{} a:{} @0 = v\n", longest, longest));
+}
+
+TEST(RangedDeletes, ListsColumnsDeletedFromAStart) {
+  const RowMutation mutation = RowMutation("r")
+                                   .DeleteFromColumn("b", "q", {Micros(1'000), std::nullopt})
+                                   .DeleteFromColumn("a", "z", {Micros(1'000), Micros(2'000)})
+                                   .DeleteFromColumn("a", "y", {Micros(0), Micros(2'000)})
+                                   .DeleteFromColumn("a", "x")
+                                   .DeleteFromColumn("b", "q", {Micros(5'000), std::nullopt})
+                                   .SetCell("c", "q", "v")
+                                   .DeleteFromFamily("d");
+  const std::vector<ColumnRef> expected = {{1, "z"}, {2, "q"}};
+  EXPECT_EQ(RangedDeletes(mutation, SmallSchema()), expected);
+}
+
+}  // namespace
+}  // namespace stele::internal
