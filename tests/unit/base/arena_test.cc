@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/buffer.h"
 #include "base/random.h"
 
 namespace stele::internal {
@@ -53,6 +54,8 @@ TEST(Arena, RefusedMemoryChangesNothing) {
   for (const size_t impossible : {SIZE_MAX / 2, SIZE_MAX - 4096, SIZE_MAX - 3}) {
     EXPECT_EQ(arena.Allocate(impossible), nullptr) << impossible;
   }
+  FailBufferAllocation(1);
+  EXPECT_EQ(arena.Allocate(8000), nullptr);
   EXPECT_EQ(arena.bytes(), bytes);
   EXPECT_EQ(arena.Allocate(16), before + 16);
 }

@@ -99,11 +99,11 @@ TEST(Coding, EveryTruncationIsRefused) {
   AppendBytes(bytes, "payload");
   const auto read_all = [](std::string_view from) {
     ByteReader reader(from);
-    uint16_t v16;
-    uint32_t v32;
-    uint64_t v64;
-    uint8_t byte;
-    int64_t signed_v;
+    uint16_t v16 = 0;
+    uint32_t v32 = 0;
+    uint64_t v64 = 0;
+    uint8_t byte = 0;
+    int64_t signed_v = 0;
     std::string_view payload;
     const bool read = reader.ReadFixed16(&v16) && reader.ReadFixed32(&v32) && reader.ReadFixed64(&v64) && reader.ReadByte(&byte) &&
                       reader.ReadVarint(&v64) && reader.ReadSignedVarint(&signed_v) && reader.ReadBytes(&payload);
