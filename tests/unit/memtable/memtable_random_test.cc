@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "memtable/memtable.h"
+#include "support/memtable_fill.h"
+#include "unit/memtable/reference.h"
+
+namespace stele::internal {
+namespace {
+
+// A memtable and the reference, filled alike. Few rows, columns and timestamps, so that everything meets everything.
+class Twins {
+ public:
+  Twins(uint64_t seed, int rows, int qualifiers, int timestamps)
+      : random_(seed), rows_(rows), qualifiers_(qualifiers), timestamps_(timestamps), memtable_(TestFamilies()) {}
+
+  void Commit() {
+    sequence_ += 1 + random_.Below(2);
+    BatchWriter writer;
+    uint32_t position = 0;
+    for (uint64_t rows_left = 1 + random_.Below(3); rows_left > 0; --rows_left) {
+      const std::string row_key = RandomRowKey();
+      writer.StartRow(1, row_key);
+      for (uint64_t ops_left = 1 + random_.Below(6); ops_left > 0; --ops_left) {
+        const OwnedCell cell = RandomCell();
+        writer.Add(OpOf(cell));
+        reference_.Add({sequence_, position++}, row_key, cell);
+      }
+    }
+    ASSERT_TRUE(ApplyBatch(&memtable_, sequence_, writer.Finish()).ok());
+  }
+
+  std::string RandomRowKey() { return fmt::format("row-with-prefix-{}", random_.Below(rows_)); }
+  std::string RandomQualifier() { return std::string(1, static_cast<char>('a' + random_.Below(qualifiers_))); }
+  // All families, some of them, or none.
+  FamilyMap RandomFamilies() {
+    FamilyMap families = {0, 1, 2, 3, 4};
+    if (random_.OneIn(2)) return families;
+    uint32_t rank = 0;
+    for (uint32_t source = 1; source <= 4; ++source) families[source] = random_.OneIn(2) ? kSkippedFamily : ++rank;
+    return families;
+  }
+
+  Random& random() { return random_; }
+  const Memtable& memtable() const { return memtable_; }
+  const Reference& reference() const { return reference_; }
+  uint64_t sequence() const { return sequence_; }
+
+ private:
+  OwnedCell RandomCell() {
+    const uint64_t kind = random_.Below(100);
+    OwnedCell cell;
+    if (kind < 3) {
+      cell.kind = CellKind::kDeleteRow;
+      return cell;
+    }
+    cell.family = 1 + random_.Below(4);
+    if (kind < 8) {
+      cell.kind = CellKind::kDeleteFamily;
+      return cell;
+    }
+    cell.qualifier = RandomQualifier();
+    cell.timestamp = random_.Below(timestamps_);
+    if (kind < 30) {
+      cell.kind = CellKind::kDeleteRange;
+      cell.range_start = random_.OneIn(3) ? 0 : random_.Below(cell.timestamp + 1);
+      return cell;
+    }
+    cell.kind = CellKind::kSet;
+    cell.value = fmt::format("{}", sequence_);
+    return cell;
+  }
+
+  Random random_;
+  const int rows_, qualifiers_, timestamps_;
+  Memtable memtable_;
+  Reference reference_;
+  uint64_t sequence_ = 0;
+};
+
+// Rows without cells are allowed; the reference has none.
+bool ToRowWithCells(CellCursor* cursor, bool found, std::vector<OwnedCell>* cells) {
+  for (; found; found = cursor->NextRow()) {
+    *cells = ReadRow(cursor);
+    if (!cells->empty()) return true;
+  }
+  return false;
+}
+
+void ExpectSameAsOf(Twins* twins, uint64_t sequence) {
+  const FamilyMap families = twins->RandomFamilies();
+  const OwnedRows expected = twins->reference().Resolve(sequence, families);
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    auto cursor = twins->memtable().NewCursor(sequence, {.direction = direction, .families = families});
+    OwnedRows rows = ReadAll(cursor.get());
+    if (direction == Direction::kReverse) std::reverse(rows.begin(), rows.end());
+    ASSERT_EQ(PrintRows(rows), PrintRows(expected)) << "as of " << sequence;
+    auto naive = NewVectorCursor(expected, {.direction = direction});
+    for (int i = 0; i < 4; ++i) {
+      const std::string bound = twins->RandomRowKey();
+      std::vector<OwnedCell> cells, naive_cells;
+      const bool found = ToRowWithCells(cursor.get(), cursor->SeekRow(bound), &cells);
+      ASSERT_EQ(found, ToRowWithCells(naive.get(), naive->SeekRow(bound), &naive_cells));
+      if (!found) continue;
+      ASSERT_EQ(cursor->row_key(), naive->row_key());
+      ASSERT_EQ(cells, naive_cells);
+    }
+  }
+}
+
+void ExpectSameSkips(Twins* twins, uint64_t sequence) {
+  const FamilyMap families = twins->RandomFamilies();
+  auto cursor = twins->memtable().NewCursor(sequence, {.families = families});
+  auto naive = NewVectorCursor(twins->reference().Resolve(sequence, families), {});
+  for (bool found = naive->SeekToEdge(); found; found = naive->NextRow()) {
+    ASSERT_TRUE(cursor->SeekRow(naive->row_key()));
+    ASSERT_EQ(cursor->row_key(), naive->row_key());
+    const uint32_t family = 1 + twins->random().Below(4);
+    const std::string qualifier = twins->RandomQualifier();
+    cursor->SkipTo(family, qualifier);
+    naive->SkipTo(family, qualifier);
+    ASSERT_EQ(PrintRows({{"r", ReadRow(cursor.get())}}), PrintRows({{"r", ReadRow(naive.get())}})) << family << ":" << qualifier;
+  }
+}
+
+struct Shape {
+  int rows, qualifiers, timestamps, commits;
+};
+
+TEST(MemtableRandom, HandsOutWhatTheReferenceDoes) {
+  const Shape shapes[] = {{40, 4, 8, 60}, {3, 3, 5, 60}, {1, 2, 40, 120}, {1, 26, 3, 120}};
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    for (const Shape& shape : shapes) {
+      SCOPED_TRACE(fmt::format("seed {} rows {} qualifiers {}", seed, shape.rows, shape.qualifiers));
+      Twins twins(seed, shape.rows, shape.qualifiers, shape.timestamps);
+      for (int commit = 1; commit <= shape.commits; ++commit) {
+        twins.Commit();
+        if (commit % 20 != 0) continue;
+        for (int i = 0; i < 4; ++i) {
+          const uint64_t sequence = i == 0 ? twins.sequence() : twins.random().Below(twins.sequence() + 1);
+          ExpectSameAsOf(&twins, sequence);
+          ExpectSameSkips(&twins, sequence);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stele::internal
