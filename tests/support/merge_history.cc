@@ -1,0 +1,119 @@
+#include "support/merge_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "merge/merge_cursor.h"
+
+namespace stele::internal {
+namespace {
+
+bool SameIdentity(const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) == 0; }
+
+OwnedRows Sorted(std::map<std::string, std::vector<OwnedCell>> by_row) {
+  OwnedRows rows;
+  for (auto& [row_key, cells] : by_row) {
+    std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
+    rows.push_back({row_key, std::move(cells)});
+  }
+  return rows;
+}
+
+// Is what operation `i` did undone or repeated by a later one before `end`?
+bool IsOver(const History& history, size_t i, size_t end) {
+  const OwnedCell& cell = history[i].cell;
+  for (size_t later = i + 1; later < end; ++later) {
+    if (history[later].row_key != history[i].row_key) continue;
+    const OwnedCell& other = history[later].cell;
+    if (cell.kind == CellKind::kSet && (Deletes(other, cell) || SameIdentity(other, cell))) return true;
+    if (cell.kind != CellKind::kSet && SameIdentity(other, cell)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Deletes(const OwnedCell& tombstone, const OwnedCell& cell) {
+  switch (tombstone.kind) {
+    case CellKind::kDeleteRow:
+      return true;
+    case CellKind::kDeleteFamily:
+      return cell.family == tombstone.family;
+    case CellKind::kDeleteRange:
+      return cell.family == tombstone.family && cell.qualifier == tombstone.qualifier && cell.timestamp <= tombstone.timestamp &&
+             cell.timestamp >= tombstone.range_start;
+    case CellKind::kSet:
+      return false;
+  }
+  return false;
+}
+
+Operation RandomOperation(Random& random, const HistoryShape& shape) {
+  Operation operation;
+  operation.row_key = fmt::format("row{}", random.Below(shape.row_count));
+  OwnedCell& cell = operation.cell;
+  if (random.Below(100) < shape.tombstone_percent) {
+    const uint64_t choice = random.Below(10);
+    cell.kind = choice == 0 ? CellKind::kDeleteRow : choice <= 2 ? CellKind::kDeleteFamily : CellKind::kDeleteRange;
+  }
+  if (cell.kind == CellKind::kDeleteRow) return operation;
+  cell.family = 1 + static_cast<uint32_t>(random.Below(shape.family_count));
+  if (cell.kind == CellKind::kDeleteFamily) return operation;
+  cell.qualifier = fmt::format("q{}", random.Below(shape.qualifier_count));
+  cell.timestamp = static_cast<int64_t>(random.Below(static_cast<uint64_t>(shape.timestamp_count)));
+  if (cell.kind == CellKind::kDeleteRange) {
+    cell.range_start = random.OneIn(3) ? 0 : static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp) + 1));
+  } else {
+    cell.value = fmt::format("{}", random.Below(1'000'000));
+  }
+  return operation;
+}
+
+OwnedRows Resolve(const History& history, size_t begin, size_t end) {
+  std::map<std::string, std::vector<OwnedCell>> by_row;
+  for (size_t i = begin; i < end; ++i) {
+    if (IsOver(history, i, end)) continue;
+    OwnedCell cell = history[i].cell;
+    // A source has one range tombstone per end: the widest that ended there.
+    for (size_t earlier = begin; cell.kind == CellKind::kDeleteRange && earlier < i; ++earlier) {
+      const OwnedCell& other = history[earlier].cell;
+      if (history[earlier].row_key == history[i].row_key && SameIdentity(other, cell)) {
+        cell.range_start = std::min(cell.range_start, other.range_start);
+      }
+    }
+    by_row[history[i].row_key].push_back(std::move(cell));
+  }
+  return Sorted(std::move(by_row));
+}
+
+OwnedRows LiveRows(const History& history, const std::vector<Retention>& rules, int64_t now) {
+  std::map<std::string, std::vector<OwnedCell>> by_row;
+  for (size_t i = 0; i < history.size(); ++i) {
+    const Operation& operation = history[i];
+    if (operation.cell.kind != CellKind::kSet || IsOver(history, i, history.size())) continue;
+    uint64_t rank = 1;
+    for (size_t j = 0; j < history.size(); ++j) {
+      const OwnedCell& other = history[j].cell;
+      rank += other.kind == CellKind::kSet && history[j].row_key == operation.row_key && other.family == operation.cell.family &&
+              other.qualifier == operation.cell.qualifier && other.timestamp > operation.cell.timestamp &&
+              !IsOver(history, j, history.size());
+    }
+    const uint32_t family = operation.cell.family;
+    if (family <= rules.size() && rules[family - 1].Condemned(rank, operation.cell.timestamp, now)) continue;
+    by_row[operation.row_key].push_back(operation.cell);
+  }
+  return Sorted(std::move(by_row));
+}
+
+std::unique_ptr<CellCursor> MergeOf(std::vector<OwnedRows> newest_first, Random& random, Direction direction) {
+  std::vector<std::unique_ptr<CellCursor>> cursors;
+  for (OwnedRows& rows : newest_first) {
+    cursors.push_back(NewVectorCursor(std::move(rows), {.direction = direction, .batch_cells = 1 + random.Below(6)}));
+  }
+  return NewMergeCursor(std::move(cursors), direction);
+}
+
+}  // namespace stele::internal
