@@ -18,11 +18,10 @@
 #include "absl/status/statusor.h"
 #include "cell/cell.h"
 #include "io/file_system.h"
+#include "sstable/codec.h"
 #include "sstable/sstable_summary.h"
 
 namespace stele::internal {
-
-enum class Codec : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 
 struct SstableBuilderOptions {
   uint64_t file_id = 0;

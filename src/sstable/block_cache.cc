@@ -1,0 +1,189 @@
+#include "sstable/block_cache.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kShardBytes = 4 << 20;  // at least, before there is another shard
+constexpr size_t kShardsMax = 32;
+constexpr size_t kEntryBytes = 128;  // what an entry costs beside its block
+
+size_t ShardCount(size_t capacity_bytes) {
+  size_t count = 1;
+  while (count < kShardsMax && count * 2 * kShardBytes <= capacity_bytes) count *= 2;
+  return count;
+}
+
+uint64_t MixKey(uint64_t cache_id, uint64_t offset) {
+  uint64_t mixed = (cache_id * 0x9e3779b97f4a7c15) ^ offset;
+  mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93;
+  return mixed ^ (mixed >> 32);
+}
+
+}  // namespace
+
+class BlockCache::Shard {
+ public:
+  using Block = std::shared_ptr<const CachedBlock>;
+  explicit Shard(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+
+  Block Find(uint64_t cache_id, uint64_t offset) {
+    MutexLock lock(mutex_);
+    const auto it = entries_.find({cache_id, offset});
+    if (it == entries_.end()) return nullptr;
+    Entry* entry = it->second.get();
+    if (entry->is_protected) {
+      // Moving it now would touch its neighbours' cache lines on every hit; a mark does, and is honoured when space is needed.
+      entry->is_used = true;
+    } else {
+      Unlink(entry);
+      entry->is_protected = true;
+      LinkFirst(&protected_, entry);
+      DemoteProtected();
+    }
+    return entry->block;
+  }
+
+  void Insert(uint64_t cache_id, uint64_t offset, Block block) {
+    const size_t bytes = block->memory_bytes() + kEntryBytes;
+    std::vector<Block> evicted;  // freed after the lock
+    MutexLock lock(mutex_);
+    std::unique_ptr<Entry>& place = entries_[{cache_id, offset}];
+    const bool was_protected = place != nullptr && place->is_protected;
+    if (place != nullptr) evicted.push_back(Remove(place.get()));
+    if (bytes > capacity_bytes_) {
+      entries_.erase({cache_id, offset});
+      return;
+    }
+    place = std::make_unique<Entry>(Entry{{cache_id, offset}, std::move(block), bytes});
+    place->is_protected = was_protected;
+    LinkFirst(was_protected ? &protected_ : &probation_, place.get());
+    DemoteProtected();
+    Entry* const newest = place.get();  // may itself be the one to go only when nothing else is left
+    while (protected_.bytes + probation_.bytes > capacity_bytes_) {
+      Entry* victim = probation_.last != nullptr && probation_.last != newest ? probation_.last : protected_.last;
+      if (victim == nullptr || victim == newest) victim = newest;
+      evicted.push_back(Remove(victim));
+      entries_.erase(Key(victim->key));
+      if (victim == newest) break;
+    }
+  }
+
+  void Erase(uint64_t cache_id) {
+    std::vector<Block> evicted;
+    MutexLock lock(mutex_);
+    for (auto it = entries_.begin(); it != entries_.end();) {
+      if (it->first.first == cache_id) {
+        evicted.push_back(Remove(it->second.get()));
+        entries_.erase(it++);
+      } else {
+        ++it;
+      }
+    }
+  }
+
+  size_t bytes() {
+    MutexLock lock(mutex_);
+    return protected_.bytes + probation_.bytes;
+  }
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;  // cache id, offset
+  struct KeyHash {
+    size_t operator()(const Key& key) const { return MixKey(key.first, key.second); }
+  };
+  struct Entry {
+    Key key;
+    Block block;
+    size_t bytes = 0;
+    Entry* newer = nullptr;
+    Entry* older = nullptr;
+    bool is_protected = false;
+    bool is_used = false;  // hit since it became protected or was last spared
+  };
+  struct List {
+    Entry* first = nullptr;
+    Entry* last = nullptr;
+    size_t bytes = 0;
+  };
+
+  void LinkFirst(List* list, Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    entry->newer = nullptr;
+    entry->older = list->first;
+    (list->first != nullptr ? list->first->newer : list->last) = entry;
+    list->first = entry;
+    list->bytes += entry->bytes;
+  }
+
+  void Unlink(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    List* const list = entry->is_protected ? &protected_ : &probation_;
+    (entry->newer != nullptr ? entry->newer->older : list->first) = entry->older;
+    (entry->older != nullptr ? entry->older->newer : list->last) = entry->newer;
+    list->bytes -= entry->bytes;
+  }
+
+  Block Remove(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Unlink(entry);
+    return std::move(entry->block);
+  }
+
+  // Keeps a fifth of the shard for newcomers. The oldest protected entries get a second chance there, or here if used meanwhile.
+  void DemoteProtected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    while (protected_.bytes > capacity_bytes_ / 5 * 4 && protected_.last != protected_.first) {
+      Entry* const oldest = protected_.last;
+      Unlink(oldest);
+      if (oldest->is_used) {
+        oldest->is_used = false;
+        LinkFirst(&protected_, oldest);
+      } else {
+        oldest->is_protected = false;
+        LinkFirst(&probation_, oldest);
+      }
+    }
+  }
+
+  const size_t capacity_bytes_;
+  Mutex mutex_;
+  absl::flat_hash_map<Key, std::unique_ptr<Entry>, KeyHash> entries_ ABSL_GUARDED_BY(mutex_);
+  List protected_ ABSL_GUARDED_BY(mutex_);
+  List probation_ ABSL_GUARDED_BY(mutex_);
+};
+
+BlockCache::BlockCache(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {
+  const size_t count = ShardCount(capacity_bytes);
+  for (size_t i = 0; i < count; ++i) shards_.push_back(std::make_unique<Shard>(capacity_bytes / count));
+}
+
+BlockCache::~BlockCache() = default;
+
+uint64_t BlockCache::NewCacheId() { return cache_id_next_.fetch_add(1, std::memory_order_relaxed); }
+
+BlockCache::Shard& BlockCache::ShardOf(uint64_t cache_id, uint64_t offset) {
+  // The hash table uses the low bits.
+  return *shards_[(MixKey(cache_id, offset) >> 48) % shards_.size()];
+}
+
+std::shared_ptr<const CachedBlock> BlockCache::Find(uint64_t cache_id, uint64_t offset) {
+  auto block = ShardOf(cache_id, offset).Find(cache_id, offset);
+  (block != nullptr ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+
+void BlockCache::Insert(uint64_t cache_id, uint64_t offset, std::shared_ptr<const CachedBlock> block) {
+  ShardOf(cache_id, offset).Insert(cache_id, offset, std::move(block));
+}
+
+void BlockCache::Erase(uint64_t cache_id) {
+  for (const auto& shard : shards_) shard->Erase(cache_id);
+}
+
+size_t BlockCache::bytes() const {
+  size_t bytes = 0;
+  for (const auto& shard : shards_) bytes += shard->bytes();
+  return bytes;
+}
+
+}  // namespace stele::internal

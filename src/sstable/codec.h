@@ -1,0 +1,41 @@
+// sstable/codec.h: compressing and decompressing one block.
+//
+// Path:      sstable builder -> Compressor; row_group_loader, large_value -> Decompress.
+// Format:    lz4 blocks and zstd frames without their own checksums; a block that does not shrink by 1/16 is kept raw (kNone).
+// Errors:    Decompress answers false for anything but exactly the raw bytes promised; Compress ResourceExhausted for refused memory.
+// Threads:   Compressor is thread-compatible; Decompress is thread-safe (zstd's context is one per thread).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace stele::internal {
+
+enum class Codec : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
+inline constexpr uint8_t kCodecMax = 2;
+
+std::string_view CodecName(Codec codec);
+
+class Compressor {
+ public:
+  Compressor(Codec codec, int zstd_level);
+  ~Compressor();
+
+  // Appends `raw` to `out`, compressed where it pays, and answers how.
+  absl::StatusOr<Codec> Compress(std::string_view raw, std::string* out);
+
+ private:
+  struct ZstdContext;
+  const Codec codec_;
+  const int zstd_level_;
+  std::unique_ptr<ZstdContext> zstd_;
+};
+
+// Fills exactly [raw, raw + raw_bytes). What `stored` says of itself is not believed.
+bool Decompress(Codec codec, std::string_view stored, char* raw, size_t raw_bytes);
+
+}  // namespace stele::internal

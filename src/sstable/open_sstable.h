@@ -1,0 +1,58 @@
+// sstable/open_sstable.h: what every cursor over one open SSTable shares, and exact reads of its file.
+//
+// Path:      sstable reader owns it; cursors, row_group_loader, large_value and verify use it.
+// Errors:    DataLoss naming file and offset where the file ends early or a checksum does not match; else the file system's.
+// Threads:   immutable once open.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/checksum.h"
+#include "base/status.h"
+#include "io/file_system.h"
+#include "sstable/block_cache.h"
+#include "sstable/bloom.h"
+#include "sstable/index.h"
+#include "sstable/sstable_format.h"
+
+namespace stele::internal {
+
+struct OpenSstable {
+  std::unique_ptr<File> file;
+  std::string name;
+  uint64_t file_bytes = 0;
+  Tail tail;
+  Footer footer;
+  SstableIndex index;
+  Bloom bloom;
+  BlockCache* cache = nullptr;
+  uint64_t cache_id = 0;
+
+  uint64_t file_id() const { return footer.summary.file_id; }
+
+  // Tombstones of the family with this rank may be in the file.
+  bool HasTombstones(uint32_t rank) const {
+    for (const FamilySummary& family : footer.summary.families) {
+      if (family.family_id == footer.family_ids[rank - 1]) return family.tombstones != 0;
+    }
+    return false;
+  }
+  absl::Status ReadExactly(uint64_t offset, size_t bytes, char* out) const {
+    STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(offset, bytes, out));
+    return got == bytes ? absl::OkStatus() : DataLoss(name, offset, "file ends early");
+  }
+  absl::Status CheckBlock(std::string_view stored, uint64_t offset, uint64_t checksum) const {
+    if (Checksum64(stored, BlockSeed(file_id(), offset)) == checksum) return absl::OkStatus();
+    return DataLoss(name, offset, "block checksum mismatch");
+  }
+  absl::Status DecodeBlock(std::string_view stored, const BlockReference& block, char* raw) const {
+    STELE_RETURN_IF_ERROR(CheckBlock(stored, block.offset, block.checksum));
+    if (Decompress(block.codec, stored, raw, block.raw_bytes)) return absl::OkStatus();
+    return DataLoss(name, block.offset, "block does not decompress");
+  }
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,85 @@
+// sstable/page.h: the decoded pages of a row group, read in place: row keys, and one family's cells by row.
+//
+// Path:      row_group -> here -> sstable_cursor.
+// Format:    docs/format/sstable.md "Pages". Everything is an array, so that row -> cell -> bytes needs no walk.
+// Checks:    ReadFrom checks every offset, id and kind once; access afterwards is unchecked. It answers false for bytes that are no page.
+// Threads:   immutable after ReadFrom; the bytes belong to the row group.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "cell/cell.h"
+#include "sstable/packed_ints.h"
+#include "sstable/sstable_format.h"
+
+namespace stele::internal {
+
+class KeysPage {
+ public:
+  bool ReadFrom(std::string_view page);
+
+  uint32_t row_count() const { return row_count_; }
+  std::string_view key(uint32_t row) const {
+    const uint64_t begin = key_offsets_[row];
+    return {keys_ + begin, key_offsets_[row + 1] - begin};
+  }
+  bool has_row_tombstones() const { return has_row_tombstones_; }
+  bool is_row_deleted(uint32_t row) const { return row_flags_[row] != 0; }
+  // The first row >= bound, or row_count().
+  uint32_t LowerBound(std::string_view bound) const;
+
+ private:
+  PackedInts key_offsets_;  // row_count_ + 1
+  PackedInts row_flags_;    // 1: the row has a row tombstone
+  const char* keys_ = nullptr;
+  uint32_t row_count_ = 0;
+  bool has_row_tombstones_ = false;
+};
+
+class FamilyPage {
+ public:
+  bool ReadFrom(uint32_t rank, std::string_view page, uint32_t row_count);
+
+  uint32_t rank() const { return rank_; }
+  uint32_t cell_count() const { return cell_count_; }
+  uint32_t qualifier_count() const { return qualifier_count_; }
+  // The row's cells are [row_begin(row), row_begin(row + 1)).
+  uint32_t row_begin(uint32_t row) const { return static_cast<uint32_t>(row_starts_[row]); }
+  // Every cell is kSet with its value in the page.
+  bool is_plain() const { return is_plain_; }
+
+  StoredKind kind(uint32_t cell) const { return static_cast<StoredKind>(kinds_[cell]); }
+  int64_t timestamp(uint32_t cell) const { return static_cast<int64_t>(timestamps_[cell]); }
+  std::string_view qualifier(uint32_t cell) const {
+    const uint64_t id = qualifier_ids_[cell];
+    const uint64_t begin = qualifier_offsets_[id];
+    return {qualifiers_ + begin, qualifier_offsets_[id + 1] - begin};
+  }
+  std::string_view slot(uint32_t cell) const {
+    const uint64_t begin = slot_offsets_[cell];
+    return {slots_ + begin, slot_offsets_[cell + 1] - begin};
+  }
+  // Only where is_plain(): the cells [begin, end) as cells of the family `rank` (the user's).
+  void FillPlain(uint32_t begin, uint32_t end, uint32_t rank, Cell* out) const;
+  // The first cell of [begin, end), cells of one row, that does not come before the columns with `qualifier`.
+  uint32_t LowerBound(uint32_t begin, uint32_t end, std::string_view qualifier) const;
+
+ private:
+  bool SlotsFitKinds() const;
+
+  PackedInts row_starts_;         // row_count + 1
+  PackedInts qualifier_ids_;      // by cell
+  PackedInts timestamps_;         // by cell
+  PackedInts kinds_;              // by cell
+  PackedInts qualifier_offsets_;  // qualifier_count_ + 1
+  PackedInts slot_offsets_;       // cell_count_ + 1
+  const char* qualifiers_ = nullptr;
+  const char* slots_ = nullptr;
+  uint32_t rank_ = 0;
+  uint32_t cell_count_ = 0;
+  uint32_t qualifier_count_ = 0;
+  bool is_plain_ = false;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,86 @@
+#include "sstable/page_builder.h"
+
+#include "base/checksum.h"
+#include "sstable/packed_ints.h"
+
+namespace stele::internal {
+
+void KeysPageBuilder::AddRow(std::string_view row_key) {
+  keys_.append(row_key);
+  key_offsets_.push_back(static_cast<uint32_t>(keys_.size()));
+  row_flags_.push_back(0);
+}
+
+void KeysPageBuilder::AppendPage(std::string* out) const {
+  AppendVarint(*out, row_flags_.size());
+  AppendPackedOffsets(out, key_offsets_);
+  AppendPackedValues(out, row_flags_);
+  out->append(keys_);
+}
+
+void KeysPageBuilder::Clear() {
+  keys_.clear();
+  key_offsets_.assign(1, 0);
+  row_flags_.clear();
+}
+
+bool FamilyPageBuilder::AddCell(uint32_t row, std::string_view qualifier, int64_t timestamp, StoredKind kind, std::string_view slot) {
+  const auto cell = static_cast<uint32_t>(kinds_.size());
+  const bool is_same_row = row_starts_.size() == size_t{row} + 1;
+  if (!is_same_row) row_starts_.resize(size_t{row} + 1, cell);
+  const uint32_t id = QualifierId(qualifier);
+  const bool is_same_column =
+      is_same_row && cell > 0 && qualifier_ids_.back() == id && kinds_.back() != static_cast<uint8_t>(StoredKind::kDeleteFamily);
+  qualifier_ids_.push_back(id);
+  timestamps_.push_back(timestamp);
+  kinds_.push_back(static_cast<uint8_t>(kind));
+  slots_.append(slot);
+  slot_offsets_.push_back(static_cast<uint32_t>(slots_.size()));
+  return is_same_column;
+}
+
+uint32_t FamilyPageBuilder::QualifierId(std::string_view qualifier) {
+  const auto count = static_cast<uint32_t>(qualifier_offsets_.size() - 1);
+  if (!qualifier_ids_.empty()) {
+    // Another version of the same column, or the next column of rows that have the same ones: no hash needed.
+    const uint32_t last = qualifier_ids_.back();
+    if (Qualifier(last) == qualifier) return last;
+    const uint32_t next = last + 1 < count ? last + 1 : 0;
+    if (Qualifier(next) == qualifier) return next;
+  }
+  // Two qualifiers of one hash would only mean that one of them is stored again each time.
+  const auto [it, is_new] = id_by_hash_.try_emplace(Checksum64(qualifier), count);
+  if (!is_new && Qualifier(it->second) == qualifier) return it->second;
+  qualifiers_.append(qualifier);
+  qualifier_offsets_.push_back(static_cast<uint32_t>(qualifiers_.size()));
+  return count;
+}
+
+void FamilyPageBuilder::AppendPage(uint32_t row_count, std::string* out) {
+  row_starts_.resize(size_t{row_count} + 1, static_cast<uint32_t>(kinds_.size()));
+  AppendVarint(*out, kinds_.size());
+  AppendPackedOffsets(out, row_starts_);
+  AppendPackedValues(out, qualifier_ids_);
+  AppendPackedValues(out, timestamps_);
+  AppendPackedValues(out, kinds_);
+  AppendVarint(*out, qualifier_offsets_.size() - 1);
+  AppendPackedOffsets(out, qualifier_offsets_);
+  AppendVarint(*out, qualifiers_.size());
+  out->append(qualifiers_);
+  AppendPackedOffsets(out, slot_offsets_);
+  out->append(slots_);
+}
+
+void FamilyPageBuilder::Clear() {
+  row_starts_.clear();
+  qualifier_ids_.clear();
+  timestamps_.clear();
+  kinds_.clear();
+  slot_offsets_.assign(1, 0);
+  slots_.clear();
+  qualifiers_.clear();
+  qualifier_offsets_.assign(1, 0);
+  id_by_hash_.clear();
+}
+
+}  // namespace stele::internal

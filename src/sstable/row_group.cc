@@ -1,0 +1,55 @@
+#include "sstable/row_group.h"
+
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+
+namespace stele::internal {
+
+bool RowGroup::AddUnit(size_t unit, const UnitReference& reference, uint32_t row_count, std::string_view raw) {
+  if (unit == 0 ? !keys_.ReadFrom(raw) || keys_.row_count() != row_count : !AddFamilyPages(reference, raw)) return false;
+  has_unit_[unit] = true;
+  return true;
+}
+
+bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view raw) {
+  ByteReader in(raw);
+  uint32_t page_count;
+  if (!in.ReadVarint32(&page_count)) return false;
+  absl::InlinedVector<std::pair<uint32_t, uint64_t>, 4> heads;  // rank, page length
+  uint32_t rank_before = kRowRank;
+  for (uint32_t i = 0; i < page_count; ++i) {  // ends at the latest where the bytes do
+    uint32_t rank;
+    uint64_t page_bytes;
+    if (!in.ReadVarint32(&rank) || !in.ReadVarint(&page_bytes)) return false;
+    if (rank <= rank_before || rank < reference.rank_first || rank > reference.rank_last) return false;
+    rank_before = rank;
+    heads.emplace_back(rank, page_bytes);
+  }
+  for (const auto& [rank, page_bytes] : heads) {
+    std::string_view bytes;
+    FamilyPage page;
+    if (!in.ReadRaw(page_bytes, &bytes) || !page.ReadFrom(rank, bytes, keys_.row_count())) return false;
+    pages_.push_back(page);
+  }
+  return in.AtEnd();
+}
+
+void RowGroup::KeepMemory(std::shared_ptr<const Buffer> memory) { memory_.push_back(std::move(memory)); }
+
+void RowGroup::Settle() {
+  std::sort(pages_.begin(), pages_.end(), [](const FamilyPage& a, const FamilyPage& b) { return a.rank() < b.rank(); });
+  missing_unit_count_ = static_cast<size_t>(std::count(has_unit_.begin(), has_unit_.end(), false));
+  memory_bytes_ = sizeof(RowGroup) + pages_.capacity() * sizeof(FamilyPage);
+  for (const auto& memory : memory_) memory_bytes_ += memory->size();
+}
+
+void AppendUnitHead(std::string* out, const std::vector<std::pair<uint32_t, size_t>>& ranks_and_lengths) {
+  AppendVarint(*out, ranks_and_lengths.size());
+  for (const auto& [rank, length] : ranks_and_lengths) {
+    AppendVarint(*out, rank);
+    AppendVarint(*out, length);
+  }
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,53 @@
+// sstable/row_group.h: a decoded row group: its keys and the family pages that somebody wanted. What the block cache holds.
+//
+// Path:      row_group_loader makes it -> block cache -> sstable_cursor reads it in place.
+// Memory:    pages point into buffers that groups may share: a group with more families takes over those of the group it grew from.
+// Errors:    AddUnit answers false for bytes that are no unit.
+// Threads:   immutable once loaded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer.h"
+#include "sstable/block_cache.h"
+#include "sstable/index.h"
+#include "sstable/page.h"
+
+namespace stele::internal {
+
+class RowGroup final : public CachedBlock {
+ public:
+  explicit RowGroup(size_t unit_count) : has_unit_(unit_count, false) {}
+  RowGroup(const RowGroup&) = default;
+
+  const KeysPage& keys() const { return keys_; }
+  uint32_t row_count() const { return keys_.row_count(); }
+  const std::vector<FamilyPage>& pages() const { return pages_; }  // by rank
+  bool has_unit(size_t unit) const { return has_unit_[unit]; }
+  bool has_all_units() const { return missing_unit_count_ == 0; }
+  size_t memory_bytes() const override { return memory_bytes_; }
+
+  // `raw` are the decoded bytes of the group's unit number `unit`, in memory this group keeps (KeepMemory); the keys come first.
+  bool AddUnit(size_t unit, const UnitReference& reference, uint32_t row_count, std::string_view raw);
+  void KeepMemory(std::shared_ptr<const Buffer> memory);
+  // After the last AddUnit.
+  void Settle();
+
+ private:
+  bool AddFamilyPages(const UnitReference& reference, std::string_view raw);
+
+  KeysPage keys_;
+  std::vector<FamilyPage> pages_;
+  std::vector<bool> has_unit_;
+  std::vector<std::shared_ptr<const Buffer>> memory_;
+  size_t missing_unit_count_ = 0;
+  size_t memory_bytes_ = 0;
+};
+
+// A unit of family pages: how many, each page's rank and length, then the pages.
+void AppendUnitHead(std::string* out, const std::vector<std::pair<uint32_t, size_t>>& ranks_and_lengths);
+
+}  // namespace stele::internal

@@ -1,0 +1,290 @@
+#include "sstable/sstable_cursor.h"
+
+#include <algorithm>
+
+#include "sstable/large_value.h"
+
+namespace stele::internal {
+
+SstableCursor::SstableCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const CursorOptions& options)
+    : owner_(std::move(owner)), table_(table), options_(options), loader_(table, options_.families, options.fill_cache, options.stats) {}
+
+bool SstableCursor::Fail(absl::Status status) {
+  status_ = std::move(status);
+  return AtEnd();
+}
+
+bool SstableCursor::AtEnd() {
+  is_positioned_ = false;
+  return false;
+}
+
+bool SstableCursor::LoadGroup(size_t group_index) {
+  if (group_ != nullptr && group_index_ == group_index) return true;
+  absl::StatusOr<GroupPointer> group = loader_.Load(group_index);
+  if (!group.ok()) return Fail(std::move(group).status());
+  group_ = *std::move(group);
+  group_index_ = group_index;
+  wanted_.clear();
+  for (const FamilyPage& page : group_->pages()) {
+    if (page.rank() < options_.families.size() && options_.families[page.rank()] != kSkippedFamily) {
+      wanted_.push_back({&page, options_.families[page.rank()]});
+    }
+  }
+  return true;
+}
+
+void SstableCursor::BeginRow(uint32_t row) {
+  row_ = row;
+  row_key_ = group_->keys().key(row);
+  page_next_ = 0;
+  cell_ = cell_end_ = 0;
+  is_row_tombstone_due_ = group_->keys().has_row_tombstones() && group_->keys().is_row_deleted(row);
+  family_tombstone_due_ = 0;
+  is_positioned_ = true;
+  home_group_ = nullptr;
+  Unpin();
+}
+
+bool SstableCursor::EnterRow(uint32_t row) {
+  if (row == 0 && table_.index.continues_row(group_index_)) {
+    // The key lives in the group about to be left; the index has the same.
+    const size_t begin = table_.index.LowerBound(group_->keys().key(0));
+    if (begin < group_index_) return EnterLastRowOf(begin);
+  }
+  BeginRow(row);
+  return true;
+}
+
+bool SstableCursor::EnterLastRowOf(size_t group_index) {
+  if (!LoadGroup(group_index)) return false;
+  return EnterRow(group_->row_count() - 1);
+}
+
+bool SstableCursor::SeekToEdge() {
+  status_ = absl::OkStatus();
+  const size_t group_count = table_.index.group_count();
+  if (group_count == 0) return AtEnd();
+  if (!is_forward()) return EnterLastRowOf(group_count - 1);
+  return LoadGroup(0) && EnterRow(0);
+}
+
+bool SstableCursor::SeekRow(std::string_view bound) {
+  status_ = absl::OkStatus();
+  const size_t group_index = table_.index.LowerBound(bound);
+  if (group_index == table_.index.group_count()) {
+    return is_forward() || group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
+  }
+  if (!LoadGroup(group_index)) return false;
+  const uint32_t row = group_->keys().LowerBound(bound);  // there is one: the group's last row is not below the bound
+  if (is_forward()) return EnterRow(row);
+  if (row > 0) return EnterRow(row - 1);
+  return group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
+}
+
+bool SstableCursor::NextRow() {
+  if (!is_positioned_) return false;
+  return is_forward() ? NextRowForward() : NextRowReverse();
+}
+
+bool SstableCursor::NextRowForward() {
+  if (row_ + 1 < group_->row_count()) {
+    BeginRow(row_ + 1);
+    return true;
+  }
+  const size_t group_count = table_.index.group_count();
+  size_t next = group_index_ + 1;
+  uint32_t row = 0;
+  if (next < group_count && table_.index.continues_row(next)) {
+    next = table_.index.UpperBound(row_key_);
+    if (next < group_count && table_.index.continues_row(next)) row = 1;  // row 0 is the rest of this one
+  }
+  if (next == group_count) return AtEnd();
+  if (!LoadGroup(next)) return false;
+  BeginRow(row);
+  return true;
+}
+
+bool SstableCursor::NextRowReverse() {
+  if (home_group_ != nullptr) {
+    if (!LoadGroup(home_group_index_)) return false;
+    row_ = home_row_;
+  }
+  if (row_ > 0) return EnterRow(row_ - 1);
+  return group_index_ == 0 ? AtEnd() : EnterLastRowOf(group_index_ - 1);
+}
+
+bool SstableCursor::RowGoesOn() const {
+  return row_ + 1 == group_->row_count() && group_index_ + 1 < table_.index.group_count() && table_.index.continues_row(group_index_ + 1);
+}
+
+bool SstableCursor::ContinueIn(size_t group_index) {
+  if (home_group_ == nullptr) {
+    home_group_ = group_;
+    home_group_index_ = group_index_;
+    home_row_ = row_;
+  } else {
+    pinned_groups_.push_back(group_);
+  }
+  if (!LoadGroup(group_index)) return false;
+  row_ = 0;
+  page_next_ = 0;
+  cell_ = cell_end_ = 0;
+  return true;
+}
+
+bool SstableCursor::FollowRow() {
+  for (size_t next = group_index_ + 1; next < table_.index.group_count() && table_.index.continues_row(next); ++next) {
+    const GroupReference group = table_.index.group(next);
+    if (loader_.HasWantedFamily(group)) return ContinueIn(next);
+    if (group.row_count > 1) break;
+  }
+  return false;
+}
+
+bool SstableCursor::ReadCells(std::vector<Cell>* cells) {
+  if (!is_positioned_) return false;
+  const size_t count_before = cells->size();
+  if (is_row_tombstone_due_) {
+    cells->push_back({kRowRank, CellKind::kDeleteRow});
+    is_row_tombstone_due_ = false;
+  }
+  if (family_tombstone_due_ != kRowRank) {
+    cells->push_back({family_tombstone_due_, CellKind::kDeleteFamily});
+    family_tombstone_due_ = kRowRank;
+  }
+  for (;;) {
+    if (cell_ < cell_end_) {
+      bool is_batch_full = false;
+      if (!FillCells(count_before + kCellBatch, cells, &is_batch_full)) {
+        cells->resize(count_before);
+        return false;
+      }
+      if (is_batch_full) return true;
+    } else if (page_next_ < wanted_.size()) {
+      const FamilyPage& page = *wanted_[page_next_++].page;
+      cell_ = page.row_begin(row_);
+      cell_end_ = page.row_begin(row_ + 1);
+    } else if (cells->size() > count_before) {
+      return true;
+    } else if (!RowGoesOn() || !FollowRow()) {
+      return false;
+    }
+  }
+}
+
+bool SstableCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full) {
+  const WantedPage& wanted = wanted_[page_next_ - 1];
+  const size_t count = cells->size();
+  const auto end = static_cast<uint32_t>(std::min<size_t>(cell_end_, cell_ + (count_max - count)));
+  if (wanted.page->is_plain()) {
+    cells->resize(count + (end - cell_));
+    wanted.page->FillPlain(cell_, end, wanted.rank, cells->data() + count);
+    cell_ = end;
+  } else {
+    while (cell_ < end && !*is_batch_full) {
+      Cell& cell = cells->emplace_back();
+      cell.family = wanted.rank;
+      if (!FillCell(*wanted.page, cell_++, &cell, is_batch_full)) return false;
+    }
+  }
+  if (cells->size() == count_max) *is_batch_full = true;
+  return true;
+}
+
+bool SstableCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large) {
+  cell->qualifier = page.qualifier(index);
+  cell->timestamp = page.timestamp(index);
+  switch (page.kind(index)) {
+    case StoredKind::kDeleteFamily:
+      cell->kind = CellKind::kDeleteFamily;
+      return true;
+    case StoredKind::kDeleteRange:
+      cell->kind = CellKind::kDeleteRange;
+      cell->range_start = static_cast<int64_t>(LoadFixed64(page.slot(index).data()));
+      return true;
+    case StoredKind::kSet:
+      cell->value = page.slot(index);
+      return true;
+    case StoredKind::kSetLarge:
+      break;
+  }
+  *is_large = true;  // ends the batch: the user may let go of one large value before the next is read
+  const uint64_t group_offset = table_.index.group(group_index_).offset();
+  auto reference = ParseLargeValueReference(table_, page.slot(index), group_offset);
+  if (!reference.ok()) return Fail(std::move(reference).status());
+  auto value = ReadLargeValue(table_, *reference, options_.stats);
+  if (!value.ok()) return Fail(std::move(value).status());
+  pinned_values_.push_back(*std::move(value));
+  cell->value = pinned_values_.back().view();
+  return true;
+}
+
+void SstableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
+  if (!is_positioned_) return;
+  const FamilyMap& map = options_.families;
+  uint32_t rank = 1;
+  while (rank < map.size() && (map[rank] == kSkippedFamily || map[rank] < family)) ++rank;
+  if (rank >= map.size() || map[rank] > family) {
+    MoveToColumn({rank, CellKind::kDeleteFamily});  // past the family: to the beginning of the next
+    return;
+  }
+  if (!PassFamilyTombstone(rank)) return;
+  Cell column{rank, CellKind::kSet};
+  column.qualifier = qualifier;
+  MoveToColumn(column);
+}
+
+// The family's tombstone may be left behind by a move to a column: it is then handed out first. False after a failure.
+bool SstableCursor::PassFamilyTombstone(uint32_t rank) {
+  if (!table_.HasTombstones(rank)) return true;
+  MoveToColumn({rank, CellKind::kDeleteFamily});
+  if (!is_positioned_) return false;
+  if (cell_ < cell_end_ && wanted_[page_next_ - 1].page->rank() == rank &&
+      wanted_[page_next_ - 1].page->kind(cell_) == StoredKind::kDeleteFamily) {
+    family_tombstone_due_ = wanted_[page_next_ - 1].rank;
+    ++cell_;
+  }
+  return true;
+}
+
+size_t SstableCursor::GroupOfColumn(const Cell& column) const {
+  const size_t end = table_.index.UpperBound(row_key_);
+  size_t low = group_index_;  // begins before the column
+  size_t high = end < table_.index.group_count() && table_.index.continues_row(end) ? end + 1 : end;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    const auto order = CompareColumn(table_.index.group(middle).first_cell, column);
+    // A family's tombstone is one cell; of a column there may be more in the group before.
+    if (order < 0 || (order == 0 && column.kind == CellKind::kDeleteFamily)) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+void SstableCursor::MoveToColumn(const Cell& column) {
+  if (RowGoesOn()) {
+    const size_t group_index = GroupOfColumn(column);
+    if (group_index != group_index_ && !ContinueIn(group_index)) return;
+  }
+  if (cell_ < cell_end_ && wanted_[page_next_ - 1].page->rank() < column.family) cell_ = cell_end_;
+  if (cell_ == cell_end_) {
+    while (page_next_ < wanted_.size() && wanted_[page_next_].page->rank() < column.family) ++page_next_;
+    if (page_next_ == wanted_.size()) return;
+    const FamilyPage& page = *wanted_[page_next_++].page;
+    cell_ = page.row_begin(row_);
+    cell_end_ = page.row_begin(row_ + 1);
+  }
+  const FamilyPage& page = *wanted_[page_next_ - 1].page;
+  if (page.rank() == column.family && column.kind == CellKind::kSet) cell_ = page.LowerBound(cell_, cell_end_, column.qualifier);
+}
+
+void SstableCursor::Unpin() {
+  pinned_groups_.clear();
+  pinned_values_.clear();
+}
+
+}  // namespace stele::internal

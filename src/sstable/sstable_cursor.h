@@ -1,0 +1,91 @@
+// sstable/sstable_cursor.h: the cursor over one SSTable.
+//
+// Path:      SstableReader::NewCursor -> here -> row_group_loader.
+// Contract:  cell/cell_cursor.h. Rows are stepped by ordinal inside a row group, cells filled straight from its arrays.
+// Wide rows: a row that continues over row groups is followed group by group; groups without a wanted family are not loaded, and SkipTo
+//            finds the group by the index.
+// Threads:   confined.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cell/cell_cursor.h"
+#include "sstable/open_sstable.h"
+#include "sstable/row_group.h"
+#include "sstable/row_group_loader.h"
+
+namespace stele::internal {
+
+class SstableCursor final : public CellCursor {
+ public:
+  // `owner` keeps `table` open.
+  SstableCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const CursorOptions& options);
+
+  bool SeekToEdge() override;
+  bool SeekRow(std::string_view bound) override;
+  bool NextRow() override;
+  std::string_view row_key() const override { return row_key_; }
+  bool ReadCells(std::vector<Cell>* cells) override;
+  void SkipTo(uint32_t family, std::string_view qualifier) override;
+  void Unpin() override;
+  absl::Status status() const override { return status_; }
+
+ private:
+  using GroupPointer = std::shared_ptr<const RowGroup>;
+  struct WantedPage {
+    const FamilyPage* page;
+    uint32_t rank;  // the user's
+  };
+
+  bool is_forward() const { return options_.direction == Direction::kForward; }
+  bool Fail(absl::Status status);
+  bool AtEnd();
+  bool LoadGroup(size_t group_index);
+  // To a row of the loaded group; a row that began in an earlier group is taken up there.
+  bool EnterRow(uint32_t row);
+  bool EnterLastRowOf(size_t group_index);
+  void BeginRow(uint32_t row);
+  bool NextRowForward();
+  bool NextRowReverse();
+  bool RowGoesOn() const;
+  bool ContinueIn(size_t group_index);
+  // To the next group that may have cells of the row; false when there is none, and on failure.
+  bool FollowRow();
+  bool FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full);
+  bool FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large);
+  // These take the file's own ranks.
+  bool PassFamilyTombstone(uint32_t rank);
+  size_t GroupOfColumn(const Cell& column) const;
+  void MoveToColumn(const Cell& column);
+
+  const std::shared_ptr<const void> owner_;
+  const OpenSstable& table_;
+  const CursorOptions options_;
+  RowGroupLoader loader_;
+  absl::Status status_;
+  bool is_positioned_ = false;
+
+  // The group that cells are read from, and the row in it.
+  GroupPointer group_;
+  size_t group_index_ = 0;
+  uint32_t row_ = 0;
+  std::vector<WantedPage> wanted_;  // of group_
+  size_t page_next_ = 0;            // in wanted_: where the row goes on once [cell_, cell_end_) of the page before is used up
+  uint32_t cell_ = 0;
+  uint32_t cell_end_ = 0;
+
+  std::string_view row_key_;
+  GroupPointer home_group_;  // where the row began, once it was followed out of it; keeps row_key_
+  size_t home_group_index_ = 0;
+  uint32_t home_row_ = 0;
+  bool is_row_tombstone_due_ = false;
+  uint32_t family_tombstone_due_ = 0;  // the user's rank of one that SkipTo passed; 0: none
+
+  std::vector<GroupPointer> pinned_groups_;  // that cells handed out point into, beside group_ and home_group_
+  std::vector<Buffer> pinned_values_;
+};
+
+}  // namespace stele::internal

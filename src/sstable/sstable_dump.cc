@@ -1,0 +1,105 @@
+#include "sstable/sstable_dump.h"
+
+#include "base/status.h"
+#include "sstable/large_value.h"
+#include "sstable/row_group_loader.h"
+
+namespace stele::internal {
+namespace {
+
+void AppendBlockText(std::string* out, const BlockReference& block) {
+  *out += fmt::format("@{} {} of {} bytes {} {:016x}", block.offset, block.stored_bytes, block.raw_bytes, CodecName(block.codec),
+                      block.checksum);
+}
+
+void AppendHead(const OpenSstable& table, std::string* out) {
+  const Footer& footer = table.footer;
+  const SstableSummary& summary = footer.summary;
+  *out += fmt::format("sstable format {} file_id {:016x} {} bytes\n", kSstableFormatVersion, summary.file_id, summary.file_bytes);
+  *out += fmt::format("rows {} cells {} row_tombstones {} tombstones {} logical_bytes {}\n", summary.rows, summary.cells,
+                      summary.row_tombstones, summary.tombstones, summary.logical_bytes);
+  *out += fmt::format("first_row \"{}\" last_row \"{}\"\n", Printable(summary.first_row), Printable(summary.last_row));
+  *out += fmt::format("families by rank: {}\n", fmt::join(footer.family_ids, " "));
+  for (const FamilySummary& family : summary.families) {
+    *out +=
+        fmt::format("family {} cells {} tombstones {} logical_bytes {} timestamps {}..{} versions_max {}\n", family.family_id, family.cells,
+                    family.tombstones, family.logical_bytes, family.timestamp_min, family.timestamp_max, family.versions_max);
+  }
+  *out += fmt::format("bloom @{} {} bytes {:016x}\n", footer.bloom_offset, footer.bloom_bytes, footer.bloom_checksum);
+  *out += fmt::format("index @{} {} bytes {:016x} groups {}\n", summary.index_offset, summary.index_bytes, summary.index_checksum,
+                      footer.group_count);
+}
+
+absl::Status AppendCell(const OpenSstable& table, uint64_t group_offset, const FamilyPage& page, uint32_t cell, std::string* out) {
+  *out += fmt::format("    {} \"{}\" {} ", page.rank(), Printable(page.qualifier(cell)), page.timestamp(cell));
+  const std::string_view slot = page.slot(cell);
+  switch (page.kind(cell)) {
+    case StoredKind::kDeleteFamily:
+      *out += "delete family\n";
+      break;
+    case StoredKind::kDeleteRange:
+      *out += fmt::format("delete from {}\n", static_cast<int64_t>(LoadFixed64(slot.data())));
+      break;
+    case StoredKind::kSet:
+      *out += fmt::format("= \"{}\"\n", Printable(slot));
+      break;
+    case StoredKind::kSetLarge: {
+      STELE_ASSIGN_OR_RETURN(const LargeValueReference reference, ParseLargeValueReference(table, slot, group_offset));
+      *out += fmt::format("= {} bytes apart\n", reference.value_bytes);
+      for (const BlockReference& block : reference.blocks) {
+        *out += "      block ";
+        AppendBlockText(out, block);
+        *out += '\n';
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AppendRows(const OpenSstable& table, uint64_t group_offset, const RowGroup& group, std::string* out) {
+  for (uint32_t row = 0; row < group.row_count(); ++row) {
+    *out += fmt::format("  row \"{}\"{}\n", Printable(group.keys().key(row)), group.keys().is_row_deleted(row) ? " deleted" : "");
+    for (const FamilyPage& page : group.pages()) {
+      for (uint32_t cell = page.row_begin(row); cell < page.row_begin(row + 1); ++cell) {
+        STELE_RETURN_IF_ERROR(AppendCell(table, group_offset, page, cell, out));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+void AppendGroupText(const GroupReference& group, size_t group_index, std::string* out) {
+  *out +=
+      fmt::format("group {} rows {} \"{}\" .. \"{}\"", group_index, group.row_count, Printable(group.first_row), Printable(group.last_row));
+  if (group.continues_row) {
+    *out += fmt::format(" continues at family {} \"{}\" {}", group.first_cell.family, Printable(group.first_cell.qualifier),
+                        group.first_cell.timestamp);
+  }
+  *out += '\n';
+  for (const UnitReference& unit : group.units) {
+    *out += unit.rank_first == kRowRank ? std::string("  keys ") : fmt::format("  families {}..{} ", unit.rank_first, unit.rank_last);
+    AppendBlockText(out, unit.block);
+    *out += '\n';
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DumpSstable(const OpenSstable& table, bool cells) {
+  std::string out;
+  AppendHead(table, &out);
+  const FamilyMap all(table.footer.family_ids.size() + 1, 1);
+  RowGroupLoader loader(table, all, /*fill_cache=*/false, nullptr);
+  for (size_t i = 0; i < table.index.group_count(); ++i) {
+    const GroupReference reference = table.index.group(i);
+    AppendGroupText(reference, i, &out);
+    STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const RowGroup> group, loader.Load(i));
+    for (const FamilyPage& page : group->pages()) {
+      out += fmt::format("  page of family {}: cells {} qualifiers {}\n", page.rank(), page.cell_count(), page.qualifier_count());
+    }
+    if (cells) STELE_RETURN_IF_ERROR(AppendRows(table, reference.offset(), *group, &out));
+  }
+  return out;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,86 @@
+// sstable/sstable_format.h: the constants of an SSTable and its outermost parts: block references, footer, tail.
+//
+// Path:      sstable builder writes them, sstable reader reads them.
+// Format:    docs/format/sstable.md. A file is, without a gap:
+//              row groups, each preceded by the large values of its cells' blocks
+//                row group = keys unit, then family units; every unit one checked block
+//              bloom        one checked block
+//              index        one checked block: an entry per row group
+//              footer       SstableSummary, family ids by rank, references to bloom
+//              tail         64 bytes:
+//                0 file_id u64 | 8 footer offset u64 | 16 footer bytes u64 | 24 footer checksum u64 | 32 incompatible features u32
+//                36 compatible features u32 | 40 reserved u32 = 0 | 44 format version u32 | 48 checksum of 0..47 u64 | 56 magic u64
+// Checks:    a checksum is XXH3-64 seeded with BlockSeed(file_id, offset) and stands in the reference to the block.
+// Errors:    ReadFooter and ReadTail answer DataLoss; a newer format or an unknown incompatible feature Unimplemented.
+// Threads:   plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "sstable/codec.h"
+#include "sstable/sstable_summary.h"
+
+namespace stele::internal {
+
+inline constexpr uint64_t kSstableMagic = 0x544c42545f4c5453;  // "STL_TBLT"
+inline constexpr uint32_t kSstableFormatVersion = 0;           // may change without migration until 0.1.0
+inline constexpr uint32_t kSstableFeaturesKnown = 0;           // incompatible feature bits this code understands
+inline constexpr size_t kSstableTailBytes = 64;
+
+// No block, nor a row group's blocks together, decode to more, whatever their references say.
+inline constexpr uint32_t kBlockRawBytesMax = 64 << 20;
+inline constexpr uint32_t kRowGroupBytesMin = 64;
+inline constexpr uint32_t kRowGroupBytesMax = 8 << 20;  // what a builder may be asked for; leaves room for arrays and a last cell
+// Values from here on lie apart, in blocks of up to kLargeValueBlockBytes.
+inline constexpr size_t kLargeValueBytes = 64 << 10;
+inline constexpr size_t kLargeValueBlockBytes = 4 << 20;
+inline constexpr uint64_t kValueBytesMax = 256 << 20;
+
+// How a cell of a family page is stored: CellKind, but for values that lie apart. What the value slot holds:
+enum class StoredKind : uint8_t {
+  kDeleteFamily = 1,  // nothing
+  kDeleteRange = 2,   // range_start, eight bytes
+  kSet = 3,           // the value
+  kSetLarge = 4,      // a large value's reference (sstable/large_value.h)
+};
+
+// The checked block that lies at an offset known from elsewhere.
+struct BlockReference {
+  uint64_t offset = 0;
+  uint32_t stored_bytes = 0;
+  uint32_t raw_bytes = 0;
+  Codec codec = Codec::kNone;
+  uint64_t checksum = 0;  // of the stored bytes
+};
+
+// Binds a block to its file and its place in it: a block of another file, or moved within this one, does not pass (engine rule 19).
+inline uint64_t BlockSeed(uint64_t file_id, uint64_t offset) { return file_id ^ (offset * 0x9e3779b97f4a7c15); }
+
+struct Footer {
+  SstableSummary summary;
+  std::vector<uint32_t> family_ids;  // by rank - 1
+  uint64_t group_count = 0;
+  uint64_t bloom_offset = 0;
+  uint64_t bloom_bytes = 0;  // 0: no rows
+  uint64_t bloom_checksum = 0;
+};
+void AppendFooter(std::string* out, const Footer& footer);
+// False when the bytes are no footer.
+bool ReadFooter(std::string_view bytes, Footer* footer);
+
+struct Tail {
+  uint64_t file_id = 0;
+  uint64_t footer_offset = 0;
+  uint64_t footer_bytes = 0;
+  uint64_t footer_checksum = 0;
+};
+void AppendTail(std::string* out, const Tail& tail);
+// `bytes` are the last kSstableTailBytes of the file `name`, `offset` where they stand.
+absl::StatusOr<Tail> ReadTail(std::string_view bytes, std::string_view name, uint64_t offset);
+
+}  // namespace stele::internal
