@@ -73,7 +73,8 @@ TEST(Coding, OverflowingVarintIsRefused) {
     EXPECT_FALSE(reader.ReadVarint(&v)) << bytes.size();
     EXPECT_FALSE(reader.ok());
   }
-  ByteReader reader(nine + '\x01');
+  const std::string largest = nine + '\x01';
+  ByteReader reader(largest);
   uint64_t v = 0;
   EXPECT_TRUE(reader.ReadVarint(&v));
   EXPECT_EQ(v, UINT64_MAX);

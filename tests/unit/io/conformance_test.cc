@@ -337,7 +337,9 @@ TEST_P(FileSystemConformance, ReadersRunBesideAWriter) {
   }
   for (int i = 0; i < kBlocks; ++i) {
     EXPECT_TRUE(file->Write(i * kBlockBytes, std::string(kBlockBytes, 'x')).ok());
-    if (i % 50 == 0) EXPECT_TRUE(file->Sync().ok());
+    if (i % 50 == 0) {
+      EXPECT_TRUE(file->Sync().ok());
+    }
   }
   for (std::thread& reader : readers) reader.join();
 }
