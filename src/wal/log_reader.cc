@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/buffer.h"
 #include "base/status.h"
 #include "io/file_names.h"
 #include "wal/log_format.h"
@@ -73,6 +74,7 @@ class LogWalk {
     tail_.last_checksum = segment->previous_checksum;
     tail_.last_sequence = segment->previous_sequence;
     while (true) {
+      tail_.synced_end = std::max(tail_.synced_end, segment->synced_end);
       const SegmentHeader* const next = Successor(*segment);
       STELE_RETURN_IF_ERROR(ReadSegment(segment->segment_number, next != nullptr ? next->previous_end.offset : UINT64_MAX));
       const bool linked = next != nullptr && next->previous_end.offset == tail_.end_offset &&
@@ -93,6 +95,7 @@ class LogWalk {
       if (!record.has_value() || !Continues(*record) || record->end_offset > end_offset_max) break;
       tail_.clean = record->header.type == RecordType::kEndMark;
       if (!tail_.clean) STELE_RETURN_IF_ERROR(visit_(record->header.sequence, record->payload));
+      if (record->header.synced_offset > 0) tail_.synced_end = {number, record->header.synced_offset};
       tail_.last_checksum = record->header.checksum;
       tail_.last_sequence = record->header.sequence;
       offset = record->end_offset;
@@ -153,13 +156,33 @@ class LogWalk {
   LogTail tail_;
 };
 
+constexpr uint64_t kRewriteBytes = uint64_t{1} << 20;
+
+absl::Status Rewrite(File* file, uint64_t begin_offset, uint64_t end_offset) {
+  if (begin_offset >= end_offset) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(std::min(kRewriteBytes, end_offset - begin_offset)));
+  for (uint64_t offset = begin_offset; offset < end_offset;) {
+    const size_t wanted = std::min<uint64_t>(buffer.size(), end_offset - offset);
+    STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(offset, wanted, buffer.data()));
+    if (got != wanted) return DataLoss(file->path(), offset + got, "the file ends before its records do");
+    STELE_RETURN_IF_ERROR(file->Write(offset, buffer.view().substr(0, got)));
+    offset += got;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<LogTail> ReadLog(const LogReadOptions& options, const LogVisitor& visit) { return LogWalk(options, visit).Run(); }
 
 absl::Status SyncReplayedLog(const LogReadOptions& options, const LogTail& tail) {
-  for (const uint64_t number : tail.live_numbers) {
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, options.file_system->Open(SegmentPath(options, number), OpenMode::kReadWrite));
+  for (size_t i = 0; i < tail.live_numbers.size(); ++i) {
+    const LogPosition end{tail.live_numbers[i], tail.live_ends[i].offset};
+    if (end <= tail.synced_end) continue;
+    const uint64_t begin_offset = end.segment_number == tail.synced_end.segment_number ? tail.synced_end.offset : 0;
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                           options.file_system->Open(SegmentPath(options, end.segment_number), OpenMode::kReadWrite));
+    STELE_RETURN_IF_ERROR(Rewrite(file.get(), begin_offset, end.offset));
     STELE_RETURN_IF_ERROR(file->Sync());
   }
   return options.file_system->SyncDirectory(options.directory);

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/file_system.h"
+#include "wal/log_format.h"
 
 namespace stele::internal {
 
@@ -36,6 +37,7 @@ struct LogTail {
   bool clean = false;                   // an end mark was found
   uint64_t discarded_bytes = 0;         // after the end, not replayed: a torn tail
   uint64_t released_sequence = 0;       // the last before the first segment: records up to it are in no segment
+  LogPosition synced_end;               // everything before it is attested as synced
   std::vector<uint64_t> live_numbers;   // segments that the log goes through, ascending
   std::vector<SegmentEnd> live_ends;    // of each of live_numbers
   std::vector<uint64_t> spare_numbers;  // all others: blank, stale, discarded, or below oldest_segment; ascending
@@ -53,8 +55,9 @@ using LogVisitor = std::function<absl::Status(uint64_t sequence, std::string_vie
 
 absl::StatusOr<LogTail> ReadLog(const LogReadOptions& options, const LogVisitor& visit);
 
-// Makes what ReadLog replayed durable (engine rule 3: before the first new ack). CommitLog::Start comes after it: the new segment's header
-// attests what was replayed as synced.
+// Makes what ReadLog replayed durable (engine rule 3: before the first new ack). What is not attested as synced is written again first:
+// after a failed sync the system may show bytes that are on no disk and that no later sync would write. CommitLog::Start comes after it:
+// the new segment's header attests what was replayed as synced.
 absl::Status SyncReplayedLog(const LogReadOptions& options, const LogTail& tail);
 
 // One segment as text for `stele dump`: a line a record (offset, sequence, length, checksum state); goes on past damage where it can.
