@@ -30,7 +30,7 @@ std::chrono::system_clock::time_point Timestamp::ToTimePoint() const {
 
 std::string Timestamp::ToString() const {
   const int64_t days = FloorDivide(micros_, kMicrosPerDay);
-  const int64_t micros_of_day = micros_ - days * kMicrosPerDay;
+  const int64_t micros_of_day = micros_ % kMicrosPerDay + (micros_ % kMicrosPerDay < 0 ? kMicrosPerDay : 0);
   // The calendar repeats every 400 years, and std::chrono's years end at 32767: take the date within one cycle and add the cycles.
   const int64_t cycles = FloorDivide(days, kDaysPer400Years);
   const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{days - cycles * kDaysPer400Years}}};
