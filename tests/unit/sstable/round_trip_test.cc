@@ -24,8 +24,8 @@ const NamedShape kShapes[] = {
     {"zstd", {.row_count = 300, .family_count = 3}, 2048, Codec::kZstd},
     {"raw", {.row_count = 300, .family_count = 3, .is_key_length_fixed = false}, 700, Codec::kNone},
     {"hundred_families", {.row_count = 150, .family_count = 100, .cells_per_row = 9}, 8192},
-    {"wide_rows", {.row_count = 6, .family_count = 3, .cells_per_row = 4000, .qualifier_count = 0}, 600},
-    {"long_histories", {.row_count = 8, .family_count = 2, .cells_per_row = 3000, .qualifier_count = 3}, 500},
+    {"wide_rows", {.row_count = 5, .family_count = 3, .cells_per_row = 2000, .qualifier_count = 0}, 400},
+    {"long_histories", {.row_count = 6, .family_count = 2, .cells_per_row = 2000, .qualifier_count = 3}, 400},
     {"wide_among_narrow", {.row_count = 120, .family_count = 4, .cells_per_row = 30, .qualifier_count = 40}, 256},
     {"tombstones", {.row_count = 300, .family_count = 5, .cells_per_row = 8, .tombstone_percent = 70}, 512},
     {"empty_values", {.row_count = 300, .family_count = 2, .cells_per_row = 4, .value_bytes = 0}},
@@ -129,7 +129,7 @@ TEST_P(RoundTrip, Seeks) {
   auto forward = NewCursor(Direction::kForward, map);
   auto reverse = NewCursor(Direction::kReverse, map);
   const auto by_key = [](const OwnedRow& row, const std::string& bound) { return row.row_key < bound; };
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const std::string bound = RandomBound();
     const auto place = std::lower_bound(rows_.begin(), rows_.end(), bound, by_key);
     ASSERT_EQ(forward->SeekRow(bound), place != rows_.end()) << forward->status();
@@ -156,17 +156,20 @@ void ExpectSkipped(const std::vector<OwnedCell>& wanted, const std::vector<Owned
     ASSERT_LT(at, wanted.size()) << "out of order or made up: " << ToText(cell);
     ++at;
   }
+  at = 0;
   for (const OwnedCell& cell : wanted) {
+    const bool is_there = at < got.size() && got[at] == cell;
+    if (is_there) ++at;
     const bool is_tombstone_over =
         cell.kind == CellKind::kDeleteRow || (cell.kind == CellKind::kDeleteFamily && cell.family == column.family);
-    if (!is_tombstone_over && CompareColumn(cell.View(), column.View()) < 0) continue;
-    ASSERT_NE(std::find(got.begin(), got.end(), cell), got.end()) << "left out: " << ToText(cell) << " after skip to " << ToText(column);
+    const bool may_go = !is_tombstone_over && CompareColumn(cell.View(), column.View()) < 0;
+    ASSERT_TRUE(is_there || may_go) << "left out: " << ToText(cell) << " after skip to " << ToText(column);
   }
 }
 
 TEST_P(RoundTrip, SkipTo) {
   const FamilyMap map = random_.OneIn(3) ? RandomMap() : AllFamilies(GetParam().shape.family_count);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const OwnedRow& row = rows_[random_.Below(rows_.size())];
     const std::vector<OwnedCell> wanted = Projected(row.cells, map);
     auto cursor = NewCursor(Direction::kForward, map);
