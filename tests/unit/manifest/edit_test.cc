@@ -1,0 +1,232 @@
+// Edits: what is encoded comes back, what is no edit is refused without harm, and what does not fit a version is refused with its reason.
+#include "manifest/edit.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/coding.h"
+#include "base/status.h"
+#include "manifest/stack_edits.h"
+#include "support/manifest_history.h"
+
+namespace stele::internal {
+namespace {
+
+std::string Message(const absl::Status& status) { return std::string(ToStd(status.message())); }
+
+TEST(EditTest, RandomEditsComeBackAsTheyWere) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    VersionHistory history(seed);
+    for (int step = 0; step < 60; ++step) {
+      const Edit edit = history.Next();
+      const std::string bytes = EncodeEdit(edit);
+      const auto decoded = DecodeEdit(bytes);
+      ASSERT_TRUE(decoded.ok()) << decoded.status();
+      ASSERT_EQ(EditText(*decoded), EditText(edit));
+      ASSERT_EQ(EncodeEdit(*decoded), bytes);
+    }
+  }
+}
+
+TEST(EditTest, ASnapshotMakesTheVersionFromNothing) {
+  for (uint64_t seed = 100; seed < 120; ++seed) {
+    VersionHistory history(seed);
+    for (int step = 0; step < 40; ++step) history.Next();
+    const Version& version = *history.version();
+    ASSERT_TRUE(CheckVersion(version).ok()) << CheckVersion(version);
+    const auto decoded = DecodeEdit(EncodeEdit(SnapshotEdit(version)));
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    const auto rebuilt = Apply(Version(), *decoded);
+    ASSERT_TRUE(rebuilt.ok()) << rebuilt.status();
+    EXPECT_EQ(VersionText(**rebuilt), VersionText(version));
+    // One file that several references share is one file again.
+    EXPECT_TRUE(CheckVersion(**rebuilt).ok());
+  }
+}
+
+TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
+  Schema schema;
+  schema.AddFamily("a", GcRule::None())
+      .AddFamily("b", GcRule::MaxNumVersions(7))
+      .AddFamily("c", GcRule::MaxAge(std::chrono::milliseconds(5)));
+  schema.AddFamily("d", GcRule::Intersection(GcRule::MaxNumVersions(1),
+                                             GcRule::Union(GcRule::MaxNumVersions(9), GcRule::MaxAge(std::chrono::hours(1)))));
+  schema.SetCompression(Compression::kNone).SetGranularity(TimestampGranularity::kMicros).AddSplit("m").AddSplit("q").SetProperty("k", "");
+  schema.SetLimits({.row_key_bytes = 10, .qualifier_bytes = 20, .value_bytes = 30, .row_bytes = 40, .mutations = 50});
+  const std::vector<FamilyEntry> families = {{4, "a"}, {2, "b"}, {9, "c"}, {1, "d"}};
+  Edit edit;
+  edit.tables.push_back(NewTable(MakeDefinition(3, "table", 12, schema, families), {"m", "q"}));
+  const auto decoded = DecodeEdit(EncodeEdit(edit));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  const TableDefinition& definition = *decoded->tables.at(0).definition;
+  EXPECT_EQ(definition.schema, schema);
+  EXPECT_EQ(definition.families.ids(), (std::vector<uint32_t>{4, 2, 9, 1}));
+  EXPECT_EQ(definition.epoch, 12u);
+  EXPECT_EQ(definition.name, "table");
+  ASSERT_EQ(definition.retentions.size(), 4u);
+  EXPECT_EQ(definition.retentions[1].rule(), GcRule::MaxNumVersions(7));
+}
+
+TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {
+  VersionHistory history(5);
+  for (int step = 0; step < 30; ++step) {
+    const std::string bytes = EncodeEdit(history.Next());
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      const auto decoded = DecodeEdit(std::string_view(bytes).substr(0, length));
+      if (!decoded.ok()) {
+        ASSERT_TRUE(absl::IsInvalidArgument(decoded.status()));
+        continue;
+      }
+      // A cut between two fields leaves an edit; it must then be one that says less.
+      ASSERT_LT(EncodeEdit(*decoded).size(), bytes.size());
+    }
+  }
+}
+
+TEST(EditTest, UnknownTagsAndImpossibleCountsAreRefused) {
+  for (const uint64_t tag : {uint64_t{0}, uint64_t{9}, uint64_t{1} << 40}) {
+    std::string bytes;
+    AppendVarint(bytes, tag);
+    EXPECT_NE(Message(DecodeEdit(bytes).status()).find("unknown edit tag"), std::string::npos) << tag;
+  }
+  std::string table;
+  AppendVarint(table, 2);  // a table
+  AppendVarint(table, 1);  // its id
+  EXPECT_FALSE(DecodeEdit(table).ok()) << "a table must end";
+  std::string unknown = table;
+  AppendVarint(unknown, 77);
+  EXPECT_NE(Message(DecodeEdit(unknown).status()).find("unknown table tag"), std::string::npos);
+  std::string tablet = table;
+  AppendVarint(tablet, 4);
+  tablet.push_back(1);  // unbounded
+  AppendBytes(tablet, "");
+  AppendVarint(tablet, UINT64_MAX);  // references
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(tablet).status()));
+  std::string nested = table;
+  AppendVarint(nested, 2);
+  for (int i = 0; i < 100'000; ++i) nested += "\x03\x02";  // unions of two without end
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(nested).status()));
+}
+
+TEST(EditTest, ADefinitionNoUserCouldMakeIsRefused) {
+  const auto decode = [](const std::shared_ptr<const TableDefinition>& definition) {
+    Edit edit;
+    edit.tables.push_back(NewTable(definition));
+    return DecodeEdit(EncodeEdit(edit)).status();
+  };
+  EXPECT_TRUE(decode(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}})).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(decode(TestDefinition(1, "no spaces", 1, {{"cf", GcRule::None()}}))));
+  EXPECT_TRUE(absl::IsInvalidArgument(decode(TestDefinition(1, "t", 1, {{"c f", GcRule::None()}}))));
+  EXPECT_TRUE(absl::IsInvalidArgument(decode(TestDefinition(1, "t", 1, {{"cf", GcRule::MaxNumVersions(0)}}))));
+  Schema schema;
+  schema.AddFamily("a").AddFamily("b");
+  EXPECT_TRUE(absl::IsInvalidArgument(decode(MakeDefinition(1, "t", 1, schema, {{5, "a"}, {5, "b"}}))));
+}
+
+class ApplyTest : public ::testing::Test {
+ protected:
+  ApplyTest() {
+    Edit edit;
+    edit.tables.push_back(NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}}), {"m"}));
+    edit.new_files.push_back(TestFile(5, "a", "z"));
+    edit.last_sequence = 9;
+    edit.next_file_number = 6;
+    edit.next_table_id = 2;
+    edit.next_family_id = 2;
+    edit.tables[0].flushed_through = 9;
+    edit.tables[0].tablets[0].stack.push_back({5, KeyRange{"a", "m", false}, 1, 9});
+    version_ = Apply(Version(), edit).value();
+  }
+  // The refusal of an edit that changes table 1.
+  std::string Refusal(const std::function<void(Edit*, TableEdit*)>& change) {
+    Edit edit;
+    edit.tables.emplace_back().table_id = 1;
+    change(&edit, &edit.tables[0]);
+    const auto next = Apply(*version_, edit);
+    return next.ok() ? "OK" : Message(next.status());
+  }
+  std::shared_ptr<const Version> version_;
+};
+
+TEST_F(ApplyTest, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(Refusal([](Edit*, TableEdit*) {}), "OK");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->table_id = 2; }), "table 2: it does not exist");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->table_id = 2, t->drop = true; }), "table 2: it does not exist");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->drop = true, t->flushed_through = 10; }), "table 1: it is dropped and changed at once");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->flushed_through = 8; }), "table 1: its flushed_through goes back");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
+              t->definition = TestDefinition(1, "t", 1, {{"cf", GcRule::None()}});
+            }),
+            "table 1: its schema epoch does not rise");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
+              t->definition = TestDefinition(2, "t", 2, {{"cf", GcRule::None()}});
+            }),
+            "table 1: it gets another table's definition");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
+              t->definition = TestDefinition(1, "t", 2, {{"other", GcRule::None()}});
+            }),
+            "table 1: family \"other\" has the used id 1");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
+              t->tablets.push_back({KeyRange::All(), {}});
+            }),
+            "table 1: it has no tablet that begins at \"\" and ends as the edit says");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
+              t->tablets.push_back({KeyRange{"m", "", true}, {{6, KeyRange{"m", "", true}, 1, 2}}});
+            }),
+            "table 1: file 6 is not known");
+  EXPECT_EQ(Refusal([](Edit* e, TableEdit*) { e->new_files.push_back(TestFile(6, "a", "b")); }),
+            "the edit describes 1 files and refers to 0 of them");
+  EXPECT_EQ(Refusal([](Edit* e, TableEdit*) {
+              e->new_files = {TestFile(6, "a", "b"), TestFile(6, "a", "b")};
+            }),
+            "the edit describes a file twice");
+  EXPECT_EQ(Refusal([](Edit* e, TableEdit* t) {
+              e->new_files.push_back(TestFile(5, "a", "b"));
+              t->tablets.push_back({KeyRange{"m", "", true}, {{5, KeyRange{"m", "", true}, 1, 2}}});
+            }),
+            "table 1: file 5 is described twice");
+}
+
+TEST_F(ApplyTest, IdsAreNotUsedAgain) {
+  Edit drop;
+  drop.tables.emplace_back().table_id = 1;
+  drop.tables[0].drop = true;
+  version_ = Apply(*version_, drop).value();
+  EXPECT_TRUE(version_->Files().empty());
+  Edit again;
+  again.tables.push_back(NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}}, 2)));
+  EXPECT_EQ(Message(Apply(*version_, again).status()), "table 1: its id was used before");
+  again.tables[0] = NewTable(TestDefinition(2, "t", 1, {{"cf", GcRule::None()}}, 1));
+  EXPECT_EQ(Message(Apply(*version_, again).status()), "table 2: family \"cf\" has the used id 1");
+}
+
+TEST_F(ApplyTest, TheGreatestMarksStay) {
+  Edit edit;
+  edit.last_sequence = 4;
+  edit.clock_mark = -3;
+  edit.next_file_number = 2;
+  edit.next_table_id = 1;
+  edit.next_family_id = 50;
+  const auto next = Apply(*version_, edit).value();
+  EXPECT_EQ(next->last_sequence, 9u);
+  EXPECT_EQ(next->clock_mark, 0);
+  EXPECT_EQ(next->next_file_number, 6u);
+  EXPECT_EQ(next->next_table_id, 2u);
+  EXPECT_EQ(next->next_family_id, 50u);
+}
+
+TEST_F(ApplyTest, TheOldVersionStays) {
+  const std::string before = VersionText(*version_);
+  Edit edit;
+  TableEdit& table = edit.tables.emplace_back();
+  table.table_id = 1;
+  table.tablets = Excise(*version_->tables.at(1), KeyRange::All());
+  ASSERT_EQ(table.tablets.size(), 1u);
+  const auto next = Apply(*version_, edit).value();
+  EXPECT_TRUE(next->Files().empty());
+  EXPECT_EQ(VersionText(*version_), before);
+}
+
+}  // namespace
+}  // namespace stele::internal

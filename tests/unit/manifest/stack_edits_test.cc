@@ -1,0 +1,257 @@
+// The stacks that installs write: single cases, and random histories against a model that knows per row which files it is in.
+#include "manifest/stack_edits.h"
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "support/manifest_history.h"
+
+namespace stele::internal {
+namespace {
+
+std::string Text(const std::vector<TabletEdit>& edits) {
+  Edit edit;
+  edit.tables.emplace_back().tablets = edits;
+  const std::string text = EditText(edit);
+  return text.substr(text.find("  table 0\n") + 10);
+}
+
+class StackTest : public ::testing::Test {
+ protected:
+  StackTest() {
+    Edit edit;
+    edit.tables.push_back(NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}}), {"h", "p"}));
+    edit.last_sequence = 1000;
+    edit.next_file_number = 1000;
+    edit.next_table_id = 2;
+    edit.next_family_id = 2;
+    Take(edit);
+  }
+  const TableState& table() const { return *version_->tables.at(1); }
+  void Take(const Edit& edit) {
+    const auto next = Apply(*version_, edit);
+    ASSERT_TRUE(next.ok()) << next.status();
+    version_ = *next;
+    const absl::Status checked = CheckVersion(*version_);
+    ASSERT_TRUE(checked.ok()) << checked << "\n" << VersionText(*version_);
+  }
+  void Take(std::vector<TabletEdit> tablets, std::vector<SstableFile> files = {}) {
+    Edit edit;
+    edit.new_files = std::move(files);
+    edit.tables.push_back({.table_id = 1, .tablets = std::move(tablets)});
+    Take(edit);
+  }
+  void Flush(uint64_t number, const std::string& first, const std::string& last, uint64_t sequence) {
+    const SstableFile file = TestFile(number, first, last);
+    Take(InstallFlush(table(), file, sequence, sequence + 4), {file});
+  }
+  std::shared_ptr<const Version> version_ = std::make_shared<const Version>();
+};
+
+TEST_F(StackTest, AFlushIsSharedByTheTabletsItsRowsTouch) {
+  EXPECT_EQ(Text(InstallFlush(table(), TestFile(5, "c", "k"), 1, 5)),
+            "    tablet [\"\", \"h\")\n      file 5 [\"c\", \"h\") sequences 1-5\n"
+            "    tablet [\"h\", \"p\")\n      file 5 [\"h\", \"k\\x00\") sequences 1-5\n");
+  EXPECT_EQ(Text(InstallFlush(table(), TestFile(5, "p", "p"), 1, 5)),
+            "    tablet [\"p\", end)\n      file 5 [\"p\", \"p\\x00\") sequences 1-5\n");
+}
+
+TEST_F(StackTest, TheNewestComesFirst) {
+  Flush(5, "a", "b", 1);
+  EXPECT_EQ(Text(InstallFlush(table(), TestFile(6, "b", "c"), 6, 7)),
+            "    tablet [\"\", \"h\")\n      file 6 [\"b\", \"c\\x00\") sequences 6-7\n      file 5 [\"a\", \"b\\x00\") sequences 1-5\n");
+}
+
+TEST_F(StackTest, AnExcisionDropsNarrowsAndCuts) {
+  Flush(5, "a", "b", 1);   // before the hole
+  Flush(6, "c", "d", 11);  // inside
+  Flush(7, "a", "g", 21);  // cut in the middle
+  Flush(8, "d", "z", 31);  // narrowed, and shared with the other tablets
+  const std::vector<TabletEdit> edits = Excise(table(), KeyRange{"c", "e", false});
+  EXPECT_EQ(Text(edits),
+            "    tablet [\"\", \"h\")\n"
+            "      file 8 [\"e\", \"h\") sequences 31-35\n"
+            "      file 7 [\"a\", \"c\") sequences 21-25\n"
+            "      file 7 [\"e\", \"g\\x00\") sequences 21-25\n"
+            "      file 5 [\"a\", \"b\\x00\") sequences 1-5\n");
+  Take(edits);
+  EXPECT_TRUE(Excise(table(), KeyRange{"c", "e", false}).empty()) << "nothing is left there";
+  EXPECT_TRUE(Excise(table(), KeyRange{"c", "c", false}).empty());
+  Take(Excise(table(), KeyRange::All()));
+  EXPECT_TRUE(version_->Files().empty());
+}
+
+TEST_F(StackTest, APieceWithoutARowOfTheFileIsNotKept) {
+  Flush(5, "b", "d", 1);
+  Take(Excise(table(), KeyRange{"a", "d", false}));
+  EXPECT_EQ(Text(Excise(table(), KeyRange{"d", "e", false})), "    tablet [\"\", \"h\")\n");
+}
+
+TEST_F(StackTest, ACompactionTakesItsInputsPlace) {
+  for (uint64_t i = 0; i < 4; ++i) Flush(5 + i, "a", "c", 1 + 10 * i);
+  const Tablet& tablet = table().tablets[0];
+  const std::vector<SstableReference> middle(tablet.stack.begin() + 1, tablet.stack.begin() + 3);
+  const auto merged = InstallCompaction(table(), tablet.range, middle, TestFile(20, "b", "c"));
+  ASSERT_TRUE(merged.ok());
+  EXPECT_EQ(Text({*merged}),
+            "    tablet [\"\", \"h\")\n"
+            "      file 8 [\"a\", \"c\\x00\") sequences 31-35\n"
+            "      file 20 [\"b\", \"c\\x00\") sequences 11-25\n"
+            "      file 5 [\"a\", \"c\\x00\") sequences 1-5\n");
+  const auto emptied = InstallCompaction(table(), tablet.range, tablet.stack, std::nullopt);
+  ASSERT_TRUE(emptied.ok());
+  EXPECT_TRUE(emptied->stack.empty());
+}
+
+TEST_F(StackTest, ACompactionWhoseInputsMovedIsRefused) {
+  for (uint64_t i = 0; i < 3; ++i) Flush(5 + i, "a", "c", 1 + 10 * i);
+  const KeyRange range = table().tablets[0].range;
+  const std::vector<SstableReference> all = table().tablets[0].stack;
+  const std::vector<SstableReference> newest(all.begin(), all.begin() + 2);
+  const std::vector<SstableReference> gap = {all[0], all[2]};
+  EXPECT_TRUE(absl::IsFailedPrecondition(InstallCompaction(table(), range, gap, std::nullopt).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(InstallCompaction(table(), KeyRange::All(), newest, std::nullopt).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(InstallCompaction(table(), range, {}, std::nullopt).status()));
+  Flush(9, "a", "c", 41);
+  EXPECT_TRUE(InstallCompaction(table(), range, newest, std::nullopt).ok()) << "a newer flush is no obstacle";
+  Take(Excise(table(), KeyRange{"c", "d", false}));
+  EXPECT_TRUE(absl::IsFailedPrecondition(InstallCompaction(table(), range, newest, std::nullopt).status()));
+}
+
+TEST_F(StackTest, AnIntervalIsNotDivided) {
+  Flush(5, "a", "g", 1);
+  Flush(6, "a", "g", 11);
+  Take(Excise(table(), KeyRange{"c", "d", false}));  // two pieces each
+  const Tablet& tablet = table().tablets[0];
+  ASSERT_EQ(tablet.stack.size(), 4u);
+  const std::vector<SstableReference> three(tablet.stack.begin(), tablet.stack.begin() + 3);
+  EXPECT_TRUE(absl::IsFailedPrecondition(InstallCompaction(table(), tablet.range, three, TestFile(20, "a", "g")).status()));
+  const std::vector<SstableReference> last(tablet.stack.begin() + 3, tablet.stack.end());
+  EXPECT_TRUE(absl::IsFailedPrecondition(InstallCompaction(table(), tablet.range, last, TestFile(20, "a", "g")).status()));
+  EXPECT_TRUE(InstallCompaction(table(), tablet.range, tablet.stack, TestFile(20, "a", "g")).ok());
+}
+
+TEST_F(StackTest, ADropTakesJustWhatItNames) {
+  for (uint64_t i = 0; i < 3; ++i) Flush(5 + i, "a", "c", 1 + 10 * i);
+  const Tablet& tablet = table().tablets[0];
+  const std::vector<SstableReference> ends = {tablet.stack[0], tablet.stack[2]};
+  const auto edit = InstallDrop(table(), tablet.range, ends);
+  ASSERT_TRUE(edit.ok());
+  EXPECT_EQ(Text({*edit}), "    tablet [\"\", \"h\")\n      file 6 [\"a\", \"c\\x00\") sequences 11-15\n");
+  std::vector<SstableReference> gone = ends;
+  gone[0].range.start = "b";
+  EXPECT_TRUE(absl::IsFailedPrecondition(InstallDrop(table(), tablet.range, gone).status()));
+}
+
+// For every row of a small row space, which files hold it, newest first: what the stacks must say.
+class RowModel {
+ public:
+  RowModel() {
+    for (char a = 'a'; a <= 'j'; ++a) {
+      for (const char* tail : {"", "m"}) files_by_row_[std::string(1, a) + tail];
+    }
+  }
+  void Flush(const SstableFile& file) {
+    for (auto& [row, files] : files_by_row_) {
+      if (RowsOf(file).Contains(row)) files.insert(files.begin(), file.number);
+    }
+  }
+  void Excise(const KeyRange& range) {
+    for (auto& [row, files] : files_by_row_) {
+      if (range.Contains(row)) files.clear();
+    }
+  }
+  // The output stands where the inputs stood: behind all that is newer than they are.
+  void Compact(const KeyRange& output_range, const std::set<uint64_t>& newer, const std::set<uint64_t>& inputs, uint64_t output) {
+    for (auto& [row, files] : files_by_row_) {
+      if (!output_range.Contains(row)) continue;
+      std::erase_if(files, [&](uint64_t number) { return inputs.contains(number); });
+      const auto behind = std::find_if(files.begin(), files.end(), [&](uint64_t number) { return !newer.contains(number); });
+      files.insert(behind, output);
+    }
+  }
+  std::string Compare(const TableState& table) const {
+    for (const auto& [row, expected] : files_by_row_) {
+      std::vector<uint64_t> actual;
+      for (const Tablet& tablet : table.tablets) {
+        for (const SstableReference& reference : tablet.stack) {
+          if (reference.range.Contains(row) && RowsOf(*reference.file).Contains(row)) actual.push_back(reference.file->number);
+        }
+      }
+      if (actual != expected) return fmt::format("row {}: [{}] instead of [{}]", row, fmt::join(actual, " "), fmt::join(expected, " "));
+    }
+    return "";
+  }
+
+ private:
+  std::map<std::string, std::vector<uint64_t>> files_by_row_;
+};
+
+// The least range of rows that the references show, as the rows of a file.
+SstableFile MergedFile(uint64_t number, const std::vector<SstableReference>& inputs) {
+  SstableFile output = TestFile(number, "~", "");
+  for (const SstableReference& input : inputs) {
+    const KeyRange rows = Intersect(input.range, RowsOf(*input.file));
+    output.summary.first_row = std::min(output.summary.first_row, rows.start);
+    output.summary.last_row = std::max(output.summary.last_row, rows.end);
+  }
+  return output;
+}
+
+TEST_F(StackTest, RandomHistoriesKeepEveryRowsFilesInOrder) {
+  int compaction_count = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Take(Excise(table(), KeyRange::All()));
+    Random random(seed);
+    RowModel model;
+    uint64_t number = 10;
+    const auto any_row = [&] { return std::string(1, static_cast<char>('a' + random.Below(10))) + (random.OneIn(2) ? "m" : ""); };
+    for (uint64_t step = 0; step < 40; ++step) {
+      std::string first = any_row();
+      std::string last = any_row();
+      if (last < first) std::swap(first, last);
+      const uint64_t kind = random.Below(10);
+      if (kind < 5) {
+        const SstableFile file = TestFile(number++, first, last);
+        Take(InstallFlush(table(), file, 20 * step + 1, 20 * step + 9), {file});
+        model.Flush(file);
+      } else if (kind < 7) {
+        Take(Excise(table(), KeyRange{first, last, false}));
+        model.Excise(KeyRange{first, last, false});
+      } else {
+        const Tablet tablet = table().tablets[random.Below(3)];
+        if (tablet.stack.empty()) continue;
+        const auto begin = tablet.stack.begin() + static_cast<std::ptrdiff_t>(random.Below(tablet.stack.size()));
+        const auto end = begin + 1 + static_cast<std::ptrdiff_t>(random.Below(static_cast<uint64_t>(tablet.stack.end() - begin)));
+        const std::vector<SstableReference> inputs(begin, end);
+        const SstableFile output = MergedFile(number++, inputs);
+        const auto installed = InstallCompaction(table(), tablet.range, inputs, output);
+        if (!installed.ok()) {
+          ASSERT_NE(ToStd(installed.status().message()).find("divide"), std::string_view::npos) << installed.status();
+          continue;
+        }
+        ++compaction_count;
+        std::set<uint64_t> newer;
+        std::set<uint64_t> merged;
+        for (auto it = tablet.stack.begin(); it != begin; ++it) newer.insert(it->file->number);
+        for (const SstableReference& input : inputs) merged.insert(input.file->number);
+        const auto written = std::find_if(installed->stack.begin(), installed->stack.end(),
+                                          [&](const ReferenceEdit& reference) { return reference.file_number == output.number; });
+        ASSERT_NE(written, installed->stack.end());
+        model.Compact(written->range, newer, merged, output.number);
+        Take({*installed}, {output});
+      }
+      ASSERT_EQ(model.Compare(table()), "") << "seed " << seed << " step " << step << "\n" << VersionText(*version_);
+    }
+  }
+  EXPECT_GT(compaction_count, 200);
+}
+
+}  // namespace
+}  // namespace stele::internal
