@@ -40,7 +40,6 @@ class ManifestLog::State {
   const ManifestHeader& header() const { return header_; }
   bool poisoned() const { return !poison_.ok(); }
   void SetFileNumberSource(std::function<uint64_t()> source) { next_file_number_ = std::move(source); }
-  bool IsDue() const { return end_offset_ >= switch_at_bytes_; }
 
  private:
   absl::StatusOr<NewManifest> Prepare(const ManifestHeader& header, const Version& version);
@@ -139,7 +138,7 @@ absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const 
     return ResourceExhausted("an edit of {} bytes is too large for the manifest", payload.size());
   STELE_RETURN_IF_ERROR(WriteRecord(RecordType::kEdit, payload));
   const std::shared_ptr<const Version> before = std::exchange(version_, next);
-  if (IsDue()) {
+  if (end_offset_ >= switch_at_bytes_) {
     if (const absl::Status switched = Switch(*next); !switched.ok()) {
       version_ = before;
       return switched;
@@ -224,11 +223,12 @@ absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_sys
   recovered.database_id = current.database_id;
   recovered.manifest_number = current.manifest_number;
   recovered.discarded_bytes = scan.discarded_bytes;
+  recovered.closed = scan.closed;
   if (read_only) return recovered;
 
   auto state = std::make_unique<State>(file_system, directory, limits);
   state->Continue(scan, *std::move(file), recovered.version);
-  if (!scan.closed || state->IsDue()) {
+  if (!scan.closed) {
     // The manifest's end may be known to the system's cache alone; what is recovered is made durable by writing it anew.
     STELE_ASSIGN_OR_RETURN(const uint64_t number, FreshNumber(file_system, directory, *recovered.version, current.manifest_number));
     STELE_RETURN_IF_ERROR(state->Begin({current.database_id, number, false}, *recovered.version));

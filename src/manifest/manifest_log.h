@@ -7,8 +7,9 @@
 // Durability: Append returns after the record is synced. A failed write is undone (the file is cut back and synced) and may be tried again;
 //            a failed sync, or an undo that fails, poisons: every later Append answers the first error (engine rule 20). After a failed
 //            Append that poisons, the edit may or may not be on disk: whatever files it refers to must stay.
-// Growth:    past a size (ManifestLimits) Append begins a new manifest with a snapshot edit and switches CURRENT. So does Recover, unless
-//            the manifest ends with the mark that Close leaves: then every byte of it is known to have been synced.
+// Growth:    past a size (ManifestLimits) Append begins a new manifest with a snapshot edit and switches CURRENT. Recover does the same
+// with
+//            a manifest that does not end with the mark that Close leaves: only then is every byte of it known to have been synced.
 // Names:     a manifest gets its name by a rename after it is synced, so a file named MANIFEST-* is never torn by its making.
 // Errors:    DataLoss naming file and offset for damage; FailedPrecondition for a directory that is not a database; Unimplemented for a
 //            newer format or an unknown incompatible feature.
@@ -62,6 +63,9 @@ class ManifestLog {
     uint64_t database_id = 0;
     uint64_t manifest_number = 0;
     uint64_t discarded_bytes = 0;  // a torn last record
+    // It ends with the mark of Close. A manifest that was cut at a record's end looks like one in use; whoever also closes the log, after
+    // the manifest, and starts it again before the first Append, may take a closed log beside a manifest that is not closed for DataLoss.
+    bool closed = false;
   };
   // Reads CURRENT and its manifest. A torn last record (never acked) is cut off; damage before it is DataLoss. Unless read_only, what was
   // recovered is durable when this answers OK; the files that the Version refers to are for CheckFiles. Files left behind (temporaries,

@@ -1,0 +1,198 @@
+// A crash before every call, and a fault in every call, of making, appending to, switching and recovering manifests. After a crash the
+// database is there with every edit that was acked, at most one more, or was never there; a failed call leaves a log that says so.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "base/status.h"
+#include "io/crash_file_system.h"
+#include "manifest/manifest_log.h"
+#include "support/manifest_history.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr ManifestLimits kSmall{.bytes_min = 1200, .snapshot_multiple = 1};
+constexpr int kEditCount = 14;
+
+// The version without the numbers that a switch of manifests moves.
+std::string TextOf(const Version& version) {
+  const std::string text = VersionText(version);
+  return fmt::format("last_sequence={} clock_mark={}\n{}", version.last_sequence, version.clock_mark, text.substr(text.find('\n') + 1));
+}
+
+struct Work {
+  bool created = false;
+  absl::Status created_status;
+  std::vector<std::string> acked;  // versions, first the empty one
+  std::string attempted;           // the version after the edit that failed
+  absl::Status failure;
+  bool poisoned = false;
+  int acked_after_failure = 0;
+};
+
+// Makes a database and appends edits; goes on after a failure with the same edit, as a retry would.
+Work DoWork(CrashFileSystem* files) {
+  Work work;
+  auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), kSmall);
+  work.created_status = log.status();
+  if (!log.ok()) return work;
+  work.created = true;
+  work.acked.push_back(TextOf(*(*log)->version()));
+  VersionHistory history(12);
+  for (int step = 0; step < kEditCount; ++step) {
+    const Edit edit = history.Next();
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const auto version = (*log)->Append(edit);
+      if (version.ok()) {
+        work.acked.push_back(TextOf(**version));
+        work.acked_after_failure += work.failure.ok() ? 0 : 1;
+        break;
+      }
+      work.failure = version.status();
+      work.attempted = TextOf(*history.version());
+    }
+    if (!work.failure.ok() && (*log)->poisoned()) break;
+  }
+  work.poisoned = (*log)->poisoned();
+  return work;
+}
+
+// What a reopening finds must be the last acked version, or the one whose edit was under way.
+void CheckReopened(CrashFileSystem* files, const Work& work, const std::string& where) {
+  const auto state = InspectDirectory(files, "/db");
+  ASSERT_TRUE(state.ok()) << where << ": " << state.status();
+  if (*state != DirectoryState::kDatabase) {
+    ASSERT_FALSE(work.created) << where << ": an acked database is gone";
+    ASSERT_NE(*state, DirectoryState::kMissing) << where;
+    const auto log = ManifestLog::Create(files, "/db", 78, 1, Version());
+    ASSERT_TRUE(log.ok()) << where << ": " << log.status();
+    return;
+  }
+  const auto read_only = ManifestLog::Recover(files, "/db", true, kSmall);
+  ASSERT_TRUE(read_only.ok()) << where << ": " << read_only.status();
+  const std::string text = TextOf(*read_only->version);
+  if (work.created) {
+    ASSERT_TRUE(text == work.acked.back() || text == work.attempted) << where << "\n" << text;
+  } else {
+    ASSERT_TRUE(read_only->version->tables.empty()) << where;
+  }
+  const auto recovered = ManifestLog::Recover(files, "/db", false, kSmall);
+  ASSERT_TRUE(recovered.ok()) << where << ": " << recovered.status();
+  ASSERT_EQ(TextOf(*recovered->version), text) << where;
+  // And it lasts: a power loss now changes nothing.
+  const auto lost_power = files->Crash(CrashPolicy::DropUnsynced(), 1);
+  const auto again = ManifestLog::Recover(lost_power.get(), "/db", true, kSmall);
+  ASSERT_TRUE(again.ok()) << where << ": " << again.status();
+  ASSERT_EQ(TextOf(*again->version), text) << where;
+}
+
+std::unique_ptr<CrashFileSystem> NewFiles() {
+  auto files = std::make_unique<CrashFileSystem>();
+  EXPECT_TRUE(files->CreateDirectory("/db").ok());
+  EXPECT_TRUE(files->SyncDirectory("/").ok());
+  return files;
+}
+
+TEST(ManifestCrashTest, ACrashBeforeEveryCall) {
+  auto whole = NewFiles();
+  const uint64_t first_call = whole->calls() + 1;
+  const Work all = DoWork(whole.get());
+  ASSERT_TRUE(all.created && all.failure.ok());
+  const uint64_t calls = whole->calls();
+  int image_count = 0;
+  for (uint64_t call = first_call; call <= calls + 1; ++call) {
+    auto files = NewFiles();
+    files->SetCrashAtCall(call);
+    Work work = DoWork(files.get());
+    if (work.attempted.empty() && !work.acked.empty()) work.attempted = work.acked.back();
+    for (uint64_t seed = 0; seed < 24; ++seed) {
+      const CrashPolicy policy = seed == 0   ? CrashPolicy::KilledProcess()
+                                 : seed == 1 ? CrashPolicy::DropUnsynced()
+                                 : seed == 2 ? CrashPolicy::KeepAll()
+                                 : seed < 14 ? CrashPolicy::PowerLoss()
+                                             : CrashPolicy::Random(seed);
+      const auto image = files->Crash(policy, seed * 1000 + call);
+      CheckReopened(image.get(), work, fmt::format("call {} seed {}", call, seed));
+      if (HasFatalFailure()) return;
+      ++image_count;
+    }
+  }
+  EXPECT_GT(image_count, 1000);
+}
+
+TEST(ManifestCrashTest, ACrashBeforeEveryCallOfRecovery) {
+  auto whole = NewFiles();
+  Work work = DoWork(whole.get());
+  work.attempted = work.acked.back();
+  const auto killed = whole->Crash(CrashPolicy::KilledProcess(), 0);
+  for (uint64_t call = 1;; ++call) {
+    const auto files = killed->Crash(CrashPolicy::KeepAll(), 0);
+    files->SetCrashAtCall(files->calls() + call);
+    const bool finished = ManifestLog::Recover(files.get(), "/db", false, kSmall).ok() && !files->crashed();
+    for (uint64_t seed = 0; seed < 24; ++seed) {
+      const auto image = files->Crash(seed < 12 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed), seed);
+      CheckReopened(image.get(), work, fmt::format("recovery call {} seed {}", call, seed));
+      if (HasFatalFailure()) return;
+    }
+    if (finished) break;
+    ASSERT_LT(call, 100u);
+  }
+}
+
+// One failed call at each place: the log goes on, or is poisoned and acks nothing more; what is on disk is as after a crash.
+void FailEveryCall(int error_number, bool partial, FailedSync mode) {
+  auto whole = NewFiles();
+  const uint64_t first_call = whole->calls() + 1;
+  DoWork(whole.get());
+  const uint64_t calls = whole->calls();
+  int poisoned_count = 0;
+  int survived_count = 0;
+  for (uint64_t call = first_call; call <= calls; ++call) {
+    auto files = NewFiles();
+    files->SetFailedSync(mode);
+    files->FailCall(call, {.error_number = error_number, .partial = partial});
+    const Work work = DoWork(files.get());
+    const std::string where = fmt::format("call {} error {} partial {}", call, error_number, partial);
+    poisoned_count += work.poisoned ? 1 : 0;
+    survived_count += work.acked_after_failure > 0 ? 1 : 0;
+    if (work.poisoned) ASSERT_EQ(work.acked_after_failure, 0) << where;
+    if (work.created && !work.poisoned) ASSERT_EQ(work.acked.size(), 1u + kEditCount) << where << ": " << work.failure;
+    files->ClearFaults();
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      const CrashPolicy policy = seed == 0   ? CrashPolicy::KilledProcess()
+                                 : seed == 1 ? CrashPolicy::DropUnsynced()
+                                             : CrashPolicy::PowerLoss();
+      const auto image = files->Crash(policy, seed);
+      CheckReopened(image.get(), work, fmt::format("{} seed {}", where, seed));
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(poisoned_count, kEditCount);
+  EXPECT_GT(survived_count, kEditCount / 2) << "a failed write is undone";
+}
+
+TEST(ManifestCrashTest, AnErrorInEveryCall) { FailEveryCall(EIO, false, FailedSync::kCleanNew); }
+TEST(ManifestCrashTest, AFullDiskInEveryCall) { FailEveryCall(ENOSPC, true, FailedSync::kCleanNew); }
+TEST(ManifestCrashTest, AnErrorInEveryCallThatLosesCachedPages) { FailEveryCall(EIO, true, FailedSync::kCleanOld); }
+
+TEST(ManifestCrashTest, AFailedReadIsAnErrorAndNoLoss) {
+  auto files = NewFiles();
+  const Work work = DoWork(files.get());
+  const uint64_t before = files->reads();
+  ASSERT_TRUE(ManifestLog::Recover(files.get(), "/db", true, kSmall).ok());
+  const uint64_t reads = files->reads() - before;
+  ASSERT_GT(reads, 3u);
+  for (uint64_t read = 1; read <= reads; ++read) {
+    files->FailRead(files->reads() + read, {.error_number = EIO});
+    const auto recovered = ManifestLog::Recover(files.get(), "/db", true, kSmall);
+    EXPECT_TRUE(absl::IsUnavailable(recovered.status())) << read << ": " << recovered.status();
+    files->ClearFaults();
+  }
+  const auto recovered = ManifestLog::Recover(files.get(), "/db", true, kSmall);
+  ASSERT_TRUE(recovered.ok());
+  EXPECT_EQ(TextOf(*recovered->version), work.acked.back());
+}
+
+}  // namespace
+}  // namespace stele::internal
