@@ -58,7 +58,7 @@ class RowMutation {
 
   // How many changes were added.
   size_t count() const { return count_; }
-  // For the engine: the changes as model/mutation_ops.h reads them.
+  // For the engine: the changes in a form of its own.
   std::string_view encoded_ops() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return ops_; }
 
  private:
