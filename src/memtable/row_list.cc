@@ -82,8 +82,10 @@ const RowNode* RowList::Find(std::string_view row_key) const {
 RowNode* RowList::FindOrInsert(std::string_view row_key, uint64_t sequence) {
   if (last_used_ != &head_->node && last_used_->row_key() == row_key) return last_used_;
   if (!FollowsLast(row_key)) {
-    RowNode* found = Search(row_key, splice_)->links()[0].node.load(std::memory_order_relaxed);
-    if (found != nullptr && found->row_key() == row_key) {
+    const RowNode::Link& link = Search(row_key, splice_)->links()[0];
+    RowNode* found = link.node.load(std::memory_order_relaxed);
+    const bool may_be_it = found != nullptr && link.prefix.load(std::memory_order_relaxed) == PrefixOf(row_key);
+    if (may_be_it && found->row_key() == row_key) {
       Use(found);
       return found;
     }
