@@ -29,6 +29,12 @@ GcRule RandomRule(Random& random, int depth) {
   }
 }
 
+// The kind of rule whose verdicts need both rank and time, and so are the easiest to get wrong in partial work.
+GcRule RankAndAge(Random& random) {
+  return GcRule::Intersection(GcRule::MaxNumVersions(1 + static_cast<int>(random.Below(2))),
+                              GcRule::MaxAge(std::chrono::microseconds(5 + random.Below(20))));
+}
+
 struct Source {
   OwnedRows rows;
   int64_t newest_commit_time = 0;
@@ -37,7 +43,7 @@ struct Source {
 class SimulatedTable {
  public:
   SimulatedTable(Random& random, const HistoryShape& shape) : random_(random), shape_(shape) {
-    for (uint32_t i = 0; i < shape.family_count; ++i) rules_.emplace_back(RandomRule(random_, 2));
+    for (uint32_t i = 0; i < shape.family_count; ++i) rules_.emplace_back(random_.OneIn(2) ? RankAndAge(random_) : RandomRule(random_, 2));
   }
 
   void Write() {
