@@ -57,9 +57,12 @@ absl::StatusOr<std::shared_ptr<const RowGroup>> RowGroupLoader::Load(size_t grou
 absl::Status RowGroupLoader::Decode(const GroupReference& reference, const MissingUnits& missing, bool is_sequential, RowGroup* group) {
   size_t raw_bytes = 0;
   uint64_t stored_bytes = 0;
+  bool is_raw = true;
   for (const size_t unit : missing) {
-    raw_bytes += reference.units[unit].block.raw_bytes;
-    stored_bytes += reference.units[unit].block.stored_bytes;
+    const BlockReference& block = reference.units[unit].block;
+    raw_bytes += block.raw_bytes;
+    stored_bytes += block.stored_bytes;
+    is_raw = is_raw && block.codec == Codec::kNone;
   }
   STELE_ASSIGN_OR_RETURN(Buffer allocated, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
   auto memory = std::make_shared<Buffer>(std::move(allocated));
@@ -71,29 +74,41 @@ absl::Status RowGroupLoader::Decode(const GroupReference& reference, const Missi
     const uint64_t begin = reference.units[missing[first]].block.offset;
     uint64_t end = begin;
     size_t last = first;
-    for (; last < missing.size() && reference.units[missing[last]].block.offset <= end + kReadGapBytes; ++last) {
+    for (; last < missing.size() && reference.units[missing[last]].block.offset <= end + (is_raw ? 0 : kReadGapBytes); ++last) {
       const BlockReference& block = reference.units[missing[last]].block;
       end = block.offset + block.stored_bytes;
     }
-    STELE_ASSIGN_OR_RETURN(const std::string_view stored, Read(begin, end - begin, read_ahead));
+    std::string_view stored;
+    if (is_raw) {  // neighbours to their places, without a copy in between
+      STELE_RETURN_IF_ERROR(table_.ReadExactly(begin, end - begin, raw));
+      if (stats_ != nullptr) stats_->bytes_read += end - begin;
+    } else {
+      STELE_ASSIGN_OR_RETURN(stored, Read(begin, end - begin, read_ahead));
+    }
     for (; first < last; ++first) {
-      const UnitReference& unit = reference.units[missing[first]];
-      const BlockReference& block = unit.block;
-      STELE_RETURN_IF_ERROR(table_.DecodeBlock(stored.substr(block.offset - begin, block.stored_bytes), block, raw));
-      if (!group->AddUnit(missing[first], unit, reference.row_count, {raw, block.raw_bytes})) {
-        return DataLoss(table_.name, block.offset, "malformed page");
-      }
-      // The index is what cursors find their way by; keys that contradict it would lead them round in circles.
-      if (missing[first] == 0 &&
-          (group->keys().key(0) != reference.first_row || group->keys().key(reference.row_count - 1) != reference.last_row)) {
-        return DataLoss(table_.name, block.offset, "keys differ from the index");
-      }
+      const BlockReference& block = reference.units[missing[first]].block;
+      STELE_RETURN_IF_ERROR(is_raw ? table_.CheckBlock({raw, block.raw_bytes}, block.offset, block.checksum)
+                                   : table_.DecodeBlock(stored.substr(block.offset - begin, block.stored_bytes), block, raw));
+      STELE_RETURN_IF_ERROR(AddUnit(reference, missing[first], raw, group));
       raw += block.raw_bytes;
     }
   }
   if (stats_ != nullptr) stats_->bytes_decoded += raw_bytes;
   group->KeepMemory(std::move(memory));
   group->Settle();
+  return absl::OkStatus();
+}
+
+absl::Status RowGroupLoader::AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const {
+  const BlockReference& block = reference.units[unit].block;
+  if (!group->AddUnit(unit, reference.units[unit], reference.row_count, {raw, block.raw_bytes})) {
+    return DataLoss(table_.name, block.offset, "malformed page");
+  }
+  // The index is what cursors find their way by; keys that contradict it would lead them round in circles.
+  const KeysPage& keys = group->keys();
+  if (unit == 0 && (keys.key(0) != reference.first_row || keys.key(reference.row_count - 1) != reference.last_row)) {
+    return DataLoss(table_.name, block.offset, "keys differ from the index");
+  }
   return absl::OkStatus();
 }
 

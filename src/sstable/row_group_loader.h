@@ -34,6 +34,7 @@ class RowGroupLoader {
  private:
   using MissingUnits = absl::InlinedVector<size_t, 8>;
   absl::Status Decode(const GroupReference& reference, const MissingUnits& missing, bool is_sequential, RowGroup* group);
+  absl::Status AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const;
   absl::StatusOr<std::string_view> Read(uint64_t offset, size_t bytes, bool read_ahead);
 
   const OpenSstable& table_;

@@ -1,0 +1,88 @@
+// Files written once are read for ever: their cells, their dump, and for raw ones every byte a builder makes of the same rows.
+//
+// STELE_REWRITE=1 writes the files anew, and the fuzz corpus with them: only together with a new format version, or before 0.1.0.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "base/status.h"
+#include "io/mem_file_system.h"
+#include "support/sstable_testing.h"
+
+namespace stele::internal {
+namespace {
+
+struct Golden {
+  const char* name;
+  Codec codec;
+  std::vector<OwnedRow> rows;
+};
+
+std::vector<Golden> Goldens() {
+  std::vector<OwnedRow> small = {
+      {"apple", {{1, CellKind::kSet, 1000, 0, "", "no qualifier"}, {2, CellKind::kSet, 2000, 0, "q", ""}}},
+      {"banana", {{0, CellKind::kDeleteRow, 0, 0, "", ""}, {2, CellKind::kSet, -5, 0, "q", "after"}}},
+      {std::string("cherry\0pie", 10),
+       {{1, CellKind::kDeleteFamily, 0, 0, "", ""},
+        {1, CellKind::kDeleteRange, 900, 100, "a", ""},
+        {1, CellKind::kSet, 900, 0, "a", "kept"},
+        {3, CellKind::kSet, INT64_MAX, 0, "z", "\xff\x01"}}},
+  };
+  std::vector<OwnedRow> wide = {
+      {"before", {{1, CellKind::kSet, 1, 0, "q", "v"}}}, {"giant", {}}, {"next", {{3, CellKind::kSet, 1, 0, "q", "v"}}}};
+  for (int i = 0; i < 60; ++i)
+    wide[1].cells.push_back({1, CellKind::kSet, 1, 0, fmt::format("column{:03}", i), fmt::format("value {}", i)});
+  for (int i = 60; i > 0; --i) wide[1].cells.push_back({2, CellKind::kSet, i * 1000, 0, "history", fmt::format("version {}", i)});
+  std::vector<OwnedRow> large = small;
+  large.push_back({"large", {{1, CellKind::kSet, 7, 0, "value", std::string(200'000, 'L')}}});
+  return {{"small_raw", Codec::kNone, small},
+          {"wide_raw", Codec::kNone, wide},
+          {"wide_lz4", Codec::kLz4, wide},
+          {"large_zstd", Codec::kZstd, large}};
+}
+
+std::string PathOf(const std::string& name) { return std::string(STELE_TEST_DATA) + "/golden/sstable/" + name; }
+
+std::string ReadWhole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void WriteWhole(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+TEST(Golden, FilesReadAsEver) {
+  MemFileSystem file_system;
+  for (const Golden& golden : Goldens()) {
+    SCOPED_TRACE(golden.name);
+    const std::string name = golden.name;
+    const auto summary = WriteSstable(&file_system, name, golden.rows, OptionsForTest(3, golden.codec, 200));
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    const std::string built = *ReadBytes(&file_system, name);
+    if (std::getenv("STELE_REWRITE") != nullptr) {
+      WriteWhole(PathOf(name + ".sst"), built);
+      const auto reader = OpenSstableFile(&file_system, name);
+      WriteWhole(PathOf(name + ".txt"), *(*reader)->Dump(/*cells=*/true));
+      for (const char mode : {'0', '1'}) {
+        WriteWhole(fmt::format("{}/fuzz/corpus/sstable/{}_{}", STELE_TEST_DATA, name, mode), mode + built);
+      }
+    }
+    const std::string bytes = ReadWhole(PathOf(name + ".sst"));
+    // Codecs' output may change with their versions; raw files may not.
+    if (golden.codec == Codec::kNone) EXPECT_TRUE(built == bytes) << "the builder writes other bytes than it did";
+    ASSERT_TRUE(WriteBytes(&file_system, name + ".golden", bytes).ok());
+    const auto reader = OpenSstableFile(&file_system, name + ".golden");
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const auto rows = ReadWholeSstable(**reader);
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    EXPECT_TRUE(*rows == golden.rows);
+    const auto dump = (*reader)->Dump(/*cells=*/true);
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    EXPECT_EQ(*dump, ReadWhole(PathOf(name + ".txt")));
+    EXPECT_TRUE((*reader)->Verify([](const SstableReader::Damage& damage) { ADD_FAILURE() << damage.what; }).ok());
+  }
+}
+
+}  // namespace
+}  // namespace stele::internal

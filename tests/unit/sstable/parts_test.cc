@@ -1,0 +1,289 @@
+// The parts an SSTable is made of, alone: packed integers, codecs, bloom, index bounds, block cache, cursors of several threads.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/status.h"
+#include "io/mem_file_system.h"
+#include "sstable/bloom.h"
+#include "sstable/codec.h"
+#include "sstable/packed_ints.h"
+#include "sstable/page.h"
+#include "support/sstable_testing.h"
+
+namespace stele::internal {
+namespace {
+
+// Every width, both ends of the range, and the slack that loads need.
+TEST(PackedInts, RoundTrip) {
+  const std::vector<std::vector<int64_t>> lists = {
+      {}, {7}, {-5, -5, -5}, {0, 255}, {0, 256}, {1000, 1000 + 65536}, {-1, 0xffffffffll}, {INT64_MIN, INT64_MAX, 0, -1}};
+  for (const auto& list : lists) {
+    std::string bytes;
+    AppendPackedValues(&bytes, std::span<const int64_t>(list));
+    const size_t length = bytes.size();
+    bytes.append(kPackedSlackBytes, '\0');
+    ByteReader in(std::string_view(bytes).substr(0, length));
+    PackedInts ints;
+    ASSERT_TRUE(ints.ReadFrom(&in, list.size()));
+    EXPECT_TRUE(in.AtEnd());
+    for (size_t i = 0; i < list.size(); ++i) EXPECT_EQ(static_cast<int64_t>(ints[i]), list[i]);
+  }
+}
+
+TEST(PackedInts, EquallySpacedOffsetsTakeNoSpace) {
+  std::string bytes;
+  const std::vector<uint32_t> offsets = {0, 100, 200, 300, 400};
+  AppendPackedOffsets(&bytes, offsets);
+  EXPECT_EQ(bytes.size(), 3u);
+  bytes.append(kPackedSlackBytes, '\0');
+  ByteReader in(bytes);
+  PackedInts ints;
+  ASSERT_TRUE(ints.ReadFrom(&in, offsets.size()));
+  EXPECT_TRUE(ints.AreOffsets(4, 400));
+  EXPECT_FALSE(ints.AreOffsets(4, 401));
+  EXPECT_FALSE(ints.AreOffsets(3, 400));
+}
+
+TEST(PackedInts, OffsetsThatGoBackAreRefused) {
+  std::string bytes;
+  const std::vector<int64_t> offsets = {0, 9, 8, 12};
+  AppendPackedValues(&bytes, std::span<const int64_t>(offsets));
+  bytes.append(kPackedSlackBytes, '\0');
+  ByteReader in(bytes);
+  PackedInts ints;
+  ASSERT_TRUE(ints.ReadFrom(&in, offsets.size()));
+  EXPECT_FALSE(ints.AreOffsets(3, 12));
+  EXPECT_TRUE(ints.AllWithin(4, 0, 12));
+  EXPECT_FALSE(ints.AllWithin(4, 0, 11));
+  EXPECT_FALSE(ints.AllWithin(4, 1, 12));
+}
+
+TEST(PackedInts, HostileHeads) {
+  for (const std::string& head : {std::string("\x03\0\0", 3), std::string("\x01\0\xff\xff\xff\xff\xff\x01", 8), std::string("\x01", 1)}) {
+    ByteReader in(head);
+    PackedInts ints;
+    EXPECT_FALSE(ints.ReadFrom(&in, 1));
+  }
+  const std::string good("\x08\0\0", 3);
+  ByteReader in(good);
+  PackedInts ints;
+  EXPECT_FALSE(ints.ReadFrom(&in, uint64_t{1} << 62)) << "a count whose bytes overflow";
+}
+
+// A few bytes may not claim many cells: arrays of width 0 take no space whatever their count.
+TEST(FamilyPage, CellsThatTakeNoBytesAreBounded) {
+  const auto page_of = [](uint64_t cell_count) {
+    std::string page;
+    AppendVarint(page, cell_count);
+    const auto constant = [&page](uint64_t stride, int64_t base) {
+      page.push_back(0);
+      AppendSignedVarint(page, base);
+      AppendVarint(page, stride);
+    };
+    constant(cell_count, 0);                              // row starts of one row
+    constant(0, 0);                                       // qualifier ids
+    constant(0, 5);                                       // timestamps
+    constant(0, static_cast<int64_t>(StoredKind::kSet));  // kinds
+    AppendVarint(page, 1);
+    constant(0, 0);  // qualifier offsets
+    AppendVarint(page, 0);
+    constant(0, 0);  // slot offsets
+    return page;
+  };
+  for (const uint64_t cell_count : {uint64_t{1}, uint64_t{1} << 31}) {
+    std::string page = page_of(cell_count);
+    const size_t length = page.size();
+    page.append(kPackedSlackBytes, '\0');
+    FamilyPage parsed;
+    EXPECT_EQ(parsed.ReadFrom(1, std::string_view(page).substr(0, length), 1), cell_count == 1);
+  }
+}
+
+TEST(Codec, RoundTripAndLies) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += fmt::format("word{} ", i % 37);
+  for (const Codec codec : {Codec::kNone, Codec::kLz4, Codec::kZstd}) {
+    std::string stored;
+    const auto used = Compressor(codec, 1).Compress(text, &stored);
+    ASSERT_TRUE(used.ok());
+    ASSERT_EQ(*used, codec);
+    std::string raw(text.size(), '\0');
+    EXPECT_TRUE(Decompress(codec, stored, raw.data(), raw.size()));
+    EXPECT_EQ(raw, text);
+    EXPECT_FALSE(Decompress(codec, stored, raw.data(), raw.size() - 1));
+    EXPECT_FALSE(Decompress(codec, std::string_view(stored).substr(1), raw.data(), raw.size()));
+    std::string longer(text.size() + 1, '\0');
+    EXPECT_FALSE(Decompress(codec, stored, longer.data(), longer.size()));
+  }
+  EXPECT_FALSE(Decompress(static_cast<Codec>(9), text, text.data(), text.size()));
+}
+
+TEST(Codec, WhatDoesNotShrinkStaysRaw) {
+  Random random(1);
+  std::string noise(5000, '\0');
+  for (char& c : noise) c = static_cast<char>(random.Next());
+  for (const Codec codec : {Codec::kLz4, Codec::kZstd}) {
+    std::string stored;
+    EXPECT_EQ(*Compressor(codec, 1).Compress(noise, &stored), Codec::kNone);
+    EXPECT_EQ(stored, noise);
+  }
+}
+
+TEST(Bloom, FewFalsePositives) {
+  BloomBuilder builder;
+  constexpr uint64_t kRows = 100'000;  // more than one chunk
+  for (uint64_t i = 0; i < kRows; ++i) ASSERT_TRUE(builder.AddRow(RowHash(fmt::format("row{}", i))).ok());
+  const auto bytes = builder.Finish();
+  ASSERT_TRUE(bytes.ok());
+  const auto bloom = Bloom::FromBytes(bytes->view());
+  ASSERT_TRUE(bloom.ok());
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kRows; ++i) {
+    ASSERT_TRUE(bloom->MayContain(RowHash(fmt::format("row{}", i)))) << i;
+    found += bloom->MayContain(RowHash(fmt::format("other{}", i)));
+  }
+  EXPECT_LT(found, kRows * 15 / 1000);
+  EXPECT_LE(bytes->size(), kRows * 10 / 8 + 64);
+}
+
+class Weight final : public CachedBlock {
+ public:
+  explicit Weight(size_t bytes) : bytes_(bytes) {}
+  size_t memory_bytes() const override { return bytes_; }
+
+ private:
+  const size_t bytes_;
+};
+
+TEST(BlockCache, KeepsToItsCapacityAndSurvivesScans) {
+  BlockCache cache(100'000);
+  const uint64_t id = cache.NewCacheId();
+  for (uint64_t i = 0; i < 20; ++i) {
+    cache.Insert(id, i, std::make_shared<Weight>(1000));
+    EXPECT_NE(cache.Find(id, i), nullptr);  // used twice: protected
+  }
+  for (uint64_t i = 1000; i < 5000; ++i) {
+    cache.Insert(id, i, std::make_shared<Weight>(1000));
+    ASSERT_LE(cache.bytes(), cache.capacity_bytes());
+  }
+  for (uint64_t i = 0; i < 20; ++i) EXPECT_NE(cache.Find(id, i), nullptr) << "a scan drove out block " << i;
+  EXPECT_EQ(cache.Find(id, 1000), nullptr);
+  EXPECT_NE(cache.Find(id, 4999), nullptr);
+}
+
+TEST(BlockCache, ProtectedBlocksAgeToo) {
+  BlockCache cache(100'000);
+  const uint64_t id = cache.NewCacheId();
+  for (uint64_t i = 0; i < 1000; ++i) {
+    cache.Insert(id, i, std::make_shared<Weight>(1000));
+    cache.Find(id, i);
+    ASSERT_LE(cache.bytes(), cache.capacity_bytes());
+  }
+  EXPECT_EQ(cache.Find(id, 0), nullptr);
+  EXPECT_NE(cache.Find(id, 999), nullptr);
+}
+
+TEST(BlockCache, ReplaceEraseAndTooLarge) {
+  BlockCache cache(100'000);
+  const uint64_t first = cache.NewCacheId();
+  const uint64_t second = cache.NewCacheId();
+  EXPECT_NE(first, second);
+  cache.Insert(first, 1, std::make_shared<Weight>(1000));
+  cache.Insert(first, 1, std::make_shared<Weight>(3000));
+  EXPECT_EQ(cache.Find(first, 1)->memory_bytes(), 3000u);
+  EXPECT_LT(cache.bytes(), 4000u);
+  cache.Insert(second, 1, std::make_shared<Weight>(500));
+  const auto pinned = cache.Find(first, 1);
+  cache.Erase(first);
+  EXPECT_EQ(cache.Find(first, 1), nullptr);
+  EXPECT_EQ(pinned->memory_bytes(), 3000u);
+  EXPECT_NE(cache.Find(second, 1), nullptr);
+  cache.Insert(second, 1, std::make_shared<Weight>(200'000));  // larger than all of the cache
+  EXPECT_EQ(cache.Find(second, 1), nullptr);
+  EXPECT_EQ(cache.bytes(), 0u);
+  EXPECT_EQ(cache.hits(), 3u);
+  EXPECT_EQ(cache.misses(), 2u);
+}
+
+TEST(Reader, FileWithoutRows) {
+  MemFileSystem file_system;
+  const auto summary = WriteSstable(&file_system, "empty", {{"row without cells", {}}}, OptionsForTest(2));
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->rows, 0u);
+  const auto reader = OpenSstableFile(&file_system, "empty", &*summary);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_FALSE((*reader)->MayContainRow(RowHash("row")));
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    CursorOptions options;
+    options.direction = direction;
+    options.families = AllFamilies(2);
+    const auto cursor = (*reader)->NewCursor(options);
+    EXPECT_FALSE(cursor->SeekToEdge());
+    EXPECT_FALSE(cursor->SeekRow("row"));
+    EXPECT_TRUE(cursor->status().ok());
+  }
+  EXPECT_TRUE((*reader)->Verify([](const SstableReader::Damage& damage) { ADD_FAILURE() << damage.what; }).ok());
+}
+
+TEST(Reader, ProjectionReadsLess) {
+  MemFileSystem file_system;
+  std::vector<OwnedRow> rows;
+  for (int i = 0; i < 500; ++i) {
+    OwnedRow row{fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "a", "x"}, {2, CellKind::kSet, 1, 0, "b", std::string(3000, 'b')}}};
+    row.cells[1].value[static_cast<size_t>(i)] = 'c';
+    rows.push_back(row);
+  }
+  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(2, Codec::kNone, 64 << 10)).ok());
+  const auto reader = OpenSstableFile(&file_system, "table");
+  ASSERT_TRUE(reader.ok());
+  CursorStats stats;
+  CursorOptions options;
+  options.families = {0, 1, kSkippedFamily};
+  options.stats = &stats;
+  const auto cursor = (*reader)->NewCursor(options);
+  ASSERT_TRUE(cursor->SeekToEdge());
+  EXPECT_EQ(ReadRows(cursor.get()).size(), rows.size());
+  EXPECT_LT(stats.bytes_read, 100'000u);  // of 1.5 million
+  EXPECT_LT(stats.bytes_decoded, 50'000u);
+  EXPECT_GT(stats.pages, 0u);
+}
+
+// Several threads, one reader, a cache too small for the file: everyone sees every row.
+TEST(Concurrency, CursorsShareReaderAndCache) {
+  MemFileSystem file_system;
+  const std::vector<OwnedRow> rows = RandomRows(9, {.row_count = 300, .family_count = 4, .cells_per_row = 6});
+  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(4)).ok());
+  BlockCache cache(60'000);
+  const auto reader = OpenSstableFile(&file_system, "table", nullptr, &cache);
+  ASSERT_TRUE(reader.ok());
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      Random random(seed);
+      for (int i = 0; i < 15; ++i) {
+        CursorOptions options;
+        options.families = AllFamilies(4);
+        if (random.OneIn(2)) options.families[1 + random.Below(4)] = kSkippedFamily;
+        const auto cursor = (*reader)->NewCursor(options);
+        const size_t begin = random.Below(rows.size());
+        if (!cursor->SeekRow(rows[begin].row_key)) {
+          ADD_FAILURE() << cursor->status();
+          return;
+        }
+        const std::vector<OwnedRow> got = ReadRows(cursor.get());
+        EXPECT_EQ(got.size(), rows.size() - begin);
+        for (size_t row = 0; row < got.size(); ++row) {
+          EXPECT_EQ(got[row].row_key, rows[begin + row].row_key);
+          EXPECT_EQ(got[row].cells, Projected(rows[begin + row].cells, options.families));
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(cache.hits(), 0u);
+  EXPECT_LE(cache.bytes(), cache.capacity_bytes());
+}
+
+}  // namespace
+}  // namespace stele::internal
