@@ -1,0 +1,114 @@
+// bench/micro/merge_bench.cc: what a merged cell costs: one source passed through, four with rows of their own, four with the same rows.
+// The sources are arrays in memory, so that what is measured is the merge and little else; items are cells handed out.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "merge/merge_cursor.h"
+#include "merge/retention_cursor.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kRowCount = 20'000;
+constexpr size_t kColumnCount = 10;
+
+struct ArrayRow {
+  std::string row_key;
+  std::vector<Cell> cells;
+};
+
+const std::string& Qualifier(size_t column) {
+  static const std::vector<std::string> qualifiers = [] {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < kColumnCount; ++i) names.push_back(fmt::format("qualifier{}", i));
+    return names;
+  }();
+  return qualifiers[column];
+}
+
+class ArrayCursor final : public CellCursor {
+ public:
+  explicit ArrayCursor(const std::vector<ArrayRow>* rows) : rows_(*rows) {}
+
+  bool SeekToEdge() override { return Enter(0); }
+  bool SeekRow(std::string_view) override { return Enter(0); }
+  bool NextRow() override { return Enter(row_ + 1); }
+  std::string_view row_key() const override { return rows_[row_].row_key; }
+  bool ReadCells(std::vector<Cell>* cells) override {
+    if (is_read_) return false;
+    is_read_ = true;
+    cells->insert(cells->end(), rows_[row_].cells.begin(), rows_[row_].cells.end());
+    return true;
+  }
+  void SkipTo(uint32_t, std::string_view) override {}
+  void Unpin() override {}
+  absl::Status status() const override { return absl::OkStatus(); }
+
+ private:
+  bool Enter(size_t row) {
+    row_ = row;
+    is_read_ = false;
+    return row_ < rows_.size();
+  }
+
+  const std::vector<ArrayRow>& rows_;
+  size_t row_ = 0;
+  bool is_read_ = false;
+};
+
+// Source `index` of `count`; disjoint sources take turns of `stretch` rows, overlapping ones have all rows, with timestamps of their own.
+std::vector<ArrayRow> MakeRows(size_t index, size_t count, size_t stretch) {
+  std::vector<ArrayRow> rows;
+  for (size_t i = 0; i < kRowCount; ++i) {
+    if (stretch != 0 && i / stretch % count != index) continue;
+    ArrayRow row{fmt::format("tenant#user{:012}", i), {}};
+    for (size_t column = 0; column < kColumnCount; ++column) {
+      row.cells.push_back({.family = 1,
+                           .timestamp = static_cast<int64_t>(1000 - index),
+                           .qualifier = Qualifier(column),
+                           .value = "a value of some thirty-two bytes"});
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void Scan(benchmark::State& state, size_t source_count, size_t stretch, bool keeps_one_version) {
+  std::vector<std::vector<ArrayRow>> sources;
+  for (size_t i = 0; i < source_count; ++i) sources.push_back(MakeRows(i, source_count, stretch));
+  size_t cell_count = 0;
+  std::vector<Cell> cells;
+  for (auto _ : state) {
+    std::vector<std::unique_ptr<CellCursor>> cursors;
+    for (const auto& rows : sources) cursors.push_back(std::make_unique<ArrayCursor>(&rows));
+    auto cursor = NewMergeCursor(std::move(cursors), Direction::kForward);
+    if (keeps_one_version) {
+      RetentionPolicy policy{.rules = {Retention(GcRule::MaxNumVersions(1))}, .drop_tombstones = true};
+      cursor = NewRetentionCursor(std::move(cursor), std::move(policy));
+    }
+    for (bool found = cursor->SeekToEdge(); found; found = cursor->NextRow()) {
+      cells.clear();
+      while (cursor->ReadCells(&cells)) {
+      }
+      cell_count += cells.size();
+      benchmark::DoNotOptimize(cells.data());
+    }
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(cell_count));
+}
+
+BENCHMARK_CAPTURE(Scan, one_source, 1, 0, false);
+BENCHMARK_CAPTURE(Scan, one_source_one_version, 1, 0, true);
+BENCHMARK_CAPTURE(Scan, four_disjoint_long_stretches, 4, 1000, false);
+BENCHMARK_CAPTURE(Scan, four_disjoint_row_by_row, 4, 1, false);
+BENCHMARK_CAPTURE(Scan, four_overlapping, 4, 0, false);
+BENCHMARK_CAPTURE(Scan, four_overlapping_one_version, 4, 0, true);
+
+}  // namespace
+}  // namespace stele::internal
+
+BENCHMARK_MAIN();
