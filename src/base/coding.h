@@ -16,9 +16,21 @@ namespace stele::internal {
 
 static_assert(std::endian::native == std::endian::little, "Stele's formats are little-endian and read in place");
 
-inline uint32_t LoadFixed32(const char* p) { uint32_t v; std::memcpy(&v, p, sizeof v); return v; }
-inline uint64_t LoadFixed64(const char* p) { uint64_t v; std::memcpy(&v, p, sizeof v); return v; }
-inline uint16_t LoadFixed16(const char* p) { uint16_t v; std::memcpy(&v, p, sizeof v); return v; }
+inline uint32_t LoadFixed32(const char* p) {
+  uint32_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline uint64_t LoadFixed64(const char* p) {
+  uint64_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline uint16_t LoadFixed16(const char* p) {
+  uint16_t v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
 inline void StoreFixed32(char* p, uint32_t v) { std::memcpy(p, &v, sizeof v); }
 inline void StoreFixed64(char* p, uint64_t v) { std::memcpy(p, &v, sizeof v); }
 
@@ -34,7 +46,9 @@ inline void AppendVarint(std::string& out, uint64_t v) {
   out.push_back(static_cast<char>(v));
 }
 // Zigzag, so that small negative numbers stay short.
-inline void AppendSignedVarint(std::string& out, int64_t v) { AppendVarint(out, (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63)); }
+inline void AppendSignedVarint(std::string& out, int64_t v) {
+  AppendVarint(out, (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63));
+}
 inline void AppendBytes(std::string& out, std::string_view bytes) {
   AppendVarint(out, bytes.size());
   out.append(bytes);

@@ -19,12 +19,12 @@ inline constexpr bool Sometimes(int /*percent*/) { return false; }
 
 }  // namespace stele::internal
 
-#define STELE_CHECK(condition) \
-  do {                         \
+#define STELE_CHECK(condition)                                                        \
+  do {                                                                                \
     if (!(condition)) ::stele::internal::CheckFailed(#condition, __FILE__, __LINE__); \
   } while (false)
 
-#define STELE_INVARIANT(condition) \
-  do {                             \
+#define STELE_INVARIANT(condition)                                        \
+  do {                                                                    \
     if constexpr (::stele::internal::kInvariants) STELE_CHECK(condition); \
   } while (false)

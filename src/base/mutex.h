@@ -55,18 +55,6 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex& mutex_;
 };
 
-// Gives up a held lock for a scope, e.g. around I/O.
-class ABSL_SCOPED_LOCKABLE MutexUnlock {
- public:
-  explicit MutexUnlock(Mutex& mutex) ABSL_UNLOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_.Unlock(); }
-  ~MutexUnlock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.Lock(); }
-  MutexUnlock(const MutexUnlock&) = delete;
-  MutexUnlock& operator=(const MutexUnlock&) = delete;
-
- private:
-  Mutex& mutex_;
-};
-
 // A condition variable; wake-ups may be spurious, so wait in a loop over the condition.
 class CondVar {
  public:

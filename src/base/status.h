@@ -25,9 +25,9 @@ inline std::string_view ToStd(absl::string_view text) { return std::string_view(
 
 inline absl::Status MakeStatus(absl::StatusCode code, std::string_view message) { return absl::Status(code, ToAbsl(message)); }
 
-#define STELE_DEFINE_ERROR(Name, code)                                                \
-  template <typename... Args>                                                         \
-  absl::Status Name(fmt::format_string<Args...> format, Args&&... args) {             \
+#define STELE_DEFINE_ERROR(Name, code)                                                           \
+  template <typename... Args>                                                                    \
+  absl::Status Name(fmt::format_string<Args...> format, Args&&... args) {                        \
     return MakeStatus(absl::StatusCode::code, fmt::format(format, std::forward<Args>(args)...)); \
   }
 STELE_DEFINE_ERROR(InvalidArgument, kInvalidArgument)
@@ -60,12 +60,13 @@ std::string Printable(std::string_view bytes, size_t bytes_max = 64);
 #define STELE_CONCAT_INNER(a, b) a##b
 #define STELE_CONCAT(a, b) STELE_CONCAT_INNER(a, b)
 
-#define STELE_RETURN_IF_ERROR(expression)                            \
-  do {                                                               \
+#define STELE_RETURN_IF_ERROR(expression)                                                  \
+  do {                                                                                     \
     if (absl::Status stele_status = (expression); !stele_status.ok()) return stele_status; \
   } while (false)
 
-#define STELE_ASSIGN_OR_RETURN(declaration, expression) STELE_ASSIGN_OR_RETURN_INNER(STELE_CONCAT(stele_result_, __LINE__), declaration, expression)
+#define STELE_ASSIGN_OR_RETURN(declaration, expression) \
+  STELE_ASSIGN_OR_RETURN_INNER(STELE_CONCAT(stele_result_, __LINE__), declaration, expression)
 #define STELE_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \
   auto result = (expression);                                         \
   if (!result.ok()) return std::move(result).status();                \

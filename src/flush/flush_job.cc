@@ -19,7 +19,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   policy.newest_commit_time = input.newest_commit_time;
   policy.drop_tombstones = input.reaches_end;
   const std::unique_ptr<CellCursor> cursor =
-      NewRetentionCursor(input.memtable->NewCursor(input.memtable->last_sequence(), options), std::move(policy), &output.retention);
+      NewRetentionCursor(input.memtable->NewCursor(input.sequence, options), std::move(policy), &output.retention);
 
   RunTarget target{input.file_system, input.directory, input.file_number,
                    RunBuilderOptions(input.definition->schema.compression(), /*settled=*/false)};

@@ -25,6 +25,7 @@ struct FlushInput {
   uint64_t file_number = 0;
   uint64_t file_id = 0;
   const Memtable* memtable = nullptr;
+  uint64_t sequence = UINT64_MAX;  // what was committed later is left out; a checkpoint writes a memtable that still grows
   std::shared_ptr<const TableDefinition> definition;
   int64_t now = 0;
   int64_t newest_commit_time = 0;

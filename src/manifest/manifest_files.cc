@@ -44,7 +44,7 @@ absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::
   NewManifest prepared{file_system, directory, header};
   std::string bytes = EncodeManifestHeader(header);
   const uint64_t seed = RecordSeed(header.database_id, header.number);
-  const std::string record = EncodeRecord(RecordType::kEdit, snapshot, bytes.size(), ManifestHeaderChecksum(bytes), seed);
+  const std::string record = EncodeRecord(ManifestRecordType::kEdit, snapshot, bytes.size(), ManifestHeaderChecksum(bytes), seed);
   bytes += record;
   prepared.end_offset = bytes.size();
   prepared.last_checksum = DecodeFrame(record).checksum;

@@ -70,7 +70,7 @@ uint64_t RecordChecksum(std::string_view frame, std::string_view payload, uint64
   return Checksum64(payload, Checksum64(frame.substr(0, kFrameChecksumAt), seed));
 }
 
-std::string EncodeRecord(RecordType type, std::string_view payload, uint64_t offset, uint64_t previous_checksum, uint64_t seed) {
+std::string EncodeRecord(ManifestRecordType type, std::string_view payload, uint64_t offset, uint64_t previous_checksum, uint64_t seed) {
   std::string out;
   out.reserve(kRecordFrameBytes + payload.size());
   AppendFixed32(out, static_cast<uint32_t>(payload.size()));

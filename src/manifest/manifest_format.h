@@ -33,7 +33,7 @@ inline constexpr size_t kFramePreviousAt = 8;
 inline constexpr size_t kFrameOffsetAt = 16;
 inline constexpr size_t kFrameChecksumAt = 24;
 
-enum class RecordType : uint32_t {
+enum class ManifestRecordType : uint32_t {
   kEdit = 1,
   kEnd = 2,  // no payload: the manifest was closed with everything before it synced
 };
@@ -60,7 +60,7 @@ struct RecordFrame {
   uint64_t checksum = 0;
 };
 
-std::string EncodeRecord(RecordType type, std::string_view payload, uint64_t offset, uint64_t previous_checksum, uint64_t seed);
+std::string EncodeRecord(ManifestRecordType type, std::string_view payload, uint64_t offset, uint64_t previous_checksum, uint64_t seed);
 // `bytes` are kRecordFrameBytes.
 RecordFrame DecodeFrame(std::string_view bytes);
 // Over the frame without its checksum, and the payload.

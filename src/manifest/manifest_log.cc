@@ -44,7 +44,7 @@ class ManifestLog::State {
  private:
   absl::StatusOr<NewManifest> Prepare(const ManifestHeader& header, const Version& version);
   absl::Status Install(NewManifest prepared);
-  absl::Status WriteRecord(RecordType type, std::string_view payload);
+  absl::Status WriteRecord(ManifestRecordType type, std::string_view payload);
   absl::Status Switch(const Version& version);
   absl::Status Poison(absl::Status status) {
     poison_ = std::move(status);
@@ -91,7 +91,7 @@ absl::Status ManifestLog::State::Install(NewManifest prepared) {
   return absl::OkStatus();
 }
 
-absl::Status ManifestLog::State::WriteRecord(RecordType type, std::string_view payload) {
+absl::Status ManifestLog::State::WriteRecord(ManifestRecordType type, std::string_view payload) {
   const uint64_t seed = RecordSeed(header_.database_id, header_.number);
   const std::string record = EncodeRecord(type, payload, end_offset_, last_checksum_, seed);
   if (const absl::Status written = file_->Write(end_offset_, record); !written.ok()) {
@@ -103,7 +103,7 @@ absl::Status ManifestLog::State::WriteRecord(RecordType type, std::string_view p
   if (const absl::Status synced = file_->Sync(); !synced.ok()) return Poison(WithContext(synced, "manifest sync"));
   end_offset_ += record.size();
   last_checksum_ = DecodeFrame(record).checksum;
-  closed_record_ = type == RecordType::kEnd;
+  closed_record_ = type == ManifestRecordType::kEnd;
   return absl::OkStatus();
 }
 
@@ -136,7 +136,7 @@ absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const 
   const std::string payload = EncodeEdit(edit);
   if (payload.size() > kRecordPayloadBytesMax)
     return ResourceExhausted("an edit of {} bytes is too large for the manifest", payload.size());
-  STELE_RETURN_IF_ERROR(WriteRecord(RecordType::kEdit, payload));
+  STELE_RETURN_IF_ERROR(WriteRecord(ManifestRecordType::kEdit, payload));
   const std::shared_ptr<const Version> before = std::exchange(version_, next);
   if (end_offset_ >= switch_at_bytes_) {
     if (const absl::Status switched = Switch(*next); !switched.ok()) {
@@ -151,7 +151,7 @@ absl::Status ManifestLog::State::Close() {
   if (!poison_.ok()) return poison_;
   if (closed_) return absl::OkStatus();
   closed_ = true;
-  return closed_record_ ? absl::OkStatus() : WriteRecord(RecordType::kEnd, "");
+  return closed_record_ ? absl::OkStatus() : WriteRecord(ManifestRecordType::kEnd, "");
 }
 
 ManifestLog::ManifestLog(std::unique_ptr<State> state) : state_(std::move(state)) {}

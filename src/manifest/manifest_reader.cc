@@ -32,9 +32,9 @@ absl::Status JudgeBadRecord(const File& file, std::string_view file_name, uint64
 
 // The record's meaning; false in `*closed` unless it is an end mark.
 absl::Status VisitRecord(const RecordView& record, uint64_t offset, std::string_view file_name, const EditVisitor& visit, bool* closed) {
-  *closed = record.frame.type == static_cast<uint32_t>(RecordType::kEnd);
+  *closed = record.frame.type == static_cast<uint32_t>(ManifestRecordType::kEnd);
   if (*closed) return absl::OkStatus();
-  if (record.frame.type != static_cast<uint32_t>(RecordType::kEdit)) {
+  if (record.frame.type != static_cast<uint32_t>(ManifestRecordType::kEdit)) {
     return Unimplemented("{} @{}: record type {} is of a newer Stele", file_name, offset, record.frame.type);
   }
   const absl::Status status = visit(offset, record.payload.view());

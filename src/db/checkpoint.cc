@@ -1,0 +1,190 @@
+#include "db/checkpoint.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/checksum.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "db/engine.h"
+#include "flush/flush_job.h"
+#include "io/file_names.h"
+#include "manifest/manifest_files.h"
+#include "manifest/stack_edits.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kCopyBytes = size_t{1} << 20;
+
+uint64_t CheckpointId(uint64_t database_id) { return Checksum64("checkpoint", database_id); }
+
+class CheckpointWriter {
+ public:
+  CheckpointWriter(Engine& engine, std::string directory)
+      : engine_(engine), fs_(engine.options.file_system), directory_(std::move(directory)), point_(engine.TakeReadPoint()) {}
+
+  absl::Status Write() {
+    STELE_RETURN_IF_ERROR(Prepare());
+    STELE_RETURN_IF_ERROR(BringFiles());
+    version_ = *point_.view->version;
+    version_.next_file_number = engine_.NewFileNumber();
+    version_.last_sequence = point_.sequence;
+    version_.clock_mark = point_.now;
+    for (const auto& [table_id, table] : point_.view->tables) {
+      STELE_RETURN_IF_ERROR(BringMemtables(*table));
+    }
+    STELE_RETURN_IF_ERROR(fs_->SyncDirectory(directory_));
+    STELE_RETURN_IF_ERROR(Switch());
+    return RemoveWhatIsOld();
+  }
+
+ private:
+  // Makes or checks the directory, and locks it. Changes nothing in one that is refused.
+  absl::Status Prepare() {
+    STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectDirectory(fs_, directory_));
+    if (state == DirectoryState::kMissing) STELE_RETURN_IF_ERROR(fs_->CreateDirectory(directory_));
+    STELE_ASSIGN_OR_RETURN(lock_, fs_->Lock(JoinPath(directory_, kLockName), LockMode::kExclusive, "a checkpoint being written"));
+    if (state != DirectoryState::kDatabase) return absl::OkStatus();
+    STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered old, ManifestLog::Recover(fs_, directory_, /*read_only=*/true));
+    if (old.database_id != CheckpointId(engine_.database_id)) {
+      return FailedPrecondition("{} holds another database; give an empty directory or an older checkpoint of this one", directory_);
+    }
+    uint64_t records = 0;
+    STELE_RETURN_IF_ERROR(
+        ReadLog(
+            {.file_system = fs_, .directory = directory_, .database_id = old.database_id, .oldest_segment = old.version->oldest_segment},
+            [&records](uint64_t, std::string_view) {
+              ++records;
+              return absl::OkStatus();
+            })
+            .status());
+    const auto ours = point_.view->version->Files();
+    for (const auto& [number, file] : old.version->Files()) {
+      const auto it = ours.find(number);
+      if (it != ours.end() && it->second->summary.file_id == file->summary.file_id) present_.insert(number);
+      if (it != ours.end() && it->second->summary.file_id != file->summary.file_id) records = 1;
+    }
+    if (records > 0) return FailedPrecondition("{} was written to since it was made; give an empty directory", directory_);
+    return absl::OkStatus();
+  }
+
+  absl::Status BringFiles() {
+    for (const auto& [number, file] : point_.view->version->Files()) {
+      needed_.insert(number);
+      if (present_.contains(number)) continue;
+      const std::string from = JoinPath(engine_.directory, SstableName(number));
+      const std::string to = JoinPath(directory_, SstableName(number));
+      if (absl::Status removed = fs_->Remove(to); !removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
+      if (fs_->Link(from, to).ok()) continue;
+      STELE_RETURN_IF_ERROR(CopyFile(from, to));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyFile(const std::string& from, const std::string& to) {
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> in, fs_->Open(from, OpenMode::kRead));
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> out, fs_->Open(to, OpenMode::kCreate));
+    STELE_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(kCopyBytes));
+    for (uint64_t offset = 0;;) {
+      STELE_ASSIGN_OR_RETURN(const size_t bytes, in->Read(offset, kCopyBytes, buffer.data()));
+      if (bytes == 0) return out->Sync();
+      STELE_RETURN_IF_ERROR(out->Write(offset, std::string_view(buffer.data(), bytes)));
+      offset += bytes;
+    }
+  }
+
+  // What the table's memtables hold up to the point becomes SSTables of the copy, oldest first.
+  absl::Status BringMemtables(const TableView& table) {
+    const uint32_t table_id = table.definition().id;
+    auto state = std::make_shared<TableState>(*table.state);
+    for (auto it = table.memtables.rbegin(); it != table.memtables.rend(); ++it) {
+      if ((*it)->empty()) continue;
+      const FlushInput input{.file_system = fs_,
+                             .directory = directory_,
+                             .file_number = engine_.NewFileNumber(),
+                             .file_id = RandomSeed(),
+                             .memtable = it->get(),
+                             .sequence = point_.sequence,
+                             .definition = table.state->definition,
+                             .now = point_.now,
+                             .newest_commit_time = point_.now,
+                             .row_group_bytes = engine_.options.sizes.row_group_bytes};
+      STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));
+      if (!output.file) continue;
+      needed_.insert(output.file->number);
+      const auto file = std::make_shared<const SstableFile>(*output.file);
+      const uint64_t first = state->flushed_through + 1;
+      const uint64_t last = std::min(point_.sequence, std::max(first, (*it)->last_sequence()));
+      PushOnStacks(file, first, last, state.get());
+      state->flushed_through = last;
+    }
+    state->flushed_through = std::max(state->flushed_through, point_.sequence);
+    version_.tables[table_id] = std::move(state);
+    version_.next_file_number = engine_.NewFileNumber();
+    return absl::OkStatus();
+  }
+
+  static void PushOnStacks(const std::shared_ptr<const SstableFile>& file, uint64_t first, uint64_t last, TableState* state) {
+    const KeyRange rows = internal::RowsOf(*file);
+    for (Tablet& tablet : state->tablets) {
+      if (!tablet.range.Overlaps(rows)) continue;
+      tablet.stack.insert(tablet.stack.begin(), {.file = file, .range = tablet.range, .sequence_first = first, .sequence_last = last});
+    }
+  }
+
+  // An empty log and a manifest that names it; CURRENT makes the copy a database, or the older checkpoint the newer one.
+  absl::Status Switch() {
+    const uint64_t id = CheckpointId(engine_.database_id);
+    const auto log = CommitLog::Start({.file_system = fs_,
+                                       .directory = directory_,
+                                       .database_id = id,
+                                       .segment_bytes = engine_.options.sizes.first_segment_bytes,
+                                       .first_segment_bytes = engine_.options.sizes.first_segment_bytes,
+                                       .next_file_number = [this] { return engine_.NewFileNumber(); }},
+                                      LogTail{.last_sequence = point_.sequence});
+    STELE_RETURN_IF_ERROR(log.status());
+    version_.oldest_segment = (*log)->oldest_segment();
+    needed_.insert(version_.oldest_segment);
+    manifest_number_ = engine_.NewFileNumber();
+    version_.next_file_number = engine_.NewFileNumber();
+    STELE_RETURN_IF_ERROR((*log)->Close());
+    STELE_ASSIGN_OR_RETURN(NewManifest manifest,
+                           PrepareManifest(fs_, directory_, {.database_id = id, .number = manifest_number_}, version_));
+    return InstallManifest(std::move(manifest)).status();
+  }
+
+  absl::Status RemoveWhatIsOld() {
+    STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(directory_));
+    for (const std::string& name : names) {
+      const std::optional<FileName> parsed = ParseFileName(name);
+      if (!parsed || parsed->type == FileType::kLock || parsed->type == FileType::kCurrent) continue;
+      const bool stays = parsed->type == FileType::kManifest ? parsed->number == manifest_number_ : needed_.contains(parsed->number);
+      if (!stays) STELE_RETURN_IF_ERROR(fs_->Remove(JoinPath(directory_, name)));
+    }
+    return fs_->SyncDirectory(directory_);
+  }
+
+  Engine& engine_;
+  FileSystem* const fs_;
+  const std::string directory_;
+  const ReadPoint point_;  // pins the files that are linked
+  std::unique_ptr<FileLock> lock_;
+  std::set<uint64_t> present_;  // files the older checkpoint has
+  std::set<uint64_t> needed_;
+  uint64_t manifest_number_ = 0;
+  Version version_;
+};
+
+}  // namespace
+
+absl::Status WriteCheckpoint(Engine& engine, const std::string& directory) {
+  STELE_RETURN_IF_ERROR(engine.CheckOpen());
+  return CheckpointWriter(engine, directory).Write();
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,198 @@
+#include "db/committer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "mutation/batch.h"
+
+namespace stele::internal {
+namespace {
+
+// A group is one write to the log: large enough to amortise a sync over many writers, small enough that the first does not wait for much.
+constexpr size_t kGroupBytesMax = size_t{1} << 20;
+
+}  // namespace
+
+struct Committer::Waiter {
+  CommitRequest request;
+  const std::function<absl::Status()>* section = nullptr;  // set: an exclusive section, the request is empty
+  absl::Status status;
+  bool done = false;
+  CondVar turn;  // signalled when done, or when it is at the head of the queue
+};
+
+Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
+    : state_(state), log_(log), clock_(clock), limits_(limits) {}
+
+absl::Status Committer::Commit(CommitRequest request) {
+  Waiter waiter{.request = std::move(request)};
+  Enqueue(&waiter);
+  return waiter.status;
+}
+
+absl::Status Committer::RunExclusive(const std::function<absl::Status()>& section) {
+  Waiter waiter{.section = &section};
+  Enqueue(&waiter);
+  return waiter.status;
+}
+
+void Committer::Enqueue(Waiter* waiter) {
+  {
+    MutexLock lock(mutex_);
+    if (closed_) {
+      waiter->status = FailedPrecondition("the database is closed; open it again to write");
+      return;
+    }
+    queue_.push_back(waiter);
+    while (!waiter->done && queue_.front() != waiter) waiter->turn.Wait(mutex_);
+    if (waiter->done) return;
+  }
+  Lead(waiter);
+}
+
+void Committer::Lead(Waiter* leader) {
+  const std::vector<Waiter*> group = TakeGroup(leader);
+  if (leader->section != nullptr) {
+    leader->status = poison();
+    if (leader->status.ok()) leader->status = (*leader->section)();
+  } else {
+    CommitGroup(group);
+  }
+  MutexLock lock(mutex_);
+  for (Waiter* member : group) {
+    queue_.pop_front();
+    member->done = true;
+    if (member != leader) member->turn.Signal();
+  }
+  if (!queue_.empty()) queue_.front()->turn.Signal();
+}
+
+// The leader and those behind it that may share its write: not beyond an exclusive section, nor a conditional batch, whose rows the group's
+// own earlier batches might change.
+std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
+  std::vector<Waiter*> group;
+  if (leader->section != nullptr) return {leader};
+  MutexLock lock(mutex_);
+  size_t bytes = 0;
+  for (Waiter* waiter : queue_) {
+    const bool joins = waiter == leader || (waiter->section == nullptr && waiter->request.conditions.empty());
+    bytes += waiter->request.batch.size();
+    if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
+    group.push_back(waiter);
+  }
+  return group;
+}
+
+// What may be refused before anything is logged.
+absl::Status Committer::Admit(const Waiter& waiter) const {
+  if (waiter.request.schema_generation != schema_generation()) return Aborted("the schema changed since the batch was made");
+  for (const RowCondition& condition : waiter.request.conditions) {
+    const std::shared_ptr<Memtable> active = state_->ActiveMemtable(condition.table_id, 0);
+    if (active.get() != condition.active) return Aborted("a memtable was frozen since the row was read");
+    if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return Aborted("the row was written since it was read");
+  }
+  return absl::OkStatus();
+}
+
+void Committer::CommitGroup(const std::vector<Waiter*>& group) {
+  const absl::Status poisoned = poison();
+  const int64_t commit_time = clock_->Now();
+  std::vector<LogRecord> records;
+  std::vector<Waiter*> members;
+  bool sync = false;
+  uint64_t sequence = last_sequence_;
+  for (Waiter* waiter : group) {
+    waiter->status = !poisoned.ok() ? poisoned : Admit(*waiter);
+    if (!waiter->status.ok()) continue;
+    SetBatchClock(&waiter->request.batch, commit_time);
+    records.push_back({.sequence = ++sequence, .payload = waiter->request.batch});
+    members.push_back(waiter);
+    sync = sync || waiter->request.sync;
+  }
+  if (members.empty()) return;
+  const auto fail_all = [&members](const absl::Status& status) {
+    for (Waiter* member : members) member->status = status;
+  };
+  if (absl::Status status = log_->Append(records); !status.ok()) {
+    if (log_->poisoned()) Poison(status);
+    return fail_all(status);
+  }
+  last_sequence_ = sequence;
+  if (sync) {
+    if (absl::Status status = log_->Sync(); !status.ok()) {
+      Poison(status);
+      return fail_all(poison());
+    }
+  }
+  touched_.clear();
+  for (const LogRecord& record : records) {
+    if (absl::Status status = Apply(record.sequence, record.payload, commit_time); !status.ok()) {
+      Poison(status);
+      return fail_all(poison());
+    }
+  }
+  state_->Publish(sequence);
+  commits_.fetch_add(members.size(), std::memory_order_relaxed);
+  FreezeWhatIsFull();
+}
+
+absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t commit_time) {
+  BatchReader reader(batch);
+  RowOps row;
+  uint32_t position = 0;
+  uint32_t table_id = 0;
+  std::shared_ptr<Memtable> memtable;
+  while (reader.NextRow(&row)) {
+    if (memtable == nullptr || row.table_id() != table_id) {
+      table_id = row.table_id();
+      memtable = state_->ActiveMemtable(table_id, commit_time);
+      if (memtable == nullptr) continue;  // its generation was checked, so it exists; a table that is gone needs no data
+      if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end()) touched_.push_back(table_id);
+    }
+    const size_t bytes_before = memtable->bytes();
+    STELE_RETURN_IF_ERROR(memtable->Apply(sequence, row, &position));
+    state_->AddMemtableBytes(memtable->bytes() - bytes_before);
+  }
+  return absl::OkStatus();
+}
+
+void Committer::FreezeWhatIsFull() {
+  for (const uint32_t table_id : touched_) {
+    const std::shared_ptr<Memtable> active = state_->ActiveMemtable(table_id, 0);
+    if (active != nullptr && active->bytes() >= limits_.memtable_bytes) state_->Freeze(table_id);
+  }
+  if (state_->memtable_bytes() > limits_.active_bytes_max) {
+    if (const std::optional<uint32_t> table_id = state_->TableToRelieve(limits_.active_bytes_max)) state_->Freeze(*table_id);
+  }
+  if (log_->bytes() > limits_.log_bytes_max) {
+    if (const std::optional<uint32_t> table_id = state_->TableWithOldestActive()) state_->Freeze(*table_id);
+  }
+}
+
+void Committer::Close() {
+  MutexLock lock(mutex_);
+  closed_ = true;
+  if (queue_.empty()) return;
+  // Whoever is queued still gets its turn; an exclusive section of ours, never run, marks the end of the queue.
+  const std::function<absl::Status()> nothing;
+  Waiter last{.section = &nothing};
+  queue_.push_back(&last);
+  while (queue_.front() != &last) last.turn.Wait(mutex_);
+  queue_.pop_front();
+}
+
+absl::Status Committer::poison() const {
+  MutexLock lock(mutex_);
+  return poison_;
+}
+
+void Committer::Poison(const absl::Status& status) {
+  MutexLock lock(mutex_);
+  if (!poison_.ok()) return;
+  poison_ =
+      FailedPrecondition("the database takes no more writes since a write could not be made safe ({}); close and reopen it to recover",
+                         ToStd(status.message()));
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,104 @@
+#include "db/engine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::internal {
+
+EngineSizes SizesFor(uint64_t memory_budget_bytes) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  EngineSizes sizes;
+  sizes.write_memory_bytes = memory_budget_bytes / 8 * 3;
+  sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
+  sizes.cache_bytes = memory_budget_bytes / 2;
+  sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{256} << 10, 32 * kMiB);
+  sizes.first_segment_bytes = std::min(kMiB, sizes.segment_bytes);
+  sizes.log_bytes_max = std::max(2 * sizes.write_memory_bytes, 4 * sizes.segment_bytes);
+  return sizes;
+}
+
+Engine::Engine(std::string directory_in, EngineOptions options_in)
+    : directory(std::move(directory_in)),
+      options(std::move(options_in)),
+      closed(std::make_shared<std::atomic<bool>>(false)),
+      events(options.database.on_event),
+      clock(options.database.clock,
+            [this](int64_t micros) {
+              events.Report(Event::Kind::kClockJump,
+                            fmt::format("the clock went forward by {} hours; ages follow it", micros / 3'600'000'000));
+            }),
+      cache(options.sizes.cache_bytes),
+      files(options.file_system, directory, &cache),
+      state(&files),
+      pid_(::getpid()) {}
+
+Engine::~Engine() { Close().IgnoreError(); }
+
+absl::Status Engine::Close() {
+  MutexLock hold(close_mutex_);
+  if (!close_done_) {
+    close_status_ = CloseOnce();
+    close_done_ = true;
+  }
+  return close_status_;
+}
+
+absl::Status Engine::CloseOnce() {
+  closed->store(true, std::memory_order_release);  // pairs with the acquire in CheckOpen and in row streams
+  absl::Status status;
+  if (committer != nullptr) committer->Close();
+  if (background != nullptr) background->Stop();
+  // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
+  files.StopRemoving();
+  if (installer != nullptr && committer->poison().ok()) {
+    status = log->Close();
+    if (status.ok()) status = manifest->Close();
+  }
+  lock.reset();
+  return status;
+}
+
+absl::Status Engine::CheckOpen() const {
+  if (closed->load(std::memory_order_acquire)) return FailedPrecondition("the database is closed; open it again");
+  return absl::OkStatus();
+}
+
+absl::Status Engine::CheckWritable() const {
+  STELE_RETURN_IF_ERROR(CheckOpen());
+  if (options.database.read_only) return FailedPrecondition("the database was opened read-only; open it without read_only to write");
+  // A child of fork() shares the lock and the log's file offsets with its parent: two writers would destroy the log.
+  if (::getpid() != pid_)
+    return FailedPrecondition("the database was opened by another process (pid {}), before a fork; open it anew", pid_);
+  if (!state.writes_refused.load(std::memory_order_acquire)) return absl::OkStatus();
+  MutexLock lock(state.mutex);
+  if (!state.error.refuses_writes()) return absl::OkStatus();
+  return WithContext(state.error.status, "writes are refused while background work fails (it is tried again)");
+}
+
+WritePressure Engine::Pressure() const {
+  return {.memtable_bytes = state.memtable_bytes(),
+          .memtable_bytes_max = options.sizes.write_memory_bytes,
+          .debt_bytes = installer->debt_bytes(),
+          .debt_bytes_max = 64 * options.sizes.memtable_bytes};
+}
+
+absl::Status Engine::AwaitTurn(uint64_t bytes) {
+  const double pressure = WriteThrottle::PressureOf(Pressure());
+  if (pressure <= WriteThrottle::kPressureFree) return absl::OkStatus();
+  if (options.background_threads == 0) {
+    while (WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree && background->Step()) {
+    }
+    return absl::OkStatus();
+  }
+  const auto wait = throttle.BookTurn(bytes, pressure, std::chrono::steady_clock::now());
+  if (wait.count() > 0) std::this_thread::sleep_for(wait);
+  if (state.memtable_bytes() < options.sizes.write_memory_bytes) return absl::OkStatus();
+  // The cap itself: only reached when nothing drains.
+  return background->WaitUntil([this] { return state.memtable_bytes() < options.sizes.write_memory_bytes; });
+}
+
+}  // namespace stele::internal

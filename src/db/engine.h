@@ -1,0 +1,87 @@
+// db/engine.h: an open local database: the parts that make it up, put together and taken apart in order.
+//
+// Path:      db/open.cc builds it; db/local_database.cc and db/local_table.cc are its faces; the parts do the work:
+//            committer (writes), installer (Version), background (flush, compaction), engine_state (views), sstable_files, clock, throttle.
+// Lifetime:  shared by every handle, reader and snapshot; Close stops it early, the last handle's end closes it.
+// Threads:   thread-safe; the parts say what each needs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "db/background.h"
+#include "db/committer.h"
+#include "db/database_clock.h"
+#include "db/engine_options.h"
+#include "db/engine_state.h"
+#include "db/events.h"
+#include "db/installer.h"
+#include "db/row_latches.h"
+#include "db/snapshot_list.h"
+#include "db/sstable_files.h"
+#include "db/write_throttle.h"
+#include "io/file_system.h"
+#include "manifest/manifest_log.h"
+#include "sstable/block_cache.h"
+#include "wal/commit_log.h"
+
+namespace stele::internal {
+
+class Engine {
+ public:
+  // See Database::Open. `directory` is a path of options.file_system.
+  static absl::StatusOr<std::shared_ptr<Engine>> Open(std::string directory, EngineOptions options);
+  ~Engine();
+
+  // Stops writes and background work, writes the log's end mark and frees the lock. Idempotent: later calls answer what the first did.
+  absl::Status Close();
+
+  // FailedPrecondition when closed, read-only, poisoned, or called in a fork of the process that opened it; the background error while
+  // one lasts that refuses writes.
+  absl::Status CheckWritable() const;
+  absl::Status CheckOpen() const;
+  // Waits for its turn when background work is behind; `bytes` are about to be written.
+  absl::Status AwaitTurn(uint64_t bytes);
+  WritePressure Pressure() const;
+
+  ReadPoint TakeReadPoint() { return state.TakeReadPoint(clock.Now()); }
+  uint64_t NewFileNumber() { return next_file_number.fetch_add(1, std::memory_order_relaxed); }
+
+  // Const after Open.
+  const std::string directory;
+  const EngineOptions options;
+  uint64_t database_id = 0;
+  uint64_t discarded_log_bytes = 0;  // by the recovery
+
+  std::atomic<uint64_t> next_file_number{1};  // relaxed: only distinctness matters
+  const std::shared_ptr<std::atomic<bool>> closed;
+  Events events;
+  DatabaseClock clock;
+  BlockCache cache;
+  SstableFiles files;
+  EngineState state;
+  SnapshotList snapshots;
+  RowLatches latches;
+  WriteThrottle throttle;
+  std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
+  std::unique_ptr<ManifestLog> manifest;  // null when read-only
+  std::unique_ptr<CommitLog> log;         // null when read-only
+  std::unique_ptr<Committer> committer;
+  std::unique_ptr<Installer> installer;    // null when read-only
+  std::unique_ptr<Background> background;  // null when read-only
+
+ private:
+  Engine(std::string directory, EngineOptions options);
+  absl::Status CloseOnce();
+
+  const pid_t pid_;  // of the process that opened it
+  Mutex close_mutex_;
+  bool close_done_ ABSL_GUARDED_BY(close_mutex_) = false;
+  absl::Status close_status_ ABSL_GUARDED_BY(close_mutex_);
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,37 @@
+// db/engine_options.h: what the engine is built from: the public options, and the components and sizes that tests replace.
+//
+// Sizes follow from the memory budget by one rule (SizesFor); only tests set them otherwise.
+// Threads:   plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "io/file_system.h"
+#include "stele/options.h"
+
+namespace stele::internal {
+
+struct EngineSizes {
+  uint64_t memtable_bytes = 0;      // one table's active memtable is frozen at this size
+  uint64_t write_memory_bytes = 0;  // all memtables together: writers are slowed on the way there
+  uint64_t cache_bytes = 0;
+  uint64_t log_bytes_max = 0;  // above: the memtable with the oldest records is frozen, so that segments can be reused
+  uint64_t segment_bytes = 0;
+  uint64_t first_segment_bytes = 0;
+  uint32_t row_group_bytes = 32 << 10;
+};
+
+// Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), the rest for pins and jobs.
+EngineSizes SizesFor(uint64_t memory_budget_bytes);
+
+struct EngineOptions {
+  DatabaseOptions database;
+  EngineSizes sizes;
+  FileSystem* file_system = nullptr;
+  std::shared_ptr<FileSystem> owned_file_system;  // that of "mem:": lives as long as the engine
+  // 0: no threads; background work runs inside calls that wait for it, or step by step (Engine::StepBackground), on the caller's thread.
+  int background_threads = 2;
+};
+
+}  // namespace stele::internal

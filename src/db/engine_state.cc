@@ -1,0 +1,193 @@
+#include "db/engine_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/invariant.h"
+
+namespace stele::internal {
+namespace {
+
+bool IsNarrowed(const SstableReference& reference) {
+  const SstableSummary& summary = reference.file->summary;
+  return !(reference.range.Contains(summary.first_row) && reference.range.Contains(summary.last_row));
+}
+
+}  // namespace
+
+ReadPoint EngineState::TakeReadPoint(int64_t now) const {
+  MutexLock lock(mutex);
+  return {.view = view_, .sequence = published_sequence(), .now = now};
+}
+
+std::shared_ptr<const ReadView> EngineState::view() const {
+  MutexLock lock(mutex);
+  return view_;
+}
+
+std::shared_ptr<Memtable> EngineState::ActiveMemtable(uint32_t table_id, int64_t commit_time) {
+  MutexLock lock(mutex);
+  const auto it = tables.find(table_id);
+  if (it == tables.end()) return nullptr;
+  it->second.active_commit_time = std::max(it->second.active_commit_time, commit_time);
+  return it->second.active;
+}
+
+std::shared_ptr<Memtable> EngineState::NewMemtable(const FamilyList& families) {
+  auto memtable = std::make_shared<Memtable>(families);
+  memtable_bytes_.fetch_add(memtable->bytes(), std::memory_order_relaxed);
+  return memtable;
+}
+
+void EngineState::Freeze(uint32_t table_id) {
+  MutexLock lock(mutex);
+  const auto it = tables.find(table_id);
+  if (it == tables.end() || it->second.active->empty()) return;
+  TableMemory& memory = it->second;
+  memory.frozen.push_back({.memtable = memory.active, .newest_commit_time = memory.active_commit_time});
+  memory.active = NewMemtable(view_->Find(table_id)->definition().families);
+  RebuildTableLocked(table_id);
+  changed.SignalAll();
+}
+
+void EngineState::RenewActive(uint32_t table_id) {
+  MutexLock lock(mutex);
+  const auto it = tables.find(table_id);
+  if (it == tables.end()) return;
+  STELE_CHECK(it->second.active->empty());
+  memtable_bytes_.fetch_sub(it->second.active->bytes(), std::memory_order_relaxed);
+  it->second.active = NewMemtable(view_->Find(table_id)->definition().families);
+  RebuildTableLocked(table_id);
+}
+
+std::vector<ViewTablet> EngineState::OpenTablets(const TableState& state) {
+  std::vector<ViewTablet> tablets;
+  tablets.reserve(state.tablets.size());
+  for (const Tablet& tablet : state.tablets) {
+    ViewTablet open{.range = tablet.range};
+    for (const SstableReference& reference : tablet.stack) {
+      open.stack.push_back({.reference = reference, .file = files_->Open(*reference.file), .narrowed = IsNarrowed(reference)});
+    }
+    tablets.push_back(std::move(open));
+  }
+  return tablets;
+}
+
+void EngineState::Install(std::shared_ptr<const Version> version, std::optional<Flushed> flushed) {
+  const std::shared_ptr<const ReadView> before = view();
+  std::map<uint32_t, std::vector<ViewTablet>> opened;  // of tables whose state changed
+  for (const auto& [table_id, state] : version->tables) {
+    const TableView* old_table = before->Find(table_id);
+    if (old_table == nullptr || old_table->state != state) opened.emplace(table_id, OpenTablets(*state));
+  }
+  MutexLock lock(mutex);
+  auto next = std::make_shared<ReadView>();
+  next->version = version;
+  for (const auto& [table_id, state] : version->tables) {
+    const auto it = opened.find(table_id);
+    if (it == opened.end()) {
+      next->tables.emplace(table_id, view_->tables.at(table_id));
+      continue;
+    }
+    next->tables.emplace(table_id,
+                         std::make_shared<TableView>(TableView{.state = state, .memtables = {}, .tablets = std::move(it->second)}));
+    TableMemory& memory = tables[table_id];
+    if (memory.active == nullptr) memory.active = NewMemtable(state->definition->families);
+  }
+  view_ = std::move(next);
+  if (flushed) {
+    TableMemory& memory = tables[flushed->table_id];
+    STELE_CHECK(!memory.frozen.empty() && memory.frozen.front().memtable.get() == flushed->memtable);
+    memtable_bytes_.fetch_sub(flushed->memtable->bytes(), std::memory_order_relaxed);
+    retired_.push_back(memory.frozen.front().memtable);
+    memory.frozen.pop_front();
+  }
+  for (auto it = tables.begin(); it != tables.end();) {
+    if (version->tables.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    uint64_t bytes = it->second.active->bytes();
+    for (const FrozenMemtable& frozen : it->second.frozen) bytes += frozen.memtable->bytes();
+    memtable_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    it = tables.erase(it);
+  }
+  for (const auto& [table_id, tablets] : opened) RebuildTableLocked(table_id);
+  std::erase_if(retired_, [](const std::weak_ptr<const Memtable>& memtable) { return memtable.expired(); });
+  changed.SignalAll();
+}
+
+// A new view in which the table shows its present memtables.
+void EngineState::RebuildTableLocked(uint32_t table_id) {
+  const TableView* old_table = view_->Find(table_id);
+  if (old_table == nullptr) return;
+  const TableMemory& memory = tables[table_id];
+  auto table = std::make_shared<TableView>(*old_table);
+  table->memtables.clear();
+  table->memtables.push_back(memory.active);
+  for (auto it = memory.frozen.rbegin(); it != memory.frozen.rend(); ++it) table->memtables.push_back(it->memtable);
+  auto next = std::make_shared<ReadView>(*view_);
+  next->tables[table_id] = std::move(table);
+  view_ = std::move(next);
+}
+
+uint64_t EngineState::pinned_memtable_bytes() const {
+  MutexLock lock(mutex);
+  uint64_t bytes = 0;
+  for (const std::weak_ptr<const Memtable>& retired : retired_) {
+    if (const std::shared_ptr<const Memtable> memtable = retired.lock()) bytes += memtable->bytes();
+  }
+  return bytes;
+}
+
+uint64_t EngineState::FlushedThrough(const Memtable* except) const {
+  MutexLock lock(mutex);
+  uint64_t through = published_sequence();
+  const auto cut = [&through, except](const Memtable& memtable) {
+    // An active memtable's first sequence may be set by the leader just now: it is above what is published then.
+    const uint64_t first = memtable.first_sequence();
+    if (&memtable != except && first > 0) through = std::min(through, first - 1);
+  };
+  for (const auto& [table_id, memory] : tables) {
+    cut(*memory.active);
+    for (const FrozenMemtable& frozen : memory.frozen) cut(*frozen.memtable);
+  }
+  return through;
+}
+
+std::optional<uint32_t> EngineState::TableWithOldestActive() const {
+  MutexLock lock(mutex);
+  std::optional<uint32_t> oldest_table;
+  uint64_t oldest = UINT64_MAX;
+  for (const auto& [table_id, memory] : tables) {
+    const Memtable& memtable = memory.frozen.empty() ? *memory.active : *memory.frozen.front().memtable;
+    const uint64_t first = memtable.first_sequence();
+    if (first == 0 || first >= oldest) continue;
+    oldest = first;
+    oldest_table = memory.frozen.empty() ? std::optional(table_id) : std::nullopt;
+  }
+  return oldest_table;
+}
+
+std::optional<uint32_t> EngineState::TableToRelieve(uint64_t active_bytes_max) const {
+  MutexLock lock(mutex);
+  std::optional<uint32_t> largest_table;
+  uint64_t largest = 0;
+  uint64_t total = 0;
+  for (const auto& [table_id, memory] : tables) {
+    const uint64_t bytes = memory.active->bytes();
+    total += bytes;
+    if (memory.active->empty() || bytes <= largest) continue;
+    largest = bytes;
+    largest_table = table_id;
+  }
+  return total > active_bytes_max ? largest_table : std::nullopt;
+}
+
+std::shared_ptr<TableCounters> EngineState::Counters(uint32_t table_id) const {
+  MutexLock lock(mutex);
+  const auto it = tables.find(table_id);
+  return it == tables.end() ? std::make_shared<TableCounters>() : it->second.counters;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,117 @@
+// db/engine_state.h: what changes while a database is open, behind the one database lock: the current view, each table's memtables, and
+// what background work is under way.
+//
+// Path:      commit leader -> ActiveMemtable, Publish, Freeze; installer -> Install; readers -> TakeReadPoint; background -> the rest.
+// Invariant: memtables become active or frozen only in the commit order (by the leader, or in an exclusive section), so that a freeze
+//            never divides a batch (engine rule 2); a table's frozen memtables leave oldest first (engine rule 1).
+// Threads:   thread-safe. No I/O and no callback happens under `mutex`. Lock order: docs/locks.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/mutex.h"
+#include "db/sstable_files.h"
+#include "memtable/memtable.h"
+#include "read/read_view.h"
+
+namespace stele::internal {
+
+struct FrozenMemtable {
+  std::shared_ptr<const Memtable> memtable;
+  int64_t newest_commit_time = 0;
+};
+
+// Operations since open, for TableStats; relaxed: figures, they order nothing.
+struct TableCounters {
+  std::atomic<uint64_t> reads{0};
+  std::atomic<uint64_t> writes{0};
+};
+
+struct TableMemory {
+  std::shared_ptr<Memtable> active;
+  int64_t active_commit_time = 0;     // the newest in `active`
+  std::deque<FrozenMemtable> frozen;  // oldest first
+  bool flush_running = false;
+  std::shared_ptr<TableCounters> counters = std::make_shared<TableCounters>();
+};
+
+// The state of background work that failed and is tried again (engine rule 20).
+struct BackgroundError {
+  absl::Status status;
+  uint64_t failures = 0;  // counts up with each failure, so that a waiter can tell a new one
+  bool refuses_writes() const {
+    return status.code() == absl::StatusCode::kResourceExhausted || status.code() == absl::StatusCode::kUnavailable;
+  }
+};
+
+class EngineState {
+ public:
+  explicit EngineState(SstableFiles* files) : files_(files) {}
+
+  // The newest published commit of all tables, seen at `now`.
+  ReadPoint TakeReadPoint(int64_t now) const;
+  std::shared_ptr<const ReadView> view() const;
+  std::shared_ptr<const Version> VersionLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return view_->version; }
+  uint64_t published_sequence() const { return published_.load(std::memory_order_acquire); }
+  // After every operation of every batch up to `sequence` is in its memtable. Pairs with the acquire of published_sequence(): whoever reads
+  // at the sequence sees what was applied.
+  void Publish(uint64_t sequence) { published_.store(sequence, std::memory_order_release); }
+
+  // For the commit leader and exclusive sections only; null for a table that is gone.
+  std::shared_ptr<Memtable> ActiveMemtable(uint32_t table_id, int64_t commit_time);
+  // The table's active memtable becomes its newest frozen one, if it holds anything.
+  void Freeze(uint32_t table_id);
+  // Starts an empty memtable that knows the table's present families.
+  void RenewActive(uint32_t table_id);
+
+  // Makes `version` current. Tables that appear get a memtable; those that vanished lose theirs; if `flushed` is set, that memtable (the
+  // oldest frozen one of its table) goes. Opens files first, without the lock. One caller at a time (the installer's).
+  struct Flushed {
+    uint32_t table_id = 0;
+    const Memtable* memtable = nullptr;
+  };
+  void Install(std::shared_ptr<const Version> version, std::optional<Flushed> flushed);
+
+  // Bytes of all memtables, active and frozen. Any thread; a moment old.
+  uint64_t memtable_bytes() const { return memtable_bytes_.load(std::memory_order_relaxed); }
+  void AddMemtableBytes(uint64_t bytes) { memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Bytes of memtables that are flushed and that a view still pins.
+  uint64_t pinned_memtable_bytes() const;
+  // The greatest sequence such that no memtable but `except` (may be null) holds it or an older one: what the log may forget once
+  // `except` is in files.
+  uint64_t FlushedThrough(const Memtable* except) const;
+  // The table whose memtables hold the oldest commit, if any holds one in its active memtable and nothing frozen.
+  std::optional<uint32_t> TableWithOldestActive() const;
+  // The table with the largest active memtable, if the active memtables together hold more than `active_bytes_max`.
+  std::optional<uint32_t> TableToRelieve(uint64_t active_bytes_max) const;
+  std::shared_ptr<TableCounters> Counters(uint32_t table_id) const;
+
+  mutable Mutex mutex;
+  CondVar changed;  // signalled whenever something a waiter may wait for changed
+  std::map<uint32_t, TableMemory> tables ABSL_GUARDED_BY(mutex);
+  std::set<std::pair<uint32_t, size_t>> busy_tablets ABSL_GUARDED_BY(mutex);     // a compaction runs on them
+  std::set<std::pair<uint32_t, size_t>> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
+  BackgroundError error ABSL_GUARDED_BY(mutex);
+  // error.refuses_writes(), for writers that do not take the mutex; release there, acquire in Engine::CheckWritable.
+  std::atomic<bool> writes_refused{false};
+
+ private:
+  void RebuildTableLocked(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  std::shared_ptr<Memtable> NewMemtable(const FamilyList& families);
+  std::vector<ViewTablet> OpenTablets(const TableState& state);
+
+  SstableFiles* const files_;
+  std::shared_ptr<const ReadView> view_ ABSL_GUARDED_BY(mutex) = std::make_shared<ReadView>();
+  std::vector<std::weak_ptr<const Memtable>> retired_ ABSL_GUARDED_BY(mutex);  // flushed, perhaps pinned
+  std::atomic<uint64_t> published_{0};
+  std::atomic<uint64_t> memtable_bytes_{0};
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,43 @@
+#include "db/installer.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "compaction/picker.h"
+
+namespace stele::internal {
+
+absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed) {
+  MutexLock lock(mutex_);
+  STELE_RETURN_IF_ERROR(parts_.committer->poison());
+  const std::shared_ptr<const Version> before = parts_.manifest->version();
+  STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));
+  const uint64_t flushed_through = parts_.state->FlushedThrough(flushed ? flushed->memtable : nullptr);
+  edit.clock_mark = parts_.clock->Now();
+  edit.next_file_number = parts_.next_file_number->load(std::memory_order_relaxed);
+  edit.oldest_segment = parts_.log->OldestSegmentAfter(flushed_through);
+  if (absl::Status status = parts_.log->Sync(); !status.ok()) {
+    parts_.committer->Poison(status);
+    return parts_.committer->poison();
+  }
+  absl::StatusOr<std::shared_ptr<const Version>> after = parts_.manifest->Append(edit);
+  if (!after.ok()) {
+    if (parts_.manifest->poisoned()) parts_.committer->Poison(after.status());
+    return std::move(after).status();
+  }
+  parts_.state->Install(*after, flushed);
+  SetDebt(CompactionDebtBytes(**after));
+  MarkObsolete(*before, **after);
+  // What could not be recycled or removed now is found by a later Release or the next Open.
+  parts_.log->Release(flushed_through).IgnoreError();
+  return absl::OkStatus();
+}
+
+void Installer::MarkObsolete(const Version& before, const Version& after) {
+  const auto still_needed = after.Files();
+  for (const auto& [number, file] : before.Files()) {
+    if (!still_needed.contains(number)) parts_.files->MarkObsolete(number);
+  }
+}
+
+}  // namespace stele::internal

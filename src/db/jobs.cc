@@ -1,0 +1,167 @@
+#include "db/jobs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "compaction/compaction_job.h"
+#include "db/engine.h"
+#include "flush/flush_job.h"
+#include "io/file_names.h"
+#include "manifest/stack_edits.h"
+
+namespace stele::internal {
+namespace {
+
+// A written file that no edit came to reference. After a poisoned install its edit may be durable all the same: then it stays.
+void RemoveUnreferenced(Engine& engine, const std::optional<SstableFile>& file) {
+  if (!file || !engine.committer->poison().ok()) return;
+  engine.options.file_system->Remove(JoinPath(engine.directory, SstableName(file->number))).IgnoreError();
+}
+
+bool HasNoFiles(const TableState& state) {
+  return std::all_of(state.tablets.begin(), state.tablets.end(), [](const Tablet& tablet) { return tablet.stack.empty(); });
+}
+
+absl::StatusOr<const TableState*> FindUnchanged(const Version& version, uint32_t table_id, uint64_t epoch) {
+  const auto it = version.tables.find(table_id);
+  if (it == version.tables.end()) return Aborted("the table was deleted meanwhile");
+  if (it->second->definition->epoch != epoch) return Aborted("the schema changed meanwhile");
+  return it->second.get();
+}
+
+struct CompactionPlan {
+  std::shared_ptr<const ReadView> view;  // pins the inputs
+  CompactionInput input;
+};
+
+absl::StatusOr<CompactionPlan> PlanCompaction(Engine& engine, const Choice& choice, const std::atomic<bool>* stop) {
+  CompactionPlan plan{.view = engine.state.view()};
+  const TableView* table = plan.view->Find(choice.table_id);
+  if (table == nullptr || choice.tablet_index >= table->tablets.size()) return Aborted("the table was deleted meanwhile");
+  const ViewTablet& tablet = table->tablets[choice.tablet_index];
+  if (choice.input_end > tablet.stack.size() || choice.input_begin >= choice.input_end) return Aborted("the stack changed meanwhile");
+  CompactionInput& input = plan.input;
+  input = {.file_system = engine.options.file_system,
+           .directory = engine.directory,
+           .file_number = engine.NewFileNumber(),
+           .file_id = RandomSeed(),
+           .definition = table->state->definition,
+           .range = tablet.range,
+           .reaches_end = choice.input_end == tablet.stack.size(),
+           .now = engine.clock.Now(),
+           .row_group_bytes = engine.options.sizes.row_group_bytes,
+           .stop = stop};
+  for (size_t i = choice.input_begin; i < choice.input_end; ++i) {
+    const ViewReference& reference = tablet.stack[i];
+    if (reference.file->reader() == nullptr) return reference.file->open_status();
+    input.inputs.push_back(reference.reference);
+    input.readers.push_back(reference.file->reader());
+  }
+  return plan;
+}
+
+absl::Status DropFiles(Engine& engine, const Choice& choice) {
+  const std::shared_ptr<const ReadView> view = engine.state.view();
+  const TableView* table = view->Find(choice.table_id);
+  if (table == nullptr) return Aborted("the table was deleted meanwhile");
+  const Tablet& tablet = table->state->tablets.at(choice.tablet_index);
+  const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<ptrdiff_t>(choice.input_begin),
+                                             tablet.stack.begin() + static_cast<ptrdiff_t>(choice.input_end));
+  const KeyRange range = tablet.range;
+  const uint64_t epoch = table->definition().epoch;
+  return engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, epoch));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, InstallDrop(*state, range, inputs));
+    Edit edit;
+    edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
+    return edit;
+  });
+}
+
+}  // namespace
+
+absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters& counters) {
+  FrozenMemtable frozen;
+  {
+    MutexLock lock(engine.state.mutex);
+    const auto it = engine.state.tables.find(table_id);
+    if (it == engine.state.tables.end() || it->second.frozen.empty()) return absl::OkStatus();
+    frozen = it->second.frozen.front();
+  }
+  const std::shared_ptr<const ReadView> view = engine.state.view();
+  const TableView* table = view->Find(table_id);
+  if (table == nullptr) return absl::OkStatus();
+  const auto start = std::chrono::steady_clock::now();
+  const std::shared_ptr<const TableDefinition> definition = table->state->definition;
+  const FlushInput input{.file_system = engine.options.file_system,
+                         .directory = engine.directory,
+                         .file_number = engine.NewFileNumber(),
+                         .file_id = RandomSeed(),
+                         .memtable = frozen.memtable.get(),
+                         .definition = definition,
+                         .now = engine.clock.Now(),
+                         .newest_commit_time = frozen.newest_commit_time,
+                         .reaches_end = HasNoFiles(*table->state),
+                         .row_group_bytes = engine.options.sizes.row_group_bytes,
+                         .stop = engine.background->stop_flag()};
+  STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, table_id, definition->epoch));
+    const uint64_t last = frozen.memtable->last_sequence();
+    Edit edit;
+    edit.last_sequence = last;
+    TableEdit table_edit{.table_id = table_id, .flushed_through = last};
+    if (output.file) {
+      edit.new_files.push_back(*output.file);
+      table_edit.tablets = InstallFlush(*state, *output.file, frozen.memtable->first_sequence(), last);
+    }
+    edit.tables.push_back(std::move(table_edit));
+    return edit;
+  };
+  const absl::Status status =
+      engine.installer->Install(make, EngineState::Flushed{.table_id = table_id, .memtable = frozen.memtable.get()});
+  if (!status.ok()) {
+    RemoveUnreferenced(engine, output.file);
+    return status;
+  }
+  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
+  engine.throttle.Drained(frozen.memtable->bytes(), std::chrono::steady_clock::now() - start);
+  counters.flushes.fetch_add(1, std::memory_order_relaxed);
+  counters.bytes_flushed.fetch_add(bytes, std::memory_order_relaxed);
+  engine.events.Report(
+      Event::Kind::kFlush,
+      fmt::format("table {}: {} cells of a memtable written as {} bytes", definition->name, frozen.memtable->cell_count(), bytes), bytes);
+  return absl::OkStatus();
+}
+
+absl::Status RunChoice(Engine& engine, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters) {
+  if (choice.kind == ChoiceKind::kDropFiles) return DropFiles(engine, choice);
+  STELE_ASSIGN_OR_RETURN(const CompactionPlan plan, PlanCompaction(engine, choice, stop));
+  STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(plan.input));
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, plan.input.definition->epoch));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, InstallCompaction(*state, plan.input.range, plan.input.inputs, output.file));
+    Edit edit;
+    if (output.file) edit.new_files.push_back(*output.file);
+    edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
+    return edit;
+  };
+  if (absl::Status status = engine.installer->Install(make); !status.ok()) {
+    RemoveUnreferenced(engine, output.file);
+    return status;
+  }
+  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
+  counters.compactions.fetch_add(1, std::memory_order_relaxed);
+  counters.bytes_compacted.fetch_add(bytes, std::memory_order_relaxed);
+  engine.events.Report(Event::Kind::kCompaction,
+                       fmt::format("table {}: {} SSTables merged into {} bytes, {} cells condemned ({})", plan.input.definition->name,
+                                   plan.input.inputs.size(), bytes, output.retention.cells_condemned, choice.reason),
+                       bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,34 @@
+// db/jobs.h: one flush or one compaction from start to installed: picks up its inputs, runs the pure job, installs the edit.
+//
+// Path:      background -> here -> flush/flush_job.h, compaction/compaction_job.h -> installer.
+// Errors:    those of the job and the install. Aborted: the inputs changed meanwhile (schema, excision, dropped table), the work is
+//            thrown away and will be picked again if still due; Cancelled: stopped.
+// Threads:   called without locks; for one table one flush at a time, for one tablet one compaction (the caller sees to it).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "compaction/picker.h"
+
+namespace stele::internal {
+
+class Engine;
+
+// Since open; relaxed: figures, they order nothing.
+struct JobCounters {
+  std::atomic<uint64_t> flushes{0};
+  std::atomic<uint64_t> compactions{0};
+  std::atomic<uint64_t> bytes_flushed{0};
+  std::atomic<uint64_t> bytes_compacted{0};
+  std::atomic<uint64_t> jobs_discarded{0};
+};
+
+// Flushes the table's oldest frozen memtable. OK also when the table is gone.
+absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters& counters);
+
+// `stop` set: gives up with Cancelled.
+absl::Status RunChoice(Engine& engine, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters);
+
+}  // namespace stele::internal

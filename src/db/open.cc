@@ -1,0 +1,190 @@
+// db/open.cc: opening and creating a database: look, lock, look again, then create or recover. A directory that is not a database is
+// refused before anything in it is touched.
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "db/engine.h"
+#include "db/recovery.h"
+#include "io/file_names.h"
+
+namespace stele::internal {
+namespace {
+
+std::string ParentOf(const std::string& directory) {
+  const size_t slash = directory.find_last_of('/', directory.size() > 1 ? directory.size() - 2 : 0);
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : directory.substr(0, slash);
+}
+
+std::string HolderText() {
+  utsname host{};
+  ::uname(&host);
+  const int64_t now = Timestamp::From(std::chrono::system_clock::now()).micros();
+  return fmt::format("pid {} on host {}, since {} (seconds since 1970)", ::getpid(), host.nodename, now / 1'000'000);
+}
+
+absl::Status TakeLock(Engine& engine) {
+  const bool shared = engine.options.database.read_only;
+  absl::StatusOr<std::unique_ptr<FileLock>> lock = engine.options.file_system->Lock(
+      JoinPath(engine.directory, kLockName), shared ? LockMode::kShared : LockMode::kExclusive, shared ? "" : HolderText());
+  if (!lock.ok()) return WithContext(lock.status(), fmt::format("{} is open elsewhere", engine.directory));
+  engine.lock = *std::move(lock);
+  return absl::OkStatus();
+}
+
+absl::Status RemoveAll(Engine& engine, const std::function<bool(const FileName&)>& goes) {
+  FileSystem* fs = engine.options.file_system;
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs->List(engine.directory));
+  bool removed = false;
+  for (const std::string& name : names) {
+    const std::optional<FileName> parsed = ParseFileName(name);
+    if (!parsed || !goes(*parsed)) continue;
+    STELE_RETURN_IF_ERROR(fs->Remove(JoinPath(engine.directory, name)));
+    removed = true;
+  }
+  return removed ? fs->SyncDirectory(engine.directory) : absl::OkStatus();
+}
+
+CommitLogOptions LogOptions(Engine& engine) {
+  return {.file_system = engine.options.file_system,
+          .directory = engine.directory,
+          .database_id = engine.database_id,
+          .segment_bytes = engine.options.sizes.segment_bytes,
+          .first_segment_bytes = engine.options.sizes.first_segment_bytes,
+          .next_file_number = [&engine] { return engine.NewFileNumber(); }};
+}
+
+// The manifest, then CURRENT, which makes the directory a database; then the log. Before CURRENT a crash leaves what the next Open begins
+// again from. The manifest names no segment yet: its first edit, before any commit, does.
+absl::Status CreateFiles(Engine& engine) {
+  engine.database_id = RandomSeed();
+  const uint64_t manifest_number = engine.NewFileNumber();
+  Version initial;
+  initial.next_file_number = engine.next_file_number.load();
+  initial.clock_mark = engine.clock.Now();
+  STELE_ASSIGN_OR_RETURN(engine.manifest,
+                         ManifestLog::Create(engine.options.file_system, engine.directory, engine.database_id, manifest_number, initial));
+  engine.state.Install(engine.manifest->version(), std::nullopt);
+  STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), LogTail{}));
+  return absl::OkStatus();
+}
+
+absl::Status RaiseFileNumber(Engine& engine, uint64_t from_manifest) {
+  uint64_t next = from_manifest;
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, engine.options.file_system->List(engine.directory));
+  for (const std::string& name : names) {
+    if (const std::optional<FileName> parsed = ParseFileName(name)) next = std::max(next, parsed->number + 1);
+  }
+  engine.next_file_number.store(next);
+  return absl::OkStatus();
+}
+
+// What a crash or an earlier Close left: temporaries, SSTables no edit references, manifests and segments that are not needed.
+absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
+  std::set<uint64_t> needed;
+  for (const auto& [number, file] : version.Files()) needed.insert(number);
+  return RemoveAll(engine, [&](const FileName& name) {
+    switch (name.type) {
+      case FileType::kTemporary:
+        return true;
+      case FileType::kSstable:
+        return !needed.contains(name.number);
+      case FileType::kManifest:
+        return name.number != engine.manifest->number();
+      case FileType::kSegment:
+        // No edit, hence no commit yet: a segment is what is left of a creation.
+        return version.oldest_segment == 0 || name.number < version.oldest_segment;
+      default:
+        return false;
+    }
+  });
+}
+
+absl::Status RecoverFiles(Engine& engine) {
+  const bool read_only = engine.options.database.read_only;
+  STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered, ManifestLog::Recover(engine.options.file_system, engine.directory, read_only));
+  engine.database_id = recovered.database_id;
+  engine.manifest = std::move(recovered.log);
+  const std::shared_ptr<const Version> version = recovered.version;
+  STELE_RETURN_IF_ERROR(CheckFiles(engine.options.file_system, engine.directory, *version));
+  STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, version->next_file_number));
+  if (!read_only) {
+    engine.manifest->SetFileNumberSource([&engine] { return engine.NewFileNumber(); });
+    STELE_RETURN_IF_ERROR(RemoveLeftovers(engine, *version));
+  }
+  engine.clock.RaiseTo(version->clock_mark);
+  engine.state.Install(version, std::nullopt);
+  engine.state.Publish(version->last_sequence);
+  const LogReadOptions log_options{.file_system = engine.options.file_system,
+                                   .directory = engine.directory,
+                                   .database_id = engine.database_id,
+                                   .oldest_segment = version->oldest_segment};
+  STELE_ASSIGN_OR_RETURN(ReplayedLog replayed, ReplayLog(engine, log_options));
+  engine.discarded_log_bytes = replayed.tail.discarded_bytes;
+  if (engine.discarded_log_bytes > 0) {
+    engine.events.Report(Event::Kind::kLogDiscarded,
+                         fmt::format("the log ended in {} bytes of an unfinished write; they were dropped", engine.discarded_log_bytes),
+                         engine.discarded_log_bytes);
+  }
+  if (read_only) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, replayed.tail));
+  replayed.tail.last_sequence = replayed.last_sequence;
+  STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), replayed.tail));
+  return absl::OkStatus();
+}
+
+absl::Status OpenFiles(Engine& engine) {
+  FileSystem* fs = engine.options.file_system;
+  const DatabaseOptions& options = engine.options.database;
+  STELE_ASSIGN_OR_RETURN(DirectoryState state, InspectDirectory(fs, engine.directory));
+  const bool exists = state == DirectoryState::kDatabase;
+  if (exists && options.error_if_exists) return AlreadyExists("{} holds a database, and error_if_exists is set", engine.directory);
+  if (!exists && (!options.create_if_missing || options.read_only)) {
+    return NotFound("{} holds no database; open it without read_only and with create_if_missing to create one", engine.directory);
+  }
+  if (state == DirectoryState::kMissing) {
+    absl::Status made = fs->CreateDirectory(engine.directory);
+    if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) return made;
+    STELE_RETURN_IF_ERROR(fs->SyncDirectory(ParentOf(engine.directory)));
+  }
+  STELE_RETURN_IF_ERROR(TakeLock(engine));
+  // Another process may have finished a creation between the look and the lock.
+  STELE_ASSIGN_OR_RETURN(state, InspectDirectory(fs, engine.directory));
+  return state == DirectoryState::kDatabase ? RecoverFiles(engine) : CreateFiles(engine);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, EngineOptions options) {
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  std::shared_ptr<Engine> engine(new Engine(std::move(directory), std::move(options)));
+  STELE_RETURN_IF_ERROR(OpenFiles(*engine));
+  Engine& e = *engine;
+  const EngineSizes& sizes = e.options.sizes;
+  e.committer = std::make_unique<Committer>(
+      &e.state, e.log.get(), &e.clock,
+      Committer::Limits{
+          .memtable_bytes = sizes.memtable_bytes, .active_bytes_max = sizes.write_memory_bytes / 2, .log_bytes_max = sizes.log_bytes_max});
+  e.committer->StartAfter(e.state.published_sequence());
+  if (e.options.database.read_only) return engine;
+  e.manifest->SetFileNumberSource([&e] { return e.NewFileNumber(); });
+  e.installer = std::make_unique<Installer>(Installer::Parts{.state = &e.state,
+                                                             .committer = e.committer.get(),
+                                                             .log = e.log.get(),
+                                                             .manifest = e.manifest.get(),
+                                                             .files = &e.files,
+                                                             .clock = &e.clock,
+                                                             .next_file_number = &e.next_file_number});
+  e.installer->SetDebt(CompactionDebtBytes(*e.manifest->version()));
+  e.background = std::make_unique<Background>(&e, e.options.background_threads);
+  e.background->Start();
+  return engine;
+}
+
+}  // namespace stele::internal

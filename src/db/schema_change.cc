@@ -1,0 +1,259 @@
+#include "db/schema_change.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "db/engine.h"
+#include "manifest/stack_edits.h"
+
+namespace stele::internal {
+namespace {
+
+absl::StatusOr<const TableState*> FindTable(const Version& version, uint32_t table_id) {
+  const auto it = version.tables.find(table_id);
+  if (it == version.tables.end()) return NotFound("the table was deleted");
+  return it->second.get();
+}
+
+std::vector<TabletEdit> TabletsOf(const Schema& schema) {
+  std::vector<std::string> splits = schema.splits();
+  std::sort(splits.begin(), splits.end());
+  splits.erase(std::unique(splits.begin(), splits.end()), splits.end());
+  std::vector<TabletEdit> tablets(1);
+  for (const std::string& split : splits) {
+    tablets.back().range.end = split;
+    tablets.push_back({.range = {.start = split}});
+  }
+  tablets.back().range.unbounded_end = true;
+  return tablets;
+}
+
+// A table's families while changes are applied one after the other.
+class FamilyWorkingSet {
+ public:
+  FamilyWorkingSet(const TableDefinition& definition, uint32_t next_family_id) : next_family_id_(next_family_id) {
+    for (uint32_t rank = 1; rank <= definition.families.size(); ++rank) {
+      const FamilyEntry& entry = definition.families[rank];
+      families_.push_back({entry.id, *definition.schema.family(entry.name)});
+    }
+  }
+
+  absl::Status Apply(const FamilyChange& change) {
+    const auto it =
+        std::find_if(families_.begin(), families_.end(), [&](const Member& member) { return member.schema.name == change.name(); });
+    const bool found = it != families_.end();
+    switch (change.kind()) {
+      case FamilyChange::Kind::kCreate:
+        if (found) return AlreadyExists("family \"{}\" exists", Printable(change.name()));
+        families_.push_back({next_family_id_++, change.family()});
+        membership_changed_ = true;
+        return absl::OkStatus();
+      case FamilyChange::Kind::kUpdate:
+        if (!found) break;
+        it->schema.gc = change.family().gc;
+        return absl::OkStatus();
+      case FamilyChange::Kind::kDrop:
+        if (!found) break;
+        families_.erase(it);
+        membership_changed_ = true;
+        return absl::OkStatus();
+    }
+    return NotFound("family \"{}\" does not exist", Printable(change.name()));
+  }
+
+  std::shared_ptr<const TableDefinition> Finish(const TableDefinition& before) const {
+    Schema schema;
+    std::vector<FamilyEntry> entries;
+    for (const Member& member : families_) {
+      schema.AddFamily(member.schema);
+      entries.push_back({.id = member.id, .name = member.schema.name});
+    }
+    schema.SetGranularity(before.schema.granularity()).SetCompression(before.schema.compression()).SetLimits(before.schema.limits());
+    for (const std::string& split : before.schema.splits()) schema.AddSplit(split);
+    for (const auto& [property_key, value] : before.schema.properties()) schema.SetProperty(property_key, value);
+    return MakeDefinition(before.id, before.name, before.epoch + 1, schema, entries);
+  }
+
+  uint32_t next_family_id() const { return next_family_id_; }
+  bool membership_changed() const { return membership_changed_; }
+
+ private:
+  struct Member {
+    uint32_t id = 0;
+    FamilySchema schema;
+  };
+  std::vector<Member> families_;
+  uint32_t next_family_id_;
+  bool membership_changed_ = false;
+};
+
+absl::Status FreezeAndAwait(Engine& engine, uint32_t table_id) {
+  engine.state.Freeze(table_id);
+  return engine.background->WaitUntil([&engine, table_id] {
+    engine.state.mutex.AssertHeld();
+    const auto it = engine.state.tables.find(table_id);
+    return it == engine.state.tables.end() || it->second.frozen.empty();
+  });
+}
+
+absl::Status CompactTablet(Engine& engine, uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {
+  STELE_RETURN_IF_ERROR(engine.background->ClaimTablet(table_id, tablet_index, stop));
+  absl::Status status;
+  do {
+    const std::shared_ptr<const ReadView> view = engine.state.view();
+    const TableView* table = view->Find(table_id);
+    if (table == nullptr) {
+      status = NotFound("the table was deleted");
+      break;
+    }
+    const size_t stack_size = table->tablets[tablet_index].stack.size();
+    if (stack_size == 0) break;
+    const Choice choice{.kind = ChoiceKind::kMajor,
+                        .table_id = table_id,
+                        .tablet_index = tablet_index,
+                        .input_begin = 0,
+                        .input_end = stack_size,
+                        .reason = "asked for"};
+    status = RunChoice(engine, choice, stop, engine.background->counters());
+  } while (status.code() == absl::StatusCode::kAborted);  // a schema change or an excision came between
+  engine.background->ReleaseTablet(table_id, tablet_index, stop);
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<uint32_t> CreateTable(Engine& engine, std::string_view name, const Schema& schema) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  uint32_t table_id = 0;
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    if (version.FindTable(name) != nullptr) return AlreadyExists("table \"{}\" exists", Printable(name));
+    Edit edit;
+    table_id = version.next_table_id;
+    edit.next_table_id = table_id + 1;
+    edit.next_family_id = version.next_family_id;
+    std::vector<FamilyEntry> entries;
+    for (const FamilySchema& family : schema.families()) entries.push_back({.id = edit.next_family_id++, .name = family.name});
+    edit.tables.push_back({.table_id = table_id,
+                           .definition = MakeDefinition(table_id, std::string(name), 1, schema, entries),
+                           .flushed_through = engine.state.published_sequence(),
+                           .tablets = TabletsOf(schema)});
+    edit.last_sequence = engine.state.published_sequence();
+    return edit;
+  };
+  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
+    STELE_RETURN_IF_ERROR(engine.installer->Install(make));
+    engine.committer->RaiseSchemaGeneration();
+    return absl::OkStatus();
+  }));
+  return table_id;
+}
+
+absl::Status DeleteTable(Engine& engine, std::string_view name) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    const TableState* state = version.FindTable(name);
+    if (state == nullptr) return NotFound("table \"{}\" does not exist", Printable(name));
+    Edit edit;
+    edit.tables.push_back({.table_id = state->definition->id, .drop = true});
+    return edit;
+  };
+  return engine.committer->RunExclusive([&] {
+    STELE_RETURN_IF_ERROR(engine.installer->Install(make));
+    engine.committer->RaiseSchemaGeneration();
+    return absl::OkStatus();
+  });
+}
+
+absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  bool membership_changed = false;
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
+    FamilyWorkingSet working_set(*state->definition, version.next_family_id);
+    for (size_t i = 0; i < changes.size(); ++i) {
+      const absl::Status status = working_set.Apply(changes[i]);
+      if (!status.ok()) return WithContext(status, fmt::format("change {}", i));
+    }
+    membership_changed = working_set.membership_changed();
+    Edit edit;
+    edit.next_family_id = working_set.next_family_id();
+    edit.tables.push_back({.table_id = table_id, .definition = working_set.Finish(*state->definition)});
+    return edit;
+  };
+  return engine.committer->RunExclusive([&] {
+    STELE_RETURN_IF_ERROR(engine.installer->Install(make));
+    engine.committer->RaiseSchemaGeneration();
+    if (!membership_changed) return absl::OkStatus();
+    // A memtable knows a fixed set of families.
+    engine.state.Freeze(table_id);
+    engine.state.RenewActive(table_id);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
+    TableDefinition definition = *state->definition;
+    definition.schema.SetProperty(property_key, value);
+    Edit edit;
+    edit.tables.push_back({.table_id = table_id, .definition = std::make_shared<const TableDefinition>(std::move(definition))});
+    return edit;
+  };
+  return engine.committer->RunExclusive([&] { return engine.installer->Install(make); });
+}
+
+absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  // Most of the flush happens before the section, so that writers wait only for the rest.
+  STELE_RETURN_IF_ERROR(FlushTable(engine, table_id));
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
+    Edit edit;
+    edit.last_sequence = engine.state.published_sequence();
+    edit.tables.push_back({.table_id = table_id, .flushed_through = edit.last_sequence, .tablets = Excise(*state, range)});
+    return edit;
+  };
+  return engine.committer->RunExclusive([&] {
+    STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));
+    return engine.installer->Install(make);
+  });
+}
+
+absl::Status FlushTable(Engine& engine, uint32_t table_id) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&]() -> absl::Status {
+    if (engine.state.view()->Find(table_id) == nullptr) return NotFound("the table was deleted");
+    engine.state.Freeze(table_id);
+    return absl::OkStatus();
+  }));
+  const uint64_t through = engine.state.published_sequence();
+  return engine.background->WaitUntil([&engine, table_id, through] {
+    engine.state.mutex.AssertHeld();
+    const auto it = engine.state.tables.find(table_id);
+    if (it == engine.state.tables.end() || it->second.frozen.empty()) return true;
+    return it->second.frozen.front().memtable->first_sequence() > through;
+  });
+}
+
+absl::Status CompactTable(Engine& engine, uint32_t table_id, const KeyRange& range, const CompactOptions& options) {
+  STELE_RETURN_IF_ERROR(FlushTable(engine, table_id));
+  std::atomic<bool> stop{false};
+  const std::stop_callback on_stop(options.stop, [&stop] { stop.store(true, std::memory_order_release); });
+  const std::shared_ptr<const ReadView> view = engine.state.view();
+  const TableView* table = view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  for (size_t i = 0; i < table->tablets.size(); ++i) {
+    if (!table->tablets[i].range.Overlaps(range)) continue;
+    if (options.stop.stop_requested())
+      return Cancelled("the compaction was stopped by its stop token; tablets finished before stay compacted");
+    STELE_RETURN_IF_ERROR(CompactTablet(engine, table_id, i, &stop));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,37 @@
+// db/schema_change.h: creating, changing and deleting tables, and excision of a row range: each one edit, in an exclusive section of the
+// commit order, so that every write is wholly before or wholly after it.
+//
+// Path:      local_database, local_table -> here -> committer (exclusive) -> installer.
+// Errors:    AlreadyExists, NotFound, InvalidArgument as the public calls say; Unavailable or ResourceExhausted of the disk: nothing
+// changed. Threads:   thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/row_ranges.h"
+#include "stele/options.h"
+#include "stele/schema.h"
+
+namespace stele::internal {
+
+class Engine;
+
+absl::StatusOr<uint32_t> CreateTable(Engine& engine, std::string_view name, const Schema& schema);
+absl::Status DeleteTable(Engine& engine, std::string_view name);
+absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes);
+absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value);
+
+// Engine rule 14, but for the log record: the table is flushed inside the exclusive section, so that the edit alone says it all.
+absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
+
+// Freezes the table's memtable and waits until all it held is in files.
+absl::Status FlushTable(Engine& engine, uint32_t table_id);
+// Rewrites every tablet that overlaps the range into one settled SSTable each.
+absl::Status CompactTable(Engine& engine, uint32_t table_id, const KeyRange& range, const CompactOptions& options);
+
+}  // namespace stele::internal

@@ -1,0 +1,116 @@
+#include "db/table_stats.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace stele::internal {
+namespace {
+
+constexpr uint64_t kSamplesMax = 128;
+constexpr uint64_t kSampleBytesLeast = uint64_t{64} << 10;  // closer samples tell nobody anything
+
+struct StoredPart {
+  std::string row_key;
+  uint64_t bytes = 0;  // stored from here to the next boundary of the same file
+};
+
+// What a reference shows of its file, cut at the file's own boundaries.
+std::vector<StoredPart> PartsOf(const ViewReference& reference, const KeyRange& rows) {
+  std::vector<StoredPart> parts;
+  if (reference.file->reader() == nullptr) return parts;
+  const std::vector<SstableReader::Boundary> boundaries = reference.file->reader()->Boundaries();
+  const uint64_t file_bytes = reference.file->reader()->summary().file_bytes;
+  for (size_t i = 0; i < boundaries.size(); ++i) {
+    const std::string& row_key = boundaries[i].row_key;
+    const uint64_t end = i + 1 < boundaries.size() ? boundaries[i + 1].offset_bytes : file_bytes;
+    if (!reference.reference.range.Contains(row_key) || !rows.Contains(row_key)) continue;
+    parts.push_back({row_key, end - std::min(end, boundaries[i].offset_bytes)});
+  }
+  return parts;
+}
+
+uint64_t SharedBytes(const ViewReference& reference) {
+  if (!reference.narrowed) return reference.reference.file->summary.file_bytes;
+  uint64_t bytes = 0;
+  for (const StoredPart& part : PartsOf(reference, KeyRange::All())) bytes += part.bytes;
+  return bytes;
+}
+
+void AddFamilies(const TableDefinition& definition, const SstableSummary& summary, std::map<std::string, FamilyStats>* families) {
+  for (const FamilySummary& family : summary.families) {
+    const std::optional<uint32_t> rank = definition.families.RankOfId(family.family_id);
+    if (!rank) continue;
+    FamilyStats& stats = (*families)[definition.families[*rank].name];
+    stats.cells += family.cells;
+    stats.bytes += family.logical_bytes;
+  }
+}
+
+}  // namespace
+
+TableStats StatsOf(const TableView& table) {
+  TableStats stats;
+  std::map<std::string, FamilyStats> families;
+  for (uint32_t rank = 1; rank <= table.definition().families.size(); ++rank) families[table.definition().families[rank].name] = {};
+  std::set<uint64_t> counted;
+  for (const ViewTablet& tablet : table.tablets) {
+    TabletStats tablet_stats{.start = tablet.range.start, .end = tablet.range.end};
+    std::set<uint64_t> in_tablet;
+    for (const ViewReference& reference : tablet.stack) {
+      const SstableFile& file = *reference.reference.file;
+      const uint64_t bytes = SharedBytes(reference);
+      tablet_stats.bytes_on_disk += bytes;
+      const uint64_t whole = std::max<uint64_t>(1, file.summary.file_bytes);
+      tablet_stats.cells += reference.narrowed ? file.summary.cells * bytes / whole : file.summary.cells;
+      in_tablet.insert(file.number);
+      if (!counted.insert(file.number).second) continue;
+      stats.rows += file.summary.rows;
+      stats.cells += file.summary.cells;
+      stats.bytes_logical += file.summary.logical_bytes;
+      stats.bytes_on_disk += file.summary.file_bytes;
+      AddFamilies(table.definition(), file.summary, &families);
+    }
+    tablet_stats.files = in_tablet.size();
+    stats.tablets.push_back(std::move(tablet_stats));
+  }
+  stats.files = counted.size();
+  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) stats.cells += memtable->cell_count();
+  for (auto& [name, family] : families) {
+    family.name = name;
+    stats.families.push_back(std::move(family));
+  }
+  return stats;
+}
+
+std::vector<RowKeySample> SampleTable(const TableView& table, const KeyRange& rows) {
+  std::map<std::string, uint64_t> bytes_at;  // stored bytes that begin at a row key, over all files
+  std::set<std::string> tablet_starts;
+  uint64_t total = 0;
+  for (const ViewTablet& tablet : table.tablets) {
+    if (!tablet.range.start.empty() && rows.Contains(tablet.range.start)) tablet_starts.insert(tablet.range.start);
+    for (const ViewReference& reference : tablet.stack) {
+      for (const StoredPart& part : PartsOf(reference, rows)) {
+        bytes_at[part.row_key] += part.bytes;
+        total += part.bytes;
+      }
+    }
+  }
+  for (const std::string& start : tablet_starts) bytes_at.try_emplace(start, 0);
+  const uint64_t step = std::max(kSampleBytesLeast, total / kSamplesMax);
+  std::vector<RowKeySample> samples;
+  uint64_t offset = 0;
+  uint64_t sampled = 0;
+  for (const auto& [row_key, bytes] : bytes_at) {
+    if (tablet_starts.contains(row_key) || offset - sampled >= step) {
+      samples.push_back({.row_key = row_key, .offset_bytes = offset});
+      sampled = offset;
+    }
+    offset += bytes;
+  }
+  samples.push_back({.row_key = rows.end, .offset_bytes = total});
+  return samples;
+}
+
+}  // namespace stele::internal

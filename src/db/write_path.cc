@@ -1,0 +1,151 @@
+#include "db/write_path.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "db/engine.h"
+#include "db/seal.h"
+#include "mutation/batch.h"
+#include "mutation/check.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr int kRetriesMax = 1000;                        // refusals by the commit leader; each means that another writer got on
+constexpr size_t kBatchBytesMax = size_t{256} << 20;     // engine rule 21
+constexpr size_t kSharedBatchBytes = size_t{512} << 10;  // neighbours of a BulkApply in one batch: enough to amortise the commit
+constexpr size_t kSharedBatchRows = 4096;
+
+// What a writer goes by: the generation is read first, so that a schema change after it is noticed by the leader.
+struct WriteContext {
+  uint64_t schema_generation = 0;
+  std::shared_ptr<const ReadView> view;
+  int64_t now = 0;
+};
+
+WriteContext TakeContext(Engine& engine) {
+  WriteContext context{.schema_generation = engine.committer->schema_generation()};
+  context.view = engine.state.view();
+  context.now = engine.clock.Now();
+  return context;
+}
+
+absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id) {
+  const TableView* table = view.Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  const TableDefinition& definition = table->definition();
+  return MutationSchema{.table_id = table_id,
+                        .families = &definition.families,
+                        .limits = definition.schema.limits(),
+                        .granularity = definition.schema.granularity()};
+}
+
+absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,
+                         std::vector<RowCondition> conditions) {
+  if (writer->bytes() > kBatchBytesMax) {
+    return InvalidArgument("a batch of {} bytes is over the limit of {}; divide it", writer->bytes(), kBatchBytesMax);
+  }
+  CommitRequest request{.batch = writer->Finish(),
+                        .sync = options.durability.value_or(engine.options.database.durability) == Durability::kDisk,
+                        .schema_generation = context.schema_generation,
+                        .conditions = std::move(conditions)};
+  return engine.committer->Commit(std::move(request));
+}
+
+// One attempt. Aborted: again.
+absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options) {
+  WriteContext context = TakeContext(engine);
+  STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
+  const RowLatches::Hold hold(&engine.latches, plan.row_keys());
+  if (!plan.rows.empty()) context.now = engine.clock.Now();  // the latches may have taken a while
+  Seals seals;
+  if (!plan.rows.empty()) {
+    STELE_ASSIGN_OR_RETURN(seals, MakeSeals(engine, plan));
+  }
+  BatchWriter writer;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*context.view, entries[i].table_id));
+    const absl::Status status = AppendMutation(*entries[i].mutation, schema, context.now, &writer, seals.OpsOf(i));
+    if (!status.ok()) return entries.size() == 1 ? status : WithContext(status, fmt::format("mutation {} of the batch", i));
+  }
+  if (writer.row_count() == 0) return absl::OkStatus();
+  return CommitBatch(engine, &writer, context, options, std::move(seals.conditions));
+}
+
+size_t BytesOf(const RowMutation& mutation) { return mutation.row_key().size() + mutation.encoded_ops().size(); }
+
+// Encodes neighbours from `begin` on into one batch; those that are wrong are reported and left out. Answers where it stopped.
+size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin,
+                        BatchWriter* writer, std::vector<FailedMutation>* failed, std::vector<size_t>* members) {
+  const absl::StatusOr<MutationSchema> schema = SchemaOf(*context.view, table_id);
+  size_t i = begin;
+  for (; i < mutations.size() && members->size() < kSharedBatchRows && writer->bytes() < kSharedBatchBytes; ++i) {
+    if (schema.ok() && NeedsSeal(*context.view->Find(table_id), *schema, mutations[i])) break;
+    const absl::Status status = schema.ok() ? AppendMutation(mutations[i], *schema, context.now, writer, {}) : schema.status();
+    if (status.ok()) {
+      members->push_back(i);
+    } else {
+      failed->push_back({.index = i, .status = status});
+    }
+  }
+  return i;
+}
+
+// Applies a run of neighbours, at least one unless the first needs a seal; answers how far it came.
+size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, const WriteOptions& options,
+                       std::vector<FailedMutation>* failed) {
+  for (int attempt = 0;; ++attempt) {
+    const WriteContext context = TakeContext(engine);
+    BatchWriter writer;
+    std::vector<FailedMutation> refused;
+    std::vector<size_t> members;
+    const size_t end = AppendNeighbours(context, table_id, mutations, begin, &writer, &refused, &members);
+    absl::Status status = engine.CheckWritable();
+    if (status.ok()) status = engine.AwaitTurn(writer.bytes());
+    if (status.ok() && !members.empty()) status = CommitBatch(engine, &writer, context, options, {});
+    if (status.code() == absl::StatusCode::kAborted && attempt < kRetriesMax) continue;
+    for (const size_t member : members) {
+      if (!status.ok()) refused.push_back({.index = member, .status = status});
+    }
+    std::sort(refused.begin(), refused.end(), [](const FailedMutation& a, const FailedMutation& b) { return a.index < b.index; });
+    failed->insert(failed->end(), refused.begin(), refused.end());
+    return end;
+  }
+}
+
+}  // namespace
+
+absl::Status ApplyTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  uint64_t bytes = 0;
+  for (const WriteEntry& entry : entries) bytes += BytesOf(*entry.mutation);
+  STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes));
+  for (int attempt = 0; attempt < kRetriesMax; ++attempt) {
+    const absl::Status status = TryTogether(engine, entries, options);
+    if (status.code() != absl::StatusCode::kAborted) return status;
+  }
+  return Unavailable("the rows or the schema kept changing under the write; try again");
+}
+
+std::vector<FailedMutation> ApplyEach(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations,
+                                      const WriteOptions& options) {
+  std::vector<FailedMutation> failed;
+  size_t next = 0;
+  while (next < mutations.size()) {
+    const size_t end = ApplyNeighbours(engine, table_id, mutations, next, options, &failed);
+    if (end > next) {
+      next = end;
+      continue;
+    }
+    const WriteEntry entry{.table_id = table_id, .mutation = &mutations[next]};
+    const absl::Status status = ApplyTogether(engine, std::span(&entry, 1), options);
+    if (!status.ok()) failed.push_back({.index = next, .status = status});
+    ++next;
+  }
+  return failed;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,67 @@
+// read/read_view.h: what a reader sees: one immutable bundle of memtables and SSTables for every table.
+//
+// Path:      db builds a new one whenever a memtable is frozen or an edit is installed; every read, flush input and snapshot holds one.
+// Invariant: whoever takes (view, sequence) together under the database lock sees every commit up to sequence and no other, in every
+//            source: the active memtable of the view is cut at sequence, all older sources hold only commits at or below it.
+// Threads:   immutable; shared by shared_ptr<const ReadView>. It pins what it names: memtables, and files until their last view goes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "manifest/version.h"
+#include "memtable/memtable.h"
+#include "sstable/sstable_reader.h"
+
+namespace stele::internal {
+
+// An SSTable kept open. Destroyed with its last user; db decides what happens to the file then.
+class PinnedSstable {
+ public:
+  virtual ~PinnedSstable() = default;
+  // Null when the file could not be opened: then open_status() says why, and reads of its rows answer that.
+  virtual const std::shared_ptr<SstableReader>& reader() const = 0;
+  virtual absl::Status open_status() const = 0;
+};
+
+struct ViewReference {
+  SstableReference reference;
+  std::shared_ptr<const PinnedSstable> file;
+  bool narrowed = false;  // the reference shows less than the file holds
+};
+
+struct ViewTablet {
+  KeyRange range;
+  std::vector<ViewReference> stack;  // newest first
+};
+
+struct TableView {
+  std::shared_ptr<const TableState> state;
+  std::vector<std::shared_ptr<const Memtable>> memtables;  // newest first
+  std::vector<ViewTablet> tablets;                         // ascending; cover all rows
+
+  const TableDefinition& definition() const { return *state->definition; }
+};
+
+struct ReadView {
+  std::shared_ptr<const Version> version;
+  std::map<uint32_t, std::shared_ptr<const TableView>> tables;  // by table id
+
+  const TableView* Find(uint32_t table_id) const {
+    const auto it = tables.find(table_id);
+    return it == tables.end() ? nullptr : it->second.get();
+  }
+};
+
+// A moment to read at.
+struct ReadPoint {
+  std::shared_ptr<const ReadView> view;
+  uint64_t sequence = 0;
+  int64_t now = 0;  // against which ages are measured
+};
+
+}  // namespace stele::internal

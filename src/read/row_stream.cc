@@ -1,0 +1,287 @@
+#include "read/row_stream.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/invariant.h"
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr uint32_t kRowsPerDeadlineCheck = 64;  // reading the clock costs about as much as a row of a scan
+
+size_t CellBytes(const Cell& cell) { return cell.qualifier.size() + cell.value.size(); }
+
+bool IsSingleRow(const KeyRange& range) {
+  return !range.unbounded_end && range.end.size() == range.start.size() + 1 && range.end.back() == '\0' &&
+         std::string_view(range.end).substr(0, range.start.size()) == range.start;
+}
+
+RetentionPolicy ReadRetention(const TableDefinition& definition, bool apply_gc, int64_t now) {
+  RetentionPolicy policy{.now = now, .drop_tombstones = true};
+  if (apply_gc) policy.rules = definition.retentions;
+  return policy;
+}
+
+}  // namespace
+
+RowStream::RowStream(RowStreamOptions options) : options_(std::move(options)) {
+  if (options_.program.may_pass()) PlanStretches();
+}
+
+RowStream::~RowStream() = default;
+
+void RowStream::PlanStretches() {
+  for (const KeyRange& range : options_.ranges) {
+    if (range.IsEmpty()) continue;
+    for (size_t i = TabletIndexOf(*options_.table, range.start); i < options_.table->tablets.size(); ++i) {
+      KeyRange part = Intersect(range, options_.table->tablets[i].range);
+      if (part.IsEmpty()) break;
+      stretches_.push_back({i, std::move(part)});
+    }
+  }
+  if (options_.reverse) std::reverse(stretches_.begin(), stretches_.end());
+}
+
+// Opens the chain for the next stretch, or keeps the one that is open for the same tablet.
+bool RowStream::OpenStretch() {
+  const Stretch& stretch = stretches_[stretch_next_];
+  stretch_open_ = true;
+  stretch_started_ = false;
+  const bool single = IsSingleRow(stretch.range);
+  if (chain_ != nullptr && !single && !chain_is_for_one_row_ && chain_tablet_ == stretch.tablet_index) return true;
+  const std::vector<bool>& wanted = options_.program.wanted_families();
+  const bool all = std::find(wanted.begin(), wanted.end(), false) == wanted.end();
+  ChainOptions chain_options{.direction = options_.reverse ? Direction::kReverse : Direction::kForward,
+                             .sequence = options_.point.sequence,
+                             .fill_cache = options_.fill_cache,
+                             .stats = &cursor_stats_,
+                             .wanted_families = all ? std::vector<bool>() : wanted,
+                             .retention = ReadRetention(options_.table->definition(), options_.apply_gc, options_.point.now)};
+  if (single) chain_options.only_row = stretch.range.start;
+  absl::StatusOr<std::unique_ptr<CellCursor>> chain =
+      OpenChain(*options_.table, options_.table->tablets[stretch.tablet_index], chain_options);
+  if (!chain.ok()) return Fail(std::move(chain).status());
+  chain_ = *std::move(chain);
+  chain_is_for_one_row_ = single;
+  chain_tablet_ = stretch.tablet_index;
+  return true;
+}
+
+bool RowStream::FirstRowOfStretch() {
+  const KeyRange& range = stretches_[stretch_next_].range;
+  if (!options_.reverse) return chain_->SeekRow(range.start);
+  return range.unbounded_end ? chain_->SeekToEdge() : chain_->SeekRow(range.end);
+}
+
+bool RowStream::InStretch() const {
+  const KeyRange& range = stretches_[stretch_next_].range;
+  return options_.reverse ? chain_->row_key() >= range.start : !range.EndsBefore(chain_->row_key());
+}
+
+// To the next stored row of the ranges, whether or not it has cells to show.
+bool RowStream::AdvanceToRow() {
+  while (true) {
+    if (!stretch_open_) {
+      if (stretch_next_ == stretches_.size() || !OpenStretch()) return false;
+    }
+    if (chain_ != nullptr) {
+      const bool on_row = stretch_started_ ? chain_->NextRow() : FirstRowOfStretch();
+      stretch_started_ = true;
+      if (on_row && InStretch()) return true;
+      if (!on_row && !chain_->status().ok()) return Fail(chain_->status());
+    }
+    stretch_open_ = false;
+    ++stretch_next_;
+  }
+}
+
+bool RowStream::Next() {
+  if constexpr (kInvariants) {
+    if (poison_.size() > 0) std::memset(poison_.data(), 0xdb, poison_.size());
+  }
+  row_ = RowView();
+  if (!status_.ok()) return false;
+  if (row_open_) return TakeHeldCells() && ReadPiece();
+  if (options_.limit > 0 && rows_returned_ >= options_.limit) return false;
+  while (true) {
+    if (Interrupted()) return false;
+    if (!AdvanceToRow()) return false;
+    if (ReadRow()) return true;
+    if (!status_.ok()) return false;
+  }
+}
+
+// Reads the row the chain stands on up to its first piece; false when no cell of it passes.
+bool RowStream::ReadRow() {
+  cells_.clear();
+  emitted_ = 0;
+  row_done_ = false;
+  barren_batches_ = 0;
+  barren_batches_max_ = 16;
+  const uint64_t cells_seen_before = stats_.cells_seen;
+  if (options_.program.StartRow(chain_->row_key()) == FilterProgram::Next::kSkipTo) {
+    chain_->SkipTo(options_.program.skip_family(), options_.program.skip_qualifier());
+  }
+  const bool found = ReadPiece();
+  if (stats_.cells_seen > cells_seen_before) ++stats_.rows_seen;
+  if (found) {
+    ++rows_returned_;
+    ++stats_.rows_returned;
+  }
+  return found;
+}
+
+// Reads until the piece is full and one more cell passed, or until the row ends; then shows the piece.
+bool RowStream::ReadPiece() {
+  size_t piece_cells = 0;
+  size_t bytes = 0;
+  for (const Cell& cell : cells_) bytes += CellBytes(cell);  // look-ahead of the piece before
+  bool full = false;
+  while (!row_done_) {
+    if (!full && bytes >= options_.piece_bytes && !cells_.empty()) {
+      full = true;
+      piece_cells = cells_.size();
+    }
+    if (full && cells_.size() > piece_cells) break;
+    if (!ReadBatch(&bytes)) {
+      if (!status_.ok()) return false;
+      break;
+    }
+  }
+  if (!full || cells_.size() == piece_cells) piece_cells = cells_.size();
+  if (piece_cells == 0) {
+    row_open_ = false;
+    return false;
+  }
+  EmitPiece(piece_cells, piece_cells == cells_.size());
+  return true;
+}
+
+// One batch of the row through the filter, appended to cells_. False at the row's end.
+bool RowStream::ReadBatch(size_t* bytes) {
+  const size_t begin = cells_.size();
+  if (!chain_->ReadCells(&cells_)) {
+    row_done_ = true;
+    if (!chain_->status().ok()) Fail(chain_->status());
+    return false;
+  }
+  stats_.cells_seen += cells_.size() - begin;
+  const FilterProgram::Next next = options_.program.Run(&cells_, begin);
+  for (size_t i = begin; i < cells_.size(); ++i) *bytes += CellBytes(cells_[i]);
+  if (next == FilterProgram::Next::kRowDone) {
+    row_done_ = true;
+  } else if (next == FilterProgram::Next::kSkipTo) {
+    chain_->SkipTo(options_.program.skip_family(), options_.program.skip_qualifier());
+  }
+  if (cells_.size() == begin) return AfterBarrenBatch();
+  return true;
+}
+
+// Nothing of a batch passed, and a giant row may have many such: its pages must not pile up behind the cells that did pass.
+bool RowStream::AfterBarrenBatch() {
+  if (Interrupted()) return false;
+  if (cells_.empty()) {
+    chain_->Unpin();
+  } else if (++barren_batches_ == barren_batches_max_) {
+    barren_batches_ = 0;
+    barren_batches_max_ *= 2;  // each copy costs the cells held: keep the total linear
+    return HoldCells();
+  }
+  return true;
+}
+
+// Between two pieces only the look-ahead cells stay.
+bool RowStream::TakeHeldCells() {
+  if (Interrupted()) return false;
+  cells_.erase(cells_.begin(), cells_.begin() + static_cast<ptrdiff_t>(emitted_));
+  return HoldCells();
+}
+
+// The cells move to memory of their own, and the pages they came from go.
+bool RowStream::HoldCells() {
+  size_t bytes = 0;
+  for (const Cell& cell : cells_) bytes += CellBytes(cell);
+  absl::StatusOr<Buffer> held = Buffer::Allocate(bytes);
+  if (!held.ok()) return Fail(std::move(held).status());
+  char* out = held->data();
+  const auto copy = [&out](std::string_view* part) {
+    if (part->empty()) return;
+    std::memcpy(out, part->data(), part->size());
+    *part = std::string_view(out, part->size());
+    out += part->size();
+  };
+  for (Cell& cell : cells_) {
+    copy(&cell.qualifier);
+    copy(&cell.value);
+  }
+  held_ = *std::move(held);
+  chain_->Unpin();
+  return true;
+}
+
+void RowStream::EmitPiece(size_t cell_count, bool last) {
+  const FamilyList& families = options_.table->definition().families;
+  views_.clear();
+  views_.reserve(cell_count);
+  for (size_t i = 0; i < cell_count; ++i) {
+    const Cell& cell = cells_[i];
+    views_.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value);
+  }
+  emitted_ = cell_count;
+  row_open_ = !last;
+  stats_.cells_returned += cell_count;
+  row_ = RowView(chain_->row_key(), views_, last);
+  if constexpr (kInvariants) {
+    // A view used after the next Next() must be seen in tests: show copies, and overwrite them then.
+    size_t bytes = row_.row_key().size();
+    for (const CellView& cell : views_) bytes += cell.qualifier().size() + cell.value().size();
+    absl::StatusOr<Buffer> copy = Buffer::Allocate(bytes);
+    if (!copy.ok()) return;
+    poison_ = *std::move(copy);
+    char* out = poison_.data();
+    const auto take = [&out](std::string_view part) {
+      if (!part.empty()) std::memcpy(out, part.data(), part.size());
+      const std::string_view copied(out, part.size());
+      out += part.size();
+      return copied;
+    };
+    poisoned_views_.clear();
+    const std::string_view row_key = take(row_.row_key());
+    for (const CellView& cell : views_) {
+      const std::string_view qualifier = take(cell.qualifier());
+      poisoned_views_.emplace_back(cell.family(), qualifier, cell.timestamp(), take(cell.value()));
+    }
+    row_ = RowView(row_key, poisoned_views_, last);
+  }
+}
+
+bool RowStream::Interrupted() {
+  if (options_.closed != nullptr && options_.closed->load(std::memory_order_acquire)) {
+    Fail(FailedPrecondition("the database was closed while this read was open; open it again and read again"));
+  } else if (options_.stop.stop_requested()) {
+    Fail(Cancelled("the read was stopped by its stop token"));
+  } else if (options_.deadline && checks_++ % kRowsPerDeadlineCheck == 0 && std::chrono::steady_clock::now() >= *options_.deadline) {
+    Fail(DeadlineExceeded("the read did not finish before its deadline"));
+  }
+  return !status_.ok();
+}
+
+bool RowStream::Fail(absl::Status status) {
+  status_ = std::move(status);
+  row_ = RowView();
+  row_open_ = false;
+  return false;
+}
+
+ReadStats RowStream::stats() const {
+  ReadStats stats = stats_;
+  stats.pages = cursor_stats_.pages;
+  stats.bytes_read = cursor_stats_.bytes_read;
+  stats.bytes_decoded = cursor_stats_.bytes_decoded;
+  return stats;
+}
+
+}  // namespace stele::internal

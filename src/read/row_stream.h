@@ -1,0 +1,103 @@
+// read/row_stream.h: rows from ranges: plans the tablets, runs the chain and the filter, assembles rows and pieces of rows.
+//
+// Path:      db's table -> here (as the public RowSource) -> read/source_chain.h, filter/program.h.
+// Pieces:    a row above piece_bytes is handed out in pieces. Whether a piece is the last is known by reading on until another cell passes
+//            the filter or the row ends; that look-ahead batch is copied before the piece's memory is given back.
+// Errors:    DataLoss of a source; Cancelled, DeadlineExceeded; FailedPrecondition once the database is closed. Rows before stay right.
+// Threads:   confined to one thread at a time; the view it holds is immutable.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "api/backend.h"
+#include "base/buffer.h"
+#include "filter/program.h"
+#include "read/read_view.h"
+#include "read/source_chain.h"
+
+namespace stele::internal {
+
+struct RowStreamOptions {
+  std::shared_ptr<const void> keep_alive;  // the database; first, so that it goes last
+  ReadPoint point;
+  std::shared_ptr<const TableView> table;
+  std::vector<KeyRange> ranges;  // ascending, disjoint; read from the last one when reverse
+  FilterProgram program;
+  int64_t limit = 0;
+  bool reverse = false;
+  bool apply_gc = true;
+  bool fill_cache = true;
+  uint64_t piece_bytes = uint64_t{16} << 20;
+  std::stop_token stop;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::shared_ptr<const std::atomic<bool>> closed;  // set by Database::Close
+};
+
+class RowStream : public RowSource {
+ public:
+  explicit RowStream(RowStreamOptions options);
+  ~RowStream() override;
+
+  bool Next() override;
+  const RowView& row() const override { return row_; }
+  absl::Status status() const override { return status_; }
+  ReadStats stats() const override;
+
+ private:
+  // One range within one tablet: what a chain is opened for.
+  struct Stretch {
+    size_t tablet_index = 0;
+    KeyRange range;
+  };
+
+  void PlanStretches();
+  bool OpenStretch();
+  bool AdvanceToRow();
+  bool FirstRowOfStretch();
+  bool InStretch() const;
+  bool ReadRow();
+  bool ReadPiece();
+  bool ReadBatch(size_t* bytes);
+  bool AfterBarrenBatch();
+  bool TakeHeldCells();
+  bool HoldCells();
+  void EmitPiece(size_t cell_count, bool last);
+  bool Interrupted();
+  bool Fail(absl::Status status);
+
+  RowStreamOptions options_;
+  std::vector<Stretch> stretches_;
+  size_t stretch_next_ = 0;
+  std::unique_ptr<CellCursor> chain_;
+  bool chain_is_for_one_row_ = false;
+  size_t chain_tablet_ = 0;
+  bool stretch_open_ = false;
+  bool stretch_started_ = false;
+
+  std::vector<Cell> cells_;      // of the current piece, then the look-ahead
+  size_t emitted_ = 0;           // of cells_, in the current piece
+  bool row_open_ = false;        // more pieces of the current row follow
+  bool row_done_ = false;        // nothing more of the row can pass
+  uint32_t barren_batches_ = 0;  // batches of which nothing passed, since cells were last copied
+  uint32_t barren_batches_max_ = 16;
+  Buffer held_;  // bytes of look-ahead cells
+  std::vector<CellView> views_;
+  RowView row_;
+  Buffer poison_;  // invariants builds: the row's bytes, overwritten by the next Next()
+  std::vector<CellView> poisoned_views_;
+
+  CursorStats cursor_stats_;
+  ReadStats stats_;
+  absl::Status status_;
+  int64_t rows_returned_ = 0;
+  uint32_t checks_ = 0;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,79 @@
+#include "read/source_chain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "cell/bounded_cursor.h"
+#include "merge/merge_cursor.h"
+
+namespace stele::internal {
+namespace {
+
+FamilyMap WantedMap(const TableView& table, const std::vector<uint32_t>& source_ids, const std::vector<bool>& wanted) {
+  FamilyMap map = table.definition().families.MapFrom(source_ids);
+  if (wanted.empty()) return map;
+  for (uint32_t& rank : map) {
+    if (rank != kSkippedFamily && !wanted[rank - 1]) rank = kSkippedFamily;
+  }
+  return map;
+}
+
+CursorOptions SourceOptions(const ChainOptions& options, FamilyMap families) {
+  return {.direction = options.direction, .families = std::move(families), .fill_cache = options.fill_cache, .stats = options.stats};
+}
+
+// Null when the reference has nothing for the rows asked for.
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table, const ViewReference& reference,
+                                                          const ChainOptions& options, std::optional<uint64_t>* row_hash) {
+  const KeyRange& range = reference.reference.range;
+  if (options.only_row && !range.Contains(*options.only_row)) return nullptr;
+  if (reference.file->reader() == nullptr) return reference.file->open_status();
+  const SstableReader& reader = *reference.file->reader();
+  if (options.only_row) {
+    const SstableSummary& summary = reader.summary();
+    if (*options.only_row < summary.first_row || *options.only_row > summary.last_row) return nullptr;
+    if (!row_hash->has_value()) *row_hash = RowHash(*options.only_row);
+    if (!reader.MayContainRow(**row_hash)) return nullptr;
+  }
+  std::unique_ptr<CellCursor> cursor =
+      reader.NewCursor(SourceOptions(options, WantedMap(table, reader.family_ids(), options.wanted_families)));
+  if (!reference.narrowed || options.only_row) return cursor;
+  return NewBoundedCursor(std::move(cursor), options.direction, range.start,
+                          range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options) {
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  sources.reserve(table.memtables.size() + tablet.stack.size());
+  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
+    if (memtable->empty()) continue;
+    std::unique_ptr<CellCursor> cursor =
+        memtable->NewCursor(options.sequence, SourceOptions(options, WantedMap(table, memtable->family_ids(), options.wanted_families)));
+    // A memtable holds the rows of all tablets.
+    if (!options.only_row && table.tablets.size() > 1) {
+      cursor = NewBoundedCursor(std::move(cursor), options.direction, tablet.range.start,
+                                tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
+    }
+    sources.push_back(std::move(cursor));
+  }
+  std::optional<uint64_t> row_hash;
+  for (const ViewReference& reference : tablet.stack) {
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, reference, options, &row_hash));
+    if (cursor != nullptr) sources.push_back(std::move(cursor));
+  }
+  if (sources.empty()) return nullptr;
+  std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction);
+  if (options.retention) chain = NewRetentionCursor(std::move(chain), *options.retention);
+  return chain;
+}
+
+size_t TabletIndexOf(const TableView& table, std::string_view row_key) {
+  const auto it = std::upper_bound(table.tablets.begin(), table.tablets.end(), row_key,
+                                   [](std::string_view key, const ViewTablet& tablet) { return key < tablet.range.start; });
+  return static_cast<size_t>(it - table.tablets.begin()) - 1;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,40 @@
+// read/source_chain.h: the chain of cursors over one tablet: memtables and stack -> merge -> retention.
+//
+// Path:      read/row_stream.h and db's conditional writes -> here -> memtable, sstable, merge.
+// Errors:    that of a file that could not be opened and whose rows are asked for.
+// Threads:   pure; the cursor is confined to one thread. It does not keep the view alive: its user does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cell/cell_cursor.h"
+#include "merge/retention_cursor.h"
+#include "read/read_view.h"
+
+namespace stele::internal {
+
+struct ChainOptions {
+  Direction direction = Direction::kForward;
+  uint64_t sequence = 0;
+  bool fill_cache = true;
+  CursorStats* stats = nullptr;
+  // By family rank - 1: families whose cells are wanted; empty: all.
+  std::vector<bool> wanted_families;
+  // Set: only this row will be asked for, so that sources without it are left out by their blooms.
+  std::optional<std::string_view> only_row;
+  // Not set: tombstones and condemned versions are handed out too, as a source would.
+  std::optional<RetentionPolicy> retention;
+};
+
+// A cursor over `tablet`'s rows as `table` shows them. Null when no source can hold a row.
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options);
+
+// The tablet that holds the row, and its position in table.tablets.
+size_t TabletIndexOf(const TableView& table, std::string_view row_key);
+
+}  // namespace stele::internal

@@ -1,0 +1,78 @@
+// A manifest of format version 1, kept byte for byte: it must open, say the same, and be written the same today.
+// STELE_REWRITE=1 writes the files anew: only for a format that was never released.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "io/crash_file_system.h"
+#include "manifest/edit.h"
+#include "manifest/manifest_log.h"
+#include "support/manifest_history.h"
+
+namespace stele::internal {
+namespace {
+
+std::string GoldenPath(const std::string& name) { return std::string(STELE_TEST_DATA) + "/golden/manifest/" + name; }
+
+std::string ReadGolden(const std::string& name) {
+  std::ifstream in(GoldenPath(name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void WriteGolden(const std::string& name, const std::string& bytes) { std::ofstream(GoldenPath(name), std::ios::binary) << bytes; }
+
+// A fixed history: two tables, all rules, shared and cut files, a dropped table.
+std::unique_ptr<CrashFileSystem> WriteToday() {
+  auto files = std::make_unique<CrashFileSystem>();
+  EXPECT_TRUE(files->CreateDirectory("/db").ok());
+  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version());
+  EXPECT_TRUE(log.ok());
+  VersionHistory history(21);
+  for (int step = 0; step < 25; ++step) EXPECT_TRUE((*log)->Append(history.Next()).ok());
+  EXPECT_TRUE((*log)->Close().ok());
+  return files;
+}
+
+TEST(GoldenManifestTest, IsWrittenTheSameToday) {
+  const auto files = WriteToday();
+  const std::string manifest = *files->ReadFile("/db/MANIFEST-000001");
+  const std::string current = *files->ReadFile("/db/CURRENT");
+  if (std::getenv("STELE_REWRITE") != nullptr) {
+    WriteGolden("MANIFEST-000001", manifest);
+    WriteGolden("CURRENT", current);
+    WriteGolden("MANIFEST-000001.txt", *DumpManifest(files.get(), "/db/MANIFEST-000001"));
+  }
+  EXPECT_EQ(manifest, ReadGolden("MANIFEST-000001"));
+  EXPECT_EQ(current, ReadGolden("CURRENT"));
+}
+
+TEST(GoldenManifestTest, OpensAndDumpsAsItDid) {
+  CrashFileSystem files;
+  ASSERT_TRUE(files.CreateDirectory("/db").ok());
+  ASSERT_TRUE(files.WriteFile("/db/MANIFEST-000001", ReadGolden("MANIFEST-000001")).ok());
+  ASSERT_TRUE(files.WriteFile("/db/CURRENT", ReadGolden("CURRENT")).ok());
+  EXPECT_EQ(DumpManifest(&files, "/db/MANIFEST-000001").value(), ReadGolden("MANIFEST-000001.txt"));
+  const auto recovered = ManifestLog::Recover(&files, "/db", true);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  EXPECT_TRUE(recovered->closed);
+  VersionHistory history(21);
+  for (int step = 0; step < 25; ++step) history.Next();
+  EXPECT_EQ(VersionText(*recovered->version), VersionText(*history.version()));
+}
+
+TEST(GoldenManifestTest, ADumpShowsDamageAndGoesOn) {
+  CrashFileSystem files;
+  std::string bytes = ReadGolden("MANIFEST-000001");
+  bytes[200] = static_cast<char>(bytes[200] ^ 1);
+  bytes += "torn";
+  ASSERT_TRUE(files.WriteFile("/MANIFEST-000001", bytes).ok());
+  const std::string dump = DumpManifest(&files, "/MANIFEST-000001").value();
+  EXPECT_NE(dump.find("damage @"), std::string::npos) << dump;
+  EXPECT_NE(dump.find("torn tail @"), std::string::npos);
+  EXPECT_NE(dump.find("end mark"), std::string::npos) << "records behind the damage are shown";
+}
+
+}  // namespace
+}  // namespace stele::internal
