@@ -1,0 +1,201 @@
+// RunCompaction: what stays of its inputs (tests/data/compaction/jobs.txt), and that it leaves a synced file or none.
+#include "compaction/compaction_job.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "base/status.h"
+#include "io/crash_file_system.h"
+#include "io/file_names.h"
+#include "io/mem_file_system.h"
+#include "manifest/stack_edits.h"
+#include "merge/merge_cursor.h"
+#include "support/cell_text.h"
+#include "support/compaction_fixture.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr uint64_t kOutputNumber = 99;
+
+// "a..c" is the rows from a on and below c; a bound left out is none.
+KeyRange ParseRange(const std::string& text) {
+  if (text.empty()) return KeyRange::All();
+  const size_t dots = text.find("..");
+  const std::string end = text.substr(dots + 2);
+  return {text.substr(0, dots), end, end.empty()};
+}
+
+// Adds an input of these lines to a compaction.
+void AddInput(FileSystem* file_system, CompactionInput* input, std::string_view lines, KeyRange range, int64_t newest_commit_time) {
+  auto file = WriteLines(file_system, "/", input->inputs.size() + 1, lines);
+  ASSERT_TRUE(file.ok()) << file.status();
+  file->newest_commit_time = newest_commit_time;
+  auto reader = OpenFile(file_system, "/", *file);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const uint64_t sequence = 100 - input->inputs.size();
+  input->inputs.push_back({std::make_shared<SstableFile>(*file), std::move(range), sequence, sequence});
+  input->readers.push_back(*reader);
+}
+
+CompactionInput NewInput(FileSystem* file_system, const TextCase& text_case) {
+  CompactionInput input;
+  input.file_system = file_system;
+  input.directory = "/";
+  input.file_number = kOutputNumber;
+  input.file_id = 4711;
+  input.definition = DefinitionOf(text_case);
+  input.range = ParseRange(text_case.value("range"));
+  input.reaches_end = text_case.has("reaches_end");
+  input.now = text_case.has("now") ? text_case.number("now") : 1'000'000;
+  return input;
+}
+
+// Input lines: "file [range=a..c] [newest_commit_time=N]" and then its cells, newest file first.
+void AddInputs(FileSystem* file_system, const TextCase& text_case, CompactionInput* input) {
+  std::string cells;
+  KeyRange range;
+  int64_t newest_commit_time = 0;
+  bool open = false;
+  const auto finish = [&] {
+    if (open) AddInput(file_system, input, cells, range, newest_commit_time);
+    cells.clear();
+    open = true;
+  };
+  for (const std::string& line : text_case.input) {
+    if (line.rfind("file", 0) != 0) {
+      cells += line + "\n";
+      continue;
+    }
+    finish();
+    const size_t range_at = line.find("range=");
+    const size_t time_at = line.find("newest_commit_time=");
+    range =
+        range_at == std::string::npos ? KeyRange::All() : ParseRange(line.substr(range_at + 6, line.find(' ', range_at) - range_at - 6));
+    newest_commit_time = time_at == std::string::npos ? 0 : std::stoll(line.substr(time_at + 19));
+  }
+  finish();
+}
+
+std::string RunCase(const TextCase& text_case) {
+  MemFileSystem files;
+  CompactionInput input = NewInput(&files, text_case);
+  AddInputs(&files, text_case, &input);
+  const auto output = RunCompaction(input);
+  if (!output.ok()) return fmt::format("{}\n", ToStd(output.status().message()));
+  const std::string dropped =
+      fmt::format("dropped: {} versions, {} tombstones\n", output->retention.cells_condemned, output->retention.tombstones_dropped);
+  if (!output->file.has_value()) {
+    const bool left = files.Stat(JoinPath("/", SstableName(kOutputNumber))).ok();
+    return dropped + (left ? "a file without rows was left\n" : "no file\n");
+  }
+  const SstableFile& file = *output->file;
+  EXPECT_EQ(file.number, kOutputNumber);
+  EXPECT_EQ(file.summary.file_id, 4711u);
+  EXPECT_EQ(files.Stat(JoinPath("/", SstableName(kOutputNumber)))->bytes, file.summary.file_bytes);
+  return fmt::format("{}newest_commit_time={}{} rows \"{}\" to \"{}\"\n{}", dropped, file.newest_commit_time,
+                     file.settled ? " settled" : "", file.summary.first_row, file.summary.last_row, TextOf(&files, "/", file));
+}
+
+TEST(CompactionJobTest, TextCases) { RunTextCases("compaction/jobs.txt", RunCase); }
+
+// A newer file of sets and tombstones and an older one with a long row, as a fixed input for faults.
+void AddTwoInputs(FileSystem* file_system, CompactionInput* input) {
+  std::string older;
+  for (int i = 0; i < 40; ++i) older += fmt::format("row{:03} a:q @{} = value {}\n", i, i + 1, i);
+  for (int i = 0; i < 60; ++i) older += fmt::format("wide a:q{:03} @5 = value {}\n", i, i);
+  AddInput(file_system, input, "row001 DELETE\nrow002 a:q @900 = new\nwide b:q @1 = b\n", KeyRange::All(), 70);
+  AddInput(file_system, input, older, KeyRange::All(), 60);
+}
+
+TEST(CompactionJobTest, AFaultInEveryCallLeavesNoFile) {
+  uint64_t calls = 0;
+  uint64_t reads = 0;
+  std::string expected;
+  for (uint64_t at = 0; at <= calls + reads; ++at) {
+    CrashFileSystem files;
+    CompactionInput input = NewInput(&files, {});
+    AddTwoInputs(&files, &input);
+    ASSERT_TRUE(files.SyncDirectory("/").ok());
+    const uint64_t calls_before = files.calls();
+    const uint64_t reads_before = files.reads();
+    const Fault fault{.error_number = at % 2 == 0 ? EIO : ENOSPC, .partial = at % 3 == 0};
+    if (at > 0 && at <= calls) files.FailCall(calls_before + at, fault);
+    if (at > calls) files.FailRead(reads_before + at - calls, {.error_number = EIO});
+    const auto output = RunCompaction(input);
+    files.ClearFaults();
+    if (at == 0) {
+      ASSERT_TRUE(output.ok()) << output.status();
+      calls = files.calls() - calls_before;
+      reads = files.reads() - reads_before;
+      expected = TextOf(&files, "/", *output->file);
+      // Synced, and so is its name.
+      const auto lost_power = files.Crash(CrashPolicy::DropUnsynced(), 1);
+      ASSERT_EQ(TextOf(lost_power.get(), "/", *output->file), expected);
+      ASSERT_GT(output->bytes_read, 0u);
+      continue;
+    }
+    ASSERT_FALSE(output.ok()) << "call " << at;
+    ASSERT_TRUE(absl::IsUnavailable(output.status()) || absl::IsResourceExhausted(output.status())) << output.status();
+    ASSERT_TRUE(absl::IsNotFound(files.Stat(JoinPath("/", SstableName(kOutputNumber))).status())) << "call " << at;
+    // Tried again it succeeds.
+    const auto again = RunCompaction(input);
+    ASSERT_TRUE(again.ok()) << again.status();
+    ASSERT_EQ(TextOf(&files, "/", *again->file), expected);
+  }
+  EXPECT_GT(calls, 3u);
+  EXPECT_GT(reads, 2u);
+}
+
+TEST(CompactionJobTest, AStoppedJobLeavesNoFile) {
+  MemFileSystem files;
+  CompactionInput input = NewInput(&files, {});
+  AddTwoInputs(&files, &input);
+  std::atomic<bool> stop = true;
+  input.stop = &stop;
+  EXPECT_TRUE(absl::IsCancelled(RunCompaction(input).status()));
+  EXPECT_FALSE(files.Stat(JoinPath("/", SstableName(kOutputNumber))).ok());
+}
+
+TEST(CompactionJobTest, AFileThatIsThereIsNotTouched) {
+  MemFileSystem files;
+  CompactionInput input = NewInput(&files, {});
+  AddTwoInputs(&files, &input);
+  input.file_number = 1;
+  EXPECT_TRUE(absl::IsAlreadyExists(RunCompaction(input).status()));
+  EXPECT_TRUE(files.Stat("/000001.sst").ok());
+}
+
+TEST(CompactionJobTest, DamageOfAnInputIsNamed) {
+  CrashFileSystem files;
+  CompactionInput input = NewInput(&files, {});
+  AddTwoInputs(&files, &input);
+  ASSERT_TRUE(files.FlipBit("/000002.sst", 100, 3).ok());
+  const absl::Status status = RunCompaction(input).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_EQ(ToStd(status.message()).substr(0, 12), "000002.sst @");
+  EXPECT_FALSE(files.Stat(JoinPath("/", SstableName(kOutputNumber))).ok());
+}
+
+TEST(CompactionJobTest, ProgressAddsUpToTheFile) {
+  MemFileSystem files;
+  CompactionInput input = NewInput(&files, {});
+  AddTwoInputs(&files, &input);
+  uint64_t bytes = 0;
+  input.on_progress = [&](uint64_t written) { bytes += written; };
+  const auto output = RunCompaction(input);
+  ASSERT_TRUE(output.ok());
+  EXPECT_EQ(bytes, output->file->summary.file_bytes);
+}
+
+TEST(CompactionJobTest, CodecsByAge) {
+  EXPECT_EQ(CodecFor(Compression::kNone, false), Codec::kNone);
+  EXPECT_EQ(CodecFor(Compression::kNone, true), Codec::kNone);
+  EXPECT_EQ(CodecFor(Compression::kFast, true), Codec::kLz4);
+  EXPECT_EQ(CodecFor(Compression::kBalanced, false), Codec::kLz4);
+  EXPECT_EQ(CodecFor(Compression::kBalanced, true), Codec::kZstd);
+}
+
+}  // namespace
+}  // namespace stele::internal

@@ -1,0 +1,284 @@
+// PickCompaction: its choices as text (tests/data/compaction/picker.txt), and that choosing comes to an end under one clock.
+#include "compaction/picker.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/invariant.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "manifest/stack_edits.h"
+#include "support/cell_text.h"
+#include "support/compaction_fixture.h"
+#include "support/manifest_history.h"
+
+namespace stele::internal {
+namespace {
+
+// "a..c": the rows from a on and below c.
+KeyRange ParseRange(const std::string& text) {
+  const size_t dots = text.find("..");
+  const std::string end = text.substr(dots + 2);
+  return {text.substr(0, dots), end, end.empty()};
+}
+
+// "file 7 bytes=100 [rows=a..c] [cells=10] [tombstones=0] [row_tombstones=0] [family=1] [min=0] [max=0] [versions=1] [commit=0] [same]":
+// a reference, newest first. `same` is of the interval before it; a number that came before is the same file.
+class StackReader {
+ public:
+  SstableReference Read(const std::string& line) {
+    std::istringstream in(line);
+    std::string word;
+    uint64_t number = 0;
+    in >> word >> number;
+    std::map<std::string, std::string> values;
+    while (in >> word) values[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
+    const auto value = [&](const char* name, int64_t otherwise) { return values.count(name) == 0 ? otherwise : std::stoll(values[name]); };
+    std::shared_ptr<SstableFile>& file = files_[number];
+    if (file == nullptr) {
+      file = std::make_shared<SstableFile>(TestFile(number, "a", "z"));
+      file->newest_commit_time = value("commit", 0);
+      SstableSummary& summary = file->summary;
+      FamilySummary& family = summary.families[0];
+      summary.file_bytes = static_cast<uint64_t>(value("bytes", 100));
+      family.family_id = static_cast<uint32_t>(value("family", 1));
+      summary.cells = family.cells = static_cast<uint64_t>(value("cells", 10));
+      summary.logical_bytes = family.logical_bytes = summary.file_bytes;
+      family.timestamp_min = value("min", 0);
+      family.timestamp_max = value("max", 0);
+      family.versions_max = static_cast<uint64_t>(value("versions", 1));
+      family.tombstones = static_cast<uint64_t>(value("tombstones", 0));
+      summary.row_tombstones = static_cast<uint64_t>(value("row_tombstones", 0));
+      summary.tombstones = family.tombstones + summary.row_tombstones;
+    }
+    if (values.count("same") == 0) sequence_ -= 10;
+    return {file, values.count("rows") == 0 ? KeyRange::All() : ParseRange(values["rows"]), sequence_, sequence_ + 5};
+  }
+
+ private:
+  std::map<uint64_t, std::shared_ptr<SstableFile>> files_;
+  uint64_t sequence_ = 100'000;
+};
+
+std::string ChoiceText(const std::optional<Choice>& choice) {
+  if (!choice.has_value()) return "nothing\n";
+  const std::string_view kind = choice->kind == ChoiceKind::kMerge ? "merge" : choice->kind == ChoiceKind::kMajor ? "major" : "drop";
+  return fmt::format("{} tablet {} [{}, {}): {}\n", kind, choice->tablet_index, choice->input_begin, choice->input_end, choice->reason);
+}
+
+// Input lines: "tablet a..c", then its references.
+std::string RunCase(const TextCase& text_case) {
+  auto table = std::make_shared<TableState>();
+  table->definition = DefinitionOf(text_case);
+  StackReader stack_reader;
+  for (const std::string& line : text_case.input) {
+    if (line.rfind("tablet ", 0) == 0) {
+      table->tablets.push_back({ParseRange(line.substr(7)), {}});
+      continue;
+    }
+    if (table->tablets.empty()) table->tablets.push_back({KeyRange::All(), {}});
+    table->tablets.back().stack.push_back(stack_reader.Read(line));
+  }
+  Version version;
+  version.tables[1] = table;
+  PickerInput input{.version = &version};
+  input.now = text_case.has("now") ? text_case.number("now") : 1'000'000;
+  if (text_case.has("busy")) input.busy.insert({1, static_cast<size_t>(text_case.number("busy"))});
+  return fmt::format("{}debt {}\n", ChoiceText(PickCompaction(input)), CompactionDebtBytes(version));
+}
+
+TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }
+
+// What a job does to the statistics it was chosen by, at worst: it drops just what it must.
+SstableFile Merged(uint64_t number, const std::vector<SstableReference>& inputs, const TableDefinition& definition, bool reaches_end,
+                   int64_t now) {
+  SstableFile output = TestFile(number, "a", "z");
+  SstableSummary& summary = output.summary;
+  summary.families.clear();
+  summary.cells = summary.logical_bytes = summary.file_bytes = 0;
+  output.newest_commit_time = INT64_MIN;
+  for (const SstableReference& input : inputs)
+    output.newest_commit_time = std::max(output.newest_commit_time, input.file->newest_commit_time);
+  output.settled = reaches_end;
+  std::map<uint32_t, FamilySummary> families;
+  for (const SstableReference& input : inputs) {
+    if (!reaches_end) summary.row_tombstones += input.file->summary.row_tombstones;
+    for (const FamilySummary& family : input.file->summary.families) {
+      const std::optional<uint32_t> rank = definition.families.RankOfId(family.family_id);
+      if (!rank.has_value()) continue;
+      const Retention& rule = definition.retentions[*rank - 1];
+      FamilySummary& sum =
+          families
+              .try_emplace(family.family_id,
+                           FamilySummary{.family_id = family.family_id, .timestamp_min = INT64_MAX, .timestamp_max = INT64_MIN})
+              .first->second;
+      if (!reaches_end) sum.tombstones += family.tombstones;
+      if (family.cells == 0 || rule.Condemned(1, family.timestamp_max, now)) continue;
+      int64_t kept_min = family.timestamp_min;
+      while (rule.Condemned(1, kept_min, now)) ++kept_min;
+      sum.cells += family.cells;
+      sum.logical_bytes += family.logical_bytes;
+      sum.timestamp_min = std::min(sum.timestamp_min, kept_min);
+      sum.timestamp_max = std::max(sum.timestamp_max, family.timestamp_max);
+      sum.versions_max += family.versions_max;
+    }
+  }
+  for (auto& [id, family] : families) {
+    while (family.versions_max > 1 && definition.retentions[*definition.families.RankOfId(id) - 1].Condemned(
+                                          family.versions_max, family.timestamp_max, output.newest_commit_time)) {
+      --family.versions_max;
+    }
+    summary.cells += family.cells;
+    summary.tombstones += family.tombstones;
+    summary.logical_bytes += family.logical_bytes;
+    if (family.cells + family.tombstones > 0) summary.families.push_back(family);
+  }
+  summary.tombstones += summary.row_tombstones;
+  summary.file_bytes = summary.logical_bytes + 100;
+  summary.rows = summary.cells + summary.tombstones == 0 ? 0 : 2;
+  return output;
+}
+
+// Picks and carries out until nothing is picked. Answers how many choices that took, by kind.
+std::map<ChoiceKind, int> RunDown(std::shared_ptr<const Version> version, int64_t now, const std::string& where) {
+  std::map<ChoiceKind, int> counts;
+  uint64_t number = 100'000;
+  for (int step = 0; step < 500; ++step) {
+    PickerInput input{.version = version.get(), .busy = {}, .now = now};
+    const std::optional<Choice> choice = PickCompaction(input);
+    if (!choice.has_value()) {
+      EXPECT_EQ(CompactionDebtBytes(*version), 0u) << where;
+      return counts;
+    }
+    ++counts[choice->kind];
+    const TableState& table = *version->tables.at(choice->table_id);
+    const Tablet& tablet = table.tablets.at(choice->tablet_index);
+    const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<std::ptrdiff_t>(choice->input_begin),
+                                               tablet.stack.begin() + static_cast<std::ptrdiff_t>(choice->input_end));
+    Edit edit;
+    std::optional<SstableFile> output;
+    if (choice->kind != ChoiceKind::kDropFiles) {
+      output = Merged(number++, inputs, *table.definition, choice->input_end == tablet.stack.size(), now);
+      if (output->summary.rows == 0) output.reset();
+    }
+    const auto tablet_edit = choice->kind == ChoiceKind::kDropFiles ? InstallDrop(table, tablet.range, inputs)
+                                                                    : InstallCompaction(table, tablet.range, inputs, output);
+    EXPECT_TRUE(tablet_edit.ok()) << where << ": " << tablet_edit.status();
+    if (!tablet_edit.ok()) return counts;
+    if (output.has_value()) edit.new_files.push_back(*output);
+    edit.next_file_number = number;
+    edit.tables.push_back({.table_id = choice->table_id, .tablets = {*tablet_edit}});
+    version = Apply(*version, edit).value();
+    EXPECT_TRUE(CheckVersion(*version).ok()) << where << CheckVersion(*version);
+  }
+  ADD_FAILURE() << where << ": no end in sight\n" << VersionText(*version);
+  return counts;
+}
+
+SstableFile RandomFile(Random& random, uint64_t number) {
+  std::string first(1, static_cast<char>('a' + random.Below(26)));
+  std::string last(1, static_cast<char>('a' + random.Below(26)));
+  if (last < first) std::swap(first, last);
+  SstableFile file = TestFile(number, first, last);
+  file.newest_commit_time = static_cast<int64_t>(random.Below(1'000'000));
+  file.summary.families.clear();
+  file.summary.file_bytes = 100 + (uint64_t{1} << random.Below(20));
+  file.summary.row_tombstones = random.OneIn(3) ? random.Below(20) : 0;
+  file.summary.tombstones = file.summary.row_tombstones;
+  file.summary.cells = 0;
+  for (uint32_t id = 1; id <= 4; ++id) {
+    if (random.OneIn(2)) continue;
+    FamilySummary family;
+    family.family_id = id;
+    family.cells = random.Below(30);
+    family.tombstones = random.OneIn(3) ? random.Below(20) : 0;
+    family.logical_bytes = 10 * (family.cells + family.tombstones);
+    family.timestamp_min = static_cast<int64_t>(random.Below(1'000'000));
+    family.timestamp_max = family.timestamp_min + static_cast<int64_t>(random.Below(10'000));
+    family.versions_max = family.cells == 0 ? 0 : 1 + random.Below(family.cells);
+    file.summary.cells += family.cells;
+    file.summary.tombstones += family.tombstones;
+    file.summary.families.push_back(family);
+  }
+  file.summary.logical_bytes = 10 * (file.summary.cells + file.summary.tombstones + 1);
+  return file;
+}
+
+TEST(PickerTest, ChoosingComesToAnEnd) {
+  std::map<ChoiceKind, int> totals;
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    Random random(seed);
+    TextCase rules;
+    rules.arguments = {
+        {"families", "a,b,c"}, {"a", "maxversions=2"}, {"b", "maxage=300ms"}, {"c", "maxversions=1&&maxage=500ms||maxversions=5"}};
+    Edit create;
+    create.tables.push_back(NewTable(DefinitionOf(rules), {"h", "p"}));
+    create.next_table_id = 2;
+    create.next_family_id = 10;
+    std::shared_ptr<const Version> version = Apply(Version(), create).value();
+    const uint64_t flush_count = random.Below(40);
+    for (uint64_t i = 1; i <= flush_count; ++i) {
+      Edit edit;
+      TableEdit& table_edit = edit.tables.emplace_back();
+      table_edit.table_id = 1;
+      edit.last_sequence = 10 * i;
+      edit.next_file_number = i + 1;
+      if (random.OneIn(6)) {
+        const std::string start(1, static_cast<char>('a' + random.Below(26)));
+        table_edit.tablets = Excise(*version->tables.at(1), KeyRange{start, start + "z", false});
+      } else {
+        edit.new_files.push_back(RandomFile(random, i));
+        table_edit.tablets = InstallFlush(*version->tables.at(1), edit.new_files[0], 10 * i, 10 * i);
+      }
+      version = Apply(*version, edit).value();
+    }
+    for (const auto& [kind, count] : RunDown(version, 1'000'000, fmt::format("seed {}", seed))) totals[kind] += count;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(totals[ChoiceKind::kMerge], 50);
+  EXPECT_GT(totals[ChoiceKind::kMajor], 50);
+  EXPECT_GT(totals[ChoiceKind::kDropFiles], 50);
+}
+
+// Flushes of one size into one tablet: how often is a byte rewritten, and how many references does a read meet?
+TEST(PickerTest, WriteAmplificationIsLogarithmic) {
+  constexpr uint64_t kFlushCount = 1296;  // 6^4
+  constexpr uint64_t kFlushBytes = 1000;
+  auto table = std::make_shared<TableState>();
+  table->definition = DefinitionOf({});
+  table->tablets.push_back({KeyRange::All(), {}});
+  uint64_t rewritten_bytes = 0;
+  size_t references_max = 0;
+  uint64_t number = 1;
+  const auto push = [&](size_t position, uint64_t bytes, uint64_t first, uint64_t last) {
+    auto file = std::make_shared<SstableFile>(TestFile(number++, "a", "z"));
+    file->summary.file_bytes = bytes;
+    auto& stack = table->tablets[0].stack;
+    stack.insert(stack.begin() + static_cast<std::ptrdiff_t>(position), SstableReference{file, KeyRange::All(), first, last});
+  };
+  for (uint64_t flush = 1; flush <= kFlushCount; ++flush) {
+    push(0, kFlushBytes, flush, flush);
+    Version version;
+    version.tables[1] = table;
+    while (const std::optional<Choice> choice = PickCompaction({.version = &version})) {
+      auto& stack = table->tablets[0].stack;
+      const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(choice->input_begin);
+      const auto end = stack.begin() + static_cast<std::ptrdiff_t>(choice->input_end);
+      uint64_t bytes = 0;
+      for (auto it = begin; it != end; ++it) bytes += it->file->summary.file_bytes;
+      const uint64_t first = std::prev(end)->sequence_first;
+      const uint64_t last = begin->sequence_last;
+      stack.erase(begin, end);
+      push(choice->input_begin, bytes, first, last);
+      rewritten_bytes += bytes;
+    }
+    references_max = std::max(references_max, table->tablets[0].stack.size());
+  }
+  EXPECT_LE(rewritten_bytes, 9 * kFlushCount * kFlushBytes / 2);  // four levels, and now and then a level taken along early
+  EXPECT_LE(references_max, 20u);
+}
+
+}  // namespace
+}  // namespace stele::internal
