@@ -9,6 +9,7 @@
 #include "sstable/codec.h"
 #include "sstable/packed_ints.h"
 #include "sstable/page.h"
+#include "sstable/page_builder.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
@@ -97,6 +98,67 @@ TEST(FamilyPage, CellsThatTakeNoBytesAreBounded) {
     page.append(kPackedSlackBytes, '\0');
     FamilyPage parsed;
     EXPECT_EQ(parsed.ReadFrom(1, std::string_view(page).substr(0, length), 1), cell_count == 1);
+  }
+}
+
+bool IsInside(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+// Any byte of a page set to anything: it is refused, or all that it hands out lies within it.
+TEST(FamilyPage, NothingReachesOutOfIt) {
+  FamilyPageBuilder builder;
+  builder.AddCell(0, "a", 5, StoredKind::kSet, "one");
+  builder.AddCell(0, "b", 9, StoredKind::kDeleteRange, "12345678");
+  builder.AddCell(1, "", 5, StoredKind::kDeleteFamily, "");
+  builder.AddCell(1, "a", 300, StoredKind::kSet, "");
+  builder.AddCell(2, "c", 5, StoredKind::kSet, "three");
+  std::string good;
+  builder.AppendPage(/*row_count=*/3, &good);
+  const size_t length = good.size();
+  size_t refused_count = 0;
+  for (size_t at = 0; at < length; ++at) {
+    for (int value = 0; value < 256; ++value) {
+      std::string bytes = good + std::string(kPackedSlackBytes, '\0');
+      bytes[at] = static_cast<char>(value);
+      const std::string_view page = std::string_view(bytes).substr(0, length);
+      FamilyPage parsed;
+      if (!parsed.ReadFrom(1, page, 3)) {
+        ++refused_count;
+        continue;
+      }
+      ASSERT_EQ(parsed.row_begin(0), 0u);
+      ASSERT_EQ(parsed.row_begin(3), parsed.cell_count());
+      for (uint32_t cell = 0; cell < parsed.cell_count(); ++cell) {
+        ASSERT_TRUE(IsInside(parsed.qualifier(cell), page)) << at << " set to " << value;
+        ASSERT_TRUE(IsInside(parsed.slot(cell), page)) << at << " set to " << value;
+        ASSERT_TRUE(parsed.kind(cell) >= StoredKind::kDeleteFamily && parsed.kind(cell) <= StoredKind::kSetLarge);
+        if (parsed.kind(cell) == StoredKind::kDeleteRange) ASSERT_EQ(parsed.slot(cell).size(), 8u);
+      }
+    }
+  }
+  EXPECT_GT(refused_count, length * 64);
+}
+
+TEST(KeysPage, NothingReachesOutOfIt) {
+  KeysPageBuilder builder;
+  for (const std::string_view key : {"", "ant", "bee", "wasp nest"}) builder.AddRow(key);
+  builder.DeleteLastRow();
+  std::string good;
+  builder.AppendPage(&good);
+  const size_t length = good.size();
+  for (size_t at = 0; at < length; ++at) {
+    for (int value = 0; value < 256; ++value) {
+      std::string bytes = good + std::string(kPackedSlackBytes, '\0');
+      bytes[at] = static_cast<char>(value);
+      const std::string_view page = std::string_view(bytes).substr(0, length);
+      KeysPage parsed;
+      if (!parsed.ReadFrom(page)) continue;
+      for (uint32_t row = 0; row < parsed.row_count(); ++row) {
+        ASSERT_TRUE(IsInside(parsed.key(row), page)) << at << " set to " << value;
+        if (row > 0) ASSERT_LT(parsed.key(row - 1), parsed.key(row));
+      }
+    }
   }
 }
 
