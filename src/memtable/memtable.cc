@@ -11,7 +11,7 @@ namespace stele::internal {
 Memtable::Memtable(FamilyList families) : families_(std::move(families)), family_ids_(families_.ids()), random_(RandomSeed()) {}
 
 absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* position) {
-  STELE_INVARIANT(sequence > 0 && sequence >= last_sequence_);
+  STELE_INVARIANT(sequence > 0 && sequence >= last_sequence());
   RowNode* node = nullptr;  // made by the first operation that is kept, so that a row is never there without cells
   bool refused = false;
   uint64_t inserted = 0;
@@ -27,8 +27,8 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
   if (inserted > 0) {
     node->set_last_sequence(sequence);
     cell_count_.fetch_add(inserted, std::memory_order_relaxed);
-    if (first_sequence_ == 0) first_sequence_ = sequence;
-    last_sequence_ = sequence;
+    if (first_sequence() == 0) first_sequence_.store(sequence, std::memory_order_relaxed);
+    last_sequence_.store(sequence, std::memory_order_relaxed);
   }
   if (refused) return ResourceExhausted("no memory for a memtable of {} bytes; lower memory_budget_bytes or free memory", bytes());
   if (!whole) return MakeStatus(absl::StatusCode::kDataLoss, fmt::format("damaged operations of row \"{}\"", Printable(row.row_key())));
@@ -65,7 +65,7 @@ uint64_t Memtable::LastSequenceOfRow(std::string_view row_key) const {
 bool Memtable::empty() const { return cell_count() == 0; }
 size_t Memtable::bytes() const { return rows_.bytes() + cells_.bytes(); }
 uint64_t Memtable::cell_count() const { return cell_count_.load(std::memory_order_relaxed); }
-uint64_t Memtable::first_sequence() const { return first_sequence_; }
-uint64_t Memtable::last_sequence() const { return last_sequence_; }
+uint64_t Memtable::first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
+uint64_t Memtable::last_sequence() const { return last_sequence_.load(std::memory_order_relaxed); }
 
 }  // namespace stele::internal

@@ -54,7 +54,7 @@ class Memtable {
   uint64_t cell_count() const;      // operations stored; any thread
   // 0 when empty; for the applying thread, or once frozen. The last one may be of a batch that was refused half-way: readers and flush
   // go by the published sequence.
-  uint64_t first_sequence() const;
+  uint64_t first_sequence() const;  // 0 when empty; any thread, a moment old
   uint64_t last_sequence() const;
 
  private:
@@ -70,8 +70,8 @@ class Memtable {
   std::atomic<uint64_t> cell_count_{0};  // relaxed: a figure for accounting
   // For the applying thread.
   Random random_;
-  uint64_t first_sequence_ = 0;
-  uint64_t last_sequence_ = 0;
+  std::atomic<uint64_t> first_sequence_{0};  // relaxed, both: published sequences order what readers see
+  std::atomic<uint64_t> last_sequence_{0};
   uint32_t last_family_id_ = 0;
   uint32_t last_family_rank_ = kRowRank;
 };
