@@ -94,8 +94,7 @@ absl::Status Engine::AwaitTurn(uint64_t bytes) {
     }
     return absl::OkStatus();
   }
-  const auto wait = throttle.BookTurn(bytes, pressure, std::chrono::steady_clock::now());
-  if (wait.count() > 0) std::this_thread::sleep_for(wait);
+  throttle.AwaitTurn(bytes, pressure);
   if (state.memtable_bytes() < options.sizes.write_memory_bytes) return absl::OkStatus();
   // The cap itself: only reached when nothing drains.
   return background->WaitUntil([this] { return state.memtable_bytes() < options.sizes.write_memory_bytes; });

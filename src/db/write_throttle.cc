@@ -28,11 +28,19 @@ std::chrono::nanoseconds WriteThrottle::BookTurn(uint64_t bytes, double pressure
   return turn - now;
 }
 
+void WriteThrottle::AwaitTurn(uint64_t bytes, double pressure) {
+  const auto wait = BookTurn(bytes, pressure, std::chrono::steady_clock::now());
+  if (wait.count() <= 0) return;
+  MutexLock lock(mutex_);
+  drained_.WaitFor(mutex_, wait);
+}
+
 void WriteThrottle::Drained(uint64_t bytes, std::chrono::nanoseconds took) {
   if (bytes == 0 || took.count() <= 0) return;
   const double rate = 1e9 * static_cast<double>(bytes) / static_cast<double>(took.count());
   MutexLock lock(mutex_);
   drain_ += kDrainShare * (rate - drain_);
+  drained_.SignalAll();
 }
 
 double WriteThrottle::drain_bytes_per_second() const {

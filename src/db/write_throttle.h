@@ -6,7 +6,7 @@
 // where drain is what background work got done per second lately: at half pressure writers go just as fast as the background drains, so
 // the pressure settles where both are equal, and no write waits longer than its own bytes take at that rate.
 // Units:     bytes, seconds; pressure is a ratio.
-// Threads:   thread-safe; Admit may sleep.
+// Threads:   thread-safe; AwaitTurn blocks.
 #pragma once
 
 #include <chrono>
@@ -32,12 +32,15 @@ class WriteThrottle {
   static double PressureOf(const WritePressure& pressure);
   // How long a write of `bytes` that comes at `now` waits at this pressure; books its turn.
   std::chrono::nanoseconds BookTurn(uint64_t bytes, double pressure, std::chrono::steady_clock::time_point now);
+  // Books a turn and waits for it, or until the next Drained, whichever comes first.
+  void AwaitTurn(uint64_t bytes, double pressure);
   // Background work took `bytes` of memtables off in `took`.
   void Drained(uint64_t bytes, std::chrono::nanoseconds took);
   double drain_bytes_per_second() const;
 
  private:
   mutable Mutex mutex_;
+  CondVar drained_;
   double drain_ ABSL_GUARDED_BY(mutex_) = 64e6;  // until measured: what a small machine flushes
   std::chrono::steady_clock::time_point turn_next_ ABSL_GUARDED_BY(mutex_);
 };
