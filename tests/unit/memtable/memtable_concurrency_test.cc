@@ -122,7 +122,9 @@ TEST(MemtableConcurrency, SeeksFindPublishedRowsBesideInserts) {
         ASSERT_TRUE(cursor->SeekRow(forward ? wanted : wanted + '\0'));
         ASSERT_EQ(cursor->row_key(), wanted);
         const std::string found(cursor->row_key());
-        if (cursor->NextRow()) ASSERT_TRUE(forward ? cursor->row_key() > found : cursor->row_key() < found);
+        if (cursor->NextRow()) {
+          ASSERT_TRUE(forward ? cursor->row_key() > found : cursor->row_key() < found);
+        }
       }
     });
   }

@@ -197,7 +197,9 @@ TEST(Memtable, KeysThatShareTheirFirstEightBytesKeepTheirOrder) {
     for (size_t i = 0; i < keys.size(); ++i) {
       const bool forward = direction == Direction::kForward;
       ASSERT_EQ(cursor->SeekRow(keys[i]), forward || i > 0);
-      if (forward || i > 0) EXPECT_EQ(cursor->row_key(), keys[forward ? i : i - 1]);
+      if (forward || i > 0) {
+        EXPECT_EQ(cursor->row_key(), keys[forward ? i : i - 1]);
+      }
     }
   }
   EXPECT_EQ(memtable.LastSequenceOfRow("prefix00a"), 1u);
@@ -232,7 +234,9 @@ TEST(Memtable, RefusedMemoryIsResourceExhausted) {
     auto cursor = memtable.NewCursor(sequence, AllFamilies(memtable));
     const OwnedRows rows = ReadAll(cursor.get());
     EXPECT_EQ(rows.size(), sequence == 0 ? 0 : sequence + 1);
-    if (sequence > 0) EXPECT_EQ(rows.front().cells.size(), sequence);
+    if (sequence > 0) {
+      EXPECT_EQ(rows.front().cells.size(), sequence);
+    }
     EXPECT_TRUE(ApplyBatch(&memtable, sequence + 1, BatchOf("after a:q @1 = x")).ok());
     EXPECT_EQ(memtable.LastSequenceOfRow("after"), sequence + 1);
   }
