@@ -258,6 +258,33 @@ TEST(LogEndMark, DamageBelowAnEndMarkIsDataLoss) {
   }
 }
 
+// The records of a full segment are synced, and the next segment's header is all that says so.
+TEST(LogHeaderAttests, WhatWasSyncedBeforeTheNextSegmentBegan) {
+  MemFileSystem file_system;
+  ASSERT_TRUE(file_system.CreateDirectory("db").ok());
+  WalNumbers numbers;
+  auto log = *CommitLog::Start(WalOptions(&file_system, "db", &numbers), LogTail{});
+  ASSERT_TRUE(AppendWal(log.get(), 1, 3, 400).ok());
+  ASSERT_TRUE(log->Sync().ok());
+  ASSERT_TRUE(AppendWal(log.get(), 4, 1, 3000).ok());
+  ASSERT_EQ(log->Parts().size(), 2u);
+  Files files = ReadFiles(&file_system);
+  files.begin()->second[kFirstRecordOffset + 2 * RecordBytes(400) + 50] ^= 1;
+  const WalReplay replay = ReplayFiles(files);
+  EXPECT_EQ(replay.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(replay.status.ToString().find("000001.log @1904"), std::string::npos) << replay.status;
+}
+
+TEST(LogRecordChecksum, IsBoundToSegmentLifeAndPlace) {
+  std::string bytes(RecordBytes(5), '\0');
+  const RecordPlace place{3, 77, 2048};
+  EncodeRecord(RecordHeader{}, "hello", place, bytes.data());
+  EXPECT_TRUE(RecordChecksumMatches(bytes, place));
+  EXPECT_FALSE(RecordChecksumMatches(bytes, {3, 77, 2056}));
+  EXPECT_FALSE(RecordChecksumMatches(bytes, {3, 78, 2048}));
+  EXPECT_FALSE(DecodeRecordHeader(bytes, {4, 77, 2048}, 1 << 20).has_value());
+}
+
 // Many record headers that look right but are not must not cost more than the file's length, over and over.
 TEST(LogSearch, FalseRecordHeadersAreGivenUpInLinearTime) {
   MemFileSystem file_system;
