@@ -26,13 +26,16 @@ bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view r
     rank_before = rank;
     heads.emplace_back(rank, page_bytes);
   }
+  std::vector<FamilyPage> pages;  // all of the unit's or none: a refused unit's bytes are let go
   for (const auto& [rank, page_bytes] : heads) {
     std::string_view bytes;
     FamilyPage page;
     if (!in.ReadRaw(page_bytes, &bytes) || !page.ReadFrom(rank, bytes, keys_.row_count())) return false;
-    pages_.push_back(page);
+    pages.push_back(page);
   }
-  return in.AtEnd();
+  if (!in.AtEnd()) return false;
+  pages_.insert(pages_.end(), pages.begin(), pages.end());
+  return true;
 }
 
 void RowGroup::KeepMemory(std::shared_ptr<const Buffer> memory) { memory_.push_back(std::move(memory)); }

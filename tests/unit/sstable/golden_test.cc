@@ -70,7 +70,9 @@ TEST(Golden, FilesReadAsEver) {
     }
     const std::string bytes = ReadWhole(PathOf(name + ".sst"));
     // Codecs' output may change with their versions; raw files may not.
-    if (golden.codec == Codec::kNone) EXPECT_TRUE(built == bytes) << "the builder writes other bytes than it did";
+    if (golden.codec == Codec::kNone) {
+      EXPECT_TRUE(built == bytes) << "the builder writes other bytes than it did";
+    }
     ASSERT_TRUE(WriteBytes(&file_system, name + ".golden", bytes).ok());
     const auto reader = OpenSstableFile(&file_system, name + ".golden");
     ASSERT_TRUE(reader.ok()) << reader.status();

@@ -133,7 +133,9 @@ TEST(FamilyPage, NothingReachesOutOfIt) {
         ASSERT_TRUE(IsInside(parsed.qualifier(cell), page)) << at << " set to " << value;
         ASSERT_TRUE(IsInside(parsed.slot(cell), page)) << at << " set to " << value;
         ASSERT_TRUE(parsed.kind(cell) >= StoredKind::kDeleteFamily && parsed.kind(cell) <= StoredKind::kSetLarge);
-        if (parsed.kind(cell) == StoredKind::kDeleteRange) ASSERT_EQ(parsed.slot(cell).size(), 8u);
+        if (parsed.kind(cell) == StoredKind::kDeleteRange) {
+          ASSERT_EQ(parsed.slot(cell).size(), 8u);
+        }
       }
     }
   }
@@ -156,7 +158,9 @@ TEST(KeysPage, NothingReachesOutOfIt) {
       if (!parsed.ReadFrom(page)) continue;
       for (uint32_t row = 0; row < parsed.row_count(); ++row) {
         ASSERT_TRUE(IsInside(parsed.key(row), page)) << at << " set to " << value;
-        if (row > 0) ASSERT_LT(parsed.key(row - 1), parsed.key(row));
+        if (row > 0) {
+          ASSERT_LT(parsed.key(row - 1), parsed.key(row));
+        }
       }
     }
   }
@@ -244,6 +248,9 @@ TEST(BlockCache, ProtectedBlocksAgeToo) {
   }
   EXPECT_EQ(cache.Find(id, 0), nullptr);
   EXPECT_NE(cache.Find(id, 999), nullptr);
+  // A part stays free for newcomers, so that they live long enough to be hit.
+  for (uint64_t i = 2000; i < 2010; ++i) cache.Insert(id, i, std::make_shared<Weight>(1000));
+  for (uint64_t i = 2000; i < 2010; ++i) EXPECT_NE(cache.Find(id, i), nullptr);
 }
 
 TEST(BlockCache, ReplaceEraseAndTooLarge) {

@@ -108,7 +108,9 @@ TEST_P(RoundTrip, ForwardAndReverse) {
     bool more = forward->SeekToEdge();
     for (size_t i = 0; i < rows_.size(); ++i, more = forward->NextRow()) {
       ASSERT_TRUE(more) << forward->status();
-      if (!random_.OneIn(4)) ASSERT_NO_FATAL_FAILURE(ExpectRow(rows_[i], map, forward.get()));
+      if (!random_.OneIn(4)) {
+        ASSERT_NO_FATAL_FAILURE(ExpectRow(rows_[i], map, forward.get()));
+      }
     }
     EXPECT_FALSE(more);
     EXPECT_TRUE(forward->status().ok()) << forward->status();
@@ -117,7 +119,9 @@ TEST_P(RoundTrip, ForwardAndReverse) {
     more = reverse->SeekToEdge();
     for (size_t i = rows_.size(); i-- > 0; more = reverse->NextRow()) {
       ASSERT_TRUE(more) << reverse->status();
-      if (!random_.OneIn(4)) ASSERT_NO_FATAL_FAILURE(ExpectRow(rows_[i], map, reverse.get()));
+      if (!random_.OneIn(4)) {
+        ASSERT_NO_FATAL_FAILURE(ExpectRow(rows_[i], map, reverse.get()));
+      }
     }
     EXPECT_FALSE(more);
     EXPECT_TRUE(reverse->status().ok()) << reverse->status();
@@ -135,14 +139,18 @@ TEST_P(RoundTrip, Seeks) {
     ASSERT_EQ(forward->SeekRow(bound), place != rows_.end()) << forward->status();
     auto at = place;
     for (int steps = 0; steps < 3 && at != rows_.end(); ++steps, ++at) {
-      if (!random_.OneIn(3)) ASSERT_NO_FATAL_FAILURE(ExpectRow(*at, map, forward.get()));
+      if (!random_.OneIn(3)) {
+        ASSERT_NO_FATAL_FAILURE(ExpectRow(*at, map, forward.get()));
+      }
       ASSERT_EQ(forward->NextRow(), at + 1 != rows_.end());
     }
     ASSERT_EQ(reverse->SeekRow(bound), place != rows_.begin()) << reverse->status();
     at = place;
     for (int steps = 0; steps < 3 && at != rows_.begin(); ++steps) {
       --at;
-      if (!random_.OneIn(3)) ASSERT_NO_FATAL_FAILURE(ExpectRow(*at, map, reverse.get()));
+      if (!random_.OneIn(3)) {
+        ASSERT_NO_FATAL_FAILURE(ExpectRow(*at, map, reverse.get()));
+      }
       ASSERT_EQ(reverse->NextRow(), at != rows_.begin());
     }
   }
