@@ -76,7 +76,7 @@ std::optional<Background::Work> Background::PickLocked() const {
       if (!memory.frozen.empty() && !memory.flush_running) return Work{.kind = Work::Kind::kFlush, .table_id = table_id};
     }
   }
-  if (!preparing_segment_ && !resting && engine_->log->NeedsSpare()) return Work{.kind = Work::Kind::kSegment};
+  if (!preparing_segment_ && !resting && engine_->log->SpareIsDue()) return Work{.kind = Work::Kind::kSegment};
   if (resting || running_compactions_ >= std::max(1, thread_count_ - 1)) return std::nullopt;
   const std::shared_ptr<const Version> version = state_.VersionLocked();
   PickerInput input{.version = version.get(), .busy = state_.busy_tablets, .now = engine_->clock.Now()};
@@ -168,10 +168,11 @@ void Background::ReportOutcome(const absl::Status& status, bool was_failing) {
 
 absl::Status Background::WaitUntil(const std::function<bool()>& done) {
   MutexLock lock(state_.mutex);
-  const uint64_t failures_before = state_.error.failures;
+  uint64_t failures_before = state_.error.failures;
   while (!done()) {
     if (stop_.load(std::memory_order_acquire)) return FailedPrecondition("the database was closed");
-    if (state_.error.failures != failures_before) return state_.error.status;
+    if (state_.error.failures != failures_before && !state_.error.status.ok()) return state_.error.status;
+    failures_before = state_.error.failures;  // what failed meanwhile was overcome meanwhile
     if (thread_count_ > 0) {
       state_.changed.Wait(state_.mutex);
       continue;

@@ -114,11 +114,12 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   const auto fail_all = [&members](const absl::Status& status) {
     for (Waiter* member : members) member->status = status;
   };
+  last_sequence_ = sequence;
   if (absl::Status status = log_->Append(records); !status.ok()) {
-    if (log_->poisoned()) Poison(status);
+    // Some of it may have reached the file all the same. A sync of what came before it makes sure that a recovery never takes it up.
+    if (absl::Status synced = log_->Sync(); !synced.ok()) Poison(synced);
     return fail_all(status);
   }
-  last_sequence_ = sequence;
   if (sync) {
     if (absl::Status status = log_->Sync(); !status.ok()) {
       Poison(status);
@@ -165,6 +166,9 @@ void Committer::FreezeWhatIsFull() {
   if (state_->memtable_bytes() > limits_.active_bytes_max) {
     if (const std::optional<uint32_t> table_id = state_->TableToRelieve(limits_.active_bytes_max)) state_->Freeze(*table_id);
   }
+  const bool needs_segment = log_->SpareIsDue();
+  if (needs_segment && !needed_segment_) state_->Notify();
+  needed_segment_ = needs_segment;
   if (log_->bytes() > limits_.log_bytes_max) {
     if (const std::optional<uint32_t> table_id = state_->TableWithOldestActive()) state_->Freeze(*table_id);
   }

@@ -86,6 +86,7 @@ class Committer {
   std::atomic<uint64_t> commits_{0};  // relaxed: a figure
   uint64_t last_sequence_ = 0;        // confined to the leader
   std::vector<uint32_t> touched_;     // confined to the leader: tables of the group
+  bool needed_segment_ = false;       // confined to the leader: background threads were told to prepare a log segment
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -49,6 +49,7 @@ absl::Status Engine::Close() {
 
 absl::Status Engine::CloseOnce() {
   closed->store(true, std::memory_order_release);  // pairs with the acquire in CheckOpen and in row streams
+  if (::getpid() != pid_) return AbandonInFork();
   absl::Status status;
   if (committer != nullptr) committer->Close();
   if (background != nullptr) background->Stop();
@@ -60,6 +61,17 @@ absl::Status Engine::CloseOnce() {
   }
   lock.reset();
   return status;
+}
+
+absl::Status Engine::AbandonInFork() {
+  files.StopRemoving();
+  // The parent's threads are not here to be joined, and its files and lock are not the child's to end: the child lets go of all of them
+  // without touching anything.
+  static_cast<void>(background.release());
+  static_cast<void>(log.release());
+  static_cast<void>(manifest.release());
+  static_cast<void>(lock.release());
+  return FailedPrecondition("the database was opened by another process (pid {}), before a fork; it stays open there", pid_);
 }
 
 absl::Status Engine::CheckOpen() const {

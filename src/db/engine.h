@@ -77,6 +77,7 @@ class Engine {
  private:
   Engine(std::string directory, EngineOptions options);
   absl::Status CloseOnce();
+  absl::Status AbandonInFork();
 
   const pid_t pid_;  // of the process that opened it
   Mutex close_mutex_;

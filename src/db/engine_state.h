@@ -79,6 +79,12 @@ class EngineState {
   };
   void Install(std::shared_ptr<const Version> version, std::optional<Flushed> flushed);
 
+  // Wakes background threads: something became due that no change of the state tells them.
+  void Notify() {
+    MutexLock lock(mutex);
+    changed.SignalAll();
+  }
+
   // Bytes of all memtables, active and frozen. Any thread; a moment old.
   uint64_t memtable_bytes() const { return memtable_bytes_.load(std::memory_order_relaxed); }
   void AddMemtableBytes(uint64_t bytes) { memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed); }

@@ -46,6 +46,14 @@ class CommitLog::State {
   absl::Status Release(uint64_t through);
   bool NeedsSpare() const { return !poisoned() && spares_.Needed(); }
 
+  bool SpareIsDue() const {
+    {
+      MutexLock lock(mutex_);
+      if (segments_.empty() || segments_.back().end_offset < options_.first_segment_bytes / 4) return false;
+    }
+    return NeedsSpare();
+  }
+
   uint64_t synced_sequence() const;
   uint64_t last_sequence() const;
   uint64_t oldest_segment() const;
@@ -314,6 +322,7 @@ absl::Status CommitLog::Close() { return state_->Close(); }
 absl::Status CommitLog::PrepareSpare() { return state_->PrepareSpare(); }
 absl::Status CommitLog::Release(uint64_t through) { return state_->Release(through); }
 bool CommitLog::NeedsSpare() const { return state_->NeedsSpare(); }
+bool CommitLog::SpareIsDue() const { return state_->SpareIsDue(); }
 uint64_t CommitLog::synced_sequence() const { return state_->synced_sequence(); }
 uint64_t CommitLog::last_sequence() const { return state_->last_sequence(); }
 uint64_t CommitLog::oldest_segment() const { return state_->oldest_segment(); }

@@ -58,6 +58,8 @@ class CommitLog {
 
   // True while fewer than spares_max spares wait; then a background thread calls PrepareSpare (zero-fills and syncs one, or is quick).
   bool NeedsSpare() const;
+  // NeedsSpare, and the active segment has begun to fill: a database that is only looked at, or written a little, makes no spares.
+  bool SpareIsDue() const;
   absl::Status PrepareSpare();
   // Records with sequence <= `through` are not needed any more (every table's durable flushed_through has passed them, and so the log is
   // synced that far): segments wholly below become spares under new numbers, or are removed when there are enough. The segment that holds
