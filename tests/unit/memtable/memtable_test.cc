@@ -205,6 +205,26 @@ TEST(Memtable, KeysThatShareTheirFirstEightBytesKeepTheirOrder) {
   EXPECT_EQ(memtable.LastSequenceOfRow("prefix00a"), 1u);
 }
 
+// Ascending runs between rows that are there already: where the next row goes is then known from the last one, on all levels of the list.
+TEST(Memtable, FindsRowsInsertedInAscendingRuns) {
+  constexpr uint64_t kRuns = 40;
+  constexpr uint64_t kRunRows = 50;
+  Memtable memtable(TestFamilies());
+  const auto row_key = [](uint64_t run, uint64_t row) { return fmt::format("{:02}/{:02}", run * 7 % kRuns, row); };
+  uint64_t sequence = 0;
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    for (uint64_t row = 0; row < kRunRows; ++row) ApplyLines(&memtable, ++sequence, row_key(run, row) + " DELETE");
+  }
+  auto cursor = memtable.NewCursor(sequence, AllFamilies(memtable));
+  for (uint64_t i = 0; i < sequence; ++i) {
+    const std::string wanted = row_key(i / kRunRows, i % kRunRows);
+    ASSERT_EQ(memtable.LastSequenceOfRow(wanted), i + 1) << wanted;
+    ASSERT_TRUE(cursor->SeekRow(wanted));
+    ASSERT_EQ(cursor->row_key(), wanted);
+  }
+  ASSERT_EQ(ReadAll(cursor.get()).size(), sequence);
+}
+
 TEST(Memtable, DamagedOperationsAreDataLoss) {
   Memtable memtable(TestFamilies());
   uint32_t position = 0;
