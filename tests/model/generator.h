@@ -1,0 +1,89 @@
+// model/generator.h: random histories. Keys, qualifiers and timestamps come from small alphabets, so that writes meet; each seed favours
+// some operations over others, so that rare ones get their turn.
+//
+// Threads:   thread-compatible. The same seed and length give the same history.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model/history_runner.h"
+#include "model/operation.h"
+
+namespace stele::internal {
+
+class HistoryGenerator {
+ public:
+  explicit HistoryGenerator(uint64_t seed);
+
+  // Of about `operation_count` operations; every entry of a bulk and of a batch counts as one.
+  History Make(size_t operation_count);
+  // How to build the engine, from the same seed.
+  RunnerOptions Options();
+
+ private:
+  struct TableInfo {
+    std::vector<std::string> families;
+    bool micros = false;
+  };
+  struct Choice {
+    double weight = 0;
+    void (HistoryGenerator::*add)() = nullptr;
+  };
+
+  uint64_t Below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
+  bool OneIn(uint64_t n) { return Below(n) == 0; }
+  void Add(std::string_view name, std::vector<Term> arguments) { history_.emplace_back(name, std::move(arguments)); }
+
+  std::string TableName();
+  std::string Family(const std::string& table);
+  std::string Key();
+  std::string Qualifier();
+  int64_t Micros(const std::string& table);
+  Term Value();
+  Term Rule(int depth);
+  Term Durability() { return OneIn(durable_one_in_) ? "d" : "p"; }
+  Term Change(const std::string& table);
+  Term Row(const std::string& table);
+  Term Range();
+  Term QualifierRange();
+  Term Filter(const std::string& table, int depth);
+  Term GcFlag() { return OneIn(4) ? "0" : "1"; }
+  Term SnapshotName();
+
+  void AddApply();
+  void AddBulk();
+  void AddBatch();
+  void AddReadRow();
+  void AddReadMany();
+  void AddScan();
+  void AddSnapshot();
+  void AddRelease();
+  void AddCare();
+  void AddCompact();
+  void AddDropRange();
+  void AddCreate();
+  void AddDeleteTable();
+  void AddFamilies();
+  void AddClock();
+  void AddReopen();
+  void AddCrash();
+  void AddCheckpoint();
+
+  std::mt19937_64 random_;
+  History history_;
+  size_t written_ = 0;  // entries
+  std::vector<std::string> keys_;
+  std::vector<std::string> qualifiers_;
+  std::map<std::string, TableInfo> tables_;  // as they should be
+  std::vector<std::string> snapshots_;
+  int64_t now_ = 1'000'000'000;
+  uint64_t durable_one_in_ = 20;
+  uint64_t big_value_one_in_ = 100;
+  uint64_t checkpoint_count_ = 0;
+};
+
+}  // namespace stele::internal

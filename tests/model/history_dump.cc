@@ -1,0 +1,115 @@
+#include "model/history_dump.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "model/translation.h"
+
+namespace stele::internal {
+
+absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse) {
+  std::vector<std::pair<std::string, ReferenceRow>> rows;
+  bool in_row = false;
+  while (reader.Next()) {
+    const RowView& view = reader.row();
+    const std::string row_key(view.row_key());
+    if (view.cells().empty()) return absl::InternalError("a row without cells");
+    if (in_row && rows.back().first != row_key) return absl::InternalError("a row began before the last one ended");
+    if (!in_row) {
+      const bool in_order = rows.empty() || (reverse ? row_key < rows.back().first : row_key > rows.back().first);
+      if (!in_order) return absl::InternalError("rows out of order");
+      rows.emplace_back(row_key, ReferenceRow());
+    }
+    ReferenceRow piece = ToReferenceRow(view.cells());
+    rows.back().second.insert(rows.back().second.end(), piece.begin(), piece.end());
+    in_row = !view.is_last_piece();
+  }
+  STELE_RETURN_IF_ERROR(reader.status());
+  if (in_row) return absl::InternalError("the last row has no last piece");
+  return rows;
+}
+
+bool IsCertain(const ReferenceRow& row) {
+  return std::all_of(row.begin(), row.end(), [](const ReferenceCell& cell) { return cell.certain; });
+}
+
+std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected, const ReferenceRow& actual) {
+  size_t next = 0;
+  const char* what = "";
+  for (const ReferenceCell& cell : expected) {
+    if (next < actual.size() && actual[next] == cell) {
+      ++next;
+    } else if (cell.certain || (next < actual.size() && actual[next].SamePlace(cell))) {
+      what = "a cell is missing or has another value";
+    }
+  }
+  if (next < actual.size()) what = "a cell is there that should not be, or is out of order";
+  if (*what == '\0') return "";
+  return fmt::format("row {}: {}\n  expected\n{}  found\n{}", ToText(Term(row_key)), what, ToText(expected), ToText(actual));
+}
+
+absl::StatusOr<HistoryRunner::Dump> HistoryRunner::ReadAll(Database& database) {
+  Dump dump;
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, database.ListTables());
+  STELE_ASSIGN_OR_RETURN(const Snapshot snapshot, database.GetSnapshot());
+  for (const std::string& name : names) {
+    STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(name));
+    Dump::TableDump& table_dump = dump.tables[name];
+    STELE_ASSIGN_OR_RETURN(table_dump.schema, table.schema());
+    for (const bool apply_gc : {true, false}) {
+      STELE_ASSIGN_OR_RETURN(auto rows, Collect(table.ReadRows(RowSet::All(), {}, {.snapshot = snapshot, .apply_gc = apply_gc})));
+      (apply_gc ? table_dump.live : table_dump.stored) = {rows.begin(), rows.end()};
+    }
+  }
+  return dump;
+}
+
+namespace {
+
+std::string RowsDiffer(const ReferenceStore::Table& table, int64_t now, bool apply_gc, const std::map<std::string, ReferenceRow>& actual) {
+  const ReferenceRow nothing;
+  for (const auto& [row_key, cells] : actual) {
+    if (!table.rows.contains(row_key)) return RowDiffers(row_key, nothing, cells);
+  }
+  for (const auto& [row_key, row] : table.rows) {
+    ReferenceRow expected = ReferenceStore::Read(table, row, now, apply_gc);
+    const auto it = actual.find(row_key);
+    if (std::string wrong = RowDiffers(row_key, expected, it == actual.end() ? nothing : it->second); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string HistoryRunner::Differs(const ReferenceStore& reference, const Dump& dump) const {
+  const int64_t now = clock_->Now().micros();
+  for (const auto& [name, table_dump] : dump.tables) {
+    if (!reference.tables.contains(name)) return fmt::format("table {} should not be there", name);
+  }
+  for (const auto& [name, table] : reference.tables) {
+    const auto it = dump.tables.find(name);
+    if (it == dump.tables.end()) return fmt::format("table {} is missing", name);
+    const std::vector<FamilySchema>& families = it->second.schema.families();
+    if (families.size() != table.families.size()) return fmt::format("table {} has {} families", name, families.size());
+    for (const FamilySchema& family : families) {
+      const auto found = table.families.find(family.name);
+      if (found == table.families.end()) return fmt::format("table {} has a family {}", name, family.name);
+      if (family.gc != ToGcRule(found->second)) return fmt::format("family {}.{} has the rule {}", name, family.name, family.gc.ToString());
+    }
+    for (const bool apply_gc : {true, false}) {
+      std::string wrong = RowsDiffer(table, now, apply_gc, apply_gc ? it->second.live : it->second.stored);
+      if (!wrong.empty()) return fmt::format("table {}, apply_gc {}, {}", name, apply_gc, wrong);
+    }
+  }
+  return "";
+}
+
+std::string HistoryRunner::CheckAll(Database& database, const ReferenceStore& reference) {
+  const absl::StatusOr<Dump> dump = ReadAll(database);
+  if (!dump.ok()) return fmt::format("reading everything: {}", dump.status().ToString());
+  return Differs(reference, *dump);
+}
+
+}  // namespace stele::internal

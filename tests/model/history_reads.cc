@@ -1,0 +1,174 @@
+// What HistoryRunner does for operations that read.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "model/history_dump.h"
+#include "model/history_runner.h"
+#include "model/translation.h"
+
+namespace stele::internal {
+
+struct HistoryRunner::ReadContext {
+  Table handle;
+  const ReferenceStore::Table* table = nullptr;
+  int64_t now = 0;
+  Term filter;
+  ReadOptions options;
+  bool is_snapshot = false;  // asked for by the operation
+};
+
+std::string HistoryRunner::Expect(const ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row,
+                                  ReferenceRow* expected) {
+  ReferenceRow cells = ReferenceStore::Read(*context.table, row, context.now, context.options.apply_gc);
+  if (!IsCertain(cells)) {
+    ++coverage_["uncertain rows"];
+    const absl::StatusOr<std::optional<Row>> found =
+        context.handle.ReadRow(row_key, {}, {.snapshot = context.options.snapshot, .apply_gc = context.options.apply_gc});
+    if (!found.ok()) return fmt::format("reading a row without a filter: {}", found.status().ToString());
+    ReferenceRow actual = *found ? ToReferenceRow((*found)->cells()) : ReferenceRow();
+    if (std::string wrong = RowDiffers(row_key, cells, actual); !wrong.empty()) return "without a filter, " + wrong;
+    cells = std::move(actual);
+  }
+  *expected = Filtered(context.filter, cells);
+  return "";
+}
+
+namespace {
+
+std::string RefusalDiffers(const absl::Status& status, absl::StatusCode code) {
+  if (status.code() == code) return "";
+  return fmt::format("should be refused with {}, answered {}", absl::StatusCodeToString(code), status.ToString());
+}
+
+std::string OptionalRowDiffers(const std::string& row_key, const ReferenceRow& expected, const std::optional<Row>& found) {
+  if (found && found->row_key() != row_key) return "the row has another key";
+  if (found && found->cells().empty()) return "a row without cells";
+  return RowDiffers(row_key, expected, found ? ToReferenceRow(found->cells()) : ReferenceRow());
+}
+
+}  // namespace
+
+std::string HistoryRunner::RunRead(const Term& operation) {
+  const bool scan = operation.Is("scan");
+  const size_t gc_index = scan ? 5 : 3;
+  const auto held = snapshots_.find(operation.Text(gc_index + 1));
+  const std::string& name = operation.Text(0);
+  ReadContext context;
+  const ReferenceStore* reference = &reference_;
+  if (held != snapshots_.end()) {
+    reference = &held->second.reference;
+    context.options.snapshot = held->second.snapshot;
+    context.is_snapshot = true;
+    ++coverage_["reads of snapshots"];
+    const auto handle = held->second.handles.find(name);
+    if (handle == held->second.handles.end()) return "";
+    context.handle = handle->second;
+  } else {
+    const absl::StatusOr<Table> handle = Handle(name);
+    if (!reference_.tables.contains(name)) return RefusalDiffers(handle.status(), absl::StatusCode::kNotFound);
+    if (!handle.ok()) return handle.status().ToString();
+    context.handle = *handle;
+  }
+  context.table = &reference->tables.at(name);
+  context.now = reference->now;
+  context.filter = operation[2];
+  context.options.apply_gc = operation.Text(gc_index) == "1";
+  if (!scan) return RunRows(operation, context);
+  context.options.limit = operation.Number(3);
+  context.options.reverse = operation.Text(4) == "1";
+  context.options.row_piece_bytes = static_cast<uint64_t>(operation.Number(7));
+  return RunScan(operation, context);
+}
+
+std::string HistoryRunner::RunRows(const Term& operation, const ReadContext& given) {
+  ReadContext context = given;
+  std::vector<std::string> keys = {operation.Text(1)};
+  if (operation.Is("readmany")) {
+    keys.clear();
+    for (const Term& key : operation[1].arguments) keys.push_back(key.name);
+  }
+  const Filter filter = ToFilter(context.filter);
+  const bool empty_key = std::any_of(keys.begin(), keys.end(), [](const std::string& key) { return key.empty(); });
+  if (empty_key || !FilterIsValid(context.filter, context.table->micros)) {
+    const absl::Status status = operation.Is("exists")     ? context.handle.Exists(keys[0], filter, context.options).status()
+                                : operation.Is("readmany") ? context.handle.ReadMany(keys, filter, context.options).status()
+                                                           : context.handle.ReadRow(keys[0], filter, context.options).status();
+    return keys.empty() ? "" : RefusalDiffers(status, absl::StatusCode::kInvalidArgument);
+  }
+  // Compactions on other threads must not come between the two reads of an uncertain row.
+  if (!context.options.snapshot && (options_.threads > 0 || !context.options.apply_gc)) {
+    const absl::StatusOr<Snapshot> snapshot = database_.GetSnapshot();
+    if (!snapshot.ok()) return snapshot.status().ToString();
+    context.options.snapshot = *snapshot;
+  }
+  std::vector<ReferenceRow> expected(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto row = context.table->rows.find(keys[i]);
+    if (row == context.table->rows.end()) continue;
+    if (std::string wrong = Expect(context, keys[i], row->second, &expected[i]); !wrong.empty()) return wrong;
+  }
+  if (operation.Is("exists")) {
+    const absl::StatusOr<bool> found = context.handle.Exists(keys[0], filter, context.options);
+    if (!found.ok()) return found.status().ToString();
+    return *found == !expected[0].empty() ? "" : fmt::format("exists: answered {}", *found);
+  }
+  if (operation.Is("readrow")) {
+    const absl::StatusOr<std::optional<Row>> found = context.handle.ReadRow(keys[0], filter, context.options);
+    return found.ok() ? OptionalRowDiffers(keys[0], expected[0], *found) : found.status().ToString();
+  }
+  const absl::StatusOr<std::vector<std::optional<Row>>> found = context.handle.ReadMany(keys, filter, context.options);
+  if (!found.ok()) return found.status().ToString();
+  if (found->size() != keys.size()) return "another number of answers than keys";
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (std::string wrong = OptionalRowDiffers(keys[i], expected[i], (*found)[i]); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+std::string HistoryRunner::RunScan(const Term& operation, ReadContext& context) {
+  const Term& set = operation[1];
+  const Filter filter = ToFilter(context.filter);
+  const bool invalid = context.options.limit < 0 || !FilterIsValid(context.filter, context.table->micros) ||
+                       std::any_of(set.arguments.begin(), set.arguments.end(),
+                                   [](const Term& part) { return RangeIsInverted(part) || (part.Is("key") && part.Text(0).empty()); });
+  if (invalid) {
+    return RefusalDiffers(Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options)).status(),
+                          absl::StatusCode::kInvalidArgument);
+  }
+  if (!context.options.snapshot && (options_.threads > 0 || !context.options.apply_gc)) {
+    const absl::StatusOr<Snapshot> snapshot = database_.GetSnapshot();
+    if (!snapshot.ok()) return snapshot.status().ToString();
+    context.options.snapshot = *snapshot;
+  }
+  std::vector<std::string> keys;
+  for (const auto& entry : context.table->rows) {
+    const std::string& row_key = entry.first;
+    if (std::any_of(set.arguments.begin(), set.arguments.end(), [&](const Term& part) { return RangeContains(part, row_key); })) {
+      keys.push_back(row_key);
+    }
+  }
+  if (context.options.reverse) std::reverse(keys.begin(), keys.end());
+  std::vector<std::pair<std::string, ReferenceRow>> expected;
+  for (const std::string& row_key : keys) {
+    if (context.options.limit > 0 && static_cast<int64_t>(expected.size()) == context.options.limit) break;
+    ReferenceRow row;
+    if (std::string wrong = Expect(context, row_key, context.table->rows.at(row_key), &row); !wrong.empty()) return wrong;
+    if (!row.empty()) expected.emplace_back(row_key, std::move(row));
+  }
+  const auto found = Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options), context.options.reverse);
+  if (!found.ok()) return found.status().ToString();
+  for (size_t i = 0; i < std::max(expected.size(), found->size()); ++i) {
+    if (i >= found->size()) return fmt::format("{} rows, expected {}; {} is missing", i, expected.size(), ToText(Term(expected[i].first)));
+    if (i >= expected.size())
+      return fmt::format("row {} should not be there:\n{}", ToText(Term((*found)[i].first)), ToText((*found)[i].second));
+    if ((*found)[i].first != expected[i].first) {
+      return fmt::format("row {} where {} should be", ToText(Term((*found)[i].first)), ToText(Term(expected[i].first)));
+    }
+    if (std::string wrong = RowDiffers(expected[i].first, expected[i].second, (*found)[i].second); !wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+}  // namespace stele::internal

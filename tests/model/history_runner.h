@@ -1,0 +1,111 @@
+// model/history_runner.h: runs a history on an engine and on the reference side by side, and says where they first differ.
+//
+// Crash:     the file system forgets what the policy allows; the reopened database must be the reference after some prefix of the acked
+//            writes that holds all synced ones (all of them, when only the process was killed), batches whole; the reference then goes
+//            back to that prefix. Where several prefixes look alike, the rows in which they differ unseen are deleted on both sides.
+// Threads:   thread-compatible.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/engine_options.h"
+#include "io/crash_file_system.h"
+#include "model/operation.h"
+#include "model/reference_store.h"
+#include "stele/stele.h"
+
+namespace stele::internal {
+
+// One way to build the engine: engine(crash|mem,MEMTABLE_BYTES,ROW_GROUP_BYTES,CACHE_BYTES,SEGMENT_BYTES,THREADS), as a line of a history.
+struct RunnerOptions {
+  bool crash_file_system = true;
+  uint64_t memtable_bytes = 64 << 10;
+  uint32_t row_group_bytes = 4 << 10;
+  uint64_t cache_bytes = 1 << 20;
+  uint64_t segment_bytes = 256 << 10;
+  int threads = 0;
+
+  static RunnerOptions FromTerm(const Term& term);
+  Term ToTerm() const;
+};
+
+struct RunFailure {
+  size_t index = 0;  // of the operation
+  std::string what;
+};
+
+class HistoryRunner {
+ public:
+  explicit HistoryRunner(const RunnerOptions& options);
+  ~HistoryRunner();
+
+  // Nothing: the engine did all as the reference.
+  std::optional<RunFailure> Run(const History& history);
+  // How often what happened.
+  const std::map<std::string, uint64_t>& coverage() const { return coverage_; }
+
+ private:
+  struct HeldSnapshot {
+    Snapshot snapshot;
+    ReferenceStore reference;
+    std::map<std::string, Table> handles;
+  };
+  struct Dump;
+  struct ReadContext;
+
+  // Each answers what is wrong; nothing: "".
+  std::string Step(const Term& operation);
+  std::string RunWrite(const Term& operation);
+  std::string RunBulk(const Term& operation);
+  absl::Status WriteToEngine(const Term& operation);
+  std::string RunRead(const Term& operation);
+  std::string RunRows(const Term& operation, const ReadContext& context);
+  std::string RunScan(const Term& operation, ReadContext& context);
+  std::string RunCare(const Term& operation);
+  std::string TakeSnapshot(const std::string& name);
+  std::string Reopen();
+  std::string Checkpoint(const std::string& name, bool adopt);
+  std::string Crash(const std::string& policy, uint64_t seed);
+  std::string FindPrefix(const Dump& dump, size_t least);
+  std::string DeleteUnsure(const std::set<std::pair<std::string, std::string>>& rows);
+  std::string CheckAll(Database& database, const ReferenceStore& reference);
+
+  absl::StatusOr<Database> Open(const std::string& directory, bool read_only = false);
+  absl::Status DeleteTable(const std::string& name);
+  absl::StatusOr<Dump> ReadAll(Database& database);
+  std::string Differs(const ReferenceStore& reference, const Dump& dump) const;
+  absl::StatusOr<Table> Handle(const std::string& name);
+  // What the reader should see of a row; reads it once more, unfiltered, where the reference is not certain.
+  std::string Expect(const ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row, ReferenceRow* expected);
+  bool Crashed() const { return crash_ != nullptr && crash_->crashed(); }
+  void MarkDurable();
+  void CountStats();
+  void Forget();
+
+  const RunnerOptions options_;
+  std::shared_ptr<ManualClock> clock_;
+  std::shared_ptr<FileSystem> file_system_;
+  CrashFileSystem* crash_ = nullptr;  // file_system_, if it can crash
+  std::string directory_ = "/db";
+  Database database_;
+  std::map<std::string, Table> handles_;
+  std::map<std::string, HeldSnapshot> snapshots_;
+  std::string planned_policy_;  // of crashat
+  uint64_t planned_seed_ = 0;
+
+  ReferenceStore reference_;
+  ReferenceStore base_;       // the reference before journal_
+  History journal_;           // acked writes since, and the clock
+  size_t durable_count_ = 0;  // of them survive a power loss
+  History unsure_;            // writes that failed as the crash came: done or not
+  std::map<std::string, uint64_t> coverage_;
+};
+
+}  // namespace stele::internal

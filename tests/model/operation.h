@@ -1,0 +1,59 @@
+// model/operation.h: histories of operations as text, one operation a line, so that a failure is a file that can be kept and run again.
+//
+// Format:    name(argument,...), where an argument is again a term; an atom is a term without arguments. Bytes of a name other than
+//            [A-Za-z0-9_.:+-] are written %XX, an empty name is %. Blank lines and lines that begin with # are skipped.
+// The words (generator.cc writes them, reference_store.cc and history_runner.cc read them):
+//   create(T,ms|us,none|fast|balanced,splits(K..),fam(F,RULE)..)   deletetable(T)   families(T,create(F,RULE)|update(F,RULE)|drop(F)..)
+//   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
+//     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
+//     VALUE: BYTES:SEED      RULE: none n(COUNT) age(MICROS) any(RULE..) all(RULE..)
+//   readrow(T,K,FILTER,GC,SNAPSHOT)  exists(...same)  readmany(T,keys(K..),FILTER,GC,SNAPSHOT)      GC: 1|0   SNAPSHOT: a name or -
+//   scan(T,rows(K-or-range..),FILTER,LIMIT,REVERSE,GC,SNAPSHOT,PIECE_BYTES)
+//     range: all key(K) closed(A,B) open(A,B) ropen(A,B) lopen(A,B) from(A) to(B) prefix(P)
+//     FILTER: all latest(N) fam(F) col(F,Q) colrange(F,range) ts(START,END|*) limit(N) chain(FILTER..)
+//   snapshot(NAME) release(NAME)  flush(T) compact(T,range) droprange(T,range) sync waitidle clock(MICROS) sample(T) check
+//   reopen  crash(kill|drop|keep|loss|random,SEED)  crashat(CALLS,POLICY,SEED)  checkpoint(NAME,stay|adopt)
+// Threads:   plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stele::internal {
+
+struct Term {
+  std::string name = {};
+  std::vector<Term> arguments = {};
+
+  Term() = default;
+  Term(std::string_view name_in) : name(name_in) {}        // NOLINT(google-explicit-constructor): an atom is a term
+  Term(const char* name_in) : name(name_in) {}             // NOLINT(google-explicit-constructor)
+  Term(std::string name_in) : name(std::move(name_in)) {}  // NOLINT(google-explicit-constructor)
+  Term(int64_t number) : name(std::to_string(number)) {}   // NOLINT(google-explicit-constructor)
+  Term(std::string_view name_in, std::vector<Term> arguments_in) : name(name_in), arguments(std::move(arguments_in)) {}
+
+  bool Is(std::string_view word) const { return name == word; }
+  const Term& operator[](size_t index) const { return arguments[index]; }
+  const std::string& Text(size_t index) const { return arguments[index].name; }
+  int64_t Number(size_t index) const;
+  int64_t ToNumber() const;
+  size_t size() const { return arguments.size(); }
+
+  bool operator==(const Term&) const = default;
+};
+
+using History = std::vector<Term>;
+
+std::string ToText(const Term& term);
+std::string ToText(const History& history);
+// Nothing if the text is no term.
+std::optional<Term> ParseTerm(std::string_view text);
+std::optional<History> ParseHistory(std::string_view text);
+
+// The bytes that a VALUE stands for.
+std::string ExpandValue(const Term& value);
+
+}  // namespace stele::internal

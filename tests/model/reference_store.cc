@@ -1,0 +1,291 @@
+#include "model/reference_store.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace stele::internal {
+namespace {
+
+using Codes = std::vector<absl::StatusCode>;
+const Codes kOk = {absl::StatusCode::kOk};
+const Codes kNotFound = {absl::StatusCode::kNotFound};
+const Codes kInvalid = {absl::StatusCode::kInvalidArgument};
+const Codes kExists = {absl::StatusCode::kAlreadyExists};
+
+bool FitsTimestamp(int64_t micros_value, bool micros) { return micros_value >= 0 && (micros || micros_value % 1000 == 0); }
+
+bool RuleIsValid(const Term& rule) {
+  if (rule.Is("n")) return rule.Number(0) >= 1;
+  if (rule.Is("age")) return rule.Number(0) >= 1000;
+  return std::all_of(rule.arguments.begin(), rule.arguments.end(), RuleIsValid);
+}
+
+bool ByteRangeContains(const Term& range, const std::string& bytes) {
+  if (range.Is("all")) return true;
+  if (range.Is("from")) return bytes >= range.Text(0);
+  if (range.Is("to")) return bytes <= range.Text(0);
+  const bool above = range.Is("closed") || range.Is("ropen") ? bytes >= range.Text(0) : bytes > range.Text(0);
+  const bool below = range.Is("closed") || range.Is("lopen") ? bytes <= range.Text(1) : bytes < range.Text(1);
+  return above && below;
+}
+
+void DropEmptyColumns(ReferenceStore::RowData& row) {
+  for (auto& [family, columns] : row) std::erase_if(columns, [](const auto& column) { return column.second.empty(); });
+  std::erase_if(row, [](const auto& family) { return family.second.empty(); });
+}
+
+}  // namespace
+
+bool ReferenceStore::Condemns(const Term& rule, int64_t rank, int64_t timestamp, int64_t now) {
+  if (rule.Is("n")) return rank > rule.Number(0);
+  if (rule.Is("age")) return timestamp < now - rule.Number(0);
+  const auto child_condemns = [&](const Term& child) { return Condemns(child, rank, timestamp, now); };
+  if (rule.Is("any")) return std::any_of(rule.arguments.begin(), rule.arguments.end(), child_condemns);
+  if (rule.Is("all")) return !rule.arguments.empty() && std::all_of(rule.arguments.begin(), rule.arguments.end(), child_condemns);
+  return false;
+}
+
+bool ReferenceStore::CountsVersions(const Term& rule) {
+  return rule.Is("n") || std::any_of(rule.arguments.begin(), rule.arguments.end(), CountsVersions);
+}
+
+// Versions whose condemnation depends on others that may be absent are uncertain themselves from now on: their rank changes with what is
+// written next, and a compaction may have judged them before that.
+void ReferenceStore::Settle(const Term& rule, Column& column) const {
+  int64_t rank_least = 0;
+  int64_t rank_most = 0;
+  for (auto& [timestamp, version] : column) {
+    const bool perhaps = Condemns(rule, ++rank_most, timestamp, now);
+    const bool surely = Condemns(rule, rank_least + 1, timestamp, now);
+    if (!version.may_be_absent) ++rank_least;
+    if (perhaps && !surely) version.may_be_absent = true;
+  }
+}
+
+ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_t now, bool apply_gc) {
+  ReferenceRow cells;
+  for (const auto& [family, columns] : row) {
+    const Term& rule = table.families.at(family);
+    for (const auto& [qualifier, column] : columns) {
+      int64_t rank_least = 0;
+      int64_t rank_most = 0;
+      for (const auto& [timestamp, version] : column) {
+        const bool perhaps = Condemns(rule, ++rank_most, timestamp, now);
+        const bool surely = Condemns(rule, rank_least + 1, timestamp, now);
+        if (!version.may_be_absent) ++rank_least;
+        if (surely && apply_gc) continue;
+        cells.push_back({family, qualifier, timestamp, version.value, !perhaps && !version.may_be_absent});
+      }
+    }
+  }
+  return cells;
+}
+
+Codes ReferenceStore::Apply(const Term& operation) {
+  if (operation.Is("clock")) {
+    now += operation.Number(0);
+    return kOk;
+  }
+  if (operation.Is("create")) return Create(operation);
+  if (operation.Is("deletetable")) return tables.erase(operation.Text(0)) > 0 ? kOk : kNotFound;
+  if (operation.Is("families")) return ChangeFamilies(operation);
+  if (operation.Is("droprange")) return DropRange(operation);
+  return Write(operation);
+}
+
+Codes ReferenceStore::Create(const Term& operation) {
+  Table table{.micros = operation.Text(1) == "us"};
+  for (size_t i = 4; i < operation.size(); ++i) {
+    if (operation[i].Text(0).empty() || !RuleIsValid(operation[i][1])) return kInvalid;
+    if (!table.families.emplace(operation[i].Text(0), operation[i][1]).second) return kInvalid;
+  }
+  return tables.emplace(operation.Text(0), std::move(table)).second ? kOk : kExists;
+}
+
+Codes ReferenceStore::ChangeFamilies(const Term& operation) {
+  const auto it = tables.find(operation.Text(0));
+  const bool valid = std::all_of(operation.arguments.begin() + 1, operation.arguments.end(),
+                                 [](const Term& change) { return change.size() < 2 || RuleIsValid(change[1]); });
+  if (it == tables.end()) return kNotFound;
+  if (!valid) return kInvalid;
+  Table table = it->second;
+  for (size_t i = 1; i < operation.size(); ++i) {
+    const Term& change = operation[i];
+    const std::string& family = change.Text(0);
+    const bool exists = table.families.contains(family);
+    if (change.Is("create") == exists) return exists ? kExists : kNotFound;
+    if (change.Is("drop")) {
+      table.families.erase(family);
+      for (auto& [key, row] : table.rows) row.erase(family);
+      continue;
+    }
+    if (change.Is("update") && table.families[family] != change[1]) {
+      for (auto& [key, row] : table.rows) {
+        const auto found = row.find(family);
+        if (found == row.end()) continue;
+        for (auto& [qualifier, column] : found->second) {
+          int64_t rank = 0;
+          for (auto& [timestamp, version] : column) version.may_be_absent |= Condemns(table.families[family], ++rank, timestamp, now);
+        }
+      }
+    }
+    table.families[family] = change[1];
+  }
+  std::erase_if(table.rows, [](const auto& row) { return row.second.empty(); });
+  it->second = std::move(table);
+  return kOk;
+}
+
+Codes ReferenceStore::DropRange(const Term& operation) {
+  const auto it = tables.find(operation.Text(0));
+  const Term& range = operation[1];
+  if (it == tables.end()) return kNotFound;
+  if ((range.Is("prefix") && range.Text(0).empty()) || RangeIsInverted(range)) return kInvalid;
+  std::erase_if(it->second.rows, [&](const auto& row) { return RangeContains(range, row.first); });
+  return kOk;
+}
+
+// A wrong row may be refused for any of its faults.
+Codes ReferenceStore::Judge(const Term& row) const {
+  const auto it = tables.find(row.Text(0));
+  if (it == tables.end()) return kNotFound;
+  std::set<absl::StatusCode> codes;
+  if (row.Text(1).empty() || row.size() == 2) codes.insert(absl::StatusCode::kInvalidArgument);
+  for (size_t i = 2; i < row.size(); ++i) {
+    const Term& change = row[i];
+    if (change.Is("delrow")) continue;
+    if (!it->second.families.contains(change.Text(0))) codes.insert(absl::StatusCode::kNotFound);
+    const bool micros = it->second.micros;
+    bool valid = true;
+    if (change.Is("set")) valid = FitsTimestamp(change.Number(2), micros);
+    if (change.Is("delrange")) {
+      const bool bounded = change.Text(3) != "*";
+      valid = FitsTimestamp(change.Number(2), micros) &&
+              (!bounded || (FitsTimestamp(change.Number(3), micros) && change.Number(2) < change.Number(3)));
+    }
+    if (!valid) codes.insert(absl::StatusCode::kInvalidArgument);
+  }
+  return codes.empty() ? kOk : Codes(codes.begin(), codes.end());
+}
+
+// apply, batch: all or nothing. (A bulk is several of them: the runner applies it entry by entry.)
+Codes ReferenceStore::Write(const Term& operation) {
+  Codes wrong;
+  for (size_t i = 1; i < operation.size(); ++i) {
+    const Codes codes = Judge(operation[i]);
+    if (codes != kOk) wrong.insert(wrong.end(), codes.begin(), codes.end());
+  }
+  if (!wrong.empty()) return wrong;
+  // Rule 8: before anything else what the rule condemned before the batch goes, in the columns that a ranged delete touches.
+  for (size_t i = 1; i < operation.size(); ++i) SealRanges(operation[i]);
+  for (size_t i = 1; i < operation.size(); ++i) {
+    Table& table = tables.at(operation[i].Text(0));
+    RowData& row = table.rows[operation[i].Text(1)];
+    for (size_t change = 2; change < operation[i].size(); ++change) Change(table, row, operation[i][change]);
+    if (row.empty()) table.rows.erase(operation[i].Text(1));
+  }
+  return kOk;
+}
+
+void ReferenceStore::SealRanges(const Term& row_term) {
+  Table& table = tables.at(row_term.Text(0));
+  const auto row = table.rows.find(row_term.Text(1));
+  if (row == table.rows.end()) return;
+  for (size_t i = 2; i < row_term.size(); ++i) {
+    const Term& change = row_term[i];
+    if (!change.Is("delrange") || change.Number(2) == 0) continue;
+    const Term& rule = table.families.at(change.Text(0));
+    const auto family = row->second.find(change.Text(0));
+    if (!CountsVersions(rule) || family == row->second.end()) continue;
+    const auto column = family->second.find(change.Text(1));
+    if (column == family->second.end()) continue;
+    Settle(rule, column->second);
+    int64_t rank_least = 0;
+    std::erase_if(column->second, [&](const auto& entry) {
+      const bool surely = Condemns(rule, rank_least + 1, entry.first, now);
+      if (!entry.second.may_be_absent) ++rank_least;
+      return surely;
+    });
+  }
+  DropEmptyColumns(row->second);
+  if (row->second.empty()) table.rows.erase(row);
+}
+
+void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
+  if (change.Is("delrow")) return row.clear();
+  const std::string& family = change.Text(0);
+  if (change.Is("delfam")) {
+    row.erase(family);
+    return;
+  }
+  Column& column = row[family][change.Text(1)];
+  Settle(table.families.at(family), column);
+  if (change.Is("set")) column[change.Number(2)] = {std::make_shared<const std::string>(ExpandValue(change[3]))};
+  if (change.Is("setnow")) {
+    column[table.micros ? now : now - now % 1000] = {std::make_shared<const std::string>(ExpandValue(change[2]))};
+  }
+  if (change.Is("delcol")) column.clear();
+  if (change.Is("delrange")) {
+    std::erase_if(column, [&](const auto& entry) {
+      return entry.first >= change.Number(2) && (change.Text(3) == "*" || entry.first < change.Number(3));
+    });
+  }
+  DropEmptyColumns(row);
+}
+
+bool RangeContains(const Term& range, std::string_view row_key) {
+  if (range.Is("all")) return true;
+  if (range.Is("key")) return row_key == range.Text(0);
+  if (range.Is("prefix")) return row_key.substr(0, range.Text(0).size()) == range.Text(0);
+  if (range.Is("from")) return row_key >= range.Text(0);
+  if (range.Is("to")) return range.Text(0).empty() || row_key <= range.Text(0);
+  const std::string& start = range.Text(0);
+  const std::string& end = range.Text(1);
+  const bool above = start.empty() || (range.Is("closed") || range.Is("ropen") ? row_key >= start : row_key > start);
+  const bool below = end.empty() || (range.Is("closed") || range.Is("lopen") ? row_key <= end : row_key < end);
+  return above && below;
+}
+
+bool RangeIsInverted(const Term& range) {
+  return range.size() == 2 && !range.Text(0).empty() && !range.Text(1).empty() && range.Text(0) > range.Text(1);
+}
+
+ReferenceRow Filtered(const Term& filter, const ReferenceRow& row) {
+  if (filter.Is("chain")) {
+    ReferenceRow left = row;
+    for (const Term& stage : filter.arguments) left = Filtered(stage, left);
+    return left;
+  }
+  ReferenceRow kept;
+  int64_t in_column = 0;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const ReferenceCell& cell = row[i];
+    const bool same_column = i > 0 && row[i - 1].family == cell.family && row[i - 1].qualifier == cell.qualifier;
+    in_column = same_column ? in_column + 1 : 1;
+    bool keep = true;
+    if (filter.Is("latest")) keep = in_column <= filter.Number(0);
+    if (filter.Is("fam")) keep = cell.family == filter.Text(0);
+    if (filter.Is("col")) keep = cell.family == filter.Text(0) && cell.qualifier == filter.Text(1);
+    if (filter.Is("colrange")) keep = cell.family == filter.Text(0) && ByteRangeContains(filter[1], cell.qualifier);
+    if (filter.Is("ts")) keep = cell.timestamp >= filter.Number(0) && (filter.Text(1) == "*" || cell.timestamp < filter.Number(1));
+    if (filter.Is("limit")) keep = static_cast<int64_t>(kept.size()) < filter.Number(0);
+    if (keep) kept.push_back(cell);
+  }
+  return kept;
+}
+
+bool FilterIsValid(const Term& filter, bool micros) {
+  if (filter.Is("latest") || filter.Is("limit")) return filter.Number(0) >= 1;
+  if (filter.Is("colrange")) return filter[1].size() != 2 || filter[1].Text(0) <= filter[1].Text(1);
+  if (filter.Is("ts")) {
+    const bool bounded = filter.Text(1) != "*";
+    return FitsTimestamp(filter.Number(0), micros) &&
+           (!bounded || (FitsTimestamp(filter.Number(1), micros) && filter.Number(0) <= filter.Number(1)));
+  }
+  if (!filter.Is("chain")) return true;
+  return filter.size() >= 2 && std::all_of(filter.arguments.begin(), filter.arguments.end(),
+                                           [micros](const Term& stage) { return FilterIsValid(stage, micros); });
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,82 @@
+// model/reference_store.h: the data model written naively, to hold the engine against. It shares no code with src/: std::map, copies, and
+// the rules word by word.
+//
+// Certainty: what a family's rule condemned before the rule was changed may be there or not (a compaction may have come between): such a
+//            version is marked, and ranks below it become intervals. An answer is held against `must` and `may`.
+// Source:    docs/data-model.md; engine rules 4, 8, 9, 10, 14 and 16.
+// Threads:   thread-compatible; copyable (a copy is a snapshot).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/operation.h"
+
+namespace stele::internal {
+
+struct ReferenceCell {
+  std::string family;
+  std::string qualifier;
+  int64_t timestamp = 0;
+  std::shared_ptr<const std::string> value;
+  bool certain = true;  // false: an answer may leave it out
+
+  bool SamePlace(const ReferenceCell& other) const {
+    return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family;
+  }
+  bool operator==(const ReferenceCell& other) const { return SamePlace(other) && *value == *other.value; }
+};
+using ReferenceRow = std::vector<ReferenceCell>;
+
+class ReferenceStore {
+ public:
+  struct Version {
+    std::shared_ptr<const std::string> value;
+    bool may_be_absent = false;
+    bool operator==(const Version& other) const { return may_be_absent == other.may_be_absent && *value == *other.value; }
+  };
+  using Column = std::map<int64_t, Version, std::greater<>>;             // newest first
+  using RowData = std::map<std::string, std::map<std::string, Column>>;  // by family and qualifier; nothing empty stays
+  struct Table {
+    bool micros = false;
+    std::map<std::string, Term> families;  // their rules
+    std::map<std::string, RowData> rows;
+  };
+
+  std::map<std::string, Table> tables;
+  int64_t now = 0;
+
+  // Carries out a writing operation, or refuses it and changes nothing. Answers the codes that are right; kOk alone when it was done.
+  std::vector<absl::StatusCode> Apply(const Term& operation);
+
+  // A row as a read with apply_gc sees it, or everything that is stored; in the order of the answer.
+  static ReferenceRow Read(const Table& table, const RowData& row, int64_t now, bool apply_gc);
+  // Does a GC rule condemn a version of this rank and timestamp?
+  static bool Condemns(const Term& rule, int64_t rank, int64_t timestamp, int64_t now);
+  static bool CountsVersions(const Term& rule);
+
+ private:
+  std::vector<absl::StatusCode> Create(const Term& operation);
+  std::vector<absl::StatusCode> ChangeFamilies(const Term& operation);
+  std::vector<absl::StatusCode> DropRange(const Term& operation);
+  std::vector<absl::StatusCode> Write(const Term& operation);
+  std::vector<absl::StatusCode> Judge(const Term& row) const;
+  void SealRanges(const Term& row);
+  void Change(Table& table, RowData& row, const Term& change);
+  void Settle(const Term& rule, Column& column) const;
+};
+
+// Whether a range, or a set of keys and ranges, holds the key. Empty bounds are unbounded.
+bool RangeContains(const Term& range, std::string_view row_key);
+bool RangeIsInverted(const Term& range);
+// What the filter leaves of a row.
+ReferenceRow Filtered(const Term& filter, const ReferenceRow& row);
+bool FilterIsValid(const Term& filter, bool micros);
+
+}  // namespace stele::internal
