@@ -11,7 +11,8 @@ std::string RecordText(const RecordView& record, uint64_t offset, uint64_t previ
   const std::string head = fmt::format("record @{} bytes={} checksum={:#018x}{}", offset, record.frame.payload_bytes, record.frame.checksum,
                                        chained ? "" : " does not follow the record before it");
   if (record.frame.type == static_cast<uint32_t>(ManifestRecordType::kEnd)) return head + " end mark\n";
-  if (record.frame.type != static_cast<uint32_t>(ManifestRecordType::kEdit)) return head + fmt::format(" unknown type {}\n", record.frame.type);
+  if (record.frame.type != static_cast<uint32_t>(ManifestRecordType::kEdit))
+    return head + fmt::format(" unknown type {}\n", record.frame.type);
   const auto edit = DecodeEdit(record.payload.view());
   if (!edit.ok()) return head + fmt::format(" edit: {}\n", ToStd(edit.status().message()));
   return head + " edit\n" + EditText(*edit);

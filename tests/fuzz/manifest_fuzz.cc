@@ -47,7 +47,7 @@ void FuzzManifest(std::string_view bytes) {
 std::string AsManifest(std::string_view payload) {
   std::string bytes = EncodeManifestHeader({7, 1, true});
   const uint64_t seed = RecordSeed(7, 1);
-  bytes += EncodeRecord(RecordType::kEdit, payload, bytes.size(), ManifestHeaderChecksum(bytes), seed);
+  bytes += EncodeRecord(ManifestRecordType::kEdit, payload, bytes.size(), ManifestHeaderChecksum(bytes), seed);
   return bytes;
 }
 

@@ -43,7 +43,7 @@ Sample MakeSample(bool close, uint64_t database_id = 99) {
     EXPECT_TRUE(log->Append(history.Next()).ok());
   }
   sample.after_last = VersionText(*log->version());
-  if (close) EXPECT_TRUE(log->Close().ok());
+  EXPECT_TRUE(!close || log->Close().ok());
   sample.manifest = *files.ReadFile(kManifest);
   sample.current = *files.ReadFile(kCurrent);
   return sample;
@@ -139,13 +139,13 @@ TEST(ManifestDamageTest, ZeroedStaleAndForeignSectors) {
     const size_t bytes = std::min<size_t>(64, mark - begin);
     std::string zeroed = sample.manifest;
     zeroed.replace(begin, bytes, bytes, '\0');
-    if (zeroed != sample.manifest) EXPECT_EQ(damage.Verdict(zeroed, sample.current), "lost") << begin;
+    EXPECT_TRUE(zeroed == sample.manifest || damage.Verdict(zeroed, sample.current) == "lost") << begin;
     std::string ones = sample.manifest;
     ones.replace(begin, bytes, bytes, '\xff');
     EXPECT_EQ(damage.Verdict(ones, sample.current), "lost") << begin;
     std::string mixed = sample.manifest;
     mixed.replace(begin, bytes, foreign.manifest, begin, bytes);
-    if (mixed != sample.manifest) EXPECT_EQ(damage.Verdict(mixed, sample.current), "lost") << begin;
+    EXPECT_TRUE(mixed == sample.manifest || damage.Verdict(mixed, sample.current) == "lost") << begin;
   }
 }
 
