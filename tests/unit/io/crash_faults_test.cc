@@ -65,6 +65,7 @@ TEST(CrashFaults, NothingHappensAfterTheCrash) {
   EXPECT_EQ(fs.calls(), 1u);
   EXPECT_EQ(*fs.ReadFile("f"), "Abc");
   EXPECT_EQ(AfterPowerLoss(fs, "f"), "abc");
+  EXPECT_EQ(*fs.Crash(CrashPolicy::KeepAll(), 1)->ReadFile("f"), "Abc");  // a Sync after the crash does not touch what was written
 }
 
 TEST(CrashFaults, FailCallFailsThatCallOrAllFromItOn) {
