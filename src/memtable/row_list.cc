@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/invariant.h"
+
 namespace stele::internal {
 namespace {
 
@@ -116,6 +118,8 @@ RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
   for (int level = 0; level < height; ++level) {
     RowNode::Link& own = row->links()[level];
     RowNode::Link& link = splice_[level]->links()[level];
+    // On the upper levels a search survives disorder, only slower: nothing else would notice.
+    STELE_INVARIANT(GoesBehind(splice_[level], level, row_key));
     own.node.store(link.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
     own.prefix.store(link.prefix.load(std::memory_order_relaxed), std::memory_order_relaxed);
     link.node.store(row, std::memory_order_release);
@@ -123,6 +127,11 @@ RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
   }
   (next == nullptr ? &head_->node : next)->previous().store(row, std::memory_order_release);
   return row;
+}
+
+bool RowList::GoesBehind(const RowNode* row, int level, std::string_view row_key) const {
+  const RowNode* next = row->links()[level].node.load(std::memory_order_relaxed);
+  return (row == &head_->node || row->row_key() < row_key) && (next == nullptr || next->row_key() > row_key);
 }
 
 void RowList::Use(RowNode* row) {

@@ -98,6 +98,8 @@ class RowList {
   bool FollowsLast(std::string_view row_key) const;
   // Links a new row behind splice_.
   RowNode* Insert(std::string_view row_key, uint64_t sequence);
+  // Between `row` and the next one on that level.
+  bool GoesBehind(const RowNode* row, int level, std::string_view row_key) const;
   void Use(RowNode* row);
   void ForgetLast();
 
