@@ -186,6 +186,34 @@ TEST(ManifestDamageTest, ExchangedRecordsAreNotReplayed) {
   }
 }
 
+// A record that was written in this very place once, in another course of events, is whole but follows something else.
+TEST(ManifestDamageTest, AStaleRecordDoesNotFollow) {
+  CrashFileSystem files;
+  ASSERT_TRUE(files.CreateDirectory("/db").ok());
+  const std::string header = EncodeManifestHeader({99, 1, false});
+  const uint64_t seed = RecordSeed(99, 1);
+  const auto write = [&](uint64_t second_sequence, uint64_t third_follows) {
+    std::string bytes = header;
+    uint64_t previous = ManifestHeaderChecksum(header);
+    for (const uint64_t sequence : {uint64_t{1}, second_sequence, uint64_t{9}}) {
+      Edit edit;
+      edit.last_sequence = sequence;
+      if (sequence == 9 && third_follows != 0) previous = third_follows;
+      const std::string record = EncodeRecord(ManifestRecordType::kEdit, EncodeEdit(edit), bytes.size(), previous, seed);
+      previous = DecodeFrame(record).checksum;
+      bytes += record;
+    }
+    return bytes;
+  };
+  ASSERT_TRUE(files.WriteFile(kCurrent, EncodeCurrent({1, 99})).ok());
+  ASSERT_TRUE(files.WriteFile(kManifest, write(5, 0)).ok());
+  EXPECT_EQ(ManifestLog::Recover(&files, "/db", true)->version->last_sequence, 9u);
+  ASSERT_TRUE(files.WriteFile(kManifest, write(5, 12345)).ok());
+  const absl::Status status = ManifestLog::Recover(&files, "/db", true).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_NE(ToStd(status.message()).find("does not follow"), std::string_view::npos) << status;
+}
+
 TEST(ManifestDamageTest, EveryBitAndEveryLengthOfCurrent) {
   const Sample sample = MakeSample(true);
   Damage damage(sample);
