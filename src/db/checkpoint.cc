@@ -152,7 +152,6 @@ class CheckpointWriter {
     needed_.insert(version_.oldest_segment);
     manifest_number_ = engine_.NewFileNumber();
     version_.next_file_number = engine_.NewFileNumber();
-    STELE_RETURN_IF_ERROR((*log)->Close());
     STELE_ASSIGN_OR_RETURN(NewManifest manifest,
                            PrepareManifest(fs_, directory_, {.database_id = id, .number = manifest_number_}, version_));
     return InstallManifest(std::move(manifest)).status();

@@ -56,8 +56,9 @@ absl::Status Engine::CloseOnce() {
   // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
   files.StopRemoving();
   if (installer != nullptr && committer->poison().ok()) {
-    status = log->Close();
-    if (status.ok()) status = manifest->Close();
+    // In this order: a log with an end mark beside a manifest without one means that the manifest lost its end (db/open.cc).
+    status = manifest->Close();
+    if (status.ok()) status = log->Close();
   }
   lock.reset();
   return status;

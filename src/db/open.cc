@@ -126,6 +126,10 @@ absl::Status RecoverFiles(Engine& engine) {
                                    .database_id = engine.database_id,
                                    .oldest_segment = version->oldest_segment};
   STELE_ASSIGN_OR_RETURN(ReplayedLog replayed, ReplayLog(engine, log_options));
+  if (replayed.tail.clean && !recovered.closed) {
+    return DataLoss(ManifestName(recovered.manifest_number), 0,
+                    "the log was closed properly and the manifest was not: the manifest lost its end; restore the file from a copy");
+  }
   engine.discarded_log_bytes = replayed.tail.discarded_bytes;
   if (engine.discarded_log_bytes > 0) {
     engine.events.Report(Event::Kind::kLogDiscarded,
