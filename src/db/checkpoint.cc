@@ -47,7 +47,10 @@ class CheckpointWriter {
   // Makes or checks the directory, and locks it. Changes nothing in one that is refused.
   absl::Status Prepare() {
     STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectDirectory(fs_, directory_));
-    if (state == DirectoryState::kMissing) STELE_RETURN_IF_ERROR(fs_->CreateDirectory(directory_));
+    if (state == DirectoryState::kMissing) {
+      STELE_RETURN_IF_ERROR(fs_->CreateDirectory(directory_));
+      STELE_RETURN_IF_ERROR(fs_->SyncDirectory(ParentDirectory(directory_)));
+    }
     STELE_ASSIGN_OR_RETURN(lock_, fs_->Lock(JoinPath(directory_, kLockName), LockMode::kExclusive, "a checkpoint being written"));
     if (state != DirectoryState::kDatabase) return absl::OkStatus();
     STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered old, ManifestLog::Recover(fs_, directory_, /*read_only=*/true));

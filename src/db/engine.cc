@@ -104,6 +104,8 @@ absl::Status Engine::AwaitTurn(uint64_t bytes) {
   if (pressure <= WriteThrottle::kPressureFree) return absl::OkStatus();
   if (options.background_threads == 0) {
     while (WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree && background->Step()) {
+      MutexLock lock(state.mutex);
+      if (!state.error.status.ok()) return state.error.status;  // without a thread to rest, trying again would not end
     }
     return absl::OkStatus();
   }

@@ -16,12 +16,6 @@
 namespace stele::internal {
 namespace {
 
-std::string ParentOf(const std::string& directory) {
-  const size_t slash = directory.find_last_of('/', directory.size() > 1 ? directory.size() - 2 : 0);
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : directory.substr(0, slash);
-}
-
 std::string HolderText() {
   utsname host{};
   ::uname(&host);
@@ -155,7 +149,7 @@ absl::Status OpenFiles(Engine& engine) {
   if (state == DirectoryState::kMissing) {
     absl::Status made = fs->CreateDirectory(engine.directory);
     if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) return made;
-    STELE_RETURN_IF_ERROR(fs->SyncDirectory(ParentOf(engine.directory)));
+    STELE_RETURN_IF_ERROR(fs->SyncDirectory(ParentDirectory(engine.directory)));
   }
   STELE_RETURN_IF_ERROR(TakeLock(engine));
   // Another process may have finished a creation between the look and the lock.

@@ -60,4 +60,10 @@ std::string JoinPath(std::string_view directory, std::string_view name) {
   return directory.ends_with('/') ? fmt::format("{}{}", directory, name) : fmt::format("{}/{}", directory, name);
 }
 
+std::string ParentDirectory(const std::string& path) {
+  const size_t slash = path.find_last_of('/', path.size() > 1 ? path.size() - 2 : 0);
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 }  // namespace stele::internal

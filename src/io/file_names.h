@@ -31,5 +31,7 @@ std::string TemporaryName(std::string_view final_name);
 // nullopt for a name Stele never makes.
 std::optional<FileName> ParseFileName(std::string_view name);
 std::string JoinPath(std::string_view directory, std::string_view name);
+// The directory that holds `path`; a slash at its end counts for nothing.
+std::string ParentDirectory(const std::string& path);
 
 }  // namespace stele::internal

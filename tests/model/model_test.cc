@@ -27,7 +27,7 @@ constexpr uint64_t kFixedSeedFirst = 1;
 constexpr size_t kOperationsPerHistory = 1000;
 constexpr size_t kFixedOperations = 200'000;
 constexpr auto kFixedTimeMax = std::chrono::seconds(90);
-constexpr auto kShrinkTimeMax = std::chrono::seconds(60);
+constexpr auto kShrinkTimeMax = std::chrono::seconds(30);
 
 std::map<std::string, uint64_t> coverage;
 

@@ -221,9 +221,10 @@ void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
   }
   Column& column = row[family][change.Text(1)];
   Settle(table.families.at(family), column);
-  if (change.Is("set")) column[change.Number(2)] = {std::make_shared<const std::string>(ExpandValue(change[3]))};
-  if (change.Is("setnow")) {
-    column[table.micros ? now : now - now % 1000] = {std::make_shared<const std::string>(ExpandValue(change[2]))};
+  if (change.Is("set") || change.Is("setnow")) {
+    const int64_t stamp = table.micros ? now : now - now % 1000;
+    Version& version = column[change.Is("set") ? change.Number(2) : stamp];
+    version = {std::make_shared<const ReferenceValue>(ReferenceValue{ExpandValue(change.arguments.back()), version.value})};
   }
   if (change.Is("delcol")) column.clear();
   if (change.Is("delrange")) {

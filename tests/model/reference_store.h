@@ -20,26 +20,33 @@
 
 namespace stele::internal {
 
+// A value, and what it replaced: where the newer one may be gone because its version was condemned, the older may still be stored.
+struct ReferenceValue {
+  std::string bytes;
+  std::shared_ptr<const ReferenceValue> replaced = nullptr;
+};
+using ReferenceValuePointer = std::shared_ptr<const ReferenceValue>;
+
 struct ReferenceCell {
   std::string family;
   std::string qualifier;
   int64_t timestamp = 0;
-  std::shared_ptr<const std::string> value;
-  bool certain = true;  // false: an answer may leave it out
+  ReferenceValuePointer value;
+  bool certain = true;  // false: an answer may leave it out, or show a replaced value
 
   bool SamePlace(const ReferenceCell& other) const {
     return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family;
   }
-  bool operator==(const ReferenceCell& other) const { return SamePlace(other) && *value == *other.value; }
+  bool operator==(const ReferenceCell& other) const { return SamePlace(other) && value->bytes == other.value->bytes; }
 };
 using ReferenceRow = std::vector<ReferenceCell>;
 
 class ReferenceStore {
  public:
   struct Version {
-    std::shared_ptr<const std::string> value;
+    ReferenceValuePointer value;
     bool may_be_absent = false;
-    bool operator==(const Version& other) const { return may_be_absent == other.may_be_absent && *value == *other.value; }
+    bool operator==(const Version& other) const { return may_be_absent == other.may_be_absent && value->bytes == other.value->bytes; }
   };
   using Column = std::map<int64_t, Version, std::greater<>>;             // newest first
   using RowData = std::map<std::string, std::map<std::string, Column>>;  // by family and qualifier; nothing empty stays

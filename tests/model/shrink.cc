@@ -77,9 +77,9 @@ class Shrinker {
   // Values become short, filters and rules trivial, where that makes no difference.
   void Simplify(const std::vector<size_t>& path, std::string_view simpler) {
     const Term& term = At(history_, path);
-    constexpr std::array<std::string_view, 8> kFilters = {"latest", "fam", "col", "colrange", "ts", "limit", "chain", "any"};
+    constexpr std::array<std::string_view, 6> kFilters = {"latest", "col", "colrange", "ts", "limit", "chain"};
     const bool is_value = term.arguments.empty() && term.name.find(':') != std::string::npos;
-    const bool is_filter = std::find(kFilters.begin(), kFilters.end(), term.name) != kFilters.end();
+    const bool is_filter = std::find(kFilters.begin(), kFilters.end(), term.name) != kFilters.end() || (term.Is("fam") && term.size() == 1);
     const bool is_rule = term.Is("n") || term.Is("age") || (term.Is("all") && !term.arguments.empty()) || term.Is("any");
     const bool fits = (simpler == "1:1" && is_value && term.name.size() > 3) || (simpler == "all" && is_filter) ||
                       (simpler == "none" && is_rule) || (simpler == "p" && term.Is("d"));

@@ -122,7 +122,7 @@ ReferenceRow ToReferenceRow(std::span<const CellView> cells) {
   row.reserve(cells.size());
   for (const CellView& cell : cells) {
     row.push_back({std::string(cell.family()), std::string(cell.qualifier()), cell.timestamp().micros(),
-                   std::make_shared<const std::string>(cell.value())});
+                   std::make_shared<const ReferenceValue>(ReferenceValue{std::string(cell.value())})});
   }
   return row;
 }
@@ -130,8 +130,8 @@ ReferenceRow ToReferenceRow(std::span<const CellView> cells) {
 std::string ToText(const ReferenceRow& row) {
   std::string text;
   for (const ReferenceCell& cell : row) {
-    text += fmt::format("    {}:{} @{} = {} bytes {}{}\n", cell.family, ToText(Term(cell.qualifier)), cell.timestamp, cell.value->size(),
-                        ToText(Term(cell.value->substr(0, 12))), cell.certain ? "" : " (may be absent)");
+    text += fmt::format("    {}:{} @{} = {} bytes {}{}\n", cell.family, ToText(Term(cell.qualifier)), cell.timestamp,
+                        cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))), cell.certain ? "" : " (may be absent)");
   }
   return text.empty() ? "    (nothing)\n" : text;
 }
