@@ -50,8 +50,8 @@ class Memtable {
   uint64_t LastSequenceOfRow(std::string_view row_key) const;
 
   bool empty() const;
-  size_t bytes() const;             // taken from the system; any thread
-  uint64_t cell_count() const;      // operations stored; any thread
+  size_t bytes() const;         // taken from the system; any thread
+  uint64_t cell_count() const;  // operations stored; any thread
   // 0 when empty; for the applying thread, or once frozen. The last one may be of a batch that was refused half-way: readers and flush
   // go by the published sequence.
   uint64_t first_sequence() const;  // 0 when empty; any thread, a moment old

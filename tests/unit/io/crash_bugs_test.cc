@@ -47,7 +47,7 @@ CrashPolicy PolicyOfSwitches(int switches) {
   return policy;
 }
 
-std::vector<PlantedBug> PlantedBugs() {
+std::vector<PlantedBug> BugsWithNames() {
   return {
       {"RenameWithoutDirectorySync",
        [](CrashFileSystem& fs) {
@@ -76,6 +76,11 @@ std::vector<PlantedBug> PlantedBugs() {
        },
        [](const CrashFileSystem& fs) { return !fs.ReadFile("1.log").ok(); }, [](const CrashPolicy& policy) { return policy.lose_entries; }},
 
+  };
+}
+
+std::vector<PlantedBug> BugsWithWrites() {
+  return {
       {"CommitInOneFileBeforeDataInAnotherIsSynced",
        [](CrashFileSystem& fs) {
          ASSERT_TRUE(fs.WriteFile("data", Sector(0)).ok());
@@ -113,6 +118,11 @@ std::vector<PlantedBug> PlantedBugs() {
        [](const CrashFileSystem& fs) { return SectorOf(fs, "log", 0).front() == SectorOf(fs, "log", 0).back(); },
        [](const CrashPolicy& policy) { return policy.tear_last_write && policy.tear_bytes; }},
 
+  };
+}
+
+std::vector<PlantedBug> BugsWithSizesAndReuse() {
+  return {
       {"FileSizeTrusted",
        [](CrashFileSystem& fs) {
          ASSERT_TRUE(fs.WriteFile("log", "").ok());
@@ -158,6 +168,12 @@ std::vector<PlantedBug> PlantedBugs() {
        },
        [](const CrashPolicy& policy) { return policy.stale_sectors; }},
   };
+}
+
+std::vector<PlantedBug> PlantedBugs() {
+  std::vector<PlantedBug> bugs = BugsWithNames();
+  for (const auto& more : {BugsWithWrites(), BugsWithSizesAndReuse()}) bugs.insert(bugs.end(), more.begin(), more.end());
+  return bugs;
 }
 
 // The seed of an image that breaks the program, or -1.

@@ -32,7 +32,7 @@ struct Work {
 };
 
 // Makes a database and appends edits; goes on after a failure with the same edit, as a retry would.
-Work DoWork(CrashFileSystem* files) {
+Work WriteHistory(CrashFileSystem* files) {
   Work work;
   auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), kSmall);
   work.created_status = log.status();
@@ -97,14 +97,14 @@ std::unique_ptr<CrashFileSystem> NewFiles() {
 TEST(ManifestCrashTest, ACrashBeforeEveryCall) {
   auto whole = NewFiles();
   const uint64_t first_call = whole->calls() + 1;
-  const Work all = DoWork(whole.get());
+  const Work all = WriteHistory(whole.get());
   ASSERT_TRUE(all.created && all.failure.ok());
   const uint64_t calls = whole->calls();
   int image_count = 0;
   for (uint64_t call = first_call; call <= calls + 1; ++call) {
     auto files = NewFiles();
     files->SetCrashAtCall(call);
-    Work work = DoWork(files.get());
+    Work work = WriteHistory(files.get());
     if (work.attempted.empty() && !work.acked.empty()) work.attempted = work.acked.back();
     for (uint64_t seed = 0; seed < 14; ++seed) {
       const CrashPolicy policy = seed == 0   ? CrashPolicy::KilledProcess()
@@ -123,7 +123,7 @@ TEST(ManifestCrashTest, ACrashBeforeEveryCall) {
 
 TEST(ManifestCrashTest, ACrashBeforeEveryCallOfRecovery) {
   auto whole = NewFiles();
-  Work work = DoWork(whole.get());
+  Work work = WriteHistory(whole.get());
   work.attempted = work.acked.back();
   const auto killed = whole->Crash(CrashPolicy::KilledProcess(), 0);
   for (uint64_t call = 1;; ++call) {
@@ -144,7 +144,7 @@ TEST(ManifestCrashTest, ACrashBeforeEveryCallOfRecovery) {
 void FailEveryCall(int error_number, bool partial, FailedSync mode) {
   auto whole = NewFiles();
   const uint64_t first_call = whole->calls() + 1;
-  DoWork(whole.get());
+  WriteHistory(whole.get());
   const uint64_t calls = whole->calls();
   int poisoned_count = 0;
   int survived_count = 0;
@@ -152,7 +152,7 @@ void FailEveryCall(int error_number, bool partial, FailedSync mode) {
     auto files = NewFiles();
     files->SetFailedSync(mode);
     files->FailCall(call, {.error_number = error_number, .partial = partial});
-    const Work work = DoWork(files.get());
+    const Work work = WriteHistory(files.get());
     const std::string where = fmt::format("call {} error {} partial {}", call, error_number, partial);
     poisoned_count += work.poisoned ? 1 : 0;
     survived_count += work.acked_after_failure > 0 ? 1 : 0;
@@ -233,7 +233,7 @@ TEST(ManifestCrashTest, WhatAFailedSyncLeftInTheCacheIsWrittenAnew) {
 
 TEST(ManifestCrashTest, AFailedReadIsAnErrorAndNoLoss) {
   auto files = NewFiles();
-  const Work work = DoWork(files.get());
+  const Work work = WriteHistory(files.get());
   const uint64_t before = files->reads();
   ASSERT_TRUE(ManifestLog::Recover(files.get(), "/db", true, kSmall).ok());
   const uint64_t reads = files->reads() - before;
