@@ -1,0 +1,94 @@
+#include "arguments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/status.h"
+#include "session.h"
+
+namespace stele::cli {
+
+absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args, std::initializer_list<std::string_view> allowed) {
+  KeyValues values;
+  for (const std::string& arg : args) {
+    const size_t equals = arg.find('=');
+    if (equals == std::string::npos) return UsageError(fmt::format("bad arg \"{}\"", arg));
+    const std::string key = arg.substr(0, equals);
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) return UsageError(fmt::format("unknown arg key \"{}\"", key));
+    values[key] = arg.substr(equals + 1);
+  }
+  return values;
+}
+
+std::optional<std::string> Find(const KeyValues& values, std::string_view key) {
+  const auto found = values.find(key);
+  if (found == values.end()) return std::nullopt;
+  return found->second;
+}
+
+absl::StatusOr<int64_t> ParseNumber(std::string_view name, std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return UsageError(fmt::format("Bad {} \"{}\": a whole number is needed", name, text));
+  }
+  return number;
+}
+
+absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text) {
+  for (const std::string_view word : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == word) return true;
+  }
+  for (const std::string_view word : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == word) return false;
+  }
+  return UsageError(fmt::format("Bad {} \"{}\": it is true or false", name, text));
+}
+
+StampedValue ParseStampedValue(std::string_view text) {
+  const size_t at = text.rfind('@');
+  if (at != std::string_view::npos) {
+    const std::string_view digits = text.substr(at + 1);
+    int64_t micros = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), micros);
+    if (error == std::errc() && end == digits.data() + digits.size()) {
+      return StampedValue{std::string(text.substr(0, at)), Timestamp::FromMicros(micros)};
+    }
+  }
+  return StampedValue{std::string(text), std::nullopt};
+}
+
+absl::StatusOr<CellArgument> ParseCellArgument(std::string_view verb, std::string_view text) {
+  const size_t colon = text.find(':');
+  const size_t equals = colon == std::string_view::npos ? colon : text.find('=', colon);
+  if (colon == 0 || equals == std::string_view::npos) {
+    return UsageError(fmt::format("Bad {} arg \"{}\": it has the form FAMILY:COLUMN=VALUE[@TIMESTAMP]", verb, text));
+  }
+  return CellArgument{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1, equals - colon - 1)),
+                      ParseStampedValue(text.substr(equals + 1))};
+}
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t next = text.find(separator);
+    parts.emplace_back(text.substr(0, next));
+    if (next == std::string_view::npos) return parts;
+    text.remove_prefix(next + 1);
+  }
+}
+
+absl::StatusOr<RowRange> ParseRange(const KeyValues& values) {
+  const auto prefix = Find(values, "prefix");
+  const auto start = Find(values, "start");
+  const auto end = Find(values, "end");
+  if (prefix.has_value()) {
+    if (start.has_value() || end.has_value()) return UsageError("\"start\"/\"end\" may not be mixed with \"prefix\"");
+    return RowRange::Prefix(*prefix);
+  }
+  if (!end.has_value()) return start.has_value() ? RowRange::StartingAt(*start) : RowRange::All();
+  return RowRange::RightOpen(start.value_or(""), *end);
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,118 @@
+// tools/stele/care.cc: flush, compact, stats, verify, checkpoint, dump; salvage and bench, which are not there yet.
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+#include "inspect/dump.h"
+#include "io/file_system.h"
+#include "listing.h"
+
+namespace stele::cli {
+namespace {
+
+absl::Status ForEachTable(Session& session, const std::vector<std::string>& names, absl::Status (*run)(Table&)) {
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kWrite));
+  std::vector<std::string> tables = names;
+  if (tables.empty()) {
+    STELE_ASSIGN_OR_RETURN(tables, database.ListTables());
+  }
+  for (const std::string& name : tables) {
+    STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(name));
+    STELE_RETURN_IF_ERROR(Within(name, run(table)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintDatabaseStats(Session& session, const Database& database) {
+  const DatabaseStats stats = database.Stats();
+  Listing listing{.names = {"name", "value"}};
+  const auto add = [&](std::string_view name, uint64_t value) { listing.records.push_back({std::string(name), value}); };
+  add("tables", stats.tables);
+  add("files", stats.files);
+  add("bytes_on_disk", stats.bytes_on_disk);
+  add("log_bytes", stats.log_bytes);
+  add("memtable_bytes", stats.memtable_bytes);
+  add("discarded_log_bytes", stats.discarded_log_bytes);
+  session.Print(ListingText(listing, session.options().format));
+  return absl::OkStatus();
+}
+
+absl::Status PrintTableStats(Session& session, const Database& database, const std::string& name) {
+  STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(name));
+  STELE_ASSIGN_OR_RETURN(const TableStats stats, table.Stats());
+  Listing listing{.names = {"what", "name", "rows", "cells", "bytes_logical", "bytes_on_disk", "files"}};
+  listing.records.push_back({"table", name, stats.rows, stats.cells, stats.bytes_logical, stats.bytes_on_disk, stats.files});
+  for (const FamilyStats& family : stats.families) {
+    listing.records.push_back({"family", family.name, nullptr, family.cells, family.bytes, nullptr, nullptr});
+  }
+  for (const TabletStats& tablet : stats.tablets) {
+    const std::string rows = fmt::format("[{}, {})", Quoted(tablet.start), tablet.end.empty() ? "" : Quoted(tablet.end));
+    listing.records.push_back({"tablet", rows, nullptr, tablet.cells, nullptr, tablet.bytes_on_disk, tablet.files});
+  }
+  session.Print(ListingText(listing, session.options().format));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunFlush(Session& session, const std::vector<std::string>& args) {
+  if (args.size() > 1) return WrongUsage("flush");
+  return Within("Flushing", ForEachTable(session, args, [](Table& table) { return table.Flush(); }));
+}
+
+absl::Status RunCompact(Session& session, const std::vector<std::string>& args) {
+  if (args.size() > 1) return WrongUsage("compact");
+  return Within("Compacting", ForEachTable(session, args, [](Table& table) { return table.Compact(); }));
+}
+
+absl::Status RunStats(Session& session, const std::vector<std::string>& args) {
+  if (args.size() > 1) return WrongUsage("stats");
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
+  return args.empty() ? PrintDatabaseStats(session, database) : PrintTableStats(session, database, args[0]);
+}
+
+absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
+  if (!args.empty()) return WrongUsage("verify");
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
+  STELE_ASSIGN_OR_RETURN(const VerifyReport report, database.Verify());
+  Listing listing{.names = {"file", "offset", "table", "rows", "families", "what"}};
+  for (const Damage& damage : report.damages) {
+    std::string families;
+    for (const std::string& family : damage.families) families += (families.empty() ? "" : ",") + family;
+    listing.records.push_back({damage.file, damage.offset, damage.table, damage.rows.ToString(), families, damage.what});
+  }
+  const Format format = session.options().format;
+  if (!report.ok() || format != Format::kText) session.Print(ListingText(listing, format));
+  const std::string read = fmt::format("{} files, {} bytes read", report.files, report.bytes);
+  if (report.ok()) {
+    if (format == Format::kText) session.Print(fmt::format("ok: {}\n", read));
+    return absl::OkStatus();
+  }
+  return internal::MakeStatus(
+      absl::StatusCode::kDataLoss,
+      fmt::format("{} damages found, {}: restore these rows from a checkpoint or an export", report.damages.size(), read));
+}
+
+absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args) {
+  if (args.size() != 1) return WrongUsage("checkpoint");
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kWrite));
+  return Within("Checkpoint", database.Checkpoint(args[0]));
+}
+
+absl::Status RunDump(Session& session, const std::vector<std::string>& args) {
+  if (args.empty() || args.size() > 2) return WrongUsage("dump");
+  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"cells"}));
+  bool cells = false;
+  if (const auto text = Find(values, "cells")) {
+    STELE_ASSIGN_OR_RETURN(cells, ParseBool("cells", *text));
+  }
+  STELE_ASSIGN_OR_RETURN(const std::string text, internal::DumpFile(internal::PosixFileSystem(), args[0], cells));
+  session.Print(text);
+  return absl::OkStatus();
+}
+
+absl::Status RunSalvage(Session&, const std::vector<std::string>&) { return NotOffered("salvage"); }
+absl::Status RunBench(Session&, const std::vector<std::string>&) { return NotOffered("bench"); }
+
+}  // namespace stele::cli

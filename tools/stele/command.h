@@ -1,0 +1,54 @@
+// tools/stele/command.h: the verbs: one entry each, with the text that help prints. The table is in main.cc.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "session.h"
+
+namespace stele::cli {
+
+struct Command {
+  std::string_view verb;
+  std::string_view summary;  // one line for the list
+  std::string_view usage;    // what follows the verb, and what it means
+  absl::Status (*run)(Session& session, const std::vector<std::string>& args);
+};
+
+std::span<const Command> Commands();
+// The usage line of a verb as an error of the call.
+absl::Status WrongUsage(std::string_view verb);
+
+absl::Status RunCreateTable(Session& session, const std::vector<std::string>& args);
+absl::Status RunLs(Session& session, const std::vector<std::string>& args);
+absl::Status RunDeleteTable(Session& session, const std::vector<std::string>& args);
+absl::Status RunCreateFamily(Session& session, const std::vector<std::string>& args);
+absl::Status RunDeleteFamily(Session& session, const std::vector<std::string>& args);
+absl::Status RunSetGcPolicy(Session& session, const std::vector<std::string>& args);
+absl::Status RunSetValueType(Session& session, const std::vector<std::string>& args);
+absl::Status RunSet(Session& session, const std::vector<std::string>& args);
+absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args);
+absl::Status RunRead(Session& session, const std::vector<std::string>& args);
+absl::Status RunLookup(Session& session, const std::vector<std::string>& args);
+absl::Status RunCount(Session& session, const std::vector<std::string>& args);
+absl::Status RunImport(Session& session, const std::vector<std::string>& args);
+absl::Status RunExport(Session& session, const std::vector<std::string>& args);
+absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args);
+absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args);
+absl::Status RunDeleteAllRows(Session& session, const std::vector<std::string>& args);
+absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& args);
+absl::Status RunFlush(Session& session, const std::vector<std::string>& args);
+absl::Status RunCompact(Session& session, const std::vector<std::string>& args);
+absl::Status RunStats(Session& session, const std::vector<std::string>& args);
+absl::Status RunVerify(Session& session, const std::vector<std::string>& args);
+absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args);
+absl::Status RunDump(Session& session, const std::vector<std::string>& args);
+absl::Status RunSalvage(Session& session, const std::vector<std::string>& args);
+absl::Status RunBench(Session& session, const std::vector<std::string>& args);
+absl::Status RunHelp(Session& session, const std::vector<std::string>& args);
+absl::Status RunVersion(Session& session, const std::vector<std::string>& args);
+
+}  // namespace stele::cli

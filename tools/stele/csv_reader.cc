@@ -1,0 +1,79 @@
+#include "csv_reader.h"
+
+#include <cerrno>
+
+#include "base/status.h"
+
+namespace stele::cli {
+
+int CsvReader::Get() {
+  const int c = std::getc(file_);
+  if (c != EOF) ++bytes_read_;
+  if (c == '\n') ++line_;
+  return c;
+}
+
+absl::Status CsvReader::Wrong(std::string_view what) const { return internal::InvalidArgument("{}:{}: {}", name_, record_line_, what); }
+
+// After the opening quote. Answers the character that ended the field: ',', '\n' or EOF.
+absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
+  while (true) {
+    int c = Get();
+    if (c == EOF) return Wrong("a quoted field is not closed; look for a missing \" from here on");
+    if (c != '"') {
+      field += static_cast<char>(c);
+      continue;
+    }
+    c = Get();
+    if (c == '"') {
+      field += '"';
+      continue;
+    }
+    if (c == '\r') c = Get();
+    if (c == ',' || c == '\n' || c == EOF) return c;
+    return Wrong("text after the closing quote of a field; a quote inside a quoted field is written \"\"");
+  }
+}
+
+absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
+  if (first == '"') return ReadQuoted(field);
+  int c = first;
+  while (c != ',' && c != '\n' && c != EOF) {
+    if (c == '"') return Wrong("a quote inside a field without quotes; quote the whole field and double the quote");
+    field += static_cast<char>(c);
+    c = Get();
+  }
+  if (c != ',' && field.ends_with('\r')) field.pop_back();
+  return c;
+}
+
+absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
+  int c = 0;
+  do {
+    record_line_ = line_;
+    c = Get();
+    if (c == '\r') {
+      // Only as part of a line end.
+      c = Get();
+      if (c != '\n' && c != EOF) return Wrong("a carriage return without a line feed");
+    }
+  } while (c == '\n');
+  if (c == EOF) {
+    if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);
+    return false;
+  }
+  fields.clear();
+  while (true) {
+    STELE_ASSIGN_OR_RETURN(c, ReadField(c, fields.emplace_back()));
+    if (c != ',') break;
+    c = Get();
+  }
+  if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);
+  if (field_count_ == 0) field_count_ = fields.size();
+  if (fields.size() != field_count_) {
+    return Wrong(fmt::format("wrong number of fields: {} where the first line has {}", fields.size(), field_count_));
+  }
+  return true;
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,47 @@
+// tools/stele/deletes.cc: deleterow, deletecolumn, deleteallrows, droprowrange.
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+
+namespace stele::cli {
+namespace {
+
+absl::Status Apply(Session& session, const std::string& table_name, const RowMutation& mutation, std::string_view what) {
+  auto table = session.OpenTable(Session::Access::kWrite, table_name);
+  if (!table.ok()) return Within(what, table.status());
+  return Within(what, table->Apply(mutation));
+}
+
+}  // namespace
+
+absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args) {
+  if (args.size() < 2) return WrongUsage("deleterow");
+  STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(2), {"app-profile"}).status());
+  return Apply(session, args[0], RowMutation(args[1]).DeleteFromRow(), "Deleting row");
+}
+
+absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args) {
+  if (args.size() < 4) return WrongUsage("deletecolumn");
+  STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(4), {"app-profile"}).status());
+  return Apply(session, args[0], RowMutation(args[1]).DeleteFromColumn(args[2], args[3]), "Deleting cells in column");
+}
+
+absl::Status RunDeleteAllRows(Session& session, const std::vector<std::string>& args) {
+  if (args.size() != 1) return WrongUsage("deleteallrows");
+  auto table = session.OpenTable(Session::Access::kWrite, args[0]);
+  if (!table.ok()) return Within("Deleting all rows", table.status());
+  return Within("Deleting all rows", table->DropRowRange(RowRange::All()));
+}
+
+absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& args) {
+  if (args.size() < 2) return WrongUsage("droprowrange");
+  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"prefix", "start", "end"}));
+  STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
+  auto table = session.OpenTable(Session::Access::kWrite, args[0]);
+  if (!table.ok()) return Within("Dropping row range", table.status());
+  return Within("Dropping row range", table->DropRowRange(range));
+}
+
+}  // namespace stele::cli

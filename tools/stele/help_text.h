@@ -1,0 +1,10 @@
+// tools/stele/help_text.h: what `stele help` prints.
+#pragma once
+
+#include <string>
+
+namespace stele::cli {
+
+std::string HelpText();
+
+}  // namespace stele::cli

@@ -1,0 +1,159 @@
+// tools/stele/import.cc: import. A file is checked to its last line before the first row is written.
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+#include "import_source.h"
+#include "progress.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr uint64_t kBatchBytesMax = 16 << 20;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const {
+    if (file != stdin) std::fclose(file);
+  }
+};
+using InputFile = std::unique_ptr<std::FILE, CloseFile>;
+
+struct ImportRequest {
+  std::string path;  // "-": standard input
+  bool is_jsonl = false;
+  CsvLayout layout;
+  size_t batch_rows = 500;
+};
+
+absl::StatusOr<ImportRequest> ParseRequest(const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(2), {"app-profile", "column-family", "batch-size",
+                                                                                             "workers", "timestamp", "format"}));
+  ImportRequest request{.path = args[1], .is_jsonl = args[1].ends_with(".jsonl")};
+  request.layout.family = Find(values, "column-family").value_or("");
+  if (const auto text = Find(values, "batch-size")) {
+    const auto rows = ParseNumber("batch-size", *text);
+    if (!rows.ok() || *rows < 1 || *rows > 100'000) {
+      return UsageError("error parsing importer args: batch-size must be > 0 and <= 100000");
+    }
+    request.batch_rows = static_cast<size_t>(*rows);
+  }
+  if (const auto text = Find(values, "workers")) {
+    STELE_RETURN_IF_ERROR(ParseNumber("workers", *text).status());
+  }
+  const std::string timestamp = Find(values, "timestamp").value_or("now");
+  if (timestamp != "now" && timestamp != "value-encoded") {
+    return UsageError("error parsing importer args: timestamp must be one of 'now' or 'value-encoded'");
+  }
+  request.layout.stamped_values = timestamp == "value-encoded";
+  if (const auto format = Find(values, "format")) {
+    if (*format != "csv" && *format != "jsonl") return UsageError("error parsing importer args: format must be one of 'csv' or 'jsonl'");
+    request.is_jsonl = *format == "jsonl";
+  }
+  return request;
+}
+
+absl::StatusOr<InputFile> OpenInput(const std::string& path) {
+  if (path == "-") return InputFile(stdin);
+  InputFile file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) return Within("couldn't open the file to import", internal::ErrnoStatus("open", path, errno));
+  return file;
+}
+
+absl::StatusOr<std::unique_ptr<ImportSource>> OpenSource(const ImportRequest& request, std::FILE* file) {
+  const std::string name = request.path == "-" ? "standard input" : request.path;
+  if (request.is_jsonl) return OpenJsonlSource(file, name);
+  return OpenCsvSource(file, name, request.layout);
+}
+
+absl::StatusOr<bool> NextChecked(const Schema& schema, ImportSource& source, ImportRow& row) {
+  STELE_ASSIGN_OR_RETURN(const bool any, source.Next(row));
+  if (!any) return false;
+  const absl::Status checked = CheckRow(schema, row);
+  if (!checked.ok()) return source.Wrong(internal::ToStd(checked.message()));
+  return true;
+}
+
+// Answers how many bytes there are.
+absl::StatusOr<uint64_t> CheckAll(const Schema& schema, const ImportRequest& request) {
+  STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
+  STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
+  Progress progress("checking", "bytes", 0);
+  ImportRow row;
+  while (true) {
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(schema, *source, row));
+    if (!any) return source->bytes_read();
+    progress.Set(source->bytes_read());
+  }
+}
+
+class BatchWriter {
+ public:
+  BatchWriter(Table table, size_t batch_rows) : table_(std::move(table)), batch_rows_(batch_rows) {}
+
+  absl::Status Add(const ImportRow& row) {
+    if (row.cells.empty()) return absl::OkStatus();
+    for (const ImportCell& cell : row.cells) batch_bytes_ += cell.value.size() + cell.qualifier.size();
+    batch_.push_back(row.ToMutation());
+    return batch_.size() >= batch_rows_ || batch_bytes_ >= kBatchBytesMax ? Write() : absl::OkStatus();
+  }
+
+  absl::Status Write() {
+    const std::vector<FailedMutation> failed = table_.BulkApply(batch_);
+    written_ += batch_.size() - failed.size();
+    absl::Status status;
+    if (!failed.empty()) {
+      status = Within(fmt::format("row {}", internal::Printable(batch_[failed[0].index].row_key())), failed[0].status);
+    }
+    batch_.clear();
+    batch_bytes_ = 0;
+    return status;
+  }
+
+  uint64_t written() const { return written_; }
+
+ private:
+  Table table_;
+  const size_t batch_rows_;
+  std::vector<RowMutation> batch_;
+  uint64_t batch_bytes_ = 0;
+  uint64_t written_ = 0;
+};
+
+absl::Status WriteAll(const Schema& schema, ImportSource& source, uint64_t bytes_total, BatchWriter& writer) {
+  Progress progress("importing", "bytes", bytes_total);
+  ImportRow row;
+  while (true) {
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(schema, source, row));
+    if (!any) return writer.Write();
+    STELE_RETURN_IF_ERROR(writer.Add(row));
+    progress.Set(source.bytes_read());
+  }
+}
+
+}  // namespace
+
+absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
+  if (args.size() < 2) return WrongUsage("import");
+  STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseRequest(args));
+  STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
+  STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, args[0]));
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  uint64_t bytes_total = 0;
+  // What comes through a pipe cannot be read twice.
+  if (std::fseek(file.get(), 0, SEEK_SET) == 0 && request.path != "-") {
+    auto checked = CheckAll(schema, request);
+    if (!checked.ok()) return Within("nothing was written", checked.status());
+    bytes_total = *checked;
+  }
+  STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
+  BatchWriter writer(table, request.batch_rows);
+  const absl::Status status = WriteAll(schema, *source, bytes_total, writer);
+  if (!status.ok()) return Within(fmt::format("{} rows were written before the error", writer.written()), status);
+  session.Note(fmt::format("Done importing {} rows.\n", writer.written()));
+  return absl::OkStatus();
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,200 @@
+#include "import_source.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "csv_reader.h"
+#include "row_text.h"
+
+namespace stele::cli {
+namespace {
+
+class CsvSource : public ImportSource {
+ public:
+  CsvSource(std::FILE* file, std::string name, const CsvLayout& layout) : reader_(file, std::move(name)), layout_(layout) {}
+
+  absl::Status ReadHead() {
+    const auto wrong = [&] {
+      return reader_.Wrong("error parsing headers: the first column must be empty for column-family and column name rows");
+    };
+    std::vector<std::string> families;
+    std::vector<std::string> qualifiers;
+    if (layout_.family.empty()) {
+      STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(families));
+      if (!any) return reader_.Wrong("error parsing headers: the file is empty");
+      if (!families[0].empty()) return wrong();
+    }
+    STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(qualifiers));
+    if (!any) return reader_.Wrong("error parsing headers: there is no line of column names");
+    if (!qualifiers[0].empty()) return wrong();
+    std::string family = layout_.family;
+    for (size_t i = 1; i < qualifiers.size(); ++i) {
+      if (!families.empty() && !families[i].empty()) family = families[i];
+      if (family.empty()) return reader_.Wrong(fmt::format("error parsing headers: column {} has no column family before it", i + 1));
+      columns_.emplace_back(family, qualifiers[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<bool> Next(ImportRow& row) override {
+    STELE_ASSIGN_OR_RETURN(const bool any, reader_.Next(fields_));
+    if (!any) return false;
+    row.row_key = fields_[0];
+    row.cells.clear();
+    for (size_t i = 1; i < fields_.size(); ++i) {
+      if (fields_[i].empty()) continue;  // as in cbt: no cell
+      ImportCell cell{.family = columns_[i - 1].first, .qualifier = columns_[i - 1].second};
+      if (layout_.stamped_values) {
+        StampedValue stamped = ParseStampedValue(fields_[i]);
+        cell.value = std::move(stamped.value);
+        cell.timestamp = stamped.timestamp;
+      } else {
+        cell.value = std::move(fields_[i]);
+      }
+      row.cells.push_back(std::move(cell));
+    }
+    return true;
+  }
+
+  absl::Status Wrong(std::string_view what) const override { return reader_.Wrong(what); }
+  uint64_t bytes_read() const override { return reader_.bytes_read(); }
+
+ private:
+  CsvReader reader_;
+  const CsvLayout layout_;
+  std::vector<std::pair<std::string, std::string>> columns_;  // of the second field and on
+  std::vector<std::string> fields_;
+};
+
+// The bytes under `key` or, as base64, under key_base64.
+absl::StatusOr<std::string> GetBytes(const Json& object, const std::string& key) {
+  const auto plain = object.find(key);
+  const auto encoded = object.find(key + "_base64");
+  if ((plain == object.end()) == (encoded == object.end())) {
+    return internal::InvalidArgument("\"{}\" or \"{}_base64\" is needed, and not both", key, key);
+  }
+  const Json& value = plain != object.end() ? *plain : *encoded;
+  if (!value.is_string()) return internal::InvalidArgument("\"{}\" is not a string", key);
+  if (plain != object.end()) return value.get<std::string>();
+  return DecodeBase64(value.get_ref<const std::string&>());
+}
+
+absl::StatusOr<ImportCell> ParseCell(const Json& json) {
+  if (!json.is_object()) return internal::InvalidArgument("a cell is not an object");
+  ImportCell cell;
+  STELE_ASSIGN_OR_RETURN(cell.family, GetBytes(json, "family"));
+  STELE_ASSIGN_OR_RETURN(cell.qualifier, GetBytes(json, "qualifier"));
+  STELE_ASSIGN_OR_RETURN(cell.value, GetBytes(json, "value"));
+  const auto timestamp = json.find("timestamp");
+  if (timestamp != json.end()) {
+    if (!timestamp->is_number_integer()) return internal::InvalidArgument("\"timestamp\" is not a whole number of microseconds");
+    cell.timestamp = Timestamp::FromMicros(timestamp->get<int64_t>());
+  }
+  return cell;
+}
+
+class JsonlSource : public ImportSource {
+ public:
+  JsonlSource(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {}
+
+  absl::StatusOr<bool> Next(ImportRow& row) override {
+    do {
+      STELE_ASSIGN_OR_RETURN(const bool any, ReadLine());
+      if (!any) return false;
+    } while (text_.empty());
+    const Json json = Json::parse(text_, nullptr, false);
+    if (!json.is_object()) return Wrong("not a JSON object");
+    const absl::Status parsed = ParseRow(json, row);
+    if (!parsed.ok()) return Wrong(internal::ToStd(parsed.message()));
+    return true;
+  }
+
+  absl::Status Wrong(std::string_view what) const override { return internal::InvalidArgument("{}:{}: {}", name_, line_, what); }
+  uint64_t bytes_read() const override { return bytes_read_; }
+
+ private:
+  absl::StatusOr<bool> ReadLine() {
+    text_.clear();
+    int c = 0;
+    while ((c = std::getc(file_)) != EOF && c != '\n') text_ += static_cast<char>(c);
+    if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);
+    bytes_read_ += text_.size() + 1;
+    if (c == EOF && text_.empty()) return false;
+    ++line_;
+    return true;
+  }
+
+  static absl::Status ParseRow(const Json& json, ImportRow& row) {
+    STELE_ASSIGN_OR_RETURN(row.row_key, GetBytes(json, "row"));
+    row.cells.clear();
+    const auto cells = json.find("cells");
+    if (cells == json.end() || !cells->is_array()) return internal::InvalidArgument("\"cells\" is not an array");
+    for (const Json& cell : *cells) {
+      STELE_ASSIGN_OR_RETURN(ImportCell parsed, ParseCell(cell));
+      row.cells.push_back(std::move(parsed));
+    }
+    return absl::OkStatus();
+  }
+
+  std::FILE* const file_;
+  const std::string name_;
+  std::string text_;
+  uint64_t line_ = 0;
+  uint64_t bytes_read_ = 0;
+};
+
+}  // namespace
+
+RowMutation ImportRow::ToMutation() const {
+  RowMutation mutation(row_key);
+  for (const ImportCell& cell : cells) {
+    if (cell.timestamp.has_value()) {
+      mutation.SetCell(cell.family, cell.qualifier, *cell.timestamp, cell.value);
+    } else {
+      mutation.SetCell(cell.family, cell.qualifier, cell.value);
+    }
+  }
+  return mutation;
+}
+
+absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name, const CsvLayout& layout) {
+  auto source = std::make_unique<CsvSource>(file, std::move(name), layout);
+  STELE_RETURN_IF_ERROR(source->ReadHead());
+  return source;
+}
+
+std::unique_ptr<ImportSource> OpenJsonlSource(std::FILE* file, std::string name) {
+  return std::make_unique<JsonlSource>(file, std::move(name));
+}
+
+absl::Status CheckRow(const Schema& schema, const ImportRow& row) {
+  const Limits& limits = schema.limits();
+  if (row.row_key.empty()) return internal::InvalidArgument("the row key is empty");
+  if (row.row_key.size() > limits.row_key_bytes) {
+    return internal::InvalidArgument("the row key has {} bytes; at most {} are allowed", row.row_key.size(), limits.row_key_bytes);
+  }
+  if (row.cells.size() > limits.mutations) {
+    return internal::InvalidArgument("{} cells in one row; at most {} are allowed in one write", row.cells.size(), limits.mutations);
+  }
+  for (const ImportCell& cell : row.cells) {
+    if (schema.family(cell.family) == nullptr) return internal::NotFound("no column family \"{}\" in the table", cell.family);
+    if (cell.qualifier.size() > limits.qualifier_bytes) {
+      return internal::InvalidArgument("a qualifier has {} bytes; at most {} are allowed", cell.qualifier.size(), limits.qualifier_bytes);
+    }
+    if (cell.value.size() > limits.value_bytes) {
+      return internal::InvalidArgument("the value of {}:{} has {} bytes; at most {} are allowed", cell.family, Quoted(cell.qualifier),
+                                       cell.value.size(), limits.value_bytes);
+    }
+    if (!cell.timestamp.has_value()) continue;
+    const int64_t micros = cell.timestamp->micros();
+    if (micros < 0 || (schema.granularity() == TimestampGranularity::kMillis && micros % 1000 != 0)) {
+      return internal::InvalidArgument("the timestamp {} of {}:{} is not a multiple of 1000 microseconds from 0 on", micros, cell.family,
+                                       Quoted(cell.qualifier));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,111 @@
+// tools/stele/main.cc: the stele command: global flags, the table of verbs, exit statuses.
+//
+// Errors:    to standard error, one line that begins with "stele: "; exit status 1, or 2 for a wrong call.
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "command.h"
+#include "help_text.h"
+
+namespace stele::cli {
+namespace {
+
+// cbt's flags about how to reach a server: they take a value, and mean nothing to a database in a directory.
+constexpr std::array<std::string_view, 10> kIgnoredFlags = {"project",   "instance",       "creds",         "access-token", "auth-token",
+                                                            "cert-file", "admin-endpoint", "data-endpoint", "timeout",      "user-agent"};
+
+bool IsIgnored(std::string_view name) {
+  for (const std::string_view ignored : kIgnoredFlags) {
+    if (name == ignored) return true;
+  }
+  return false;
+}
+
+// Takes one flag and its value, -name VALUE or -name=VALUE with one dash or two, off the arguments at `index`.
+absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, GlobalOptions& options) {
+  std::string name = args[index].substr(args[index].starts_with("--") ? 2 : 1);
+  std::string value;
+  if (const size_t equals = name.find('='); equals != std::string::npos) {
+    value = name.substr(equals + 1);
+    name.resize(equals);
+  } else if (index + 1 < args.size()) {
+    value = args[++index];
+  } else {
+    return UsageError(fmt::format("flag {} needs a value", args[index]));
+  }
+  ++index;
+  if (name == "db") {
+    options.database = value;
+  } else if (name == "o") {
+    options.output = value;
+  } else if (name == "format") {
+    STELE_ASSIGN_OR_RETURN(options.format, ParseFormat(value));
+  } else if (!IsIgnored(name)) {
+    return UsageError(fmt::format("unknown flag -{}; \"stele help\" lists the flags", name));
+  }
+  return absl::OkStatus();
+}
+
+bool IsFormatFlag(std::string_view arg) { return arg == "--format" || arg.starts_with("--format="); }
+
+// Flags stand before the verb; --format may also follow it. "--" ends them.
+absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args, GlobalOptions& options) {
+  std::vector<std::string> rest;
+  size_t index = 0;
+  while (index < args.size() && args[index].starts_with('-') && args[index] != "-" && args[index] != "--") {
+    if (args[index] == "-h" || args[index] == "-help" || args[index] == "--help") return std::vector<std::string>{"help"};
+    if (args[index] == "--version") return std::vector<std::string>{"version"};
+    STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
+  }
+  bool plain = false;
+  while (index < args.size()) {
+    if (!plain && args[index] == "--") {
+      plain = true;
+      ++index;
+    } else if (!plain && IsFormatFlag(args[index])) {
+      STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
+    } else {
+      rest.push_back(args[index++]);
+    }
+  }
+  return rest;
+}
+
+int Report(const absl::Status& status) {
+  if (status.ok()) return 0;
+  const std::string line = fmt::format("stele: {}\n", internal::ToStd(status.message()));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return IsUsageError(status) ? 2 : 1;
+}
+
+absl::Status RunVerb(Session& session, const std::string& verb, const std::vector<std::string>& args) {
+  for (const Command& command : Commands()) {
+    if (command.verb == verb) return command.run(session, args);
+  }
+  return UsageError(fmt::format("Unknown command \"{}\"; \"stele help\" lists the commands", verb));
+}
+
+int Main(int argc, char** argv) {
+  GlobalOptions options;
+  if (const char* database = std::getenv("STELE_DB")) options.database = database;
+  const auto words = TakeFlags(std::vector<std::string>(argv + 1, argv + argc), options);
+  if (!words.ok()) return Report(words.status());
+  if (words->empty()) {
+    std::fputs(HelpText().c_str(), stderr);
+    return 2;
+  }
+  Session session(std::move(options));
+  const absl::Status ran = RunVerb(session, words->front(), std::vector<std::string>(words->begin() + 1, words->end()));
+  const absl::Status finished = session.Finish();
+  return Report(ran.ok() ? finished : ran);
+}
+
+}  // namespace
+}  // namespace stele::cli
+
+int main(int argc, char** argv) { return stele::cli::Main(argc, argv); }

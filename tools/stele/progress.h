@@ -1,0 +1,37 @@
+// tools/stele/progress.h: a bar on standard error for work that takes longer than a second; silent where that is no terminal.
+//
+// Threads:   one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace stele::cli {
+
+class Progress {
+ public:
+  // `total`: 0 where it is not known; a count is shown instead of a bar.
+  Progress(std::string what, std::string unit, uint64_t total);
+  ~Progress() { End(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void Set(uint64_t done);
+  // Takes the bar off the terminal.
+  void End();
+
+ private:
+  void Draw(std::chrono::steady_clock::time_point now);
+
+  const std::string what_;
+  const std::string unit_;
+  const uint64_t total_;
+  const bool is_terminal_;
+  const std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point next_draw_;
+  uint64_t done_ = 0;
+  bool drawn_ = false;
+};
+
+}  // namespace stele::cli

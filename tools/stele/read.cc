@@ -1,0 +1,213 @@
+// tools/stele/read.cc: read, lookup, count.
+#include <chrono>
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "columns.h"
+#include "command.h"
+#include "listing.h"
+#include "progress.h"
+#include "row_text.h"
+
+namespace stele::cli {
+namespace {
+
+struct ReadRequest {
+  RowSet rows;
+  Columns columns;
+  Filter filter;
+  ReadOptions options;
+  int64_t limit = -1;  // rows; -1: none
+  bool with_values = true;
+  bool with_stats = false;
+};
+
+absl::Status ParseCommon(const KeyValues& values, ReadRequest& request) {
+  for (const std::string_view key : {"authorized-view", "regex", "format-file"}) {
+    if (values.find(key) != values.end()) return NotOffered(fmt::format("{}=", key));
+  }
+  std::optional<int> versions;
+  if (const auto text = Find(values, "cells-per-column")) {
+    STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("number of cells per column", *text));
+    if (count < 1 || count > INT32_MAX) return UsageError(fmt::format("Bad number of cells per column \"{}\": at least 1", *text));
+    versions = static_cast<int>(count);
+  }
+  if (const auto text = Find(values, "columns")) {
+    STELE_ASSIGN_OR_RETURN(request.columns, Columns::Parse(*text));
+  }
+  request.filter = request.columns.MakeFilter(versions);
+  if (const auto text = Find(values, "keys-only")) {
+    STELE_ASSIGN_OR_RETURN(const bool keys_only, ParseBool("keys-only", *text));
+    request.with_values = !keys_only;
+  }
+  if (const auto text = Find(values, "include-stats")) {
+    if (*text != "full") return UsageError(fmt::format("Bad include-stats value: \"{}\" is not one of the supported stats views.", *text));
+    request.with_stats = true;
+  }
+  return absl::OkStatus();
+}
+
+// Prints rows as they come, so that a scan of any size runs in little memory.
+class RowPrinter {
+ public:
+  RowPrinter(Session& session, const ReadRequest& request) : session_(session), request_(request) {
+    if (format() == Format::kJson) session_.Print("[");
+    if (format() == Format::kCsv) session_.Print(CsvLine({"row", "family", "qualifier", "timestamp", "value"}));
+  }
+
+  uint64_t row_count() const { return row_count_; }
+
+  // A row, or one piece of it. False: no cell of it was asked for.
+  bool Add(const RowView& row) {
+    bool any = false;
+    for (const CellView& cell : row.cells()) {
+      if (!request_.columns.Contains(cell)) continue;
+      if (!in_row_) BeginRow(row.row_key());
+      any = true;
+      AddCell(row.row_key(), cell);
+    }
+    if (row.is_last_piece() && in_row_) EndRow();
+    return any;
+  }
+
+  void End() {
+    if (format() == Format::kJson) session_.Print(row_count_ == 0 ? "]\n" : "\n]\n");
+  }
+
+ private:
+  Format format() const { return session_.options().format; }
+  bool is_json() const { return format() == Format::kJson || format() == Format::kJsonl; }
+
+  void BeginRow(std::string_view row_key) {
+    in_row_ = true;
+    ++row_count_;
+    if (is_json()) {
+      json_ = Json::object();
+      SetBytes(json_, "row", row_key);
+      json_["cells"] = Json::array();
+    } else if (format() != Format::kCsv) {
+      session_.Print(RowHead(row_key));
+    }
+  }
+
+  void AddCell(std::string_view row_key, const CellView& cell) {
+    if (is_json()) {
+      json_["cells"].push_back(CellJson(cell, request_.with_values));
+    } else if (format() == Format::kCsv) {
+      session_.Print(
+          CsvLine({std::string(row_key), std::string(cell.family()), std::string(cell.qualifier()),
+                   fmt::format("{}", cell.timestamp().micros()), request_.with_values ? std::string(cell.value()) : std::string()}));
+    } else {
+      session_.Print(CellText(cell, request_.with_values));
+    }
+  }
+
+  void EndRow() {
+    in_row_ = false;
+    if (format() == Format::kJson) session_.Print((row_count_ == 1 ? "\n  " : ",\n  ") + json_.dump());
+    if (format() == Format::kJsonl) session_.Print(json_.dump() + "\n");
+    if (format() == Format::kText || format() == Format::kTable) session_.Print("\n");
+  }
+
+  Session& session_;
+  const ReadRequest& request_;
+  Json json_;
+  uint64_t row_count_ = 0;
+  bool in_row_ = false;
+};
+
+absl::Status PrintRows(Session& session, const std::string& table_name, const ReadRequest& request) {
+  auto table = session.OpenTable(Session::Access::kRead, table_name);
+  if (!table.ok()) return Within("Reading rows", table.status());
+  const auto start = std::chrono::steady_clock::now();
+  RowReader reader = table->ReadRows(request.rows, request.filter, request.options);
+  RowPrinter printer(session, request);
+  bool in_counted_row = false;
+  while (request.limit < 0 || in_counted_row || static_cast<int64_t>(printer.row_count()) < request.limit) {
+    if (!reader.Next()) break;
+    const bool printed = printer.Add(reader.row());
+    in_counted_row = (in_counted_row || printed) && !reader.row().is_last_piece();
+  }
+  STELE_RETURN_IF_ERROR(Within("Reading rows", reader.status()));
+  printer.End();
+  if (!request.with_stats) return absl::OkStatus();
+  const ReadStats stats = reader.stats();
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  const std::string summary = fmt::format(
+      "Summary Stats\n====================\nrows_seen_count: {}\nrows_returned_count: {}\ncells_seen_count: {}\n"
+      "cells_returned_count: {}\nfrontend_server_latency: {}ms\n\n",
+      stats.rows_seen, stats.rows_returned, stats.cells_seen, stats.cells_returned, elapsed.count());
+  if (session.options().format == Format::kText || session.options().format == Format::kTable) {
+    session.Print(summary);
+  } else {
+    session.Note(summary);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
+  if (args.empty()) return WrongUsage("read");
+  STELE_ASSIGN_OR_RETURN(
+      const KeyValues values,
+      ParseKeyValues(std::span(args).subspan(1), {"authorized-view", "start", "end", "prefix", "regex", "reversed", "columns", "count",
+                                                  "cells-per-column", "app-profile", "format-file", "keys-only", "include-stats"}));
+  ReadRequest request;
+  STELE_RETURN_IF_ERROR(ParseCommon(values, request));
+  STELE_ASSIGN_OR_RETURN(RowRange range, ParseRange(values));
+  request.rows = RowSet(std::move(range));
+  if (const auto text = Find(values, "reversed")) {
+    STELE_ASSIGN_OR_RETURN(request.options.reverse, ParseBool("reversed", *text));
+  }
+  if (const auto text = Find(values, "count")) {
+    STELE_ASSIGN_OR_RETURN(request.limit, ParseNumber("count", *text));
+    if (request.limit < 0) return UsageError(fmt::format("Bad count \"{}\": it cannot be negative", *text));
+  }
+  return PrintRows(session, args[0], request);
+}
+
+absl::Status RunLookup(Session& session, const std::vector<std::string>& args) {
+  if (args.size() < 2) return WrongUsage("lookup");
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(2), {"authorized-view", "columns", "cells-per-column", "app-profile",
+                                                                     "format-file", "keys-only", "include-stats"}));
+  ReadRequest request;
+  STELE_RETURN_IF_ERROR(ParseCommon(values, request));
+  request.rows = RowSet().Append(args[1]);
+  auto table = session.OpenTable(Session::Access::kRead, args[0]);
+  if (!table.ok()) return Within("Reading row", table.status());
+  // cbt prints an empty row for one that is not there.
+  if (session.options().format == Format::kText) {
+    auto exists = table->Exists(args[1], request.filter);
+    if (!exists.ok()) return Within("Reading row", exists.status());
+    if (!*exists) {
+      session.Print(RowHead("") + "\n");
+      return absl::OkStatus();
+    }
+  }
+  return PrintRows(session, args[0], request);
+}
+
+absl::Status RunCount(Session& session, const std::vector<std::string>& args) {
+  if (args.empty()) return WrongUsage("count");
+  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"prefix"}));
+  STELE_ASSIGN_OR_RETURN(RowRange range, ParseRange(values));
+  auto table = session.OpenTable(Session::Access::kRead, args[0]);
+  if (!table.ok()) return Within("Reading rows", table.status());
+  RowReader reader = table->ReadRows(std::move(range), Filter::CellsRowLimit(1), ReadOptions{.fill_cache = false});
+  Progress progress("counting", "rows", 0);
+  uint64_t count = 0;
+  while (reader.Next()) {
+    if (reader.row().is_last_piece()) progress.Set(++count);
+  }
+  progress.End();
+  STELE_RETURN_IF_ERROR(Within("Reading rows", reader.status()));
+  const Listing listing{.names = {"count"}, .records = {{count}}};
+  const Format format = session.options().format;
+  session.Print(format == Format::kText ? fmt::format("{}\n", count) : ListingText(listing, format));
+  return absl::OkStatus();
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,60 @@
+// tools/stele/set.cc: set, addtocell.
+#include <charconv>
+#include <span>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+
+namespace stele::cli {
+namespace {
+
+absl::Status Apply(Session& session, const std::string& table_name, const RowMutation& mutation) {
+  auto table = session.OpenTable(Session::Access::kWrite, table_name);
+  if (!table.ok()) return Within("Applying mutation", table.status());
+  return Within("Applying mutation", table->Apply(mutation));
+}
+
+// Skips cbt's leading options; an authorized view has no meaning here.
+absl::StatusOr<std::span<const std::string>> CellArguments(std::string_view verb, const std::vector<std::string>& args) {
+  if (args.size() < 3) return WrongUsage(verb);
+  std::span<const std::string> cells = std::span(args).subspan(2);
+  while (!cells.empty() && (cells[0].starts_with("app-profile=") || cells[0].starts_with("authorized-view="))) {
+    if (cells[0].starts_with("authorized-view=")) return NotOffered("authorized-view=");
+    cells = cells.subspan(1);
+  }
+  if (cells.empty()) return WrongUsage(verb);
+  return cells;
+}
+
+}  // namespace
+
+absl::Status RunSet(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const auto cells, CellArguments("set", args));
+  RowMutation mutation(args[1]);
+  for (const std::string& text : cells) {
+    STELE_ASSIGN_OR_RETURN(const CellArgument cell, ParseCellArgument("set", text));
+    if (cell.value.timestamp.has_value()) {
+      mutation.SetCell(cell.family, cell.qualifier, *cell.value.timestamp, cell.value.value);
+    } else {
+      mutation.SetCell(cell.family, cell.qualifier, cell.value.value);
+    }
+  }
+  return Apply(session, args[0], mutation);
+}
+
+absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const auto cells, CellArguments("addtocell", args));
+  RowMutation mutation(args[1]);
+  for (const std::string& text : cells) {
+    STELE_ASSIGN_OR_RETURN(const CellArgument cell, ParseCellArgument("addtocell", text));
+    const std::string& digits = cell.value.value;
+    int64_t amount = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), amount);
+    if (error != std::errc() || end != digits.data() + digits.size()) return UsageError("Only int values are supported by addtocell.");
+    mutation.AddToCell(cell.family, cell.qualifier, cell.value.timestamp.value_or(Timestamp()), amount);
+  }
+  return Apply(session, args[0], mutation);
+}
+
+}  // namespace stele::cli
