@@ -19,6 +19,7 @@
 namespace stele::internal {
 namespace {
 
+constexpr uint64_t kNumbersOfLogAndManifest = 4;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
 uint64_t CheckpointId(uint64_t database_id) { return Checksum64("checkpoint", database_id); }
@@ -30,9 +31,10 @@ class CheckpointWriter {
 
   absl::Status Write() {
     STELE_RETURN_IF_ERROR(Prepare());
+    STELE_RETURN_IF_ERROR(ReserveNumbers());
     STELE_RETURN_IF_ERROR(BringFiles());
     version_ = *point_.view->version;
-    version_.next_file_number = engine_.NewFileNumber();
+    version_.next_file_number = number_end_;
     version_.last_sequence = point_.sequence;
     version_.clock_mark = point_.now;
     for (const auto& [table_id, table] : point_.view->tables) {
@@ -76,6 +78,17 @@ class CheckpointWriter {
     return absl::OkStatus();
   }
 
+  // The copy's own files take numbers that no file of the database ever gets, also after reopening: else a later checkpoint onto this one
+  // would meet two files of one number.
+  absl::Status ReserveNumbers() {
+    uint64_t count = kNumbersOfLogAndManifest;
+    for (const auto& [table_id, table] : point_.view->tables) count += table->memtables.size();
+    next_number_ = engine_.next_file_number.fetch_add(count, std::memory_order_relaxed);
+    number_end_ = next_number_ + count;
+    if (engine_.installer == nullptr) return absl::OkStatus();  // read-only: there will be no file
+    return engine_.installer->Install([](const Version&) { return Edit(); });
+  }
+
   absl::Status BringFiles() {
     for (const auto& [number, file] : point_.view->version->Files()) {
       needed_.insert(number);
@@ -109,7 +122,7 @@ class CheckpointWriter {
       if ((*it)->empty()) continue;
       const FlushInput input{.file_system = fs_,
                              .directory = directory_,
-                             .file_number = engine_.NewFileNumber(),
+                             .file_number = next_number_++,
                              .file_id = RandomSeed(),
                              .memtable = it->get(),
                              .sequence = point_.sequence,
@@ -128,7 +141,6 @@ class CheckpointWriter {
     }
     state->flushed_through = std::max(state->flushed_through, point_.sequence);
     version_.tables[table_id] = std::move(state);
-    version_.next_file_number = engine_.NewFileNumber();
     return absl::OkStatus();
   }
 
@@ -148,13 +160,12 @@ class CheckpointWriter {
                                        .database_id = id,
                                        .segment_bytes = engine_.options.sizes.first_segment_bytes,
                                        .first_segment_bytes = engine_.options.sizes.first_segment_bytes,
-                                       .next_file_number = [this] { return engine_.NewFileNumber(); }},
+                                       .next_file_number = [this] { return next_number_++; }},
                                       LogTail{.last_sequence = point_.sequence});
     STELE_RETURN_IF_ERROR(log.status());
     version_.oldest_segment = (*log)->oldest_segment();
     needed_.insert(version_.oldest_segment);
-    manifest_number_ = engine_.NewFileNumber();
-    version_.next_file_number = engine_.NewFileNumber();
+    manifest_number_ = next_number_++;
     STELE_ASSIGN_OR_RETURN(NewManifest manifest,
                            PrepareManifest(fs_, directory_, {.database_id = id, .number = manifest_number_}, version_));
     return InstallManifest(std::move(manifest)).status();
@@ -178,6 +189,8 @@ class CheckpointWriter {
   std::unique_ptr<FileLock> lock_;
   std::set<uint64_t> present_;  // files the older checkpoint has
   std::set<uint64_t> needed_;
+  uint64_t next_number_ = 0;
+  uint64_t number_end_ = 0;
   uint64_t manifest_number_ = 0;
   Version version_;
 };

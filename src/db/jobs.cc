@@ -33,6 +33,12 @@ absl::StatusOr<const TableState*> FindUnchanged(const Version& version, uint32_t
   return it->second.get();
 }
 
+// A stack that is no longer the one the job read (an excision narrowed it) is no failure of the job: it is thrown away, and chosen anew.
+absl::StatusOr<TabletEdit> OrDiscard(absl::StatusOr<TabletEdit> tablet_edit) {
+  if (!absl::IsFailedPrecondition(tablet_edit.status())) return tablet_edit;
+  return Aborted("{}", ToStd(tablet_edit.status().message()));
+}
+
 struct CompactionPlan {
   std::shared_ptr<const ReadView> view;  // pins the inputs
   CompactionInput input;
@@ -75,7 +81,7 @@ absl::Status DropFiles(Engine& engine, const Choice& choice) {
   const uint64_t epoch = table->definition().epoch;
   return engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, epoch));
-    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, InstallDrop(*state, range, inputs));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallDrop(*state, range, inputs)));
     Edit edit;
     edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
     return edit;
@@ -144,7 +150,7 @@ absl::Status RunChoice(Engine& engine, const Choice& choice, const std::atomic<b
   STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(plan.input));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, plan.input.definition->epoch));
-    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, InstallCompaction(*state, plan.input.range, plan.input.inputs, output.file));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, plan.input.range, plan.input.inputs, output.file)));
     Edit edit;
     if (output.file) edit.new_files.push_back(*output.file);
     edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});

@@ -37,6 +37,7 @@ void AddDifferences(const ReferenceStore& a, const ReferenceStore& b, RowSetOfTa
 
 // The image is taken before anything of the old database ends: a destructor may still write.
 std::string HistoryRunner::Crash(const std::string& policy_word, uint64_t seed) {
+  if (acked_after_crash_) return "an entry of a bulk was acked after one that met the crash";
   const CrashPolicy policy = PolicyOf(policy_word, seed);
   const bool killed = policy.keep == CrashPolicy::Keep::kPageCache;
   CountStats();
