@@ -100,18 +100,30 @@ absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
   });
 }
 
-absl::Status RecoverFiles(Engine& engine) {
-  const bool read_only = engine.options.database.read_only;
-  STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered, ManifestLog::Recover(engine.options.file_system, engine.directory, read_only));
-  engine.database_id = recovered.database_id;
+// From here on the directory is changed: the manifest is written anew, leftovers go, and the log is fit to be written.
+absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, ReplayedLog replayed) {
+  STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered,
+                         ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/false));
   engine.manifest = std::move(recovered.log);
+  engine.manifest->SetFileNumberSource([&engine] { return engine.NewFileNumber(); });
+  engine.state.Install(recovered.version, std::nullopt);
+  STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, recovered.version->next_file_number));
+  STELE_RETURN_IF_ERROR(RemoveLeftovers(engine, *recovered.version));
+  if (recovered.version->oldest_segment == 0) replayed.tail = LogTail{};  // its segment was a leftover
+  STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, replayed.tail));
+  replayed.tail.last_sequence = replayed.last_sequence;
+  STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), replayed.tail));
+  return absl::OkStatus();
+}
+
+// All is read before anything is changed, so that a database that proves damaged or half copied is left as it was.
+absl::Status RecoverFiles(Engine& engine) {
+  STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered recovered,
+                         ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/true));
+  engine.database_id = recovered.database_id;
   const std::shared_ptr<const Version> version = recovered.version;
   STELE_RETURN_IF_ERROR(CheckFiles(engine.options.file_system, engine.directory, *version));
   STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, version->next_file_number));
-  if (!read_only) {
-    engine.manifest->SetFileNumberSource([&engine] { return engine.NewFileNumber(); });
-    STELE_RETURN_IF_ERROR(RemoveLeftovers(engine, *version));
-  }
   engine.clock.RaiseTo(version->clock_mark);
   engine.state.Install(version, std::nullopt);
   engine.state.Publish(version->last_sequence);
@@ -130,11 +142,7 @@ absl::Status RecoverFiles(Engine& engine) {
                          fmt::format("the log ended in {} bytes of an unfinished write; they were dropped", engine.discarded_log_bytes),
                          engine.discarded_log_bytes);
   }
-  if (read_only) return absl::OkStatus();
-  STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, replayed.tail));
-  replayed.tail.last_sequence = replayed.last_sequence;
-  STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), replayed.tail));
-  return absl::OkStatus();
+  return engine.options.database.read_only ? absl::OkStatus() : TakeOver(engine, log_options, std::move(replayed));
 }
 
 absl::Status OpenFiles(Engine& engine) {
@@ -154,7 +162,9 @@ absl::Status OpenFiles(Engine& engine) {
   STELE_RETURN_IF_ERROR(TakeLock(engine));
   // Another process may have finished a creation between the look and the lock.
   STELE_ASSIGN_OR_RETURN(state, InspectDirectory(fs, engine.directory));
-  return state == DirectoryState::kDatabase ? RecoverFiles(engine) : CreateFiles(engine);
+  if (state != DirectoryState::kDatabase) return CreateFiles(engine);
+  const absl::Status recovered = RecoverFiles(engine);
+  return recovered.ok() ? recovered : WithContext(recovered, "opening " + engine.directory);
 }
 
 }  // namespace
