@@ -70,6 +70,8 @@ absl::StatusOr<std::optional<Row>> LocalTable::ReadRow(std::string_view row_key,
 absl::StatusOr<std::vector<std::optional<Row>>> LocalTable::ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
                                                                      const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
+  // What is wrong with the table or the filter is said though no row is asked for.
+  STELE_RETURN_IF_ERROR(OpenRowStream(engine_, table_id_, point, {}, filter, options).status());
   std::vector<std::optional<Row>> rows;
   rows.reserve(row_keys.size());
   uint64_t bytes = 0;

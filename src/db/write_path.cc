@@ -19,6 +19,8 @@ constexpr size_t kBatchBytesMax = size_t{256} << 20;     // engine rule 21
 constexpr size_t kSharedBatchBytes = size_t{512} << 10;  // neighbours of a BulkApply in one batch: enough to amortise the commit
 constexpr size_t kSharedBatchRows = 4096;
 
+absl::Status KeptChanging() { return Aborted("the rows or the schema kept changing under the write; try again"); }
+
 // What a writer goes by: the generation is read first, so that a schema change after it is noticed by the leader.
 struct WriteContext {
   uint64_t schema_generation = 0;
@@ -26,10 +28,11 @@ struct WriteContext {
   int64_t now = 0;
 };
 
-WriteContext TakeContext(Engine& engine) {
+// `now`: all cells that one call stamps get the same time.
+WriteContext TakeContext(Engine& engine, int64_t now) {
   WriteContext context{.schema_generation = engine.committer->schema_generation()};
   context.view = engine.state.view();
-  context.now = engine.clock.Now();
+  context.now = now;
   return context;
 }
 
@@ -56,11 +59,10 @@ absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext
 }
 
 // One attempt. Aborted: again.
-absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options) {
-  WriteContext context = TakeContext(engine);
+absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options) {
+  const WriteContext context = TakeContext(engine, now);
   STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
   const RowLatches::Hold hold(&engine.latches, plan.row_keys());
-  if (!plan.rows.empty()) context.now = engine.clock.Now();  // the latches may have taken a while
   Seals seals;
   if (!plan.rows.empty()) {
     STELE_ASSIGN_OR_RETURN(seals, MakeSeals(engine, plan));
@@ -95,10 +97,10 @@ size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::spa
 }
 
 // Applies a run of neighbours, at least one unless the first needs a seal; answers how far it came.
-size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, const WriteOptions& options,
-                       std::vector<FailedMutation>* failed) {
+size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, int64_t now,
+                       const WriteOptions& options, std::vector<FailedMutation>* failed) {
   for (int attempt = 0;; ++attempt) {
-    const WriteContext context = TakeContext(engine);
+    const WriteContext context = TakeContext(engine, now);
     BatchWriter writer;
     std::vector<FailedMutation> refused;
     std::vector<size_t> members;
@@ -106,7 +108,10 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
     absl::Status status = engine.CheckWritable();
     if (status.ok()) status = engine.AwaitTurn(writer.bytes());
     if (status.ok() && !members.empty()) status = CommitBatch(engine, &writer, context, options, {});
-    if (status.code() == absl::StatusCode::kAborted && attempt < kRetriesMax) continue;
+    if (status.code() == absl::StatusCode::kAborted) {
+      if (attempt < kRetriesMax) continue;
+      status = KeptChanging();
+    }
     for (const size_t member : members) {
       if (!status.ok()) refused.push_back({.index = member, .status = status});
     }
@@ -116,32 +121,37 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
   }
 }
 
-}  // namespace
-
-absl::Status ApplyTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options) {
+absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
   uint64_t bytes = 0;
   for (const WriteEntry& entry : entries) bytes += BytesOf(*entry.mutation);
   STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes));
   for (int attempt = 0; attempt < kRetriesMax; ++attempt) {
-    const absl::Status status = TryTogether(engine, entries, options);
+    const absl::Status status = TryTogether(engine, entries, now, options);
     if (status.code() != absl::StatusCode::kAborted) return status;
   }
-  return Unavailable("the rows or the schema kept changing under the write; try again");
+  return KeptChanging();
+}
+
+}  // namespace
+
+absl::Status ApplyTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options) {
+  return ApplyAt(engine, entries, engine.clock.Now(), options);
 }
 
 std::vector<FailedMutation> ApplyEach(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations,
                                       const WriteOptions& options) {
   std::vector<FailedMutation> failed;
+  const int64_t now = engine.clock.Now();
   size_t next = 0;
   while (next < mutations.size()) {
-    const size_t end = ApplyNeighbours(engine, table_id, mutations, next, options, &failed);
+    const size_t end = ApplyNeighbours(engine, table_id, mutations, next, now, options, &failed);
     if (end > next) {
       next = end;
       continue;
     }
     const WriteEntry entry{.table_id = table_id, .mutation = &mutations[next]};
-    const absl::Status status = ApplyTogether(engine, std::span(&entry, 1), options);
+    const absl::Status status = ApplyAt(engine, std::span(&entry, 1), now, options);
     if (!status.ok()) failed.push_back({.index = next, .status = status});
     ++next;
   }

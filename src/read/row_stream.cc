@@ -104,7 +104,7 @@ bool RowStream::Next() {
   }
   row_ = RowView();
   if (!status_.ok()) return false;
-  if (row_open_) return TakeHeldCells() && ReadPiece();
+  if (row_open_) return !Interrupted() && ReadPiece();
   if (options_.limit > 0 && rows_returned_ >= options_.limit) return false;
   while (true) {
     if (Interrupted()) return false;
@@ -117,7 +117,7 @@ bool RowStream::Next() {
 // Reads the row the chain stands on up to its first piece; false when no cell of it passes.
 bool RowStream::ReadRow() {
   cells_.clear();
-  emitted_ = 0;
+  shown_ = 0;
   row_done_ = false;
   barren_batches_ = 0;
   barren_batches_max_ = 16;
@@ -136,32 +136,28 @@ bool RowStream::ReadRow() {
 
 // Reads until the piece is full and one more cell passed, or until the row ends; then shows the piece.
 bool RowStream::ReadPiece() {
-  size_t piece_cells = 0;
+  size_t end = shown_;
   size_t bytes = 0;
-  for (const Cell& cell : cells_) bytes += CellBytes(cell);  // look-ahead of the piece before
-  bool full = false;
-  while (!row_done_) {
-    if (!full && bytes >= options_.piece_bytes && !cells_.empty()) {
-      full = true;
-      piece_cells = cells_.size();
-    }
-    if (full && cells_.size() > piece_cells) break;
-    if (!ReadBatch(&bytes)) {
+  while (true) {
+    while (end < cells_.size() && bytes < options_.piece_bytes) bytes += CellBytes(cells_[end++]);
+    if (end < cells_.size() || row_done_) break;
+    end -= shown_;
+    if (!DropShownCells()) return false;
+    if (!ReadBatch()) {
       if (!status_.ok()) return false;
       break;
     }
   }
-  if (!full || cells_.size() == piece_cells) piece_cells = cells_.size();
-  if (piece_cells == 0) {
+  if (end == shown_) {
     row_open_ = false;
     return false;
   }
-  EmitPiece(piece_cells, piece_cells == cells_.size());
+  EmitPiece(end);
   return true;
 }
 
 // One batch of the row through the filter, appended to cells_. False at the row's end.
-bool RowStream::ReadBatch(size_t* bytes) {
+bool RowStream::ReadBatch() {
   const size_t begin = cells_.size();
   if (!chain_->ReadCells(&cells_)) {
     row_done_ = true;
@@ -170,7 +166,6 @@ bool RowStream::ReadBatch(size_t* bytes) {
   }
   stats_.cells_seen += cells_.size() - begin;
   const FilterProgram::Next next = options_.program.Run(&cells_, begin);
-  for (size_t i = begin; i < cells_.size(); ++i) *bytes += CellBytes(cells_[i]);
   if (next == FilterProgram::Next::kRowDone) {
     row_done_ = true;
   } else if (next == FilterProgram::Next::kSkipTo) {
@@ -193,10 +188,11 @@ bool RowStream::AfterBarrenBatch() {
   return true;
 }
 
-// Between two pieces only the look-ahead cells stay.
-bool RowStream::TakeHeldCells() {
-  if (Interrupted()) return false;
-  cells_.erase(cells_.begin(), cells_.begin() + static_cast<ptrdiff_t>(emitted_));
+// Before more is read: of the pieces handed out nothing stays.
+bool RowStream::DropShownCells() {
+  if (shown_ == 0) return true;
+  cells_.erase(cells_.begin(), cells_.begin() + static_cast<ptrdiff_t>(shown_));
+  shown_ = 0;
   return HoldCells();
 }
 
@@ -222,18 +218,19 @@ bool RowStream::HoldCells() {
   return true;
 }
 
-void RowStream::EmitPiece(size_t cell_count, bool last) {
+// The cells up to `end` that were not shown yet.
+void RowStream::EmitPiece(size_t end) {
   const FamilyList& families = options_.table->definition().families;
   views_.clear();
-  views_.reserve(cell_count);
-  for (size_t i = 0; i < cell_count; ++i) {
+  views_.reserve(end - shown_);
+  for (size_t i = shown_; i < end; ++i) {
     const Cell& cell = cells_[i];
     views_.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value);
   }
-  emitted_ = cell_count;
-  row_open_ = !last;
-  stats_.cells_returned += cell_count;
-  row_ = RowView(chain_->row_key(), views_, last);
+  shown_ = end;
+  row_open_ = end < cells_.size();
+  stats_.cells_returned += views_.size();
+  row_ = RowView(chain_->row_key(), views_, !row_open_);
   if constexpr (kInvariants) {
     // A view used after the next Next() must be seen in tests: show copies, and overwrite them then.
     size_t bytes = row_.row_key().size();
@@ -254,7 +251,7 @@ void RowStream::EmitPiece(size_t cell_count, bool last) {
       const std::string_view qualifier = take(cell.qualifier());
       poisoned_views_.emplace_back(cell.family(), qualifier, cell.timestamp(), take(cell.value()));
     }
-    row_ = RowView(row_key, poisoned_views_, last);
+    row_ = RowView(row_key, poisoned_views_, !row_open_);
   }
 }
 

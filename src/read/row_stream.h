@@ -64,11 +64,11 @@ class RowStream : public RowSource {
   bool InStretch() const;
   bool ReadRow();
   bool ReadPiece();
-  bool ReadBatch(size_t* bytes);
+  bool ReadBatch();
   bool AfterBarrenBatch();
-  bool TakeHeldCells();
+  bool DropShownCells();
   bool HoldCells();
-  void EmitPiece(size_t cell_count, bool last);
+  void EmitPiece(size_t end);
   bool Interrupted();
   bool Fail(absl::Status status);
 
@@ -81,13 +81,13 @@ class RowStream : public RowSource {
   bool stretch_open_ = false;
   bool stretch_started_ = false;
 
-  std::vector<Cell> cells_;      // of the current piece, then the look-ahead
-  size_t emitted_ = 0;           // of cells_, in the current piece
+  std::vector<Cell> cells_;      // of pieces shown, then what was read ahead of them
+  size_t shown_ = 0;             // of cells_: in the current piece or an earlier one
   bool row_open_ = false;        // more pieces of the current row follow
   bool row_done_ = false;        // nothing more of the row can pass
   uint32_t barren_batches_ = 0;  // batches of which nothing passed, since cells were last copied
   uint32_t barren_batches_max_ = 16;
-  Buffer held_;  // bytes of look-ahead cells
+  Buffer held_;  // bytes of cells read ahead
   std::vector<CellView> views_;
   RowView row_;
   Buffer poison_;  // invariants builds: the row's bytes, overwritten by the next Next()
