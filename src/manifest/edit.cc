@@ -152,6 +152,7 @@ absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, con
   }
   STELE_RETURN_IF_ERROR(source.CheckAllUsed());
   if (edit.oldest_segment.has_value()) next->oldest_segment = *edit.oldest_segment;
+  next->log_reach = std::max(next->log_reach, edit.log_reach);
   next->last_sequence = std::max(next->last_sequence, edit.last_sequence);
   next->clock_mark = std::max(next->clock_mark, edit.clock_mark);
   next->next_file_number = std::max(next->next_file_number, edit.next_file_number);
@@ -171,6 +172,7 @@ Edit SnapshotEdit(const Version& version) {
     for (const Tablet& tablet : table->tablets) table_edit.tablets.push_back(SnapshotTablet(tablet));
   }
   edit.oldest_segment = version.oldest_segment;
+  edit.log_reach = version.log_reach;
   edit.last_sequence = version.last_sequence;
   edit.clock_mark = version.clock_mark;
   edit.next_file_number = version.next_file_number;

@@ -42,6 +42,7 @@ struct Edit {
   std::vector<SstableFile> new_files;
   std::vector<TableEdit> tables;
   std::optional<uint64_t> oldest_segment;
+  LogReach log_reach;             // Version keeps the greatest
   uint64_t last_sequence = 0;     // the log must be durable through here before the edit is (engine rule 3); Version keeps the greatest
   int64_t clock_mark = 0;         // Version keeps the greatest
   uint64_t next_file_number = 0;  // these three: Version keeps the greatest

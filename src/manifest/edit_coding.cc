@@ -18,6 +18,7 @@ enum EditTag : uint64_t {
   kEditNextFileNumber = 6,
   kEditNextTableId = 7,
   kEditNextFamilyId = 8,
+  kEditLogReach = 9,
 };
 // A table's fields follow its id and end with kTableEnd.
 enum TableTag : uint64_t { kTableEnd = 0, kTableDrop = 1, kTableDefinition = 2, kTableFlushedThrough = 3, kTableTablet = 4 };
@@ -158,6 +159,8 @@ absl::Status ReadField(ByteReader* in, Edit* edit) {
       return judge(in->ReadVarint32(&edit->next_table_id));
     case kEditNextFamilyId:
       return judge(in->ReadVarint32(&edit->next_family_id));
+    case kEditLogReach:
+      return judge(in->ReadVarint(&edit->log_reach.segment) && in->ReadVarint(&edit->log_reach.end_offset));
     default:
       return InvalidArgument("unknown edit tag {}", tag);
   }
@@ -183,6 +186,11 @@ std::string EncodeEdit(const Edit& edit) {
   if (edit.oldest_segment.has_value()) {
     AppendVarint(out, kEditOldestSegment);
     AppendVarint(out, *edit.oldest_segment);
+  }
+  if (edit.log_reach.segment != 0) {
+    AppendVarint(out, kEditLogReach);
+    AppendVarint(out, edit.log_reach.segment);
+    AppendVarint(out, edit.log_reach.end_offset);
   }
   for (const SstableFile& file : edit.new_files) AppendFile(&out, file);
   for (const TableEdit& table : edit.tables) AppendTable(&out, table);

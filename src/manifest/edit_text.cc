@@ -85,6 +85,7 @@ std::string EditText(const Edit& edit) {
   std::string out = fmt::format("  last_sequence={} clock_mark={} next_file_number={} next_table_id={} next_family_id={}",
                                 edit.last_sequence, edit.clock_mark, edit.next_file_number, edit.next_table_id, edit.next_family_id);
   if (edit.oldest_segment.has_value()) out += fmt::format(" oldest_segment={}", *edit.oldest_segment);
+  if (edit.log_reach.segment != 0) out += fmt::format(" log_reach={}@{}", edit.log_reach.segment, edit.log_reach.end_offset);
   out += "\n";
   for (const SstableFile& file : edit.new_files) AppendFileText(&out, file);
   for (const TableEdit& table : edit.tables) AppendTableText(&out, table);

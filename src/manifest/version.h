@@ -9,6 +9,7 @@
 // Threads:   immutable; shared by shared_ptr<const Version>.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -61,11 +62,19 @@ struct TableState {
   std::vector<Tablet> tablets;
 };
 
+// How far the log was known to reach, synced, when an edit was written: a recovery that finds less has lost acknowledged commits.
+struct LogReach {
+  uint64_t segment = 0;  // 0: nothing known
+  uint64_t end_offset = 0;
+  friend auto operator<=>(const LogReach&, const LogReach&) = default;
+};
+
 struct Version {
   std::map<uint32_t, std::shared_ptr<const TableState>> tables;  // by id
-  uint64_t oldest_segment = 0;                                   // lower log segments hold nothing needed
-  uint64_t last_sequence = 0;                                    // at least every sequence_last below; commits of the log may be above
-  int64_t clock_mark = 0;                                        // the database clock never goes below (engine rule 7)
+  LogReach log_reach;
+  uint64_t oldest_segment = 0;  // lower log segments hold nothing needed
+  uint64_t last_sequence = 0;   // at least every sequence_last below; commits of the log may be above
+  int64_t clock_mark = 0;       // the database clock never goes below (engine rule 7)
   uint64_t next_file_number = 1;
   uint32_t next_table_id = 1;
   uint32_t next_family_id = 1;

@@ -46,6 +46,11 @@ class CommitLog::State {
   absl::Status Release(uint64_t through);
   bool NeedsSpare() const { return !poisoned() && spares_.Needed(); }
 
+  Position synced_end() const {
+    MutexLock lock(mutex_);
+    return {synced_end_.segment_number, synced_end_.offset};
+  }
+
   bool SpareIsDue() const {
     {
       MutexLock lock(mutex_);
@@ -322,6 +327,7 @@ absl::Status CommitLog::Close() { return state_->Close(); }
 absl::Status CommitLog::PrepareSpare() { return state_->PrepareSpare(); }
 absl::Status CommitLog::Release(uint64_t through) { return state_->Release(through); }
 bool CommitLog::NeedsSpare() const { return state_->NeedsSpare(); }
+CommitLog::Position CommitLog::synced_end() const { return state_->synced_end(); }
 bool CommitLog::SpareIsDue() const { return state_->SpareIsDue(); }
 uint64_t CommitLog::synced_sequence() const { return state_->synced_sequence(); }
 uint64_t CommitLog::last_sequence() const { return state_->last_sequence(); }

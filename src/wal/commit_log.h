@@ -70,6 +70,12 @@ class CommitLog {
   // What oldest_segment() will be after Release(through): written to the manifest first, because a recovery must find every segment from
   // the manifest's oldest_segment on (ReadLog: a missing one is DataLoss), and Release takes segments away.
   uint64_t OldestSegmentAfter(uint64_t through) const;
+  // Everything before it is synced: a segment and an offset in it.
+  struct Position {
+    uint64_t segment_number = 0;
+    uint64_t offset = 0;
+  };
+  Position synced_end() const;
   // Bytes of log that hold records not yet released, for deciding when the oldest memtable is flushed.
   uint64_t bytes() const;
   bool poisoned() const;

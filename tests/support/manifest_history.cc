@@ -156,6 +156,7 @@ void VersionHistory::Compact(const TableState& table, Edit* edit, TableEdit* tab
 Edit VersionHistory::Next() {
   Edit edit;
   edit.clock_mark = version_->clock_mark + static_cast<int64_t>(random_.Below(100));
+  if (random_.OneIn(4)) edit.log_reach = {1 + random_.Below(9), random_.Below(1 << 20)};
   if (random_.OneIn(6)) edit.oldest_segment = version_->oldest_segment + random_.Below(3);
   const TableState* table = AnyTable();
   if (table == nullptr || random_.OneIn(20)) {
