@@ -35,6 +35,7 @@ class CheckpointWriter {
     STELE_RETURN_IF_ERROR(BringFiles());
     version_ = *point_.view->version;
     version_.next_file_number = number_end_;
+    version_.log_reach = {};
     version_.last_sequence = point_.sequence;
     version_.clock_mark = point_.now;
     for (const auto& [table_id, table] : point_.view->tables) {

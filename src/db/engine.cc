@@ -15,7 +15,8 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   sizes.write_memory_bytes = memory_budget_bytes / 8 * 3;
   sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
   sizes.cache_bytes = memory_budget_bytes / 2;
-  sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{256} << 10, 32 * kMiB);
+  // Up to three of them wait or are in use, also in a small database: small enough not to matter there.
+  sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 8, uint64_t{256} << 10, 8 * kMiB);
   sizes.first_segment_bytes = std::min(kMiB, sizes.segment_bytes);
   sizes.log_bytes_max = std::max(2 * sizes.write_memory_bytes, 4 * sizes.segment_bytes);
   return sizes;
@@ -56,9 +57,15 @@ absl::Status Engine::CloseOnce() {
   // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
   files.StopRemoving();
   if (installer != nullptr && committer->poison().ok()) {
-    // In this order: a log with an end mark beside a manifest without one means that the manifest lost its end (db/open.cc).
-    status = manifest->Close();
-    if (status.ok()) status = log->Close();
+    // An edit that changes nothing says last how far the log reaches. Then in this order: a log with an end mark beside a manifest without
+    // one means that the manifest lost its end (db/open.cc).
+    status = installer->Install([](const Version&) { return Edit(); });
+    if (status.ok()) {
+      status = installer->Pause([this] {
+        STELE_RETURN_IF_ERROR(manifest->Close());
+        return log->Close();
+      });
+    }
   }
   lock.reset();
   return status;
@@ -80,12 +87,17 @@ absl::Status Engine::CheckOpen() const {
   return absl::OkStatus();
 }
 
-absl::Status Engine::CheckWritable() const {
+absl::Status Engine::CheckChangeable() const {
   STELE_RETURN_IF_ERROR(CheckOpen());
   if (options.database.read_only) return FailedPrecondition("the database was opened read-only; open it without read_only to write");
   // A child of fork() shares the lock and the log's file offsets with its parent: two writers would destroy the log.
   if (::getpid() != pid_)
     return FailedPrecondition("the database was opened by another process (pid {}), before a fork; open it anew", pid_);
+  return absl::OkStatus();
+}
+
+absl::Status Engine::CheckWritable() const {
+  STELE_RETURN_IF_ERROR(CheckChangeable());
   if (!state.writes_refused.load(std::memory_order_acquire)) return absl::OkStatus();
   MutexLock lock(state.mutex);
   if (!state.error.refuses_writes()) return absl::OkStatus();

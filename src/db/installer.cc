@@ -20,11 +20,15 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
     parts_.committer->Poison(status);
     return parts_.committer->poison();
   }
+  const CommitLog::Position reach = parts_.log->synced_end();
+  edit.log_reach = {.segment = reach.segment_number, .end_offset = reach.offset};
   absl::StatusOr<std::shared_ptr<const Version>> after = parts_.manifest->Append(edit);
   if (!after.ok()) {
     if (parts_.manifest->poisoned()) parts_.committer->Poison(after.status());
     return std::move(after).status();
   }
+  // Keeps what the old view alone holds open until it is known to be obsolete: then its end removes it.
+  const std::shared_ptr<const ReadView> view_before = parts_.state->view();
   parts_.state->Install(*after, flushed);
   SetDebt(CompactionDebtBytes(**after));
   MarkObsolete(*before, **after);

@@ -136,6 +136,12 @@ absl::Status RecoverFiles(Engine& engine) {
     return DataLoss(ManifestName(recovered.manifest_number), 0,
                     "the log was closed properly and the manifest was not: the manifest lost its end; restore the file from a copy");
   }
+  const LogReach reached{.segment = replayed.tail.segment_number, .end_offset = replayed.tail.end_offset};
+  if (reached < version->log_reach) {
+    return DataLoss(SegmentName(version->log_reach.segment), version->log_reach.end_offset,
+                    fmt::format("the log was synced up to here, and now ends in segment {} at {}; restore what is missing from a copy",
+                                reached.segment, reached.end_offset));
+  }
   engine.discarded_log_bytes = replayed.tail.discarded_bytes;
   if (engine.discarded_log_bytes > 0) {
     engine.events.Report(Event::Kind::kLogDiscarded,
@@ -191,6 +197,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
                                                              .next_file_number = &e.next_file_number});
   e.installer->SetDebt(CompactionDebtBytes(*e.manifest->version()));
   e.background = std::make_unique<Background>(&e, e.options.background_threads);
+  ShortenLog(e);
   e.background->Start();
   return engine;
 }
