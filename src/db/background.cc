@@ -42,13 +42,19 @@ void Background::Stop() {
 void Background::RunThread() {
   MutexLock lock(state_.mutex);
   while (!stop_.load(std::memory_order_acquire)) {
-    const std::optional<Work> work = PickLocked();
+    std::optional<Work> work = PickLocked();
+    const std::optional<Event::Kind> news = work ? std::nullopt : TakeNewsLocked();
     if (work) {
       BeginLocked(*work);
       state_.mutex.Unlock();
       Run(*work);
+      work.reset();  // and with it perhaps the last use of a file: not under the lock
       state_.mutex.Lock();
-    } else if (!state_.error.status.ok()) {
+    } else if (news) {
+      state_.mutex.Unlock();
+      Tell(*news);
+      state_.mutex.Lock();
+    } else if (!state_.error.status.ok() && !poison_told_) {
       state_.changed.WaitFor(state_.mutex, kBackoffLeast);
     } else {
       state_.changed.Wait(state_.mutex);
@@ -58,19 +64,25 @@ void Background::RunThread() {
 
 bool Background::Step() {
   std::optional<Work> work;
+  std::optional<Event::Kind> news;
   {
     MutexLock lock(state_.mutex);
     work = PickLocked();
-    if (work) BeginLocked(*work);
+    if (work) {
+      BeginLocked(*work);
+    } else {
+      news = TakeNewsLocked();
+    }
   }
   if (work) Run(*work);
+  if (news) Tell(*news);
   return work.has_value();
 }
 
 std::optional<Background::Work> Background::PickLocked() const {
   state_.mutex.AssertHeld();
-  if (stop_.load(std::memory_order_acquire)) return std::nullopt;
-  const bool resting = thread_count_ > 0 && std::chrono::steady_clock::now() < retry_at_;
+  if (stop_.load(std::memory_order_acquire) || !engine_->committer->poison().ok()) return std::nullopt;
+  const bool resting = Resting();
   if (!resting) {
     for (const auto& [table_id, memory] : state_.tables) {
       if (!memory.frozen.empty() && !memory.flush_running) return Work{.kind = Work::Kind::kFlush, .table_id = table_id};
@@ -78,11 +90,12 @@ std::optional<Background::Work> Background::PickLocked() const {
   }
   if (!preparing_segment_ && !resting && engine_->log->SpareIsDue()) return Work{.kind = Work::Kind::kSegment};
   if (resting || running_compactions_ >= std::max(1, thread_count_ - 1)) return std::nullopt;
-  const std::shared_ptr<const Version> version = state_.VersionLocked();
-  PickerInput input{.version = version.get(), .busy = state_.busy_tablets, .now = engine_->clock.Now()};
+  std::shared_ptr<const ReadView> view = state_.ViewLocked();
+  PickerInput input{.version = view->version.get(), .busy = state_.busy_tablets, .now = engine_->clock.Now()};
   input.busy.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
-  if (std::optional<Choice> choice = PickCompaction(input)) return Work{.kind = Work::Kind::kCompaction, .choice = *std::move(choice)};
-  return std::nullopt;
+  std::optional<Choice> choice = PickCompaction(input);
+  if (!choice) return std::nullopt;
+  return Work{.kind = Work::Kind::kCompaction, .choice = *std::move(choice), .view = std::move(view)};
 }
 
 void Background::BeginLocked(const Work& work) {
@@ -112,7 +125,7 @@ void Background::Run(const Work& work) {
       status = engine_->log->PrepareSpare();
       break;
     case Work::Kind::kCompaction:
-      status = RunChoice(*engine_, work.choice, &stop_, counters_);
+      status = RunChoice(*engine_, work.view, work.choice, &stop_, counters_);
       break;
   }
   if (status.code() == absl::StatusCode::kAborted) counters_.jobs_discarded.fetch_add(1, std::memory_order_relaxed);
@@ -149,12 +162,37 @@ void Background::EndLocked(const Work& work, const absl::Status& status) {
     backoff_ = std::clamp(backoff_ * 2, kBackoffLeast, kBackoffMost);
     retry_at_ = std::chrono::steady_clock::now() + backoff_;
   } else if (status.ok()) {
-    state_.error.status = absl::OkStatus();
-    backoff_ = std::chrono::milliseconds(0);
-    retry_at_ = {};
+    ClearErrorLocked();
   }
   state_.writes_refused.store(state_.error.refuses_writes(), std::memory_order_release);
   state_.changed.SignalAll();
+}
+
+void Background::ClearErrorLocked() {
+  state_.mutex.AssertHeld();
+  state_.error.status = absl::OkStatus();
+  backoff_ = std::chrono::milliseconds(0);
+  retry_at_ = {};
+}
+
+std::optional<Event::Kind> Background::TakeNewsLocked() {
+  state_.mutex.AssertHeld();
+  if (!engine_->committer->poison().ok()) {
+    return std::exchange(poison_told_, true) ? std::nullopt : std::optional(Event::Kind::kPoisoned);
+  }
+  const bool runs = running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_;
+  if (state_.error.status.ok() || runs || Resting()) return std::nullopt;
+  // Its table was deleted, its tablet is left alone, or the log went on without a spare: no job is left whose success would end the error.
+  ClearErrorLocked();
+  state_.writes_refused.store(false, std::memory_order_release);
+  state_.changed.SignalAll();
+  return Event::Kind::kBackgroundRecovered;
+}
+
+void Background::Tell(Event::Kind news) {
+  const absl::Status poison = engine_->committer->poison();
+  if (news == Event::Kind::kPoisoned) return engine_->events.Report(news, std::string(ToStd(poison.message())), 0, poison);
+  engine_->events.Report(news, "what failed in the background is not due any more");
 }
 
 void Background::ReportOutcome(const absl::Status& status, bool was_failing) {
@@ -171,6 +209,7 @@ absl::Status Background::WaitUntil(const std::function<bool()>& done) {
   uint64_t failures_before = state_.error.failures;
   while (!done()) {
     if (stop_.load(std::memory_order_acquire)) return FailedPrecondition("the database was closed");
+    STELE_RETURN_IF_ERROR(engine_->committer->poison());
     if (state_.error.failures != failures_before && !state_.error.status.ok()) return state_.error.status;
     failures_before = state_.error.failures;  // what failed meanwhile was overcome meanwhile
     if (thread_count_ > 0) {
@@ -180,7 +219,7 @@ absl::Status Background::WaitUntil(const std::function<bool()>& done) {
     state_.mutex.Unlock();
     const bool stepped = Step();
     state_.mutex.Lock();
-    if (!stepped) return FailedPrecondition("nothing is due in the background that could end the wait");
+    if (!stepped && !done()) return FailedPrecondition("nothing is due in the background that could end the wait");
   }
   return absl::OkStatus();
 }
@@ -189,7 +228,7 @@ bool Background::IdleLocked() const {
   state_.mutex.AssertHeld();
   if (running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_) return false;
   // A resting engine is idle until its retry is due only when nothing failed.
-  return state_.error.status.ok() && !PickLocked().has_value();
+  return state_.error.status.ok() && engine_->committer->poison().ok() && !PickLocked().has_value();
 }
 
 absl::Status Background::ClaimTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {

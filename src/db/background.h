@@ -3,7 +3,8 @@
 // Order:     flushes first (writers wait for them), then a log segment, then compactions, at most one less than there are threads, so that
 //            a flush never waits behind a compaction (a single thread does one thing at a time).
 // Errors:    a failed job is tried again with backoff; the error is in EngineState, told once by Event, and gone when a job succeeds. A
-//            compaction that meets DataLoss leaves its tablet alone until the database is reopened.
+//            compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error also ends when what failed is
+//            not due any more. In a poisoned database nothing is due: nothing could be installed.
 // Manual:    with no threads, Step() runs one due job on the caller's thread, and whoever waits runs jobs itself: the same order of events
 //            each time, for tests.
 // Threads:   thread-safe. Jobs run without any lock; all threads of the engine are here.
@@ -24,6 +25,7 @@
 #include "compaction/picker.h"
 #include "db/engine_state.h"
 #include "db/jobs.h"
+#include "stele/options.h"
 
 namespace stele::internal {
 
@@ -41,7 +43,7 @@ class Background {
   bool Step();
 
   // Waits until `done` (called with the state's mutex held) is true. Answers early with the background error if a job fails after the call
-  // began, or FailedPrecondition when stopped.
+  // began, or FailedPrecondition when stopped or poisoned.
   absl::Status WaitUntil(const std::function<bool()>& done);
   // Nothing is due and nothing runs.
   bool IdleLocked() const;
@@ -58,6 +60,7 @@ class Background {
     enum class Kind { kFlush, kSegment, kCompaction } kind = Kind::kFlush;
     uint32_t table_id = 0;
     Choice choice;
+    std::shared_ptr<const ReadView> view;  // kCompaction: what was chosen from
   };
   void RunThread();
   std::optional<Work> PickLocked() const;
@@ -65,6 +68,11 @@ class Background {
   void Run(const Work& work);
   void EndLocked(const Work& work, const absl::Status& status);
   void ReportOutcome(const absl::Status& status, bool was_failing);
+  // While nothing is due: a poison not told yet, or the end of an error whose work is not due any more.
+  std::optional<Event::Kind> TakeNewsLocked();
+  void Tell(Event::Kind news);
+  bool Resting() const { return thread_count_ > 0 && std::chrono::steady_clock::now() < retry_at_; }
+  void ClearErrorLocked();
 
   Engine* const engine_;
   EngineState& state_;
@@ -76,6 +84,7 @@ class Background {
   int running_flushes_ = 0;
   int running_compactions_ = 0;
   bool preparing_segment_ = false;
+  bool poison_told_ = false;
   std::set<std::atomic<bool>*> claims_;  // the stop flags of callers' own compactions
   std::chrono::steady_clock::time_point retry_at_{};
   std::chrono::milliseconds backoff_{0};

@@ -89,7 +89,7 @@ absl::Status Committer::Admit(const Waiter& waiter) const {
   if (waiter.request.schema_generation != schema_generation()) return Aborted("the schema changed since the batch was made");
   for (const RowCondition& condition : waiter.request.conditions) {
     const std::shared_ptr<Memtable> active = state_->ActiveMemtable(condition.table_id, 0);
-    if (active.get() != condition.active) return Aborted("a memtable was frozen since the row was read");
+    if (active != condition.active) return Aborted("a memtable was frozen since the row was read");
     if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return Aborted("the row was written since it was read");
   }
   return absl::OkStatus();
@@ -163,9 +163,7 @@ void Committer::FreezeWhatIsFull() {
     const std::shared_ptr<Memtable> active = state_->ActiveMemtable(table_id, 0);
     if (active != nullptr && active->bytes() >= limits_.memtable_bytes) state_->Freeze(table_id);
   }
-  if (state_->memtable_bytes() > limits_.active_bytes_max) {
-    if (const std::optional<uint32_t> table_id = state_->TableToRelieve(limits_.active_bytes_max)) state_->Freeze(*table_id);
-  }
+  if (state_->memtable_bytes() > limits_.active_bytes_max) state_->Relieve(limits_.active_bytes_max);
   const bool needs_segment = log_->SpareIsDue();
   if (needs_segment && !needed_segment_) state_->Notify();
   needed_segment_ = needs_segment;
@@ -192,11 +190,14 @@ absl::Status Committer::poison() const {
 }
 
 void Committer::Poison(const absl::Status& status) {
-  MutexLock lock(mutex_);
-  if (!poison_.ok()) return;
-  poison_ =
-      FailedPrecondition("the database takes no more writes since a write could not be made safe ({}); close and reopen it to recover",
-                         ToStd(status.message()));
+  {
+    MutexLock lock(mutex_);
+    if (!poison_.ok()) return;
+    poison_ =
+        FailedPrecondition("the database takes no more writes since a write could not be made safe ({}); close and reopen it to recover",
+                           ToStd(status.message()));
+  }
+  state_->Notify();  // whoever waits for background work waits in vain from now on
 }
 
 }  // namespace stele::internal

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ namespace stele::internal {
 struct RowCondition {
   uint32_t table_id = 0;
   std::string row_key;
-  const Memtable* active = nullptr;
+  std::shared_ptr<const Memtable> active;  // held, so that no later memtable can stand at its address
   uint64_t sequence = 0;
 };
 
@@ -45,7 +46,7 @@ class Committer {
  public:
   struct Limits {
     uint64_t memtable_bytes = 0;
-    uint64_t active_bytes_max = 0;  // of all active memtables together: above, the largest is frozen
+    uint64_t active_bytes_max = 0;  // of all active memtables together: above, the largest are frozen
     uint64_t log_bytes_max = 0;
   };
   // What it is given outlives it. `log` may be null (read-only): every commit is then refused.

@@ -43,6 +43,8 @@ class Engine {
   // FailedPrecondition when closed, read-only, poisoned, or called in a fork of the process that opened it; the background error while
   // one lasts that refuses writes.
   absl::Status CheckWritable() const;
+  // The same but for the background error: for what makes room.
+  absl::Status CheckChangeable() const;
   absl::Status CheckOpen() const;
   // Waits for its turn when background work is behind; `bytes` are about to be written.
   absl::Status AwaitTurn(uint64_t bytes);

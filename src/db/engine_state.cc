@@ -169,6 +169,11 @@ std::optional<uint32_t> EngineState::TableWithOldestActive() const {
   return oldest_table;
 }
 
+void EngineState::Relieve(uint64_t active_bytes_max) {
+  while (const std::optional<uint32_t> table_id = TableToRelieve(active_bytes_max)) Freeze(*table_id);
+}
+
+// The table with the largest active memtable, if all of them together hold too much.
 std::optional<uint32_t> EngineState::TableToRelieve(uint64_t active_bytes_max) const {
   MutexLock lock(mutex);
   std::optional<uint32_t> largest_table;

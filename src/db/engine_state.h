@@ -58,7 +58,7 @@ class EngineState {
   // The newest published commit of all tables, seen at `now`.
   ReadPoint TakeReadPoint(int64_t now) const;
   std::shared_ptr<const ReadView> view() const;
-  std::shared_ptr<const Version> VersionLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return view_->version; }
+  std::shared_ptr<const ReadView> ViewLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return view_; }
   uint64_t published_sequence() const { return published_.load(std::memory_order_acquire); }
   // After every operation of every batch up to `sequence` is in its memtable. Pairs with the acquire of published_sequence(): whoever reads
   // at the sequence sees what was applied.
@@ -95,8 +95,9 @@ class EngineState {
   uint64_t FlushedThrough(const Memtable* except) const;
   // The table whose memtables hold the oldest commit, if any holds one in its active memtable and nothing frozen.
   std::optional<uint32_t> TableWithOldestActive() const;
-  // The table with the largest active memtable, if the active memtables together hold more than `active_bytes_max`.
-  std::optional<uint32_t> TableToRelieve(uint64_t active_bytes_max) const;
+  // Freezes the largest active memtables until those that stay active hold at most `active_bytes_max` together: what is not frozen is
+  // never flushed, and writers would wait for it for ever. As Freeze: for the commit leader.
+  void Relieve(uint64_t active_bytes_max);
   std::shared_ptr<TableCounters> Counters(uint32_t table_id) const;
 
   mutable Mutex mutex;
@@ -109,6 +110,7 @@ class EngineState {
   std::atomic<bool> writes_refused{false};
 
  private:
+  std::optional<uint32_t> TableToRelieve(uint64_t active_bytes_max) const;
   void RebuildTableLocked(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   std::shared_ptr<Memtable> NewMemtable(const FamilyList& families);
   std::vector<ViewTablet> OpenTablets(const TableState& state);

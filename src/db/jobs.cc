@@ -39,40 +39,32 @@ absl::StatusOr<TabletEdit> OrDiscard(absl::StatusOr<TabletEdit> tablet_edit) {
   return Aborted("{}", ToStd(tablet_edit.status().message()));
 }
 
-struct CompactionPlan {
-  std::shared_ptr<const ReadView> view;  // pins the inputs
-  CompactionInput input;
-};
-
-absl::StatusOr<CompactionPlan> PlanCompaction(Engine& engine, const Choice& choice, const std::atomic<bool>* stop) {
-  CompactionPlan plan{.view = engine.state.view()};
-  const TableView* table = plan.view->Find(choice.table_id);
+absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop) {
+  const TableView* table = view.Find(choice.table_id);
   if (table == nullptr || choice.tablet_index >= table->tablets.size()) return Aborted("the table was deleted meanwhile");
   const ViewTablet& tablet = table->tablets[choice.tablet_index];
   if (choice.input_end > tablet.stack.size() || choice.input_begin >= choice.input_end) return Aborted("the stack changed meanwhile");
-  CompactionInput& input = plan.input;
-  input = {.file_system = engine.options.file_system,
-           .directory = engine.directory,
-           .file_number = engine.NewFileNumber(),
-           .file_id = RandomSeed(),
-           .definition = table->state->definition,
-           .range = tablet.range,
-           .reaches_end = choice.input_end == tablet.stack.size(),
-           .now = engine.clock.Now(),
-           .row_group_bytes = engine.options.sizes.row_group_bytes,
-           .stop = stop};
+  CompactionInput input{.file_system = engine.options.file_system,
+                        .directory = engine.directory,
+                        .file_number = engine.NewFileNumber(),
+                        .file_id = RandomSeed(),
+                        .definition = table->state->definition,
+                        .range = tablet.range,
+                        .reaches_end = choice.input_end == tablet.stack.size(),
+                        .now = engine.clock.Now(),
+                        .row_group_bytes = engine.options.sizes.row_group_bytes,
+                        .stop = stop};
   for (size_t i = choice.input_begin; i < choice.input_end; ++i) {
     const ViewReference& reference = tablet.stack[i];
     if (reference.file->reader() == nullptr) return reference.file->open_status();
     input.inputs.push_back(reference.reference);
     input.readers.push_back(reference.file->reader());
   }
-  return plan;
+  return input;
 }
 
-absl::Status DropFiles(Engine& engine, const Choice& choice) {
-  const std::shared_ptr<const ReadView> view = engine.state.view();
-  const TableView* table = view->Find(choice.table_id);
+absl::Status DropFiles(Engine& engine, const ReadView& view, const Choice& choice) {
+  const TableView* table = view.Find(choice.table_id);
   if (table == nullptr) return Aborted("the table was deleted meanwhile");
   const Tablet& tablet = table->state->tablets.at(choice.tablet_index);
   const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<ptrdiff_t>(choice.input_begin),
@@ -144,13 +136,14 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
   return absl::OkStatus();
 }
 
-absl::Status RunChoice(Engine& engine, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters) {
-  if (choice.kind == ChoiceKind::kDropFiles) return DropFiles(engine, choice);
-  STELE_ASSIGN_OR_RETURN(const CompactionPlan plan, PlanCompaction(engine, choice, stop));
-  STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(plan.input));
+absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& view, const Choice& choice, const std::atomic<bool>* stop,
+                       JobCounters& counters) {
+  if (choice.kind == ChoiceKind::kDropFiles) return DropFiles(engine, *view, choice);
+  STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, *view, choice, stop));
+  STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
-    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, plan.input.definition->epoch));
-    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, plan.input.range, plan.input.inputs, output.file)));
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, input.definition->epoch));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, input.range, input.inputs, output.file)));
     Edit edit;
     if (output.file) edit.new_files.push_back(*output.file);
     edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
@@ -164,8 +157,8 @@ absl::Status RunChoice(Engine& engine, const Choice& choice, const std::atomic<b
   counters.compactions.fetch_add(1, std::memory_order_relaxed);
   counters.bytes_compacted.fetch_add(bytes, std::memory_order_relaxed);
   engine.events.Report(Event::Kind::kCompaction,
-                       fmt::format("table {}: {} SSTables merged into {} bytes, {} cells condemned ({})", plan.input.definition->name,
-                                   plan.input.inputs.size(), bytes, output.retention.cells_condemned, choice.reason),
+                       fmt::format("table {}: {} SSTables merged into {} bytes, {} cells condemned ({})", input.definition->name,
+                                   input.inputs.size(), bytes, output.retention.cells_condemned, choice.reason),
                        bytes);
   return absl::OkStatus();
 }

@@ -8,9 +8,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "compaction/picker.h"
+#include "read/read_view.h"
 
 namespace stele::internal {
 
@@ -28,7 +30,9 @@ struct JobCounters {
 // Flushes the table's oldest frozen memtable. OK also when the table is gone.
 absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters& counters);
 
-// `stop` set: gives up with Cancelled.
-absl::Status RunChoice(Engine& engine, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters);
+// `view`: what the choice was made from. A flush that is installed meanwhile moves the positions that the choice names, and a schema change
+// may make it wrong, so the job goes by that view. `stop` set: gives up with Cancelled.
+absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& view, const Choice& choice, const std::atomic<bool>* stop,
+                       JobCounters& counters);
 
 }  // namespace stele::internal

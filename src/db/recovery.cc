@@ -4,11 +4,14 @@
 
 #include "base/status.h"
 #include "db/engine.h"
+#include "db/jobs.h"
 #include "io/file_names.h"
 #include "mutation/batch.h"
 
 namespace stele::internal {
 namespace {
+
+constexpr size_t kSegmentsMax = 8;  // left by earlier sessions: few files to read at the next open
 
 absl::Status ReplayBatch(Engine& engine, uint64_t sequence, std::string_view batch) {
   BatchReader reader(batch);
@@ -55,9 +58,25 @@ absl::StatusOr<ReplayedLog> ReplayLog(Engine& engine, const LogReadOptions& opti
     return absl::OkStatus();
   };
   STELE_ASSIGN_OR_RETURN(replayed.tail, ReadLog(options, visit));
+  FreezeWhatIsFull(engine);
+  // The log may have been written under a larger budget.
+  engine.state.Relieve(engine.options.sizes.write_memory_bytes / 2);
   replayed.last_sequence = std::max(replayed.last_sequence, replayed.tail.last_sequence);
   engine.state.Publish(replayed.last_sequence);
   return replayed;
+}
+
+void ShortenLog(Engine& engine) {
+  if (engine.log->Parts().size() <= kSegmentsMax) return;
+  const std::shared_ptr<const ReadView> view = engine.state.view();
+  for (const auto& [table_id, table] : view->tables) {
+    engine.state.Freeze(table_id);
+    const size_t frozen = engine.state.view()->Find(table_id)->memtables.size() - 1;
+    for (size_t i = 0; i < frozen; ++i) {
+      if (!FlushOldestMemtable(engine, table_id, engine.background->counters()).ok()) return;
+    }
+  }
+  engine.installer->Install([](const Version&) { return Edit(); }).IgnoreError();
 }
 
 }  // namespace stele::internal

@@ -21,4 +21,8 @@ struct ReplayedLog {
 // `version` is installed in engine.state; memtables that grow full are frozen (and flushed later, in the background).
 absl::StatusOr<ReplayedLog> ReplayLog(Engine& engine, const LogReadOptions& options);
 
+// Every session begins a segment of its own and only an install releases any, so many short sessions would leave as many segments: once
+// there are some, flushes what they hold and lets them go. What fails here is background work's to try again. Before its threads start.
+void ShortenLog(Engine& engine);
+
 }  // namespace stele::internal

@@ -117,7 +117,7 @@ absl::Status CompactTablet(Engine& engine, uint32_t table_id, size_t tablet_inde
                         .input_begin = 0,
                         .input_end = stack_size,
                         .reason = "asked for"};
-    status = RunChoice(engine, choice, stop, engine.background->counters());
+    status = RunChoice(engine, view, choice, stop, engine.background->counters());
   } while (status.code() == absl::StatusCode::kAborted);  // a schema change or an excision came between
   engine.background->ReleaseTablet(table_id, tablet_index, stop);
   return status;
@@ -152,7 +152,7 @@ absl::StatusOr<uint32_t> CreateTable(Engine& engine, std::string_view name, cons
 }
 
 absl::Status DeleteTable(Engine& engine, std::string_view name) {
-  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  STELE_RETURN_IF_ERROR(engine.CheckChangeable());
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     const TableState* state = version.FindTable(name);
     if (state == nullptr) return NotFound("table \"{}\" does not exist", Printable(name));
@@ -200,6 +200,7 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     TableDefinition definition = *state->definition;
     definition.schema.SetProperty(property_key, value);
+    ++definition.epoch;
     Edit edit;
     edit.tables.push_back({.table_id = table_id, .definition = std::make_shared<const TableDefinition>(std::move(definition))});
     return edit;

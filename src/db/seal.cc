@@ -98,7 +98,7 @@ absl::StatusOr<Seals> MakeSeals(Engine& engine, const SealPlan& plan) {
                                       .qualifier = column.qualifier});
     }
     seals.conditions.push_back(
-        {.table_id = row.table_id, .row_key = row_key, .active = table->memtables.front().get(), .sequence = point.sequence});
+        {.table_id = row.table_id, .row_key = row_key, .active = table->memtables.front(), .sequence = point.sequence});
   }
   return seals;
 }

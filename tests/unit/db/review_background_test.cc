@@ -1,0 +1,225 @@
+// Where background work meets what happens beside it: choices that grow old, errors that nothing would end, a poisoned database, files that
+// nothing needs any more, memory that only a flush gives back.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compaction/picker.h"
+#include "db/engine.h"
+#include "db/jobs.h"
+#include "io/crash_file_system.h"
+#include "io/file_names.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
+
+class ReviewDatabase {
+ public:
+  explicit ReviewDatabase(EngineOptions options) { Open(std::move(options)); }
+  ReviewDatabase() : ReviewDatabase(SmallEngineOptions(nullptr)) {}
+
+  void Open(EngineOptions options) {
+    options.file_system = &file_system;
+    clock = std::static_pointer_cast<ManualClock>(options.database.clock);
+    options.database.on_event = [this](const Event& event) { events.push_back(event.kind); };
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", std::move(options));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    local = *std::move(opened);
+    database = Database(local);
+  }
+  void Drop() {
+    database = Database();
+    local.reset();
+  }
+  Engine& engine() { return *local->engine(); }
+
+  size_t CountFiles(FileType type) const {
+    size_t count = 0;
+    const absl::StatusOr<std::vector<std::string>> names = const_cast<CrashFileSystem&>(file_system).List("/db");
+    for (const std::string& name : *names) {
+      const std::optional<FileName> parsed = ParseFileName(name);
+      if (parsed && parsed->type == type) ++count;
+    }
+    return count;
+  }
+
+  CrashFileSystem file_system;
+  std::vector<Event::Kind> events;
+  std::shared_ptr<ManualClock> clock;
+  std::shared_ptr<LocalDatabase> local;
+  Database database;
+};
+
+RowMutation Set(const std::string& row_key, Timestamp timestamp, size_t value_bytes = 1) {
+  return RowMutation(row_key).SetCell("f", "q", timestamp, std::string(value_bytes, 'v'));
+}
+
+bool Has(const Table& table, const std::string& row_key) {
+  const absl::StatusOr<bool> found = table.Exists(row_key);
+  EXPECT_TRUE(found.ok()) << found.status();
+  return found.ok() && *found;
+}
+
+struct Picked {
+  std::shared_ptr<const ReadView> view;
+  Choice choice;
+};
+
+// A table whose one file is condemned by age, and what the picker says to it.
+Picked PickCondemnedFile(ReviewDatabase& store, Table* table) {
+  *table = *store.database.CreateTable("t", Schema().AddFamily("f", GcRule::MaxAge(std::chrono::seconds(100))));
+  EXPECT_TRUE(table->Apply(Set("old", Ms(1000))).ok());
+  EXPECT_TRUE(table->Flush().ok());
+  store.clock->Advance(std::chrono::seconds(1000));
+  Picked picked{.view = store.engine().state.view()};
+  const std::optional<Choice> choice = PickCompaction({.version = picked.view->version.get(), .now = store.engine().clock.Now()});
+  EXPECT_TRUE(choice && choice->kind == ChoiceKind::kDropFiles);
+  picked.choice = *choice;
+  return picked;
+}
+
+TEST(ReviewBackgroundTest, AFlushBetweenChoiceAndJobDoesNotChangeWhichFilesAreDropped) {
+  ReviewDatabase store;
+  Table table;
+  const Picked picked = PickCondemnedFile(store, &table);
+  ASSERT_TRUE(table.Apply(RowMutation("new").SetCell("f", "q", "v")).ok());
+  ASSERT_TRUE(table.Flush().ok());
+  ASSERT_TRUE(RunChoice(store.engine(), picked.view, picked.choice, nullptr, store.engine().background->counters()).ok());
+  EXPECT_TRUE(Has(table, "new"));
+  EXPECT_EQ(store.engine().state.view()->version->Files().size(), 1u);
+}
+
+TEST(ReviewBackgroundTest, AChoiceMadeUnderAnOlderRuleIsDiscarded) {
+  ReviewDatabase store;
+  Table table;
+  const Picked picked = PickCondemnedFile(store, &table);
+  ASSERT_TRUE(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::None())}).ok());
+  EXPECT_EQ(RunChoice(store.engine(), picked.view, picked.choice, nullptr, store.engine().background->counters()).code(),
+            absl::StatusCode::kAborted);
+  EXPECT_TRUE(Has(table, "old"));
+}
+
+std::vector<Table> MakeTables(ReviewDatabase& store, int count) {
+  std::vector<Table> tables;
+  for (int i = 0; i < count; ++i) {
+    tables.push_back(*store.database.CreateTable("t" + std::to_string(i), Schema().AddFamily("f")));
+  }
+  return tables;
+}
+
+WriteBatch BatchOver(const std::vector<Table>& tables, size_t value_bytes) {
+  WriteBatch batch;
+  for (const Table& table : tables) batch.Add(table, Set("r", Ms(1), value_bytes));
+  return batch;
+}
+
+// What is not frozen is never flushed: were it above the cap, writers would wait for it for ever.
+TEST(ReviewBackgroundTest, ABatchOverManyTablesLeavesNoMoreUnfrozenThanWritersMayWaitFor) {
+  ReviewDatabase store;
+  const std::vector<Table> tables = MakeTables(store, 12);
+  ASSERT_TRUE(store.database.Apply(BatchOver(tables, 9000)).ok());
+  ASSERT_TRUE(store.database.WaitForIdle().ok());
+  EXPECT_LT(store.engine().state.memtable_bytes(), store.engine().options.sizes.write_memory_bytes);
+}
+
+TEST(ReviewBackgroundTest, ALogWrittenUnderALargerBudgetDoesNotFillTheSmallerOne) {
+  EngineOptions large = SmallEngineOptions(nullptr);
+  large.sizes.memtable_bytes = large.sizes.write_memory_bytes = 8 << 20;
+  ReviewDatabase store(large);
+  ASSERT_TRUE(store.database.Apply(BatchOver(MakeTables(store, 12), 9000)).ok());
+  store.Drop();
+  store.Open(SmallEngineOptions(nullptr));
+  ASSERT_TRUE(store.database.WaitForIdle().ok());
+  EXPECT_LT(store.engine().state.memtable_bytes(), store.engine().options.sizes.write_memory_bytes);
+}
+
+TEST(ReviewBackgroundTest, AnErrorEndsWithTheTableThatCausedIt) {
+  ReviewDatabase store;
+  const std::vector<Table> tables = MakeTables(store, 2);
+  ASSERT_TRUE(tables[0].Exists("r").ok());
+  Table broken = tables[0];
+  Table sound = tables[1];
+  ASSERT_TRUE(broken.Apply(Set("r", Ms(1))).ok());
+  store.file_system.FailKind(CallKind::kCreate, 1, {.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
+  EXPECT_EQ(broken.Flush().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(sound.Apply(Set("r", Ms(1))).code(), absl::StatusCode::kResourceExhausted);
+  // Deleting makes room, and so is not refused.
+  ASSERT_TRUE(store.database.DeleteTable("t0").ok());
+  ASSERT_TRUE(store.database.WaitForIdle().ok());
+  EXPECT_TRUE(store.database.Stats().last_background_error.ok());
+  EXPECT_TRUE(sound.Apply(Set("r", Ms(1))).ok());
+}
+
+TEST(ReviewBackgroundTest, NothingIsDueInAPoisonedDatabaseAndWaitersAreTold) {
+  ReviewDatabase store;
+  Table table = MakeTables(store, 1)[0];
+  ASSERT_TRUE(table.Apply(Set("r", Ms(1))).ok());
+  store.engine().state.Freeze(table.backend() == nullptr ? 0 : store.engine().state.view()->tables.begin()->first);
+  store.file_system.FailKind(CallKind::kSync, 1, {.error_number = EIO, .path_part = ".log"});
+  EXPECT_FALSE(store.database.Sync().ok());
+  const size_t files = store.CountFiles(FileType::kSstable);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(store.engine().background->Step());
+  EXPECT_EQ(store.CountFiles(FileType::kSstable), files);
+  EXPECT_EQ(store.database.WaitForIdle().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(std::count(store.events.begin(), store.events.end(), Event::Kind::kPoisoned), 1);
+  EXPECT_TRUE(Has(table, "r"));
+}
+
+TEST(ReviewBackgroundTest, FilesGoWithTheirTableAndTheirRows) {
+  ReviewDatabase store;
+  std::vector<Table> tables = MakeTables(store, 2);
+  for (Table& table : tables) {
+    ASSERT_TRUE(table.Apply(Set("r", Ms(1))).ok());
+    ASSERT_TRUE(table.Flush().ok());
+  }
+  ASSERT_EQ(store.CountFiles(FileType::kSstable), 2u);
+  ASSERT_TRUE(store.database.DeleteTable("t0").ok());
+  EXPECT_EQ(store.CountFiles(FileType::kSstable), 1u);
+  const Snapshot snapshot = *store.database.GetSnapshot();
+  ASSERT_TRUE(tables[1].DropRowRange(RowRange::All()).ok());
+  EXPECT_EQ(store.CountFiles(FileType::kSstable), 1u);
+  EXPECT_TRUE(*tables[1].Exists("r", {}, {.snapshot = snapshot}));
+}
+
+TEST(ReviewBackgroundTest, FilesOfDroppedRowsGoAtOnceWhenNobodyReadsThem) {
+  ReviewDatabase store;
+  Table table = MakeTables(store, 1)[0];
+  ASSERT_TRUE(table.Apply(Set("r", Ms(1))).ok());
+  ASSERT_TRUE(table.Flush().ok());
+  ASSERT_TRUE(table.DropRowRange(RowRange::All()).ok());
+  EXPECT_EQ(store.CountFiles(FileType::kSstable), 0u);
+}
+
+TEST(ReviewBackgroundTest, APropertyIsSetAndStays) {
+  ReviewDatabase store;
+  Table table = MakeTables(store, 1)[0];
+  ASSERT_TRUE(table.SetProperty("color", "blue").ok());
+  ASSERT_TRUE(table.SetProperty("color", "red").ok());
+  table = Table();
+  store.Drop();
+  store.Open(SmallEngineOptions(nullptr));
+  EXPECT_EQ(store.database.OpenTable("t0")->schema()->properties().at("color"), "red");
+}
+
+TEST(ReviewBackgroundTest, ShortSessionsDoNotPileUpLogSegments) {
+  ReviewDatabase store;
+  MakeTables(store, 1);
+  constexpr int kSessions = 40;
+  for (int i = 0; i < kSessions; ++i) {
+    store.Drop();
+    store.Open(SmallEngineOptions(nullptr));
+    ASSERT_TRUE(store.database.OpenTable("t0")->Apply(Set("r" + std::to_string(i), Ms(1))).ok());
+    ASSERT_LE(store.CountFiles(FileType::kSegment), 12u);
+  }
+  const Table table = *store.database.OpenTable("t0");
+  for (int i = 0; i < kSessions; ++i) EXPECT_TRUE(Has(table, "r" + std::to_string(i)));
+}
+
+}  // namespace
+}  // namespace stele::internal
