@@ -58,6 +58,16 @@ absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext
   return engine.committer->Commit(std::move(request));
 }
 
+// Before all else in the batch: what one entry writes must not fall to the seal of another that has the same row.
+void AppendSeals(const SealPlan& plan, const Seals& seals, BatchWriter* writer) {
+  for (const SealPlan::Row& row : plan.rows) {
+    const std::span<const BatchOp> ops = seals.OpsOf(row.entry);
+    if (ops.empty()) continue;
+    writer->StartRow(row.table_id, row.mutation->row_key());
+    for (const BatchOp& op : ops) writer->Add(op);
+  }
+}
+
 // One attempt. Aborted: again.
 absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options) {
   const WriteContext context = TakeContext(engine, now);
@@ -68,9 +78,10 @@ absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, in
     STELE_ASSIGN_OR_RETURN(seals, MakeSeals(engine, plan));
   }
   BatchWriter writer;
+  AppendSeals(plan, seals, &writer);
   for (size_t i = 0; i < entries.size(); ++i) {
     STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*context.view, entries[i].table_id));
-    const absl::Status status = AppendMutation(*entries[i].mutation, schema, context.now, &writer, seals.OpsOf(i));
+    const absl::Status status = AppendMutation(*entries[i].mutation, schema, context.now, &writer, {});
     if (!status.ok()) return entries.size() == 1 ? status : WithContext(status, fmt::format("mutation {} of the batch", i));
   }
   if (writer.row_count() == 0) return absl::OkStatus();

@@ -101,8 +101,9 @@ std::string HistoryRunner::DeleteUnsure(const RowSetOfTables& rows) {
 
 std::string HistoryRunner::Checkpoint(const std::string& name, bool adopt) {
   const std::string directory = "/" + name;
-  if (directory == directory_) return "";
+  if (directory == directory_ || spoilt_copies_.contains(name)) return "";
   absl::Status status = database_.Checkpoint(directory);
+  if (Crashed()) spoilt_copies_.insert(name);  // half a copy is refused, for its owner to remove
   if (!status.ok()) return "Checkpoint: " + status.ToString();
   {
     absl::StatusOr<Database> copy = Open(directory, /*read_only=*/true);

@@ -170,8 +170,10 @@ std::string HistoryRunner::RunWrite(const Term& operation) {
   if (!wrong.empty() || !status.ok()) return wrong;
   journal_.push_back(operation);
   const bool durable = !(operation.Is("apply") || operation.Is("batch")) || operation.Text(0) == "d";
-  // A batch of nothing writes nothing, and so syncs nothing.
-  if (durable && !(operation.Is("batch") && operation.size() == 1)) MarkDurable();
+  // What changes nothing writes nothing, and so syncs nothing.
+  const bool nothing =
+      (operation.Is("batch") && operation.size() == 1) || (operation.Is("droprange") && ToRowRange(operation[1]).IsEmpty());
+  if (durable && !nothing) MarkDurable();
   return "";
 }
 

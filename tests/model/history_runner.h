@@ -105,6 +105,7 @@ class HistoryRunner {
   History journal_;           // acked writes since, and the clock
   size_t durable_count_ = 0;  // of them survive a power loss
   History unsure_;            // writes that failed as the crash came: done or not
+  std::set<std::string> spoilt_copies_;
   bool acked_after_crash_ = false;  // an entry of a bulk, behind one that met the crash
   std::map<std::string, uint64_t> coverage_;
 };
