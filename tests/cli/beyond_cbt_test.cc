@@ -1,0 +1,138 @@
+// The verbs and formats that cbt does not have.
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "cli/command_fixture.h"
+#include "stele/stele.h"
+
+namespace stele {
+namespace {
+
+class BeyondCbtTest : public CommandTest {
+ protected:
+  void SetUp() override {
+    EXPECT_EQ(Output({"createtable", "t", "families=f:maxversions=2,g"}), "");
+    EXPECT_EQ(Output({"set", "t", "a", "f:q=1@1000", "f:q=2@2000", "f:q=3@3000", "g:x=plain@1000"}), "");
+    EXPECT_EQ(Output({"set", "t", "b\xff", "g:\xfe=\xfd@1000"}), "");
+    EXPECT_EQ(Output({"set", "t", "c", "g:=@1000", "g:y=say \"a, b\"\n@5000"}), "");
+  }
+};
+
+constexpr char kJsonl[] =
+    R"({"row":"a","cells":[{"family":"f","qualifier":"q","timestamp":3000,"value":"3"},)"
+    R"({"family":"f","qualifier":"q","timestamp":2000,"value":"2"},{"family":"g","qualifier":"x","timestamp":1000,"value":"plain"}]})"
+    "\n"
+    R"({"row_base64":"Yv8=","cells":[{"family":"g","qualifier_base64":"/g==","timestamp":1000,"value_base64":"/Q=="}]})"
+    "\n"
+    R"({"row":"c","cells":[{"family":"g","qualifier":"","timestamp":1000,"value":""},)"
+    R"({"family":"g","qualifier":"y","timestamp":5000,"value":"say \"a, b\"\n"}]})"
+    "\n";
+
+TEST_F(BeyondCbtTest, ExportJsonlComesBack) {
+  EXPECT_EQ(Output({"export", "t"}), kJsonl);
+  const std::string path = WriteFile("t.jsonl", kJsonl);
+  EXPECT_EQ(Output({"createtable", "copy", "families=f:maxversions=2,g"}), "");
+  EXPECT_EQ(Run({"import", "copy", path}).err, "Done importing 3 rows.\n");
+  EXPECT_EQ(Output({"export", "copy"}), kJsonl);
+  EXPECT_EQ(Output({"read", "t", "--format", "jsonl"}), kJsonl);
+}
+
+TEST_F(BeyondCbtTest, ExportCsvComesBack) {
+  const std::string path = Path("t.csv");
+  EXPECT_EQ(RunPlain({"--db", database(), "-o", path, "export", "t", "format=csv"}).out, "");
+  EXPECT_EQ(Output({"createtable", "copy", "families=f:maxversions=2,g"}), "");
+  const CommandResult imported = Run({"import", "copy", path, "timestamp=value-encoded"});
+  EXPECT_EQ(imported.exit_status, 0) << imported.err;
+  EXPECT_EQ(Output({"export", "copy"}), kJsonl);
+}
+
+TEST_F(BeyondCbtTest, Formats) {
+  EXPECT_EQ(Output({"ls", "--format", "json"}), "[\n  {\n    \"table\": \"t\"\n  }\n]\n");
+  EXPECT_EQ(Output({"ls", "t", "--format=csv"}), "family,gc_policy,value_type\nf,versions() > 2,{}\ng,,{}\n");
+  EXPECT_EQ(Output({"count", "t", "--format", "jsonl"}), "{\"count\":3}\n");
+  EXPECT_EQ(Output({"read", "t", "prefix=a", "columns=f:q", "cells-per-column=1", "--format", "csv"}),
+            "row,family,qualifier,timestamp,value\na,f,q,3000,3\n");
+  EXPECT_EQ(Output({"read", "t", "prefix=none", "--format", "json"}), "[]\n");
+  ExpectError({"ls", "--format", "xml"}, 2, "table, json, jsonl or csv");
+}
+
+TEST_F(BeyondCbtTest, DropRowRange) {
+  EXPECT_EQ(Output({"droprowrange", "t", "prefix=b"}), "");
+  EXPECT_EQ(Output({"count", "t"}), "2\n");
+  EXPECT_EQ(Output({"droprowrange", "t", "start=b", "end=d"}), "");
+  EXPECT_EQ(Output({"read", "t", "keys-only=true", "--format", "csv"}),
+            "row,family,qualifier,timestamp,value\na,f,q,3000,\na,f,q,2000,\na,g,x,1000,\n");
+  ExpectError({"droprowrange", "t", "prefix="}, 1, "Dropping row range");
+}
+
+TEST_F(BeyondCbtTest, CompactDropsWhatThePolicyCondemns) {
+  EXPECT_EQ(Output({"flush", "t"}), "");
+  EXPECT_EQ(Output({"compact"}), "");
+  EXPECT_EQ(Output({"stats", "t", "--format", "jsonl"}).rfind(R"({"what":"table","name":"t","rows":3,"cells":6,)", 0), 0u);
+  EXPECT_EQ(Output({"export", "t"}), kJsonl);
+  EXPECT_EQ(Output({"stats", "--format", "jsonl"}).rfind("{\"name\":\"tables\",\"value\":1}\n{\"name\":\"files\",\"value\":1}\n", 0), 0u);
+}
+
+TEST_F(BeyondCbtTest, CheckpointIsADatabase) {
+  EXPECT_EQ(Output({"checkpoint", Path("copy")}), "");
+  EXPECT_EQ(Output({"deleteallrows", "t"}), "");
+  const CommandResult result = RunPlain({"--db", Path("copy"), "export", "t"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out, kJsonl);
+}
+
+TEST_F(BeyondCbtTest, VerifyFindsDamage) {
+  EXPECT_EQ(Output({"flush"}), "");
+  EXPECT_EQ(Output({"verify"}).rfind("ok: ", 0), 0u);
+  std::string sstable;
+  for (const auto& entry : std::filesystem::directory_iterator(database())) {
+    if (entry.path().extension() == ".sst") sstable = entry.path();
+  }
+  ASSERT_NE(sstable, "");
+  std::FILE* const file = std::fopen(sstable.c_str(), "r+b");
+  ASSERT_NE(file, nullptr);
+  std::fseek(file, 20, SEEK_SET);
+  const int byte = std::fgetc(file);
+  std::fseek(file, 20, SEEK_SET);
+  std::fputc(byte ^ 0xff, file);
+  std::fclose(file);
+  const CommandResult result = Run({"verify"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find(std::filesystem::path(sstable).filename().string()), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("damages found"), std::string::npos) << result.err;
+}
+
+TEST_F(BeyondCbtTest, DumpShowsEveryKindOfFile) {
+  EXPECT_EQ(Output({"flush"}), "");
+  int shown = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(database())) {
+    const CommandResult result = RunPlain({"dump", entry.path()});
+    EXPECT_EQ(result.exit_status, 0) << entry.path() << result.err;
+    EXPECT_FALSE(result.out.empty()) << entry.path();
+    ++shown;
+    if (entry.path().extension() != ".sst") continue;
+    const CommandResult cells = RunPlain({"dump", entry.path(), "cells=true"});
+    EXPECT_NE(cells.out.find("plain"), std::string::npos) << cells.out;
+  }
+  EXPECT_GE(shown, 5);  // CURRENT, LOCK, manifest, segment, SSTable
+  ExpectError({"dump", WriteFile("notes.txt", "nothing of Stele's in here")}, 1, "neither its bytes nor its name");
+  ExpectError({"dump", WriteFile("000007.sst", "not an SSTable at all, in spite of its name")}, 1, "000007.sst");
+  ExpectError({"dump", Path("missing")}, 1, "missing");
+}
+
+TEST_F(BeyondCbtTest, HelpAndVersion) {
+  EXPECT_EQ(Output({"version"}).rfind("stele ", 0), 0u);
+  const std::string help = Output({"help"});
+  for (const char* verb :
+       {"createtable", "ls",         "deletetable",  "createfamily", "deletefamily", "setgcpolicy", "setvaluetype", "set",
+        "addtocell",   "read",       "lookup",       "count",        "import",       "deleterow",   "deletecolumn", "deleteallrows",
+        "help",        "version",    "droprowrange", "export",       "compact",      "flush",       "stats",        "verify",
+        "salvage",     "checkpoint", "dump",         "bench"}) {
+    EXPECT_NE(help.find(std::string("stele ") + verb + " "), std::string::npos) << verb;
+    EXPECT_EQ(Output({"help", verb}).rfind(std::string("stele ") + verb, 0), 0u) << verb;
+  }
+}
+
+}  // namespace
+}  // namespace stele

@@ -1,0 +1,92 @@
+#include "cli/command_fixture.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace stele {
+namespace {
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+}  // namespace
+
+CommandTest::CommandTest() : directory_(testing::TempDir() + "stele-cli-XXXXXX") {
+  if (mkdtemp(directory_.data()) == nullptr) ADD_FAILURE() << "no temporary directory";
+}
+
+CommandTest::~CommandTest() {
+  std::error_code error;
+  std::filesystem::remove_all(directory_, error);
+}
+
+std::string CommandTest::Path(std::string_view name) const { return directory_ + "/" + std::string(name); }
+
+std::string CommandTest::WriteFile(std::string_view name, std::string_view bytes) const {
+  const std::string path = Path(name);
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const {
+  const char* const program = std::getenv("STELE_COMMAND");
+  if (program == nullptr) {
+    ADD_FAILURE() << "STELE_COMMAND is not set: run this through ctest";
+    return {};
+  }
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::string zone = "TZ=UTC";
+  char* const environment[] = {zone.data(), nullptr};
+  const std::string out = Path("stdout");
+  const std::string err = Path("stderr");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, program, &actions, nullptr, argv.data(), environment);
+  posix_spawn_file_actions_destroy(&actions);
+  EXPECT_EQ(error, 0) << program;
+  if (error != 0) return {};
+  int how = 0;
+  waitpid(pid, &how, 0);
+  return CommandResult{WIFEXITED(how) ? WEXITSTATUS(how) : -1, ReadAll(out), ReadAll(err)};
+}
+
+CommandResult CommandTest::Run(const std::vector<std::string>& args) const {
+  std::vector<std::string> all = {"--db", database()};
+  all.insert(all.end(), args.begin(), args.end());
+  return RunPlain(all);
+}
+
+std::string CommandTest::Output(const std::vector<std::string>& args) const {
+  const CommandResult result = Run(args);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+void CommandTest::ExpectError(const std::vector<std::string>& args, int exit_status, std::string_view text) const {
+  const CommandResult result = Run(args);
+  EXPECT_EQ(result.exit_status, exit_status) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err.rfind("stele: ", 0), 0u) << result.err;
+  EXPECT_NE(result.err.find(text), std::string::npos) << result.err;
+}
+
+}  // namespace stele
