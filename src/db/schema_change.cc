@@ -252,7 +252,9 @@ absl::Status CompactTable(Engine& engine, uint32_t table_id, const KeyRange& ran
     if (!table->tablets[i].range.Overlaps(range)) continue;
     if (options.stop.stop_requested())
       return Cancelled("the compaction was stopped by its stop token; tablets finished before stay compacted");
-    STELE_RETURN_IF_ERROR(CompactTablet(engine, table_id, i, &stop));
+    const absl::Status status = CompactTablet(engine, table_id, i, &stop);
+    if (absl::IsCancelled(status)) STELE_RETURN_IF_ERROR(engine.CheckOpen());  // stopped by Close, not by the caller
+    STELE_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }

@@ -28,7 +28,7 @@ namespace stele::internal {
 // The rows of a write that need sealing, by entry.
 struct SealPlan {
   struct Row {
-    size_t entry = 0;
+    size_t entry = 0;  // the first of the row in the batch: there the seal goes, before all that the batch does to the row
     uint32_t table_id = 0;
     const RowMutation* mutation = nullptr;
   };

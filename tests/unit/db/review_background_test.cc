@@ -196,6 +196,21 @@ TEST(ReviewBackgroundTest, FilesOfDroppedRowsGoAtOnceWhenNobodyReadsThem) {
   EXPECT_EQ(store.CountFiles(FileType::kSstable), 0u);
 }
 
+// Engine rule 8: what the batch itself sets is not what the rule had condemned before it.
+TEST(ReviewBackgroundTest, ASealComesBeforeWhatEarlierEntriesOfItsBatchDoToTheRow) {
+  ReviewDatabase store;
+  Table table = *store.database.CreateTable("t", Schema().AddFamily("f", GcRule::MaxNumVersions(2)));
+  for (const int64_t millis : {8, 9, 10}) ASSERT_TRUE(table.Apply(Set("r", Ms(millis))).ok());
+  WriteBatch batch;
+  batch.Add(table, Set("r", Ms(5)));
+  batch.Add(table, RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{.start = Ms(10), .end = Ms(11)}));
+  ASSERT_TRUE(store.database.Apply(batch).ok());
+  std::vector<int64_t> micros;
+  const std::optional<Row> row = *table.ReadRow("r");
+  for (const CellView& cell : row->cells()) micros.push_back(cell.timestamp().micros());
+  EXPECT_EQ(micros, (std::vector<int64_t>{9000, 5000}));  // not 8000, which was condemned
+}
+
 TEST(ReviewBackgroundTest, APropertyIsSetAndStays) {
   ReviewDatabase store;
   Table table = MakeTables(store, 1)[0];
