@@ -14,7 +14,6 @@
 #include "base/random.h"
 #include "db/engine.h"
 #include "io/crash_file_system.h"
-#include "io/mem_file_system.h"
 #include "manifest/version.h"
 #include "support/db_workload.h"
 
@@ -29,7 +28,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// The workload on a database that never fails: its state after each number of writes, and what each checkpoint copied.
+// The workload, and the state after each number of its writes on a database that never fails.
 struct Course {
   std::vector<WorkloadStep> steps;
   std::vector<std::string> states;
@@ -37,16 +36,9 @@ struct Course {
 
 Course RunUndisturbed(uint64_t seed) {
   Course course{.steps = MakeWorkload(seed, kStepCount)};
-  MemFileSystem files;
-  WorkloadDatabase database(&files);
-  EXPECT_EQ(database.Open(), absl::OkStatus());
-  course.states.emplace_back();
-  for (const WorkloadStep& step : course.steps) {
-    const absl::Status status = database.Run(step);
-    EXPECT_EQ(status, absl::OkStatus()) << "seed " << seed << ": " << ToText(step);
-    if (!status.ok()) break;
-    if (step.ChangesState()) course.states.push_back(DumpDatabase(database.database()).value_or("unreadable"));
-  }
+  absl::StatusOr<std::vector<std::string>> states = StatesOf(course.steps);
+  EXPECT_TRUE(states.ok()) << "seed " << seed << ": " << states.status();
+  if (states.ok()) course.states = *std::move(states);
   return course;
 }
 

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "io/file_names.h"
+#include "io/mem_file_system.h"
 
 namespace stele::internal {
 namespace {
@@ -164,6 +165,19 @@ std::vector<WorkloadStep> MakeWorkload(uint64_t seed, size_t step_count) {
   return steps;
 }
 
+absl::StatusOr<std::vector<std::string>> StatesOf(const std::vector<WorkloadStep>& steps) {
+  MemFileSystem files;
+  WorkloadDatabase database(&files);
+  STELE_RETURN_IF_ERROR(database.Open());
+  std::vector<std::string> states(1);
+  for (const WorkloadStep& step : steps) {
+    if (const absl::Status status = database.Run(step); !status.ok()) return WithContext(status, ToText(step));
+    if (!step.ChangesState()) continue;
+    STELE_ASSIGN_OR_RETURN(states.emplace_back(), DumpDatabase(database.database()));
+  }
+  return states;
+}
+
 std::string CheckpointDirectory(uint64_t salt) { return fmt::format("/copy{}", salt % kWorkloadCheckpoints); }
 
 absl::Status WorkloadDatabase::Open() {
@@ -238,7 +252,7 @@ absl::Status WorkloadDatabase::Run(const WorkloadStep& step) {
 
 absl::Status WorkloadDatabase::WriteProbe(std::string_view value) {
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, database_.ListTables());
-  if (names.empty()) return database_.CreateTable("probe", Schema().AddFamily("f")).status();
+  if (names.empty()) return database_.CreateTable("probe", Schema().AddFamily("g")).status();
   STELE_ASSIGN_OR_RETURN(Table table, database_.OpenTable(names.front()));
   return table.Apply(RowMutation("probe").SetCell("g", "q", Timestamp::FromMicros(1000), value), {.durability = Durability::kDisk});
 }

@@ -61,6 +61,9 @@ std::string ToText(const WorkloadStep& step);
 // Begins with the creation of two tables. A step may fail only where something is wrong with the disk.
 std::vector<WorkloadStep> MakeWorkload(uint64_t seed, size_t step_count);
 
+// The contents of a database after each number of state-changing steps, when nothing goes wrong; first those of a new one.
+absl::StatusOr<std::vector<std::string>> StatesOf(const std::vector<WorkloadStep>& steps);
+
 inline constexpr int kWorkloadCheckpoints = 2;
 std::string CheckpointDirectory(uint64_t salt);
 
