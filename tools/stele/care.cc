@@ -79,7 +79,7 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   Listing listing{.names = {"file", "offset", "table", "rows", "families", "what"}};
   for (const Damage& damage : report.damages) {
     std::string families;
-    for (const std::string& family : damage.families) families += (families.empty() ? "" : ",") + family;
+    for (const std::string& family : damage.families) families.append(families.empty() ? "" : ",").append(family);
     listing.records.push_back({damage.file, damage.offset, damage.table, damage.rows.ToString(), families, damage.what});
   }
   const Format format = session.options().format;

@@ -110,7 +110,7 @@ absl::Status RunSetGcPolicy(Session& session, const std::vector<std::string>& ar
   size_t end = args.size();
   if (end > 3 && args.back() == "force") --end;
   std::string text;
-  for (size_t i = 2; i < end; ++i) text += (text.empty() ? "" : " ") + args[i];
+  for (size_t i = 2; i < end; ++i) text.append(i == 2 ? "" : " ").append(args[i]);
   auto rule = GcRule::Parse(text);
   if (!rule.ok()) return UsageError(fmt::format("invalid GC policy: {}", internal::ToStd(rule.status().message())));
   return ChangeFamily(session, args[0], FamilyChange::Update(args[1], *std::move(rule)), "Setting GC policy");

@@ -105,7 +105,7 @@ class RowPrinter {
 
   void EndRow() {
     in_row_ = false;
-    if (format() == Format::kJson) session_.Print((row_count_ == 1 ? "\n  " : ",\n  ") + json_.dump());
+    if (format() == Format::kJson) session_.Print(fmt::format("{}\n  {}", row_count_ == 1 ? "" : ",", json_.dump()));
     if (format() == Format::kJsonl) session_.Print(json_.dump() + "\n");
     if (format() == Format::kText || format() == Format::kTable) session_.Print("\n");
   }
