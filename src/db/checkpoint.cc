@@ -24,10 +24,15 @@ constexpr size_t kCopyBytes = size_t{1} << 20;
 
 uint64_t CheckpointId(uint64_t database_id) { return Checksum64("checkpoint", database_id); }
 
+// A copy of "mem:" is on disk: nobody could open it in memory.
+FileSystem* TargetOf(Engine& engine) {
+  return engine.options.owned_file_system != nullptr ? PosixFileSystem() : engine.options.file_system;
+}
+
 class CheckpointWriter {
  public:
   CheckpointWriter(Engine& engine, std::string directory)
-      : engine_(engine), fs_(engine.options.file_system), directory_(std::move(directory)), point_(engine.TakeReadPoint()) {}
+      : engine_(engine), fs_(TargetOf(engine)), directory_(std::move(directory)), point_(engine.TakeReadPoint()) {}
 
   absl::Status Write() {
     STELE_RETURN_IF_ERROR(Prepare());
@@ -97,14 +102,14 @@ class CheckpointWriter {
       const std::string from = JoinPath(engine_.directory, SstableName(number));
       const std::string to = JoinPath(directory_, SstableName(number));
       if (absl::Status removed = fs_->Remove(to); !removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
-      if (fs_->Link(from, to).ok()) continue;
+      if (fs_ == engine_.options.file_system && fs_->Link(from, to).ok()) continue;
       STELE_RETURN_IF_ERROR(CopyFile(from, to));
     }
     return absl::OkStatus();
   }
 
   absl::Status CopyFile(const std::string& from, const std::string& to) {
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> in, fs_->Open(from, OpenMode::kRead));
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> in, engine_.options.file_system->Open(from, OpenMode::kRead));
     STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> out, fs_->Open(to, OpenMode::kCreate));
     STELE_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(kCopyBytes));
     for (uint64_t offset = 0;;) {
@@ -184,7 +189,7 @@ class CheckpointWriter {
   }
 
   Engine& engine_;
-  FileSystem* const fs_;
+  FileSystem* const fs_;  // of the copy
   const std::string directory_;
   const ReadPoint point_;  // pins the files that are linked
   std::unique_ptr<FileLock> lock_;

@@ -41,13 +41,17 @@ absl::StatusOr<std::vector<std::string>> LocalDatabase::ListTables() {
 
 absl::Status LocalDatabase::Apply(const WriteBatch& batch, const WriteOptions& options) {
   std::vector<WriteEntry> entries;
+  std::vector<const LocalTable*> tables;
   for (size_t i = 0; i < batch.entries().size(); ++i) {
     const auto* table = dynamic_cast<const LocalTable*>(batch.entries()[i].table.get());
     if (table == nullptr || table->engine() != engine_.get())
       return InvalidArgument("mutation {} of the batch is for a table of another database", i);
     entries.push_back({.table_id = table->table_id(), .mutation = &batch.entries()[i].mutation});
+    tables.push_back(table);
   }
-  return ApplyTogether(*engine_, entries, options);
+  STELE_RETURN_IF_ERROR(ApplyTogether(*engine_, entries, options));
+  for (const LocalTable* table : tables) table->CountWrites(1);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<SnapshotBackend>> LocalDatabase::GetSnapshot() {

@@ -36,13 +36,13 @@ absl::StatusOr<Schema> LocalTable::schema() {
 absl::Status LocalTable::Apply(const RowMutation& mutation, const WriteOptions& options) {
   const WriteEntry entry{.table_id = table_id_, .mutation = &mutation};
   const absl::Status status = ApplyTogether(*engine_, std::span(&entry, 1), options);
-  if (status.ok()) counters_->writes.fetch_add(1, std::memory_order_relaxed);
+  if (status.ok()) CountWrites(1);
   return status;
 }
 
 std::vector<FailedMutation> LocalTable::BulkApply(std::span<const RowMutation> mutations, const WriteOptions& options) {
   std::vector<FailedMutation> failed = ApplyEach(*engine_, table_id_, mutations, options);
-  counters_->writes.fetch_add(mutations.size() - failed.size(), std::memory_order_relaxed);
+  CountWrites(mutations.size() - failed.size());
   return failed;
 }
 

@@ -23,6 +23,8 @@ class LocalTable : public TableBackend {
 
   const Engine* engine() const { return engine_.get(); }
   uint32_t table_id() const { return table_id_; }
+  // For TableStats, of mutations that were applied.
+  void CountWrites(uint64_t count) const { counters_->writes.fetch_add(count, std::memory_order_relaxed); }
 
   const std::string& name() const override { return name_; }
   absl::StatusOr<Schema> schema() override;
