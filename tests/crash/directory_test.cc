@@ -54,7 +54,9 @@ Sample MakeSample(bool close) {
   for (const WorkloadStep& step : MakeWorkload(7, 30)) EXPECT_EQ(database.Run(step), absl::OkStatus()) << ToText(step);
   Sample sample{.dump = DumpDatabase(database.database()).value_or("")};
   EXPECT_FALSE(sample.dump.empty());
-  if (close) EXPECT_EQ(database.database().Close(), absl::OkStatus());
+  if (close) {
+    EXPECT_EQ(database.database().Close(), absl::OkStatus());
+  }
   sample.files = ContentsOf(files.Crash(CrashPolicy::KilledProcess(), 1).get());
   return sample;
 }

@@ -166,7 +166,9 @@ TEST_F(EngineRulesTest, Rule8ACondemnedVersionNeverComesBack) {
   for (const bool compact : {false, true}) {
     Table table = Create(compact ? "compacted" : "plain", GcRule::MaxNumVersions(2));
     for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(Set(table, "r", fmt::format("{}", millis), millis), absl::OkStatus());
-    if (compact) ASSERT_EQ(table.Compact(), absl::OkStatus());
+    if (compact) {
+      ASSERT_EQ(table.Compact(), absl::OkStatus());
+    }
     ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)})), absl::OkStatus());
     EXPECT_EQ(Text(table), "r f:q@2000=2\n");
     ASSERT_EQ(table.Compact(), absl::OkStatus());
@@ -244,7 +246,9 @@ TEST_F(EngineRulesTest, Rule18RecycledSegmentsNeverReplayWhatTheyHeldBefore) {
   std::string expected;
   for (int i = 0; i < 120; ++i) {
     ASSERT_EQ(Set(table, fmt::format("r{:03}", i), fmt::format("{}{}", i, value), 1, kOnDisk), absl::OkStatus());
-    if (i % 8 == 0) ASSERT_EQ(table.Flush(), absl::OkStatus());
+    if (i % 8 == 0) {
+      ASSERT_EQ(table.Flush(), absl::OkStatus());
+    }
     if (i % 10 != 3) continue;
     const std::string now = Text(table);
     for (uint64_t seed = 0; seed < 6; ++seed) {
