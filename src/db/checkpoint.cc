@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -85,8 +86,16 @@ class CheckpointWriter {
   }
 
   // The copy's own files take numbers that no file of the database ever gets, also after reopening: else a later checkpoint onto this one
-  // would meet two files of one number.
+  // would meet two files of one number. Nor do they take those of files that an opening of the older checkpoint left there.
   absl::Status ReserveNumbers() {
+    STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(directory_));
+    uint64_t least = 0;
+    for (const std::string& name : names) {
+      if (const std::optional<FileName> parsed = ParseFileName(name)) least = std::max(least, parsed->number + 1);
+    }
+    uint64_t next = engine_.next_file_number.load(std::memory_order_relaxed);
+    while (next < least && !engine_.next_file_number.compare_exchange_weak(next, least, std::memory_order_relaxed)) {
+    }
     uint64_t count = kNumbersOfLogAndManifest;
     for (const auto& [table_id, table] : point_.view->tables) count += table->memtables.size();
     next_number_ = engine_.next_file_number.fetch_add(count, std::memory_order_relaxed);
