@@ -104,7 +104,9 @@ TEST(ContractAdminTest, AFamilyMadeAnewIsEmptyForEver) {  // rule 6
     ContractDatabase store;
     Table& table = store.MakeTable(Schema().AddFamily("a").AddFamily("f").AddFamily("z"));
     ASSERT_TRUE(table.Apply(Set("r", "a").SetCell("f", "q", Ms(1), "old").SetCell("z", "q", Ms(1), "v")).ok());
-    if (flush) ASSERT_TRUE(table.Flush().ok());
+    if (flush) {
+      ASSERT_TRUE(table.Flush().ok());
+    }
     const Snapshot before = *store.database().GetSnapshot();
     ASSERT_TRUE(table.ModifyColumnFamilies({FamilyChange::Drop("f"), FamilyChange::Create({.name = "f"})}).ok());
     EXPECT_EQ(ShowAll(table), "r a:q@1000=v, z:q@1000=v");
@@ -126,7 +128,9 @@ TEST(ContractAdminTest, ADeletedTableIsNotFoundAndADatabaseForgetsIt) {
     ContractDatabase store;
     Table table = store.MakeTable(Schema().AddFamily("f"));
     for (const char* row_key : {"a", "b", "c"}) ASSERT_TRUE(table.Apply(Set(row_key)).ok());
-    if (flush) ASSERT_TRUE(table.Flush().ok());
+    if (flush) {
+      ASSERT_TRUE(table.Flush().ok());
+    }
     RowReader reader = table.ReadRows();
     ASSERT_TRUE(reader.Next());
     const Snapshot before = *store.database().GetSnapshot();
@@ -165,7 +169,9 @@ TEST(ContractAdminTest, DropRowRangeDropsTheRangeAtOnceAndForGood) {  // 134, 13
     ContractDatabase store;
     Table& table = store.MakeTable(Schema().AddFamily("f").AddSplit("abb"));
     for (const char* row_key : {"a", "ab", "abc", "b"}) ASSERT_TRUE(table.Apply(Set(row_key)).ok());
-    if (flush) ASSERT_TRUE(table.Flush().ok());
+    if (flush) {
+      ASSERT_TRUE(table.Flush().ok());
+    }
     EXPECT_EQ(CodeName(table.DropRowRange(RowRange::Prefix(""))), "InvalidArgument");
     EXPECT_EQ(CodeName(table.DropRowRange(RowRange::RightOpen("b", "a"))), "InvalidArgument");
     EXPECT_EQ(CodeName(table.DropRowRange(RowRange::Empty())), "OK");
@@ -202,7 +208,9 @@ TEST(ContractAdminTest, SamplesEndWithTheEndOfTheRange) {  // 73, 74
   EXPECT_GT(samples.back().offset_bytes, 0u);
   for (size_t i = 1; i < samples.size(); ++i) {
     EXPECT_LE(samples[i - 1].offset_bytes, samples[i].offset_bytes);
-    if (i + 1 < samples.size()) EXPECT_LT(samples[i - 1].row_key, samples[i].row_key);
+    if (i + 1 < samples.size()) {
+      EXPECT_LT(samples[i - 1].row_key, samples[i].row_key);
+    }
   }
   const std::vector<RowKeySample> part = *table.SampleRowKeys(RowRange::RightOpen("0500", "1500"));
   EXPECT_EQ(part.back().row_key, "1500");

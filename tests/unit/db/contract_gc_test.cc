@@ -61,7 +61,9 @@ TEST_P(ContractRuleTest, ReadsAndCompactionsLeaveTheSame) {
   Table& table = store.MakeTable(Schema().AddFamily("f", *rule).AddFamily("other"));
   for (const int64_t age : c.ages) {
     Write(table, {age});
-    if (age % 2 == 0) ASSERT_TRUE(table.Flush().ok());
+    if (age % 2 == 0) {
+      ASSERT_TRUE(table.Flush().ok());
+    }
   }
   EXPECT_EQ(Ages(table), c.left);
   ASSERT_TRUE(table.Flush().ok());
@@ -92,7 +94,9 @@ TEST(ContractGcTest, ARangedDeleteBringsNothingBack) {  // rule 8: N=2, versions
     ContractDatabase store;
     Table& table = store.MakeTable(Schema().AddFamily("f", GcRule::MaxNumVersions(2)));
     Write(table, {0, 1, 2});
-    if (compact) ASSERT_TRUE(table.Compact().ok());
+    if (compact) {
+      ASSERT_TRUE(table.Compact().ok());
+    }
     ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = Ms(1'000'000'000)})).ok());
     EXPECT_EQ(Ages(table), "1");
     ASSERT_TRUE(table.Compact().ok());

@@ -31,7 +31,9 @@ class ContractRowSetTest : public testing::TestWithParam<int> {
     Table& table = store_.MakeTable(schema);
     for (const char* row_key : {"a", "b", "c", "d", "e"}) {
       ASSERT_TRUE(table.Apply(RowMutation(row_key).SetCell("f", "q", Ms(2), "new").SetCell("f", "q", Ms(1), "old")).ok());
-      if (GetParam() >= 1 && *row_key == 'c') ASSERT_TRUE(table.Flush().ok());
+      if (GetParam() >= 1 && *row_key == 'c') {
+        ASSERT_TRUE(table.Flush().ok());
+      }
     }
   }
   std::string Read(const RowSet& rows, const ReadOptions& options = {}) { return Keys(store_.table().ReadRows(rows, {}, options)); }
@@ -149,7 +151,9 @@ TEST_P(ContractRowSetTest, ReadsStopWhenAsked) {
 TEST_P(ContractRowSetTest, ALargeRowComesInPieces) {
   Table& table = store_.table();
   for (const bool flushed : {false, true}) {
-    if (flushed) ASSERT_TRUE(table.Flush().ok());
+    if (flushed) {
+      ASSERT_TRUE(table.Flush().ok());
+    }
     EXPECT_EQ(Show(table.ReadRows(RowRange::Closed("a", "b"), {}, {.row_piece_bytes = 1})),
               "a f:q@2000=new +a f:q@1000=old; b f:q@2000=new +b f:q@1000=old");
     RowReader reader = table.ReadRows(RowSet::All(), {}, {.limit = 2, .reverse = true, .row_piece_bytes = 1});
@@ -177,7 +181,9 @@ class ContractFilterTest : public testing::TestWithParam<bool> {
                                .SetCell("g", "a", Ms(1), std::string_view("\0\xff", 2))
                                .SetCell("g", "c", Ms(5), "xx"))
                     .ok());
-    if (GetParam()) ASSERT_TRUE(table.Flush().ok());
+    if (GetParam()) {
+      ASSERT_TRUE(table.Flush().ok());
+    }
   }
   // Columns and milliseconds of what passes; every way to read says the same.
   std::string Pass(const Filter& filter) {

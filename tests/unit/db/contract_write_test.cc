@@ -139,7 +139,9 @@ TEST(ContractWriteTest, DeletesRemoveWhatLiesBeforeThemInCommitOrder) {  // rows
     Table& table = store.MakeTable(Schema().AddFamily("f").AddFamily("g"));
     const auto apply = [&](const RowMutation& mutation) {
       ASSERT_TRUE(table.Apply(mutation).ok());
-      if (flush_between) ASSERT_TRUE(table.Flush().ok());
+      if (flush_between) {
+        ASSERT_TRUE(table.Flush().ok());
+      }
     };
     apply(RowMutation("a").SetCell("f", "q", Ms(1), "1").DeleteFromRow().SetCell("f", "q", Ms(1), "2"));  // 21
     apply(RowMutation("b").SetCell("f", "q", Ms(5), "5"));
