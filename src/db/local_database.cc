@@ -74,6 +74,7 @@ absl::Status LocalDatabase::Sync() {
 absl::Status LocalDatabase::WaitForIdle() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
   if (engine_->background == nullptr) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(engine_->CheckChangeable());  // in a forked child there are no threads to wait for
   return engine_->background->WaitUntil([this] { return engine_->background->IdleLocked(); });
 }
 
