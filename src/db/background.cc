@@ -10,6 +10,7 @@ namespace stele::internal {
 namespace {
 
 constexpr auto kBackoffLeast = std::chrono::milliseconds(50);
+constexpr auto kLookAgain = std::chrono::seconds(1);  // versions grow old without anybody saying so
 constexpr auto kBackoffMost = std::chrono::milliseconds(5000);
 
 // Thrown-away work is not a failure.
@@ -57,7 +58,7 @@ void Background::RunThread() {
     } else if (!state_.error.status.ok() && !poison_told_) {
       state_.changed.WaitFor(state_.mutex, kBackoffLeast);
     } else {
-      state_.changed.Wait(state_.mutex);
+      state_.changed.WaitFor(state_.mutex, kLookAgain);
     }
   }
 }
@@ -207,13 +208,16 @@ void Background::ReportOutcome(const absl::Status& status, bool was_failing) {
 absl::Status Background::WaitUntil(const std::function<bool()>& done) {
   MutexLock lock(state_.mutex);
   uint64_t failures_before = state_.error.failures;
+  bool wake_threads = true;
   while (!done()) {
     if (stop_.load(std::memory_order_acquire)) return FailedPrecondition("the database was closed");
     STELE_RETURN_IF_ERROR(engine_->committer->poison());
     if (state_.error.failures != failures_before && !state_.error.status.ok()) return state_.error.status;
     failures_before = state_.error.failures;  // what failed meanwhile was overcome meanwhile
     if (thread_count_ > 0) {
-      state_.changed.Wait(state_.mutex);
+      // What the passing of time made due wakes nobody by itself.
+      if (std::exchange(wake_threads, false)) state_.changed.SignalAll();
+      wake_threads = !state_.changed.WaitFor(state_.mutex, kLookAgain);
       continue;
     }
     state_.mutex.Unlock();

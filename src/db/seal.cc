@@ -78,13 +78,6 @@ absl::StatusOr<SealPlan> PlanSeals(const ReadView& view, std::span<const WriteEn
     if (!NeedsSeal(*table, SchemaOf(entries[i].table_id, table->definition()), *entries[i].mutation)) continue;
     plan.rows.push_back({.entry = i, .table_id = entries[i].table_id, .mutation = entries[i].mutation});
   }
-  if (plan.rows.empty() || entries.size() == 1) return plan;
-  std::map<std::pair<uint32_t, std::string_view>, size_t> first_entries;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    // The type is spelled out: deduced, it would hold a copy of the key, and the map a view of the dead copy.
-    first_entries.emplace(std::pair<uint32_t, std::string_view>(entries[i].table_id, entries[i].mutation->row_key()), i);
-  }
-  for (SealPlan::Row& row : plan.rows) row.entry = first_entries.at({row.table_id, row.mutation->row_key()});
   return plan;
 }
 

@@ -71,7 +71,9 @@ absl::StatusOr<HistoryRunner::Dump> HistoryRunner::ReadAll(Database& database) {
     STELE_ASSIGN_OR_RETURN(table_dump.schema, table.schema());
     for (const bool apply_gc : {true, false}) {
       STELE_ASSIGN_OR_RETURN(auto rows, Collect(table.ReadRows(RowSet::All(), {}, {.snapshot = snapshot, .apply_gc = apply_gc})));
-      (apply_gc ? table_dump.live : table_dump.stored) = {rows.begin(), rows.end()};
+      std::map<std::string, ReferenceRow>& into = apply_gc ? table_dump.live : table_dump.stored;
+      into.clear();
+      for (auto& [row_key, row] : rows) into.emplace(row_key, row);
     }
   }
   return dump;
