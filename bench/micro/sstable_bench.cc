@@ -185,3 +185,5 @@ BENCHMARK(BM_BloomMiss);
 
 }  // namespace
 }  // namespace stele::internal
+
+BENCHMARK_MAIN();

@@ -118,7 +118,11 @@ class LogWalk {
     if (!tail_.clean) STELE_RETURN_IF_ERROR(SearchRest(tail_.segment_number, tail_.end_offset));
     for (const SegmentHeader& later : started_) {
       if (later.segment_number <= tail_.segment_number) continue;
-      if (later.synced_end > LogPosition{tail_.segment_number, tail_.end_offset}) return Attested(later.segment_number, 0);
+      if (later.synced_end > LogPosition{tail_.segment_number, tail_.end_offset}) {
+        const absl::Status attested = Attested(later.segment_number, 0);
+        if (later.synced_end.segment_number == tail_.segment_number) return attested;
+        return WithContext(attested, fmt::format("{} is missing or damaged", SegmentName(later.synced_end.segment_number)));
+      }
       STELE_RETURN_IF_ERROR(SearchRest(later.segment_number, kFirstRecordOffset));
     }
     return absl::OkStatus();

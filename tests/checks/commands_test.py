@@ -109,16 +109,18 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.run_command("tools/test", "--quick").returncode, 1)
 
     def test_quickstart_builds_the_programs_and_runs_the_job(self):
-        job = self.root / "tools/main_job"
-        job.write_text('#!/bin/sh\necho "job $* $PATH"\n', encoding="utf-8")
+        job = self.root / "build/release/bin/stele_main_job"
+        job.parent.mkdir(parents=True)
+        job.write_text('#!/bin/sh\necho "job $*"\n', encoding="utf-8")
         job.chmod(0o755)
         done = self.run_command("tools/quickstart", "--small")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"job --small {self.root}/build/release/bin:", done.stdout)
+        self.assertIn(f"job --data {self.root}/data/covid-ita/provinces.csv.zst --small", done.stdout)
         self.assertIn("--target stele_programs", self.calls("cmake")[-1])
 
     def test_a_failed_job_fails_quickstart(self):
-        job = self.root / "tools/main_job"
+        job = self.root / "build/release/bin/stele_main_job"
+        job.parent.mkdir(parents=True)
         job.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
         job.chmod(0o755)
         self.assertEqual(self.run_command("tools/quickstart").returncode, 3)

@@ -85,7 +85,7 @@ TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {
 }
 
 TEST(EditTest, UnknownTagsAndImpossibleCountsAreRefused) {
-  for (const uint64_t tag : {uint64_t{0}, uint64_t{9}, uint64_t{1} << 40}) {
+  for (const uint64_t tag : {uint64_t{0}, uint64_t{10}, uint64_t{1} << 40}) {
     std::string bytes;
     AppendVarint(bytes, tag);
     EXPECT_NE(Message(DecodeEdit(bytes).status()).find("unknown edit tag"), std::string::npos) << tag;
