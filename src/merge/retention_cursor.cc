@@ -30,7 +30,7 @@ class RetentionCursor final : public CellCursor {
 
  private:
   bool StartRow(bool found) {
-    column_.family = kRowRank;
+    column_ = Cell{};  // the qualifier too: its bytes went with the row before
     rule_ = nullptr;
     condemned_count_ = 0;
     handed_out_ = false;

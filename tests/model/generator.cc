@@ -1,6 +1,7 @@
 #include "model/generator.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace stele::internal {
@@ -102,7 +103,7 @@ Term HistoryGenerator::Change(const std::string& table) {
     int64_t start = Micros(table);
     int64_t end = Micros(table);
     if (start > end && !OneIn(40)) std::swap(start, end);
-    if (start == end && !OneIn(40)) end = start + 1000;
+    if (start == end && !OneIn(40)) end = start + std::min<int64_t>(1000, std::numeric_limits<int64_t>::max() - start);
     if (OneIn(4)) start = 0;
     return {"delrange", {family, Qualifier(), start, OneIn(4) ? Term("*") : Term(end)}};
   }
