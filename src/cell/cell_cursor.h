@@ -5,7 +5,7 @@
 //              cell.h, in either direction.
 //            - A source is resolved: each identity at most once, what its own tombstones hide is gone, and the tombstones it still hands
 //              out hide older sources only (engine rules, "Order and commit").
-//            - A row may turn out to have no cells at all (projected away, or hidden): users must expect it.
+//            - A row may turn out to have no cells at all (projected away, or hidden), or be left out for that: users must expect both.
 //            - Bytes that ReadCells handed out stay valid until Unpin(), NextRow() or a seek of this cursor; row_key() until NextRow() or a
 //              seek. So one row's cells can be viewed together without copying, and a giant row can be read in pieces by calling Unpin().
 //            - Large rows stream: ReadCells hands out a bounded batch (about kCellBatch cells or a page's worth), never a whole giant row.

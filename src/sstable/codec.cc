@@ -23,7 +23,11 @@ std::string_view CodecName(Codec codec) {
 
 struct Compressor::ZstdContext {
   ZSTD_CCtx* context = ZSTD_createCCtx();
-  ~ZstdContext() { ZSTD_freeCCtx(context); }
+  ZSTD_CDict* dictionary = nullptr;
+  ~ZstdContext() {
+    ZSTD_freeCCtx(context);
+    ZSTD_freeCDict(dictionary);
+  }
 };
 
 Compressor::Compressor(Codec codec, int zstd_level) : codec_(codec), zstd_level_(zstd_level) {
@@ -31,6 +35,15 @@ Compressor::Compressor(Codec codec, int zstd_level) : codec_(codec), zstd_level_
 }
 
 Compressor::~Compressor() = default;
+
+absl::Status Compressor::SetDictionary(std::string_view dictionary) {
+  if (zstd_ == nullptr) return absl::OkStatus();
+  ZSTD_freeCDict(zstd_->dictionary);
+  zstd_->dictionary = nullptr;
+  if (dictionary.empty()) return absl::OkStatus();
+  zstd_->dictionary = ZSTD_createCDict(dictionary.data(), dictionary.size(), zstd_level_);
+  return zstd_->dictionary != nullptr ? absl::OkStatus() : ResourceExhausted("no memory for a zstd dictionary");
+}
 
 absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, std::string* out) {
   const size_t before = out->size();
@@ -44,7 +57,10 @@ absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, std::string* ou
   } else if (codec_ == Codec::kZstd && !raw.empty()) {
     if (zstd_->context == nullptr) return ResourceExhausted("no memory for a zstd context");
     out->resize(before + limit);
-    const size_t result = ZSTD_compressCCtx(zstd_->context, out->data() + before, limit, raw.data(), raw.size(), zstd_level_);
+    char* const to = out->data() + before;
+    const size_t result = zstd_->dictionary == nullptr
+                              ? ZSTD_compressCCtx(zstd_->context, to, limit, raw.data(), raw.size(), zstd_level_)
+                              : ZSTD_compress_usingCDict(zstd_->context, to, limit, raw.data(), raw.size(), zstd_->dictionary);
     stored_bytes = ZSTD_isError(result) ? 0 : result;
   }
   if (stored_bytes != 0) {
@@ -56,7 +72,7 @@ absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, std::string* ou
   return Codec::kNone;
 }
 
-bool Decompress(Codec codec, std::string_view stored, char* raw, size_t raw_bytes) {
+bool Decompress(Codec codec, std::string_view stored, char* raw, size_t raw_bytes, const DecodingDictionary* dictionary) {
   switch (codec) {
     case Codec::kNone:
       if (stored.size() != raw_bytes) return false;
@@ -75,7 +91,8 @@ bool Decompress(Codec codec, std::string_view stored, char* raw, size_t raw_byte
       thread_local std::unique_ptr<ZSTD_DCtx, Freed> context(ZSTD_createDCtx());
       if (context == nullptr) context.reset(ZSTD_createDCtx());
       if (context == nullptr) return false;
-      return ZSTD_decompressDCtx(context.get(), raw, raw_bytes, stored.data(), stored.size()) == raw_bytes;
+      if (dictionary == nullptr) return ZSTD_decompressDCtx(context.get(), raw, raw_bytes, stored.data(), stored.size()) == raw_bytes;
+      return ZSTD_decompress_usingDDict(context.get(), raw, raw_bytes, stored.data(), stored.size(), dictionary->get()) == raw_bytes;
     }
   }
   return false;

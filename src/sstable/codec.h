@@ -1,6 +1,6 @@
 // sstable/codec.h: compressing and decompressing one block.
 //
-// Path:      sstable builder -> Compressor; row_group_loader, large_value -> Decompress.
+// Path:      section_builder, large_value -> Compressor; row_group_loader, large_value -> Decompress.
 // Format:    lz4 blocks and zstd frames without their own checksums; a block that does not shrink by 1/16 is kept raw (kNone).
 // Errors:    Decompress answers false for anything but exactly the raw bytes promised; Compress ResourceExhausted for refused memory.
 // Threads:   Compressor is thread-compatible; Decompress is thread-safe (zstd's context is one per thread).
@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "sstable/dictionary.h"
 
 namespace stele::internal {
 
@@ -25,6 +26,8 @@ class Compressor {
   Compressor(Codec codec, int zstd_level);
   ~Compressor();
 
+  // From here on with this dictionary (zstd only); empty: without one.
+  absl::Status SetDictionary(std::string_view dictionary);
   // Appends `raw` to `out`, compressed where it pays, and answers how.
   absl::StatusOr<Codec> Compress(std::string_view raw, std::string* out);
 
@@ -36,6 +39,7 @@ class Compressor {
 };
 
 // Fills exactly [raw, raw + raw_bytes). What `stored` says of itself is not believed.
-bool Decompress(Codec codec, std::string_view stored, char* raw, size_t raw_bytes);
+// `dictionary`: the one it was compressed with, or nullptr.
+bool Decompress(Codec codec, std::string_view stored, char* raw, size_t raw_bytes, const DecodingDictionary* dictionary = nullptr);
 
 }  // namespace stele::internal

@@ -10,22 +10,63 @@ namespace {
 
 constexpr uint8_t kContinuesRow = 1;
 
-void AppendBlock(std::string* out, const BlockReference& block) {
-  AppendVarint(*out, block.stored_bytes);
-  AppendVarint(*out, block.raw_bytes);
-  out->push_back(static_cast<char>(block.codec));
-  AppendFixed64(*out, block.checksum);
+// A unit's flags, above the two bits of its codec.
+constexpr uint8_t kCodecMask = 3;
+constexpr uint8_t kPartOfRows = 4;
+constexpr uint8_t kHasTombstones = 8;
+constexpr uint8_t kHasCells = 16;
+constexpr uint8_t kUnitFlagsMax = 31;
+
+void AppendUnit(std::string* out, const UnitReference& unit, uint32_t row_count, int64_t* timestamp_before) {
+  const bool is_part = unit.row_end - unit.row_first != row_count;
+  out->push_back(static_cast<char>(static_cast<uint8_t>(unit.block.codec) | (is_part ? kPartOfRows : 0) |
+                                   (unit.has_tombstones ? kHasTombstones : 0) | (unit.has_cells ? kHasCells : 0)));
+  AppendVarint(*out, unit.block.stored_bytes);
+  AppendVarint(*out, unit.block.raw_bytes);
+  AppendFixed64(*out, unit.block.checksum);
+  if (unit.is_keys()) return;
+  AppendVarint(*out, unit.rank_first);
+  AppendVarint(*out, unit.rank_last - unit.rank_first);
+  if (is_part) AppendVarint(*out, unit.row_end);
+  if (!unit.has_cells) return;
+  // Modulo 2^64, so that both ends of their range work too.
+  AppendSignedVarint(*out, static_cast<int64_t>(static_cast<uint64_t>(unit.timestamp_min) - static_cast<uint64_t>(*timestamp_before)));
+  AppendVarint(*out, static_cast<uint64_t>(unit.timestamp_max) - static_cast<uint64_t>(unit.timestamp_min));
+  *timestamp_before = unit.timestamp_min;
 }
 
-bool ReadBlock(ByteReader* in, BlockReference* block) {
-  uint8_t codec;
-  if (!in->ReadVarint32(&block->stored_bytes) || !in->ReadVarint32(&block->raw_bytes) || !in->ReadByte(&codec) ||
-      !in->ReadFixed64(&block->checksum)) {
+bool ReadUnitTimestamps(ByteReader* in, int64_t* timestamp_before, UnitReference* unit) {
+  int64_t delta;
+  uint64_t span;
+  if (!in->ReadSignedVarint(&delta) || !in->ReadVarint(&span)) return false;
+  unit->timestamp_min = static_cast<int64_t>(static_cast<uint64_t>(*timestamp_before) + static_cast<uint64_t>(delta));
+  unit->timestamp_max = static_cast<int64_t>(static_cast<uint64_t>(unit->timestamp_min) + span);
+  *timestamp_before = unit->timestamp_min;
+  return unit->timestamp_max >= unit->timestamp_min;
+}
+
+// `before` is the unit before, null for the keys.
+bool ReadUnit(ByteReader* in, const UnitReference* before, uint32_t row_count, int64_t* timestamp_before, UnitReference* unit) {
+  uint8_t flags;
+  BlockReference& block = unit->block;
+  if (!in->ReadByte(&flags) || flags > kUnitFlagsMax || (flags & kCodecMask) > kCodecMax || !in->ReadVarint32(&block.stored_bytes) ||
+      !in->ReadVarint32(&block.raw_bytes) || !in->ReadFixed64(&block.checksum)) {
     return false;
   }
-  if (codec > kCodecMax || block->raw_bytes > kBlockRawBytesMax || block->stored_bytes > block->raw_bytes) return false;
-  block->codec = static_cast<Codec>(codec);
-  return block->codec != Codec::kNone || block->stored_bytes == block->raw_bytes;
+  block.codec = static_cast<Codec>(flags & kCodecMask);
+  if (block.raw_bytes > kBlockRawBytesMax || block.stored_bytes > block.raw_bytes) return false;
+  if (block.codec == Codec::kNone && block.stored_bytes != block.raw_bytes) return false;
+  unit->row_end = row_count;
+  if (before == nullptr) return (flags & ~kCodecMask) == 0;
+  uint32_t more_ranks;
+  if (!in->ReadVarint32(&unit->rank_first) || !in->ReadVarint32(&more_ranks) || more_ranks > UINT32_MAX - unit->rank_first) return false;
+  unit->rank_last = unit->rank_first + more_ranks;
+  if (!before->is_keys() && before->row_end < row_count) unit->row_first = before->row_end;
+  if ((flags & kPartOfRows) != 0 && !in->ReadVarint32(&unit->row_end)) return false;
+  if (unit->row_end <= unit->row_first || unit->row_end > row_count) return false;
+  unit->has_tombstones = (flags & kHasTombstones) != 0;
+  unit->has_cells = (flags & kHasCells) != 0;
+  return !unit->has_cells || ReadUnitTimestamps(in, timestamp_before, unit);
 }
 
 bool ReadFirstCell(ByteReader* in, Cell* cell) {
@@ -48,10 +89,10 @@ bool ReadGroup(ByteReader* in, GroupReference* group) {
   }
   group->continues_row = flags == kContinuesRow;
   group->units.clear();
+  int64_t timestamp_before = 0;
   for (uint32_t i = 0; i < unit_count; ++i) {  // ends at the latest where the bytes do
     UnitReference unit;
-    if (i > 0 && (!in->ReadVarint32(&unit.rank_first) || !in->ReadVarint32(&unit.rank_last))) return false;
-    if (!ReadBlock(in, &unit.block)) return false;
+    if (!ReadUnit(in, i == 0 ? nullptr : &group->units.back(), group->row_count, &timestamp_before, &unit)) return false;
     unit.block.offset = offset;
     offset += unit.block.stored_bytes;
     group->units.push_back(unit);
@@ -59,12 +100,24 @@ bool ReadGroup(ByteReader* in, GroupReference* group) {
   return !group->continues_row || ReadFirstCell(in, &group->first_cell);
 }
 
+// A unit's ranks come after those of the unit before, or are the same and its rows come after.
+const char* UnitFault(const UnitReference& unit, const UnitReference& before, uint32_t row_count, size_t family_count) {
+  if (unit.rank_first == kRowRank || unit.rank_last > family_count) return "unit of no family";
+  if (unit.row_first != 0) {
+    return unit.rank_first == before.rank_first && unit.rank_last == before.rank_last ? nullptr : "unit's rows do not begin";
+  }
+  if (!before.is_keys() && before.row_end != row_count) return "unit's rows do not end";
+  return unit.rank_first > before.rank_last ? nullptr : "unit's families out of order";
+}
+
 // What is wrong with a group that follows `before` (nullptr for the first), or nullptr.
 const char* GroupFault(const GroupReference& group, const GroupReference* before, const Footer& footer) {
   if (group.row_count == 0 || group.first_row > group.last_row) return "row group without rows";
   if ((group.row_count == 1) != (group.first_row == group.last_row)) return "row group's rows and row count disagree";
-  if (group.last_row > footer.summary.last_row) return "row group past the footer's last row";  // FenceOf relies on it
-  const uint64_t data_end = footer.bloom_offset;
+  // FenceOf relies on both.
+  if (group.first_row < footer.summary.first_row) return "row group before the footer's first row";
+  if (group.last_row > footer.summary.last_row) return "row group past the footer's last row";
+  const uint64_t data_end = footer.data_end();
   if (group.offset() > data_end || group.end_offset() > data_end) return "row group past the end of the data";
   if (before == nullptr) {
     if (group.continues_row) return "first row group continues a row";
@@ -79,16 +132,13 @@ const char* GroupFault(const GroupReference& group, const GroupReference* before
   if (group.continues_row && (group.first_cell.family == kRowRank || group.first_cell.family > footer.family_ids.size())) {
     return "row group continues in no family";
   }
-  uint32_t rank_before = kRowRank;
   uint64_t raw_bytes = group.units.front().block.raw_bytes;
   for (size_t i = 1; i < group.units.size(); ++i) {
-    const UnitReference& unit = group.units[i];
-    raw_bytes += unit.block.raw_bytes;
-    if (unit.rank_first <= rank_before || unit.rank_last < unit.rank_first || unit.rank_last > footer.family_ids.size()) {
-      return "unit's families out of order";
-    }
-    rank_before = unit.rank_last;
+    raw_bytes += group.units[i].block.raw_bytes;
+    const char* fault = UnitFault(group.units[i], group.units[i - 1], group.row_count, footer.family_ids.size());
+    if (fault != nullptr) return fault;
   }
+  if (group.units.size() > 1 && group.units.back().row_end != group.row_count) return "unit's rows do not end";
   if (raw_bytes > kBlockRawBytesMax) return "row group larger than any is written";
   return nullptr;
 }
@@ -102,13 +152,8 @@ void AppendGroup(std::string* out, const GroupReference& group) {
   AppendVarint(*out, group.row_count);
   AppendVarint(*out, group.offset());
   AppendVarint(*out, group.units.size());
-  for (size_t i = 0; i < group.units.size(); ++i) {
-    if (i > 0) {
-      AppendVarint(*out, group.units[i].rank_first);
-      AppendVarint(*out, group.units[i].rank_last);
-    }
-    AppendBlock(out, group.units[i].block);
-  }
+  int64_t timestamp_before = 0;
+  for (const UnitReference& unit : group.units) AppendUnit(out, unit, group.row_count, &timestamp_before);
   if (!group.continues_row) return;
   AppendVarint(*out, group.first_cell.family);
   out->push_back(static_cast<char>(group.first_cell.kind));
@@ -116,9 +161,11 @@ void AppendGroup(std::string* out, const GroupReference& group) {
   AppendSignedVarint(*out, group.first_cell.timestamp);
 }
 
-absl::StatusOr<SstableIndex> SstableIndex::ReadFrom(Buffer bytes, const Footer& footer, std::string_view name) {
+absl::StatusOr<SstableIndex> SstableIndex::ReadFrom(std::string_view bytes, uint64_t offset, const SectionReference& section,
+                                                    const Footer& footer, std::string_view name) {
   SstableIndex index;
-  index.bytes_ = std::move(bytes);
+  STELE_ASSIGN_OR_RETURN(index.bytes_, Buffer::Allocate(bytes.size()));
+  if (!bytes.empty()) std::memcpy(index.bytes_.data(), bytes.data(), bytes.size());
   const std::string& first_row = footer.summary.first_row;
   const std::string& last_row = footer.summary.last_row;
   const auto differ = std::mismatch(first_row.begin(), first_row.end(), last_row.begin(), last_row.end());
@@ -132,14 +179,11 @@ absl::StatusOr<SstableIndex> SstableIndex::ReadFrom(Buffer bytes, const Footer& 
     group = GroupReference();
     const char* fault =
         ReadGroup(&in, &group) ? GroupFault(group, i > 0 ? &groups[(i + 1) % 2] : nullptr, footer) : "malformed index entry";
-    if (fault != nullptr) return DataLoss(name, footer.summary.index_offset + entry_offset, fault);
-    if (i == 0 && group.first_row != first_row) return DataLoss(name, footer.summary.index_offset, "first row differs from the footer's");
+    if (fault != nullptr) return DataLoss(name, offset + entry_offset, fault);
     index.slots_.push_back({entry_offset, group.continues_row});
     index.fences_.push_back(index.FenceOf(group.last_row));
   }
-  if (index.slots_.size() != footer.group_count || (!index.slots_.empty() && index.last_row(index.slots_.size() - 1) != last_row)) {
-    return DataLoss(name, footer.summary.index_offset, "index and footer disagree");
-  }
+  if (index.slots_.size() != section.group_count) return DataLoss(name, offset, "index and footer disagree");
   return index;
 }
 

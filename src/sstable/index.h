@@ -1,9 +1,9 @@
-// sstable/index.h: the resident index of an SSTable: which row group holds a row, and where its units are.
+// sstable/index.h: the resident index of one section of an SSTable: which row group holds a row, and where its units are.
 //
-// Path:      sstable builder -> AppendGroup; sstable reader and cursor -> SstableIndex.
+// Path:      section_builder -> AppendGroup; sstable reader and section_cursor -> SstableIndex.
 // Format:    docs/format/sstable.md "Index": one entry per row group, in order.
 // Search:    a dense array of fences (eight bytes of each group's last row past the file's common prefix), then whole keys where they tie.
-// Checks:    ReadFrom checks every entry: order of rows, ranks, block lengths, and that groups follow each other in the file.
+// Checks:    ReadFrom checks every entry: order of rows, ranks and rows of units, block lengths, and that groups follow each other.
 // Threads:   immutable after ReadFrom.
 #pragma once
 
@@ -21,11 +21,21 @@
 
 namespace stele::internal {
 
-// A decode unit: the keys of a group (ranks 0 to 0), or the pages of the families rank_first .. rank_last that occur in it.
+// A decode unit: the keys of a group (ranks 0 to 0), or the pages of the families rank_first .. rank_last for the rows
+// [row_first, row_end) of the group. The units of one stretch of ranks follow each other and cover all rows.
 struct UnitReference {
   uint32_t rank_first = kRowRank;
   uint32_t rank_last = kRowRank;
+  uint32_t row_first = 0;
+  uint32_t row_end = 0;
+  bool has_tombstones = false;
+  bool has_cells = false;  // values, that is; then the timestamps below are theirs
+  int64_t timestamp_min = 0;
+  int64_t timestamp_max = 0;
   BlockReference block;
+
+  bool is_keys() const { return rank_first == kRowRank; }
+  bool covers(uint32_t row) const { return row >= row_first && row < row_end; }
 };
 
 struct GroupReference {
@@ -44,8 +54,10 @@ void AppendGroup(std::string* out, const GroupReference& group);
 
 class SstableIndex {
  public:
-  // `bytes` passed its checksum; where entries contradict each other or `footer` the answer is DataLoss for the file `name`.
-  static absl::StatusOr<SstableIndex> ReadFrom(Buffer bytes, const Footer& footer, std::string_view name);
+  // `bytes`, a section's share of the index, passed its checksum and lie at `offset`; where entries contradict each other or `footer` the
+  // answer is DataLoss for the file `name`.
+  static absl::StatusOr<SstableIndex> ReadFrom(std::string_view bytes, uint64_t offset, const SectionReference& section,
+                                               const Footer& footer, std::string_view name);
 
   size_t group_count() const { return slots_.size(); }
   GroupReference group(size_t group_index) const;

@@ -38,7 +38,7 @@ absl::StatusOr<LargeValueReference> ParseLargeValueReference(const OpenSstable& 
   }
   const uint64_t block_count = (reference.value_bytes + kLargeValueBlockBytes - 1) / kLargeValueBlockBytes;
   if (in.remaining() != block_count * kBlockEntryBytes) return DataLoss(table.name, slot_offset, "malformed reference to a large value");
-  const uint64_t data_end = table.footer.bloom_offset;
+  const uint64_t data_end = table.footer.data_end();
   uint64_t left_bytes = reference.value_bytes;
   for (uint64_t i = 0; i < block_count; ++i) {
     BlockReference block;
@@ -67,7 +67,7 @@ absl::StatusOr<Buffer> ReadLargeValue(const OpenSstable& table, const LargeValue
         STELE_ASSIGN_OR_RETURN(stored, Buffer::Allocate(block.stored_bytes));
       }
       STELE_RETURN_IF_ERROR(table.ReadExactly(block.offset, block.stored_bytes, stored.data()));
-      STELE_RETURN_IF_ERROR(table.DecodeBlock(stored.view().substr(0, block.stored_bytes), block, raw));
+      STELE_RETURN_IF_ERROR(table.DecodeBlock(stored.view().substr(0, block.stored_bytes), block, nullptr, raw));
     }
     raw += block.raw_bytes;
     if (stats != nullptr) stats->bytes_read += block.stored_bytes;

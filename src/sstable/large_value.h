@@ -1,6 +1,6 @@
 // sstable/large_value.h: values that lie apart from their row group, in checked blocks of up to 4 MiB.
 //
-// Path:      sstable builder writes the blocks and puts the reference into the cell's slot; sstable_cursor reads them back.
+// Path:      sstable builder writes the blocks and puts the reference into the cell's slot; section_cursor reads them back.
 // Format:    reference = value bytes u64 | offset of the first block u64 | per block: stored bytes u32, codec u8, checksum u64. The blocks
 //            follow each other; each but the last holds kLargeValueBlockBytes of the value.
 // Errors:    DataLoss naming file and offset; ResourceExhausted for refused memory.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/checksum.h"
@@ -20,13 +21,20 @@
 
 namespace stele::internal {
 
+struct OpenSection {
+  size_t number = 0;  // in the file
+  const SectionReference* reference = nullptr;
+  SstableIndex index;
+  std::unique_ptr<const DecodingDictionary> dictionary;  // null: none
+};
+
 struct OpenSstable {
   std::unique_ptr<File> file;
   std::string name;
   uint64_t file_bytes = 0;
   Tail tail;
   Footer footer;
-  SstableIndex index;
+  std::vector<OpenSection> sections;
   Bloom bloom;
   BlockCache* cache = nullptr;
   uint64_t cache_id = 0;
@@ -48,9 +56,9 @@ struct OpenSstable {
     if (Checksum64(stored, BlockSeed(file_id(), offset)) == checksum) return absl::OkStatus();
     return DataLoss(name, offset, "block checksum mismatch");
   }
-  absl::Status DecodeBlock(std::string_view stored, const BlockReference& block, char* raw) const {
+  absl::Status DecodeBlock(std::string_view stored, const BlockReference& block, const DecodingDictionary* dictionary, char* raw) const {
     STELE_RETURN_IF_ERROR(CheckBlock(stored, block.offset, block.checksum));
-    if (Decompress(block.codec, stored, raw, block.raw_bytes)) return absl::OkStatus();
+    if (Decompress(block.codec, stored, raw, block.raw_bytes, dictionary)) return absl::OkStatus();
     return DataLoss(name, block.offset, "block does not decompress");
   }
 };

@@ -32,9 +32,12 @@ uint32_t KeysPage::LowerBound(std::string_view bound) const {
   return low;
 }
 
-bool FamilyPage::ReadFrom(uint32_t rank, std::string_view page, uint32_t row_count) {
+bool FamilyPage::ReadFrom(uint32_t rank, uint32_t row_first, uint32_t row_end, std::string_view page) {
   ByteReader in(page);
   rank_ = rank;
+  row_first_ = row_first;
+  row_end_ = row_end;
+  const uint32_t row_count = row_end - row_first;
   if (!in.ReadVarint32(&cell_count_) || cell_count_ == 0) return false;
   // Arrays of width 0 take no bytes. But cells of one row differ in qualifier or timestamp, which then does; without a bound here a
   // page of twenty bytes could claim billions of cells.

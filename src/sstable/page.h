@@ -1,6 +1,6 @@
-// sstable/page.h: the decoded pages of a row group, read in place: row keys, and one family's cells by row.
+// sstable/page.h: the decoded pages of a row group, read in place: row keys, and a family's cells of some of its rows.
 //
-// Path:      row_group -> here -> sstable_cursor.
+// Path:      row_group -> here -> section_cursor.
 // Format:    docs/format/sstable.md "Pages". Everything is an array, so that row -> cell -> bytes needs no walk.
 // Checks:    ReadFrom checks every offset, id and kind once; access afterwards is unchecked. It answers false for bytes that are no page.
 // Threads:   immutable after ReadFrom; the bytes belong to the row group.
@@ -39,13 +39,16 @@ class KeysPage {
 
 class FamilyPage {
  public:
-  bool ReadFrom(uint32_t rank, std::string_view page, uint32_t row_count);
+  // Of the rows [row_first, row_end) of the group.
+  bool ReadFrom(uint32_t rank, uint32_t row_first, uint32_t row_end, std::string_view page);
 
   uint32_t rank() const { return rank_; }
   uint32_t cell_count() const { return cell_count_; }
   uint32_t qualifier_count() const { return qualifier_count_; }
-  // The row's cells are [row_begin(row), row_begin(row + 1)).
-  uint32_t row_begin(uint32_t row) const { return static_cast<uint32_t>(row_starts_[row]); }
+  uint32_t row_first() const { return row_first_; }
+  uint32_t row_end() const { return row_end_; }
+  // The cells of a row of it are [row_begin(row), row_begin(row + 1)).
+  uint32_t row_begin(uint32_t row) const { return static_cast<uint32_t>(row_starts_[row - row_first_]); }
   // Every cell is kSet with its value in the page.
   bool is_plain() const { return is_plain_; }
 
@@ -68,7 +71,7 @@ class FamilyPage {
  private:
   bool SlotsFitKinds() const;
 
-  PackedInts row_starts_;         // row_count + 1
+  PackedInts row_starts_;         // one more than rows
   PackedInts qualifier_ids_;      // by cell
   PackedInts timestamps_;         // by cell
   PackedInts kinds_;              // by cell
@@ -77,6 +80,8 @@ class FamilyPage {
   const char* qualifiers_ = nullptr;
   const char* slots_ = nullptr;
   uint32_t rank_ = 0;
+  uint32_t row_first_ = 0;
+  uint32_t row_end_ = 0;
   uint32_t cell_count_ = 0;
   uint32_t qualifier_count_ = 0;
   bool is_plain_ = false;

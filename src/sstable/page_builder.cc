@@ -1,5 +1,7 @@
 #include "sstable/page_builder.h"
 
+#include <algorithm>
+
 #include "base/checksum.h"
 #include "sstable/packed_ints.h"
 
@@ -24,19 +26,23 @@ void KeysPageBuilder::Clear() {
   row_flags_.clear();
 }
 
-bool FamilyPageBuilder::AddCell(uint32_t row, std::string_view qualifier, int64_t timestamp, StoredKind kind, std::string_view slot) {
-  const auto cell = static_cast<uint32_t>(kinds_.size());
-  const bool is_same_row = row_starts_.size() == size_t{row} + 1;
-  if (!is_same_row) row_starts_.resize(size_t{row} + 1, cell);
-  const uint32_t id = QualifierId(qualifier);
-  const bool is_same_column =
-      is_same_row && cell > 0 && qualifier_ids_.back() == id && kinds_.back() != static_cast<uint8_t>(StoredKind::kDeleteFamily);
-  qualifier_ids_.push_back(id);
+void PageStatistics::Add(const PageStatistics& other) {
+  has_tombstones |= other.has_tombstones;
+  if (!other.has_cells) return;
+  timestamp_min = has_cells ? std::min(timestamp_min, other.timestamp_min) : other.timestamp_min;
+  timestamp_max = has_cells ? std::max(timestamp_max, other.timestamp_max) : other.timestamp_max;
+  has_cells = true;
+}
+
+void FamilyPageBuilder::AddCell(uint32_t row, std::string_view qualifier, int64_t timestamp, StoredKind kind, std::string_view slot) {
+  if (!has_row(row)) row_starts_.resize(size_t{row} - row_first_ + 1, static_cast<uint32_t>(kinds_.size()));
+  qualifier_ids_.push_back(QualifierId(qualifier));
   timestamps_.push_back(timestamp);
   kinds_.push_back(static_cast<uint8_t>(kind));
   slots_.append(slot);
   slot_offsets_.push_back(static_cast<uint32_t>(slots_.size()));
-  return is_same_column;
+  const bool is_value = kind == StoredKind::kSet || kind == StoredKind::kSetLarge;
+  statistics_.Add({!is_value, is_value, timestamp, timestamp});
 }
 
 uint32_t FamilyPageBuilder::QualifierId(std::string_view qualifier) {
@@ -56,8 +62,8 @@ uint32_t FamilyPageBuilder::QualifierId(std::string_view qualifier) {
   return count;
 }
 
-void FamilyPageBuilder::AppendPage(uint32_t row_count, std::string* out) {
-  row_starts_.resize(size_t{row_count} + 1, static_cast<uint32_t>(kinds_.size()));
+void FamilyPageBuilder::AppendPage(uint32_t row_end, std::string* out) {
+  row_starts_.resize(size_t{row_end} - row_first_ + 1, static_cast<uint32_t>(kinds_.size()));
   AppendVarint(*out, kinds_.size());
   AppendPackedOffsets(out, row_starts_);
   AppendPackedValues(out, qualifier_ids_);
@@ -71,7 +77,9 @@ void FamilyPageBuilder::AppendPage(uint32_t row_count, std::string* out) {
   out->append(slots_);
 }
 
-void FamilyPageBuilder::Clear() {
+void FamilyPageBuilder::Clear(uint32_t row_first) {
+  row_first_ = row_first;
+  statistics_ = {};
   row_starts_.clear();
   qualifier_ids_.clear();
   timestamps_.clear();

@@ -1,6 +1,6 @@
 // sstable/page_builder.h: collects the rows and cells of a row group and writes them as pages.
 //
-// Path:      sstable builder -> here. The other side is sstable/page.h.
+// Path:      section_builder -> here. The other side is sstable/page.h.
 // Format:    docs/format/sstable.md "Pages".
 // Threads:   thread-compatible. Clear keeps the memory for the next group.
 #pragma once
@@ -33,16 +33,31 @@ class KeysPageBuilder {
   std::vector<uint8_t> row_flags_;
 };
 
+// What is known of the cells of a page without reading them.
+struct PageStatistics {
+  bool has_tombstones = false;
+  bool has_cells = false;  // values, that is; then the timestamps are theirs
+  int64_t timestamp_min = 0;
+  int64_t timestamp_max = 0;
+  void Add(const PageStatistics& other);
+};
+
 class FamilyPageBuilder {
  public:
-  FamilyPageBuilder() { Clear(); }
-  // The next cell, of the row with this ordinal in the group. True when it is of the same row and column as the cell before.
-  bool AddCell(uint32_t row, std::string_view qualifier, int64_t timestamp, StoredKind kind, std::string_view slot);
+  FamilyPageBuilder() { Clear(0); }
+  // The next cell, of the row with this ordinal in the group.
+  void AddCell(uint32_t row, std::string_view qualifier, int64_t timestamp, StoredKind kind, std::string_view slot);
   bool empty() const { return kinds_.empty(); }
+  // The last cell was of this row.
+  bool has_row(uint32_t row) const { return row_starts_.size() == size_t{row} - row_first_ + 1; }
   // About what the page will take; grows with every cell.
   size_t raw_bytes() const { return qualifiers_.size() + slots_.size() + 8 * kinds_.size(); }
-  void AppendPage(uint32_t row_count, std::string* out);
-  void Clear();
+  uint32_t row_first() const { return row_first_; }
+  const PageStatistics& statistics() const { return statistics_; }
+  // The page of the rows [row_first(), row_end).
+  void AppendPage(uint32_t row_end, std::string* out);
+  // For the next page, from this row on.
+  void Clear(uint32_t row_first);
 
  private:
   std::string_view Qualifier(uint32_t id) const {
@@ -50,7 +65,9 @@ class FamilyPageBuilder {
   }
   uint32_t QualifierId(std::string_view qualifier);
 
-  std::vector<uint32_t> row_starts_;  // up to the last row that has cells
+  uint32_t row_first_ = 0;
+  PageStatistics statistics_;
+  std::vector<uint32_t> row_starts_;  // from row_first_ up to the last row that has cells
   std::vector<uint32_t> qualifier_ids_;
   std::vector<int64_t> timestamps_;
   std::vector<uint8_t> kinds_;

@@ -30,7 +30,7 @@ bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view r
   for (const auto& [rank, page_bytes] : heads) {
     std::string_view bytes;
     FamilyPage page;
-    if (!in.ReadRaw(page_bytes, &bytes) || !page.ReadFrom(rank, bytes, keys_.row_count())) return false;
+    if (!in.ReadRaw(page_bytes, &bytes) || !page.ReadFrom(rank, reference.row_first, reference.row_end, bytes)) return false;
     pages.push_back(page);
   }
   if (!in.AtEnd()) return false;
@@ -41,7 +41,9 @@ bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view r
 void RowGroup::KeepMemory(std::shared_ptr<const Buffer> memory) { memory_.push_back(std::move(memory)); }
 
 void RowGroup::Settle() {
-  std::sort(pages_.begin(), pages_.end(), [](const FamilyPage& a, const FamilyPage& b) { return a.rank() < b.rank(); });
+  std::sort(pages_.begin(), pages_.end(), [](const FamilyPage& a, const FamilyPage& b) {
+    return a.rank() != b.rank() ? a.rank() < b.rank() : a.row_first() < b.row_first();
+  });
   missing_unit_count_ = static_cast<size_t>(std::count(has_unit_.begin(), has_unit_.end(), false));
   memory_bytes_ = sizeof(RowGroup) + pages_.capacity() * sizeof(FamilyPage);
   for (const auto& memory : memory_) memory_bytes_ += memory->size();

@@ -1,14 +1,16 @@
-// sstable/row_group.h: a decoded row group: its keys and the family pages that somebody wanted. What the block cache holds.
+// sstable/row_group.h: a decoded row group: its keys and the pages that somebody wanted. What the block cache holds.
 //
-// Path:      row_group_loader makes it -> block cache -> sstable_cursor reads it in place.
-// Memory:    pages point into buffers that groups may share: a group with more families takes over those of the group it grew from.
+// Path:      row_group_loader makes it -> block cache -> section_cursor reads it in place.
+// Memory:    pages point into buffers that groups may share: a group with more units takes over those of the group it grew from.
 // Errors:    AddUnit answers false for bytes that are no unit.
 // Threads:   immutable once loaded.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.h"
@@ -25,7 +27,7 @@ class RowGroup final : public CachedBlock {
 
   const KeysPage& keys() const { return keys_; }
   uint32_t row_count() const { return keys_.row_count(); }
-  const std::vector<FamilyPage>& pages() const { return pages_; }  // by rank
+  const std::vector<FamilyPage>& pages() const { return pages_; }  // by rank, then by row
   bool has_unit(size_t unit) const { return has_unit_[unit]; }
   bool has_all_units() const { return missing_unit_count_ == 0; }
   size_t memory_bytes() const override { return memory_bytes_; }

@@ -7,16 +7,19 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kReadaheadBytes = 256 << 10;
-constexpr size_t kSequentialGroups = 2;      // so many in a row and the reader is taken for a scan
-constexpr uint64_t kReadGapBytes = 8 << 10;  // reading so much for nothing costs less than another read
+constexpr size_t kSequentialGroups = 2;       // so many in a row and the reader is taken for a scan
+constexpr uint64_t kReadGapBytes = 8 << 10;   // reading so much for nothing costs less than another read
+constexpr uint64_t kReadWholeShare = 4;       // who wants families with 1/4 of a group's bytes gets all of it with one read
+constexpr uint64_t kReadWholeMax = 64 << 10;  // if it is no larger than this
 
 }  // namespace
 
-RowGroupLoader::RowGroupLoader(const OpenSstable& table, const FamilyMap& families, bool fill_cache, CursorStats* stats)
-    : table_(table), families_(families), fill_cache_(fill_cache), stats_(stats) {}
+RowGroupLoader::RowGroupLoader(const OpenSstable& table, const OpenSection& section, const FamilyMap& families, bool fill_cache,
+                               CursorStats* stats)
+    : table_(table), section_(section), families_(families), fill_cache_(fill_cache), stats_(stats) {}
 
 bool RowGroupLoader::IsWanted(const UnitReference& unit) const {
-  if (unit.rank_first == kRowRank) return true;
+  if (unit.is_keys()) return true;
   const size_t end = std::min<size_t>(size_t{unit.rank_last} + 1, families_.size());
   for (size_t rank = unit.rank_first; rank < end; ++rank) {
     if (families_[rank] != kSkippedFamily) return true;
@@ -28,69 +31,110 @@ bool RowGroupLoader::HasWantedFamily(const GroupReference& group) const {
   return std::any_of(group.units.begin() + 1, group.units.end(), [this](const UnitReference& unit) { return IsWanted(unit); });
 }
 
-absl::StatusOr<std::shared_ptr<const RowGroup>> RowGroupLoader::Load(size_t group_index) {
-  const bool is_sequential = group_index == group_index_next_;
-  group_index_next_ = group_index + 1;
-  std::shared_ptr<const RowGroup> cached;
-  if (table_.cache != nullptr) {
-    cached = std::static_pointer_cast<const RowGroup>(table_.cache->Find(table_.cache_id, group_index));
-    if (cached != nullptr && cached->has_all_units()) {
-      if (stats_ != nullptr) stats_->pages += cached->pages().size() + 1;
-      return cached;
-    }
+bool RowGroupLoader::WantsMuchOf(const GroupReference& group) const {
+  uint64_t wanted_bytes = 0;
+  for (const UnitReference& unit : group.units) {
+    if (IsWanted(unit)) wanted_bytes += unit.block.stored_bytes;
   }
-  const GroupReference reference = table_.index.group(group_index);
+  return wanted_bytes * kReadWholeShare >= group.end_offset() - group.offset();
+}
+
+RowGroupLoader::GroupPointer RowGroupLoader::FindCached(size_t group_index) const {
+  if (table_.cache == nullptr) return nullptr;
+  return std::static_pointer_cast<const RowGroup>(table_.cache->Find(table_.cache_id, CacheKey(group_index)));
+}
+
+bool RowGroupLoader::IsWhole(size_t group_index, const RowGroup& group) const {
+  if (group.has_all_units()) return true;
+  const GroupReference reference = section_.index.group(group_index);
+  for (size_t unit = 0; unit < reference.units.size(); ++unit) {
+    if (!group.has_unit(unit) && IsWanted(reference.units[unit])) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t group_index) {
+  sequential_count_ = group_index == group_index_next_ ? sequential_count_ + 1 : 0;
+  group_index_next_ = group_index + 1;
+  GroupPointer group = FindCached(group_index);
+  if (group != nullptr && group->has_all_units()) {
+    CountPages(group->pages().size() + 1);
+    return group;
+  }
+  const GroupReference reference = section_.index.group(group_index);
   MissingUnits missing;
   for (size_t unit = 0; unit < reference.units.size(); ++unit) {
-    if ((cached == nullptr || !cached->has_unit(unit)) && IsWanted(reference.units[unit])) missing.push_back(unit);
+    if (!IsWanted(reference.units[unit])) continue;
+    CountPages(1);
+    if (group == nullptr || !group->has_unit(unit)) missing.push_back(unit);
   }
-  if (stats_ != nullptr) stats_->pages += missing.size() + (cached == nullptr ? 0 : cached->pages().size() + 1);
-  if (missing.empty()) return cached;
-  // What the group of the cache has is not read again: the larger group shares its memory, and takes its place.
-  auto group = cached == nullptr ? std::make_shared<RowGroup>(reference.units.size()) : std::make_shared<RowGroup>(*cached);
-  sequential_count_ = is_sequential ? sequential_count_ + 1 : 0;
-  STELE_RETURN_IF_ERROR(Decode(reference, missing, sequential_count_ >= kSequentialGroups, group.get()));
-  if (table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, group_index, group);
+  STELE_ASSIGN_OR_RETURN(GroupPointer grown, Grow(reference, missing, group));
+  if (grown != group && table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, CacheKey(group_index), grown);
+  return grown;
+}
+
+absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t group_index, std::string_view bound, Direction direction,
+                                                                     uint32_t* row) {
+  sequential_count_ = 0;
+  group_index_next_ = group_index + 1;
+  const GroupPointer cached = FindCached(group_index);
+  CountPages(1);
+  if (cached != nullptr && cached->has_all_units()) {
+    *row = cached->keys().LowerBound(bound);
+    CountPages(cached->pages().empty() ? 0 : 1);
+    return cached;
+  }
+  const GroupReference reference = section_.index.group(group_index);
+  GroupPointer group = cached;
+  if (group == nullptr) {
+    STELE_ASSIGN_OR_RETURN(group, Grow(reference, MissingUnits{0}, nullptr));
+  }
+  *row = group->keys().LowerBound(bound);
+  if (direction == Direction::kReverse && *row == 0) return group;  // it is in the group before
+  const uint32_t wanted = direction == Direction::kReverse ? *row - 1 : *row;
+  MissingUnits missing;
+  for (size_t unit = 1; unit < reference.units.size(); ++unit) {
+    if (!reference.units[unit].covers(wanted) || !IsWanted(reference.units[unit])) continue;
+    CountPages(1);
+    if (!group->has_unit(unit)) missing.push_back(unit);
+  }
+  STELE_ASSIGN_OR_RETURN(group, Grow(reference, missing, group));
+  if (group != cached && table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, CacheKey(group_index), group);
   return group;
 }
 
-absl::Status RowGroupLoader::Decode(const GroupReference& reference, const MissingUnits& missing, bool is_sequential, RowGroup* group) {
+absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(const GroupReference& reference, const MissingUnits& missing,
+                                                                  GroupPointer group) {
+  if (missing.empty()) return group;
+  // What the group has is not read again: the larger group shares its memory, and takes its place.
+  auto grown = group == nullptr ? std::make_shared<RowGroup>(reference.units.size()) : std::make_shared<RowGroup>(*group);
+  STELE_RETURN_IF_ERROR(Decode(reference, missing, grown.get()));
+  return grown;
+}
+
+absl::Status RowGroupLoader::Decode(const GroupReference& reference, const MissingUnits& missing, RowGroup* group) {
   size_t raw_bytes = 0;
-  uint64_t stored_bytes = 0;
-  bool is_raw = true;
-  for (const size_t unit : missing) {
-    const BlockReference& block = reference.units[unit].block;
-    raw_bytes += block.raw_bytes;
-    stored_bytes += block.stored_bytes;
-    is_raw = is_raw && block.codec == Codec::kNone;
-  }
+  for (const size_t unit : missing) raw_bytes += reference.units[unit].block.raw_bytes;
   STELE_ASSIGN_OR_RETURN(Buffer allocated, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
   auto memory = std::make_shared<Buffer>(std::move(allocated));
   std::memset(memory->data() + raw_bytes, 0, kPackedSlackBytes);
-  // Ahead only when most of what comes with it is wanted too.
-  const bool read_ahead = is_sequential && stored_bytes * 4 >= reference.end_offset() - reference.offset();
   char* raw = memory->data();
   for (size_t first = 0; first < missing.size();) {
     const uint64_t begin = reference.units[missing[first]].block.offset;
     uint64_t end = begin;
     size_t last = first;
-    for (; last < missing.size() && reference.units[missing[last]].block.offset <= end + (is_raw ? 0 : kReadGapBytes); ++last) {
+    for (; last < missing.size() && reference.units[missing[last]].block.offset <= end + kReadGapBytes; ++last) {
       const BlockReference& block = reference.units[missing[last]].block;
       end = block.offset + block.stored_bytes;
     }
-    std::string_view stored;
-    if (is_raw) {  // neighbours to their places, without a copy in between
-      STELE_RETURN_IF_ERROR(table_.ReadExactly(begin, end - begin, raw));
-      if (stats_ != nullptr) stats_->bytes_read += end - begin;
-    } else {
-      STELE_ASSIGN_OR_RETURN(stored, Read(begin, end - begin, read_ahead));
-    }
+    STELE_ASSIGN_OR_RETURN(const std::string_view stored, Read(reference, begin, end));
     for (; first < last; ++first) {
-      const BlockReference& block = reference.units[missing[first]].block;
-      STELE_RETURN_IF_ERROR(is_raw ? table_.CheckBlock({raw, block.raw_bytes}, block.offset, block.checksum)
-                                   : table_.DecodeBlock(stored.substr(block.offset - begin, block.stored_bytes), block, raw));
+      const UnitReference& unit = reference.units[missing[first]];
+      const DecodingDictionary* dictionary = unit.is_keys() ? nullptr : section_.dictionary.get();
+      STELE_RETURN_IF_ERROR(
+          table_.DecodeBlock(stored.substr(unit.block.offset - begin, unit.block.stored_bytes), unit.block, dictionary, raw));
       STELE_RETURN_IF_ERROR(AddUnit(reference, missing[first], raw, group));
-      raw += block.raw_bytes;
+      raw += unit.block.raw_bytes;
     }
   }
   if (stats_ != nullptr) stats_->bytes_decoded += raw_bytes;
@@ -112,23 +156,28 @@ absl::Status RowGroupLoader::AddUnit(const GroupReference& reference, size_t uni
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string_view> RowGroupLoader::Read(uint64_t offset, size_t bytes, bool read_ahead) {
-  if (offset >= window_offset_ && offset - window_offset_ <= window_bytes_ && window_bytes_ - (offset - window_offset_) >= bytes) {
-    return window_.view().substr(offset - window_offset_, bytes);
+absl::StatusOr<std::string_view> RowGroupLoader::Read(const GroupReference& reference, uint64_t begin, uint64_t end) {
+  const uint64_t bytes = end - begin;
+  if (begin >= window_offset_ && begin - window_offset_ <= window_bytes_ && window_bytes_ - (begin - window_offset_) >= bytes) {
+    return window_.view().substr(begin - window_offset_, bytes);
   }
-  size_t wanted_bytes = bytes;
-  if (read_ahead) {
-    const uint64_t data_left_bytes = table_.footer.bloom_offset - offset;  // the index checked that units end before
-    wanted_bytes = std::max<uint64_t>(bytes, std::min<uint64_t>(kReadaheadBytes, data_left_bytes));
+  // More than asked for only where most of it will be wanted.
+  uint64_t read_end = end;
+  if (WantsMuchOf(reference)) {
+    if (sequential_count_ >= kSequentialGroups) {
+      read_end = std::max(end, std::min(begin + kReadaheadBytes, table_.footer.data_end()));  // the index checked that units end before
+    } else if (reference.end_offset() - begin <= kReadWholeMax) {
+      read_end = reference.end_offset();
+    }
   }
   window_bytes_ = 0;
-  if (window_.size() < wanted_bytes) {
-    STELE_ASSIGN_OR_RETURN(window_, Buffer::Allocate(wanted_bytes));
+  if (window_.size() < read_end - begin) {
+    STELE_ASSIGN_OR_RETURN(window_, Buffer::Allocate(read_end - begin));
   }
-  STELE_RETURN_IF_ERROR(table_.ReadExactly(offset, wanted_bytes, window_.data()));
-  window_offset_ = offset;
-  window_bytes_ = wanted_bytes;
-  if (stats_ != nullptr) stats_->bytes_read += wanted_bytes;
+  STELE_RETURN_IF_ERROR(table_.ReadExactly(begin, read_end - begin, window_.data()));
+  window_offset_ = begin;
+  window_bytes_ = read_end - begin;
+  if (stats_ != nullptr) stats_->bytes_read += window_bytes_;
   return window_.view().substr(0, bytes);
 }
 

@@ -1,7 +1,8 @@
-// sstable/row_group_loader.h: gets row groups from the block cache or the file, with no more units than wanted.
+// sstable/row_group_loader.h: gets row groups of a section from the block cache or the file, with no more units than wanted.
 //
-// Path:      sstable_cursor, verify, dump -> here -> block cache -> io.
-// Reading:   neighbouring units come with one read; groups loaded one after the other are read ahead, kReadaheadBytes at a time.
+// Path:      section_cursor, dump -> here -> block cache -> io.
+// Reading:   neighbouring units come with one read, a point read's group too; groups loaded one after the other are read ahead,
+//            kReadaheadBytes at a time. Only the units of the row asked for are decoded, or all of the group for who goes on.
 // Errors:    DataLoss naming file and offset for the group that is damaged; the loader goes on working for others.
 // Threads:   confined to its cursor's thread.
 #pragma once
@@ -22,10 +23,17 @@ namespace stele::internal {
 
 class RowGroupLoader {
  public:
-  // `table` outlives the loader. Wanted are the families that `families` does not skip.
-  RowGroupLoader(const OpenSstable& table, const FamilyMap& families, bool fill_cache, CursorStats* stats);
+  // `table` and `section` outlive the loader. Wanted are the families that `families` does not skip.
+  RowGroupLoader(const OpenSstable& table, const OpenSection& section, const FamilyMap& families, bool fill_cache, CursorStats* stats);
 
-  absl::StatusOr<std::shared_ptr<const RowGroup>> Load(size_t group_index);
+  using GroupPointer = std::shared_ptr<const RowGroup>;
+  // With every unit of a wanted family.
+  absl::StatusOr<GroupPointer> LoadAll(size_t group_index);
+  // With the units of wanted families that cover one row: forward the first >= bound (the group has one), in reverse the last below it;
+  // with none, when there is no such row. `*row` is that row; in reverse the one after it.
+  absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound, Direction direction, uint32_t* row);
+  // Every unit of a wanted family is in `group`.
+  bool IsWhole(size_t group_index, const RowGroup& group) const;
   // Keys, or a family wanted.
   bool IsWanted(const UnitReference& unit) const;
   // The group may hold cells of a wanted family.
@@ -33,11 +41,21 @@ class RowGroupLoader {
 
  private:
   using MissingUnits = absl::InlinedVector<size_t, 8>;
-  absl::Status Decode(const GroupReference& reference, const MissingUnits& missing, bool is_sequential, RowGroup* group);
+  bool WantsMuchOf(const GroupReference& group) const;
+  GroupPointer FindCached(size_t group_index) const;
+  // `group` with the units that are missing; itself when none are. `group` may be null.
+  absl::StatusOr<GroupPointer> Grow(const GroupReference& reference, const MissingUnits& missing, GroupPointer group);
+  absl::Status Decode(const GroupReference& reference, const MissingUnits& missing, RowGroup* group);
   absl::Status AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const;
-  absl::StatusOr<std::string_view> Read(uint64_t offset, size_t bytes, bool read_ahead);
+  // The stored bytes of [begin, end) of the group, with more around them where that will be wanted next.
+  absl::StatusOr<std::string_view> Read(const GroupReference& reference, uint64_t begin, uint64_t end);
+  uint64_t CacheKey(size_t group_index) const { return group_index * kSectionsMax + section_.number; }
+  void CountPages(size_t count) {
+    if (stats_ != nullptr) stats_->pages += count;
+  }
 
   const OpenSstable& table_;
+  const OpenSection& section_;
   const FamilyMap& families_;
   const bool fill_cache_;
   CursorStats* const stats_;
@@ -46,7 +64,7 @@ class RowGroupLoader {
   uint64_t window_offset_ = 0;
   size_t window_bytes_ = 0;
   size_t group_index_next_ = 0;  // where a sequential reader goes on
-  size_t sequential_count_ = 0;  // groups loaded from the file one after the other
+  size_t sequential_count_ = 0;  // groups loaded whole one after the other
 };
 
 }  // namespace stele::internal

@@ -3,24 +3,20 @@
 #include <algorithm>
 #include <string>
 
-#include "base/checksum.h"
 #include "base/invariant.h"
 #include "base/status.h"
+#include "sstable/block_writer.h"
 #include "sstable/bloom.h"
-#include "sstable/index.h"
 #include "sstable/large_value.h"
-#include "sstable/page_builder.h"
-#include "sstable/row_group.h"
+#include "sstable/section_builder.h"
+#include "sstable/section_plan.h"
 #include "sstable/sstable_reader.h"
 
 namespace stele::internal {
 namespace {
 
-constexpr size_t kWriteBytes = 512 << 10;     // written to the file so much at a time
-constexpr size_t kSmallPageBytes = 2 << 10;   // pages below share a unit with their neighbours ...
-constexpr size_t kSharedUnitBytes = 4 << 10;  // ... until it is this large
-constexpr size_t kRowOverheadBytes = 16;      // a row's share of arrays, for sizing groups
-constexpr size_t kCellOverheadBytes = 16;     // a cell's
+constexpr size_t kSampleGroups = 32;  // so much is looked at before the sections are decided
+constexpr size_t kCellOverheadBytes = 16;
 
 StoredKind StoredKindOf(const Cell& cell) {
   switch (cell.kind) {
@@ -38,19 +34,21 @@ StoredKind StoredKindOf(const Cell& cell) {
 class SstableBuilder::State {
  public:
   State(File* file, SstableBuilderOptions options)
-      : file_(file), options_(std::move(options)), compressor_(options_.codec, options_.zstd_level), families_(options_.family_ids.size()) {
+      : options_(std::move(options)),
+        writer_(file, options_.file_id),
+        large_value_compressor_(options_.codec, options_.zstd_level),
+        sample_(options_.family_ids.size()) {
     options_.row_group_bytes = std::clamp(options_.row_group_bytes, kRowGroupBytesMin, kRowGroupBytesMax);
     summary_.file_id = options_.file_id;
     summary_.families.resize(options_.family_ids.size());
-    for (size_t i = 0; i < families_.size(); ++i) summary_.families[i].family_id = options_.family_ids[i];
+    for (size_t i = 0; i < summary_.families.size(); ++i) summary_.families[i].family_id = options_.family_ids[i];
   }
 
   absl::Status StartRow(std::string_view row_key) {
     STELE_INVARIANT(summary_.rows == 0 || row_key_ < row_key);
     row_key_.assign(row_key);
-    is_row_in_group_ = false;
     is_row_in_file_ = false;
-    return group_bytes_ >= options_.row_group_bytes ? CloseGroup() : absl::OkStatus();
+    return absl::OkStatus();
   }
 
   absl::Status AddCells(std::span<const Cell> cells) {
@@ -59,102 +57,88 @@ class SstableBuilder::State {
   }
 
   absl::StatusOr<SstableSummary> Finish();
-  uint64_t bytes_written() const { return pending_offset_ + pending_.size(); }
+  uint64_t bytes_written() const { return writer_.offset(); }
 
  private:
+  // A cell put aside until the sections are decided; offsets are into sample_bytes_.
+  struct SampledCell {
+    Cell cell;  // without its bytes
+    StoredKind kind;
+    bool is_first_of_column;
+    uint64_t row_number;
+    size_t row_offset, row_bytes;
+    size_t qualifier_offset, qualifier_bytes;
+    size_t slot_offset, slot_bytes;
+  };
+
   absl::Status AddCell(const Cell& cell);
-  absl::Status AddRowToGroup(const Cell& first_cell);
+  absl::Status AddRow();
   void CheckOrder(const Cell& cell);
-  void CountCell(const Cell& cell, bool is_same_column);
+  void EnterColumn(const Cell& cell);
+  void CountCell(const Cell& cell);
   absl::StatusOr<std::string_view> SlotOf(const Cell& cell);
   absl::Status WriteLargeValue(std::string_view value);
-  absl::Status CloseGroup();
-  absl::Status AppendFamilyUnits(GroupReference* group);
-  absl::StatusOr<BlockReference> AppendBlock(std::string_view raw);
-  absl::StatusOr<uint64_t> AppendWhole(std::string_view bytes);
-  absl::Status WritePending();
+  absl::Status Sample(const Cell& cell, StoredKind kind, std::string_view slot);
+  absl::Status OpenSections(const SectionPlan& plan);
+  absl::Status Route(uint64_t row_number, std::string_view row_key, const Cell& cell, StoredKind kind, std::string_view slot,
+                     bool is_history);
+  absl::Status FinishSections(Footer* footer, std::string* index);
+  absl::Status AppendEnd(Footer* footer);
 
-  File* const file_;
   SstableBuilderOptions options_;
-  Compressor compressor_;
+  BlockWriter writer_;
+  Compressor large_value_compressor_;
   SstableSummary summary_;
   BloomBuilder bloom_;
-  std::string index_;  // grows by about 1 % of the data
-  uint64_t group_count_ = 0;
 
-  // The row started last.
+  // The row started last, and its column.
   std::string row_key_;
-  bool is_row_in_file_ = false;   // has had a cell
-  bool is_row_in_group_ = false;  // has had a cell in the group being made
-  uint64_t column_versions_ = 0;  // kSet cells of the column so far
-  std::string split_qualifier_;   // the column the last group was closed in the middle of, if is_column_split_
-  uint32_t split_family_ = kRowRank;
-  bool is_column_split_ = false;
-  Cell cell_before_;  // in invariants builds; its qualifier in qualifier_before_
+  bool is_row_in_file_ = false;  // has had a cell
+  std::string qualifier_;
+  uint32_t column_family_ = kRowRank;  // kRowRank: no column yet
+  uint64_t column_versions_ = 0;       // kSet cells of the column so far
+  Cell cell_before_;                   // in invariants builds; its qualifier in qualifier_before_
   std::string qualifier_before_;
 
-  // The group being made.
-  KeysPageBuilder keys_;
-  std::vector<FamilyPageBuilder> families_;  // by rank - 1
-  size_t group_bytes_ = 0;                   // about what its pages take, before compression
-  size_t row_bytes_ = 0;                     // the last row's share of it
-  bool continues_row_ = false;
-  Cell first_cell_;  // when it continues a row; the qualifier in first_qualifier_
-  std::string first_qualifier_;
+  // Until the sections are decided.
+  std::vector<FamilySample> sample_;
+  std::vector<SampledCell> sampled_cells_;
+  std::string sample_bytes_;
+  size_t sample_size_ = 0;  // about what they will take before compression
 
-  std::string slot_;     // scratch
-  std::string raw_;      // scratch: one unit
-  std::string pending_;  // stored bytes not yet written; begin at pending_offset_
-  uint64_t pending_offset_ = 0;
+  // Afterwards.
+  SectionPlan plan_;
+  struct Section {
+    Section(BlockWriter* writer, const SectionOptions& options) : builder(writer, options) {}
+    SectionBuilder builder;
+    uint64_t row_number = 0;  // of the row added last; 0: none yet
+  };
+  std::vector<std::unique_ptr<Section>> sections_;
+  std::string slot_;  // scratch
 };
 
 absl::Status SstableBuilder::State::AddCell(const Cell& cell) {
-  if (cell.family > families_.size() || (cell.family == kRowRank) != (cell.kind == CellKind::kDeleteRow)) {
-    return InvalidArgument("a cell of family rank {} among {} families", cell.family, families_.size());
+  if (cell.family > sample_.size() || (cell.family == kRowRank) != (cell.kind == CellKind::kDeleteRow)) {
+    return InvalidArgument("a cell of family rank {} among {} families", cell.family, sample_.size());
   }
   CheckOrder(cell);
   STELE_ASSIGN_OR_RETURN(const std::string_view slot, SlotOf(cell));
-  if (!is_row_in_group_) STELE_RETURN_IF_ERROR(AddRowToGroup(cell));
-  if (cell.kind == CellKind::kDeleteRow) {
-    keys_.DeleteLastRow();
-    ++summary_.row_tombstones;
-    ++summary_.tombstones;
-    return absl::OkStatus();
-  }
-  const bool is_same_column =
-      families_[cell.family - 1].AddCell(keys_.row_count() - 1, cell.qualifier, cell.timestamp, StoredKindOf(cell), slot);
-  CountCell(cell, is_same_column);
-  const size_t cell_bytes = slot.size() + kCellOverheadBytes + (is_same_column ? 0 : cell.qualifier.size());
-  group_bytes_ += cell_bytes;
-  row_bytes_ += cell_bytes;
-  // Rows of common size stay whole; one that fills a group by itself goes on in the next.
-  if (row_bytes_ < options_.row_group_bytes) return absl::OkStatus();
-  is_row_in_group_ = false;
-  is_column_split_ = true;
-  split_family_ = cell.family;
-  split_qualifier_.assign(cell.qualifier);
-  return CloseGroup();
+  if (!is_row_in_file_) STELE_RETURN_IF_ERROR(AddRow());
+  EnterColumn(cell);
+  CountCell(cell);
+  const StoredKind kind = StoredKindOf(cell);
+  if (sections_.empty()) return Sample(cell, kind, slot);
+  return Route(summary_.rows, row_key_, cell, kind, slot, column_versions_ > 1 && !cell.is_tombstone());
 }
 
-absl::Status SstableBuilder::State::AddRowToGroup(const Cell& first_cell) {
-  if (is_row_in_file_) {
-    continues_row_ = true;
-    first_qualifier_.assign(first_cell.qualifier);
-    first_cell_ = Cell{first_cell.family, first_cell.kind, first_cell.timestamp, 0, first_qualifier_, {}};
-  } else {
-    is_column_split_ = false;
-    column_versions_ = 0;
-    if (summary_.rows == 0) summary_.first_row = row_key_;
-    ++summary_.rows;
-    summary_.logical_bytes += row_key_.size();
-    STELE_RETURN_IF_ERROR(bloom_.AddRow(RowHash(row_key_)));
-  }
+absl::Status SstableBuilder::State::AddRow() {
   is_row_in_file_ = true;
-  is_row_in_group_ = true;
-  keys_.AddRow(row_key_);
-  row_bytes_ = row_key_.size() + kRowOverheadBytes;
-  group_bytes_ += row_bytes_;
-  return absl::OkStatus();
+  column_family_ = kRowRank;
+  if (summary_.rows == 0) summary_.first_row = row_key_;
+  summary_.last_row = row_key_;
+  ++summary_.rows;
+  summary_.logical_bytes += row_key_.size();
+  return bloom_.AddRow(RowHash(row_key_));
 }
 
 void SstableBuilder::State::CheckOrder(const Cell& cell) {
@@ -164,17 +148,26 @@ void SstableBuilder::State::CheckOrder(const Cell& cell) {
   cell_before_ = Cell{cell.family, cell.kind, cell.timestamp, cell.range_start, qualifier_before_, {}};
 }
 
-void SstableBuilder::State::CountCell(const Cell& cell, bool is_same_column) {
-  FamilySummary& family = summary_.families[cell.family - 1];
-  if (is_column_split_) {
-    is_same_column = cell.family == split_family_ && cell.qualifier == split_qualifier_ && cell.kind != CellKind::kDeleteFamily;
-    is_column_split_ = false;
+void SstableBuilder::State::EnterColumn(const Cell& cell) {
+  if (cell.kind < CellKind::kDeleteRange) {
+    column_family_ = kRowRank;
+  } else if (cell.family != column_family_ || cell.qualifier != qualifier_) {
+    column_family_ = cell.family;
+    qualifier_.assign(cell.qualifier);
+    column_versions_ = 0;
   }
-  if (!is_same_column) column_versions_ = 0;
+}
+
+void SstableBuilder::State::CountCell(const Cell& cell) {
+  if (cell.is_tombstone()) ++summary_.tombstones;
+  if (cell.kind == CellKind::kDeleteRow) {
+    ++summary_.row_tombstones;
+    return;
+  }
+  FamilySummary& family = summary_.families[cell.family - 1];
   family.logical_bytes += cell.qualifier.size() + sizeof(int64_t) + cell.value.size();
   if (cell.is_tombstone()) {
     ++family.tombstones;
-    ++summary_.tombstones;
     return;
   }
   if (family.cells == 0 || cell.timestamp < family.timestamp_min) family.timestamp_min = cell.timestamp;
@@ -205,8 +198,16 @@ absl::Status SstableBuilder::State::WriteLargeValue(std::string_view value) {
   if (value.size() > kValueBytesMax) return InvalidArgument("a value of {} bytes; at most {} are possible", value.size(), kValueBytesMax);
   LargeValueReference reference;
   reference.value_bytes = value.size();
+  std::string stored;
   for (size_t at = 0; at < value.size(); at += kLargeValueBlockBytes) {
-    STELE_ASSIGN_OR_RETURN(const BlockReference block, AppendBlock(value.substr(at, kLargeValueBlockBytes)));
+    const std::string_view raw = value.substr(at, kLargeValueBlockBytes);
+    BlockReference block;
+    stored.clear();
+    STELE_ASSIGN_OR_RETURN(block.codec, large_value_compressor_.Compress(raw, &stored));
+    block.offset = writer_.offset();
+    block.stored_bytes = static_cast<uint32_t>(stored.size());
+    block.raw_bytes = static_cast<uint32_t>(raw.size());
+    STELE_ASSIGN_OR_RETURN(block.checksum, writer_.Append(stored));
     reference.blocks.push_back(block);
   }
   slot_.clear();
@@ -214,119 +215,121 @@ absl::Status SstableBuilder::State::WriteLargeValue(std::string_view value) {
   return absl::OkStatus();
 }
 
-absl::Status SstableBuilder::State::CloseGroup() {
-  if (keys_.row_count() == 0) return absl::OkStatus();
-  GroupReference group;
-  group.first_row = keys_.key(0);
-  group.last_row = keys_.key(keys_.row_count() - 1);
-  group.row_count = keys_.row_count();
-  group.continues_row = continues_row_;
-  group.first_cell = first_cell_;
-  raw_.clear();
-  keys_.AppendPage(&raw_);
-  STELE_ASSIGN_OR_RETURN(const BlockReference keys_block, AppendBlock(raw_));
-  group.units.push_back({kRowRank, kRowRank, keys_block});
-  STELE_RETURN_IF_ERROR(AppendFamilyUnits(&group));
-  AppendGroup(&index_, group);
-  ++group_count_;
-  summary_.last_row = group.last_row;
-  keys_.Clear();
-  group_bytes_ = 0;
-  row_bytes_ = 0;
-  continues_row_ = false;
+absl::Status SstableBuilder::State::Sample(const Cell& cell, StoredKind kind, std::string_view slot) {
+  const bool is_value = !cell.is_tombstone();
+  const size_t cell_bytes = cell.qualifier.size() + slot.size() + kCellOverheadBytes;
+  if (cell.family != kRowRank) {
+    FamilySample& family = sample_[cell.family - 1];
+    family.bytes += cell_bytes;
+    if (is_value) ++family.cells;
+    if (is_value && column_versions_ == 1) ++family.columns;
+    family.versions_max = std::max(family.versions_max, summary_.families[cell.family - 1].versions_max);
+  }
+  SampledCell sampled{cell, kind, is_value && column_versions_ == 1, summary_.rows, 0, 0, 0, 0, 0, 0};
+  const auto keep = [this](std::string_view bytes, size_t* offset, size_t* length) {
+    *offset = sample_bytes_.size();
+    *length = bytes.size();
+    sample_bytes_.append(bytes);
+  };
+  const bool is_new_row = sampled_cells_.empty() || sampled_cells_.back().row_number != summary_.rows;
+  if (is_new_row) {
+    keep(row_key_, &sampled.row_offset, &sampled.row_bytes);
+  } else {
+    sampled.row_offset = sampled_cells_.back().row_offset;
+    sampled.row_bytes = sampled_cells_.back().row_bytes;
+  }
+  keep(cell.qualifier, &sampled.qualifier_offset, &sampled.qualifier_bytes);
+  keep(slot, &sampled.slot_offset, &sampled.slot_bytes);
+  sampled_cells_.push_back(sampled);
+  sample_size_ += cell_bytes;
+  return sample_size_ < kSampleGroups * options_.row_group_bytes ? absl::OkStatus() : OpenSections(PlanSections(sample_));
+}
+
+absl::Status SstableBuilder::State::OpenSections(const SectionPlan& plan) {
+  plan_ = plan;
+  const SectionOptions options{sample_.size(), options_.codec, options_.zstd_level, options_.row_group_bytes};
+  for (size_t i = 0; i < plan.section_count; ++i) sections_.push_back(std::make_unique<Section>(&writer_, options));
+  const std::string_view bytes = sample_bytes_;
+  for (const SampledCell& sampled : sampled_cells_) {
+    Cell cell = sampled.cell;
+    cell.qualifier = bytes.substr(sampled.qualifier_offset, sampled.qualifier_bytes);
+    const bool is_history = !cell.is_tombstone() && !sampled.is_first_of_column;
+    STELE_RETURN_IF_ERROR(Route(sampled.row_number, bytes.substr(sampled.row_offset, sampled.row_bytes), cell, sampled.kind,
+                                bytes.substr(sampled.slot_offset, sampled.slot_bytes), is_history));
+  }
+  sampled_cells_ = {};
+  sample_bytes_ = {};
   return absl::OkStatus();
 }
 
-absl::Status SstableBuilder::State::AppendFamilyUnits(GroupReference* group) {
-  std::string pages;
-  std::vector<std::pair<uint32_t, size_t>> heads;
-  const auto close_unit = [&]() -> absl::Status {
-    if (heads.empty()) return absl::OkStatus();
-    raw_.clear();
-    AppendUnitHead(&raw_, heads);
-    raw_.append(pages);
-    STELE_ASSIGN_OR_RETURN(const BlockReference block, AppendBlock(raw_));
-    group->units.push_back({heads.front().first, heads.back().first, block});
-    pages.clear();
-    heads.clear();
-    return absl::OkStatus();
-  };
-  for (uint32_t rank = 1; rank <= families_.size(); ++rank) {
-    FamilyPageBuilder& family = families_[rank - 1];
-    if (family.empty()) continue;
-    // A page worth reading alone gets a unit of its own; small ones together cost less than each a block and a reference.
-    const bool is_small = family.raw_bytes() < kSmallPageBytes;
-    if (!is_small || pages.size() >= kSharedUnitBytes) STELE_RETURN_IF_ERROR(close_unit());
-    const size_t before = pages.size();
-    family.AppendPage(keys_.row_count(), &pages);
-    family.Clear();
-    heads.emplace_back(rank, pages.size() - before);
-    if (!is_small) STELE_RETURN_IF_ERROR(close_unit());
+absl::Status SstableBuilder::State::Route(uint64_t row_number, std::string_view row_key, const Cell& cell, StoredKind kind,
+                                          std::string_view slot, bool is_history) {
+  size_t number = 0;
+  if (cell.family != kRowRank) number = is_history ? plan_.history_section[cell.family - 1] : plan_.latest_section[cell.family - 1];
+  Section& section = *sections_[number];
+  const bool is_new_row = section.row_number != row_number;
+  section.row_number = row_number;
+  return section.builder.AddCell(row_key, is_new_row, cell, kind, slot);
+}
+
+absl::Status SstableBuilder::State::FinishSections(Footer* footer, std::string* index) {
+  for (const auto& section : sections_) STELE_RETURN_IF_ERROR(section->builder.Finish());
+  footer->dictionary_offset = writer_.offset();
+  for (size_t i = 0; i < sections_.size(); ++i) {
+    const SectionBuilder& builder = sections_[i]->builder;
+    SectionReference& section = footer->sections.emplace_back();
+    section.is_history = plan_.is_history(i);
+    const std::vector<uint8_t>& section_of = section.is_history ? plan_.history_section : plan_.latest_section;
+    for (uint32_t rank = 1; rank <= section_of.size(); ++rank) {
+      if (section_of[rank - 1] == i) section.ranks.push_back(rank);
+    }
+    section.group_count = builder.group_count();
+    section.index_bytes = builder.index().size();
+    index->append(builder.index());
+    section.dictionary_bytes = static_cast<uint32_t>(builder.dictionary().size());
+    if (section.dictionary_bytes != 0) {
+      STELE_ASSIGN_OR_RETURN(section.dictionary_checksum, writer_.Append(builder.dictionary()));
+    }
   }
-  return close_unit();
-}
-
-absl::StatusOr<BlockReference> SstableBuilder::State::AppendBlock(std::string_view raw) {
-  const size_t before = pending_.size();
-  BlockReference block;
-  block.offset = bytes_written();
-  STELE_ASSIGN_OR_RETURN(block.codec, compressor_.Compress(raw, &pending_));
-  const std::string_view stored = std::string_view(pending_).substr(before);
-  block.stored_bytes = static_cast<uint32_t>(stored.size());
-  block.raw_bytes = static_cast<uint32_t>(raw.size());
-  block.checksum = Checksum64(stored, BlockSeed(options_.file_id, block.offset));
-  if (pending_.size() >= kWriteBytes) STELE_RETURN_IF_ERROR(WritePending());
-  return block;
-}
-
-// For bloom, index and footer; the answer is the checksum of bytes that begin where the file ended before.
-absl::StatusOr<uint64_t> SstableBuilder::State::AppendWhole(std::string_view bytes) {
-  const uint64_t checksum = Checksum64(bytes, BlockSeed(options_.file_id, bytes_written()));
-  STELE_RETURN_IF_ERROR(WritePending());
-  STELE_RETURN_IF_ERROR(file_->Write(pending_offset_, bytes));
-  pending_offset_ += bytes.size();
-  return checksum;
-}
-
-absl::Status SstableBuilder::State::WritePending() {
-  if (pending_.empty()) return absl::OkStatus();
-  STELE_RETURN_IF_ERROR(file_->Write(pending_offset_, pending_));
-  pending_offset_ += pending_.size();
-  pending_.clear();
   return absl::OkStatus();
 }
 
 absl::StatusOr<SstableSummary> SstableBuilder::State::Finish() {
-  STELE_RETURN_IF_ERROR(CloseGroup());
+  if (sections_.empty()) STELE_RETURN_IF_ERROR(OpenSections(OneSection(sample_.size())));  // too small for more to pay
   std::erase_if(summary_.families, [](const FamilySummary& family) { return family.cells == 0 && family.tombstones == 0; });
   for (const FamilySummary& family : summary_.families) summary_.logical_bytes += family.logical_bytes;
-
   Footer footer;
   footer.family_ids = options_.family_ids;
-  footer.group_count = group_count_;
+  std::string index;
+  STELE_RETURN_IF_ERROR(FinishSections(&footer, &index));
   STELE_ASSIGN_OR_RETURN(const Buffer bloom, bloom_.Finish());
-  footer.bloom_offset = bytes_written();
+  footer.bloom_offset = writer_.offset();
   footer.bloom_bytes = bloom.size();
-  STELE_ASSIGN_OR_RETURN(footer.bloom_checksum, AppendWhole(bloom.view()));
-  summary_.index_offset = bytes_written();
-  summary_.index_bytes = index_.size();
-  STELE_ASSIGN_OR_RETURN(summary_.index_checksum, AppendWhole(index_));
+  STELE_ASSIGN_OR_RETURN(footer.bloom_checksum, writer_.Append(bloom.view()));
+  summary_.index_offset = writer_.offset();
+  summary_.index_bytes = index.size();
+  STELE_ASSIGN_OR_RETURN(summary_.index_checksum, writer_.Append(index));
+  STELE_RETURN_IF_ERROR(AppendEnd(&footer));
+  return summary_;
+}
 
-  footer.summary = summary_;
+absl::Status SstableBuilder::State::AppendEnd(Footer* footer) {
+  footer->summary = summary_;
   std::string bytes;
-  AppendFooter(&bytes, footer);  // once for its length, which is part of the file's
-  summary_.file_bytes = bytes_written() + bytes.size() + kSstableTailBytes;
-  footer.summary.file_bytes = summary_.file_bytes;
+  AppendFooter(&bytes, *footer);  // once for its length, which is part of the file's
+  summary_.file_bytes = writer_.offset() + bytes.size() + kSstableTailBytes;
+  footer->summary.file_bytes = summary_.file_bytes;
   bytes.clear();
-  AppendFooter(&bytes, footer);
+  AppendFooter(&bytes, *footer);
   Tail tail;
   tail.file_id = options_.file_id;
-  tail.footer_offset = bytes_written();
+  tail.footer_offset = writer_.offset();
   tail.footer_bytes = bytes.size();
-  STELE_ASSIGN_OR_RETURN(tail.footer_checksum, AppendWhole(bytes));
-  AppendTail(&pending_, tail);
-  STELE_RETURN_IF_ERROR(WritePending());
-  return summary_;
+  STELE_ASSIGN_OR_RETURN(tail.footer_checksum, writer_.Append(bytes));
+  std::string end;
+  AppendTail(&end, tail);
+  STELE_RETURN_IF_ERROR(writer_.Append(end).status());
+  return writer_.Flush();
 }
 
 SstableBuilder::SstableBuilder(File* file, SstableBuilderOptions options) : state_(std::make_unique<State>(file, std::move(options))) {}

@@ -26,8 +26,14 @@ void AppendHead(const OpenSstable& table, std::string* out) {
                     family.tombstones, family.logical_bytes, family.timestamp_min, family.timestamp_max, family.versions_max);
   }
   *out += fmt::format("bloom @{} {} bytes {:016x}\n", footer.bloom_offset, footer.bloom_bytes, footer.bloom_checksum);
-  *out += fmt::format("index @{} {} bytes {:016x} groups {}\n", summary.index_offset, summary.index_bytes, summary.index_checksum,
-                      footer.group_count);
+  *out += fmt::format("index @{} {} bytes {:016x}\n", summary.index_offset, summary.index_bytes, summary.index_checksum);
+}
+
+void AppendSectionText(const SectionReference& section, size_t number, std::string* out) {
+  *out += fmt::format("section {}{} ranks {} groups {} index {} bytes dictionary {} bytes", number, section.is_history ? " history" : "",
+                      fmt::join(section.ranks, " "), section.group_count, section.index_bytes, section.dictionary_bytes);
+  if (section.dictionary_bytes != 0) *out += fmt::format(" {:016x}", section.dictionary_checksum);
+  *out += '\n';
 }
 
 absl::Status AppendCell(const OpenSstable& table, uint64_t group_offset, const FamilyPage& page, uint32_t cell, std::string* out) {
@@ -60,6 +66,7 @@ absl::Status AppendRows(const OpenSstable& table, uint64_t group_offset, const R
   for (uint32_t row = 0; row < group.row_count(); ++row) {
     *out += fmt::format("  row \"{}\"{}\n", Printable(group.keys().key(row)), group.keys().is_row_deleted(row) ? " deleted" : "");
     for (const FamilyPage& page : group.pages()) {
+      if (row < page.row_first() || row >= page.row_end()) continue;
       for (uint32_t cell = page.row_begin(row); cell < page.row_begin(row + 1); ++cell) {
         STELE_RETURN_IF_ERROR(AppendCell(table, group_offset, page, cell, out));
       }
@@ -77,10 +84,29 @@ void AppendGroupText(const GroupReference& group, size_t group_index, std::strin
   }
   *out += '\n';
   for (const UnitReference& unit : group.units) {
-    *out += unit.rank_first == kRowRank ? std::string("  keys ") : fmt::format("  families {}..{} ", unit.rank_first, unit.rank_last);
+    *out += unit.is_keys() ? std::string("  keys ")
+                           : fmt::format("  families {}..{} rows {}..{} ", unit.rank_first, unit.rank_last, unit.row_first, unit.row_end);
     AppendBlockText(out, unit.block);
+    if (unit.has_cells) *out += fmt::format(" timestamps {}..{}", unit.timestamp_min, unit.timestamp_max);
+    if (unit.has_tombstones) *out += " tombstones";
     *out += '\n';
   }
+}
+
+absl::Status AppendGroups(const OpenSstable& table, const OpenSection& section, bool cells, std::string* out) {
+  const FamilyMap all(table.footer.family_ids.size() + 1, 1);
+  RowGroupLoader loader(table, section, all, /*fill_cache=*/false, nullptr);
+  for (size_t i = 0; i < section.index.group_count(); ++i) {
+    const GroupReference reference = section.index.group(i);
+    AppendGroupText(reference, i, out);
+    STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const RowGroup> group, loader.LoadAll(i));
+    for (const FamilyPage& page : group->pages()) {
+      *out += fmt::format("  page of family {} rows {}..{}: cells {} qualifiers {}\n", page.rank(), page.row_first(), page.row_end(),
+                          page.cell_count(), page.qualifier_count());
+    }
+    if (cells) STELE_RETURN_IF_ERROR(AppendRows(table, reference.offset(), *group, out));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -88,16 +114,9 @@ void AppendGroupText(const GroupReference& group, size_t group_index, std::strin
 absl::StatusOr<std::string> DumpSstable(const OpenSstable& table, bool cells) {
   std::string out;
   AppendHead(table, &out);
-  const FamilyMap all(table.footer.family_ids.size() + 1, 1);
-  RowGroupLoader loader(table, all, /*fill_cache=*/false, nullptr);
-  for (size_t i = 0; i < table.index.group_count(); ++i) {
-    const GroupReference reference = table.index.group(i);
-    AppendGroupText(reference, i, &out);
-    STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const RowGroup> group, loader.Load(i));
-    for (const FamilyPage& page : group->pages()) {
-      out += fmt::format("  page of family {}: cells {} qualifiers {}\n", page.rank(), page.cell_count(), page.qualifier_count());
-    }
-    if (cells) STELE_RETURN_IF_ERROR(AppendRows(table, reference.offset(), *group, &out));
+  for (const OpenSection& section : table.sections) {
+    AppendSectionText(*section.reference, section.number, &out);
+    STELE_RETURN_IF_ERROR(AppendGroups(table, section, cells, &out));
   }
   return out;
 }

@@ -6,11 +6,47 @@
 
 namespace stele::internal {
 
+namespace {
+
+constexpr uint8_t kHistory = 1;
+
+void AppendSection(std::string* out, const SectionReference& section) {
+  out->push_back(static_cast<char>(section.is_history ? kHistory : 0));
+  AppendVarint(*out, section.ranks.size());
+  for (const uint32_t rank : section.ranks) AppendVarint(*out, rank);
+  AppendVarint(*out, section.group_count);
+  AppendVarint(*out, section.index_bytes);
+  AppendVarint(*out, section.dictionary_bytes);
+  if (section.dictionary_bytes != 0) AppendFixed64(*out, section.dictionary_checksum);
+}
+
+bool ReadSection(ByteReader* in, uint64_t family_count, SectionReference* section) {
+  uint8_t flags;
+  uint64_t rank_count;
+  if (!in->ReadByte(&flags) || flags > kHistory || !in->ReadVarint(&rank_count)) return false;
+  section->is_history = flags == kHistory;
+  for (uint64_t i = 0; i < rank_count; ++i) {  // ends at the latest where the bytes do
+    uint32_t rank;
+    const uint32_t rank_before = section->ranks.empty() ? 0 : section->ranks.back();
+    if (!in->ReadVarint32(&rank) || rank <= rank_before || rank > family_count) return false;
+    section->ranks.push_back(rank);
+  }
+  if (!in->ReadVarint(&section->group_count) || !in->ReadVarint(&section->index_bytes) || !in->ReadVarint32(&section->dictionary_bytes) ||
+      section->dictionary_bytes > kDictionaryBytesMax) {
+    return false;
+  }
+  return section->dictionary_bytes == 0 || in->ReadFixed64(&section->dictionary_checksum);
+}
+
+}  // namespace
+
 void AppendFooter(std::string* out, const Footer& footer) {
   AppendSummary(out, footer.summary);
   AppendVarint(*out, footer.family_ids.size());
   for (const uint32_t id : footer.family_ids) AppendVarint(*out, id);
-  AppendVarint(*out, footer.group_count);
+  AppendVarint(*out, footer.sections.size());
+  for (const SectionReference& section : footer.sections) AppendSection(out, section);
+  AppendVarint(*out, footer.dictionary_offset);
   AppendVarint(*out, footer.bloom_offset);
   AppendVarint(*out, footer.bloom_bytes);
   AppendFixed64(*out, footer.bloom_checksum);
@@ -26,7 +62,13 @@ bool ReadFooter(std::string_view bytes, Footer* footer) {
     if (!in.ReadVarint32(&id)) return false;
     footer->family_ids.push_back(id);
   }
-  return in.ReadVarint(&footer->group_count) && in.ReadVarint(&footer->bloom_offset) && in.ReadVarint(&footer->bloom_bytes) &&
+  uint64_t section_count;
+  if (!in.ReadVarint(&section_count) || section_count > kSectionsMax) return false;
+  footer->sections.assign(section_count, {});
+  for (SectionReference& section : footer->sections) {
+    if (!ReadSection(&in, family_count, &section)) return false;
+  }
+  return in.ReadVarint(&footer->dictionary_offset) && in.ReadVarint(&footer->bloom_offset) && in.ReadVarint(&footer->bloom_bytes) &&
          in.ReadFixed64(&footer->bloom_checksum) && in.AtEnd();
 }
 
@@ -49,8 +91,8 @@ absl::StatusOr<Tail> ReadTail(std::string_view bytes, std::string_view name, uin
   if (LoadFixed64(p + 56) != kSstableMagic) return DataLoss(name, offset + 56, "not an SSTable, or cut short: no magic at the end");
   if (LoadFixed64(p + 48) != Checksum64(bytes.substr(0, 48), kSstableMagic)) return DataLoss(name, offset, "tail checksum mismatch");
   const uint32_t version = LoadFixed32(p + 44);
-  if (version > kSstableFormatVersion) {
-    return Unimplemented("{}: SSTable format {} is newer than {}, the newest known here", name, version, kSstableFormatVersion);
+  if (version != kSstableFormatVersion) {
+    return Unimplemented("{}: SSTable format {}; {} is the one known here", name, version, kSstableFormatVersion);
   }
   const uint32_t features = LoadFixed32(p + 32);
   if ((features & ~kSstableFeaturesKnown) != 0) {

@@ -5,7 +5,8 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "sstable/open_sstable.h"
-#include "sstable/sstable_cursor.h"
+#include "sstable/section_cursor.h"
+#include "sstable/section_join.h"
 #include "sstable/sstable_dump.h"
 #include "sstable/sstable_verify.h"
 
@@ -27,19 +28,47 @@ absl::StatusOr<Buffer> ReadChecked(const OpenSstable& table, uint64_t offset, ui
   return buffer;
 }
 
-// Bloom, index, footer and tail end the file in this order without a gap; all that lies before is row groups.
+// Dictionaries, bloom, index, footer and tail end the file in this order without a gap; all that lies before is row groups and values.
 const char* LayoutFault(const OpenSstable& table) {
   const Footer& footer = table.footer;
   const SstableSummary& summary = footer.summary;
   if (summary.file_id != table.tail.file_id) return "footer of another file";
   if (summary.file_bytes != table.file_bytes) return "file's length differs from its footer's";
-  if (footer.bloom_offset > table.file_bytes || footer.bloom_bytes > table.file_bytes || summary.index_bytes > table.file_bytes ||
+  uint64_t index_bytes = 0;
+  uint64_t dictionary_bytes = 0;
+  uint64_t group_count = 0;
+  for (const SectionReference& section : footer.sections) {
+    if (section.index_bytes > table.file_bytes || section.group_count > table.file_bytes) return "section larger than the file";
+    index_bytes += section.index_bytes;
+    dictionary_bytes += section.dictionary_bytes;
+    group_count += section.group_count;
+  }
+  if (index_bytes != summary.index_bytes) return "sections and index disagree";
+  if (footer.dictionary_offset > table.file_bytes || footer.bloom_bytes > table.file_bytes || summary.index_bytes > table.file_bytes ||
+      footer.dictionary_offset + dictionary_bytes != footer.bloom_offset ||
       footer.bloom_offset + footer.bloom_bytes != summary.index_offset ||
       summary.index_offset + summary.index_bytes != table.tail.footer_offset) {
-    return "bloom, index and footer do not follow each other";
+    return "dictionaries, bloom, index and footer do not follow each other";
   }
   if (footer.bloom_bytes % kBloomBlockBytes != 0 || (footer.bloom_bytes == 0) != (summary.rows == 0)) return "bloom of no possible length";
-  if ((footer.group_count == 0) != (summary.rows == 0)) return "rows and row groups disagree";
+  if ((group_count == 0) != (summary.rows == 0)) return "rows and row groups disagree";
+  return nullptr;
+}
+
+// A rank's cells lie in one section, and its history in that or in another.
+const char* SectionsFault(const Footer& footer) {
+  if (footer.sections.empty()) return "no section";
+  std::vector<uint8_t> latest(footer.family_ids.size() + 1, 0);
+  std::vector<uint8_t> history(footer.family_ids.size() + 1, 0);
+  for (const SectionReference& section : footer.sections) {
+    for (const uint32_t rank : section.ranks) {
+      uint8_t& seen = section.is_history ? history[rank] : latest[rank];
+      if (seen++ != 0) return "two sections of one family";
+    }
+  }
+  for (size_t rank = 1; rank < latest.size(); ++rank) {
+    if (latest[rank] == 0) return "family without a section";
+  }
   return nullptr;
 }
 
@@ -69,6 +98,7 @@ absl::Status ReadTailAndFooter(OpenSstable* table) {
   }
   if (!ReadFooter(bytes, &table->footer)) return DataLoss(table->name, tail.footer_offset, "malformed footer");
   if (const char* fault = LayoutFault(*table); fault != nullptr) return DataLoss(table->name, tail.footer_offset, fault);
+  if (const char* fault = SectionsFault(table->footer); fault != nullptr) return DataLoss(table->name, tail.footer_offset, fault);
   return absl::OkStatus();
 }
 
@@ -81,14 +111,58 @@ absl::Status CheckExpected(const OpenSstable& table, const SstableSummary& expec
   return DataLoss(table.name, table.tail.footer_offset, "not the file the manifest refers to: their summaries differ");
 }
 
+// Together the sections hold the rows from the summary's first to its last.
+const char* EndsFault(const OpenSstable& table) {
+  const SstableSummary& summary = table.footer.summary;
+  if (summary.rows == 0) return nullptr;
+  bool has_first = false;
+  bool has_last = false;
+  for (const OpenSection& section : table.sections) {
+    const size_t group_count = section.index.group_count();
+    if (group_count == 0) continue;
+    has_first |= section.index.group(0).first_row == summary.first_row;
+    has_last |= section.index.last_row(group_count - 1) == summary.last_row;
+  }
+  return has_first && has_last ? nullptr : "first or last row differs from the footer's";
+}
+
+absl::Status OpenSections(std::string_view index, OpenSstable* table) {
+  const Footer& footer = table->footer;
+  uint64_t index_at = 0;
+  uint64_t dictionary_offset = footer.dictionary_offset;
+  for (const SectionReference& reference : footer.sections) {
+    OpenSection& section = table->sections.emplace_back();
+    section.number = table->sections.size() - 1;
+    section.reference = &reference;
+    STELE_ASSIGN_OR_RETURN(section.index, SstableIndex::ReadFrom(index.substr(index_at, reference.index_bytes),
+                                                                 footer.summary.index_offset + index_at, reference, footer, table->name));
+    index_at += reference.index_bytes;
+    if (reference.dictionary_bytes == 0) continue;
+    STELE_ASSIGN_OR_RETURN(const Buffer dictionary,
+                           ReadChecked(*table, dictionary_offset, reference.dictionary_bytes, reference.dictionary_checksum, "dictionary"));
+    section.dictionary = DecodingDictionary::Open(dictionary.view());
+    if (section.dictionary == nullptr) return DataLoss(table->name, dictionary_offset, "not a dictionary, or no memory for it");
+    dictionary_offset += reference.dictionary_bytes;
+  }
+  if (const char* fault = EndsFault(*table); fault != nullptr) return DataLoss(table->name, footer.summary.index_offset, fault);
+  return absl::OkStatus();
+}
+
 absl::Status ReadIndexAndBloom(OpenSstable* table) {
   const Footer& footer = table->footer;
   const SstableSummary& summary = footer.summary;
-  STELE_ASSIGN_OR_RETURN(Buffer index, ReadChecked(*table, summary.index_offset, summary.index_bytes, summary.index_checksum, "index"));
-  STELE_ASSIGN_OR_RETURN(table->index, SstableIndex::ReadFrom(std::move(index), footer, table->name));
+  STELE_ASSIGN_OR_RETURN(const Buffer index,
+                         ReadChecked(*table, summary.index_offset, summary.index_bytes, summary.index_checksum, "index"));
+  STELE_RETURN_IF_ERROR(OpenSections(index.view(), table));
   STELE_ASSIGN_OR_RETURN(const Buffer bloom, ReadChecked(*table, footer.bloom_offset, footer.bloom_bytes, footer.bloom_checksum, "bloom"));
   STELE_ASSIGN_OR_RETURN(table->bloom, Bloom::FromBytes(bloom.view()));
   return absl::OkStatus();
+}
+
+// Holds cells of a family wanted.
+bool IsWanted(const SectionReference& section, const FamilyMap& families) {
+  return std::any_of(section.ranks.begin(), section.ranks.end(),
+                     [&](uint32_t rank) { return rank < families.size() && families[rank] != kSkippedFamily; });
 }
 
 }  // namespace
@@ -126,19 +200,33 @@ absl::StatusOr<std::shared_ptr<SstableReader>> SstableReader::Open(std::unique_p
 const SstableSummary& SstableReader::summary() const { return state_->table.footer.summary; }
 const std::vector<uint32_t>& SstableReader::family_ids() const { return state_->table.footer.family_ids; }
 bool SstableReader::MayContainRow(uint64_t row_hash) const {
-  return state_->table.index.group_count() != 0 && state_->table.bloom.MayContain(row_hash);
+  return state_->table.footer.summary.rows != 0 && state_->table.bloom.MayContain(row_hash);
 }
 
 std::unique_ptr<CellCursor> SstableReader::NewCursor(const CursorOptions& options) const {
-  return std::make_unique<SstableCursor>(shared_from_this(), state_->table, options);
+  const OpenSstable& table = state_->table;
+  std::vector<std::unique_ptr<CellCursor>> cursors;
+  for (const OpenSection& section : table.sections) {
+    // The first has the row tombstones.
+    const bool has_row_tombstones = section.number == 0 && table.footer.summary.row_tombstones != 0;
+    if (section.index.group_count() == 0 || (!has_row_tombstones && !IsWanted(*section.reference, options.families))) continue;
+    cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, section, options));
+  }
+  if (cursors.empty()) cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, table.sections.front(), options));
+  if (cursors.size() == 1) return std::move(cursors.front());
+  return std::make_unique<SectionJoin>(std::move(cursors), options.direction);
 }
 
 std::vector<SstableReader::Boundary> SstableReader::Boundaries() const {
-  const SstableIndex& index = state_->table.index;
-  const uint64_t part_bytes = state_->table.footer.bloom_offset / kBoundariesMax;
+  // The section with the most groups speaks for all: extents are written side by side, so rows and offsets grow together.
+  const auto& sections = state_->table.sections;
+  const SstableIndex& index = std::max_element(sections.begin(), sections.end(), [](const OpenSection& a, const OpenSection& b) {
+                                return a.index.group_count() < b.index.group_count();
+                              })->index;
+  const uint64_t part_bytes = state_->table.footer.data_end() / kBoundariesMax;
   std::vector<Boundary> boundaries;
   uint64_t next_offset = part_bytes;
-  uint64_t offset = 0;  // where the group begins, with the large values before it
+  uint64_t offset = 0;  // where the group begins, with what lies before it
   for (size_t i = 0; i < index.group_count(); ++i) {
     const GroupReference group = index.group(i);
     if (i > 0 && !group.continues_row && offset >= next_offset) {
@@ -150,9 +238,19 @@ std::vector<SstableReader::Boundary> SstableReader::Boundaries() const {
   return boundaries;
 }
 
-size_t SstableReader::resident_bytes() const { return state_->table.index.memory_bytes() + state_->table.bloom.memory_bytes(); }
+size_t SstableReader::resident_bytes() const {
+  size_t bytes = state_->table.bloom.memory_bytes();
+  for (const OpenSection& section : state_->table.sections) {
+    bytes += section.index.memory_bytes();
+    if (section.dictionary != nullptr) bytes += section.dictionary->memory_bytes();
+  }
+  return bytes;
+}
 
-absl::Status SstableReader::Verify(const std::function<void(const Damage&)>& report) const { return VerifySstable(state_->table, report); }
+absl::Status SstableReader::Verify(const std::function<void(const Damage&)>& report) const {
+  return VerifySstable(
+      state_->table, [this](const CursorOptions& options) { return NewCursor(options); }, report);
+}
 
 absl::StatusOr<std::string> SstableReader::Dump(bool cells) const { return DumpSstable(state_->table, cells); }
 

@@ -1,5 +1,6 @@
 #include "sstable/sstable_verify.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "sstable/large_value.h"
@@ -10,24 +11,30 @@ namespace {
 
 using Damage = SstableReader::Damage;
 
-// One pass over the file, in the order it was written.
+// First every block of every section, then, if all are sound, every cell in order.
 class Verification {
  public:
-  Verification(const OpenSstable& table, const std::function<void(const Damage&)>& report) : table_(table), report_(report) {
+  Verification(const OpenSstable& table, const NewCursor& new_cursor, const std::function<void(const Damage&)>& report)
+      : table_(table), new_cursor_(new_cursor), report_(report) {
     families_.resize(table.footer.family_ids.size());
   }
   absl::Status Run();
 
  private:
+  struct Stretch {
+    uint64_t begin;
+    uint64_t end;
+  };
   absl::Status CheckEnd();
   absl::Status CheckWhole(uint64_t offset, uint64_t bytes, uint64_t checksum, std::string_view what);
-  absl::Status CheckGroup(const GroupReference& reference);
-  absl::Status LoadUnit(const GroupReference& reference, size_t unit, RowGroup* group);
-  absl::Status CheckRows(const GroupReference& reference, const RowGroup& group);
+  absl::Status CheckGroup(const OpenSection& section, const GroupReference& reference);
+  absl::Status LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group);
+  absl::Status CheckLargeValues(const GroupReference& reference, const RowGroup& group);
   absl::Status CheckLargeValue(const GroupReference& reference, const FamilyPage& page, uint32_t cell);
-  void CheckOrder(const GroupReference& reference, const Cell& cell);
-  void CountRow(const GroupReference& reference, std::string_view row_key, bool is_new);
-  void CountCell(const Cell& cell, uint64_t value_bytes);
+  void CheckCoverage();
+  absl::Status CheckCells();
+  void CheckCell(std::string_view row_key, const Cell& cell);
+  void CountCell(const Cell& cell);
   void CheckStatistics();
   // OK for DataLoss, which is reported; other failures end the pass.
   absl::Status Judge(const absl::Status& status, const GroupReference& reference, uint64_t offset, const UnitReference* unit);
@@ -38,13 +45,20 @@ class Verification {
   Damage DamageOf(const GroupReference& reference, uint64_t offset, std::string_view what) const {
     return {offset, std::string(reference.first_row), std::string(reference.last_row), {}, std::string(what)};
   }
+  void Cover(uint64_t begin, uint64_t end) {
+    if (!covered_.empty() && covered_.back().end == begin) {
+      covered_.back().end = end;
+    } else {
+      covered_.push_back({begin, end});
+    }
+  }
 
   const OpenSstable& table_;
+  const NewCursor& new_cursor_;
   const std::function<void(const Damage&)>& report_;
   uint64_t damage_count_ = 0;
-  uint64_t offset_ = 0;             // all before is accounted for
-  bool is_group_complete_ = false;  // every unit of the group could be read
-  SstableSummary summary_;          // counted afresh
+  std::vector<Stretch> covered_;  // by blocks that something refers to
+  SstableSummary summary_;        // counted afresh
   std::vector<FamilySummary> families_;
   // The cell before within the row, for order and versions.
   bool has_cell_before_ = false;
@@ -55,10 +69,13 @@ class Verification {
 
 absl::Status Verification::Run() {
   STELE_RETURN_IF_ERROR(CheckEnd());
-  for (size_t i = 0; i < table_.index.group_count(); ++i) STELE_RETURN_IF_ERROR(CheckGroup(table_.index.group(i)));
-  if (damage_count_ != 0) return absl::OkStatus();  // then counts differ for a reason already told
-  if (offset_ != table_.footer.bloom_offset) Report({offset_, "", "", {}, "bytes that belong to nothing"});
-  CheckStatistics();
+  for (const OpenSection& section : table_.sections) {
+    for (size_t i = 0; i < section.index.group_count(); ++i) STELE_RETURN_IF_ERROR(CheckGroup(section, section.index.group(i)));
+  }
+  if (damage_count_ != 0) return absl::OkStatus();  // then what follows differs for a reason already told
+  CheckCoverage();
+  STELE_RETURN_IF_ERROR(CheckCells());
+  if (damage_count_ == 0) CheckStatistics();
   return absl::OkStatus();
 }
 
@@ -66,6 +83,12 @@ absl::Status Verification::Run() {
 absl::Status Verification::CheckEnd() {
   const Footer& footer = table_.footer;
   const SstableSummary& summary = footer.summary;
+  uint64_t dictionary_offset = footer.dictionary_offset;
+  for (const SectionReference& section : footer.sections) {
+    if (section.dictionary_bytes == 0) continue;
+    STELE_RETURN_IF_ERROR(CheckWhole(dictionary_offset, section.dictionary_bytes, section.dictionary_checksum, "dictionary"));
+    dictionary_offset += section.dictionary_bytes;
+  }
   STELE_RETURN_IF_ERROR(CheckWhole(footer.bloom_offset, footer.bloom_bytes, footer.bloom_checksum, "bloom"));
   STELE_RETURN_IF_ERROR(CheckWhole(summary.index_offset, summary.index_bytes, summary.index_checksum, "index"));
   STELE_RETURN_IF_ERROR(CheckWhole(table_.tail.footer_offset, table_.tail.footer_bytes, table_.tail.footer_checksum, "footer"));
@@ -89,125 +112,63 @@ absl::Status Verification::CheckWhole(uint64_t offset, uint64_t bytes, uint64_t 
   return absl::OkStatus();
 }
 
-absl::Status Verification::CheckGroup(const GroupReference& reference) {
+absl::Status Verification::CheckGroup(const OpenSection& section, const GroupReference& reference) {
   RowGroup group(reference.units.size());
-  is_group_complete_ = true;
   for (size_t unit = 0; unit < reference.units.size(); ++unit) {
-    const absl::Status status = LoadUnit(reference, unit, &group);
+    const absl::Status status = LoadUnit(section, reference, unit, &group);
     if (status.ok()) continue;
-    is_group_complete_ = false;
     const UnitReference& hit = reference.units[unit];
     STELE_RETURN_IF_ERROR(Judge(status, reference, hit.block.offset, &hit));
-    if (unit == 0) break;  // without keys the rest cannot be told apart
+    if (unit == 0) return absl::OkStatus();  // without keys the rest cannot be told apart
   }
-  if (group.has_unit(0)) {
-    group.Settle();
-    STELE_RETURN_IF_ERROR(CheckRows(reference, group));
-  }
-  if (is_group_complete_ && damage_count_ == 0 && offset_ != reference.offset()) {
-    Report(DamageOf(reference, offset_, "bytes that belong to nothing before a row group"));
-  }
-  offset_ = reference.end_offset();
-  return absl::OkStatus();
+  group.Settle();
+  Cover(reference.offset(), reference.end_offset());
+  return CheckLargeValues(reference, group);
 }
 
-absl::Status Verification::LoadUnit(const GroupReference& reference, size_t unit, RowGroup* group) {
-  const BlockReference& block = reference.units[unit].block;
+absl::Status Verification::LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group) {
+  const UnitReference& unit_reference = reference.units[unit];
+  const BlockReference& block = unit_reference.block;
   STELE_ASSIGN_OR_RETURN(Buffer stored, Buffer::Allocate(block.stored_bytes));
+  STELE_ASSIGN_OR_RETURN(Buffer allocated, Buffer::Allocate(block.raw_bytes + kPackedSlackBytes));
+  auto memory = std::make_shared<Buffer>(std::move(allocated));
+  std::memset(memory->data() + block.raw_bytes, 0, kPackedSlackBytes);
   STELE_RETURN_IF_ERROR(table_.ReadExactly(block.offset, block.stored_bytes, stored.data()));
-  STELE_ASSIGN_OR_RETURN(Buffer raw, Buffer::Allocate(block.raw_bytes + kPackedSlackBytes));
-  STELE_RETURN_IF_ERROR(table_.DecodeBlock(stored.view(), block, raw.data()));
-  std::memset(raw.data() + block.raw_bytes, 0, kPackedSlackBytes);
-  auto memory = std::make_shared<Buffer>(std::move(raw));
-  if (!group->AddUnit(unit, reference.units[unit], reference.row_count, memory->view().substr(0, block.raw_bytes))) {
+  const DecodingDictionary* dictionary = unit_reference.is_keys() ? nullptr : section.dictionary.get();
+  STELE_RETURN_IF_ERROR(table_.DecodeBlock(stored.view(), block, dictionary, memory->data()));
+  group->KeepMemory(memory);
+  if (!group->AddUnit(unit, unit_reference, reference.row_count, {memory->data(), block.raw_bytes})) {
     return DataLoss(table_.name, block.offset, "malformed page");
   }
-  group->KeepMemory(memory);
-  if (unit == 0 && (group->keys().key(0) != reference.first_row || group->keys().key(reference.row_count - 1) != reference.last_row)) {
+  const KeysPage& keys = group->keys();
+  if (unit == 0 && (keys.key(0) != reference.first_row || keys.key(reference.row_count - 1) != reference.last_row)) {
     return DataLoss(table_.name, block.offset, "keys differ from the index");
   }
   return absl::OkStatus();
 }
 
-absl::Status Verification::CheckRows(const GroupReference& reference, const RowGroup& group) {
-  for (uint32_t row = 0; row < group.row_count(); ++row) {
-    const bool is_new = row > 0 || !reference.continues_row;
-    CountRow(reference, group.keys().key(row), is_new);
-    if (group.keys().is_row_deleted(row)) {
-      ++summary_.row_tombstones;
-      ++summary_.tombstones;
-    }
-    bool is_first = !is_new;
-    for (const FamilyPage& page : group.pages()) {
-      for (uint32_t index = page.row_begin(row); index < page.row_begin(row + 1); ++index) {
-        Cell cell{page.rank(), static_cast<CellKind>(page.kind(index)), page.timestamp(index), 0, page.qualifier(index), {}};
-        uint64_t value_bytes = 0;
-        if (page.kind(index) == StoredKind::kSet) value_bytes = page.slot(index).size();
-        if (page.kind(index) == StoredKind::kSetLarge) {
-          cell.kind = CellKind::kSet;
-          value_bytes = LoadFixed64(page.slot(index).data());
-          STELE_RETURN_IF_ERROR(CheckLargeValue(reference, page, index));
-        }
-        if (is_first && is_group_complete_ && CompareCells(cell, reference.first_cell) != 0) {
-          Report(DamageOf(reference, reference.offset(), "row goes on elsewhere than the index says"));
-        }
-        is_first = false;
-        CheckOrder(reference, cell);
-        CountCell(cell, value_bytes);
-      }
+absl::Status Verification::CheckLargeValues(const GroupReference& reference, const RowGroup& group) {
+  for (const FamilyPage& page : group.pages()) {
+    if (page.is_plain()) continue;
+    for (uint32_t cell = 0; cell < page.cell_count(); ++cell) {
+      if (page.kind(cell) == StoredKind::kSetLarge) STELE_RETURN_IF_ERROR(CheckLargeValue(reference, page, cell));
     }
   }
   return absl::OkStatus();
 }
 
-void Verification::CountRow(const GroupReference& reference, std::string_view row_key, bool is_new) {
-  if (!is_new) return;
-  has_cell_before_ = false;
-  ++summary_.rows;
-  summary_.logical_bytes += row_key.size();
-  if (!table_.bloom.MayContain(RowHash(row_key))) {
-    Report(DamageOf(reference, table_.footer.bloom_offset, fmt::format("bloom lacks row \"{}\"", Printable(row_key))));
-  }
-}
-
-void Verification::CheckOrder(const GroupReference& reference, const Cell& cell) {
-  if (has_cell_before_ && CompareCells(cell_before_, cell) >= 0) {
-    Report(DamageOf(reference, reference.offset(), "cells of a row out of order"));
-  }
-}
-
-void Verification::CountCell(const Cell& cell, uint64_t value_bytes) {
-  if (!has_cell_before_ || CompareColumn(cell_before_, cell) != 0) versions_ = 0;
-  FamilySummary& family = families_[cell.family - 1];
-  family.logical_bytes += cell.qualifier.size() + sizeof(int64_t) + value_bytes;
-  if (cell.is_tombstone()) {
-    ++family.tombstones;
-    ++summary_.tombstones;
-  } else {
-    if (family.cells == 0 || cell.timestamp < family.timestamp_min) family.timestamp_min = cell.timestamp;
-    if (family.cells == 0 || cell.timestamp > family.timestamp_max) family.timestamp_max = cell.timestamp;
-    family.versions_max = std::max(family.versions_max, ++versions_);
-    ++family.cells;
-    ++summary_.cells;
-  }
-  qualifier_before_.assign(cell.qualifier);
-  cell_before_ = cell;
-  cell_before_.qualifier = qualifier_before_;
-  has_cell_before_ = true;
-}
-
 absl::Status Verification::CheckLargeValue(const GroupReference& reference, const FamilyPage& page, uint32_t cell) {
   const auto parsed = ParseLargeValueReference(table_, page.slot(cell), reference.offset());
-  const UnitReference family{page.rank(), page.rank(), {}};
+  UnitReference family;
+  family.rank_first = family.rank_last = page.rank();
   if (!parsed.ok()) return Judge(parsed.status(), reference, reference.offset(), &family);
   for (const BlockReference& block : parsed->blocks) {
     STELE_ASSIGN_OR_RETURN(Buffer stored, Buffer::Allocate(block.stored_bytes));
     STELE_ASSIGN_OR_RETURN(Buffer raw, Buffer::Allocate(block.raw_bytes));
     absl::Status status = table_.ReadExactly(block.offset, block.stored_bytes, stored.data());
-    if (status.ok()) status = table_.DecodeBlock(stored.view(), block, raw.data());
+    if (status.ok()) status = table_.DecodeBlock(stored.view(), block, nullptr, raw.data());
     STELE_RETURN_IF_ERROR(Judge(status, reference, block.offset, &family));
-    if (damage_count_ == 0 && block.offset != offset_) Report(DamageOf(reference, offset_, "bytes that belong to nothing before a value"));
-    offset_ = block.offset + block.stored_bytes;
+    Cover(block.offset, block.offset + block.stored_bytes);
   }
   return absl::OkStatus();
 }
@@ -215,11 +176,76 @@ absl::Status Verification::CheckLargeValue(const GroupReference& reference, cons
 absl::Status Verification::Judge(const absl::Status& status, const GroupReference& reference, uint64_t offset, const UnitReference* unit) {
   if (!absl::IsDataLoss(status)) return status;
   Damage damage = DamageOf(reference, offset, ToStd(status.message()));
-  if (unit->rank_first != kRowRank) {
+  if (!unit->is_keys()) {
     for (uint32_t rank = unit->rank_first; rank <= unit->rank_last; ++rank) damage.family_ids.push_back(table_.footer.family_ids[rank - 1]);
   }
   Report(std::move(damage));
   return absl::OkStatus();
+}
+
+// Every byte of the data belongs to one block.
+void Verification::CheckCoverage() {
+  std::sort(covered_.begin(), covered_.end(), [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+  uint64_t offset = 0;
+  for (const Stretch& stretch : covered_) {
+    if (stretch.begin != offset) break;
+    offset = stretch.end;
+  }
+  if (offset != table_.footer.data_end()) Report({offset, "", "", {}, "bytes that belong to no block, or to two"});
+}
+
+absl::Status Verification::CheckCells() {
+  CursorOptions options;
+  options.families.resize(families_.size() + 1);
+  for (uint32_t rank = 0; rank < options.families.size(); ++rank) options.families[rank] = rank;
+  options.fill_cache = false;
+  const std::unique_ptr<CellCursor> cursor = new_cursor_(options);
+  std::vector<Cell> cells;
+  for (bool has_row = cursor->SeekToEdge(); has_row; has_row = cursor->NextRow()) {
+    const std::string row_key(cursor->row_key());
+    has_cell_before_ = false;
+    ++summary_.rows;
+    summary_.logical_bytes += row_key.size();
+    if (!table_.bloom.MayContain(RowHash(row_key))) {
+      Report({table_.footer.bloom_offset, row_key, row_key, {}, fmt::format("bloom lacks row \"{}\"", Printable(row_key))});
+    }
+    for (cells.clear(); cursor->ReadCells(&cells); cells.clear(), cursor->Unpin()) {
+      for (const Cell& cell : cells) CheckCell(row_key, cell);
+    }
+  }
+  return cursor->status();
+}
+
+void Verification::CheckCell(std::string_view row_key, const Cell& cell) {
+  if (has_cell_before_ && CompareCells(cell_before_, cell) >= 0) {
+    Report({0, std::string(row_key), std::string(row_key), {}, "cells of a row out of order"});
+  }
+  CountCell(cell);
+  qualifier_before_.assign(cell.qualifier);
+  cell_before_ = cell;
+  cell_before_.qualifier = qualifier_before_;
+  cell_before_.value = {};
+  has_cell_before_ = true;
+}
+
+void Verification::CountCell(const Cell& cell) {
+  if (cell.is_tombstone()) ++summary_.tombstones;
+  if (cell.kind == CellKind::kDeleteRow) {
+    ++summary_.row_tombstones;
+    return;
+  }
+  if (!has_cell_before_ || CompareColumn(cell_before_, cell) != 0) versions_ = 0;
+  FamilySummary& family = families_[cell.family - 1];
+  family.logical_bytes += cell.qualifier.size() + sizeof(int64_t) + cell.value.size();
+  if (cell.is_tombstone()) {
+    ++family.tombstones;
+    return;
+  }
+  if (family.cells == 0 || cell.timestamp < family.timestamp_min) family.timestamp_min = cell.timestamp;
+  if (family.cells == 0 || cell.timestamp > family.timestamp_max) family.timestamp_max = cell.timestamp;
+  family.versions_max = std::max(family.versions_max, ++versions_);
+  ++family.cells;
+  ++summary_.cells;
 }
 
 void Verification::CheckStatistics() {
@@ -245,8 +271,8 @@ void Verification::CheckStatistics() {
 
 }  // namespace
 
-absl::Status VerifySstable(const OpenSstable& table, const std::function<void(const Damage&)>& report) {
-  return Verification(table, report).Run();
+absl::Status VerifySstable(const OpenSstable& table, const NewCursor& new_cursor, const std::function<void(const Damage&)>& report) {
+  return Verification(table, new_cursor, report).Run();
 }
 
 }  // namespace stele::internal

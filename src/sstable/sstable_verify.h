@@ -14,6 +14,9 @@
 
 namespace stele::internal {
 
-absl::Status VerifySstable(const OpenSstable& table, const std::function<void(const SstableReader::Damage&)>& report);
+using NewCursor = std::function<std::unique_ptr<CellCursor>(const CursorOptions&)>;
+// `new_cursor` makes one over the whole file, which does not fill the cache.
+absl::Status VerifySstable(const OpenSstable& table, const NewCursor& new_cursor,
+                           const std::function<void(const SstableReader::Damage&)>& report);
 
 }  // namespace stele::internal

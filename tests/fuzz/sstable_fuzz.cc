@@ -27,21 +27,22 @@ uint64_t ChecksumAt(const std::string& bytes, uint64_t file_id, uint64_t offset,
 
 void RepairIndex(std::string* bytes, const Footer& footer) {
   const SstableSummary& summary = footer.summary;
-  const std::string_view old = Span(*bytes, summary.index_offset, summary.index_bytes);
-  auto buffer = Buffer::Allocate(old.size());
-  if (!buffer.ok()) return;
-  old.copy(buffer->data(), old.size());
-  const auto index = SstableIndex::ReadFrom(*std::move(buffer), footer, "fuzz");
-  if (!index.ok()) return;
-  std::string repaired;
-  for (size_t i = 0; i < index->group_count(); ++i) {
-    GroupReference group = index->group(i);
-    for (UnitReference& unit : group.units) {
-      unit.block.checksum = ChecksumAt(*bytes, summary.file_id, unit.block.offset, unit.block.stored_bytes);
+  uint64_t offset = summary.index_offset;
+  for (const SectionReference& section : footer.sections) {
+    const std::string old(Span(*bytes, offset, section.index_bytes));
+    const auto index = SstableIndex::ReadFrom(old, offset, section, footer, "fuzz");
+    if (!index.ok()) return;
+    std::string repaired;
+    for (size_t i = 0; i < index->group_count(); ++i) {
+      GroupReference group = index->group(i);
+      for (UnitReference& unit : group.units) {
+        unit.block.checksum = ChecksumAt(*bytes, summary.file_id, unit.block.offset, unit.block.stored_bytes);
+      }
+      AppendGroup(&repaired, group);
     }
-    AppendGroup(&repaired, group);
+    if (repaired.size() == old.size()) bytes->replace(offset, repaired.size(), repaired);
+    offset += section.index_bytes;
   }
-  if (repaired.size() == old.size()) bytes->replace(summary.index_offset, repaired.size(), repaired);
 }
 
 void RepairChecksums(std::string* bytes) {
@@ -56,6 +57,11 @@ void RepairChecksums(std::string* bytes) {
     RepairIndex(bytes, footer);
     summary.file_bytes = bytes->size();
     summary.index_checksum = ChecksumAt(*bytes, summary.file_id, summary.index_offset, summary.index_bytes);
+    uint64_t dictionary_offset = footer.dictionary_offset;
+    for (SectionReference& section : footer.sections) {
+      section.dictionary_checksum = ChecksumAt(*bytes, summary.file_id, dictionary_offset, section.dictionary_bytes);
+      dictionary_offset += section.dictionary_bytes;
+    }
     footer.bloom_checksum = ChecksumAt(*bytes, summary.file_id, footer.bloom_offset, footer.bloom_bytes);
     std::string repaired;
     AppendFooter(&repaired, footer);

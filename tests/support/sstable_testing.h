@@ -23,12 +23,13 @@ std::string ToText(const OwnedCell& cell);
 struct RowShape {
   size_t row_count = 100;
   uint32_t family_count = 3;
-  size_t cells_per_row = 6;         // about
-  size_t qualifier_count = 8;       // to choose from; 0: all different
-  size_t value_bytes = 40;          // at most
-  int tombstone_percent = 10;       // of cells
-  int large_value_percent = 0;      // of cells
-  bool is_key_length_fixed = true;  // else 0 .. 40 bytes, any bytes
+  size_t cells_per_row = 6;          // about
+  size_t qualifier_count = 8;        // to choose from; 0: all different
+  size_t value_bytes = 40;           // at most
+  int tombstone_percent = 10;        // of cells
+  int large_value_percent = 0;       // of cells
+  uint32_t narrow_family_count = 0;  // so many of the last families have values of a byte at most
+  bool is_key_length_fixed = true;   // else 0 .. 40 bytes, any bytes
 };
 // Sorted and resolved, as a builder wants them.
 std::vector<OwnedRow> RandomRows(uint64_t seed, const RowShape& shape);

@@ -97,7 +97,7 @@ TEST(FamilyPage, CellsThatTakeNoBytesAreBounded) {
     const size_t length = page.size();
     page.append(kPackedSlackBytes, '\0');
     FamilyPage parsed;
-    EXPECT_EQ(parsed.ReadFrom(1, std::string_view(page).substr(0, length), 1), cell_count == 1);
+    EXPECT_EQ(parsed.ReadFrom(1, 0, 1, std::string_view(page).substr(0, length)), cell_count == 1);
   }
 }
 
@@ -114,7 +114,7 @@ TEST(FamilyPage, NothingReachesOutOfIt) {
   builder.AddCell(1, "a", 300, StoredKind::kSet, "");
   builder.AddCell(2, "c", 5, StoredKind::kSet, "three");
   std::string good;
-  builder.AppendPage(/*row_count=*/3, &good);
+  builder.AppendPage(/*row_end=*/3, &good);
   const size_t length = good.size();
   size_t refused_count = 0;
   for (size_t at = 0; at < length; ++at) {
@@ -123,7 +123,7 @@ TEST(FamilyPage, NothingReachesOutOfIt) {
       bytes[at] = static_cast<char>(value);
       const std::string_view page = std::string_view(bytes).substr(0, length);
       FamilyPage parsed;
-      if (!parsed.ReadFrom(1, page, 3)) {
+      if (!parsed.ReadFrom(1, 0, 3, page)) {
         ++refused_count;
         continue;
       }

@@ -29,6 +29,11 @@ const NamedShape kShapes[] = {
     {"wide_among_narrow", {.row_count = 120, .family_count = 4, .cells_per_row = 30, .qualifier_count = 40}, 256},
     {"tombstones", {.row_count = 300, .family_count = 5, .cells_per_row = 8, .tombstone_percent = 70}, 512},
     {"empty_values", {.row_count = 300, .family_count = 2, .cells_per_row = 4, .value_bytes = 0}},
+    {"narrow_family", {.row_count = 300, .family_count = 4, .value_bytes = 600, .narrow_family_count = 2}, 512},
+    {"narrow_family_zstd", {.row_count = 900, .family_count = 3, .value_bytes = 600, .narrow_family_count = 1}, 2048, Codec::kZstd},
+    {"narrow_histories",
+     {.row_count = 40, .family_count = 3, .cells_per_row = 300, .qualifier_count = 4, .value_bytes = 500, .narrow_family_count = 1},
+     512},
     {"large_values", {.row_count = 12, .family_count = 2, .cells_per_row = 4, .large_value_percent = 30}, 1024},
 };
 
@@ -63,6 +68,11 @@ class RoundTrip : public testing::TestWithParam<NamedShape> {
       if (random_.OneIn(2)) map[i] = rank;
     }
     return map;
+  }
+
+  // Rows without a cell wanted need not come; this one did not.
+  static bool IsLeftOut(const OwnedRow& row, const FamilyMap& map, const CellCursor& cursor, bool is_positioned) {
+    return Projected(row.cells, map).empty() && (!is_positioned || cursor.row_key() != row.row_key);
   }
 
   void ExpectRow(const OwnedRow& row, const FamilyMap& map, CellCursor* cursor) {
@@ -106,22 +116,26 @@ TEST_P(RoundTrip, ForwardAndReverse) {
     const FamilyMap map = all ? AllFamilies(GetParam().shape.family_count) : RandomMap();
     auto forward = NewCursor(Direction::kForward, map);
     bool more = forward->SeekToEdge();
-    for (size_t i = 0; i < rows_.size(); ++i, more = forward->NextRow()) {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (IsLeftOut(rows_[i], map, *forward, more)) continue;
       ASSERT_TRUE(more) << forward->status();
       if (!random_.OneIn(4)) {
         ASSERT_NO_FATAL_FAILURE(ExpectRow(rows_[i], map, forward.get()));
       }
+      more = forward->NextRow();
     }
     EXPECT_FALSE(more);
     EXPECT_TRUE(forward->status().ok()) << forward->status();
 
     auto reverse = NewCursor(Direction::kReverse, map);
     more = reverse->SeekToEdge();
-    for (size_t i = rows_.size(); i-- > 0; more = reverse->NextRow()) {
+    for (size_t i = rows_.size(); i-- > 0;) {
+      if (IsLeftOut(rows_[i], map, *reverse, more)) continue;
       ASSERT_TRUE(more) << reverse->status();
       if (!random_.OneIn(4)) {
         ASSERT_NO_FATAL_FAILURE(ExpectRow(rows_[i], map, reverse.get()));
       }
+      more = reverse->NextRow();
     }
     EXPECT_FALSE(more);
     EXPECT_TRUE(reverse->status().ok()) << reverse->status();
@@ -136,23 +150,31 @@ TEST_P(RoundTrip, Seeks) {
   for (int i = 0; i < 60; ++i) {
     const std::string bound = RandomBound();
     const auto place = std::lower_bound(rows_.begin(), rows_.end(), bound, by_key);
-    ASSERT_EQ(forward->SeekRow(bound), place != rows_.end()) << forward->status();
-    auto at = place;
-    for (int steps = 0; steps < 3 && at != rows_.end(); ++steps, ++at) {
+    bool more = forward->SeekRow(bound);
+    int steps = 0;
+    for (auto at = place; steps < 3 && at != rows_.end(); ++at) {
+      if (IsLeftOut(*at, map, *forward, more)) continue;
+      ASSERT_TRUE(more) << forward->status();
       if (!random_.OneIn(3)) {
         ASSERT_NO_FATAL_FAILURE(ExpectRow(*at, map, forward.get()));
       }
-      ASSERT_EQ(forward->NextRow(), at + 1 != rows_.end());
+      more = forward->NextRow();
+      ++steps;
     }
-    ASSERT_EQ(reverse->SeekRow(bound), place != rows_.begin()) << reverse->status();
-    at = place;
-    for (int steps = 0; steps < 3 && at != rows_.begin(); ++steps) {
+    if (steps < 3) ASSERT_FALSE(more);
+    more = reverse->SeekRow(bound);
+    steps = 0;
+    for (auto at = place; steps < 3 && at != rows_.begin();) {
       --at;
+      if (IsLeftOut(*at, map, *reverse, more)) continue;
+      ASSERT_TRUE(more) << reverse->status();
       if (!random_.OneIn(3)) {
         ASSERT_NO_FATAL_FAILURE(ExpectRow(*at, map, reverse.get()));
       }
-      ASSERT_EQ(reverse->NextRow(), at != rows_.begin());
+      more = reverse->NextRow();
+      ++steps;
     }
+    if (steps < 3) ASSERT_FALSE(more);
   }
 }
 

@@ -1,7 +1,9 @@
-// sstable/sstable_cursor.h: the cursor over one SSTable.
+// sstable/section_cursor.h: the cursor over one section of an SSTable.
 //
-// Path:      SstableReader::NewCursor -> here -> row_group_loader.
+// Path:      SstableReader::NewCursor -> (section_join, when several sections are wanted) -> here -> row_group_loader.
 // Contract:  cell/cell_cursor.h. Rows are stepped by ordinal inside a row group, cells filled straight from its arrays.
+// Loading:   a seek loads the units of one row; going on loads the rest of the group. The pages of a row stay the same for a *stripe* of
+//            rows, and are looked up once for it.
 // Wide rows: a row that continues over row groups is followed group by group; groups without a wanted family are not loaded, and SkipTo
 //            finds the group by the index.
 // Threads:   confined.
@@ -19,10 +21,10 @@
 
 namespace stele::internal {
 
-class SstableCursor final : public CellCursor {
+class SectionCursor final : public CellCursor {
  public:
   // `owner` keeps `table` open.
-  SstableCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const CursorOptions& options);
+  SectionCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const OpenSection& section, const CursorOptions& options);
 
   bool SeekToEdge() override;
   bool SeekRow(std::string_view bound) override;
@@ -34,7 +36,7 @@ class SstableCursor final : public CellCursor {
   absl::Status status() const override { return status_; }
 
  private:
-  using GroupPointer = std::shared_ptr<const RowGroup>;
+  using GroupPointer = RowGroupLoader::GroupPointer;
   struct WantedPage {
     const FamilyPage* page;
     uint32_t rank;  // the user's
@@ -44,10 +46,13 @@ class SstableCursor final : public CellCursor {
   bool Fail(absl::Status status);
   bool AtEnd();
   bool LoadGroup(size_t group_index);
+  void SetGroup(GroupPointer group, size_t group_index, bool is_whole);
   // To a row of the loaded group; a row that began in an earlier group is taken up there.
   bool EnterRow(uint32_t row);
   bool EnterLastRowOf(size_t group_index);
-  void BeginRow(uint32_t row);
+  bool BeginRow(uint32_t row);
+  bool EnterStripe();
+  void SetStripe(uint32_t row);
   bool NextRowForward();
   bool NextRowReverse();
   bool RowGoesOn() const;
@@ -63,6 +68,7 @@ class SstableCursor final : public CellCursor {
 
   const std::shared_ptr<const void> owner_;
   const OpenSstable& table_;
+  const OpenSection& section_;
   const CursorOptions options_;
   RowGroupLoader loader_;
   absl::Status status_;
@@ -71,8 +77,11 @@ class SstableCursor final : public CellCursor {
   // The group that cells are read from, and the row in it.
   GroupPointer group_;
   size_t group_index_ = 0;
+  bool is_group_whole_ = false;  // all its wanted units are loaded
   uint32_t row_ = 0;
-  std::vector<WantedPage> wanted_;  // of group_
+  uint32_t stripe_begin_ = 0;  // for the rows [stripe_begin_, stripe_end_) ...
+  uint32_t stripe_end_ = 0;
+  std::vector<WantedPage> wanted_;  // ... these pages of group_ hold the cells wanted
   size_t page_next_ = 0;            // in wanted_: where the row goes on once [cell_, cell_end_) of the page before is used up
   uint32_t cell_ = 0;
   uint32_t cell_end_ = 0;

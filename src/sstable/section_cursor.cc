@@ -1,4 +1,4 @@
-#include "sstable/sstable_cursor.h"
+#include "sstable/section_cursor.h"
 
 #include <algorithm>
 
@@ -6,35 +6,62 @@
 
 namespace stele::internal {
 
-SstableCursor::SstableCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const CursorOptions& options)
-    : owner_(std::move(owner)), table_(table), options_(options), loader_(table, options_.families, options.fill_cache, options.stats) {}
+SectionCursor::SectionCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const OpenSection& section,
+                             const CursorOptions& options)
+    : owner_(std::move(owner)),
+      table_(table),
+      section_(section),
+      options_(options),
+      loader_(table, section, options_.families, options.fill_cache, options.stats) {}
 
-bool SstableCursor::Fail(absl::Status status) {
+bool SectionCursor::Fail(absl::Status status) {
   status_ = std::move(status);
   return AtEnd();
 }
 
-bool SstableCursor::AtEnd() {
+bool SectionCursor::AtEnd() {
   is_positioned_ = false;
   return false;
 }
 
-bool SstableCursor::LoadGroup(size_t group_index) {
-  if (group_ != nullptr && group_index_ == group_index) return true;
-  absl::StatusOr<GroupPointer> group = loader_.Load(group_index);
+bool SectionCursor::LoadGroup(size_t group_index) {
+  if (group_ != nullptr && group_index_ == group_index && is_group_whole_) return true;
+  absl::StatusOr<GroupPointer> group = loader_.LoadAll(group_index);
   if (!group.ok()) return Fail(std::move(group).status());
-  group_ = *std::move(group);
-  group_index_ = group_index;
-  wanted_.clear();
-  for (const FamilyPage& page : group_->pages()) {
-    if (page.rank() < options_.families.size() && options_.families[page.rank()] != kSkippedFamily) {
-      wanted_.push_back({&page, options_.families[page.rank()]});
-    }
-  }
+  SetGroup(*std::move(group), group_index, true);
   return true;
 }
 
-void SstableCursor::BeginRow(uint32_t row) {
+void SectionCursor::SetGroup(GroupPointer group, size_t group_index, bool is_whole) {
+  group_ = std::move(group);
+  group_index_ = group_index;
+  is_group_whole_ = is_whole;
+  stripe_begin_ = stripe_end_ = 0;
+}
+
+bool SectionCursor::EnterStripe() {
+  if (row_ >= stripe_begin_ && row_ < stripe_end_) return true;
+  if (!is_group_whole_ && !LoadGroup(group_index_)) return false;
+  SetStripe(row_);
+  return true;
+}
+
+// The pages that hold the row's cells, and for which rows around it they are the same ones. Its units are loaded.
+void SectionCursor::SetStripe(uint32_t row) {
+  wanted_.clear();
+  stripe_begin_ = 0;
+  stripe_end_ = group_->row_count();
+  for (const FamilyPage& page : group_->pages()) {
+    if (row < page.row_first() || row >= page.row_end()) continue;
+    if (page.rank() >= options_.families.size() || options_.families[page.rank()] == kSkippedFamily) continue;
+    wanted_.push_back({&page, options_.families[page.rank()]});
+    stripe_begin_ = std::max(stripe_begin_, page.row_first());
+    stripe_end_ = std::min(stripe_end_, page.row_end());
+  }
+}
+
+// The row's pages are not looked for before its cells are: who only wants to know where the next row is pays nothing.
+bool SectionCursor::BeginRow(uint32_t row) {
   row_ = row;
   row_key_ = group_->keys().key(row);
   page_next_ = 0;
@@ -44,68 +71,70 @@ void SstableCursor::BeginRow(uint32_t row) {
   is_positioned_ = true;
   home_group_ = nullptr;
   Unpin();
-}
-
-bool SstableCursor::EnterRow(uint32_t row) {
-  if (row == 0 && table_.index.continues_row(group_index_)) {
-    // The key lives in the group about to be left; the index has the same.
-    const size_t begin = table_.index.LowerBound(group_->keys().key(0));
-    if (begin < group_index_) return EnterLastRowOf(begin);
-  }
-  BeginRow(row);
   return true;
 }
 
-bool SstableCursor::EnterLastRowOf(size_t group_index) {
+bool SectionCursor::EnterRow(uint32_t row) {
+  if (row == 0 && section_.index.continues_row(group_index_)) {
+    // The key lives in the group about to be left; the index has the same.
+    const size_t begin = section_.index.LowerBound(group_->keys().key(0));
+    if (begin < group_index_) return EnterLastRowOf(begin);
+  }
+  return BeginRow(row);
+}
+
+bool SectionCursor::EnterLastRowOf(size_t group_index) {
   if (!LoadGroup(group_index)) return false;
   return EnterRow(group_->row_count() - 1);
 }
 
-bool SstableCursor::SeekToEdge() {
+bool SectionCursor::SeekToEdge() {
   status_ = absl::OkStatus();
-  const size_t group_count = table_.index.group_count();
+  const size_t group_count = section_.index.group_count();
   if (group_count == 0) return AtEnd();
   if (!is_forward()) return EnterLastRowOf(group_count - 1);
   return LoadGroup(0) && EnterRow(0);
 }
 
-bool SstableCursor::SeekRow(std::string_view bound) {
+bool SectionCursor::SeekRow(std::string_view bound) {
   status_ = absl::OkStatus();
-  const size_t group_index = table_.index.LowerBound(bound);
-  if (group_index == table_.index.group_count()) {
+  const size_t group_index = section_.index.LowerBound(bound);
+  if (group_index == section_.index.group_count()) {
     return is_forward() || group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
   }
-  if (!LoadGroup(group_index)) return false;
-  const uint32_t row = group_->keys().LowerBound(bound);  // there is one: the group's last row is not below the bound
-  if (is_forward()) return EnterRow(row);
-  if (row > 0) return EnterRow(row - 1);
-  return group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
+  uint32_t row;
+  if (group_ != nullptr && group_index_ == group_index && is_group_whole_) {
+    row = group_->keys().LowerBound(bound);
+  } else {
+    absl::StatusOr<GroupPointer> group = loader_.LoadRow(group_index, bound, options_.direction, &row);
+    if (!group.ok()) return Fail(std::move(group).status());
+    SetGroup(*std::move(group), group_index, false);
+  }
+  if (!is_forward() && row == 0) return group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
+  if (!is_group_whole_) SetStripe(is_forward() ? row : row - 1);
+  return EnterRow(is_forward() ? row : row - 1);  // there is one: the group's last row is not below the bound
 }
 
-bool SstableCursor::NextRow() {
+bool SectionCursor::NextRow() {
   if (!is_positioned_) return false;
   return is_forward() ? NextRowForward() : NextRowReverse();
 }
 
-bool SstableCursor::NextRowForward() {
-  if (row_ + 1 < group_->row_count()) {
-    BeginRow(row_ + 1);
-    return true;
-  }
-  const size_t group_count = table_.index.group_count();
+bool SectionCursor::NextRowForward() {
+  if (row_ + 1 < group_->row_count()) return BeginRow(row_ + 1);
+  const size_t group_count = section_.index.group_count();
   size_t next = group_index_ + 1;
   uint32_t row = 0;
-  if (next < group_count && table_.index.continues_row(next)) {
-    next = table_.index.UpperBound(row_key_);
-    if (next < group_count && table_.index.continues_row(next)) row = 1;  // row 0 is the rest of this one
+  if (next < group_count && section_.index.continues_row(next)) {
+    next = section_.index.UpperBound(row_key_);
+    if (next < group_count && section_.index.continues_row(next)) row = 1;  // row 0 is the rest of this one
   }
   if (next == group_count) return AtEnd();
   if (!LoadGroup(next)) return false;
-  BeginRow(row);
-  return true;
+  return BeginRow(row);
 }
 
-bool SstableCursor::NextRowReverse() {
+bool SectionCursor::NextRowReverse() {
   if (home_group_ != nullptr) {
     if (!LoadGroup(home_group_index_)) return false;
     row_ = home_row_;
@@ -114,11 +143,12 @@ bool SstableCursor::NextRowReverse() {
   return group_index_ == 0 ? AtEnd() : EnterLastRowOf(group_index_ - 1);
 }
 
-bool SstableCursor::RowGoesOn() const {
-  return row_ + 1 == group_->row_count() && group_index_ + 1 < table_.index.group_count() && table_.index.continues_row(group_index_ + 1);
+bool SectionCursor::RowGoesOn() const {
+  return row_ + 1 == group_->row_count() && group_index_ + 1 < section_.index.group_count() &&
+         section_.index.continues_row(group_index_ + 1);
 }
 
-bool SstableCursor::ContinueIn(size_t group_index) {
+bool SectionCursor::ContinueIn(size_t group_index) {
   if (home_group_ == nullptr) {
     home_group_ = group_;
     home_group_index_ = group_index_;
@@ -133,17 +163,17 @@ bool SstableCursor::ContinueIn(size_t group_index) {
   return true;
 }
 
-bool SstableCursor::FollowRow() {
-  for (size_t next = group_index_ + 1; next < table_.index.group_count() && table_.index.continues_row(next); ++next) {
-    const GroupReference group = table_.index.group(next);
+bool SectionCursor::FollowRow() {
+  for (size_t next = group_index_ + 1; next < section_.index.group_count() && section_.index.continues_row(next); ++next) {
+    const GroupReference group = section_.index.group(next);
     if (loader_.HasWantedFamily(group)) return ContinueIn(next);
     if (group.row_count > 1) break;
   }
   return false;
 }
 
-bool SstableCursor::ReadCells(std::vector<Cell>* cells) {
-  if (!is_positioned_) return false;
+bool SectionCursor::ReadCells(std::vector<Cell>* cells) {
+  if (!is_positioned_ || !EnterStripe()) return false;
   const size_t count_before = cells->size();
   if (is_row_tombstone_due_) {
     cells->push_back({kRowRank, CellKind::kDeleteRow});
@@ -167,13 +197,13 @@ bool SstableCursor::ReadCells(std::vector<Cell>* cells) {
       cell_end_ = page.row_begin(row_ + 1);
     } else if (cells->size() > count_before) {
       return true;
-    } else if (!RowGoesOn() || !FollowRow()) {
+    } else if (!RowGoesOn() || !FollowRow() || !EnterStripe()) {
       return false;
     }
   }
 }
 
-bool SstableCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full) {
+bool SectionCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full) {
   const WantedPage& wanted = wanted_[page_next_ - 1];
   const size_t count = cells->size();
   const auto end = static_cast<uint32_t>(std::min<size_t>(cell_end_, cell_ + (count_max - count)));
@@ -192,7 +222,7 @@ bool SstableCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* 
   return true;
 }
 
-bool SstableCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large) {
+bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large) {
   cell->qualifier = page.qualifier(index);
   cell->timestamp = page.timestamp(index);
   switch (page.kind(index)) {
@@ -210,7 +240,7 @@ bool SstableCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
       break;
   }
   *is_large = true;  // ends the batch: the user may let go of one large value before the next is read
-  const uint64_t group_offset = table_.index.group(group_index_).offset();
+  const uint64_t group_offset = section_.index.group(group_index_).offset();
   auto reference = ParseLargeValueReference(table_, page.slot(index), group_offset);
   if (!reference.ok()) return Fail(std::move(reference).status());
   auto value = ReadLargeValue(table_, *reference, options_.stats);
@@ -220,8 +250,8 @@ bool SstableCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
   return true;
 }
 
-void SstableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
-  if (!is_positioned_) return;
+void SectionCursor::SkipTo(uint32_t family, std::string_view qualifier) {
+  if (!is_positioned_ || !EnterStripe()) return;
   const FamilyMap& map = options_.families;
   uint32_t rank = 1;
   while (rank < map.size() && (map[rank] == kSkippedFamily || map[rank] < family)) ++rank;
@@ -236,7 +266,7 @@ void SstableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
 }
 
 // The family's tombstone may be left behind by a move to a column: it is then handed out first. False after a failure.
-bool SstableCursor::PassFamilyTombstone(uint32_t rank) {
+bool SectionCursor::PassFamilyTombstone(uint32_t rank) {
   if (!table_.HasTombstones(rank)) return true;
   MoveToColumn({rank, CellKind::kDeleteFamily});
   if (!is_positioned_) return false;
@@ -248,13 +278,13 @@ bool SstableCursor::PassFamilyTombstone(uint32_t rank) {
   return true;
 }
 
-size_t SstableCursor::GroupOfColumn(const Cell& column) const {
-  const size_t end = table_.index.UpperBound(row_key_);
+size_t SectionCursor::GroupOfColumn(const Cell& column) const {
+  const size_t end = section_.index.UpperBound(row_key_);
   size_t low = group_index_;  // begins before the column
-  size_t high = end < table_.index.group_count() && table_.index.continues_row(end) ? end + 1 : end;
+  size_t high = end < section_.index.group_count() && section_.index.continues_row(end) ? end + 1 : end;
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
-    const auto order = CompareColumn(table_.index.group(middle).first_cell, column);
+    const auto order = CompareColumn(section_.index.group(middle).first_cell, column);
     // A family's tombstone is one cell; of a column there may be more in the group before.
     if (order < 0 || (order == 0 && column.kind == CellKind::kDeleteFamily)) {
       low = middle;
@@ -265,10 +295,10 @@ size_t SstableCursor::GroupOfColumn(const Cell& column) const {
   return low;
 }
 
-void SstableCursor::MoveToColumn(const Cell& column) {
+void SectionCursor::MoveToColumn(const Cell& column) {
   if (RowGoesOn()) {
     const size_t group_index = GroupOfColumn(column);
-    if (group_index != group_index_ && !ContinueIn(group_index)) return;
+    if (group_index != group_index_ && (!ContinueIn(group_index) || !EnterStripe())) return;
   }
   if (cell_ < cell_end_ && wanted_[page_next_ - 1].page->rank() < column.family) cell_ = cell_end_;
   if (cell_ == cell_end_) {
@@ -282,7 +312,7 @@ void SstableCursor::MoveToColumn(const Cell& column) {
   if (page.rank() == column.family && column.kind == CellKind::kSet) cell_ = page.LowerBound(cell_, cell_end_, column.qualifier);
 }
 
-void SstableCursor::Unpin() {
+void SectionCursor::Unpin() {
   pinned_groups_.clear();
   pinned_values_.clear();
 }

@@ -1,0 +1,40 @@
+// sstable/block_writer.h: the end of an SSTable being written: blocks go there in large writes, and answer where they lie.
+//
+// Path:      section_builder (extents), sstable builder (large values, bloom, index, footer, tail) -> here -> io.
+// Errors:    those of the file.
+// Threads:   confined to its builder's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "base/checksum.h"
+#include "io/file_system.h"
+#include "sstable/sstable_format.h"
+
+namespace stele::internal {
+
+class BlockWriter {
+ public:
+  // `file` is empty, and outlives the writer.
+  BlockWriter(File* file, uint64_t file_id) : file_(file), file_id_(file_id) {}
+
+  uint64_t file_id() const { return file_id_; }
+  // Where the next byte goes.
+  uint64_t offset() const { return pending_offset_ + pending_.size(); }
+  // Of a block that begins at `offset`.
+  uint64_t ChecksumAt(uint64_t offset, std::string_view stored) const { return Checksum64(stored, BlockSeed(file_id_, offset)); }
+  // The checksum of `bytes` where they now lie.
+  absl::StatusOr<uint64_t> Append(std::string_view bytes);
+  absl::Status Flush();
+
+ private:
+  File* const file_;
+  const uint64_t file_id_;
+  std::string pending_;  // begins at pending_offset_ of the file
+  uint64_t pending_offset_ = 0;
+};
+
+}  // namespace stele::internal

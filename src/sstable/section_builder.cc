@@ -1,0 +1,258 @@
+#include "sstable/section_builder.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "sstable/row_group.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kExtentBytes = 256 << 10;
+constexpr size_t kTrainingGroups = 32;      // so much is trained on
+constexpr size_t kDictionarySavesMin = 20;  // of those groups' stored bytes at least 1/20 beside its own, or it is not kept
+constexpr size_t kRowOverheadBytes = 16;    // a row's share of arrays, for sizing groups
+constexpr size_t kCellOverheadBytes = 16;   // a cell's
+
+void SetStatistics(const PageStatistics& statistics, UnitReference* unit) {
+  unit->has_tombstones = statistics.has_tombstones;
+  unit->has_cells = statistics.has_cells;
+  unit->timestamp_min = statistics.timestamp_min;
+  unit->timestamp_max = statistics.timestamp_max;
+}
+
+PageStatistics StatisticsOf(const UnitReference& unit) {
+  return {unit.has_tombstones, unit.has_cells, unit.timestamp_min, unit.timestamp_max};
+}
+
+}  // namespace
+
+// Row keys are found without zstd: lz4 takes their common beginnings and costs a point read next to nothing.
+SectionBuilder::SectionBuilder(BlockWriter* writer, const SectionOptions& options)
+    : writer_(writer),
+      options_(options),
+      compressor_(options.codec, options.zstd_level),
+      keys_compressor_(options.codec == Codec::kNone ? Codec::kNone : Codec::kLz4, 0),
+      is_training_(options.codec == Codec::kZstd),
+      families_(options.family_count) {}
+
+size_t SectionBuilder::training_bytes() const { return kTrainingGroups * options_.row_group_bytes; }
+
+absl::Status SectionBuilder::AddCell(std::string_view row_key, bool is_new_row, const Cell& cell, StoredKind kind, std::string_view slot) {
+  if (is_new_row && group_bytes_ >= options_.row_group_bytes) STELE_RETURN_IF_ERROR(CloseGroup());
+  if (is_new_row || !is_row_in_group_) {
+    if (!is_new_row) ContinueRow(cell);
+    BeginRow(row_key);
+  }
+  if (cell.kind == CellKind::kDeleteRow) {
+    keys_.DeleteLastRow();
+    return absl::OkStatus();
+  }
+  const uint32_t row = keys_.row_count() - 1;
+  FamilyPageBuilder& page = families_[cell.family - 1].open;
+  if (page.raw_bytes() >= unit_bytes() && !page.has_row(row)) ClosePage(cell.family, row);
+  page.AddCell(row, cell.qualifier, cell.timestamp, kind, slot);
+  const size_t cell_bytes = slot.size() + kCellOverheadBytes + cell.qualifier.size();
+  group_bytes_ += cell_bytes;
+  row_bytes_ += cell_bytes;
+  // Rows of common size stay whole; one that fills a group by itself goes on in the next.
+  if (row_bytes_ < options_.row_group_bytes) return absl::OkStatus();
+  is_row_in_group_ = false;
+  return CloseGroup();
+}
+
+// The group being made begins in the middle of a row, at this cell.
+void SectionBuilder::ContinueRow(const Cell& first_cell) {
+  continues_row_ = true;
+  first_qualifier_.assign(first_cell.qualifier);
+  first_cell_ = Cell{first_cell.family, first_cell.kind, first_cell.timestamp, 0, {}, {}};
+}
+
+void SectionBuilder::BeginRow(std::string_view row_key) {
+  is_row_in_group_ = true;
+  keys_.AddRow(row_key);
+  row_bytes_ = row_key.size() + kRowOverheadBytes;
+  group_bytes_ += row_bytes_;
+}
+
+void SectionBuilder::ClosePage(uint32_t rank, uint32_t row_end) {
+  FamilyPages& family = families_[rank - 1];
+  UnitReference unit;
+  unit.rank_first = unit.rank_last = rank;
+  unit.row_first = family.open.row_first();
+  unit.row_end = row_end;
+  SetStatistics(family.open.statistics(), &unit);
+  const size_t before = family.closed.size();
+  family.open.AppendPage(row_end, &family.closed);
+  family.open.Clear(row_end);
+  family.closed_units.emplace_back(unit, family.closed.size() - before);
+}
+
+absl::Status SectionBuilder::CloseGroup() {
+  if (keys_.row_count() == 0) return absl::OkStatus();
+  PendingGroup& pending = pending_.emplace_back();
+  GroupReference& group = pending.reference;
+  pending.first_row = keys_.key(0);
+  pending.last_row = keys_.key(keys_.row_count() - 1);
+  pending.first_qualifier = first_qualifier_;
+  group.row_count = keys_.row_count();
+  group.continues_row = continues_row_;
+  group.first_cell = first_cell_;
+  const size_t before = raw_.size();
+  keys_.AppendPage(&raw_);
+  UnitReference keys;
+  keys.row_end = keys_.row_count();
+  keys.block.raw_bytes = static_cast<uint32_t>(raw_.size() - before);
+  group.units.push_back(keys);
+  AppendFamilyUnits(&group);
+  ++group_count_;
+  keys_.Clear();
+  group_bytes_ = 0;
+  row_bytes_ = 0;
+  continues_row_ = false;
+  if (is_training_ && raw_.size() < training_bytes()) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(ChooseDictionary());
+  STELE_RETURN_IF_ERROR(CompressGroups());
+  return extent_.size() >= kExtentBytes ? WriteExtent() : absl::OkStatus();
+}
+
+void SectionBuilder::AppendFamilyUnits(GroupReference* group) {
+  std::string shared;  // small pages that make one unit together
+  std::vector<std::pair<uint32_t, size_t>> heads;
+  UnitReference unit;
+  PageStatistics statistics;
+  const auto close_shared = [&]() {
+    if (heads.empty()) return;
+    unit.rank_first = heads.front().first;
+    unit.rank_last = heads.back().first;
+    unit.row_end = keys_.row_count();
+    SetStatistics(statistics, &unit);
+    std::string head;
+    AppendUnitHead(&head, heads);
+    AppendUnit(unit, head, shared, group);
+    shared.clear();
+    heads.clear();
+    statistics = {};
+  };
+  for (uint32_t rank = 1; rank <= families_.size(); ++rank) {
+    FamilyPages& family = families_[rank - 1];
+    if (family.open.empty()) continue;  // a page is closed only for the next cell, so none is closed either
+    // A page worth reading alone gets a unit of its own; small ones together cost less than each a block and a reference.
+    const bool is_small = family.raw_bytes() < unit_bytes() / 2;
+    if (!is_small || shared.size() >= unit_bytes()) close_shared();
+    ClosePage(rank, keys_.row_count());
+    std::string_view pages = family.closed;
+    for (const auto& [page_unit, page_bytes] : family.closed_units) {
+      if (is_small) {
+        heads.emplace_back(rank, page_bytes);
+        statistics.Add(StatisticsOf(page_unit));
+        shared.append(pages);
+      } else {
+        std::string head;
+        AppendUnitHead(&head, {{rank, page_bytes}});
+        AppendUnit(page_unit, head, pages.substr(0, page_bytes), group);
+      }
+      pages.remove_prefix(page_bytes);
+    }
+    family.closed.clear();
+    family.closed_units.clear();
+    family.open.Clear(0);
+  }
+  close_shared();
+}
+
+void SectionBuilder::AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group) {
+  unit.block.raw_bytes = static_cast<uint32_t>(head.size() + pages.size());
+  raw_.append(head).append(pages);
+  group->units.push_back(unit);
+}
+
+// The family units waiting in raw_, as they would be stored with the compressor as it is.
+absl::StatusOr<size_t> SectionBuilder::TrialBytes() {
+  size_t stored_bytes = 0;
+  std::string stored;
+  size_t at = 0;
+  for (const PendingGroup& pending : pending_) {
+    for (const UnitReference& unit : pending.reference.units) {
+      stored.clear();
+      if (!unit.is_keys())
+        STELE_RETURN_IF_ERROR(compressor_.Compress(std::string_view(raw_).substr(at, unit.block.raw_bytes), &stored).status());
+      stored_bytes += stored.size();
+      at += unit.block.raw_bytes;
+    }
+  }
+  return stored_bytes;
+}
+
+absl::Status SectionBuilder::ChooseDictionary() {
+  if (!is_training_) return absl::OkStatus();
+  is_training_ = false;
+  std::string samples;
+  std::vector<size_t> sample_bytes;
+  size_t at = 0;
+  for (const PendingGroup& pending : pending_) {
+    for (const UnitReference& unit : pending.reference.units) {
+      if (!unit.is_keys()) {
+        samples.append(raw_, at, unit.block.raw_bytes);
+        sample_bytes.push_back(unit.block.raw_bytes);
+      }
+      at += unit.block.raw_bytes;
+    }
+  }
+  if (raw_.size() < training_bytes()) return absl::OkStatus();  // a small file would pay more for the dictionary than it saves
+  std::string dictionary = TrainDictionary(samples, sample_bytes);
+  if (dictionary.empty()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(const size_t plain_bytes, TrialBytes());
+  STELE_RETURN_IF_ERROR(compressor_.SetDictionary(dictionary));
+  STELE_ASSIGN_OR_RETURN(const size_t bytes, TrialBytes());
+  if (bytes + dictionary.size() + plain_bytes / kDictionarySavesMin > plain_bytes) return compressor_.SetDictionary({});
+  dictionary_ = std::move(dictionary);
+  return absl::OkStatus();
+}
+
+absl::Status SectionBuilder::CompressGroups() {
+  size_t at = 0;
+  for (; compressed_count_ < pending_.size(); ++compressed_count_) {
+    for (UnitReference& unit : pending_[compressed_count_].reference.units) {
+      BlockReference& block = unit.block;
+      const size_t before = extent_.size();
+      Compressor& compressor = unit.is_keys() ? keys_compressor_ : compressor_;
+      STELE_ASSIGN_OR_RETURN(block.codec, compressor.Compress(std::string_view(raw_).substr(at, block.raw_bytes), &extent_));
+      block.offset = before;
+      block.stored_bytes = static_cast<uint32_t>(extent_.size() - before);
+      at += block.raw_bytes;
+    }
+  }
+  raw_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status SectionBuilder::WriteExtent() {
+  const uint64_t base = writer_->offset();
+  for (PendingGroup& pending : pending_) {
+    GroupReference& group = pending.reference;
+    group.first_row = pending.first_row;
+    group.last_row = pending.last_row;
+    group.first_cell.qualifier = pending.first_qualifier;
+    for (UnitReference& unit : group.units) {
+      const std::string_view stored = std::string_view(extent_).substr(unit.block.offset, unit.block.stored_bytes);
+      unit.block.offset += base;
+      unit.block.checksum = writer_->ChecksumAt(unit.block.offset, stored);
+    }
+    AppendGroup(&index_, group);
+  }
+  STELE_RETURN_IF_ERROR(writer_->Append(extent_).status());
+  pending_.clear();
+  compressed_count_ = 0;
+  extent_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status SectionBuilder::Finish() {
+  STELE_RETURN_IF_ERROR(CloseGroup());
+  STELE_RETURN_IF_ERROR(ChooseDictionary());
+  STELE_RETURN_IF_ERROR(CompressGroups());
+  return WriteExtent();
+}
+
+}  // namespace stele::internal

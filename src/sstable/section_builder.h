@@ -1,0 +1,104 @@
+// sstable/section_builder.h: builds one section of an SSTable: rows and cells into row groups of units, and its share of the index.
+//
+// Path:      sstable builder -> here -> page_builder, codec -> block_writer.
+// Format:    docs/format/sstable.md "Sections".
+// Extents:   groups are collected and go to the file kExtentBytes at a time, so that the sections of a file can be written side by side and
+//            each is still read in large stretches. Where a unit lies is known only then, and its checksum with it.
+// Dictionary: zstd sections keep the units of the first groups uncompressed, train on them, and use the dictionary for the whole section
+//            if it saves enough on those.
+// Errors:    those of the file; ResourceExhausted for refused memory.
+// Threads:   confined to its builder's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cell/cell.h"
+#include "sstable/block_writer.h"
+#include "sstable/codec.h"
+#include "sstable/index.h"
+#include "sstable/page_builder.h"
+#include "sstable/sstable_format.h"
+
+namespace stele::internal {
+
+struct SectionOptions {
+  size_t family_count = 0;
+  Codec codec = Codec::kLz4;
+  int zstd_level = 1;
+  uint32_t row_group_bytes = 0;
+};
+
+class SectionBuilder {
+ public:
+  SectionBuilder(BlockWriter* writer, const SectionOptions& options);
+
+  // Of the row `row_key`, whose cells come one after the other; `slot` is what its page holds of the cell.
+  absl::Status AddCell(std::string_view row_key, bool is_new_row, const Cell& cell, StoredKind kind, std::string_view slot);
+  // What is left goes to the file; the dictionary, if any, does not.
+  absl::Status Finish();
+
+  // After Finish.
+  const std::string& index() const { return index_; }
+  const std::string& dictionary() const { return dictionary_; }
+  uint64_t group_count() const { return group_count_; }
+
+ private:
+  // A group whose units are made: raw in raw_, then stored in extent_ with offsets from its beginning.
+  struct PendingGroup {
+    GroupReference reference;
+    std::string first_row;
+    std::string last_row;
+    std::string first_qualifier;
+  };
+  struct FamilyPages {
+    FamilyPageBuilder open;
+    std::string closed;                                          // pages one after the other
+    std::vector<std::pair<UnitReference, size_t>> closed_units;  // and how many bytes each takes
+    size_t raw_bytes() const { return closed.size() + open.raw_bytes(); }
+  };
+
+  size_t training_bytes() const;
+  size_t unit_bytes() const { return options_.row_group_bytes / kUnitsPerRowGroup; }
+  void ContinueRow(const Cell& first_cell);
+  void BeginRow(std::string_view row_key);
+  absl::Status CloseGroup();
+  void ClosePage(uint32_t rank, uint32_t row_end);
+  void AppendFamilyUnits(GroupReference* group);
+  void AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group);
+  absl::Status ChooseDictionary();
+  absl::StatusOr<size_t> TrialBytes();
+  absl::Status CompressGroups();
+  absl::Status WriteExtent();
+
+  BlockWriter* const writer_;
+  const SectionOptions options_;
+  Compressor compressor_;
+  Compressor keys_compressor_;
+  std::string index_;  // grows by about 1 % of the data
+  uint64_t group_count_ = 0;
+  std::string dictionary_;
+  bool is_training_ = false;
+
+  // The group being made.
+  std::string row_key_;           // of the row added last
+  bool is_row_in_group_ = false;  // that row has had a cell in the group
+  KeysPageBuilder keys_;
+  std::vector<FamilyPages> families_;  // by rank - 1
+  size_t group_bytes_ = 0;             // about what its pages take, before compression
+  size_t row_bytes_ = 0;               // the last row's share of it
+  bool continues_row_ = false;
+  Cell first_cell_;  // when it continues a row; the qualifier in first_qualifier_
+  std::string first_qualifier_;
+
+  std::vector<PendingGroup> pending_;
+  size_t compressed_count_ = 0;  // so many of them are in extent_, the others in raw_
+  std::string raw_;
+  std::string extent_;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,51 @@
+// sstable/section_join.h: the cursors of several sections of one SSTable as one: their rows, and each row's cells in order.
+//
+// Path:      SstableReader::NewCursor -> here -> section_cursor.
+// Contract:  cell/cell_cursor.h. No identity is in two sections and nothing hides anything: the file is one resolved source, so cells are
+//            only put in order, never compared for what they mean.
+// Threads:   confined.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "cell/cell_cursor.h"
+
+namespace stele::internal {
+
+class SectionJoin final : public CellCursor {
+ public:
+  SectionJoin(std::vector<std::unique_ptr<CellCursor>> cursors, Direction direction);
+
+  bool SeekToEdge() override;
+  bool SeekRow(std::string_view bound) override;
+  bool NextRow() override;
+  std::string_view row_key() const override { return row_key_; }
+  bool ReadCells(std::vector<Cell>* cells) override;
+  void SkipTo(uint32_t family, std::string_view qualifier) override;
+  void Unpin() override;
+  absl::Status status() const override;
+
+ private:
+  struct Part {
+    std::unique_ptr<CellCursor> cursor;
+    bool has_row = false;       // the cursor stands on a row
+    bool is_in_row = false;     // on the join's
+    bool is_unpin_due = false;  // cells of `cells` not handed out yet may lie in what the cursor would let go
+    std::vector<Cell> cells;    // read from the cursor; those from `next` on are not handed out yet
+    size_t next = 0;
+
+    bool has_cell() const { return next < cells.size(); }
+    // True when there is a cell to hand out.
+    bool Fill();
+  };
+  bool EnterRow();
+  bool HasFailed() const;
+
+  std::vector<Part> parts_;
+  const Direction direction_;
+  std::string_view row_key_;
+};
+
+}  // namespace stele::internal
