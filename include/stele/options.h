@@ -29,8 +29,8 @@ struct Event {
   enum class Kind : uint8_t {
     kFlush,                // a memtable became an SSTable; bytes: its size
     kCompaction,           // SSTables were merged; bytes: what was written
-    kBackgroundError,      // a flush or compaction failed and is tried again; status says why
-    kBackgroundRecovered,  // ... and now succeeded
+    kBackgroundError,      // a flush or compaction failed and is tried again; status says why; not told again while it fails
+    kBackgroundRecovered,  // ... and nothing fails any more
     kPoisoned,             // a sync failed: the database takes no more writes until reopened; status says why
     kLogDiscarded,         // recovery found an unfinished end of the log and dropped it; bytes: how many
     kClockJump,            // the clock went forward by more than a day

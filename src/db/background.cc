@@ -9,13 +9,24 @@
 namespace stele::internal {
 namespace {
 
-constexpr auto kBackoffLeast = std::chrono::milliseconds(50);
-constexpr auto kLookAgain = std::chrono::seconds(1);  // versions grow old without anybody saying so
-constexpr auto kBackoffMost = std::chrono::milliseconds(5000);
+constexpr auto kLookAgain = std::chrono::seconds(1);           // versions grow old without anybody saying so
+constexpr auto kLookForRetry = std::chrono::milliseconds(50);  // while something that failed rests
 
 // Thrown-away work is not a failure.
 bool IsFailure(const absl::Status& status) {
   return !status.ok() && status.code() != absl::StatusCode::kAborted && status.code() != absl::StatusCode::kCancelled;
+}
+
+std::string_view NameOf(JobSubject::Kind kind) {
+  switch (kind) {
+    case JobSubject::Kind::kFlush:
+      return "a flush";
+    case JobSubject::Kind::kSegment:
+      return "preparing a log segment";
+    case JobSubject::Kind::kCompaction:
+      return "a compaction";
+  }
+  return "background work";
 }
 
 }  // namespace
@@ -41,139 +52,182 @@ void Background::Stop() {
 }
 
 void Background::RunThread() {
-  MutexLock lock(state_.mutex);
-  while (!stop_.load(std::memory_order_acquire)) {
-    std::optional<Work> work = PickLocked();
-    const std::optional<Event::Kind> news = work ? std::nullopt : TakeNewsLocked();
-    if (work) {
-      BeginLocked(*work);
-      state_.mutex.Unlock();
-      Run(*work);
-      work.reset();  // and with it perhaps the last use of a file: not under the lock
-      state_.mutex.Lock();
-    } else if (news) {
-      state_.mutex.Unlock();
-      Tell(*news);
-      state_.mutex.Lock();
-    } else if (!state_.error.status.ok() && !poison_told_) {
-      state_.changed.WaitFor(state_.mutex, kBackoffLeast);
-    } else {
-      state_.changed.WaitFor(state_.mutex, kLookAgain);
-    }
-  }
+  while (!stop_.load(std::memory_order_acquire)) Perform(TakeNext(/*wait=*/true));
 }
 
 bool Background::Step() {
-  std::optional<Work> work;
-  std::optional<Event::Kind> news;
-  {
-    MutexLock lock(state_.mutex);
-    work = PickLocked();
-    if (work) {
-      BeginLocked(*work);
-    } else {
-      news = TakeNewsLocked();
-    }
-  }
-  if (work) Run(*work);
-  if (news) Tell(*news);
-  return work.has_value();
+  const Next next = TakeNext(/*wait=*/false);
+  Perform(next);
+  return next.work.has_value();
 }
 
-std::optional<Background::Work> Background::PickLocked() const {
+Background::Next Background::TakeNext(bool wait) {
+  Next next;
+  while (true) {
+    Seen seen;
+    {
+      MutexLock lock(state_.mutex);
+      if (const std::optional<JobSubject> subject = PickPromptLocked()) {
+        BeginLocked(next.work.emplace(Work{.subject = *subject}));
+        return next;
+      }
+      if (MayCompactLocked()) seen = LookLocked();
+    }
+    std::optional<Choice> choice = Pick(seen);
+    MutexLock lock(state_.mutex);
+    if (choice && StandsLocked(*choice, seen)) {
+      const JobSubject subject{JobSubject::Kind::kCompaction, choice->table_id, choice->tablet_index};
+      BeginLocked(next.work.emplace(Work{.subject = subject, .choice = *std::move(choice), .view = seen.view}));
+      return next;
+    }
+    if (choice || !StandsLocked(seen)) continue;
+    next.news = TakeNewsLocked();
+    if (wait && !next.news && !stop_.load(std::memory_order_acquire)) {
+      state_.changed.WaitFor(state_.mutex, state_.failures.empty() || poison_told_ ? kLookAgain : kLookForRetry);
+    }
+    return next;
+  }
+}
+
+void Background::Perform(const Next& next) {
+  if (next.work) Run(*next.work);
+  if (next.news) Tell(*next.news);
+}
+
+JobFailures::TimePoint Background::RestNow() const {
+  return thread_count_ > 0 ? std::chrono::steady_clock::now() : JobFailures::TimePoint::max();
+}
+
+std::optional<JobSubject> Background::PickPromptLocked() const {
   state_.mutex.AssertHeld();
   if (stop_.load(std::memory_order_acquire) || !engine_->committer->poison().ok()) return std::nullopt;
-  const bool resting = Resting();
-  if (!resting) {
-    for (const auto& [table_id, memory] : state_.tables) {
-      if (!memory.frozen.empty() && !memory.flush_running) return Work{.kind = Work::Kind::kFlush, .table_id = table_id};
-    }
+  const JobFailures::TimePoint now = RestNow();
+  std::optional<JobSubject> next;
+  uint64_t next_failure = UINT64_MAX;
+  for (const auto& [table_id, memory] : state_.tables) {
+    const JobSubject subject{.kind = JobSubject::Kind::kFlush, .table_id = table_id};
+    if (memory.frozen.empty() || memory.flush_running || state_.failures.Rests(subject, now)) continue;
+    // What never failed, then what failed longest ago: a flush that keeps failing stands in no other's way.
+    const uint64_t failure = state_.failures.NumberOf(subject);
+    if (failure >= next_failure) continue;
+    next = subject;
+    next_failure = failure;
   }
-  if (!preparing_segment_ && !resting && engine_->log->SpareIsDue()) return Work{.kind = Work::Kind::kSegment};
-  if (resting || running_compactions_ >= std::max(1, thread_count_ - 1)) return std::nullopt;
-  std::shared_ptr<const ReadView> view = state_.ViewLocked();
-  PickerInput input{.version = view->version.get(), .busy = state_.busy_tablets, .now = engine_->clock.Now()};
-  input.busy.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
-  std::optional<Choice> choice = PickCompaction(input);
-  if (!choice) return std::nullopt;
-  return Work{.kind = Work::Kind::kCompaction, .choice = *std::move(choice), .view = std::move(view)};
+  if (next) return next;
+  const JobSubject segment{.kind = JobSubject::Kind::kSegment};
+  if (!preparing_segment_ && !state_.failures.Rests(segment, now) && engine_->log->SpareIsDue()) return segment;
+  return std::nullopt;
+}
+
+bool Background::MayCompactLocked() const {
+  state_.mutex.AssertHeld();
+  if (stop_.load(std::memory_order_acquire) || !engine_->committer->poison().ok()) return false;
+  return running_compactions_ < std::max(1, thread_count_ - 1);
+}
+
+Background::Seen Background::LookLocked() const {
+  state_.mutex.AssertHeld();
+  Seen seen{.view = state_.ViewLocked(), .excluded = state_.busy_tablets};
+  seen.excluded.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
+  for (const JobSubject& subject : state_.failures.Resting(RestNow())) {
+    if (subject.kind == JobSubject::Kind::kCompaction) seen.excluded.emplace(subject.table_id, subject.tablet_index);
+  }
+  return seen;
+}
+
+// Reads the caller's clock, which may do anything: under no lock.
+std::optional<Choice> Background::Pick(const Seen& seen) {
+  if (seen.view == nullptr) return std::nullopt;
+  return PickCompaction({.version = seen.view->version.get(), .busy = seen.excluded, .now = engine_->clock.Now()});
+}
+
+bool Background::StandsLocked(const Seen& seen) const {
+  if (PickPromptLocked()) return false;
+  if (!MayCompactLocked()) return true;
+  const Seen now = LookLocked();
+  return now.view == seen.view && now.excluded == seen.excluded;
+}
+
+bool Background::StandsLocked(const Choice& choice, const Seen& seen) const {
+  if (!MayCompactLocked()) return false;
+  const Seen now = LookLocked();
+  if (now.excluded.contains({choice.table_id, choice.tablet_index})) return false;
+  const TableView* table = now.view->Find(choice.table_id);
+  return table != nullptr && table->state == seen.view->Find(choice.table_id)->state;
 }
 
 void Background::BeginLocked(const Work& work) {
   state_.mutex.AssertHeld();
-  switch (work.kind) {
-    case Work::Kind::kFlush:
+  switch (work.subject.kind) {
+    case JobSubject::Kind::kFlush:
       ++running_flushes_;
-      state_.tables[work.table_id].flush_running = true;
+      state_.tables[work.subject.table_id].flush_running = true;
       break;
-    case Work::Kind::kSegment:
+    case JobSubject::Kind::kSegment:
       preparing_segment_ = true;
       break;
-    case Work::Kind::kCompaction:
+    case JobSubject::Kind::kCompaction:
       ++running_compactions_;
-      state_.busy_tablets.emplace(work.choice.table_id, work.choice.tablet_index);
+      state_.busy_tablets.emplace(work.subject.table_id, work.subject.tablet_index);
       break;
   }
 }
 
 void Background::Run(const Work& work) {
   absl::Status status;
-  switch (work.kind) {
-    case Work::Kind::kFlush:
-      status = FlushOldestMemtable(*engine_, work.table_id, counters_);
+  switch (work.subject.kind) {
+    case JobSubject::Kind::kFlush:
+      status = FlushOldestMemtable(*engine_, work.subject.table_id, counters_);
       break;
-    case Work::Kind::kSegment:
+    case JobSubject::Kind::kSegment:
       status = engine_->log->PrepareSpare();
       break;
-    case Work::Kind::kCompaction:
+    case JobSubject::Kind::kCompaction:
       status = RunChoice(*engine_, work.view, work.choice, &stop_, counters_);
       break;
   }
   if (status.code() == absl::StatusCode::kAborted) counters_.jobs_discarded.fetch_add(1, std::memory_order_relaxed);
-  bool was_failing = false;
+  bool is_news = false;
   {
     MutexLock lock(state_.mutex);
-    was_failing = !state_.error.status.ok();
-    EndLocked(work, status);
+    is_news = EndLocked(work, status);
   }
-  ReportOutcome(status, was_failing);
+  if (is_news) ReportOutcome(work, status);
 }
 
-void Background::EndLocked(const Work& work, const absl::Status& status) {
+bool Background::EndLocked(const Work& work, const absl::Status& status) {
   state_.mutex.AssertHeld();
-  switch (work.kind) {
-    case Work::Kind::kFlush: {
+  const std::pair tablet(work.subject.table_id, work.subject.tablet_index);
+  switch (work.subject.kind) {
+    case JobSubject::Kind::kFlush: {
       --running_flushes_;
-      const auto it = state_.tables.find(work.table_id);
+      const auto it = state_.tables.find(work.subject.table_id);
       if (it != state_.tables.end()) it->second.flush_running = false;
       break;
     }
-    case Work::Kind::kSegment:
+    case JobSubject::Kind::kSegment:
       preparing_segment_ = false;
       break;
-    case Work::Kind::kCompaction:
+    case JobSubject::Kind::kCompaction:
       --running_compactions_;
-      state_.busy_tablets.erase({work.choice.table_id, work.choice.tablet_index});
-      if (status.code() == absl::StatusCode::kDataLoss) state_.damaged_tablets.emplace(work.choice.table_id, work.choice.tablet_index);
+      state_.busy_tablets.erase(tablet);
+      if (status.code() == absl::StatusCode::kDataLoss) state_.damaged_tablets.insert(tablet);
       break;
   }
+  bool is_news = false;
   if (IsFailure(status)) {
-    state_.error.status = status;
-    ++state_.error.failures;
-    backoff_ = std::clamp(backoff_ * 2, kBackoffLeast, kBackoffMost);
-    retry_at_ = std::chrono::steady_clock::now() + backoff_;
+    is_news = state_.failures.Add(work.subject, status, std::chrono::steady_clock::now());
   } else if (status.ok()) {
-    ClearErrorLocked();
+    is_news = state_.failures.Remove(work.subject) && state_.failures.empty();
   }
-  state_.writes_refused.store(state_.error.refuses_writes(), std::memory_order_release);
-  state_.changed.SignalAll();
+  FailuresChangedLocked();
+  return is_news;
 }
 
-void Background::ClearErrorLocked() {
+void Background::FailuresChangedLocked() {
   state_.mutex.AssertHeld();
-  state_.error.status = absl::OkStatus();
-  backoff_ = std::chrono::milliseconds(0);
-  retry_at_ = {};
+  state_.writes_refused.store(!state_.failures.RefusingWrites().ok(), std::memory_order_release);
+  state_.changed.SignalAll();
 }
 
 std::optional<Event::Kind> Background::TakeNewsLocked() {
@@ -181,13 +235,10 @@ std::optional<Event::Kind> Background::TakeNewsLocked() {
   if (!engine_->committer->poison().ok()) {
     return std::exchange(poison_told_, true) ? std::nullopt : std::optional(Event::Kind::kPoisoned);
   }
-  const bool runs = running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_;
-  if (state_.error.status.ok() || runs || Resting()) return std::nullopt;
-  // Its table was deleted, its tablet is left alone, or the log went on without a spare: no job is left whose success would end the error.
-  ClearErrorLocked();
-  state_.writes_refused.store(false, std::memory_order_release);
-  state_.changed.SignalAll();
-  return Event::Kind::kBackgroundRecovered;
+  // Their table was deleted, their tablet is left alone, or the log went on without a spare: no job is left whose success would end them.
+  if (RunsLocked() || !state_.failures.RemoveWhatDoesNotRest(RestNow())) return std::nullopt;
+  FailuresChangedLocked();
+  return state_.failures.empty() ? std::optional(Event::Kind::kBackgroundRecovered) : std::nullopt;
 }
 
 void Background::Tell(Event::Kind news) {
@@ -196,24 +247,29 @@ void Background::Tell(Event::Kind news) {
   engine_->events.Report(news, "what failed in the background is not due any more");
 }
 
-void Background::ReportOutcome(const absl::Status& status, bool was_failing) {
-  if (IsFailure(status) && !was_failing) {
-    engine_->events.Report(Event::Kind::kBackgroundError,
-                           fmt::format("background work failed and will be tried again: {}", ToStd(status.message())), 0, status);
-  } else if (status.ok() && was_failing) {
-    engine_->events.Report(Event::Kind::kBackgroundRecovered, "background work goes on");
-  }
+void Background::ReportOutcome(const Work& work, const absl::Status& status) {
+  if (status.ok()) return engine_->events.Report(Event::Kind::kBackgroundRecovered, "background work goes on");
+  engine_->events.Report(Event::Kind::kBackgroundError,
+                         fmt::format("{} failed and will be tried again: {}", NameOf(work.subject.kind), ToStd(status.message())), 0,
+                         status);
 }
 
-absl::Status Background::WaitUntil(const std::function<bool()>& done) {
+absl::Status Background::WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns) {
+  return WaitSince(FailureCount(), done, concerns);
+}
+
+uint64_t Background::FailureCount() const {
   MutexLock lock(state_.mutex);
-  uint64_t failures_before = state_.error.failures;
+  return state_.failures.count();
+}
+
+absl::Status Background::WaitSince(uint64_t failure_count, const std::function<bool()>& done, const JobFailures::Concerns& concerns) {
+  MutexLock lock(state_.mutex);
   bool wake_threads = true;
   while (!done()) {
     if (stop_.load(std::memory_order_acquire)) return FailedPrecondition("the database was closed");
     STELE_RETURN_IF_ERROR(engine_->committer->poison());
-    if (state_.error.failures != failures_before && !state_.error.status.ok()) return state_.error.status;
-    failures_before = state_.error.failures;  // what failed meanwhile was overcome meanwhile
+    STELE_RETURN_IF_ERROR(state_.failures.Since(failure_count, concerns));
     if (thread_count_ > 0) {
       // What the passing of time made due wakes nobody by itself.
       if (std::exchange(wake_threads, false)) state_.changed.SignalAll();
@@ -228,20 +284,47 @@ absl::Status Background::WaitUntil(const std::function<bool()>& done) {
   return absl::OkStatus();
 }
 
-bool Background::IdleLocked() const {
+bool Background::RunsLocked() const {
   state_.mutex.AssertHeld();
-  if (running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_) return false;
-  // A resting engine is idle until its retry is due only when nothing failed.
-  return state_.error.status.ok() && engine_->committer->poison().ok() && !PickLocked().has_value();
+  return running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_;
+}
+
+bool Background::QuietLocked() const {
+  state_.mutex.AssertHeld();
+  // While something that failed rests, more is to come.
+  return !RunsLocked() && state_.failures.empty() && !PickPromptLocked();
+}
+
+absl::Status Background::WaitForIdle() {
+  const uint64_t failure_count = FailureCount();
+  const auto all = [](const JobSubject&) { return true; };
+  Seen busy;  // when last looked at, a compaction was due
+  while (true) {
+    STELE_RETURN_IF_ERROR(WaitSince(
+        failure_count, [&] { return QuietLocked() && !StandsLocked(busy); }, all));
+    Seen seen;
+    {
+      MutexLock lock(state_.mutex);
+      seen = LookLocked();
+    }
+    if (Pick(seen)) {
+      busy = std::move(seen);
+      continue;
+    }
+    MutexLock lock(state_.mutex);
+    if (QuietLocked() && StandsLocked(seen)) return absl::OkStatus();
+  }
 }
 
 absl::Status Background::ClaimTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {
-  return WaitUntil([this, tablet = std::pair(table_id, tablet_index), stop] {
+  const auto claim = [this, tablet = std::pair(table_id, tablet_index), stop] {
     state_.mutex.AssertHeld();
     if (stop_.load(std::memory_order_acquire) || !state_.busy_tablets.insert(tablet).second) return false;
     claims_.insert(stop);
     return true;
-  });
+  };
+  // A job that fails gives the tablet back all the same.
+  return WaitUntil(claim, [](const JobSubject&) { return false; });
 }
 
 void Background::ReleaseTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {

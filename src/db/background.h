@@ -2,22 +2,25 @@
 //
 // Order:     flushes first (writers wait for them), then a log segment, then compactions, at most one less than there are threads, so that
 //            a flush never waits behind a compaction (a single thread does one thing at a time).
-// Errors:    a failed job is tried again with backoff; the error is in EngineState, told once by Event, and gone when a job succeeds. A
-//            compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error also ends when what failed is
-//            not due any more. In a poisoned database nothing is due: nothing could be installed.
+// Errors:    a failed job is tried again with backoff, and others go on meanwhile; the error is in EngineState, told once by Event, and
+// gone
+//            when the job succeeds. A compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error also
+//            ends when what failed is not due any more. In a poisoned database nothing is due: nothing could be installed.
+// Waits:     whoever waits is told of failures that concern its own work, and of no others.
 // Manual:    with no threads, Step() runs one due job on the caller's thread, and whoever waits runs jobs itself: the same order of events
 //            each time, for tests.
-// Threads:   thread-safe. Jobs run without any lock; all threads of the engine are here.
+// Threads:   thread-safe. Jobs run without any lock, and so does the picker: it looks at a view, and what it chose is begun only if that
+//            still stands. All threads of the engine are here.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,11 +45,11 @@ class Background {
   // Runs one due job on this thread; false when none was due. For engines without threads.
   bool Step();
 
-  // Waits until `done` (called with the state's mutex held) is true. Answers early with the background error if a job fails after the call
-  // began, or FailedPrecondition when stopped or poisoned.
-  absl::Status WaitUntil(const std::function<bool()>& done);
-  // Nothing is due and nothing runs.
-  bool IdleLocked() const;
+  // Waits until `done` (called with the state's mutex held) is true. Answers early with the error of a job that `concerns` picks (likewise)
+  // and that fails after the call began, or FailedPrecondition when stopped or poisoned.
+  absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns);
+  // Waits until nothing is due and nothing runs; every failure concerns it.
+  absl::Status WaitForIdle();
   // Takes a tablet for a compaction of the caller's own, waiting until no job runs on it; Release gives it back. In between Stop() sets
   // `stop` and waits.
   absl::Status ClaimTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop);
@@ -57,22 +60,47 @@ class Background {
 
  private:
   struct Work {
-    enum class Kind { kFlush, kSegment, kCompaction } kind = Kind::kFlush;
-    uint32_t table_id = 0;
-    Choice choice;
+    JobSubject subject;
+    Choice choice;                         // kCompaction
     std::shared_ptr<const ReadView> view;  // kCompaction: what was chosen from
   };
+  // What a compaction is picked from, outside the lock. A view may be the last that needs a file: let it go outside the lock, too.
+  struct Seen {
+    std::shared_ptr<const ReadView> view;
+    std::set<std::pair<uint32_t, size_t>> excluded;  // tablets that are left alone at present
+  };
+  struct Next {
+    std::optional<Work> work;
+    std::optional<Event::Kind> news;  // only where there is no work
+  };
   void RunThread();
-  std::optional<Work> PickLocked() const;
-  void BeginLocked(const Work& work);
+  // The next work, begun; else what is to be told; else, with `wait`, nothing after a wait for a change.
+  Next TakeNext(bool wait);
+  void Perform(const Next& next);
   void Run(const Work& work);
-  void EndLocked(const Work& work, const absl::Status& status);
-  void ReportOutcome(const absl::Status& status, bool was_failing);
-  // While nothing is due: a poison not told yet, or the end of an error whose work is not due any more.
-  std::optional<Event::Kind> TakeNewsLocked();
+  void ReportOutcome(const Work& work, const absl::Status& status);
   void Tell(Event::Kind news);
-  bool Resting() const { return thread_count_ > 0 && std::chrono::steady_clock::now() < retry_at_; }
-  void ClearErrorLocked();
+  std::optional<Choice> Pick(const Seen& seen);
+  uint64_t FailureCount() const;
+  // WaitUntil, told of failures above that count.
+  absl::Status WaitSince(uint64_t failure_count, const std::function<bool()>& done, const JobFailures::Concerns& concerns);
+  // Without threads nothing rests: whoever steps wants it tried.
+  JobFailures::TimePoint RestNow() const;
+
+  // With state_.mutex held.
+  std::optional<JobSubject> PickPromptLocked() const;  // what needs no picker
+  bool MayCompactLocked() const;
+  Seen LookLocked() const;
+  bool StandsLocked(const Seen& seen) const;  // looking again would see the same
+  bool StandsLocked(const Choice& choice, const Seen& seen) const;
+  bool RunsLocked() const;
+  bool QuietLocked() const;  // idle, but that a compaction may be due
+  void BeginLocked(const Work& work);
+  // True if there is something to tell: the job's first failure, or the end of the last one.
+  bool EndLocked(const Work& work, const absl::Status& status);
+  // While nothing is due: a poison not told yet, or the end of errors whose work is not due any more.
+  std::optional<Event::Kind> TakeNewsLocked();
+  void FailuresChangedLocked();
 
   Engine* const engine_;
   EngineState& state_;
@@ -86,8 +114,6 @@ class Background {
   bool preparing_segment_ = false;
   bool poison_told_ = false;
   std::set<std::atomic<bool>*> claims_;  // the stop flags of callers' own compactions
-  std::chrono::steady_clock::time_point retry_at_{};
-  std::chrono::milliseconds backoff_{0};
 };
 
 }  // namespace stele::internal

@@ -116,9 +116,9 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   };
   last_sequence_ = sequence;
   if (absl::Status status = log_->Append(records); !status.ok()) {
-    // Some of it may have reached the file all the same. A sync of what came before it makes sure that a recovery never takes it up.
-    if (absl::Status synced = log_->Sync(); !synced.ok()) Poison(synced);
-    return fail_all(status);
+    if (!log_->poisoned()) return fail_all(status);
+    Poison(status);
+    return fail_all(poison());
   }
   if (sync) {
     if (absl::Status status = log_->Sync(); !status.ok()) {

@@ -6,8 +6,8 @@
 // Refusal:   a batch made under an older schema generation, or whose condition no longer holds, is refused with Aborted before it is
 // logged;
 //            its writer makes it anew (engine rules 5 and 6).
-// Errors:    a failed append refuses the group and changes nothing. A failed sync, or memory refused half-way through a memtable, poisons:
-//            nothing is acked any more (engine rule 20).
+// Errors:    a failed append refuses the group and changes nothing, also for a later recovery; one that the log could not undo, a failed
+//            sync, or memory refused half-way through a memtable, poisons: nothing is acked any more (engine rule 20).
 // Threads:   thread-safe.
 #pragma once
 

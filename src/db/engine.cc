@@ -8,6 +8,11 @@
 #include "base/status.h"
 
 namespace stele::internal {
+namespace {
+
+bool FreesMemory(const JobSubject& subject) { return subject.kind == JobSubject::Kind::kFlush; }
+
+}  // namespace
 
 EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   constexpr uint64_t kMiB = uint64_t{1} << 20;
@@ -100,8 +105,7 @@ absl::Status Engine::CheckWritable() const {
   STELE_RETURN_IF_ERROR(CheckChangeable());
   if (!state.writes_refused.load(std::memory_order_acquire)) return absl::OkStatus();
   MutexLock lock(state.mutex);
-  if (!state.error.refuses_writes()) return absl::OkStatus();
-  return WithContext(state.error.status, "writes are refused while background work fails (it is tried again)");
+  return WithContext(state.failures.RefusingWrites(), "writes are refused while background work fails (it is tried again)");
 }
 
 WritePressure Engine::Pressure() const {
@@ -114,17 +118,24 @@ WritePressure Engine::Pressure() const {
 absl::Status Engine::AwaitTurn(uint64_t bytes) {
   const double pressure = WriteThrottle::PressureOf(Pressure());
   if (pressure <= WriteThrottle::kPressureFree) return absl::OkStatus();
-  if (options.background_threads == 0) {
-    while (WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree && background->Step()) {
-      MutexLock lock(state.mutex);
-      if (!state.error.status.ok()) return state.error.status;  // without a thread to rest, trying again would not end
-    }
-    return absl::OkStatus();
-  }
+  if (options.background_threads == 0) return StepUntilEased();
   throttle.AwaitTurn(bytes, pressure);
   if (state.memtable_bytes() < options.sizes.write_memory_bytes) return absl::OkStatus();
-  // The cap itself: only reached when nothing drains.
-  return background->WaitUntil([this] { return state.memtable_bytes() < options.sizes.write_memory_bytes; });
+  // The cap itself: only reached when nothing drains. Any table's flush would make room.
+  return background->WaitUntil([this] { return state.memtable_bytes() < options.sizes.write_memory_bytes; }, FreesMemory);
+}
+
+absl::Status Engine::StepUntilEased() {
+  const auto failure_count = [this] {
+    MutexLock lock(state.mutex);
+    return state.failures.count();
+  };
+  const uint64_t count = failure_count();
+  // Without a thread to rest, trying again what failed would not end.
+  while (failure_count() == count && WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree && background->Step()) {
+  }
+  MutexLock lock(state.mutex);
+  return state.failures.Since(count, FreesMemory);
 }
 
 }  // namespace stele::internal

@@ -78,6 +78,7 @@ class Engine {
 
  private:
   Engine(std::string directory, EngineOptions options);
+  absl::Status StepUntilEased();  // AwaitTurn without threads
   absl::Status CloseOnce();
   absl::Status AbandonInFork();
 

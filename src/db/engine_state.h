@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "db/job_failures.h"
 #include "db/sstable_files.h"
 #include "memtable/memtable.h"
 #include "read/read_view.h"
@@ -40,15 +41,6 @@ struct TableMemory {
   std::deque<FrozenMemtable> frozen;  // oldest first
   bool flush_running = false;
   std::shared_ptr<TableCounters> counters = std::make_shared<TableCounters>();
-};
-
-// The state of background work that failed and is tried again (engine rule 20).
-struct BackgroundError {
-  absl::Status status;
-  uint64_t failures = 0;  // counts up with each failure, so that a waiter can tell a new one
-  bool refuses_writes() const {
-    return status.code() == absl::StatusCode::kResourceExhausted || status.code() == absl::StatusCode::kUnavailable;
-  }
 };
 
 class EngineState {
@@ -105,8 +97,8 @@ class EngineState {
   std::map<uint32_t, TableMemory> tables ABSL_GUARDED_BY(mutex);
   std::set<std::pair<uint32_t, size_t>> busy_tablets ABSL_GUARDED_BY(mutex);     // a compaction runs on them
   std::set<std::pair<uint32_t, size_t>> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
-  BackgroundError error ABSL_GUARDED_BY(mutex);
-  // error.refuses_writes(), for writers that do not take the mutex; release there, acquire in Engine::CheckWritable.
+  JobFailures failures ABSL_GUARDED_BY(mutex);
+  // failures.RefusingWrites() is an error; for writers that do not take the mutex. Release there, acquire in Engine::CheckWritable.
   std::atomic<bool> writes_refused{false};
 
  private:

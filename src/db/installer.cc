@@ -8,12 +8,13 @@
 namespace stele::internal {
 
 absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed) {
+  const int64_t now = parts_.clock->Now();  // the caller's clock may do anything: under no lock
   MutexLock lock(mutex_);
   STELE_RETURN_IF_ERROR(parts_.committer->poison());
   const std::shared_ptr<const Version> before = parts_.manifest->version();
   STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));
   const uint64_t flushed_through = parts_.state->FlushedThrough(flushed ? flushed->memtable : nullptr);
-  edit.clock_mark = parts_.clock->Now();
+  edit.clock_mark = now;
   edit.next_file_number = parts_.next_file_number->load(std::memory_order_relaxed);
   edit.oldest_segment = parts_.log->OldestSegmentAfter(flushed_through);
   if (absl::Status status = parts_.log->Sync(); !status.ok()) {

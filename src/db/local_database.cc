@@ -75,7 +75,7 @@ absl::Status LocalDatabase::WaitForIdle() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
   if (engine_->background == nullptr) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(engine_->CheckChangeable());  // in a forked child there are no threads to wait for
-  return engine_->background->WaitUntil([this] { return engine_->background->IdleLocked(); });
+  return engine_->background->WaitForIdle();
 }
 
 absl::Status LocalDatabase::Checkpoint(std::string_view directory) { return WriteCheckpoint(*engine_, std::string(directory)); }
@@ -105,7 +105,7 @@ DatabaseStats LocalDatabase::Stats() {
   stats.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);
   stats.bytes_compacted = jobs.bytes_compacted.load(std::memory_order_relaxed);
   MutexLock lock(engine_->state.mutex);
-  stats.last_background_error = engine_->state.error.status;
+  stats.last_background_error = engine_->state.failures.Newest();
   return stats;
 }
 

@@ -1,6 +1,7 @@
 #include "db/schema_change.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -90,9 +91,16 @@ class FamilyWorkingSet {
   bool membership_changed_ = false;
 };
 
+// A wait for a table's memtables to be flushed: no other job of the background concerns it.
+absl::Status AwaitFlush(Engine& engine, uint32_t table_id, const std::function<bool()>& done) {
+  return engine.background->WaitUntil(done, [table_id](const JobSubject& subject) {
+    return subject == JobSubject{.kind = JobSubject::Kind::kFlush, .table_id = table_id};
+  });
+}
+
 absl::Status FreezeAndAwait(Engine& engine, uint32_t table_id) {
   engine.state.Freeze(table_id);
-  return engine.background->WaitUntil([&engine, table_id] {
+  return AwaitFlush(engine, table_id, [&engine, table_id] {
     engine.state.mutex.AssertHeld();
     const auto it = engine.state.tables.find(table_id);
     return it == engine.state.tables.end() || it->second.frozen.empty();
@@ -233,7 +241,7 @@ absl::Status FlushTable(Engine& engine, uint32_t table_id) {
     return absl::OkStatus();
   }));
   const uint64_t through = engine.state.published_sequence();
-  return engine.background->WaitUntil([&engine, table_id, through] {
+  return AwaitFlush(engine, table_id, [&engine, table_id, through] {
     engine.state.mutex.AssertHeld();
     const auto it = engine.state.tables.find(table_id);
     if (it == engine.state.tables.end() || it->second.frozen.empty()) return true;

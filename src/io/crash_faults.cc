@@ -28,7 +28,8 @@ CrashFaults::Verdict CrashFaults::Count(CallKind kind, std::string_view path) {
   ++(IsMutating(kind) ? calls_ : reads_);
   Verdict verdict;
   for (Planned& planned : planned_) {  // all are asked, so that each counts on
-    if (Hits(planned, kind, path) && verdict.ok()) verdict = {false, planned.fault.error_number, planned.fault.partial};
+    if (!Hits(planned, kind, path) || !verdict.ok()) continue;
+    verdict = {.error_number = planned.fault.error_number, .partial = planned.fault.partial, .whole = planned.fault.whole};
   }
   return verdict;
 }

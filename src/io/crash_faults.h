@@ -18,6 +18,7 @@ class CrashFaults {
     bool crashed = false;
     int error_number = 0;
     bool partial = false;
+    bool whole = false;
     bool ok() const { return !crashed && error_number == 0 && !partial; }
   };
 

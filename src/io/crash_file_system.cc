@@ -39,9 +39,9 @@ class CrashFileSystem::OpenFile final : public File {
 
   absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
     MutexLock lock(file_system_.mutex_);
-    bool partial = false;
-    STELE_RETURN_IF_ERROR(file_system_.Begin(CallKind::kRead, "read", path_, &partial));
-    return node_->live.Read(offset, partial ? bytes / 2 : bytes, out);
+    CrashFaults::Verdict verdict;
+    STELE_RETURN_IF_ERROR(file_system_.Begin(CallKind::kRead, "read", path_, &verdict));
+    return node_->live.Read(offset, verdict.partial ? bytes / 2 : bytes, out);
   }
   absl::Status Write(uint64_t offset, std::string_view bytes) override {
     if (!writable_) return ErrnoStatus("write", path_, EBADF);
@@ -101,11 +101,11 @@ CrashFileSystem::CrashFileSystem(CrashNodePointer root) : tree_(std::move(root))
 
 CrashFileSystem::~CrashFileSystem() = default;
 
-absl::Status CrashFileSystem::Begin(CallKind kind, std::string_view call, const std::string& path, bool* partial) {
-  const CrashFaults::Verdict verdict = faults_.Count(kind, path);
-  if (verdict.crashed) return Unavailable("crashed");
-  if (partial != nullptr) *partial = verdict.partial;
-  return verdict.error_number == 0 ? absl::OkStatus() : ErrnoStatus(call, path, verdict.error_number);
+absl::Status CrashFileSystem::Begin(CallKind kind, std::string_view call, const std::string& path, CrashFaults::Verdict* verdict) {
+  const CrashFaults::Verdict counted = faults_.Count(kind, path);
+  if (counted.crashed) return Unavailable("crashed");
+  if (verdict != nullptr) *verdict = counted;
+  return counted.error_number == 0 ? absl::OkStatus() : ErrnoStatus(call, path, counted.error_number);
 }
 
 absl::StatusOr<std::unique_ptr<File>> CrashFileSystem::Open(const std::string& path, OpenMode mode) {
@@ -251,9 +251,10 @@ void CrashFileSystem::SaveEntries(const MemNodePointer& directory, std::string_v
 }
 
 absl::Status CrashFileSystem::WriteLocked(CrashNode& file, const std::string& path, uint64_t offset, std::string_view bytes) {
-  bool partial = false;
-  if (const absl::Status begun = Begin(CallKind::kWrite, "write", path, &partial); !begun.ok()) {
-    if (partial) StoreWithinCapacity(file, offset, bytes.substr(0, bytes.size() / 2));
+  CrashFaults::Verdict verdict;
+  if (const absl::Status begun = Begin(CallKind::kWrite, "write", path, &verdict); !begun.ok()) {
+    if (verdict.partial || verdict.whole)
+      StoreWithinCapacity(file, offset, bytes.substr(0, verdict.whole ? bytes.size() : bytes.size() / 2));
     return begun;
   }
   const int error_number = StoreWithinCapacity(file, offset, bytes);
@@ -298,10 +299,10 @@ absl::Status CrashFileSystem::ResizeLocked(CrashNode& file, std::string_view cal
 }
 
 absl::Status CrashFileSystem::SyncLocked(CrashNode& file, const std::string& path) {
-  bool partial = false;
-  const absl::Status begun = Begin(CallKind::kSync, "fdatasync", path, &partial);
+  CrashFaults::Verdict verdict;
+  const absl::Status begun = Begin(CallKind::kSync, "fdatasync", path, &verdict);
   if (faults_.crashed()) return begun;
-  const size_t saved_count = begun.ok() ? file.pending.size() : partial ? file.pending.size() / 2 : 0;
+  const size_t saved_count = begun.ok() ? file.pending.size() : verdict.partial ? file.pending.size() / 2 : 0;
   for (size_t i = 0; i < saved_count; ++i) ApplyChange(file.pending[i], &file.synced);
   file.pending.erase(file.pending.begin(), file.pending.begin() + static_cast<std::ptrdiff_t>(saved_count));
   if (begun.ok() || failed_sync_ == FailedSync::kStaysDirty) return begun;

@@ -77,8 +77,8 @@ class CrashFileSystem final : public FileSystem {
 
   explicit CrashFileSystem(CrashNodePointer root);
 
-  // Counts a call; an error when it is to fail. `partial` (may be nullptr) tells that half of it is to be done all the same.
-  absl::Status Begin(CallKind kind, std::string_view call, const std::string& path, bool* partial = nullptr)
+  // Counts a call; an error when it is to fail. `verdict` (may be nullptr) tells how much of it is to be done all the same.
+  absl::Status Begin(CallKind kind, std::string_view call, const std::string& path, CrashFaults::Verdict* verdict = nullptr)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WriteLocked(CrashNode& file, const std::string& path, uint64_t offset, std::string_view bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

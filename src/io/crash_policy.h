@@ -87,6 +87,7 @@ struct Fault {
   int error_number = 0;   // what the call answers, as ErrnoStatus
   bool sticky = false;    // every later call of those meant fails too
   bool partial = false;   // half is done first: of a Write's bytes, of what a Sync had to save; a Read answers half and OK
+  bool whole = false;     // a Write's bytes all arrive, and it fails all the same
   std::string path_part;  // only calls on paths that contain this
 };
 

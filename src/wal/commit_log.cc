@@ -70,6 +70,8 @@ class CommitLog::State {
  private:
   absl::Status Poison() const;
   absl::Status CheckRecords(std::span<const LogRecord> records) const;
+  absl::Status TryAppend(std::span<const LogRecord> records, RecordType type, bool* written);
+  absl::Status SealEnd();
   absl::Status BeginNextSegment(uint64_t record_bytes);
   uint64_t SyncedOffsetOfActive() const;
   void Publish(uint64_t first_sequence, bool name_synced);
@@ -173,11 +175,27 @@ absl::Status CommitLog::State::Append(std::span<const LogRecord> records, Record
   STELE_RETURN_IF_ERROR(Poison());
   if (records.empty()) return absl::OkStatus();
   if (type == RecordType::kPayload) STELE_RETURN_IF_ERROR(CheckRecords(records));
+  bool written = false;
+  absl::Status status = TryAppend(records, type, &written);
+  if (!status.ok() && written) {
+    if (const absl::Status sealed = SealEnd(); !sealed.ok()) {
+      status =
+          WithContext(sealed, fmt::format("a refused write may be found again after reopening ({}): the log could not be ended before it",
+                                          ToStd(status.message())));
+      MutexLock lock(mutex_);
+      if (poison_.ok()) poison_ = status;
+    }
+  }
+  return status;
+}
+
+// `written`: set when anything of the records may be on disk though they are refused.
+absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, RecordType type, bool* written) {
   const uint64_t record_bytes = GroupBytes(records);
-  STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
   absl::Status status;
   // Full, or sealed by a failed write: on to the next segment. A second failure in a row is not the segment's but the disk's.
   for (int attempt = 0; attempt < 2; ++attempt) {
+    STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
     if (!writer_.HasRoom(record_bytes)) STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
     const bool begun = writer_.IsBegun();
     status = writer_.Write(records, type, SyncedOffsetOfActive());
@@ -185,11 +203,25 @@ absl::Status CommitLog::State::Append(std::span<const LogRecord> records, Record
       Publish(records.front().sequence, active_.synced);
       return status;
     }
+    *written = true;
     // Never became part of the log, though its header may be on disk: the next segment names the same end and has a higher number.
     if (begun) spares_.Retire({active_.number, false});
-    STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
   }
   return status;
+}
+
+// What a refused write left may be whole on disk: behind the end, or in a segment that names it. A segment with a higher number that names
+// the end too, durable before the refusal is answered, makes sure that no recovery takes it up.
+absl::Status CommitLog::State::SealEnd() {
+  STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
+  STELE_RETURN_IF_ERROR(BeginNextSegment(0));
+  absl::Status status = writer_.Write({}, RecordType::kPayload, 0);
+  if (status.ok()) status = active_.file->Sync();
+  if (status.ok() && !active_.synced) status = options_.file_system->SyncDirectory(options_.directory);
+  STELE_RETURN_IF_ERROR(status);
+  active_.synced = true;
+  Publish(0, true);
+  return absl::OkStatus();
 }
 
 // One sync at a time: whoever comes while it runs waits, and the next one covers all that wait.

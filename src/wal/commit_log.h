@@ -7,8 +7,10 @@
 //            checksums, and where the segment before it ended (number, end offset, last checksum, last sequence): a reader can tell a
 //            sealed end from damage. Rules 3, 18 and 20 of the engine rules are kept here.
 // Errors:    Append: ResourceExhausted when space could not be reserved (nothing was written); another failed write seals the segment at
-//            its last good offset and the record goes to the next one; only if that fails too is the error returned. Sync: any error is
-//            final: the caller must stop acking (engine rule 20); poisoned() stays true, later calls answer the first error.
+//            its last good offset and the record goes to the next one; only if that fails too is the error returned. Before it is, an empty
+//            segment that names that offset is made durable, so that no recovery finds what was refused, even if all its bytes arrived; a
+//            log that cannot be ended so is poisoned. Sync: any error is final: the caller must stop acking (engine rule 20). poisoned()
+//            stays true, later calls answer the first error.
 // Threads:   Append from one thread at a time. Sync, PrepareSpare, Release, bytes() and the sequences from any thread beside it.
 #pragma once
 

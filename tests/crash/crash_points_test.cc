@@ -9,12 +9,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 
 #include "base/random.h"
-#include "db/engine.h"
 #include "io/crash_file_system.h"
-#include "manifest/version.h"
+#include "support/db_crash_check.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -48,8 +46,7 @@ struct Progress {
   size_t durable = 0;
   size_t possible = 0;
   std::string step = "opening";
-  std::map<std::string, std::vector<size_t>> copies;  // directory -> the state each checkpoint of it may have
-  std::optional<std::string> copy_under_way;
+  CheckpointProgress checkpoints;
 };
 
 Progress RunUntilCrash(CrashFileSystem* files, const Course& course) {
@@ -66,14 +63,14 @@ Progress RunUntilCrash(CrashFileSystem* files, const Course& course) {
       EXPECT_TRUE(files->crashed()) << ToText(step) << ": " << status;
       progress.possible = progress.acked + (step.ChangesState() ? 1 : 0);
       if (copies) {
-        progress.copies[copy].push_back(progress.acked);
-        progress.copy_under_way = copy;
+        progress.checkpoints.copies[copy].push_back(progress.acked);
+        progress.checkpoints.under_way = copy;
       }
       return progress;
     }
     if (step.ChangesState()) ++progress.acked;
     if (step.IsDurable()) progress.durable = progress.acked;
-    if (copies) progress.copies[copy] = {progress.acked};
+    if (copies) progress.checkpoints.copies[copy] = {progress.acked};
   }
   progress.possible = progress.acked;
   return progress;
@@ -90,8 +87,6 @@ class CrashCampaign {
   uint64_t copies_opened = 0;
 
  private:
-  std::string CheckImage(CrashFileSystem* image, const Course& course, const Progress& progress, size_t least, bool go_on);
-  std::string CheckCopies(CrashFileSystem* image, const Course& course, const Progress& progress);
   std::unique_ptr<CrashFileSystem> CrashInRecovery(std::unique_ptr<CrashFileSystem> image, Random& random);
 };
 
@@ -110,55 +105,6 @@ CrashPolicy PolicyOf(uint64_t index, Random& random) {
     default:
       return CrashPolicy::Random(random.Next());
   }
-}
-
-std::string Damages(const VerifyReport& report) {
-  std::string text;
-  for (const Damage& damage : report.damages) text += fmt::format("{} @{}: {}\n", damage.file, damage.offset, damage.what);
-  return text;
-}
-
-std::string CrashCampaign::CheckImage(CrashFileSystem* image, const Course& course, const Progress& progress, size_t least, bool go_on) {
-  WorkloadDatabase database(image);
-  if (const absl::Status opened = database.Open(); !opened.ok()) return "reopening: " + opened.ToString();
-  const absl::StatusOr<std::string> dump = DumpDatabase(database.database());
-  if (!dump.ok()) return "reading: " + dump.status().ToString();
-  bool found = false;
-  for (size_t i = least; i <= progress.possible && !found; ++i) found = course.states[i] == *dump;
-  if (!found) {
-    return fmt::format("the state is none of those after {} to {} writes; it is\n{}instead of\n{}", least, progress.possible, *dump,
-                       course.states[progress.possible]);
-  }
-  if (const absl::Status sound = CheckVersion(*database.engine().state.view()->version); !sound.ok()) return sound.ToString();
-  const absl::StatusOr<VerifyReport> report = database.database().Verify();
-  if (!report.ok() || !report->ok()) return "verifying: " + (report.ok() ? Damages(*report) : report.status().ToString());
-  if (!go_on) return "";
-  if (const absl::Status written = database.WriteProbe("after the crash"); !written.ok()) return "writing on: " + written.ToString();
-  const std::string after = DumpDatabase(database.database()).value_or("unreadable");
-  const auto lost_power = image->Crash(CrashPolicy::PowerLoss(), images);
-  WorkloadDatabase again(lost_power.get());
-  if (const absl::Status opened = again.Open(); !opened.ok()) return "reopening once more: " + opened.ToString();
-  if (DumpDatabase(again.database()).value_or("unreadable again") != after) return "a durable write after the crash is lost";
-  return "";
-}
-
-// A finished checkpoint is there, whole; one under way is there, old or new, or is no database - never another one.
-std::string CrashCampaign::CheckCopies(CrashFileSystem* image, const Course& course, const Progress& progress) {
-  for (const auto& [directory, states] : progress.copies) {
-    EngineOptions options = SmallEngineOptions(image);
-    options.database.create_if_missing = false;
-    WorkloadDatabase copy(options, directory);
-    const absl::Status opened = copy.Open();
-    const bool first_under_way = progress.copy_under_way == directory && states.size() == 1;
-    if (first_under_way && (absl::IsNotFound(opened) || absl::IsFailedPrecondition(opened))) continue;
-    if (!opened.ok()) return fmt::format("opening the checkpoint {}: {}", directory, opened.ToString());
-    const std::string dump = DumpDatabase(copy.database()).value_or("unreadable");
-    bool found = false;
-    for (const size_t state : states) found = found || course.states[state] == dump;
-    if (!found) return fmt::format("the checkpoint {} holds\n{}", directory, dump);
-    ++copies_opened;
-  }
-  return "";
 }
 
 std::unique_ptr<CrashFileSystem> CrashCampaign::CrashInRecovery(std::unique_ptr<CrashFileSystem> image, Random& random) {
@@ -188,8 +134,9 @@ void CrashCampaign::RunWorkload(uint64_t seed, uint64_t images_max) {
       // Crashing again may lose what the first crash had left unsynced.
       const bool twice = !killed && random.OneIn(3);
       if (twice) image = CrashInRecovery(std::move(image), random);
-      std::string wrong = CheckCopies(image.get(), course, progress);
-      if (wrong.empty()) wrong = CheckImage(image.get(), course, progress, killed ? progress.acked : progress.durable, random.OneIn(4));
+      std::string wrong = CheckCheckpoints(image.get(), course.states, progress.checkpoints, &copies_opened);
+      const AllowedStates allowed{.states = course.states, .least = killed ? progress.acked : progress.durable, .most = progress.possible};
+      if (wrong.empty()) wrong = CheckReopened(image.get(), allowed, random.OneIn(4));
       if (wrong.empty()) continue;
       ADD_FAILURE() << fmt::format("workload {}, crash at call {} (in {}), image {}{}: {}", seed, call, progress.step, index,
                                    twice ? ", crashed again in recovery" : "", wrong);

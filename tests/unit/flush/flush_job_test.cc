@@ -29,6 +29,7 @@ FlushInput NewInput(FileSystem* file_system, const Memtable* memtable, const Tex
   input.now = text_case.has("now") ? text_case.number("now") : 1'000'000;
   input.newest_commit_time = text_case.has("newest_commit_time") ? text_case.number("newest_commit_time") : 0;
   input.reaches_end = text_case.has("reaches_end");
+  if (text_case.has("through")) input.sequence = static_cast<uint64_t>(text_case.number("through"));
   return input;
 }
 

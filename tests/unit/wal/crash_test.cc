@@ -108,9 +108,13 @@ INSTANTIATE_TEST_SUITE_P(Seeds, WalCrash, ::testing::Range<uint64_t>(1, 5));
 class WalFault : public ::testing::Test {
  protected:
   void SetUp() override {
-    absl::StatusOr<std::unique_ptr<CommitLog>> log = CommitLog::Start(WalOptions(disk_.get(), "db", &numbers_), LogTail{});
+    absl::StatusOr<std::unique_ptr<CommitLog>> log = CommitLog::Start(WalOptions(disk_.get(), "db", numbers_.get()), LogTail{});
     ASSERT_TRUE(log.ok()) << log.status();
     log_ = *std::move(log);
+  }
+  // The next `count` writes.
+  void FailWrites(uint64_t count, const Fault& fault) {
+    for (uint64_t nth = 1; nth <= count; ++nth) disk_->FailKind(CallKind::kWrite, nth, fault);
   }
   std::vector<WalRecord> AfterPowerLoss() {
     WalReplay replay = ReplayWal(disk_->Crash(CrashPolicy::DropUnsynced(), 1).get(), "db");
@@ -119,7 +123,7 @@ class WalFault : public ::testing::Test {
   }
 
   std::unique_ptr<CrashFileSystem> disk_ = NewDisk();
-  WalNumbers numbers_;
+  std::unique_ptr<WalNumbers> numbers_ = std::make_unique<WalNumbers>();
   std::unique_ptr<CommitLog> log_;
 };
 
@@ -134,13 +138,69 @@ TEST_F(WalFault, AFailedWriteSealsTheSegmentAndTheRecordGoesToTheNext) {
 
 TEST_F(WalFault, TwoFailedWritesAreAnErrorAndTheLogGoesOn) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
-  disk_->FailKind(CallKind::kWrite, 1, Fault{.error_number = EIO, .sticky = true});
+  FailWrites(2, Fault{.error_number = EIO});
   EXPECT_EQ(AppendWal(log_.get(), 2, 1, 100).code(), absl::StatusCode::kUnavailable);
-  disk_->ClearFaults();
   EXPECT_FALSE(log_->poisoned());
   ASSERT_TRUE(AppendWal(log_.get(), 2, 1, 100).ok());
   ASSERT_TRUE(log_->Sync().ok());
   EXPECT_EQ(AfterPowerLoss().size(), 2u);
+}
+
+// Regression: the error was answered while the record lay whole on the disk, and a recovery took it up.
+TEST_F(WalFault, ARefusedWriteThatArrivedWholeIsNeverReplayed) {
+  ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
+  ASSERT_TRUE(log_->Sync().ok());
+  FailWrites(2, Fault{.error_number = EIO, .whole = true});
+  EXPECT_EQ(AppendWal(log_.get(), 2, 1, 100).code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(log_->poisoned());
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const CrashPolicy policy = seed == 1 ? CrashPolicy::KilledProcess() : seed == 2 ? CrashPolicy::KeepAll() : CrashPolicy::Random(seed);
+    const WalReplay replay = ReplayWal(disk_->Crash(policy, seed).get(), "db");
+    ASSERT_TRUE(replay.status.ok()) << replay.status;
+    EXPECT_EQ(replay.records.size(), 1u) << "seed " << seed;
+  }
+  // Another record under the same sequence takes the refused one's place, also when nothing of it was synced.
+  const std::string other = "another";
+  const LogRecord record{2, other};
+  ASSERT_TRUE(log_->Append({&record, 1}).ok());
+  const WalReplay replay = ReplayWal(disk_->Crash(CrashPolicy::KilledProcess(), 1).get(), "db");
+  ASSERT_EQ(replay.records.size(), 2u);
+  EXPECT_EQ(replay.records.back().payload, other);
+}
+
+// Of a group of which the first record arrived, none is replayed.
+TEST_F(WalFault, ARefusedGroupIsRefusedWhole) {
+  ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
+  const std::string payload(200, 'p');
+  const LogRecord records[] = {{2, payload}, {3, payload}, {4, payload}};
+  FailWrites(2, Fault{.error_number = EIO, .partial = true});
+  EXPECT_FALSE(log_->Append(records).ok());
+  EXPECT_EQ(ReplayWal(disk_->Crash(CrashPolicy::KilledProcess(), 1).get(), "db").records.size(), 1u);
+}
+
+TEST_F(WalFault, ALogThatCannotBeEndedBeforeARefusedWriteIsPoisoned) {
+  struct Case {
+    CallKind kind;
+    uint64_t nth;
+    int error_number;
+  };
+  for (const Case& failing : {Case{CallKind::kWrite, 3, EIO}, Case{CallKind::kSync, 1, EIO}, Case{CallKind::kSyncDirectory, 1, EIO},
+                              Case{CallKind::kAllocate, 2, ENOSPC}}) {
+    log_.reset();
+    disk_ = NewDisk();
+    numbers_ = std::make_unique<WalNumbers>();
+    SetUp();
+    ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
+    FailWrites(2, Fault{.error_number = EIO, .whole = true});
+    disk_->FailKind(failing.kind, failing.nth, Fault{.error_number = failing.error_number});
+    const absl::Status refused = AppendWal(log_.get(), 2, 1, 100);
+    disk_->ClearFaults();
+    EXPECT_NE(refused.message().find("may be found again"), absl::string_view::npos) << refused;
+    EXPECT_TRUE(log_->poisoned());
+    EXPECT_EQ(AppendWal(log_.get(), 2, 1, 100), refused);
+    EXPECT_EQ(log_->Sync(), refused);
+    EXPECT_TRUE(ReplayWal(disk_->Crash(CrashPolicy::KilledProcess(), 1).get(), "db").status.ok());
+  }
 }
 
 TEST_F(WalFault, AFullDiskRefusesTheWriteUntilThereIsSpaceAgain) {

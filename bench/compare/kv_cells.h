@@ -1,0 +1,217 @@
+// bench/compare/kv_cells.h: how cells lie in a store of keys and values, written and read as an experienced user would.
+//
+// Key:       esc(row key) 00 01 | family | esc(qualifier) 00 01 | big-endian ~timestamp; esc puts FF behind each 00. So a row's cells lie
+//            together, families in order, the newest version of a column first. A row change is one memcmp with the row's prefix.
+// Cursors:   templates over any iterator with Valid, Next, Prev, Seek, SeekToFirst, SeekToLast, key() and value() as string_view.
+// Threads:   one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "scan.h"
+#include "tally.h"
+
+namespace stele_compare {
+
+constexpr size_t kTimestampBytes = 8;
+constexpr size_t kEndBytes = 2;        // 00 01
+constexpr int kVersionSteps = 8;       // over older versions, before a seek past the column
+constexpr int kForeignCellSteps = 10;  // over cells of other columns, before a seek
+
+inline void AppendEscaped(std::string* out, std::string_view bytes) {
+  for (const char byte : bytes) {
+    out->push_back(byte);
+    if (byte == '\0') out->push_back('\xff');
+  }
+  out->append("\0\1", kEndBytes);
+}
+
+inline void AppendRowPrefix(std::string* out, std::string_view row_key) { AppendEscaped(out, row_key); }
+
+inline void AppendColumn(std::string* out, std::string_view family, std::string_view qualifier) {
+  out->append(family);
+  AppendEscaped(out, qualifier);
+}
+
+inline void AppendTimestamp(std::string* out, int64_t timestamp_micros) {
+  const uint64_t bits = __builtin_bswap64(~static_cast<uint64_t>(timestamp_micros));
+  out->append(reinterpret_cast<const char*>(&bits), kTimestampBytes);
+}
+
+// Bytes up to and with the end mark of the escaped text at the front; npos where there is none.
+inline size_t EscapedBytes(std::string_view key) {
+  for (size_t at = key.find('\0'); at != std::string_view::npos && at + 1 < key.size(); at = key.find('\0', at + 2)) {
+    if (key[at + 1] == '\1') return at + kEndBytes;
+  }
+  return std::string_view::npos;
+}
+
+// The bytes that were escaped; `escaped` without the end mark. Copies into `buffer` only where something was escaped.
+inline std::string_view Unescaped(std::string_view escaped, std::string* buffer) {
+  if (escaped.find('\0') == std::string_view::npos) return escaped;
+  buffer->clear();
+  for (size_t i = 0; i < escaped.size(); ++i) {
+    buffer->push_back(escaped[i]);
+    if (escaped[i] == '\0') ++i;
+  }
+  return *buffer;
+}
+
+// Takes keys apart, knowing the row of the one before.
+class CellKey {
+ public:
+  // False: not a key of ours.
+  bool Decode(std::string_view key) {
+    key_ = key;
+    is_new_row_ = prefix_.empty() || key.size() < prefix_.size() || std::memcmp(key.data(), prefix_.data(), prefix_.size()) != 0;
+    if (is_new_row_) {
+      const size_t bytes = EscapedBytes(key);
+      if (bytes == std::string_view::npos) return false;
+      prefix_.assign(key.substr(0, bytes));
+      row_key_ = Unescaped(std::string_view(prefix_).substr(0, bytes - kEndBytes), &row_buffer_);
+    }
+    return key.size() >= prefix_.size() + 1 + kEndBytes + kTimestampBytes;
+  }
+  bool is_new_row() const { return is_new_row_; }
+  std::string_view prefix() const { return prefix_; }
+  std::string_view row_key() const { return row_key_; }
+  // Family and qualifier, as they stand in the key.
+  std::string_view column() const { return key_.substr(prefix_.size(), key_.size() - prefix_.size() - kTimestampBytes); }
+  std::string_view key_without_timestamp() const { return key_.substr(0, key_.size() - kTimestampBytes); }
+  std::string_view family() const { return key_.substr(prefix_.size(), 1); }
+  std::string_view qualifier() {
+    return Unescaped(key_.substr(prefix_.size() + 1, key_.size() - prefix_.size() - 1 - kEndBytes - kTimestampBytes), &qualifier_buffer_);
+  }
+  int64_t timestamp_micros() const {
+    uint64_t bits;
+    std::memcpy(&bits, key_.data() + key_.size() - kTimestampBytes, kTimestampBytes);
+    return static_cast<int64_t>(~__builtin_bswap64(bits));
+  }
+
+ private:
+  std::string_view key_;
+  std::string prefix_;  // of the row, with its end mark
+  std::string_view row_key_;
+  std::string row_buffer_;
+  std::string qualifier_buffer_;
+  bool is_new_row_ = false;
+};
+
+// A whole-row read. False: a key is not one of ours.
+template <typename Iterator>
+bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, Tally* tally) {
+  CellKey cell;
+  for (cursor.Seek(row_prefix); cursor.Valid(); cursor.Next()) {
+    const std::string_view key = cursor.key();
+    if (!key.starts_with(row_prefix)) break;
+    if (!cell.Decode(key)) return false;
+    if (cell.is_new_row()) tally->Row(cell.row_key());
+    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+  }
+  return true;
+}
+
+// All cells from `scan.start` on, or backwards from the end.
+template <typename Iterator>
+bool ScanKvCells(Iterator& cursor, const Scan& scan, Tally* tally) {
+  CellKey cell;
+  uint64_t rows_left = scan.row_limit == 0 ? std::numeric_limits<uint64_t>::max() : scan.row_limit;
+  while (cursor.Valid()) {
+    if (!cell.Decode(cursor.key())) return false;
+    if (cell.is_new_row()) {
+      if (rows_left-- == 0) break;
+      tally->Row(cell.row_key());
+    }
+    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+    if (scan.is_reverse) {
+      cursor.Prev();
+    } else {
+      cursor.Next();
+    }
+  }
+  return true;
+}
+
+// The newest version of each column.
+template <typename Iterator>
+bool ScanKvLatest(Iterator& cursor, Tally* tally) {
+  CellKey cell;
+  std::string shown;  // the key of the column last shown, without a timestamp
+  int steps = 0;
+  while (cursor.Valid()) {
+    const std::string_view key = cursor.key();
+    if (!shown.empty() && key.size() == shown.size() + kTimestampBytes && key.starts_with(shown)) {
+      if (++steps <= kVersionSteps) {
+        cursor.Next();
+      } else {
+        shown.back() = '\2';  // behind every version: the column ends in 00 01
+        cursor.Seek(shown);
+        shown.clear();
+      }
+      continue;
+    }
+    if (!cell.Decode(key)) return false;
+    if (cell.is_new_row()) tally->Row(cell.row_key());
+    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+    shown.assign(cell.key_without_timestamp());
+    steps = 0;
+    cursor.Next();
+  }
+  return true;
+}
+
+// One column of every row.
+template <typename Iterator>
+bool ScanKvColumn(Iterator& cursor, const Scan& scan, Tally* tally) {
+  CellKey cell;
+  std::string wanted;
+  AppendColumn(&wanted, scan.family, scan.qualifier);
+  std::string target;
+  std::string shown_row;
+  int steps = 0;
+  while (cursor.Valid()) {
+    if (!cell.Decode(cursor.key())) return false;
+    const std::string_view column = cell.column();
+    if (column == wanted) {
+      if (shown_row != cell.prefix()) tally->Row(cell.row_key());
+      shown_row.assign(cell.prefix());
+      tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+      steps = 0;
+      cursor.Next();
+    } else if (++steps <= kForeignCellSteps) {
+      cursor.Next();
+    } else {
+      target.assign(cell.prefix());
+      if (column < wanted) {
+        target += wanted;
+      } else {
+        target.back() = '\2';  // behind the row
+      }
+      cursor.Seek(target);
+      steps = 0;
+    }
+  }
+  return true;
+}
+
+template <typename Iterator>
+bool ScanKv(Iterator& cursor, const Scan& scan, Tally* tally) {
+  if (scan.is_reverse) {
+    cursor.SeekToLast();
+  } else if (scan.start.empty()) {
+    cursor.SeekToFirst();
+  } else {
+    std::string start;
+    AppendRowPrefix(&start, scan.start);
+    cursor.Seek(start);
+  }
+  if (scan.latest_only) return ScanKvLatest(cursor, tally);
+  if (!scan.family.empty()) return ScanKvColumn(cursor, scan, tally);
+  return ScanKvCells(cursor, scan, tally);
+}
+
+}  // namespace stele_compare

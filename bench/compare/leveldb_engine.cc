@@ -1,0 +1,169 @@
+// LevelDB as its documentation advises for such work. It has no hook for retention: old versions stay.
+#include <fmt/format.h>
+#include <leveldb/cache.h>
+#include <leveldb/db.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/write_batch.h>
+
+#include <memory>
+
+#include "kv_cells.h"
+#include "workloads.h"
+
+namespace stele_compare {
+namespace {
+
+constexpr uint64_t kBulkBatchBytes = 1 << 20;
+// Nothing tells when LevelDB's background thread rests but that the process uses no CPU: less than so much in so long.
+constexpr std::chrono::milliseconds kQuietTime{100};
+constexpr double kQuietCpuSeconds = 0.002;
+
+absl::Status StatusOf(const leveldb::Status& status) {
+  return status.ok() ? absl::OkStatus() : absl::InternalError("leveldb: " + status.ToString());
+}
+std::string_view ViewOf(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
+leveldb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+class Cursor {
+ public:
+  explicit Cursor(leveldb::Iterator* iterator) : iterator_(iterator) {}
+  bool Valid() const { return iterator_->Valid(); }
+  void Next() { iterator_->Next(); }
+  void Prev() { iterator_->Prev(); }
+  void Seek(std::string_view key) { iterator_->Seek(SliceOf(key)); }
+  void SeekToFirst() { iterator_->SeekToFirst(); }
+  void SeekToLast() { iterator_->SeekToLast(); }
+  std::string_view key() const { return ViewOf(iterator_->key()); }
+  std::string_view value() const { return ViewOf(iterator_->value()); }
+
+ private:
+  leveldb::Iterator* iterator_;
+};
+
+class LeveldbEngine {
+ public:
+  absl::Status Open(const OpenSettings& settings) {
+    cache_.reset(leveldb::NewLRUCache(settings.cache_bytes));
+    bloom_.reset(leveldb::NewBloomFilterPolicy(10));
+    leveldb::Options options;
+    options.create_if_missing = true;
+    options.compression = leveldb::kSnappyCompression;
+    options.block_size = 16 << 10;
+    options.block_cache = cache_.get();
+    options.filter_policy = bloom_.get();
+    options.write_buffer_size = settings.write_buffer_bytes;
+    options.max_file_size = 32 << 20;
+    options.max_open_files = 20000;
+    leveldb::DB* database = nullptr;
+    const leveldb::Status opened = leveldb::DB::Open(options, settings.directory, &database);
+    database_.reset(database);
+    return StatusOf(opened);
+  }
+
+  absl::Status Write(const RowData& row, bool sync) {
+    leveldb::WriteBatch batch;
+    AddRow(row, &batch);
+    leveldb::WriteOptions options;
+    options.sync = sync;
+    return StatusOf(database_->Write(options, &batch));
+  }
+
+  absl::Status BulkAdd(const RowData& row) {
+    AddRow(row, &bulk_batch_);
+    return bulk_batch_.ApproximateSize() < kBulkBatchBytes ? absl::OkStatus() : WriteBulkBatch();
+  }
+  absl::Status BulkFinish() {
+    const absl::Status written = WriteBulkBatch();
+    if (written.ok()) Flush();
+    return written;
+  }
+
+  absl::Status Settle() {
+    Flush();
+    double cpu_seconds = CpuSeconds();
+    for (;;) {
+      std::this_thread::sleep_for(kQuietTime);
+      const double cpu_seconds_now = CpuSeconds();
+      if (cpu_seconds_now - cpu_seconds < kQuietCpuSeconds) return absl::OkStatus();
+      cpu_seconds = cpu_seconds_now;
+    }
+  }
+  absl::Status Compact() {
+    database_->CompactRange(nullptr, nullptr);
+    return absl::OkStatus();
+  }
+  absl::Status Close() {
+    database_ = nullptr;
+    return absl::OkStatus();
+  }
+  std::string note() const { return ""; }
+
+  class Reader {
+   public:
+    explicit Reader(LeveldbEngine* engine) : database_(*engine->database_) {}
+
+    absl::Status Read(std::string_view row_key, Tally* tally) {
+      const std::unique_ptr<leveldb::Iterator> iterator(database_.NewIterator(leveldb::ReadOptions()));
+      prefix_.clear();
+      AppendRowPrefix(&prefix_, row_key);
+      Cursor cursor(iterator.get());
+      return Verdict(ReadKvRow(cursor, prefix_, tally), *iterator);
+    }
+    absl::Status Run(const Scan& scan, Tally* tally) {
+      leveldb::ReadOptions options;
+      options.fill_cache = scan.fills_cache;
+      const std::unique_ptr<leveldb::Iterator> iterator(database_.NewIterator(options));
+      Cursor cursor(iterator.get());
+      return Verdict(ScanKv(cursor, scan, tally), *iterator);
+    }
+
+   private:
+    static absl::Status Verdict(bool is_ours, const leveldb::Iterator& iterator) {
+      return is_ours ? StatusOf(iterator.status()) : absl::InternalError("leveldb: not a cell's key");
+    }
+
+    leveldb::DB& database_;
+    std::string prefix_;
+  };
+
+ private:
+  void AddRow(const RowData& row, leveldb::WriteBatch* batch) {
+    std::string key;
+    AppendRowPrefix(&key, row.row_key);
+    const size_t prefix_bytes = key.size();
+    for (const CellData& cell : row.cells) {
+      key.resize(prefix_bytes);
+      AppendColumn(&key, cell.family, cell.qualifier);
+      AppendTimestamp(&key, cell.timestamp_micros);
+      batch->Put(key, SliceOf(cell.value));
+    }
+  }
+  absl::Status WriteBulkBatch() {
+    const leveldb::Status written = database_->Write(leveldb::WriteOptions(), &bulk_batch_);
+    bulk_batch_.Clear();
+    return StatusOf(written);
+  }
+  // Compacting a range that holds nothing writes out the memtable and no more.
+  void Flush() {
+    const leveldb::Slice behind_all("\xff\xff");
+    database_->CompactRange(&behind_all, &behind_all);
+  }
+
+  std::unique_ptr<leveldb::Cache> cache_;
+  std::unique_ptr<const leveldb::FilterPolicy> bloom_;
+  std::unique_ptr<leveldb::DB> database_;
+  leveldb::WriteBatch bulk_batch_;
+};
+
+}  // namespace
+
+Contender LeveldbContender() {
+  return {.name = "leveldb",
+          .version = fmt::format("{}.{}", leveldb::kMajorVersion, leveldb::kMinorVersion),
+          .settings =
+              "snappy, 16 KiB blocks, bloom 10 bits, cache 1 GiB, write buffer 64 MiB, files of 32 MiB, 20000 open files; bulk by batches "
+              "of 1 MiB; versions are never dropped",
+          .run = &RunWorkload<LeveldbEngine>};
+}
+
+}  // namespace stele_compare

@@ -1,0 +1,192 @@
+// LMDB: one database, no compression; its cache is the page cache. A commit that is not synced is MDB_NOSYNC, which a killed process
+// survives as with the others' logs.
+#include <fmt/format.h>
+#include <lmdb.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "kv_cells.h"
+#include "workloads.h"
+
+namespace stele_compare {
+namespace {
+
+constexpr size_t kMapBytes = size_t{256} << 30;  // address space, no more
+constexpr uint64_t kBulkTransactionCells = 100'000;
+
+absl::Status StatusOf(int code) { return code == 0 ? absl::OkStatus() : absl::InternalError(fmt::format("lmdb: {}", mdb_strerror(code))); }
+MDB_val ValOf(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
+std::string_view ViewOf(const MDB_val& bytes) { return {static_cast<const char*>(bytes.mv_data), bytes.mv_size}; }
+
+class Cursor {
+ public:
+  explicit Cursor(MDB_cursor* cursor) : cursor_(cursor) {}
+  bool Valid() const { return code_ == 0; }
+  void Next() { Go(MDB_NEXT); }
+  void Prev() { Go(MDB_PREV); }
+  void SeekToFirst() { Go(MDB_FIRST); }
+  void SeekToLast() { Go(MDB_LAST); }
+  void Seek(std::string_view key) {
+    key_ = ValOf(key);
+    Go(MDB_SET_RANGE);
+  }
+  std::string_view key() const { return ViewOf(key_); }
+  std::string_view value() const { return ViewOf(value_); }
+  absl::Status status() const { return code_ == MDB_NOTFOUND ? absl::OkStatus() : StatusOf(code_); }
+
+ private:
+  void Go(MDB_cursor_op operation) { code_ = mdb_cursor_get(cursor_, &key_, &value_, operation); }
+
+  MDB_cursor* cursor_;
+  MDB_val key_{};
+  MDB_val value_{};
+  int code_ = MDB_NOTFOUND;
+};
+
+class LmdbEngine {
+ public:
+  absl::Status Open(const OpenSettings& settings) {
+    int code = mdb_env_create(&environment_);
+    if (code == 0) code = mdb_env_set_mapsize(environment_, kMapBytes);
+    if (code == 0) code = mdb_env_open(environment_, settings.directory.c_str(), MDB_NOTLS | MDB_NOSYNC, 0644);
+    if (code != 0) return StatusOf(code);
+    MDB_txn* transaction = nullptr;
+    code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
+    if (code != 0) return StatusOf(code);
+    code = mdb_dbi_open(transaction, nullptr, 0, &cells_);
+    if (code == 0) return StatusOf(mdb_txn_commit(transaction));
+    mdb_txn_abort(transaction);
+    return StatusOf(code);
+  }
+
+  absl::Status Write(const RowData& row, bool sync) {
+    if (sync && !syncs_) {
+      // Once, from the first synced write on: these workloads do nothing else afterwards. Under the lock, as threads may come together.
+      const std::lock_guard<std::mutex> lock(sync_mutex_);
+      const int code = syncs_ ? 0 : mdb_env_sync(environment_, 1);
+      if (code != 0) return StatusOf(code);
+      mdb_env_set_flags(environment_, MDB_NOSYNC, 0);
+      syncs_ = true;
+    }
+    MDB_txn* transaction = nullptr;
+    int code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
+    if (code != 0) return StatusOf(code);
+    code = PutRow(transaction, row, 0);
+    if (code == 0) return StatusOf(mdb_txn_commit(transaction));
+    mdb_txn_abort(transaction);
+    return StatusOf(code);
+  }
+
+  absl::Status BulkAdd(const RowData& row) {
+    int code = 0;
+    if (bulk_ == nullptr) code = mdb_txn_begin(environment_, nullptr, 0, &bulk_);
+    if (code == 0) code = PutRow(bulk_, row, MDB_APPEND);
+    bulk_cells_ += row.cells.size();
+    if (code != 0 || bulk_cells_ < kBulkTransactionCells) return StatusOf(code);
+    return CommitBulk();
+  }
+  absl::Status BulkFinish() {
+    const absl::Status committed = CommitBulk();
+    return committed.ok() ? StatusOf(mdb_env_sync(environment_, 1)) : committed;
+  }
+
+  absl::Status Settle() { return StatusOf(mdb_env_sync(environment_, 1)); }
+  absl::Status Compact() { return absl::OkStatus(); }  // nothing to do: a tree is always one sorted run
+  absl::Status Close() {
+    if (bulk_ != nullptr) mdb_txn_abort(bulk_);
+    if (environment_ != nullptr) mdb_env_close(environment_);
+    return absl::OkStatus();
+  }
+  std::string note() const { return ""; }
+
+  class Reader {
+   public:
+    explicit Reader(LmdbEngine* engine) : engine_(*engine) {}
+    ~Reader() {
+      if (cursor_ != nullptr) mdb_cursor_close(cursor_);
+      if (transaction_ != nullptr) mdb_txn_abort(transaction_);
+    }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    absl::Status Read(std::string_view row_key, Tally* tally) {
+      const absl::Status ready = Renew();
+      if (!ready.ok()) return ready;
+      prefix_.clear();
+      AppendRowPrefix(&prefix_, row_key);
+      Cursor cursor(cursor_);
+      return Verdict(ReadKvRow(cursor, prefix_, tally), cursor);
+    }
+    absl::Status Run(const Scan& scan, Tally* tally) {
+      const absl::Status ready = Renew();
+      if (!ready.ok()) return ready;
+      Cursor cursor(cursor_);
+      return Verdict(ScanKv(cursor, scan, tally), cursor);
+    }
+
+   private:
+    // The newest state; transaction and cursor are made once and renewed.
+    absl::Status Renew() {
+      if (transaction_ == nullptr) {
+        const int code = mdb_txn_begin(engine_.environment_, nullptr, MDB_RDONLY, &transaction_);
+        return StatusOf(code == 0 ? mdb_cursor_open(transaction_, engine_.cells_, &cursor_) : code);
+      }
+      mdb_txn_reset(transaction_);
+      const int code = mdb_txn_renew(transaction_);
+      return StatusOf(code == 0 ? mdb_cursor_renew(transaction_, cursor_) : code);
+    }
+    static absl::Status Verdict(bool is_ours, const Cursor& cursor) {
+      return is_ours ? cursor.status() : absl::InternalError("lmdb: not a cell's key");
+    }
+
+    LmdbEngine& engine_;
+    MDB_txn* transaction_ = nullptr;
+    MDB_cursor* cursor_ = nullptr;
+    std::string prefix_;
+  };
+
+ private:
+  int PutRow(MDB_txn* transaction, const RowData& row, unsigned flags) {
+    std::string key;
+    AppendRowPrefix(&key, row.row_key);
+    const size_t prefix_bytes = key.size();
+    for (const CellData& cell : row.cells) {
+      key.resize(prefix_bytes);
+      AppendColumn(&key, cell.family, cell.qualifier);
+      AppendTimestamp(&key, cell.timestamp_micros);
+      MDB_val key_bytes = ValOf(key);
+      MDB_val value_bytes = ValOf(cell.value);
+      const int code = mdb_put(transaction, cells_, &key_bytes, &value_bytes, flags);
+      if (code != 0) return code;
+    }
+    return 0;
+  }
+  absl::Status CommitBulk() {
+    if (bulk_ == nullptr) return absl::OkStatus();
+    const int code = mdb_txn_commit(bulk_);
+    bulk_ = nullptr;
+    bulk_cells_ = 0;
+    return StatusOf(code);
+  }
+
+  MDB_env* environment_ = nullptr;
+  MDB_dbi cells_ = 0;
+  MDB_txn* bulk_ = nullptr;
+  uint64_t bulk_cells_ = 0;
+  std::mutex sync_mutex_;
+  std::atomic<bool> syncs_ = false;
+};
+
+}  // namespace
+
+Contender LmdbContender() {
+  return {.name = "lmdb",
+          .version = fmt::format("{}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH),
+          .settings =
+              "MDB_NOTLS, MDB_NOSYNC but for synced commits, no compression, transactions and cursors renewed; bulk by MDB_APPEND, 100,000 "
+              "cells a transaction; versions are never dropped",
+          .run = &RunWorkload<LmdbEngine>};
+}
+
+}  // namespace stele_compare

@@ -1,0 +1,280 @@
+// RocksDB with the settings of one who knows it; each is named in the text that the report shows.
+#include <fmt/format.h>
+#include <rocksdb/cache.h>
+#include <rocksdb/compaction_filter.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+#include <rocksdb/version.h>
+#include <rocksdb/write_batch.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kv_cells.h"
+#include "workloads.h"
+
+namespace stele_compare {
+namespace {
+
+constexpr uint64_t kSstFileBytes = uint64_t{64} << 20;
+
+absl::Status StatusOf(const rocksdb::Status& status) {
+  return status.ok() ? absl::OkStatus() : absl::InternalError("rocksdb: " + status.ToString());
+}
+std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+// The row of a cell's key, with its end mark: what the bloom filters are over.
+class RowPrefix : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "stele_compare.RowPrefix"; }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override { return {key.data(), EscapedBytes(ViewOf(key))}; }
+  bool InDomain(const rocksdb::Slice& key) const override { return EscapedBytes(ViewOf(key)) != std::string_view::npos; }
+};
+
+// Keeps the first version of each column that a flush or compaction sees, which is the newest of its input.
+class KeepOneVersion : public rocksdb::CompactionFilter {
+ public:
+  const char* Name() const override { return "stele_compare.KeepOneVersion"; }
+  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*, bool*) const override {
+    const std::string_view column = ViewOf(key).substr(0, key.size() - kTimestampBytes);
+    if (column == column_) return true;
+    column_.assign(column);
+    return false;
+  }
+
+ private:
+  mutable std::string column_;  // one thread at a time: each compaction makes its own filter
+};
+
+class KeepOneVersionFactory : public rocksdb::CompactionFilterFactory {
+ public:
+  const char* Name() const override { return "stele_compare.KeepOneVersionFactory"; }
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(const rocksdb::CompactionFilter::Context&) override {
+    return std::make_unique<KeepOneVersion>();
+  }
+  bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const override {
+    return reason == rocksdb::TableFileCreationReason::kFlush || reason == rocksdb::TableFileCreationReason::kCompaction;
+  }
+};
+
+rocksdb::Options OptionsOf(const OpenSettings& settings) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_size = 16 << 10;
+  table.checksum = rocksdb::kXXH3;
+  table.format_version = 5;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10, false));
+  table.whole_key_filtering = false;
+  table.cache_index_and_filter_blocks = false;
+  table.block_cache = rocksdb::NewLRUCache(settings.cache_bytes);
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.prefix_extractor = std::make_shared<RowPrefix>();
+  options.memtable_prefix_bloom_size_ratio = 0.05;
+  options.compression = rocksdb::kLZ4Compression;
+  options.bottommost_compression = rocksdb::kZSTD;
+  options.write_buffer_size = settings.write_buffer_bytes;
+  options.max_write_buffer_number = settings.write_buffer_count;
+  options.max_background_jobs = 2;
+  options.level_compaction_dynamic_level_bytes = true;
+  options.max_bytes_for_level_base = uint64_t{256} << 20;
+  options.target_file_size_base = kSstFileBytes;
+  options.bytes_per_sync = 1 << 20;
+  options.recycle_log_file_num = 3;
+  if (settings.keeps_one_version) options.compaction_filter_factory = std::make_shared<KeepOneVersionFactory>();
+  return options;
+}
+
+// An iterator as kv_cells.h wants it.
+class Cursor {
+ public:
+  explicit Cursor(rocksdb::Iterator* iterator) : iterator_(iterator) {}
+  bool Valid() const { return iterator_->Valid(); }
+  void Next() { iterator_->Next(); }
+  void Prev() { iterator_->Prev(); }
+  void Seek(std::string_view key) { iterator_->Seek(SliceOf(key)); }
+  void SeekToFirst() { iterator_->SeekToFirst(); }
+  void SeekToLast() { iterator_->SeekToLast(); }
+  std::string_view key() const { return ViewOf(iterator_->key()); }
+  std::string_view value() const { return ViewOf(iterator_->value()); }
+
+ private:
+  rocksdb::Iterator* iterator_;
+};
+
+class RocksdbEngine {
+ public:
+  absl::Status Open(const OpenSettings& settings) {
+    settings_ = settings;
+    options_ = OptionsOf(settings);
+    rocksdb::DB* database = nullptr;
+    const rocksdb::Status opened = rocksdb::DB::Open(options_, settings.directory, &database);
+    database_.reset(database);
+    return StatusOf(opened);
+  }
+
+  absl::Status Write(const RowData& row, bool sync) {
+    rocksdb::WriteBatch batch;
+    std::string key;
+    AppendRowPrefix(&key, row.row_key);
+    const size_t prefix_bytes = key.size();
+    for (const CellData& cell : row.cells) {
+      key.resize(prefix_bytes);
+      AppendColumn(&key, cell.family, cell.qualifier);
+      AppendTimestamp(&key, cell.timestamp_micros);
+      const rocksdb::Status put = batch.Put(key, SliceOf(cell.value));
+      if (!put.ok()) return StatusOf(put);
+    }
+    rocksdb::WriteOptions options;
+    options.sync = sync;
+    return StatusOf(database_->Write(options, &batch));
+  }
+
+  absl::Status BulkAdd(const RowData& row) {
+    if (writer_ == nullptr || writer_->FileSize() >= kSstFileBytes) {
+      const absl::Status begun = BeginFile();
+      if (!begun.ok()) return begun;
+    }
+    std::string key;
+    AppendRowPrefix(&key, row.row_key);
+    const size_t prefix_bytes = key.size();
+    for (const CellData& cell : row.cells) {
+      key.resize(prefix_bytes);
+      AppendColumn(&key, cell.family, cell.qualifier);
+      AppendTimestamp(&key, cell.timestamp_micros);
+      const rocksdb::Status put = writer_->Put(key, SliceOf(cell.value));
+      if (!put.ok()) return StatusOf(put);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status BulkFinish() {
+    if (writer_ == nullptr) return absl::OkStatus();
+    const rocksdb::Status finished = writer_->Finish();
+    if (!finished.ok()) return StatusOf(finished);
+    writer_ = nullptr;
+    rocksdb::IngestExternalFileOptions ingest;
+    ingest.move_files = true;
+    return StatusOf(database_->IngestExternalFile(files_, ingest));
+  }
+
+  absl::Status Settle() {
+    const rocksdb::Status flushed = database_->Flush(rocksdb::FlushOptions());
+    if (!flushed.ok()) return StatusOf(flushed);
+    // This release has no call that waits for compactions.
+    while (IsBusy()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return absl::OkStatus();
+  }
+
+  absl::Status Compact() {
+    rocksdb::CompactRangeOptions options;
+    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+    return StatusOf(database_->CompactRange(options, nullptr, nullptr));
+  }
+  absl::Status Close() {
+    writer_ = nullptr;
+    return database_ == nullptr ? absl::OkStatus() : StatusOf(database_->Close());
+  }
+  std::string note() const { return ""; }
+
+  class Reader {
+   public:
+    explicit Reader(RocksdbEngine* engine) : database_(*engine->database_) {}
+
+    // One iterator for all, refreshed, as it is cheaper than a new one.
+    absl::Status Read(std::string_view row_key, Tally* tally) {
+      rocksdb::ReadOptions options;
+      options.prefix_same_as_start = true;
+      const absl::Status ready = Renew(options, &row_iterator_);
+      if (!ready.ok()) return ready;
+      prefix_.clear();
+      AppendRowPrefix(&prefix_, row_key);
+      Cursor cursor(row_iterator_.get());
+      return Verdict(ReadKvRow(cursor, prefix_, tally), *row_iterator_);
+    }
+
+    absl::Status Run(const Scan& scan, Tally* tally) {
+      rocksdb::ReadOptions options;
+      options.total_order_seek = true;
+      if (scan.row_limit > 0) {
+        const absl::Status ready = Renew(options, &short_iterator_);
+        if (!ready.ok()) return ready;
+        Cursor cursor(short_iterator_.get());
+        return Verdict(ScanKv(cursor, scan, tally), *short_iterator_);
+      }
+      options.fill_cache = scan.fills_cache;
+      if (!scan.fills_cache) options.readahead_size = 2 << 20;
+      const std::unique_ptr<rocksdb::Iterator> iterator(database_.NewIterator(options));
+      Cursor cursor(iterator.get());
+      return Verdict(ScanKv(cursor, scan, tally), *iterator);
+    }
+
+   private:
+    absl::Status Renew(const rocksdb::ReadOptions& options, std::unique_ptr<rocksdb::Iterator>* iterator) {
+      if (*iterator != nullptr) return StatusOf((*iterator)->Refresh());
+      iterator->reset(database_.NewIterator(options));
+      return absl::OkStatus();
+    }
+    static absl::Status Verdict(bool is_ours, const rocksdb::Iterator& iterator) {
+      return is_ours ? StatusOf(iterator.status()) : absl::InternalError("rocksdb: not a cell's key");
+    }
+
+    rocksdb::DB& database_;
+    std::unique_ptr<rocksdb::Iterator> row_iterator_;
+    std::unique_ptr<rocksdb::Iterator> short_iterator_;
+    std::string prefix_;
+  };
+
+ private:
+  absl::Status BeginFile() {
+    if (writer_ != nullptr) {
+      const rocksdb::Status finished = writer_->Finish();
+      if (!finished.ok()) return StatusOf(finished);
+    }
+    rocksdb::Options options = options_;
+    options.compression = rocksdb::kZSTD;
+    options.compression_opts.parallel_threads = 2;
+    writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options);
+    files_.push_back(fmt::format("{}/bulk-{}.sst", settings_.directory, files_.size()));
+    return StatusOf(writer_->Open(files_.back()));
+  }
+
+  bool IsBusy() const {
+    constexpr std::array<const char*, 5> kCounts = {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
+                                                    "rocksdb.num-running-compactions", "rocksdb.compaction-pending",
+                                                    "rocksdb.num-immutable-mem-table"};
+    for (const char* name : kCounts) {
+      uint64_t count = 0;
+      if (database_->GetIntProperty(name, &count) && count > 0) return true;
+    }
+    return false;
+  }
+
+  OpenSettings settings_;
+  rocksdb::Options options_;
+  std::unique_ptr<rocksdb::DB> database_;
+  std::unique_ptr<rocksdb::SstFileWriter> writer_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace
+
+Contender RocksdbContender() {
+  return {.name = "rocksdb",
+          .version = fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH),
+          .settings =
+              "lz4, bottommost zstd, 16 KiB blocks, xxh3, bloom 10 bits and memtable bloom 5% over the row, cache 1 GiB (LRU), index and "
+              "filters outside it, write buffers 3 x 64 MiB, 2 background jobs, dynamic level bytes, bytes_per_sync 1 MiB, 3 recycled "
+              "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by SstFileWriter (2 threads) and ingestion; "
+              "versions by a compaction filter, at flush too",
+          .run = &RunWorkload<RocksdbEngine>};
+}
+
+}  // namespace stele_compare

@@ -1,0 +1,163 @@
+#include "rounds.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "measure.h"
+
+namespace stele_compare {
+namespace {
+
+constexpr size_t kPoolBytes = size_t{64} << 20;
+constexpr uint64_t kSmallCacheBytes = uint64_t{32} << 20;
+
+Figure Failed(std::string_view what) {
+  Figure figure;
+  SetText(figure.error, sizeof figure.error, what);
+  return figure;
+}
+
+bool WriteAll(int descriptor, const char* bytes, size_t count) {
+  while (count > 0) {
+    const ssize_t written = write(descriptor, bytes, count);
+    if (written <= 0) return false;
+    bytes += written;
+    count -= static_cast<size_t>(written);
+  }
+  return true;
+}
+
+bool ReadFigure(int descriptor, Figure* figure) {
+  size_t bytes = 0;
+  while (bytes < sizeof *figure) {
+    const ssize_t got = read(descriptor, reinterpret_cast<char*>(figure) + bytes, sizeof *figure - bytes);
+    if (got <= 0) return false;
+    bytes += static_cast<size_t>(got);
+  }
+  return true;
+}
+
+Figure RunInChild(const Contender& contender, const WorkloadRun& run) {
+  int ends[2];
+  if (pipe(ends) != 0) return Failed("no pipe");
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    return Failed("no process");
+  }
+  if (child == 0) {
+    close(ends[0]);
+    const Figure figure = contender.run(run);
+    _exit(WriteAll(ends[1], reinterpret_cast<const char*>(&figure), sizeof figure) ? 0 : 1);
+  }
+  close(ends[1]);
+  Figure figure;
+  const bool is_whole = ReadFigure(ends[0], &figure);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return is_whole ? figure : Failed(fmt::format("the process ended with status {:#x}", status));
+}
+
+class Rounds {
+ public:
+  Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result) : plan_(plan), on_result_(on_result), pool_(kPoolBytes) {}
+
+  Outcome Run() {
+    for (round_ = 1; round_ <= plan_.rounds; ++round_) {
+      for (const Workload& workload : Workloads()) {
+        if (IsAsked(workload) || (workload.IsLoad() && AnyReaderIsAsked(workload))) RunOnAll(workload);
+        if (IsLastOf(workload)) RemoveDirectories(workload.data_set);
+      }
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  bool IsAsked(const Workload& workload) const {
+    return plan_.only.empty() || std::find(plan_.only.begin(), plan_.only.end(), workload.name) != plan_.only.end();
+  }
+  bool AnyReaderIsAsked(const Workload& load) const {
+    const auto workloads = Workloads();
+    return std::any_of(workloads.begin(), workloads.end(),
+                       [&](const Workload& workload) { return workload.data_set == load.data_set && IsAsked(workload); });
+  }
+  static bool IsLastOf(const Workload& workload) {
+    const auto workloads = Workloads();
+    return &workload == &workloads.back() || (&workload + 1)->data_set != workload.data_set;
+  }
+  std::string DirectoryOf(DataSet data_set, const Contender& contender) const {
+    return fmt::format("{}/{}-{}", plan_.directory, contender.name, NameOf(data_set));
+  }
+  void RemoveDirectories(DataSet data_set) const {
+    for (const Contender& contender : plan_.contenders) std::filesystem::remove_all(DirectoryOf(data_set, contender));
+  }
+
+  void RunOnAll(const Workload& workload) {
+    const size_t count = plan_.contenders.size();
+    for (size_t i = 0; i < count; ++i) {
+      const Contender& contender = plan_.contenders[(i + static_cast<size_t>(round_)) % count];
+      const Figure figure = RunOnOne(workload, contender);
+      const std::string what = fmt::format("{} {} round {}", workload.name, contender.name, round_);
+      if (figure.error[0] != '\0') outcome_.failures.push_back(fmt::format("{}: {}", what, figure.error));
+      if (!IsAsked(workload)) continue;
+      outcome_.results.push_back({&workload, contender.name, round_, figure});
+      on_result_(outcome_.results.back());
+    }
+    CompareHashes(workload);
+  }
+
+  Figure RunOnOne(const Workload& workload, const Contender& contender) const {
+    WorkloadRun run;
+    run.workload = &workload;
+    run.settings.directory = DirectoryOf(workload.data_set, contender);
+    run.settings.keeps_one_version = workload.data_set == DataSet::kOverwrite;
+    if (!workload.IsLoad() && workload.kind != WorkloadKind::kSync && workload.warmth != Warmth::kCached) {
+      run.settings.cache_bytes = kSmallCacheBytes;
+    }
+    run.rows = plan_.rows;
+    run.seed = static_cast<uint64_t>(round_);
+    run.compacts = plan_.compacts;
+    run.pool = &pool_;
+    if (workload.IsLoad() || workload.kind == WorkloadKind::kSync) {
+      std::filesystem::remove_all(run.settings.directory);
+      std::filesystem::create_directories(run.settings.directory);
+    }
+    const Figure figure = RunInChild(contender, run);
+    if (workload.IsLoad()) SyncFiles(run.settings.directory);  // so that it is not written back in another's time
+    return figure;
+  }
+
+  // Of the round that just ran.
+  void CompareHashes(const Workload& workload) {
+    const Result* first = nullptr;
+    for (const Result& result : outcome_.results) {
+      if (result.workload != &workload || result.round != round_ || result.figure.error[0] != '\0') continue;
+      if (first == nullptr) {
+        first = &result;
+      } else if (result.figure.hash != first->figure.hash || result.figure.cell_count != first->figure.cell_count) {
+        outcome_.failures.push_back(fmt::format("{} round {}: {} read {} cells, hash {:016x}; {} read {} cells, hash {:016x}",
+                                                workload.name, round_, first->engine, first->figure.cell_count, first->figure.hash,
+                                                result.engine, result.figure.cell_count, result.figure.hash));
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const std::function<void(const Result&)>& on_result_;
+  const Pool pool_;
+  int round_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result) { return Rounds(plan, on_result).Run(); }
+
+}  // namespace stele_compare

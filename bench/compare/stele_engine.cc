@@ -1,0 +1,141 @@
+// Stele through its native API: rows are rows, a commit is a RowMutation, a projection and "latest only" are filters.
+#include <fmt/format.h>
+#include <stele/stele.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "workloads.h"
+
+namespace stele_compare {
+namespace {
+
+constexpr size_t kBulkApplyRows = 1000;  // mutations of one BulkApply, where BulkLoad is not offered
+// Stele has one budget for cache, memtables and pins; it gets what the others get for cache and write buffers together. The small cache of
+// the workloads from the page cache is half of the budget (docs/architecture.md), so that there the budget is twice the cache.
+constexpr uint64_t kSmallCacheBytes = uint64_t{64} << 20;
+
+uint64_t BudgetOf(const OpenSettings& settings) {
+  if (settings.cache_bytes <= kSmallCacheBytes) return settings.cache_bytes * 2;
+  return settings.cache_bytes + settings.write_buffer_bytes * static_cast<uint64_t>(settings.write_buffer_count);
+}
+
+stele::RowMutation MutationOf(const RowData& row) {
+  stele::RowMutation mutation{std::string(row.row_key)};
+  for (const CellData& cell : row.cells) {
+    mutation.SetCell(cell.family, cell.qualifier, stele::Timestamp::FromMicros(cell.timestamp_micros), cell.value);
+  }
+  return mutation;
+}
+
+template <typename RowType>
+void Take(const RowType& row, Tally* tally) {
+  tally->Row(row.row_key());
+  for (const stele::CellView& cell : row.cells()) tally->Cell(cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
+}
+
+class SteleEngine {
+ public:
+  absl::Status Open(const OpenSettings& settings) {
+    absl::StatusOr<stele::Database> database =
+        stele::Database::Open(settings.directory, {.memory_budget_bytes = BudgetOf(settings), .background_threads = 2});
+    if (!database.ok()) return database.status();
+    database_ = *std::move(database);
+    absl::StatusOr<stele::Table> table = database_.OpenTable("t");
+    if (absl::IsNotFound(table.status())) {
+      const stele::GcRule rule = settings.keeps_one_version ? stele::GcRule::MaxNumVersions(1) : stele::GcRule::None();
+      table = database_.CreateTable("t", stele::Schema().AddFamily("0", rule).AddFamily("1", rule));
+    }
+    if (!table.ok()) return table.status();
+    table_ = *std::move(table);
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(const RowData& row, bool sync) {
+    return table_.Apply(MutationOf(row), {.durability = sync ? stele::Durability::kDisk : stele::Durability::kProcess});
+  }
+
+  absl::Status BulkAdd(const RowData& row) {
+    stele::RowMutation mutation = MutationOf(row);
+    if (!bulk_load_began_) {
+      bulk_load_began_ = true;
+      bulk_load_ = std::make_unique<stele::BulkLoad>(table_.NewBulkLoad());
+    }
+    if (bulk_load_ != nullptr) {
+      const absl::Status added = bulk_load_->Add(mutation);
+      if (!absl::IsUnimplemented(added)) return added;
+      bulk_load_ = nullptr;
+      note_ = "BulkLoad is not offered yet: BulkApply, 1000 rows a call, then Flush";
+    }
+    held_.push_back(std::move(mutation));
+    return held_.size() < kBulkApplyRows ? absl::OkStatus() : ApplyHeld();
+  }
+
+  absl::Status BulkFinish() {
+    if (bulk_load_ != nullptr) return bulk_load_->Finish();
+    const absl::Status applied = ApplyHeld();
+    return applied.ok() ? table_.Flush() : applied;
+  }
+
+  absl::Status Settle() {
+    const absl::Status flushed = table_.Flush();
+    return flushed.ok() ? database_.WaitForIdle() : flushed;
+  }
+  absl::Status Compact() { return table_.Compact(); }
+  absl::Status Close() { return database_.Close(); }
+  std::string note() const { return note_; }
+
+  class Reader {
+   public:
+    explicit Reader(SteleEngine* engine) : table_(engine->table_) {}
+
+    absl::Status Read(std::string_view row_key, Tally* tally) {
+      const absl::StatusOr<std::optional<stele::Row>> row = table_.ReadRow(row_key);
+      if (!row.ok()) return row.status();
+      if (row->has_value()) Take(**row, tally);
+      return absl::OkStatus();
+    }
+
+    absl::Status Run(const Scan& scan, Tally* tally) {
+      const stele::RowRange range = scan.start.empty() ? stele::RowRange::All() : stele::RowRange::StartingAt(std::string(scan.start));
+      stele::Filter filter;
+      if (scan.latest_only) filter = stele::Filter::Latest(1);
+      if (!scan.family.empty()) filter = stele::Filter::Column(std::string(scan.family), std::string(scan.qualifier));
+      stele::RowReader reader = table_.ReadRows(
+          range, filter, {.limit = static_cast<int64_t>(scan.row_limit), .reverse = scan.is_reverse, .fill_cache = scan.fills_cache});
+      while (reader.Next()) Take(reader.row(), tally);
+      return reader.status();
+    }
+
+   private:
+    stele::Table table_;
+  };
+
+ private:
+  absl::Status ApplyHeld() {
+    const std::vector<stele::FailedMutation> failed = table_.BulkApply(held_);
+    held_.clear();
+    return failed.empty() ? absl::OkStatus() : failed.front().status;
+  }
+
+  stele::Database database_;
+  stele::Table table_;
+  std::unique_ptr<stele::BulkLoad> bulk_load_;  // null: not offered
+  bool bulk_load_began_ = false;
+  std::vector<stele::RowMutation> held_;
+  std::string note_;
+};
+
+}  // namespace
+
+Contender SteleContender() {
+  return {.name = "stele",
+          .version = STELE_COMPARE_VERSION,
+          .settings = fmt::format("memory_budget_bytes = the others' cache + write buffers ({} MiB; twice the cache where that is small), "
+                                  "kBalanced compression, background_threads 2, parallelism 1",
+                                  BudgetOf(OpenSettings()) >> 20),
+          .run = &RunWorkload<SteleEngine>};
+}
+
+}  // namespace stele_compare

@@ -1,0 +1,65 @@
+// bench/compare/tally.h: the consumer of everything read: touches each cell, counts, and hashes, so that engines can be held against
+// each other.
+//
+// Order:     rows count in the order in which they come; cells of a row in any, because engines differ in that when they read backwards.
+// Touches:   the row key, and of each cell its family, qualifier, timestamp and both ends of the value.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace stele_compare {
+
+class Tally {
+ public:
+  // A row begins; its cells follow.
+  void Row(std::string_view row_key) {
+    EndRow();
+    ++rows_;
+    row_sum_ = Ends(row_key) * kMultiplier;
+  }
+  void Cell(std::string_view family, std::string_view qualifier, int64_t timestamp_micros, std::string_view value) {
+    ++cells_;
+    uint64_t bits = static_cast<uint64_t>(timestamp_micros) ^ (Ends(value) + (Ends(qualifier) << 7) + (Ends(family) << 23));
+    bits *= kMultiplier;
+    row_sum_ += (bits ^ (bits >> 29)) * kSecondMultiplier;
+  }
+  // After the last row.
+  void Finish() {
+    EndRow();
+    row_sum_ = 0;
+  }
+
+  uint64_t rows() const { return rows_; }
+  uint64_t cells() const { return cells_; }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  static constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
+  static constexpr uint64_t kSecondMultiplier = 0xd6e8feb86659fd93;
+
+  // The first and the last eight bytes, or all where there are fewer.
+  static uint64_t Ends(std::string_view bytes) {
+    uint64_t first = 0;
+    uint64_t last = 0;
+    if (bytes.size() >= 8) {
+      std::memcpy(&first, bytes.data(), 8);
+      std::memcpy(&last, bytes.data() + bytes.size() - 8, 8);
+    } else {
+      for (const char byte : bytes) first = (first << 8) | static_cast<unsigned char>(byte);
+    }
+    return first + last * 31 + bytes.size();
+  }
+  void EndRow() {
+    hash_ = (hash_ ^ row_sum_) * kMultiplier;
+    hash_ ^= hash_ >> 32;
+  }
+
+  uint64_t rows_ = 0;
+  uint64_t cells_ = 0;
+  uint64_t row_sum_ = 0;  // of the present row
+  uint64_t hash_ = 0;
+};
+
+}  // namespace stele_compare

@@ -1,0 +1,273 @@
+// bench/compare/workloads.h: the workloads themselves, compiled once for each engine.
+//
+// Path:      rounds.h -> Contender::run -> RunWorkload<Engine> here -> the engine's file.
+// Engine:    a class with
+//              absl::Status Open(const OpenSettings&);           creates what is not there
+//              absl::Status Write(const RowData&, bool sync);    thread-safe; one atomic row
+//              absl::Status BulkAdd(const RowData&);  absl::Status BulkFinish();   ascending rows; finished: in files, synced
+//              absl::Status Settle();                            what is in memory goes to files; then nothing runs in the background
+//              absl::Status Compact();                           one sorted run
+//              absl::Status Close();
+//              std::string note() const;                         what a reader of the figures has to know; "": nothing
+//              class Reader { explicit Reader(Engine*); absl::Status Read(row key, Tally*); absl::Status Run(const Scan&, Tally*); };
+// Threads:   RunWorkload runs alone in its process.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "contender.h"
+#include "measure.h"
+#include "scan.h"
+#include "tally.h"
+#include "workload_list.h"
+
+namespace stele_compare {
+
+constexpr uint64_t kGetsMax = 300'000;
+constexpr uint64_t kUncachedGetsMax = 20'000;
+constexpr uint64_t kShortScansMax = 20'000;
+constexpr uint64_t kShortScanRows = 100;
+constexpr uint64_t kScanCells = 5'000'000;      // a scan is repeated up to about so many, 10 times at most: short ones measure nothing
+constexpr uint64_t kSyncedCommitsMax = 20'000;  // of all threads
+
+inline Scan ScanOf(const Workload& workload) {
+  Scan scan;
+  scan.is_reverse = workload.is_reverse;
+  scan.latest_only = workload.latest_only;
+  scan.fills_cache = workload.warmth == Warmth::kCached || workload.kind == WorkloadKind::kGet;
+  if (workload.one_column) {
+    scan.family = "0";
+    scan.qualifier = "st";
+  }
+  return scan;
+}
+
+template <typename Engine>
+class WorkloadRunner {
+ public:
+  WorkloadRunner(Engine* engine, const WorkloadRun& run)
+      : engine_(*engine), run_(run), workload_(*run.workload), rows_(RowCountOf(workload_.data_set, run.rows)) {}
+
+  absl::Status Run() {
+    switch (workload_.kind) {
+      case WorkloadKind::kBulk:
+      case WorkloadKind::kWrite:
+      case WorkloadKind::kOverwrite:
+        return RunLoad();
+      case WorkloadKind::kSync:
+        return RunSync();
+      default:
+        return RunRead();
+    }
+  }
+  const Figure& figure() const { return figure_; }
+
+ private:
+  absl::Status RunLoad() {
+    const Meter meter;
+    absl::Status status = workload_.kind == WorkloadKind::kBulk ? LoadSorted() : LoadInOrder();
+    if (!status.ok()) return status;
+    figure_.seconds = meter.Seconds();
+    status = engine_.Settle();
+    if (!status.ok()) return status;
+    figure_.settle_seconds = meter.Seconds() - figure_.seconds;
+    meter.Read(run_.settings.directory, &figure_);
+    const bool counts_cells = workload_.kind == WorkloadKind::kBulk;
+    figure_.operation_count = counts_cells ? rows_ * CellsInRow(workload_.data_set) : figure_.operation_count;
+    figure_.value = static_cast<double>(figure_.operation_count) / figure_.seconds;
+    return run_.compacts ? engine_.Compact() : absl::OkStatus();
+  }
+
+  absl::Status LoadSorted() {
+    RowMaker maker(*run_.pool, workload_.data_set);
+    for (uint64_t i = 0; i < rows_; ++i) {
+      const RowData& row = maker.Make(i);
+      figure_.user_bytes += UserBytes(row);
+      const absl::Status status = engine_.BulkAdd(row);
+      if (!status.ok()) return status;
+    }
+    return engine_.BulkFinish();
+  }
+
+  // Each row once in random order; or, to overwrite, random rows ten times as often as there are rows.
+  absl::Status LoadInOrder() {
+    RowMaker maker(*run_.pool, workload_.data_set);
+    const bool overwrites = workload_.kind == WorkloadKind::kOverwrite;
+    const std::vector<uint32_t> order = overwrites ? std::vector<uint32_t>() : Shuffled(rows_, run_.seed);
+    const uint64_t count = overwrites ? rows_ * 10 : rows_;
+    Latencies latencies(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      const RowData& row = overwrites ? maker.Make(Mix(i ^ (run_.seed << 32)) % rows_, i) : maker.Make(order[i]);
+      figure_.user_bytes += UserBytes(row);
+      const Clock::time_point start = Clock::now();
+      const absl::Status status = engine_.Write(row, /*sync=*/false);
+      if (!status.ok()) return status;
+      latencies.Add(Clock::now() - start);
+    }
+    figure_.operation_count = count;
+    latencies.Read(&figure_);
+    return absl::OkStatus();
+  }
+
+  // Rows that are not synced come first, so that logs are where they are when an engine has worked for a while.
+  absl::Status RunSync() {
+    RowMaker maker(*run_.pool, workload_.data_set);
+    for (uint64_t i = 0; i < rows_; ++i) {
+      const absl::Status status = engine_.Write(maker.Make(i), /*sync=*/false);
+      if (!status.ok()) return status;
+    }
+    const size_t thread_count = static_cast<size_t>(workload_.thread_count);
+    const uint64_t commits = std::max<uint64_t>(1, std::min(kSyncedCommitsMax, rows_ / 200) / thread_count);
+    std::vector<Latencies> latencies(thread_count, Latencies(0));
+    std::vector<absl::Status> statuses(thread_count);
+    const Meter meter;
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < thread_count; ++i) {
+      threads.emplace_back([this, i, commits, &latencies, &statuses] { statuses[i] = CommitSynced(i, commits, &latencies[i]); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    figure_.seconds = meter.Seconds();
+    meter.Read(run_.settings.directory, &figure_);
+    for (size_t i = 0; i < thread_count; ++i) {
+      if (!statuses[i].ok()) return statuses[i];
+      if (i > 0) latencies[0].Append(latencies[i]);
+    }
+    latencies[0].Read(&figure_);
+    figure_.operation_count = commits * thread_count;
+    figure_.value = static_cast<double>(figure_.operation_count) / figure_.seconds;
+    return absl::OkStatus();
+  }
+
+  absl::Status CommitSynced(size_t thread_index, uint64_t commits, Latencies* latencies) {
+    RowMaker maker(*run_.pool, workload_.data_set);
+    for (uint64_t i = 0; i < commits; ++i) {
+      const RowData& row = maker.Make(Mix(run_.seed + thread_index * commits + i) % rows_, i + 1);
+      const Clock::time_point start = Clock::now();
+      const absl::Status status = engine_.Write(row, /*sync=*/true);
+      if (!status.ok()) return status;
+      latencies->Add(Clock::now() - start);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunRead() {
+    typename Engine::Reader reader(&engine_);
+    if (workload_.warmth == Warmth::kCached) {
+      // Twice: a cache may want to see a page again before it keeps it.
+      for (int pass = 0; pass < 2; ++pass) {
+        Tally warm;
+        const absl::Status status = reader.Run({.fills_cache = true}, &warm);
+        if (!status.ok()) return status;
+      }
+    }
+    Tally tally;
+    const Meter meter;
+    absl::Status status = ReadTimed(&reader, &tally);
+    if (!status.ok()) return status;
+    figure_.seconds = meter.Seconds();
+    meter.Read(run_.settings.directory, &figure_);
+    tally.Finish();
+    figure_.hash = tally.hash();
+    figure_.cell_count = tally.cells();
+    const bool counts_cells = workload_.kind == WorkloadKind::kScan || workload_.kind == WorkloadKind::kScanShort;
+    if (counts_cells) figure_.operation_count = tally.cells();
+    figure_.value = static_cast<double>(figure_.operation_count) / figure_.seconds;
+    return Verdict(tally);
+  }
+
+  // What was read has to be there, whatever the other engines read.
+  absl::Status Verdict(const Tally& tally) const {
+    const uint64_t rows_expected = workload_.kind == WorkloadKind::kGetMiss ? 0 : figure_.operation_count;
+    if (workload_.kind == WorkloadKind::kGetMiss || workload_.kind == WorkloadKind::kGet) {
+      if (tally.rows() == rows_expected) return absl::OkStatus();
+      return absl::InternalError("read " + std::to_string(tally.rows()) + " rows, not " + std::to_string(rows_expected));
+    }
+    return tally.cells() > 0 ? absl::OkStatus() : absl::InternalError("read nothing");
+  }
+
+  absl::Status ReadTimed(typename Engine::Reader* reader, Tally* tally) {
+    switch (workload_.kind) {
+      case WorkloadKind::kGet:
+        return ReadRows(reader, workload_.warmth == Warmth::kCached ? kGetsMax : kUncachedGetsMax, tally);
+      case WorkloadKind::kGetMiss:
+        return ReadRows(reader, kGetsMax, tally);
+      case WorkloadKind::kScanShort:
+        return ReadShortScans(reader, tally);
+      default:
+        return ReadAll(reader, tally);
+    }
+  }
+
+  absl::Status ReadRows(typename Engine::Reader* reader, uint64_t count_max, Tally* tally) {
+    const uint64_t count = std::min(rows_, count_max);
+    const bool misses = workload_.kind == WorkloadKind::kGetMiss;
+    Latencies latencies(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t row_index = Mix(i ^ (run_.seed << 40)) % rows_;
+      const std::string row_key = misses ? MissingKeyAfter(row_index) : RowKeyOf(row_index);
+      const Clock::time_point start = Clock::now();
+      const absl::Status status = reader->Read(row_key, tally);
+      if (!status.ok()) return status;
+      latencies.Add(Clock::now() - start);
+    }
+    figure_.operation_count = count;
+    latencies.Read(&figure_);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadShortScans(typename Engine::Reader* reader, Tally* tally) {
+    const uint64_t count = std::min(std::max<uint64_t>(1, rows_ / 10), kShortScansMax);
+    Latencies latencies(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      const std::string row_key = RowKeyOf(Mix(i ^ (run_.seed << 40)) % rows_);
+      const Clock::time_point start = Clock::now();
+      const absl::Status status = reader->Run({.start = row_key, .row_limit = kShortScanRows, .fills_cache = true}, tally);
+      if (!status.ok()) return status;
+      latencies.Add(Clock::now() - start);
+    }
+    latencies.Read(&figure_);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAll(typename Engine::Reader* reader, Tally* tally) {
+    const uint64_t cells = rows_ * CellsInRow(workload_.data_set);
+    const uint64_t passes = workload_.warmth == Warmth::kCold ? 1 : std::clamp<uint64_t>(kScanCells / cells, 1, 10);
+    for (uint64_t pass = 0; pass < passes; ++pass) {
+      const absl::Status status = reader->Run(ScanOf(workload_), tally);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  Engine& engine_;
+  const WorkloadRun& run_;
+  const Workload& workload_;
+  const uint64_t rows_;
+  Figure figure_;
+};
+
+template <typename Engine>
+Figure RunWorkload(const WorkloadRun& run) {
+  if (run.workload->warmth == Warmth::kCold) {
+    DropFromPageCache(run.settings.directory);
+  } else if (!run.workload->IsLoad()) {
+    ReadFiles(run.settings.directory);
+  }
+  Engine engine;
+  WorkloadRunner<Engine> runner(&engine, run);
+  absl::Status status = engine.Open(run.settings);
+  if (status.ok()) status = runner.Run();
+  Figure figure = runner.figure();
+  SetText(figure.note, sizeof figure.note, engine.note());
+  const absl::Status closed = engine.Close();
+  if (status.ok()) status = closed;
+  if (!status.ok())
+    SetText(figure.error, sizeof figure.error, std::string(status.message()) + " (" + absl::StatusCodeToString(status.code()) + ")");
+  return figure;
+}
+
+}  // namespace stele_compare

@@ -1,0 +1,96 @@
+// bench/layout_lab/page.h: one decode unit, columnar inside: a head (counts, arrays, row keys) and the values.
+//
+// Format:    head: 4 fixed u32 (rows, cells, bytes of the part that finds a row, bytes of the shared key prefix), then packed arrays: key
+// ends, row ends;
+//            the prefix, the rests of the keys; packed arrays: columns, timestamps in a common unit (a varint before them), value ends.
+//            Then the values. What finds a row comes first, so that a lookup which fails reads one or two cache lines. A packed array is
+//            width (0, 1, 2, 4, 8), stride (varint), base (signed varint), then width bytes per element: element i = base + stride * i +
+//            rest i.
+// Errors:    a page is trusted: the lab reads back what it wrote and compares hashes of all cells.
+// Threads:   PageView is immutable.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/coding.h"
+#include "data_set.h"
+
+namespace stele::layout_lab {
+
+inline constexpr size_t kSlackBytes = 8;  // readable after every page: elements are loaded as eight bytes and masked
+
+class PackedArray {
+ public:
+  uint64_t operator[](size_t i) const { return base_ + stride_ * i + (internal::LoadFixed64(rests_ + i * width_) & mask_); }
+  // Answers the first byte after the array.
+  const char* Open(const char* at, size_t count);
+
+ private:
+  const char* rests_ = nullptr;
+  uint64_t mask_ = 0;
+  uint64_t base_ = 0;
+  uint64_t stride_ = 0;
+  uint32_t width_ = 0;
+};
+
+class PageWriter {
+ public:
+  void AddRow(std::string_view row_key);
+  void AddCell(const StoredCell& cell);  // of the row added last
+  bool empty() const { return columns_.empty(); }
+  size_t row_count() const { return key_ends_.size(); }
+  // About what head and values take.
+  size_t raw_bytes() const { return raw_bytes_; }
+  // Replaces head and values, and begins the next page.
+  void Finish(std::string* head, std::string* values);
+
+ private:
+  size_t raw_bytes_ = 0;
+  std::string keys_;
+  std::vector<int64_t> key_ends_, row_ends_, columns_, timestamps_, value_ends_;
+  std::string values_;
+};
+
+class PageView {
+ public:
+  static size_t RowsBytes(const char* head) { return internal::LoadFixed32(head + 8); }
+  // The part that finds a row; the others may be elsewhere, or not decoded yet.
+  void OpenRows(const char* head);
+  const char* rows_end() const { return rows_end_; }
+  // Columns, timestamps and value ends; answers where they end.
+  const char* OpenCells(const char* cells);
+  void SetValues(const char* values) { values_ = values; }
+
+  uint32_t row_count() const { return row_count_; }
+  uint32_t row_begin(uint32_t row) const { return row == 0 ? 0 : static_cast<uint32_t>(row_ends_[row - 1]); }
+  uint32_t row_end(uint32_t row) const { return static_cast<uint32_t>(row_ends_[row]); }
+  uint32_t column(uint32_t cell) const { return static_cast<uint32_t>(columns_[cell]); }
+  int64_t timestamp(uint32_t cell) const { return static_cast<int64_t>(timestamps_[cell]) * timestamp_unit_; }
+  std::string_view value(uint32_t cell) const {
+    const uint64_t begin = cell == 0 ? 0 : value_ends_[cell - 1];
+    return {values_ + begin, value_ends_[cell] - begin};
+  }
+  std::string_view key_prefix() const { return prefix_; }
+  std::string_view key_rest(uint32_t row) const {
+    const uint64_t begin = row == 0 ? 0 : key_ends_[row - 1];
+    return {keys_ + begin, key_ends_[row] - begin};
+  }
+  // The ordinal of the row, or row_count().
+  uint32_t Find(std::string_view row_key) const;
+
+ private:
+  PackedArray key_ends_, row_ends_, columns_, timestamps_, value_ends_;
+  int64_t timestamp_unit_ = 1;
+  std::string_view prefix_;
+  const char* keys_ = nullptr;
+  const char* rows_end_ = nullptr;
+  const char* values_ = nullptr;
+  uint32_t row_count_ = 0;
+  uint32_t cell_count_ = 0;
+};
+
+}  // namespace stele::layout_lab

@@ -1,0 +1,281 @@
+"""The bugs that run.py plants: small textual changes of src/, each with the test programs of which at least one has to fail.
+
+A mutant is a mistake somebody could make. What no reader of any API could ever see (a copy too many, a page held too long) is none.
+"""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    name: str  # "room.number"
+    what: str
+    file: str
+    old: str  # occurs once in the file
+    new: str
+    killers: tuple  # programs with their arguments
+
+    @property
+    def room(self):
+        return self.name.split(".")[0]
+
+
+MUTANTS = []
+
+
+def plant(room, killers, file, *changes):
+    """changes: (what, old, new)."""
+    number = sum(mutant.room == room for mutant in MUTANTS)
+    for what, old, new in changes:
+        number += 1
+        MUTANTS.append(Mutant(f"{room}.{number}", what, file, old, new, tuple(killers)))
+
+
+plant(
+    "flush", ["unit_flush"], "src/flush/flush_job.cc",
+    ("partial ranks are judged at now, not at the newest commit (rule 9)", "policy.newest_commit_time = input.newest_commit_time;",
+     "policy.newest_commit_time = input.now;"),
+    ("tombstones are dropped over older sources (rule 11)", "policy.drop_tombstones = input.reaches_end;",
+     "policy.drop_tombstones = true;"),
+    ("what was committed later is written too", "NewCursor(input.sequence, options)", "NewCursor(UINT64_MAX, options)"),
+    ("cannot be stopped", "target.stop = input.stop;", ""),
+    ("ranks in one memtable are taken for true ranks", "policy.partial = true;", "policy.partial = false;"),
+    ("the file claims another commit time", "*std::move(summary), input.newest_commit_time, false}",
+     "*std::move(summary), input.now, false}"),
+)
+
+plant(
+    "compaction", ["unit_compaction"], "src/compaction/compaction_job.cc",
+    ("the oldest commit time of the inputs counts", "std::max(newest_commit_time, input.inputs[i].file->newest_commit_time)",
+     "std::min(newest_commit_time, input.inputs[i].file->newest_commit_time)"),
+    ("tombstones are dropped over older sources (rule 11)", "policy.drop_tombstones = input.reaches_end;",
+     "policy.drop_tombstones = true;"),
+    ("rows outside a narrowed reference are read", "if (range.Covers(RowsOf(*reference.file))) return cursor;", "if (true) return cursor;"),
+    ("rows outside the job's range are read", "Intersect(reference.range, input.range)", "reference.range"),
+    ("ranks among the inputs are taken for true ranks", "policy.partial = true;", "policy.partial = false;"),
+    ("cannot be stopped", "target.stop = input.stop;", ""),
+    ("the output never counts as settled", "newest_commit_time, input.reaches_end}", "newest_commit_time, false}"),
+)
+plant(
+    "compaction", ["unit_compaction", "unit_flush"], "src/compaction/run_writer.cc",
+    ("the file is referenced before it is synced (rule 22)", "STELE_RETURN_IF_ERROR(file_->Sync());", ""),
+    ("the file's name is not synced (rule 22)", "STELE_RETURN_IF_ERROR(target_.file_system->SyncDirectory(target_.directory));", ""),
+    ("an unfinished file stays", "target_.file_system->Remove(Path()).IgnoreError();", ""),
+)
+
+plant(
+    "picker", ["unit_compaction"], "src/compaction/picker.cc",
+    ("references of one interval are divided", "if (i == 0 || reference.sequence_last < tablet.stack[i - 1].sequence_first)", "if (true)"),
+    ("files go whose tombstones still hide (rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
+    ("busy tablets are picked", "|| input.busy.contains({table_id, i})", ""),
+    ("a large old file is rewritten for small new ones", "constexpr double kAlikeRatio = 1.5;", "constexpr double kAlikeRatio = 100;"),
+    ("dead bytes are left", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
+    ("a merge waits for one file more", "if (end - begin >= kFanInMin) return", "if (end - begin > kFanInMin) return"),
+    ("a shared file counts whole for each tablet", "file_bytes / counts.at(reference.file->number)",
+     "file_bytes / (0 * counts.size() + 1)"),
+    ("a merge of the whole stack keeps its tombstones", "whole ? ChoiceKind::kMajor : ChoiceKind::kMerge", "ChoiceKind::kMerge"),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/dead_share.cc",
+    ("row tombstones do not count", "uint64_t count = file.summary.row_tombstones;", "uint64_t count = 0;"),
+    ("tombstones of dropped families count", "if (FindRetention(definition, family.family_id) != nullptr) count", "count"),
+    ("dropped families are no dead bytes", "double share = 1;", "double share = 0;"),
+)
+
+plant(
+    "mutation", ["unit_mutation"], "src/mutation/check.cc",
+    ("an empty range to delete passes", "if (range.end != range.start) return absl::OkStatus();", "if (true) return absl::OkStatus();"),
+    ("server time is not cut to the granularity", "now - now % 1'000", "now"),
+    ("a range deletes one microsecond too much", "*op.range_end - 1 :", "*op.range_end :"),
+    ("the last change allowed is refused", "mutation.count() <= limits.mutations", "mutation.count() < limits.mutations"),
+    ("seals are left out (rule 8)", "for (const BatchOp& op : first) batch->Add(op);", "(void)first;"),
+    ("a clock before 1970 stamps negative times", "std::max<int64_t>(now_micros, 0)", "now_micros"),
+    ("a column is sealed once for each delete", "columns.erase(std::unique(columns.begin(), columns.end()), columns.end());", ""),
+    ("deletes of whole columns are sealed", "|| op.range_start == 0) continue;", ") continue;"),
+    ("the row key does not count for the size", "uint64_t bytes = row_key.size();", "uint64_t bytes = 0 * row_key.size();"),
+)
+plant(
+    "mutation", ["unit_mutation"], "src/mutation/batch.cc",
+    ("operations are counted on from the row before", "row_op_count_ = 0;", ""),
+    ("bytes behind the last row are taken for good", "ok_ = rest_.empty();", ""),
+    ("an empty row key is taken for good", "!row_key.empty() &&", ""),
+    ("a row key of any size is taken for good", "row_key.size() <= kBatchKeyBytesMax &&", ""),
+)
+plant(
+    "mutation", ["unit_mutation"], "src/mutation/batch_inline.h",
+    ("an unknown kind is taken for good", "|| kind > static_cast<uint8_t>(CellKind::kSet)) return false;", ") return false;"),
+    ("a negative timestamp is taken for good", "if (op->timestamp < 0) return false;", ""),
+    ("a range that ends before it starts is taken for good", "&& op->range_start <= op->timestamp;", ";"),
+    ("bytes behind a row's last operation are taken for good", "return reader.AtEnd();", "return true;"),
+)
+
+plant(
+    "merge", ["unit_merge"], "src/merge/row_merge.cc",
+    ("a newer range tombstone does not hide", "if (newer.Covers(timestamp)) {", "if (false) {"),
+    ("what a row tombstone hides comes back", "source_count_ = i + 1;", ""),
+    ("a family tombstone hides newer sources too", "[=](uint32_t index) { return index < deleting; }",
+     "[=](uint32_t index) { return index > deleting; }"),
+    ("a tombstone under a covering one is handed out", "IsCovered(*widest) || output_active_.Covers(widest->range_start)",
+     "IsCovered(*widest)"),
+    ("the narrowest of equal tombstones wins", "cell.range_start < widest->range_start", "cell.range_start > widest->range_start"),
+    ("columns are skipped one too far", "std::string(column_.qualifier) + '\\0'", "std::string(column_.qualifier) + '\\1'"),
+    ("an open column does not outlive a source's last cell", "if (!source.ended || column_is_open_) group_[kept++] = index;",
+     "if (!source.ended) group_[kept++] = index;"),
+)
+plant(
+    "merge", ["unit_merge"], "src/merge/merge_cursor.cc",
+    ("the older of two sources wins", "by_row < 0 : a.source < b.source", "by_row < 0 : a.source > b.source"),
+    ("a failed source is taken for an ended one",
+     "if (absl::Status status = sources_[order_[position].source]->status(); !status.ok()) return Fail(std::move(status));", ""),
+    ("reverse order is forward order", "return is_reverse_ ? -result : result;", "return result;"),
+)
+plant(
+    "merge", ["unit_merge"], "src/merge/retention_cursor.cc",
+    ("a row begins with the column of the row before", "column_ = Cell{};  // the qualifier too", "//"),
+    ("partial ranks are judged at now (rule 9)", "timestamp, policy_.newest_commit_time)", "timestamp, policy_.now)"),
+    ("range tombstones are skipped with condemned versions", "|| !policy_.drop_tombstones) return;", ") return;"),
+    ("ranks are counted on from the column before", "rank_ = 0;\n    condemned_count_ = 0;", "condemned_count_ = 0;"),
+)
+
+plant(
+    "gc", ["unit_gc"], "src/gc/retention.cc",
+    ("a union takes the greater count", "std::min(result.limits.version_count", "std::max(result.limits.version_count"),
+    ("a union takes the greater age", "std::min(result.limits.age_micros", "std::max(result.limits.age_micros"),
+    ("an intersection takes the smaller count", "std::max(limits.version_count", "std::min(limits.version_count"),
+    ("an intersection passes over what keeps everything", "if (flat.form == Form::kKeep) return {};",
+     "if (flat.form == Form::kKeep) continue;"),
+    ("an empty intersection condemns everything", "return !node.children.empty() && std::all_of", "return std::all_of"),
+    ("an endless age condemns", "std::numeric_limits<int64_t>::max() - 1)", "std::numeric_limits<int64_t>::max())"),
+    ("a tree of rules is judged by its parts", "if (is_tree) return {Form::kTree, {}};", ""),
+)
+plant(
+    "gc", ["unit_gc"], "src/gc/retention.h",
+    ("a version exactly as old as allowed goes", "return timestamp < oldest_kept;", "return timestamp <= oldest_kept;"),
+    ("one limit of an intersection is enough", "rank > limits_.version_count && OlderThan", "rank > limits_.version_count || OlderThan"),
+    ("a version too many goes", "rank > limits_.version_count || OlderThan", "rank >= limits_.version_count || OlderThan"),
+)
+
+plant(
+    "read", ["unit_read"], "src/read/row_stream.cc",
+    ("a row above the limit", "rows_returned_ >= options_.limit", "rows_returned_ > options_.limit"),
+    ("reverse reads take the ranges forward", "if (options_.reverse) std::reverse(stretches_.begin(), stretches_.end());", ""),
+    ("a reverse read leaves out a range's first row", "chain_->row_key() >= range.start", "chain_->row_key() > range.start"),
+    ("a chain for one row is used for a range", "!single && !chain_is_for_one_row_ &&", "!single &&"),
+    ("a chain is used for another tablet", "&& chain_tablet_ == stretch.tablet_index) return true;", ") return true;"),
+    ("every piece is the last", "row_open_ = end < cells_.size();", "row_open_ = false;"),
+    ("a failed source is taken for an ended one", "if (!on_row && !chain_->status().ok()) return Fail(chain_->status());", ""),
+    ("a failure inside a row is taken for its end", "if (!chain_->status().ok()) Fail(chain_->status());", ""),
+    ("a stop token is not looked at", "options_.stop.stop_requested()", "false"),
+    ("a deadline is looked at once only", "checks_++ % kRowsPerDeadlineCheck == 0", "checks_++ == 0"),
+    ("closing is not noticed", "options_.closed->load(std::memory_order_acquire)", "false"),
+    ("condemned versions show", "if (apply_gc) policy.rules", "if (false) policy.rules"),
+    ("a row of which nothing passed ends the read", "    if (!status_.ok()) return false;\n  }\n}", "    return false;\n  }\n}"),
+    ("shown cells are shown again", "  shown_ = 0;\n  return HoldCells();", "  return HoldCells();"),
+)
+plant(
+    "read", ["unit_read"], "src/read/source_chain.cc",
+    ("a file's last row is not looked for", "*options.only_row > summary.last_row", "*options.only_row >= summary.last_row"),
+    ("rows outside a narrowed reference show", "if (!reference.narrowed || options.only_row) return cursor;", "if (true) return cursor;"),
+    ("a memtable's rows show in every tablet", "if (!options.only_row && table.tablets.size() > 1)", "if (false)"),
+    ("an excised row is found by its key", "if (options.only_row && !range.Contains(*options.only_row)) return nullptr;", ""),
+    ("commits after the read point show", "memtable->NewCursor(options.sequence,", "memtable->NewCursor(UINT64_MAX,"),
+    ("families nobody asked for are read", "if (rank != kSkippedFamily && !wanted[rank - 1]) rank = kSkippedFamily;", ""),
+)
+
+ENGINE = ["unit_db", "crash_test --gtest_filter=-CrashPoints*:KillTest*", "crash_test --gtest_filter=CrashPoints*"]
+plant(
+    "recovery", ENGINE, "src/db/recovery.cc",
+    ("what is in files is replayed (rule 2)", "sequence <= table->state->flushed_through", "sequence < table->state->flushed_through"),
+    ("the log does not raise the clock (rule 7)", "engine.clock.RaiseTo(reader.clock_micros());", ""),
+)
+plant(
+    "recovery", ENGINE, "src/db/open.cc",
+    ("a manifest without its end passes beside a closed log", "if (replayed.tail.clean && !recovered.closed) {", "if (false) {"),
+    ("a log cut short passes", "if (reached < version->log_reach) {", "if (false) {"),
+    ("what was replayed is not synced before the first ack (rule 3)",
+     "STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, replayed.tail));", ""),
+    ("the manifest's clock is not taken up (rule 7)", "engine.clock.RaiseTo(version->clock_mark);", ""),
+    ("SSTables that nothing references stay", "return !needed.contains(name.number);", "return false;"),
+)
+plant(
+    "recovery", ENGINE, "src/db/installer.cc",
+    ("the manifest refers to commits not synced (rule 3)", "absl::Status status = parts_.log->Sync(); !status.ok()",
+     "absl::Status status; !status.ok()"),
+)
+
+plant(
+    "wal", ["unit_wal"], "src/wal/log_reader.cc",
+    ("a record of an earlier life continues the log (rule 18)",
+     "if (record.header.previous_checksum != tail_.last_checksum) return false;", ""),
+    ("damage below an attested offset passes (rule 18)", "record->header.synced_offset > (is_tail ? begin_offset : 0)", "false"),
+    ("a later segment's attestation passes", "later.synced_end > LogPosition{tail_.segment_number, tail_.end_offset}", "false"),
+    ("a missing first segment passes", "options_.oldest_segment > 0 && first != options_.oldest_segment", "false"),
+    ("a segment is linked by its number alone",
+     "next->previous_checksum == tail_.last_checksum && next->previous_sequence == tail_.last_sequence;", "true;"),
+    ("of what was replayed only the last segment is synced", "if (end <= tail.synced_end) continue;",
+     "if (i + 1 < tail.live_numbers.size()) continue;"),
+)
+plant(
+    "wal", ["unit_wal"], "src/wal/commit_log.cc",
+    ("new names are not synced", "if (!names_synced) STELE_RETURN_IF_ERROR", "if (false) STELE_RETURN_IF_ERROR"),
+    ("a failed sync does not poison (rule 20)", "if (!status.ok()) poison_ = status;", ""),
+    ("a segment goes before the next is durable", "&& segments_[count + 1].first_sequence <= through) {", ") {"),
+    ("sequences may repeat", "if (record.sequence <= last_sequence) return", "if (record.sequence < last_sequence) return"),
+    ("a segment that failed is recycled as if it were part of the log", "spares_.Retire({active_.number, false});",
+     "spares_.Retire({active_.number, true});"),
+)
+
+plant(
+    "manifest", ["unit_manifest"], "src/manifest/edit.cc",
+    ("flushed_through may go back (rule 2)", "*edit.flushed_through < table->flushed_through", "false"),
+    ("the last sequence may go back", "std::max(next->last_sequence, edit.last_sequence)", "edit.last_sequence"),
+    ("the clock mark may go back", "std::max(next->clock_mark, edit.clock_mark)", "edit.clock_mark"),
+    ("a schema epoch need not rise", "edit.definition->epoch <= table->definition->epoch", "false"),
+)
+plant(
+    "manifest", ["unit_manifest"], "src/manifest/stack_edits.cc",
+    ("a flush is put below what is older", "edit.stack.insert(edit.stack.begin(),", "edit.stack.insert(edit.stack.end(),"),
+    ("a job may divide an interval", "return newer.sequence_first <= older.sequence_last;",
+     "return newer.sequence_first < older.sequence_first;"),
+    ("an excised range keeps the rows behind it out", "parts.push_back({hole.end, range.end, range.unbounded_end});", ";"),
+    ("a job that finishes after an excision is installed", "a.file->number == b.file->number && a.range == b.range &&",
+     "a.file->number == b.file->number &&"),
+    ("the output covers less than its inputs' interval", "std::min(merged.sequence_first, input.sequence_first)",
+     "std::max(merged.sequence_first, input.sequence_first)"),
+)
+plant(
+    "manifest", ["unit_manifest"], "src/manifest/manifest_reader.cc",
+    ("a record may follow any other", "if (record.frame.previous_checksum != scan.last_checksum) {", "if (false) {"),
+    ("a bad record in the middle ends the manifest", "if (!later.has_value()) return absl::OkStatus();", "return absl::OkStatus();"),
+    ("records are taken without their checksum",
+     "record.good = RecordChecksum({frame, kRecordFrameBytes}, record.payload.view(), seed) == record.frame.checksum;",
+     "record.good = true;"),
+)
+
+MODEL = ["model_test --gtest_filter=*AnswersAsTheReference"]
+plant(
+    "model", MODEL, "src/db/jobs.cc",
+    ("a compaction of the newest files drops tombstones (rule 11)", ".reaches_end = choice.input_end == tablet.stack.size(),",
+     ".reaches_end = choice.input_begin == 0,"),
+    ("a flush drops tombstones over files (rule 11)", ".reaches_end = HasNoFiles(*table->state),", ".reaches_end = true,"),
+    ("a flush judges ranks at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
+     ".newest_commit_time = engine.clock.Now(),"),
+)
+plant(
+    "model", MODEL, "src/db/seal.cc",
+    ("the seal ends below the newest condemned version (rule 8)", "return cell.timestamp + 1;", "return cell.timestamp;"),
+)
+plant(
+    "model", MODEL, "src/db/engine_state.cc",
+    ("frozen memtables are read oldest first (rule 1)",
+     "for (auto it = memory.frozen.rbegin(); it != memory.frozen.rend(); ++it)",
+     "for (auto it = memory.frozen.begin(); it != memory.frozen.end(); ++it)"),
+)
+plant(
+    "model", MODEL, "src/db/write_path.cc",
+    ("the seal stands behind what its batch writes (rule 8)", "  AppendSeals(plan, seals, &writer);\n", ""),
+)
+plant(
+    "model", MODEL, "src/manifest/stack_edits.cc",
+    ("DropRowRange leaves what is in narrowed files", "if (!part.Overlaps(RowsOf(*reference.file))) continue;",
+     "part.start = reference.range.start;"),
+)
