@@ -31,6 +31,9 @@ class BoundedCursor final : public CellCursor {
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     if (inside_) input_->SkipTo(family, qualifier);
   }
+  bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override {
+    return inside_ && input_->ReadHistory(family, qualifier, cells);
+  }
   void Unpin() override { input_->Unpin(); }
   absl::Status status() const override { return input_->status(); }
 

@@ -33,12 +33,15 @@ struct CursorStats {
   uint64_t pages = 0;          // decoded pages touched, from cache or not
   uint64_t bytes_read = 0;     // from files
   uint64_t bytes_decoded = 0;  // after decompression
+  uint64_t history_reads = 0;  // columns whose history was needed although only the latest was asked for
 };
 
 struct CursorOptions {
   Direction direction = Direction::kForward;
   FamilyMap families;  // this source's rank -> the user's rank; cells of skipped families are not handed out, nor read where avoidable
   bool fill_cache = true;
+  // Of each column only the newest version this source has is asked for: the others may be left out, and asked for with ReadHistory.
+  bool latest_only = false;
   CursorStats* stats = nullptr;  // may be null; outlives the cursor
 };
 
@@ -59,6 +62,9 @@ class CellCursor {
   // Within the current row, forward only: cells before the column (family, qualifier) may be left out from here on; those from it on may
   // not, nor the tombstones of the row or of that family if not yet handed out. A hint: doing nothing is allowed.
   virtual void SkipTo(uint32_t family, std::string_view qualifier) = 0;
+  // With latest_only: appends some more of the current row's versions of the column that were left out, newest first; nothing when there
+  // are no more. For cells of a column handed out already, and columns ascending. False on failure.
+  virtual bool ReadHistory(uint32_t /*family*/, std::string_view /*qualifier*/, std::vector<Cell>* /*cells*/) { return true; }
   // Cells handed out so far may go; row_key() stays.
   virtual void Unpin() = 0;
 

@@ -107,6 +107,15 @@ void FilterProgram::Finish(size_t family_count) {
   }
 }
 
+// A range of timestamps without an end passes the newest version, or none; with one it would make an older version the newest that passes.
+bool FilterProgram::latest_only() const {
+  for (const Stage& stage : stages_) {
+    const bool is_indifferent = stage.kind == StageKind::kColumns || (stage.kind == StageKind::kTimestamps && !stage.end.has_value());
+    if (!is_indifferent) return stage.kind == StageKind::kLatest && stage.count_limit == 1;
+  }
+  return false;
+}
+
 FilterProgram::Next FilterProgram::StartRow(std::string_view /*row_key*/) {
   column_family_ = kRowRank;
   column_done_ = false;

@@ -29,6 +29,8 @@ class FilterProgram {
   const std::vector<bool>& wanted_families() const { return wanted_families_; }
   // False: no cell of any row can pass.
   bool may_pass() const { return may_pass_; }
+  // Of each column only the newest version is looked at.
+  bool latest_only() const;
   bool passes_all() const { return may_pass_ && stages_.empty(); }
 
   enum class Next : uint8_t {

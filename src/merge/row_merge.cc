@@ -195,6 +195,7 @@ void RowMerge::OpenGroup() {
     Source& source = sources_[index];
     source.in_column = true;
     source.hidden_count = 0;
+    source.wants_history = false;
     source.active = {};
   }
 }
@@ -280,6 +281,7 @@ void RowMerge::MergeSet(int64_t timestamp, std::vector<Cell>* cells) {
       if (newer.Covers(timestamp)) {
         // Timestamps are never negative, so nothing of this column is left below a range from 0: its source may go on to the next.
         if (newer.start <= 0) ++source.hidden_count;
+        source.wants_history = newer.start > 0;
       } else if (!decided) {
         cells->push_back(source.current());
       }
@@ -317,9 +319,23 @@ bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
       SkipSource(source, column_.family, std::string(column_.qualifier) + '\0');
     }
     source.in_column = !source.drained() && IsCurrentColumn(source.current());
+    if (!source.in_column && source.wants_history && !AddHistory(source)) return false;
     none_drained &= !source.drained();
   }
   return none_drained;
+}
+
+// Puts versions of the open column that the source left out before what it has read already. False on failure.
+bool RowMerge::AddHistory(Source& source) {
+  history_.clear();
+  if (!source.cursor->ReadHistory(column_.family, column_.qualifier, &history_)) {
+    status_ = source.cursor->status();
+    return false;
+  }
+  source.wants_history = !history_.empty();
+  source.in_column = source.wants_history;
+  source.cells.insert(source.cells.begin() + static_cast<ptrdiff_t>(source.next), history_.begin(), history_.end());
+  return true;
 }
 
 }  // namespace stele::internal

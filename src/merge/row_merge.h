@@ -6,6 +6,8 @@
 //            tombstone per source. What a row tombstone hides is never read; what a family tombstone hides is skipped at the source.
 // Memory:    no bytes are copied. A source's pins are given back only when its buffered cells have all been handed out, so a batch ends
 //            early where a source whose pins are owed must be read on: a giant row pins at most about two batches per source.
+// History:   sources asked for the latest versions only leave out older ones. The newest of all sources is among what they hand out, unless
+//            a range tombstone hid it: then the rest of that column is asked for (engine rule 13).
 // Errors:    the first failure of a source; from then on ReadCells answers false.
 // Threads:   confined, as the cursors.
 #pragma once
@@ -60,7 +62,8 @@ class RowMerge {
     bool unpin_owed = false;  // the user let go of cells, but buffered ones were among those the cursor would have let go of
     bool in_column = false;   // the current cell belongs to the open column
     uint32_t hidden_count = 0;
-    ActiveRange active;  // in the open column
+    bool wants_history = false;  // a version of the open column was hidden: older ones, left out so far, may not be
+    ActiveRange active;          // in the open column
     SkipTarget skip;
 
     bool drained() const { return next == cells.size(); }
@@ -87,6 +90,7 @@ class RowMerge {
   void MergeSet(int64_t timestamp, std::vector<Cell>* cells);
   void MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells);
   bool AdvanceInColumn(int64_t timestamp, CellKind kind);
+  bool AddHistory(Source& source);
 
   std::vector<Source> sources_;  // [0, source_count_) are of this row, newest first; the rest keep their buffers for other rows
   size_t source_count_ = 0;
@@ -101,6 +105,7 @@ class RowMerge {
   ActiveRange output_active_;  // of the range tombstones handed out in the open column
   bool row_is_deleted_ = false;
   uint32_t deleted_family_ = kRowRank;  // the last family whose tombstone was met
+  std::vector<Cell> history_;           // scratch
   absl::Status status_;
 };
 

@@ -57,6 +57,7 @@ bool RowStream::OpenStretch() {
   ChainOptions chain_options{.direction = options_.reverse ? Direction::kReverse : Direction::kForward,
                              .sequence = options_.point.sequence,
                              .fill_cache = options_.fill_cache,
+                             .latest_only = options_.program.latest_only(),
                              .stats = &cursor_stats_,
                              .wanted_families = all ? std::vector<bool>() : wanted,
                              .retention = ReadRetention(options_.table->definition(), options_.apply_gc, options_.point.now)};

@@ -20,7 +20,11 @@ FamilyMap WantedMap(const TableView& table, const std::vector<uint32_t>& source_
 }
 
 CursorOptions SourceOptions(const ChainOptions& options, FamilyMap families) {
-  return {.direction = options.direction, .families = std::move(families), .fill_cache = options.fill_cache, .stats = options.stats};
+  return {.direction = options.direction,
+          .families = std::move(families),
+          .fill_cache = options.fill_cache,
+          .latest_only = options.latest_only,
+          .stats = options.stats};
 }
 
 // Null when the reference has nothing for the rows asked for.

@@ -22,6 +22,7 @@ struct ChainOptions {
   Direction direction = Direction::kForward;
   uint64_t sequence = 0;
   bool fill_cache = true;
+  bool latest_only = false;  // of each column only the newest version is asked for; others may be missing (engine rule 13)
   CursorStats* stats = nullptr;
   // By family rank - 1: families whose cells are wanted; empty: all.
   std::vector<bool> wanted_families;

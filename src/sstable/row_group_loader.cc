@@ -44,19 +44,10 @@ RowGroupLoader::GroupPointer RowGroupLoader::FindCached(size_t group_index) cons
   return std::static_pointer_cast<const RowGroup>(table_.cache->Find(table_.cache_id, CacheKey(group_index)));
 }
 
-bool RowGroupLoader::IsWhole(size_t group_index, const RowGroup& group) const {
-  if (group.has_all_units()) return true;
-  const GroupReference reference = section_.index.group(group_index);
-  for (size_t unit = 0; unit < reference.units.size(); ++unit) {
-    if (!group.has_unit(unit) && IsWanted(reference.units[unit])) return false;
-  }
-  return true;
-}
-
-absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t group_index) {
+absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t group_index, GroupPointer part) {
   sequential_count_ = group_index == group_index_next_ ? sequential_count_ + 1 : 0;
   group_index_next_ = group_index + 1;
-  GroupPointer group = FindCached(group_index);
+  GroupPointer group = part != nullptr ? std::move(part) : FindCached(group_index);
   if (group != nullptr && group->has_all_units()) {
     CountPages(group->pages().size() + 1);
     return group;

@@ -27,13 +27,11 @@ class RowGroupLoader {
   RowGroupLoader(const OpenSstable& table, const OpenSection& section, const FamilyMap& families, bool fill_cache, CursorStats* stats);
 
   using GroupPointer = std::shared_ptr<const RowGroup>;
-  // With every unit of a wanted family.
-  absl::StatusOr<GroupPointer> LoadAll(size_t group_index);
+  // With every unit of a wanted family. `part`, if any, is what the caller has of the group; the answer shares its memory.
+  absl::StatusOr<GroupPointer> LoadAll(size_t group_index, GroupPointer part = nullptr);
   // With the units of wanted families that cover one row: forward the first >= bound (the group has one), in reverse the last below it;
   // with none, when there is no such row. `*row` is that row; in reverse the one after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound, Direction direction, uint32_t* row);
-  // Every unit of a wanted family is in `group`.
-  bool IsWhole(size_t group_index, const RowGroup& group) const;
   // Keys, or a family wanted.
   bool IsWanted(const UnitReference& unit) const;
   // The group may hold cells of a wanted family.

@@ -26,7 +26,8 @@ bool SectionCursor::AtEnd() {
 
 bool SectionCursor::LoadGroup(size_t group_index) {
   if (group_ != nullptr && group_index_ == group_index && is_group_whole_) return true;
-  absl::StatusOr<GroupPointer> group = loader_.LoadAll(group_index);
+  // What is there of it goes on living in the whole: row_key_ lies in it.
+  absl::StatusOr<GroupPointer> group = loader_.LoadAll(group_index, group_index_ == group_index ? group_ : nullptr);
   if (!group.ok()) return Fail(std::move(group).status());
   SetGroup(*std::move(group), group_index, true);
   return true;

@@ -15,7 +15,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kSampleGroups = 32;  // so much is looked at before the sections are decided
+constexpr size_t kSampleGroups = 8;  // so much is looked at before the sections are decided
 constexpr size_t kCellOverheadBytes = 16;
 
 StoredKind StoredKindOf(const Cell& cell) {

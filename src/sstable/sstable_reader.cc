@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "base/status.h"
+#include "sstable/latest_cursor.h"
 #include "sstable/open_sstable.h"
 #include "sstable/section_cursor.h"
 #include "sstable/section_join.h"
@@ -206,15 +207,27 @@ bool SstableReader::MayContainRow(uint64_t row_hash) const {
 std::unique_ptr<CellCursor> SstableReader::NewCursor(const CursorOptions& options) const {
   const OpenSstable& table = state_->table;
   std::vector<std::unique_ptr<CellCursor>> cursors;
+  const OpenSection* history = nullptr;  // left out
   for (const OpenSection& section : table.sections) {
     // The first has the row tombstones.
     const bool has_row_tombstones = section.number == 0 && table.footer.summary.row_tombstones != 0;
     if (section.index.group_count() == 0 || (!has_row_tombstones && !IsWanted(*section.reference, options.families))) continue;
-    cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, section, options));
+    if (options.latest_only && section.reference->is_history) {
+      history = &section;
+    } else {
+      cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, section, options));
+    }
   }
   if (cursors.empty()) cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, table.sections.front(), options));
-  if (cursors.size() == 1) return std::move(cursors.front());
-  return std::make_unique<SectionJoin>(std::move(cursors), options.direction);
+  std::unique_ptr<CellCursor> cursor =
+      cursors.size() == 1 ? std::move(cursors.front()) : std::make_unique<SectionJoin>(std::move(cursors), options.direction);
+  if (history == nullptr) return cursor;
+  const auto new_history = [self = shared_from_this(), history, options]() -> std::unique_ptr<CellCursor> {
+    CursorOptions forward = options;
+    forward.direction = Direction::kForward;
+    return std::make_unique<SectionCursor>(self, self->state_->table, *history, forward);
+  };
+  return std::make_unique<LatestCursor>(std::move(cursor), new_history, options.stats);
 }
 
 std::vector<SstableReader::Boundary> SstableReader::Boundaries() const {
