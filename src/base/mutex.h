@@ -1,27 +1,16 @@
-// base/mutex.h: the engine's one lock: absl::Mutex, or the standard library's under ThreadSanitizer.
+// base/mutex.h: the engine's one lock: std::mutex with annotations for the compiler's thread-safety analysis.
 //
-// Why two:   the packaged Abseil is built without -fsanitize=thread, and ThreadSanitizer then reports data that an absl::Mutex guards as
-//            racy. std::mutex is understood by it. Both carry the same thread-safety annotations.
+// Why:       the packaged absl::Mutex looks for deadlocks at every Lock (it shows in point reads), and ThreadSanitizer, which knows nothing
+// of
+//            a library built without it, calls what it guards racy (decisions/0013).
 // Threads:   thread-safe. Which locks exist, and what may be taken under them: docs/locks.md.
 #pragma once
 
 #include <chrono>
-
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define STELE_STD_MUTEX 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define STELE_STD_MUTEX 1
-#endif
-#endif
-
-#ifdef STELE_STD_MUTEX
 #include <condition_variable>
 #include <mutex>
-#endif
+
+#include "absl/base/thread_annotations.h"
 
 namespace stele::internal {
 
@@ -31,17 +20,13 @@ class ABSL_LOCKABLE Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  void Unlock() ABSL_UNLOCK_FUNCTION() ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.lock(); }
+  void Unlock() ABSL_UNLOCK_FUNCTION() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock(); }
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
   friend class CondVar;
-#ifdef STELE_STD_MUTEX
   std::mutex mutex_;
-#else
-  absl::Mutex mutex_;
-#endif
 };
 
 class ABSL_SCOPED_LOCKABLE MutexLock {
@@ -58,18 +43,23 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 // A condition variable; wake-ups may be spurious, so wait in a loop over the condition.
 class CondVar {
  public:
-  void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    cv_.wait(lock);
+    lock.release();
+  }
   // False when `timeout` passed first.
-  bool WaitFor(Mutex& mutex, std::chrono::nanoseconds timeout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-  void Signal();
-  void SignalAll();
+  bool WaitFor(Mutex& mutex, std::chrono::nanoseconds timeout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    const bool signalled = cv_.wait_for(lock, timeout) == std::cv_status::no_timeout;
+    lock.release();
+    return signalled;
+  }
+  void Signal() { cv_.notify_one(); }
+  void SignalAll() { cv_.notify_all(); }
 
  private:
-#ifdef STELE_STD_MUTEX
-  std::condition_variable_any cv_;
-#else
-  absl::CondVar cv_;
-#endif
+  std::condition_variable cv_;
 };
 
 }  // namespace stele::internal

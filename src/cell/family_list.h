@@ -14,13 +14,21 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "cell/cell.h"
 
 namespace stele::internal {
 
 // source rank -> view rank, indexed by source rank (entry 0 is unused); kSkippedFamily where the view does not want or know the family.
-using FamilyMap = std::vector<uint32_t>;
+using FamilyMap = absl::InlinedVector<uint32_t, 8>;
 inline constexpr uint32_t kSkippedFamily = 0;
+// A family of the ranks [first, last] is not skipped.
+inline bool IsAnyWanted(const FamilyMap& families, uint32_t first, uint32_t last) {
+  for (size_t rank = first; rank <= last && rank < families.size(); ++rank) {
+    if (families[rank] != kSkippedFamily) return true;
+  }
+  return false;
+}
 
 struct FamilyEntry {
   uint32_t id = 0;

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include "cell/cell_cursor.h"
 #include "gc/retention.h"
@@ -20,7 +20,8 @@
 namespace stele::internal {
 
 struct RetentionPolicy {
-  std::vector<Retention> rules;  // by family rank - 1; shorter or empty: what is missing keeps everything
+  // By family rank - 1; shorter or empty: what is missing keeps everything. They outlive the cursor.
+  std::span<const Retention> rules;
   int64_t now = 0;
   // Set for flush and compaction: ranks are partial, and are judged at this time instead of now.
   bool partial = false;

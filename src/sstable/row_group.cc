@@ -6,9 +6,21 @@
 
 namespace stele::internal {
 
+RowGroup::RowGroup(const GroupReference& reference) {
+  units_.reserve(reference.units.size());
+  for (const UnitReference& unit : reference.units)
+    units_.push_back({unit.rank_first, unit.rank_last, unit.row_first, unit.row_end, false});
+}
+
+bool RowGroup::HasRow(uint32_t row, const FamilyMap& families) const {
+  return std::all_of(units_.begin(), units_.end(), [&](const Unit& unit) {
+    return unit.is_loaded || row < unit.row_first || row >= unit.row_end || !IsAnyWanted(families, unit.rank_first, unit.rank_last);
+  });
+}
+
 bool RowGroup::AddUnit(size_t unit, const UnitReference& reference, uint32_t row_count, std::string_view raw) {
   if (unit == 0 ? !keys_.ReadFrom(raw) || keys_.row_count() != row_count : !AddFamilyPages(reference, raw)) return false;
-  has_unit_[unit] = true;
+  units_[unit].is_loaded = true;
   return true;
 }
 
@@ -44,8 +56,8 @@ void RowGroup::Settle() {
   std::sort(pages_.begin(), pages_.end(), [](const FamilyPage& a, const FamilyPage& b) {
     return a.rank() != b.rank() ? a.rank() < b.rank() : a.row_first() < b.row_first();
   });
-  missing_unit_count_ = static_cast<size_t>(std::count(has_unit_.begin(), has_unit_.end(), false));
-  memory_bytes_ = sizeof(RowGroup) + pages_.capacity() * sizeof(FamilyPage);
+  missing_unit_count_ = static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [](const Unit& unit) { return !unit.is_loaded; }));
+  memory_bytes_ = sizeof(RowGroup) + pages_.capacity() * sizeof(FamilyPage) + units_.capacity() * sizeof(Unit);
   for (const auto& memory : memory_) memory_bytes_ += memory->size();
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "cell/family_list.h"
 #include "sstable/block_cache.h"
 #include "sstable/index.h"
 #include "sstable/page.h"
@@ -22,13 +23,15 @@ namespace stele::internal {
 
 class RowGroup final : public CachedBlock {
  public:
-  explicit RowGroup(size_t unit_count) : has_unit_(unit_count, false) {}
+  explicit RowGroup(const GroupReference& reference);
   RowGroup(const RowGroup&) = default;
 
   const KeysPage& keys() const { return keys_; }
   uint32_t row_count() const { return keys_.row_count(); }
   const std::vector<FamilyPage>& pages() const { return pages_; }  // by rank, then by row
-  bool has_unit(size_t unit) const { return has_unit_[unit]; }
+  bool has_unit(size_t unit) const { return units_[unit].is_loaded; }
+  // Of every unit of families that `families` does not skip and that covers the row it is known that it is loaded.
+  bool HasRow(uint32_t row, const FamilyMap& families) const;
   bool has_all_units() const { return missing_unit_count_ == 0; }
   size_t memory_bytes() const override { return memory_bytes_; }
 
@@ -43,7 +46,15 @@ class RowGroup final : public CachedBlock {
 
   KeysPage keys_;
   std::vector<FamilyPage> pages_;
-  std::vector<bool> has_unit_;
+  // Where a unit is wanted, without the index entry that says it.
+  struct Unit {
+    uint32_t rank_first;
+    uint32_t rank_last;
+    uint32_t row_first;
+    uint32_t row_end;
+    bool is_loaded;
+  };
+  std::vector<Unit> units_;
   std::vector<std::shared_ptr<const Buffer>> memory_;
   size_t missing_unit_count_ = 0;
   size_t memory_bytes_ = 0;

@@ -20,11 +20,7 @@ RowGroupLoader::RowGroupLoader(const OpenSstable& table, const OpenSection& sect
 
 bool RowGroupLoader::IsWanted(const UnitReference& unit) const {
   if (unit.is_keys()) return true;
-  const size_t end = std::min<size_t>(size_t{unit.rank_last} + 1, families_.size());
-  for (size_t rank = unit.rank_first; rank < end; ++rank) {
-    if (families_[rank] != kSkippedFamily) return true;
-  }
-  return false;
+  return IsAnyWanted(families_, unit.rank_first, unit.rank_last);
 }
 
 bool RowGroupLoader::HasWantedFamily(const GroupReference& group) const {
@@ -70,10 +66,13 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
   group_index_next_ = group_index + 1;
   const GroupPointer cached = FindCached(group_index);
   CountPages(1);
-  if (cached != nullptr && cached->has_all_units()) {
+  if (cached != nullptr) {
     *row = cached->keys().LowerBound(bound);
-    CountPages(cached->pages().empty() ? 0 : 1);
-    return cached;
+    if (direction == Direction::kReverse && *row == 0) return cached;  // it is in the group before
+    if (cached->HasRow(direction == Direction::kReverse ? *row - 1 : *row, families_)) {
+      CountPages(1);
+      return cached;
+    }
   }
   const GroupReference reference = section_.index.group(group_index);
   GroupPointer group = cached;
@@ -98,7 +97,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(const GroupRef
                                                                   GroupPointer group) {
   if (missing.empty()) return group;
   // What the group has is not read again: the larger group shares its memory, and takes its place.
-  auto grown = group == nullptr ? std::make_shared<RowGroup>(reference.units.size()) : std::make_shared<RowGroup>(*group);
+  auto grown = group == nullptr ? std::make_shared<RowGroup>(reference) : std::make_shared<RowGroup>(*group);
   STELE_RETURN_IF_ERROR(Decode(reference, missing, grown.get()));
   return grown;
 }

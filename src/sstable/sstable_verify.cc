@@ -113,7 +113,7 @@ absl::Status Verification::CheckWhole(uint64_t offset, uint64_t bytes, uint64_t 
 }
 
 absl::Status Verification::CheckGroup(const OpenSection& section, const GroupReference& reference) {
-  RowGroup group(reference.units.size());
+  RowGroup group(reference);
   for (size_t unit = 0; unit < reference.units.size(); ++unit) {
     const absl::Status status = LoadUnit(section, reference, unit, &group);
     if (status.ok()) continue;

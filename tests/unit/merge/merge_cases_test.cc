@@ -46,7 +46,8 @@ std::vector<Retention> RulesOf(const TextCase& text_case) {
 std::string RunCase(const TextCase& text_case) {
   if (text_case.command == "merge") return PrintAll(MergedInput(text_case).get());
   EXPECT_EQ(text_case.command, "retain");
-  RetentionPolicy policy{.rules = RulesOf(text_case), .now = text_case.number("now"), .drop_tombstones = text_case.has("drop")};
+  const std::vector<Retention> rules = RulesOf(text_case);
+  RetentionPolicy policy{.rules = rules, .now = text_case.number("now"), .drop_tombstones = text_case.has("drop")};
   if (text_case.has("partial")) {
     policy.partial = true;
     policy.newest_commit_time = text_case.number("commit");
