@@ -203,7 +203,9 @@ TEST_P(RoundTrip, SkipTo) {
     const OwnedRow& row = rows_[random_.Below(rows_.size())];
     const std::vector<OwnedCell> wanted = Projected(row.cells, map);
     auto cursor = NewCursor(Direction::kForward, map);
-    ASSERT_TRUE(cursor->SeekRow(row.row_key));
+    const bool is_positioned = cursor->SeekRow(row.row_key);
+    if (IsLeftOut(row, map, *cursor, is_positioned)) continue;
+    ASSERT_TRUE(is_positioned);
     std::vector<OwnedCell> got;
     OwnedCell column;
     size_t target = 0;
