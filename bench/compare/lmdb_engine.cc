@@ -62,12 +62,8 @@ class LmdbEngine {
 
   absl::Status Write(const RowData& row, bool sync) {
     if (sync && !syncs_) {
-      // Once, from the first synced write on: these workloads do nothing else afterwards. Under the lock, as threads may come together.
-      const std::lock_guard<std::mutex> lock(sync_mutex_);
-      const int code = syncs_ ? 0 : mdb_env_sync(environment_, 1);
-      if (code != 0) return StatusOf(code);
-      mdb_env_set_flags(environment_, MDB_NOSYNC, 0);
-      syncs_ = true;
+      const absl::Status began = BeginSyncing();
+      if (!began.ok()) return began;
     }
     MDB_txn* transaction = nullptr;
     int code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
@@ -147,6 +143,17 @@ class LmdbEngine {
   };
 
  private:
+  // Once, before the first synced commit: a workload that syncs does nothing else from there on. Its threads may come here together, and
+  // none of them has a transaction yet.
+  absl::Status BeginSyncing() {
+    const std::lock_guard<std::mutex> lock(sync_mutex_);
+    if (syncs_) return absl::OkStatus();
+    int code = mdb_env_sync(environment_, 1);
+    if (code == 0) code = mdb_env_set_flags(environment_, MDB_NOSYNC, 0);
+    if (code == 0) syncs_ = true;
+    return StatusOf(code);
+  }
+
   int PutRow(MDB_txn* transaction, const RowData& row, unsigned flags) {
     std::string key;
     AppendRowPrefix(&key, row.row_key);

@@ -1,11 +1,13 @@
 // bench/layout_lab/page.h: one decode unit, columnar inside: a head (counts, arrays, row keys) and the values.
 //
-// Format:    head: 4 fixed u32 (rows, cells, bytes of the part that finds a row, bytes of the shared key prefix), then packed arrays: key
-// ends, row ends;
-//            the prefix, the rests of the keys; packed arrays: columns, timestamps in a common unit (a varint before them), value ends.
-//            Then the values. What finds a row comes first, so that a lookup which fails reads one or two cache lines. A packed array is
-//            width (0, 1, 2, 4, 8), stride (varint), base (signed varint), then width bytes per element: element i = base + stride * i +
-//            rest i.
+// Format:    a head and values. The head begins with four u32: rows, cells, bytes of the part that finds a row, bytes all keys share.
+//            That part goes on with packed arrays of key ends and row ends, the shared prefix, and the rests of the keys. Packed arrays
+//            of columns, timestamps (a varint before them: the unit that divides all) and value ends follow, then the values.
+//            What finds a row comes first, so that a lookup reads few cache lines.
+//
+//            A packed array is width (0, 1, 2, 4, 8), stride (varint), base (signed varint), then width bytes per element;
+//            element i = base + stride * i + rest i.
+//
 // Errors:    a page is trusted: the lab reads back what it wrote and compares hashes of all cells.
 // Threads:   PageView is immutable.
 #pragma once

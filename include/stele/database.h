@@ -68,8 +68,8 @@ class Database {
   // Returns when no flush or compaction is due.
   absl::Status WaitForIdle();
   // Makes `directory` a copy of the database as it is now that can be opened by itself; hard links where the file system allows. Onto an
-  // older checkpoint of this database it adds what changed. FailedPrecondition if the directory holds anything else, or a checkpoint that
-  // was written to since. The copy of a "mem:" database is on disk.
+  // older checkpoint of this database it adds what changed, and one that was cut off there it begins anew. FailedPrecondition if the
+  // directory holds anything else, or a checkpoint that was opened for writing since. The copy of a "mem:" database is on disk.
   absl::Status Checkpoint(std::string_view directory) const;
   // Reads and checks every byte. Damage is listed in the report, and is not an error of this call.
   absl::StatusOr<VerifyReport> Verify() const;

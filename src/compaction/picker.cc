@@ -34,28 +34,44 @@ struct Run {
   uint64_t bytes = 0;
 };
 
-// How many references each file has: a shared file counts for each by its part, taken to be equal.
-using ReferenceCounts = std::map<uint64_t, uint64_t>;
+// A shared file counts for each of its parts alike. Parts that no tablet shows any more are dead, and stay on disk for the sake of the
+// others (engine rule 17).
+struct FileParts {
+  uint64_t shown = 0;  // references
+  uint64_t all = 0;    // tablets that its rows reach into, at least `shown`
+};
+using PartsByFile = std::map<uint64_t, FileParts>;  // by number
 
-ReferenceCounts CountReferences(const TableState& table) {
-  ReferenceCounts counts;
+size_t TabletOf(const TableState& table, const std::string& row_key) {
+  const auto after = std::upper_bound(table.tablets.begin(), table.tablets.end(), row_key,
+                                      [](const std::string& key, const Tablet& tablet) { return key < tablet.range.start; });
+  return static_cast<size_t>(after - table.tablets.begin()) - 1;  // the first tablet begins with the first row
+}
+
+PartsByFile CountParts(const TableState& table) {
+  PartsByFile parts;
   for (const Tablet& tablet : table.tablets) {
-    for (const SstableReference& reference : tablet.stack) ++counts[reference.file->number];
+    for (const SstableReference& reference : tablet.stack) {
+      FileParts& file = parts[reference.file->number];
+      const SstableSummary& summary = reference.file->summary;
+      if (file.shown++ == 0) file.all = TabletOf(table, summary.last_row) - TabletOf(table, summary.first_row) + 1;
+      file.all = std::max(file.all, file.shown);
+    }
   }
-  return counts;
+  return parts;
 }
 
-uint64_t BytesOf(const SstableReference& reference, const ReferenceCounts& counts) {
-  return std::max<uint64_t>(1, reference.file->summary.file_bytes / counts.at(reference.file->number));
+uint64_t BytesOf(const SstableReference& reference, const PartsByFile& parts) {
+  return std::max<uint64_t>(1, reference.file->summary.file_bytes / parts.at(reference.file->number).all);
 }
 
-std::vector<Group> GroupsOf(const Tablet& tablet, const ReferenceCounts& counts) {
+std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts) {
   std::vector<Group> groups;
   for (size_t i = 0; i < tablet.stack.size(); ++i) {
     const SstableReference& reference = tablet.stack[i];
     if (i == 0 || reference.sequence_last < tablet.stack[i - 1].sequence_first) groups.push_back({i, i, 0});
     groups.back().end = i + 1;
-    groups.back().bytes += BytesOf(reference, counts);
+    groups.back().bytes += BytesOf(reference, parts);
   }
   return groups;
 }
@@ -95,12 +111,15 @@ std::optional<Run> FindDropRun(const Tablet& tablet, const TableDefinition& defi
 }
 
 // What the whole stack would give back; bytes are the dead ones.
-std::optional<Run> FindMajorRun(const Tablet& tablet, const TableDefinition& definition, const ReferenceCounts& counts, int64_t now) {
+std::optional<Run> FindMajorRun(const Tablet& tablet, const TableDefinition& definition, const PartsByFile& parts, int64_t now) {
   uint64_t bytes = 0;
   uint64_t dead_bytes = 0;
   for (const SstableReference& reference : tablet.stack) {
-    bytes += BytesOf(reference, counts);
-    dead_bytes += EstimateDeadBytes(*reference.file, definition, now) / counts.at(reference.file->number);
+    const FileParts& file = parts.at(reference.file->number);
+    const uint64_t held_bytes = std::max<uint64_t>(1, reference.file->summary.file_bytes / file.shown);
+    bytes += held_bytes;
+    dead_bytes += held_bytes - std::min(held_bytes, BytesOf(reference, parts));
+    dead_bytes += EstimateDeadBytes(*reference.file, definition, now) / file.all;
   }
   if (dead_bytes == 0 || static_cast<double>(dead_bytes) < kDeadShareMin * static_cast<double>(bytes)) return std::nullopt;
   return Run{0, tablet.stack.size(), dead_bytes};
@@ -140,7 +159,7 @@ class Candidates {
   uint64_t major_dead_bytes_ = 0;
 };
 
-void OfferTablet(const TableState& table, size_t tablet_index, const ReferenceCounts& counts, int64_t now, Candidates* candidates) {
+void OfferTablet(const TableState& table, size_t tablet_index, const PartsByFile& parts, int64_t now, Candidates* candidates) {
   const Tablet& tablet = table.tablets[tablet_index];
   const TableDefinition& definition = *table.definition;
   const auto choice = [&](ChoiceKind kind, size_t begin, size_t end, std::string reason) {
@@ -149,7 +168,7 @@ void OfferTablet(const TableState& table, size_t tablet_index, const ReferenceCo
   if (const std::optional<Run> run = FindDropRun(tablet, definition, now); run.has_value()) {
     candidates->OfferDrop(choice(ChoiceKind::kDropFiles, run->begin, run->end, "all of it is condemned"));
   }
-  const std::vector<Group> groups = GroupsOf(tablet, counts);
+  const std::vector<Group> groups = GroupsOf(tablet, parts);
   if (const std::optional<Run> run = FindMergeRun(groups); run.has_value()) {
     const size_t begin = groups[run->begin].begin;
     const size_t end = groups[run->end - 1].end;
@@ -157,7 +176,7 @@ void OfferTablet(const TableState& table, size_t tablet_index, const ReferenceCo
     std::string reason = fmt::format("{} of alike size, {} bytes", run->end - run->begin, run->bytes);
     candidates->OfferMerge(choice(whole ? ChoiceKind::kMajor : ChoiceKind::kMerge, begin, end, std::move(reason)), run->bytes);
   }
-  if (const std::optional<Run> run = FindMajorRun(tablet, definition, counts, now); run.has_value()) {
+  if (const std::optional<Run> run = FindMajorRun(tablet, definition, parts, now); run.has_value()) {
     candidates->OfferMajor(choice(ChoiceKind::kMajor, run->begin, run->end, fmt::format("about {} bytes are dead", run->bytes)),
                            run->bytes);
   }
@@ -180,10 +199,10 @@ uint64_t MergeDebtBytes(std::vector<Group> groups) {
 std::optional<Choice> PickCompaction(const PickerInput& input) {
   Candidates candidates;
   for (const auto& [table_id, table] : input.version->tables) {
-    const ReferenceCounts counts = CountReferences(*table);
+    const PartsByFile parts = CountParts(*table);
     for (size_t i = 0; i < table->tablets.size(); ++i) {
       if (table->tablets[i].stack.empty() || input.busy.contains({table_id, i})) continue;
-      OfferTablet(*table, i, counts, input.now, &candidates);
+      OfferTablet(*table, i, parts, input.now, &candidates);
     }
   }
   return candidates.Best();
@@ -192,8 +211,8 @@ std::optional<Choice> PickCompaction(const PickerInput& input) {
 uint64_t CompactionDebtBytes(const Version& version) {
   uint64_t debt_bytes = 0;
   for (const auto& [table_id, table] : version.tables) {
-    const ReferenceCounts counts = CountReferences(*table);
-    for (const Tablet& tablet : table->tablets) debt_bytes += MergeDebtBytes(GroupsOf(tablet, counts));
+    const PartsByFile parts = CountParts(*table);
+    for (const Tablet& tablet : table->tablets) debt_bytes += MergeDebtBytes(GroupsOf(tablet, parts));
   }
   return debt_bytes;
 }

@@ -11,6 +11,7 @@
 #include "base/checksum.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "db/checkpoint_target.h"
 #include "db/engine.h"
 #include "flush/flush_job.h"
 #include "io/file_names.h"
@@ -53,35 +54,21 @@ class CheckpointWriter {
   }
 
  private:
-  // Makes or checks the directory, and locks it. Changes nothing in one that is refused.
   absl::Status Prepare() {
-    STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectDirectory(fs_, directory_));
-    if (state == DirectoryState::kMissing) {
-      STELE_RETURN_IF_ERROR(fs_->CreateDirectory(directory_));
-      STELE_RETURN_IF_ERROR(fs_->SyncDirectory(ParentDirectory(directory_)));
-    }
-    STELE_ASSIGN_OR_RETURN(lock_, fs_->Lock(JoinPath(directory_, kLockName), LockMode::kExclusive, "a checkpoint being written"));
-    if (state != DirectoryState::kDatabase) return absl::OkStatus();
-    STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered old, ManifestLog::Recover(fs_, directory_, /*read_only=*/true));
-    if (old.database_id != CheckpointId(engine_.database_id)) {
-      return FailedPrecondition("{} holds another database; give an empty directory or an older checkpoint of this one", directory_);
-    }
-    uint64_t records = 0;
-    STELE_RETURN_IF_ERROR(
-        ReadLog(
-            {.file_system = fs_, .directory = directory_, .database_id = old.database_id, .oldest_segment = old.version->oldest_segment},
-            [&records](uint64_t, std::string_view) {
-              ++records;
-              return absl::OkStatus();
-            })
-            .status());
+    STELE_ASSIGN_OR_RETURN(CheckpointTarget target, TakeCheckpointTarget(fs_, directory_, CheckpointId(engine_.database_id)));
+    lock_ = std::move(target.lock);
+    if (target.older == nullptr) return absl::OkStatus();
     const auto ours = point_.view->version->Files();
-    for (const auto& [number, file] : old.version->Files()) {
+    for (const auto& [number, file] : target.older->Files()) {
       const auto it = ours.find(number);
-      if (it != ours.end() && it->second->summary.file_id == file->summary.file_id) present_.insert(number);
-      if (it != ours.end() && it->second->summary.file_id != file->summary.file_id) records = 1;
+      if (it == ours.end()) continue;
+      if (it->second->summary.file_id != file->summary.file_id) {
+        return FailedPrecondition("{} is a checkpoint of another course of this database; give an empty directory", directory_);
+      }
+      // One that is gone or was cut is brought again.
+      const absl::StatusOr<FileInfo> info = fs_->Stat(JoinPath(directory_, SstableName(number)));
+      if (info.ok() && info->bytes == file->summary.file_bytes) present_.insert(number);
     }
-    if (records > 0) return FailedPrecondition("{} was written to since it was made; give an empty directory", directory_);
     return absl::OkStatus();
   }
 

@@ -5,8 +5,10 @@
 //            the copy depends on no log record, and the original is only read.
 // Incremental: onto an older checkpoint of the same database files that are there already stay; files it no longer needs go. The copy's
 //            database id follows from the original's, which is how it is known again.
-// Errors:    FailedPrecondition for a directory that holds anything but an older checkpoint of this database that was not written to since;
-//            nothing of it is changed then.
+// Crash:     leaves the older checkpoint or the new one; of a first one nothing that opens, and a mark by which the next try knows that it
+//            may begin anew there (db/checkpoint_target.h).
+// Errors:    FailedPrecondition for a directory that holds anything but an older checkpoint of this database that nobody opened for
+//            writing, or an unfinished one; nothing of it is changed then.
 // Threads:   thread-safe; two checkpoints into one directory exclude each other by its lock.
 #pragma once
 

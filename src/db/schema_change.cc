@@ -118,7 +118,10 @@ absl::Status CompactTablet(Engine& engine, uint32_t table_id, size_t tablet_inde
       break;
     }
     const size_t stack_size = table->tablets[tablet_index].stack.size();
-    if (stack_size == 0) break;
+    if (stack_size == 0) {
+      status = absl::OkStatus();  // perhaps all of it was dropped while a job ran, which was Aborted then
+      break;
+    }
     const Choice choice{.kind = ChoiceKind::kMajor,
                         .table_id = table_id,
                         .tablet_index = tablet_index,

@@ -6,6 +6,7 @@
 // 000012.log          a segment of the commit log
 // 000013.sst          an SSTable
 // *.tmp               being made; removed at open
+// CHECKPOINT.tmp      a checkpoint was begun here and is not finished
 // Numbers are unique over all kinds within a database and never reused by another file (a recycled segment is renamed to its new number).
 #pragma once
 
@@ -24,6 +25,7 @@ struct FileName {
 
 inline constexpr std::string_view kCurrentName = "CURRENT";
 inline constexpr std::string_view kLockName = "LOCK";
+inline constexpr std::string_view kCheckpointMarkName = "CHECKPOINT.tmp";
 std::string ManifestName(uint64_t number);
 std::string SegmentName(uint64_t number);
 std::string SstableName(uint64_t number);

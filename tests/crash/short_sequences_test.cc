@@ -15,7 +15,7 @@
 #include "io/crash_file_system.h"
 #include "support/db_crash_check.h"
 #include "support/db_workload.h"
-#include "support/io_sync_observer.h"
+#include "support/io_observed_file_system.h"
 
 namespace stele::internal {
 namespace {
@@ -62,7 +62,9 @@ class ShortRun {
   void TakeImages();
 
   CrashFileSystem files_;
-  SyncObserver observer_{&files_, [this] { TakeImages(); }};
+  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string&) {
+                                 if (kind == CallKind::kSync || kind == CallKind::kSyncDirectory) TakeImages();
+                               }};
   std::vector<std::string> states_;
   size_t durable_ = 0;
   CheckpointProgress checkpoints_;
@@ -70,7 +72,7 @@ class ShortRun {
   std::vector<Image> pending_;
   uint64_t images_ = 0;
   uint64_t copies_opened_ = 0;
-  WorkloadDatabase database_{&observer_};  // after what its last sync uses
+  WorkloadDatabase database_{&observed_};  // after what its last sync uses
   Snapshot snapshot_;
   std::string snapshot_rows_;
 };

@@ -251,6 +251,28 @@ plant(
      "record.good = true;"),
 )
 
+RULES = ["unit_db --gtest_filter=EngineRules*"]
+plant(
+    "commit", RULES, "src/db/committer.cc",
+    ("a row written since it was read is passed over (rule 5)", "if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return", "if (false) return"),
+    ("a memtable frozen since the row was read is passed over (rule 5)", "if (active != condition.active) return", "if (false) return"),
+    ("a schema changed since the batch was made is passed over (rule 5)", "waiter.request.schema_generation != schema_generation()", "false"),
+)
+plant(
+    "commit", RULES, "src/db/schema_change.cc",
+    ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));", ""),
+    ("Compact answers what a discarded job answered", "status = absl::OkStatus();  // perhaps", "// perhaps"),
+)
+plant(
+    "commit", RULES, "src/db/jobs.cc",
+    ("a compaction under an old schema is installed (rule 6)", 'it->second->definition->epoch != epoch) return Aborted("the schema changed meanwhile");', 'false) return Aborted("never");'),
+    ("a job's ranks are judged at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,", ".newest_commit_time = engine.clock.Now(),"),
+)
+plant(
+    "commit", RULES, "src/manifest/stack_edits.cc",
+    ("a job that finishes after an excision is installed (rule 14)", "a.range == b.range &&", "true &&"),
+)
+
 MODEL = ["model_test --gtest_filter=*AnswersAsTheReference"]
 plant(
     "model", MODEL, "src/db/jobs.cc",

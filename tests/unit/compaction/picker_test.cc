@@ -24,11 +24,12 @@ KeyRange ParseRange(const std::string& text) {
   return {text.substr(0, dots), end, end.empty()};
 }
 
-// "file 7 bytes=100 [rows=a..c] [cells=10] [tombstones=0] [row_tombstones=0] [family=1] [min=0] [max=0] [versions=1] [commit=0] [same]":
-// a reference, newest first. `same` is of the interval before it; a number that came before is the same file.
+// "file 7 bytes=100 [rows=a..c] [keys=a..c] [cells=10] [tombstones=0] [row_tombstones=0] [family=1] [min=0] [max=0] [versions=1] [commit=0]
+// [same]": a reference, newest first. `same` is of the interval before it; a number that came before is the same file. Its first and last
+// row are those of the tablets that show it, or `keys`.
 class StackReader {
  public:
-  SstableReference Read(const std::string& line) {
+  SstableReference Read(const std::string& line, const KeyRange& tablet) {
     std::istringstream in(line);
     std::string word;
     uint64_t number = 0;
@@ -38,7 +39,9 @@ class StackReader {
     const auto value = [&](const char* name, int64_t otherwise) { return values.count(name) == 0 ? otherwise : std::stoll(values[name]); };
     std::shared_ptr<SstableFile>& file = files_[number];
     if (file == nullptr) {
-      file = std::make_shared<SstableFile>(TestFile(number, "a", "z"));
+      file = std::make_shared<SstableFile>(TestFile(number, RowsIn(tablet).start, RowsIn(tablet).end));
+      if (values.count("keys") != 0) file->summary.first_row = ParseRange(values["keys"]).start;
+      if (values.count("keys") != 0) file->summary.last_row = ParseRange(values["keys"]).end;
       file->newest_commit_time = value("commit", 0);
       SstableSummary& summary = file->summary;
       FamilySummary& family = summary.families[0];
@@ -53,11 +56,18 @@ class StackReader {
       summary.row_tombstones = static_cast<uint64_t>(value("row_tombstones", 0));
       summary.tombstones = family.tombstones + summary.row_tombstones;
     }
+    file->summary.last_row = std::max(file->summary.last_row, RowsIn(tablet).end);
     if (values.count("same") == 0) sequence_ -= 10;
     return {file, values.count("rows") == 0 ? KeyRange::All() : ParseRange(values["rows"]), sequence_, sequence_ + 5};
   }
 
  private:
+  // The first and the last row, among single letters, of a tablet.
+  static KeyRange RowsIn(const KeyRange& tablet) {
+    const std::string last = tablet.unbounded_end ? "z" : std::string(1, static_cast<char>(tablet.end[0] - 1));
+    return {tablet.start.empty() ? "a" : tablet.start, last, false};
+  }
+
   std::map<uint64_t, std::shared_ptr<SstableFile>> files_;
   uint64_t sequence_ = 100'000;
 };
@@ -79,7 +89,7 @@ std::string RunCase(const TextCase& text_case) {
       continue;
     }
     if (table->tablets.empty()) table->tablets.push_back({KeyRange::All(), {}});
-    table->tablets.back().stack.push_back(stack_reader.Read(line));
+    table->tablets.back().stack.push_back(stack_reader.Read(line, table->tablets.back().range));
   }
   Version version;
   version.tables[1] = table;
@@ -94,7 +104,14 @@ TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }
 // What a job does to the statistics it was chosen by, at worst: it drops just what it must.
 SstableFile Merged(uint64_t number, const std::vector<SstableReference>& inputs, const TableDefinition& definition, bool reaches_end,
                    int64_t now) {
-  SstableFile output = TestFile(number, "a", "z");
+  std::string first_row = inputs.front().range.start;
+  std::string last_row;
+  for (const SstableReference& input : inputs) {
+    const std::string& end = input.range.end;
+    first_row = std::min(first_row, input.range.start);
+    last_row = std::max(last_row, end.ends_with('\0') ? end.substr(0, end.size() - 1) : input.range.start);
+  }
+  SstableFile output = TestFile(number, first_row, last_row);
   SstableSummary& summary = output.summary;
   summary.families.clear();
   summary.cells = summary.logical_bytes = summary.file_bytes = 0;

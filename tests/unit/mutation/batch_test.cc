@@ -137,7 +137,10 @@ TEST(Batch, RefusesOperationsOutOfBounds) {
   BatchOp negative = set;
   negative.timestamp = -1;
   EXPECT_FALSE(Reads(Encoded(negative)));
-  EXPECT_FALSE(Reads(std::string_view("\x04", 1)));
+  std::string unknown_kind = Encoded(set);
+  unknown_kind[0] = static_cast<char>(CellKind::kSet) + 1;
+  EXPECT_FALSE(Reads(unknown_kind));
+  EXPECT_FALSE(Reads(Encoded(set) + Encoded(set))) << "more than the row says it has";
 }
 
 TEST(Batch, RefusesRowKeysOutOfBounds) {

@@ -66,6 +66,12 @@ TEST(AppendMutation, DigestRow2ServerTimeIsCutToTheGranularity) {
   EXPECT_EQ(PrintBatch(writer.Finish()), "r a:q @0 = v\n") << "a clock before 1970";
 }
 
+TEST(AppendMutation, AClockBefore1970StampsZero) {
+  BatchWriter writer;
+  ASSERT_EQ(AppendMutation(RowMutation("r").SetCell("a", "q", "v"), SmallSchema(), -5'000, &writer), absl::OkStatus());
+  EXPECT_EQ(PrintBatch(writer.Finish()), "r a:q @0 = v\n");
+}
+
 TEST(AppendMutation, RangesBecomeInclusive) {
   const auto deleted = [](TimestampRange range) { return Appended(RowMutation("r").DeleteFromColumn("a", "q", range)); };
   EXPECT_EQ(deleted({Micros(2'000), Micros(3'000)}), "r a:q DELETE [2000,2999]\n");

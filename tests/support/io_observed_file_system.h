@@ -1,6 +1,6 @@
-// tests/support/io_sync_observer.h: a file system that tells when something became durable: after each sync of a file or a directory.
+// tests/support/io_observed_file_system.h: a file system that tells of what was just done: for tests that crash, write or drop in between.
 //
-// Threads:   as the file system below it; the callback runs on the thread that synced.
+// Threads:   as the file system below it; the callback runs on the thread that made the call, and may use the file system itself.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,22 @@
 #include <utility>
 #include <vector>
 
+#include "io/crash_policy.h"
 #include "io/file_system.h"
 
 namespace stele::internal {
 
-class SyncObserver final : public FileSystem {
+class ObservedFileSystem final : public FileSystem {
  public:
-  SyncObserver(FileSystem* below, std::function<void()> on_sync) : below_(below), on_sync_(std::move(on_sync)) {}
+  // Told after each kCreate, kRead, kSync and kSyncDirectory that went well.
+  using Observer = std::function<void(CallKind kind, const std::string& path)>;
+  ObservedFileSystem(FileSystem* below, Observer observer) : below_(below), observer_(std::move(observer)) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to) override { return below_->Rename(from, to); }
   absl::Status Remove(const std::string& path) override { return below_->Remove(path); }
   absl::Status Link(const std::string& from, const std::string& to) override { return below_->Link(from, to); }
-  absl::Status SyncDirectory(const std::string& directory) override { return Told(below_->SyncDirectory(directory)); }
+  absl::Status SyncDirectory(const std::string& directory) override;
   absl::Status CreateDirectory(const std::string& directory) override { return below_->CreateDirectory(directory); }
   absl::Status RemoveDirectory(const std::string& directory) override { return below_->RemoveDirectory(directory); }
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override { return below_->List(directory); }
@@ -33,13 +36,8 @@ class SyncObserver final : public FileSystem {
  private:
   class ObservedFile;
 
-  absl::Status Told(absl::Status status) const {
-    if (status.ok()) on_sync_();
-    return status;
-  }
-
   FileSystem* const below_;
-  const std::function<void()> on_sync_;
+  const Observer observer_;
 };
 
 }  // namespace stele::internal

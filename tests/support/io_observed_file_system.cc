@@ -1,0 +1,43 @@
+#include "support/io_observed_file_system.h"
+
+#include "base/status.h"
+
+namespace stele::internal {
+
+class ObservedFileSystem::ObservedFile final : public File {
+ public:
+  ObservedFile(const Observer* observer, std::unique_ptr<File> file) : observer_(*observer), file_(std::move(file)) {}
+  absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
+    STELE_ASSIGN_OR_RETURN(const size_t got, file_->Read(offset, bytes, out));
+    observer_(CallKind::kRead, path());
+    return got;
+  }
+  absl::Status Write(uint64_t offset, std::string_view bytes) override { return file_->Write(offset, bytes); }
+  absl::Status Sync() override {
+    STELE_RETURN_IF_ERROR(file_->Sync());
+    observer_(CallKind::kSync, path());
+    return absl::OkStatus();
+  }
+  absl::Status Truncate(uint64_t bytes) override { return file_->Truncate(bytes); }
+  absl::Status Allocate(uint64_t bytes) override { return file_->Allocate(bytes); }
+  absl::StatusOr<uint64_t> Size() const override { return file_->Size(); }
+  const std::string& path() const override { return file_->path(); }
+
+ private:
+  const Observer& observer_;
+  const std::unique_ptr<File> file_;
+};
+
+absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::Open(const std::string& path, OpenMode mode) {
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, below_->Open(path, mode));
+  if (mode == OpenMode::kCreate) observer_(CallKind::kCreate, path);
+  return std::make_unique<ObservedFile>(&observer_, std::move(file));
+}
+
+absl::Status ObservedFileSystem::SyncDirectory(const std::string& directory) {
+  STELE_RETURN_IF_ERROR(below_->SyncDirectory(directory));
+  observer_(CallKind::kSyncDirectory, directory);
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal

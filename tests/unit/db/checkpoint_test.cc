@@ -1,0 +1,162 @@
+// What a checkpoint is written over: an older one that nobody changed, one that was cut off; and nothing else, not a byte of it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "db/engine.h"
+#include "io/crash_file_system.h"
+#include "io/file_names.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+using Contents = std::map<std::string, std::string>;
+
+Contents ContentsOf(FileSystem* files, const std::string& directory) {
+  Contents contents = ReadDirectory(files, directory).value_or(Contents{{"unreadable", ""}});
+  contents.erase(std::string(kLockName));
+  return contents;
+}
+
+absl::Status Write(WorkloadDatabase& database, std::string row) {
+  absl::StatusOr<Table> table = database.database().OpenTable("t");
+  if (!table.ok()) return table.status();
+  return table->Apply(RowMutation(std::move(row)).SetCell("f", "q", Timestamp::FromMicros(1000), "v"));
+}
+
+// A database with a table, an SSTable and a row in the memtable.
+absl::Status Fill(WorkloadDatabase& database) {
+  if (absl::Status opened = database.Open(); !opened.ok()) return opened;
+  absl::StatusOr<Table> table = database.database().CreateTable("t", Schema().AddFamily("f"));
+  if (!table.ok()) return table.status();
+  if (absl::Status status = Write(database, "a"); !status.ok()) return status;
+  if (absl::Status status = table->Flush(); !status.ok()) return status;
+  return Write(database, "b");
+}
+
+std::string TextOf(FileSystem* files, const std::string& directory) {
+  EngineOptions options = SmallEngineOptions(files);
+  options.database.read_only = true;
+  WorkloadDatabase database(options, directory);
+  const absl::Status opened = database.Open();
+  return opened.ok() ? DumpDatabase(database.database()).value_or("unreadable") : opened.ToString();
+}
+
+class CheckpointTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(Fill(database_), absl::OkStatus()); }
+
+  void ExpectRefused(const std::string& directory) {
+    const Contents before = ContentsOf(&files_, directory);
+    const absl::Status refused = database_.database().Checkpoint(directory);
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+    EXPECT_TRUE(ContentsOf(&files_, directory) == before) << "changed though refused";
+  }
+
+  CrashFileSystem files_;
+  WorkloadDatabase database_{&files_};
+};
+
+// Regression: a change that leaves no log record was taken for none, and lost.
+TEST_F(CheckpointTest, ACopyOfWhichOnlyTheSchemaChangedIsNotWrittenOver) {
+  ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+  {
+    WorkloadDatabase copy(&files_, "/copy");
+    ASSERT_EQ(copy.Open(), absl::OkStatus());
+    ASSERT_TRUE(copy.database().CreateTable("mine", Schema().AddFamily("f")).ok());
+  }
+  ExpectRefused("/copy");
+  const auto killed = files_.Crash(CrashPolicy::KilledProcess(), 1);
+  EXPECT_NE(TextOf(killed.get(), "/copy").find("mine"), std::string::npos);
+}
+
+TEST_F(CheckpointTest, ACopyThatWasOpenedForWritingAndKilledIsNotWrittenOver) {
+  ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+  const auto image = [&] {
+    WorkloadDatabase copy(&files_, "/copy");
+    EXPECT_EQ(copy.Open(), absl::OkStatus());
+    return files_.Crash(CrashPolicy::KilledProcess(), 1);
+  }();
+  WorkloadDatabase original(image.get());
+  ASSERT_EQ(original.Open(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsFailedPrecondition(original.database().Checkpoint("/copy")));
+}
+
+TEST_F(CheckpointTest, AFileThatTheOlderCopyLostIsBroughtAgain) {
+  ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+  for (const auto& [name, bytes] : ContentsOf(&files_, "/copy")) {
+    if (ParseFileName(name)->type == FileType::kSstable) {
+      ASSERT_EQ(files_.Remove(JoinPath("/copy", name)), absl::OkStatus());
+    }
+  }
+  ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+  EXPECT_EQ(TextOf(&files_, "/copy"), DumpDatabase(database_.database()).value_or(""));
+}
+
+TEST_F(CheckpointTest, WhatIsNotOursIsRefusedAndUntouched) {
+  const std::vector<Contents> cases = {
+      {{"CHECKPOINT.tmp", "a checkpoint with database id 0000000000000000 was begun here and is not finished\n"},
+       {"000004.sst", "other's"}},
+      {{"000004.sst", "no mark"}},
+      {{"CHECKPOINT.tmp", ""}, {"000004.sst", "no text in the mark"}},
+      {{"notes.txt", "mine"}},
+  };
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const std::string directory = fmt::format("/foreign{}", i);
+    ASSERT_EQ(files_.CreateDirectory(directory), absl::OkStatus());
+    for (const auto& [name, bytes] : cases[i]) ASSERT_EQ(files_.WriteFile(JoinPath(directory, name), bytes), absl::OkStatus());
+    ExpectRefused(directory);
+    EXPECT_TRUE(absl::IsNotFound(files_.Stat(JoinPath(directory, kLockName)).status())) << directory;
+  }
+}
+
+// With files of a stranger's beside the mark, or a CURRENT, an unfinished copy is not ours to remove.
+TEST_F(CheckpointTest, AnUnfinishedCopyWithSomethingElseInItIsRefused) {
+  files_.FailKind(CallKind::kLink, 1, Fault{.error_number = EIO});
+  files_.FailKind(CallKind::kCreate, 3, Fault{.error_number = EIO, .path_part = "/copy"});
+  ASSERT_FALSE(database_.database().Checkpoint("/copy").ok());
+  ASSERT_TRUE(ContentsOf(&files_, "/copy").contains("CHECKPOINT.tmp"));
+  for (const char* name : {"notes.txt", "CURRENT"}) {
+    const std::string path = JoinPath("/copy", name);
+    ASSERT_EQ(files_.WriteFile(path, "MANIFEST-000001\n"), absl::OkStatus());
+    ExpectRefused("/copy");
+    ASSERT_EQ(files_.Remove(path), absl::OkStatus());
+  }
+  EXPECT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
+}
+
+// A crash at any call of a first checkpoint, and of a second onto the first: the next try succeeds, whatever is left.
+TEST(CheckpointCrashTest, TheNextTryAfterACrashSucceeds) {
+  int images = 0;
+  for (const bool onto_older : {false, true}) {
+    for (uint64_t call = 1;; ++call) {
+      CrashFileSystem files;
+      WorkloadDatabase database(&files);
+      ASSERT_EQ(Fill(database), absl::OkStatus());
+      if (onto_older) {
+        ASSERT_EQ(database.database().Checkpoint("/copy"), absl::OkStatus());
+        ASSERT_EQ(Write(database, "c"), absl::OkStatus());
+      }
+      ASSERT_EQ(database.database().Sync(), absl::OkStatus());
+      files.SetCrashAtCall(files.calls() + call);
+      const bool finished = database.database().Checkpoint("/copy").ok();
+      for (uint64_t seed = 1; seed <= 8; ++seed, ++images) {
+        const CrashPolicy policy = seed == 1   ? CrashPolicy::KilledProcess()
+                                   : seed == 2 ? CrashPolicy::DropUnsynced()
+                                               : CrashPolicy::Random(seed);
+        const auto image = files.Crash(policy, seed * 1000 + call);
+        WorkloadDatabase again(image.get());
+        ASSERT_EQ(again.Open(), absl::OkStatus());
+        ASSERT_EQ(again.database().Checkpoint("/copy"), absl::OkStatus()) << "call " << call << " seed " << seed << " older " << onto_older;
+        ASSERT_EQ(TextOf(image.get(), "/copy"), DumpDatabase(again.database()).value_or("")) << "call " << call << " seed " << seed;
+        EXPECT_FALSE(ContentsOf(image.get(), "/copy").contains("CHECKPOINT.tmp"));
+      }
+      if (finished) break;
+      ASSERT_LT(call, 200u);
+    }
+  }
+  EXPECT_GT(images, 300);
+}
+
+}  // namespace
+}  // namespace stele::internal

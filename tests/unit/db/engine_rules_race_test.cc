@@ -1,0 +1,228 @@
+// Engine rules about what happens in between: a write between another's reading and its commit, an excision or a schema change between a
+// job's reading and its install. On one thread: the file system calls back in the middle.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/status.h"
+#include "db/engine.h"
+#include "db/jobs.h"
+#include "io/mem_file_system.h"
+#include "support/db_workload.h"
+#include "support/io_observed_file_system.h"
+
+namespace stele::internal {
+namespace {
+
+Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
+
+class EngineRulesRaceTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Open(); }
+
+  void Open() {
+    database_.reset();
+    EngineOptions options = SmallEngineOptions(&observed_);
+    options.database.clock = clock_;
+    database_ = std::make_unique<WorkloadDatabase>(std::move(options), "/db");
+    ASSERT_EQ(database_->Open(), absl::OkStatus());
+  }
+  Engine& engine() { return database_->engine(); }
+  Table Create(const GcRule& rule) {
+    return database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g")).value_or(Table());
+  }
+  Table Find() { return database_->database().OpenTable("t").value_or(Table()); }
+  uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
+  static absl::Status Set(Table table, std::string row, int64_t millis) {
+    return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", At(millis), fmt::format("{}", millis)));
+  }
+  // Once, at the next such call on an SSTable.
+  void Between(CallKind kind, std::function<void()> act) {
+    kind_ = kind;
+    act_ = std::move(act);
+  }
+  bool happened() const { return act_ == nullptr; }
+  static std::string Text(const Table& table, const ReadOptions& options = {}) { return DumpTable(table, options).value_or("unreadable"); }
+
+ private:
+  MemFileSystem files_;
+  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string& path) {
+                                 if (act_ == nullptr || kind != kind_ || path.find(".sst") == std::string::npos) return;
+                                 std::exchange(act_, nullptr)();
+                               }};
+  CallKind kind_ = CallKind::kRead;
+  std::function<void()> act_;
+
+ protected:
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(At(1'000'000));
+  std::unique_ptr<WorkloadDatabase> database_;
+};
+
+// Rule 5: a ranged delete reads what its rule condemns before it commits. A write of the row in between is not passed over: it condemned
+// version 2, which must not come back.
+TEST_F(EngineRulesRaceTest, Rule5AWriteBetweenReadingAndCommitIsSeen) {
+  for (const bool frozen : {false, true}) {
+    Table table = Create(GcRule::MaxNumVersions(2));
+    for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+    Between(CallKind::kRead, [&] {
+      EXPECT_EQ(Set(table, "r", 4), absl::OkStatus());
+      // Then the memtable that the commit goes into is not the one that the row was looked up in.
+      if (frozen) engine().state.Freeze(TableId());
+    });
+    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)})), absl::OkStatus());
+    ASSERT_TRUE(happened());
+    EXPECT_EQ(Text(table), "r f:q@4000=4\n") << (frozen ? "with a new memtable" : "");
+    ASSERT_EQ(table.Compact(), absl::OkStatus());
+    EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@4000=4\n");
+    ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
+  }
+}
+
+// Rule 5: a schema change between a writer's look at the schema and its commit is not passed over either.
+TEST_F(EngineRulesRaceTest, Rule5ASchemaChangeBetweenReadingAndCommitIsSeen) {
+  Table table = Create(GcRule::MaxNumVersions(2));
+  for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  Between(CallKind::kRead, [&] { EXPECT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g")}), absl::OkStatus()); });
+  const auto mutation = RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)}).SetCell("g", "q", At(1), "v");
+  EXPECT_TRUE(absl::IsNotFound(table.Apply(mutation)));
+  ASSERT_TRUE(happened());
+  EXPECT_EQ(Text(table), "r f:q@3000=3\nr f:q@2000=2\n") << "half of a refused mutation";
+}
+
+// Rule 6: what a job wrote under another schema is thrown away; it runs once more.
+TEST_F(EngineRulesRaceTest, Rule6AJobUnderAnOldSchemaIsDiscarded) {
+  Table table = Create(GcRule::MaxNumVersions(1));
+  for (const int64_t millis : {1, 2}) {
+    ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation("r").SetCell("g", "q", At(millis), "g")), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+  Between(CallKind::kCreate, [&] {
+    EXPECT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g"), FamilyChange::Create({.name = "g"})}), absl::OkStatus());
+  });
+  ASSERT_EQ(table.Compact(), absl::OkStatus());
+  ASSERT_TRUE(happened());
+  EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@2000=2\n");
+  table = Table();
+  Open();
+  EXPECT_EQ(Text(Find(), {.apply_gc = false}), "r f:q@2000=2\n");
+}
+
+// Rule 9's trap: version 1 has rank 2 in the memtable, but a newer delete outside of it took version 2 away before version 1 grew old, so
+// that its rank is 1 and the intersection never condemned it.
+TEST_F(EngineRulesRaceTest, Rule9AFlushJudgesRanksAtItsNewestCommit) {
+  Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
+  ASSERT_EQ(Set(table, "r", 999'998), absl::OkStatus());
+  ASSERT_EQ(Set(table, "r", 999'999), absl::OkStatus());
+  engine().state.Freeze(TableId());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(999'999), At(1'000'000)})), absl::OkStatus());
+  clock_->Advance(std::chrono::hours(1));
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  EXPECT_EQ(Text(table), "r f:q@999998000=999998\n");
+}
+
+TEST_F(EngineRulesRaceTest, Rule9ACompactionJudgesRanksAtItsNewestCommit) {
+  Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
+  for (const int64_t millis : {999'998, 999'999}) {
+    ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(999'999), At(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  clock_->Advance(std::chrono::hours(1));
+  const std::shared_ptr<const ReadView> view = engine().state.view();
+  ASSERT_EQ(view->Find(TableId())->tablets[0].stack.size(), 3u);
+  const Choice older_two{.kind = ChoiceKind::kMerge, .table_id = TableId(), .input_begin = 1, .input_end = 3};
+  const std::atomic<bool> stop{false};
+  ASSERT_EQ(RunChoice(engine(), view, older_two, &stop, engine().background->counters()), absl::OkStatus());
+  ASSERT_EQ(engine().state.view()->Find(TableId())->tablets[0].stack.size(), 2u);
+  EXPECT_EQ(Text(table), "r f:q@999998000=999998\n");
+}
+
+// Rule 14: a compaction read its inputs before an excision and would be installed after it. Its output is thrown away, or what was dropped
+// comes back.
+TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionIsDiscarded) {
+  for (const bool whole : {false, true}) {
+    Table table = Create(GcRule::None());
+    for (const int64_t millis : {1, 2}) {
+      for (const char* row : {"a", "b", "c"}) ASSERT_EQ(Set(table, row, millis), absl::OkStatus());
+      ASSERT_EQ(table.Flush(), absl::OkStatus());
+    }
+    // At the sync all of the output is written: the job ends with what it read before.
+    Between(CallKind::kSync, [&] { EXPECT_EQ(table.DropRowRange(whole ? RowRange::All() : RowRange::Prefix("b")), absl::OkStatus()); });
+    ASSERT_EQ(table.Compact(), absl::OkStatus());
+    ASSERT_TRUE(happened());
+    const std::string expected = whole ? "" : "a f:q@2000=2\na f:q@1000=1\nc f:q@2000=2\nc f:q@1000=1\n";
+    EXPECT_EQ(Text(table), expected);
+    table = Table();
+    Open();
+    EXPECT_EQ(Text(Find()), expected);
+    ASSERT_EQ(Find().Compact(), absl::OkStatus());
+    EXPECT_EQ(Text(Find()), expected);
+    ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
+  }
+}
+
+// Rule 14: the same with a flush in the background's place: what the memtable held of the range goes, what it held beside stays.
+TEST_F(EngineRulesRaceTest, Rule14AnExcisionWaitsForTheFlushOfWhatCameBefore) {
+  Table table = Create(GcRule::None());
+  for (const char* row : {"a", "b", "c"}) ASSERT_EQ(Set(table, row, 1), absl::OkStatus());
+  // Written while the flush before the excision runs: acked before the drop is, and so may be dropped or not; but never half.
+  Between(CallKind::kSync, [&] {
+    EXPECT_EQ(table.Apply(RowMutation("b").SetCell("f", "q", At(2), "late").SetCell("g", "q", At(2), "late")), absl::OkStatus());
+  });
+  ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
+  ASSERT_TRUE(happened());
+  EXPECT_EQ(Text(table), "a f:q@1000=1\nc f:q@1000=1\n") << "the excision itself came after the late write";
+}
+
+// Rule 10: a looser rule may show again what the stricter one had condemned and no job has dropped yet; never anything else, and after a
+// compaction under the stricter rule nothing.
+TEST_F(EngineRulesRaceTest, Rule10ALooserRuleShowsAgainWhatIsStillStored) {
+  Table table = Create(GcRule::MaxNumVersions(1));
+  ASSERT_EQ(Set(table, "r", 1), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(Set(table, "r", 2), absl::OkStatus());
+  EXPECT_EQ(Text(table), "r f:q@2000=2\n");
+  EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@2000=2\nr f:q@1000=1\n");
+  const Snapshot strict = database_->database().GetSnapshot().value_or(Snapshot());
+  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(2))}), absl::OkStatus());
+  EXPECT_EQ(Text(table), "r f:q@2000=2\nr f:q@1000=1\n");
+  EXPECT_EQ(Text(table, {.snapshot = strict}), "r f:q@2000=2\n") << "a snapshot has the rule of its time";
+  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(1))}), absl::OkStatus());
+  ASSERT_EQ(table.Compact(), absl::OkStatus());
+  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::None())}), absl::OkStatus());
+  EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@2000=2\n");
+}
+
+// Rule 12: a delete in a newer file of its own hides from every kind of read, whatever the read lets it skip.
+TEST_F(EngineRulesRaceTest, Rule12ADeleteIsNeverSkipped) {
+  const std::vector<RowMutation> deletes = {RowMutation("r").DeleteFromRow(), RowMutation("r").DeleteFromFamily("f"),
+                                            RowMutation("r").DeleteFromColumn("f", "q"),
+                                            RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(1), At(3)})};
+  const std::vector<Filter> filters = {Filter(),          Filter::Family("f"),      Filter::Column("f", "q"),
+                                       Filter::Latest(1), Filter::CellsRowLimit(1), Filter::TimestampRange(TimestampRange{At(2), At(3)})};
+  for (size_t i = 0; i < deletes.size(); ++i) {
+    Table table = Create(GcRule::None());
+    ASSERT_EQ(Set(table, "a", 1), absl::OkStatus());
+    for (const int64_t millis : {1, 2}) ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+    ASSERT_EQ(Set(table, "z", 1), absl::OkStatus());
+    ASSERT_EQ(table.Apply(deletes[i]), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+    for (size_t j = 0; j < filters.size(); ++j) {
+      EXPECT_FALSE(table.ReadRow("r", filters[j]).value_or(Row()).has_value()) << "delete " << i << ", filter " << j;
+      EXPECT_FALSE(table.Exists("r", filters[j]).value_or(true)) << "delete " << i << ", filter " << j;
+      for (const bool reverse : {false, true}) {
+        RowReader reader = table.ReadRows(RowSet::All(), filters[j], {.reverse = reverse});
+        for (const RowView& row : reader) EXPECT_NE(row.row_key(), "r") << "delete " << i << ", filter " << j;
+        EXPECT_EQ(reader.status(), absl::OkStatus());
+      }
+    }
+    ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
+  }
+}
+
+}  // namespace
+}  // namespace stele::internal

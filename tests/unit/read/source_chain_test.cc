@@ -1,0 +1,128 @@
+// OpenChain: which sources a tablet's reads go through, and what of each may show.
+#include "read/source_chain.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/status.h"
+#include "support/cell_text.h"
+#include "support/read_fixture.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr char kNothing[] = "no source";
+
+std::string Read(const HandmadeTable& table, size_t tablet_index, ChainOptions options) {
+  options.sequence = table.sequence();
+  const auto chain = OpenChain(table.view(), table.view().tablets[tablet_index], options);
+  if (!chain.ok()) return std::string(ToStd(chain.status().message()));
+  return *chain == nullptr ? kNothing : PrintAll(chain->get());
+}
+
+// What a chain for this row alone says of it.
+std::string ReadRowAlone(const HandmadeTable& table, std::string_view row_key) {
+  ChainOptions options{.sequence = table.sequence(), .only_row = row_key};
+  const auto chain = OpenChain(table.view(), table.view().tablets[TabletIndexOf(table.view(), row_key)], options);
+  if (!chain.ok()) return std::string(ToStd(chain.status().message()));
+  if (*chain == nullptr) return kNothing;
+  if (!(*chain)->SeekRow(row_key) || (*chain)->row_key() != row_key) return "no such row";
+  std::string text;
+  std::vector<Cell> cells;
+  while ((*chain)->ReadCells(&cells)) {
+  }
+  for (const Cell& cell : cells) text += PrintCell(row_key, cell) + "\n";
+  return text;
+}
+
+TEST(SourceChainTest, TabletsAreFoundByTheirBounds) {
+  const HandmadeTable table({"c", "f"});
+  const std::vector<std::pair<std::string, size_t>> places = {{"", 0}, {"a", 0}, {"bzz", 0}, {"c", 1}, {"e", 1}, {"f", 2}, {"z", 2}};
+  for (const auto& [row_key, index] : places) EXPECT_EQ(TabletIndexOf(table.view(), row_key), index) << row_key;
+}
+
+TEST(SourceChainTest, ATabletShowsItsRowsOnly) {
+  HandmadeTable table({"c"});
+  table.AddFile("a a:q @1 = file\nb a:q @1 = file\nc a:q @1 = file\nd a:q @1 = file\n");
+  table.AddMemtable("b a:q @2 = memory\nc a:q @2 = memory\n");
+  EXPECT_EQ(Read(table, 0, {}), "a a:q @1 = file\nb a:q @2 = memory\nb a:q @1 = file\n");
+  EXPECT_EQ(Read(table, 1, {}), "c a:q @2 = memory\nc a:q @1 = file\nd a:q @1 = file\n");
+  EXPECT_EQ(Read(table, 1, {.direction = Direction::kReverse}), "d a:q @1 = file\nc a:q @2 = memory\nc a:q @1 = file\n");
+}
+
+TEST(SourceChainTest, NewerSourcesComeBeforeOlderOnes) {
+  HandmadeTable table;
+  table.AddFile("r a:q @1 = oldest\n");
+  table.AddFile("r a:q @1 = older\n");
+  table.AddMemtable("r a:q @1 = newer\n");
+  EXPECT_EQ(Read(table, 0, {}), "r a:q @1 = newer\n");
+  table.AddMemtable("r a:q @1 = newest\n");
+  EXPECT_EQ(Read(table, 0, {}), "r a:q @1 = newest\n");
+  EXPECT_EQ(ReadRowAlone(table, "r"), "r a:q @1 = newest\n");
+}
+
+// What an excision left of a file, in a scan and by key.
+TEST(SourceChainTest, RowsOutsideANarrowedReferenceDoNotShow) {
+  HandmadeTable table;
+  table.AddFile("a a:q @1 = v\nb a:q @1 = v\nc a:q @1 = v\nd a:q @1 = v\n", {"b", "d", false});
+  EXPECT_EQ(Read(table, 0, {}), "b a:q @1 = v\nc a:q @1 = v\n");
+  EXPECT_EQ(Read(table, 0, {.direction = Direction::kReverse}), "c a:q @1 = v\nb a:q @1 = v\n");
+  EXPECT_EQ(ReadRowAlone(table, "a"), kNothing);
+  EXPECT_EQ(ReadRowAlone(table, "b"), "b a:q @1 = v\n");
+  EXPECT_EQ(ReadRowAlone(table, "d"), kNothing);
+}
+
+TEST(SourceChainTest, ARowAloneOpensOnlyWhatMayHaveIt) {
+  HandmadeTable table;
+  table.AddFile("b a:q @1 = v\nd a:q @1 = v\n");
+  for (const char* row : {"b", "d"})
+    EXPECT_EQ(ReadRowAlone(table, row), fmt::format("{} a:q @1 = v\n", row)) << "a file's first and last row";
+  for (const char* row : {"a", "e"}) EXPECT_EQ(ReadRowAlone(table, row), kNothing) << "outside of the file";
+  CursorStats stats;
+  ChainOptions options{.sequence = table.sequence(), .stats = &stats, .only_row = "d"};
+  ASSERT_TRUE((*OpenChain(table.view(), table.view().tablets[0], options))->SeekRow("d"));
+  EXPECT_GT(stats.pages, 0u);
+}
+
+// Engine rule 12: a bloom knows the rows of tombstones.
+TEST(SourceChainTest, ATombstoneOfANewerFileIsFoundByKey) {
+  HandmadeTable table;
+  table.AddFile("a a:q @1 = v\nb a:q @1 = old\nc a:q @1 = v\n");
+  table.AddFile("a a:q @2 = v\nb DELETE\nc a:q @2 = v\n");
+  EXPECT_EQ(ReadRowAlone(table, "b"), "b DELETE\n");
+  RowStreamOptions options = table.Options();
+  options.ranges = {KeyRange::Single("b")};
+  EXPECT_EQ(Show(table, std::move(options)), "");
+}
+
+// Engine rule 12: leaving out a family leaves out its cells, never the tombstones of whole rows.
+TEST(SourceChainTest, UnwantedFamiliesAreLeftOutAndTombstonesOfRowsAreNot) {
+  HandmadeTable table;
+  table.AddFile("r a:q @1 = v\nr b:q @1 = v\nr c:q @1 = v\ns a:q @1 = v\ns b:q @1 = v\n");
+  table.AddMemtable("s DELETE\ns a:q @2 = v\n");
+  EXPECT_EQ(Read(table, 0, {.wanted_families = {false, true, false, false}}), "r b:q @1 = v\ns DELETE\n");
+  RowStreamOptions options = table.Options(Filter::Family("b"));
+  EXPECT_EQ(Show(table, std::move(options)), "r b:q@1=v");
+}
+
+TEST(SourceChainTest, AFileThatCannotBeOpenedFailsReadsOfItsRowsOnly) {
+  HandmadeTable table({"m"});
+  table.AddFile("a a:q @1 = v\nz a:q @1 = v\n");
+  table.AddLostFile("p a:q @1 = v\nq a:q @1 = v\n", Unavailable("no descriptor left"));
+  EXPECT_EQ(Read(table, 0, {}), "a a:q @1 = v\n");
+  EXPECT_EQ(Read(table, 1, {}), "no descriptor left");
+  EXPECT_EQ(ReadRowAlone(table, "p"), "no descriptor left");
+  EXPECT_EQ(ReadRowAlone(table, "z"), "z a:q @1 = v\n");
+  RowStreamOptions options = table.Options();
+  EXPECT_EQ(Show(table, std::move(options)), "a a:q@1=v; UNAVAILABLE");
+}
+
+TEST(SourceChainTest, NoSourceIsNoChain) {
+  HandmadeTable table({"m"});
+  EXPECT_EQ(Read(table, 0, {}), kNothing);
+  table.AddFile("a a:q @1 = v\n");
+  EXPECT_EQ(Read(table, 1, {}), kNothing);
+}
+
+}  // namespace
+}  // namespace stele::internal
