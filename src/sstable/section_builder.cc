@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kExtentBytes = 256 << 10;
 constexpr size_t kTrainingGroups = 32;      // so much is trained on
-constexpr size_t kDictionarySavesMin = 20;  // of those groups' stored bytes at least 1/20 beside its own, or it is not kept
+constexpr size_t kDictionarySavesMin = 64;  // of those groups' stored bytes at least 1/64 beside its own, or it is not kept
 constexpr size_t kRowOverheadBytes = 16;    // a row's share of arrays, for sizing groups
 constexpr size_t kCellOverheadBytes = 16;   // a cell's
 
