@@ -69,8 +69,11 @@ struct DatabaseStats {
   uint64_t compactions = 0;
   uint64_t bytes_flushed = 0;
   uint64_t bytes_compacted = 0;
+  uint64_t view_spills = 0;                                 // flushed memtables written to files because snapshots and scans held them
+  uint64_t bytes_spilled = 0;                               // by these
   uint64_t discarded_log_bytes = 0;                         // dropped by the recovery at Open
   std::optional<Timestamp> oldest_snapshot = std::nullopt;  // when the oldest that still lives was taken
+  std::optional<Timestamp> oldest_view = std::nullopt;      // likewise, of snapshots and open scans
   absl::Status last_background_error = {};                  // OK if none, or since overcome
 };
 

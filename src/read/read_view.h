@@ -57,11 +57,25 @@ struct ReadView {
   }
 };
 
+// A view that is held for long. Its memtables may be written to files meanwhile: then view() is another that shows the same.
+class PinnedView {
+ public:
+  PinnedView() = default;
+  PinnedView(const PinnedView&) = delete;
+  PinnedView& operator=(const PinnedView&) = delete;
+  virtual ~PinnedView() = default;
+
+  virtual std::shared_ptr<const ReadView> view() const = 0;
+  // Counts up when the view of some pin was replaced, perhaps of this one. Any thread.
+  virtual uint64_t replacements() const = 0;
+};
+
 // A moment to read at.
 struct ReadPoint {
   std::shared_ptr<const ReadView> view;
   uint64_t sequence = 0;
-  int64_t now = 0;  // against which ages are measured
+  int64_t now = 0;                                  // against which ages are measured
+  std::shared_ptr<const PinnedView> pin = nullptr;  // what holds `view`, if it is held for long
 };
 
 }  // namespace stele::internal
