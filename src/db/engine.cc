@@ -64,7 +64,9 @@ absl::Status Engine::CloseOnce() {
   if (background != nullptr) background->Stop();
   // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
   files.StopRemoving();
-  if (installer != nullptr && committer->poison().ok()) {
+  if (installer != nullptr)
+    status = WithContext(committer->poison(), "closed, but what was acknowledged since the last good sync may not last");
+  if (installer != nullptr && status.ok()) {
     // An edit that changes nothing says last how far the log reaches. Then in this order: a log with an end mark beside a manifest without
     // one means that the manifest lost its end (db/open.cc).
     status = installer->Install([](const Version&) { return Edit(); });

@@ -23,7 +23,7 @@ namespace stele::internal {
 class PinnedSstable {
  public:
   virtual ~PinnedSstable() = default;
-  // Null when the file could not be opened: then open_status() says why, and reads of its rows answer that.
+  // Null when the file cannot be opened: then open_status() says why, and reads of its rows answer that. May open the file.
   virtual const std::shared_ptr<SstableReader>& reader() const = 0;
   virtual absl::Status open_status() const = 0;
 };
