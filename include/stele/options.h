@@ -34,6 +34,7 @@ struct Event {
     kPoisoned,             // a sync failed: the database takes no more writes until reopened; status says why
     kLogDiscarded,         // recovery found an unfinished end of the log and dropped it; bytes: how many
     kClockJump,            // the clock went forward by more than a day
+    kViewSpill,            // a flushed memtable that only snapshots and scans hold was written to a file; bytes: its size
   };
   Kind kind = Kind::kFlush;
   std::string message = {};  // one line, for people

@@ -109,7 +109,7 @@ class Table {
   absl::Status DropRowRange(const RowRange& range);
 
   // Row keys that cut the range into parts of about the same bytes, ascending; the last one is the end of the range with all its bytes
-  // ("": the end of the table). Source: SampleRowKeys.
+  // ("": the end of the table). Bytes as stored; of what is still in memory, as before compression. Source: SampleRowKeys.
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange& range = RowRange::All()) const;
 
   // Rows in ascending order, straight into SSTables; see BulkLoad. Not offered yet: its calls answer Unimplemented.

@@ -83,12 +83,14 @@ absl::Status RaiseFileNumber(Engine& engine, uint64_t from_manifest) {
   return absl::OkStatus();
 }
 
-// What a crash or an earlier Close left: temporaries, SSTables no edit references, manifests and segments that are not needed.
+// What a crash or an earlier Close left: temporaries, files of views, SSTables no edit references, manifests and segments that are not
+// needed.
 absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
   std::set<uint64_t> needed;
   for (const auto& [number, file] : version.Files()) needed.insert(number);
   return RemoveAll(engine, [&](const FileName& name) {
     switch (name.type) {
+      case FileType::kSpill:
       case FileType::kTemporary:
         return true;
       case FileType::kSstable:
