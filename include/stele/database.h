@@ -71,13 +71,16 @@ class Database {
   // older checkpoint of this database it adds what changed, and one that was cut off there it begins anew. FailedPrecondition if the
   // directory holds anything else, or a checkpoint that was opened for writing since. The copy of a "mem:" database is on disk.
   absl::Status Checkpoint(std::string_view directory) const;
-  // Reads and checks every byte. Damage is listed in the report, and is not an error of this call.
+  // Reads and checks every byte. Damage is listed in the report, and is not an error of this call. Also where a failed sync has stopped all
+  // writing.
   absl::StatusOr<VerifyReport> Verify() const;
   // All zero for an empty handle.
   DatabaseStats Stats() const;
 
   // Stops writing, fails open readers and snapshots with FailedPrecondition, and unlocks the directory. Reports what went wrong at the end
-  // of the database's life; the destructor would swallow it. A repeated Close answers the same again; other calls FailedPrecondition.
+  // of the database's life; the destructor would swallow it: FailedPrecondition where a failed sync had stopped all writing, for then what
+  // was acknowledged since the last good sync may not survive a loss of power. A repeated Close answers the same again; other calls
+  // FailedPrecondition.
   absl::Status Close();
 
   // For the engine.

@@ -34,6 +34,7 @@ struct Event {
     kPoisoned,             // a sync failed: the database takes no more writes until reopened; status says why
     kLogDiscarded,         // recovery found an unfinished end of the log and dropped it; bytes: how many
     kClockJump,            // the clock went forward by more than a day
+    kViewSpill,            // a flushed memtable that only snapshots and scans hold was written to a file; bytes: its size
   };
   Kind kind = Kind::kFlush;
   std::string message = {};  // one line, for people
@@ -46,8 +47,9 @@ struct DatabaseOptions {
   bool create_if_missing = true;
   // AlreadyExists where there is a database.
   bool error_if_exists = false;
-  // Changes no byte on disk: nothing is created (NotFound), the log is replayed into memory, every write is FailedPrecondition. Several
-  // readers may have a database open at once, but none beside a writer.
+  // Changes no byte on disk: nothing is created (NotFound), the log is replayed into memory (ResourceExhausted if it does not fit into the
+  // budget), every write is FailedPrecondition. Several readers may have a database open at once, but none beside a writer; only a copy
+  // without its LOCK file gives a reader nothing to lock, and so keeps no later writer out.
   bool read_only = false;
   // For writes that do not ask themselves. The default trades the last moments before a power loss for speed, as most stores do; Sync()
   // makes good for all writes before it.

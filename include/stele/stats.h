@@ -28,6 +28,7 @@ struct ReadStats {
   uint64_t bytes_decoded = 0;  // after decompression
 };
 
+// Of what is in files.
 struct TabletStats {
   std::string start = {};  // first row key that belongs to it; "" for the first tablet
   std::string end = {};    // first row key that does not; "" for the last tablet
@@ -36,13 +37,15 @@ struct TabletStats {
   size_t files = 0;
 };
 
+// Of what is in files.
 struct FamilyStats {
   std::string name = {};
   uint64_t cells = 0;
   uint64_t bytes = 0;  // of keys, qualifiers and values, before compression
 };
 
-// Stored data, with what compaction has yet to drop; rows is an estimate.
+// All data, in memory and in files, with what compaction has yet to drop; rows is an estimate: one that several files or memtables hold
+// counts for each.
 struct TableStats {
   uint64_t rows = 0;
   uint64_t cells = 0;
@@ -69,8 +72,11 @@ struct DatabaseStats {
   uint64_t compactions = 0;
   uint64_t bytes_flushed = 0;
   uint64_t bytes_compacted = 0;
+  uint64_t view_spills = 0;                                 // flushed memtables written to files because snapshots and scans held them
+  uint64_t bytes_spilled = 0;                               // by these
   uint64_t discarded_log_bytes = 0;                         // dropped by the recovery at Open
   std::optional<Timestamp> oldest_snapshot = std::nullopt;  // when the oldest that still lives was taken
+  std::optional<Timestamp> oldest_view = std::nullopt;      // likewise, of snapshots and open scans
   absl::Status last_background_error = {};                  // OK if none, or since overcome
 };
 

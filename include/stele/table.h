@@ -103,12 +103,13 @@ class Table {
   // As Schema::SetProperty.
   absl::Status SetProperty(std::string key, std::string value);
 
-  // Deletes all rows of a range at once; durable when it answers OK. Prefix("") is InvalidArgument: to empty the table say All().
+  // Deletes all rows of a range at once; durable when it answers OK. Prefix("") is InvalidArgument: to empty the table say All(). On a full
+  // disk it makes room if the table holds nothing in memory; else ResourceExhausted, and no row is deleted.
   // Source: DropRowRange.
   absl::Status DropRowRange(const RowRange& range);
 
   // Row keys that cut the range into parts of about the same bytes, ascending; the last one is the end of the range with all its bytes
-  // ("": the end of the table). Source: SampleRowKeys.
+  // ("": the end of the table). Bytes as stored; of what is still in memory, as before compression. Source: SampleRowKeys.
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange& range = RowRange::All()) const;
 
   // Rows in ascending order, straight into SSTables; see BulkLoad. Not offered yet: its calls answer Unimplemented.

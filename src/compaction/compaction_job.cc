@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "cell/bounded_cursor.h"
 #include "compaction/run_writer.h"
+#include "io/file_names.h"
 #include "manifest/stack_edits.h"
 #include "merge/merge_cursor.h"
 
@@ -53,7 +54,7 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   const std::unique_ptr<CellCursor> cursor =
       NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward), std::move(policy), &output.retention);
 
-  RunTarget target{input.file_system, input.directory, input.file_number,
+  RunTarget target{input.file_system, input.directory, SstableName(input.file_number),
                    RunBuilderOptions(input.definition->schema.compression(), input.reaches_end)};
   target.builder.file_id = input.file_id;
   target.builder.family_ids = input.definition->families.ids();

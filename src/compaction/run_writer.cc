@@ -30,7 +30,7 @@ class RunWriter {
   }
 
  private:
-  std::string Path() const { return JoinPath(target_.directory, SstableName(target_.file_number)); }
+  std::string Path() const { return JoinPath(target_.directory, target_.file_name); }
 
   absl::StatusOr<std::optional<SstableSummary>> WriteFile() {
     for (bool more = cursor_.SeekToEdge(); more; more = cursor_.NextRow()) STELE_RETURN_IF_ERROR(WriteRow());
@@ -70,7 +70,7 @@ class RunWriter {
   absl::Status CheckStop() const {
     // relaxed: the flag alone counts, nothing is read because of it
     if (target_.stop == nullptr || !target_.stop->load(std::memory_order_relaxed)) return absl::OkStatus();
-    return Cancelled("writing {} was stopped", SstableName(target_.file_number));
+    return Cancelled("writing {} was stopped", target_.file_name);
   }
 
   void ReportProgress(uint64_t bytes_min) {

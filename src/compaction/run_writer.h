@@ -24,7 +24,7 @@ namespace stele::internal {
 struct RunTarget {
   FileSystem* file_system = nullptr;
   std::string directory;
-  uint64_t file_number = 0;
+  std::string file_name;
   SstableBuilderOptions builder;
   const std::atomic<bool>* stop = nullptr;                  // may be null
   std::function<void(uint64_t bytes_written)> on_progress;  // called now and then with bytes since the last call; may be null

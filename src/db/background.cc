@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "db/engine.h"
+#include "db/view_spill.h"
 
 namespace stele::internal {
 namespace {
@@ -25,6 +26,8 @@ std::string_view NameOf(JobSubject::Kind kind) {
       return "preparing a log segment";
     case JobSubject::Kind::kCompaction:
       return "a compaction";
+    case JobSubject::Kind::kSpill:
+      return "writing what snapshots and scans hold";
   }
   return "background work";
 }
@@ -116,6 +119,8 @@ std::optional<JobSubject> Background::PickPromptLocked() const {
   if (next) return next;
   const JobSubject segment{.kind = JobSubject::Kind::kSegment};
   if (!preparing_segment_ && !state_.failures.Rests(segment, now) && engine_->log->SpareIsDue()) return segment;
+  const JobSubject spill{.kind = JobSubject::Kind::kSpill};
+  if (!spilling_ && !state_.failures.Rests(spill, now) && engine_->pins.SpillIsDue()) return spill;
   return std::nullopt;
 }
 
@@ -170,6 +175,9 @@ void Background::BeginLocked(const Work& work) {
       ++running_compactions_;
       state_.busy_tablets.emplace(work.subject.table_id, work.subject.tablet_index);
       break;
+    case JobSubject::Kind::kSpill:
+      spilling_ = true;
+      break;
   }
 }
 
@@ -184,6 +192,9 @@ void Background::Run(const Work& work) {
       break;
     case JobSubject::Kind::kCompaction:
       status = RunChoice(*engine_, work.view, work.choice, &stop_, counters_);
+      break;
+    case JobSubject::Kind::kSpill:
+      status = SpillPinnedMemtable(*engine_, counters_);
       break;
   }
   if (status.code() == absl::StatusCode::kAborted) counters_.jobs_discarded.fetch_add(1, std::memory_order_relaxed);
@@ -212,6 +223,9 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
       --running_compactions_;
       state_.busy_tablets.erase(tablet);
       if (status.code() == absl::StatusCode::kDataLoss) state_.damaged_tablets.insert(tablet);
+      break;
+    case JobSubject::Kind::kSpill:
+      spilling_ = false;
       break;
   }
   bool is_news = false;
@@ -286,7 +300,7 @@ absl::Status Background::WaitSince(uint64_t failure_count, const std::function<b
 
 bool Background::RunsLocked() const {
   state_.mutex.AssertHeld();
-  return running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_;
+  return running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_ || spilling_;
 }
 
 bool Background::QuietLocked() const {

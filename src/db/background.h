@@ -1,7 +1,7 @@
-// db/background.h: the threads, and what they do next: flushes, compactions, log segments prepared ahead.
+// db/background.h: the threads, and what they do next: flushes, compactions, log segments prepared ahead, spills.
 //
-// Order:     flushes first (writers wait for them), then a log segment, then compactions, at most one less than there are threads, so that
-//            a flush never waits behind a compaction (a single thread does one thing at a time).
+// Order:     flushes first (writers wait for them), then a log segment, then what pinned views hold, then compactions, at most one less
+//            than there are threads, so that a flush never waits behind a compaction (a single thread does one thing at a time).
 // Errors:    a failed job is tried again with backoff, and others go on meanwhile; the error is in EngineState, told once by Event, and
 // gone
 //            when the job succeeds. A compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error also
@@ -112,6 +112,7 @@ class Background {
   int running_flushes_ = 0;
   int running_compactions_ = 0;
   bool preparing_segment_ = false;
+  bool spilling_ = false;
   bool poison_told_ = false;
   std::set<std::atomic<bool>*> claims_;  // the stop flags of callers' own compactions
 };

@@ -184,6 +184,11 @@ void Committer::Close() {
   queue_.pop_front();
 }
 
+size_t Committer::queued() const {
+  MutexLock lock(mutex_);
+  return queue_.size();
+}
+
 absl::Status Committer::poison() const {
   MutexLock lock(mutex_);
   return poison_;

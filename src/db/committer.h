@@ -66,6 +66,8 @@ class Committer {
   absl::Status poison() const;
   void Poison(const absl::Status& status);
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
+  // Commits and sections that wait or run; a moment old.
+  size_t queued() const;
   // For recovery: the next commit is `sequence` + 1 or later.
   void StartAfter(uint64_t sequence) { last_sequence_ = sequence; }
 

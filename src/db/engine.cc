@@ -10,7 +10,7 @@
 namespace stele::internal {
 namespace {
 
-bool FreesMemory(const JobSubject& subject) { return subject.kind == JobSubject::Kind::kFlush; }
+bool FreesMemory(const JobSubject& subject) { return subject.kind == JobSubject::Kind::kFlush || subject.kind == JobSubject::Kind::kSpill; }
 
 }  // namespace
 
@@ -19,6 +19,8 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   EngineSizes sizes;
   sizes.write_memory_bytes = memory_budget_bytes / 8 * 3;
   sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
+  // More than one memtable: what a short scan holds while a flush ends is not worth writing.
+  sizes.pinned_memory_bytes = memory_budget_bytes / 8;
   sizes.cache_bytes = memory_budget_bytes / 2;
   // Up to three of them wait or are in use, also in a small database: small enough not to matter there.
   sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 8, uint64_t{256} << 10, 8 * kMiB);
@@ -39,7 +41,8 @@ Engine::Engine(std::string directory_in, EngineOptions options_in)
             }),
       cache(options.sizes.cache_bytes),
       files(options.file_system, directory, &cache),
-      state(&files),
+      pins(options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
+      state(&files, &pins),
       pid_(::getpid()) {}
 
 Engine::~Engine() { Close().IgnoreError(); }
@@ -61,7 +64,9 @@ absl::Status Engine::CloseOnce() {
   if (background != nullptr) background->Stop();
   // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
   files.StopRemoving();
-  if (installer != nullptr && committer->poison().ok()) {
+  if (installer != nullptr)
+    status = WithContext(committer->poison(), "closed, but what was acknowledged since the last good sync may not last");
+  if (installer != nullptr && status.ok()) {
     // An edit that changes nothing says last how far the log reaches. Then in this order: a log with an end mark beside a manifest without
     // one means that the manifest lost its end (db/open.cc).
     status = installer->Install([](const Version&) { return Edit(); });
@@ -109,7 +114,7 @@ absl::Status Engine::CheckWritable() const {
 }
 
 WritePressure Engine::Pressure() const {
-  return {.memtable_bytes = state.memtable_bytes(),
+  return {.memtable_bytes = state.memtable_bytes() + pins.ChargedBytes(),
           .memtable_bytes_max = options.sizes.write_memory_bytes,
           .debt_bytes = installer->debt_bytes(),
           .debt_bytes_max = 64 * options.sizes.memtable_bytes};
@@ -120,9 +125,10 @@ absl::Status Engine::AwaitTurn(uint64_t bytes) {
   if (pressure <= WriteThrottle::kPressureFree) return absl::OkStatus();
   if (options.background_threads == 0) return StepUntilEased();
   throttle.AwaitTurn(bytes, pressure);
-  if (state.memtable_bytes() < options.sizes.write_memory_bytes) return absl::OkStatus();
+  const auto has_room = [this] { return state.memtable_bytes() + pins.ChargedBytes() < options.sizes.write_memory_bytes; };
+  if (has_room()) return absl::OkStatus();
   // The cap itself: only reached when nothing drains. Any table's flush would make room.
-  return background->WaitUntil([this] { return state.memtable_bytes() < options.sizes.write_memory_bytes; }, FreesMemory);
+  return background->WaitUntil(has_room, FreesMemory);
 }
 
 absl::Status Engine::StepUntilEased() {

@@ -20,8 +20,8 @@
 #include "db/engine_state.h"
 #include "db/events.h"
 #include "db/installer.h"
+#include "db/pinned_views.h"
 #include "db/row_latches.h"
-#include "db/snapshot_list.h"
 #include "db/sstable_files.h"
 #include "db/write_throttle.h"
 #include "io/file_system.h"
@@ -65,8 +65,8 @@ class Engine {
   DatabaseClock clock;
   BlockCache cache;
   SstableFiles files;
+  PinnedViews pins;
   EngineState state;
-  SnapshotList snapshots;
   RowLatches latches;
   WriteThrottle throttle;
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed

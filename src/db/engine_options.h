@@ -13,8 +13,9 @@
 namespace stele::internal {
 
 struct EngineSizes {
-  uint64_t memtable_bytes = 0;      // one table's active memtable is frozen at this size
-  uint64_t write_memory_bytes = 0;  // all memtables together: writers are slowed on the way there
+  uint64_t memtable_bytes = 0;       // one table's active memtable is frozen at this size
+  uint64_t write_memory_bytes = 0;   // all memtables together: writers are slowed on the way there
+  uint64_t pinned_memory_bytes = 0;  // of flushed memtables that views hold: above, they are charged to the memtables and written out
   uint64_t cache_bytes = 0;
   uint64_t log_bytes_max = 0;  // above: the memtable with the oldest records is frozen, so that segments can be reused
   uint64_t segment_bytes = 0;
@@ -22,7 +23,8 @@ struct EngineSizes {
   uint32_t row_group_bytes = 32 << 10;
 };
 
-// Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), the rest for pins and jobs.
+// Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), an eighth for those
+// that views still hold.
 EngineSizes SizesFor(uint64_t memory_budget_bytes);
 
 struct EngineOptions {

@@ -99,7 +99,7 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
     TableMemory& memory = tables[flushed->table_id];
     STELE_CHECK(!memory.frozen.empty() && memory.frozen.front().memtable.get() == flushed->memtable);
     memtable_bytes_.fetch_sub(flushed->memtable->bytes(), std::memory_order_relaxed);
-    retired_.push_back(memory.frozen.front().memtable);
+    pins_->Retire(flushed->table_id, memory.frozen.front().memtable);
     memory.frozen.pop_front();
   }
   for (auto it = tables.begin(); it != tables.end();) {
@@ -107,13 +107,14 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
       ++it;
       continue;
     }
-    uint64_t bytes = it->second.active->bytes();
-    for (const FrozenMemtable& frozen : it->second.frozen) bytes += frozen.memtable->bytes();
-    memtable_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    it->second.frozen.push_back({.memtable = it->second.active});
+    for (const FrozenMemtable& frozen : it->second.frozen) {
+      memtable_bytes_.fetch_sub(frozen.memtable->bytes(), std::memory_order_relaxed);
+      pins_->Retire(it->first, frozen.memtable);
+    }
     it = tables.erase(it);
   }
   for (const auto& [table_id, tablets] : opened) RebuildTableLocked(table_id);
-  std::erase_if(retired_, [](const std::weak_ptr<const Memtable>& memtable) { return memtable.expired(); });
   changed.SignalAll();
 }
 
@@ -129,15 +130,6 @@ void EngineState::RebuildTableLocked(uint32_t table_id) {
   auto next = std::make_shared<ReadView>(*view_);
   next->tables[table_id] = std::move(table);
   view_ = std::move(next);
-}
-
-uint64_t EngineState::pinned_memtable_bytes() const {
-  MutexLock lock(mutex);
-  uint64_t bytes = 0;
-  for (const std::weak_ptr<const Memtable>& retired : retired_) {
-    if (const std::shared_ptr<const Memtable> memtable = retired.lock()) bytes += memtable->bytes();
-  }
-  return bytes;
 }
 
 uint64_t EngineState::FlushedThrough(const Memtable* except) const {

@@ -18,6 +18,7 @@
 
 #include "base/mutex.h"
 #include "db/job_failures.h"
+#include "db/pinned_views.h"
 #include "db/sstable_files.h"
 #include "memtable/memtable.h"
 #include "read/read_view.h"
@@ -45,7 +46,7 @@ struct TableMemory {
 
 class EngineState {
  public:
-  explicit EngineState(SstableFiles* files) : files_(files) {}
+  EngineState(SstableFiles* files, PinnedViews* pins) : files_(files), pins_(pins) {}
 
   // The newest published commit of all tables, seen at `now`.
   ReadPoint TakeReadPoint(int64_t now) const;
@@ -80,8 +81,6 @@ class EngineState {
   // Bytes of all memtables, active and frozen. Any thread; a moment old.
   uint64_t memtable_bytes() const { return memtable_bytes_.load(std::memory_order_relaxed); }
   void AddMemtableBytes(uint64_t bytes) { memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Bytes of memtables that are flushed and that a view still pins.
-  uint64_t pinned_memtable_bytes() const;
   // The greatest sequence such that no memtable but `except` (may be null) holds it or an older one: what the log may forget once
   // `except` is in files.
   uint64_t FlushedThrough(const Memtable* except) const;
@@ -108,8 +107,8 @@ class EngineState {
   std::vector<ViewTablet> OpenTablets(const TableState& state);
 
   SstableFiles* const files_;
+  PinnedViews* const pins_;
   std::shared_ptr<const ReadView> view_ ABSL_GUARDED_BY(mutex) = std::make_shared<ReadView>();
-  std::vector<std::weak_ptr<const Memtable>> retired_ ABSL_GUARDED_BY(mutex);  // flushed, perhaps pinned
   std::atomic<uint64_t> published_{0};
   std::atomic<uint64_t> memtable_bytes_{0};
 };

@@ -18,7 +18,7 @@ namespace stele::internal {
 
 // What a background job works on: at most one job runs for each.
 struct JobSubject {
-  enum class Kind : uint8_t { kFlush, kSegment, kCompaction };  // of a table; of the log; of a tablet
+  enum class Kind : uint8_t { kFlush, kSegment, kCompaction, kSpill };  // of a table; of the log; of a tablet; of the pinned views
   Kind kind = Kind::kFlush;
   uint32_t table_id = 0;
   size_t tablet_index = 0;

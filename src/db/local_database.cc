@@ -56,7 +56,7 @@ absl::Status LocalDatabase::Apply(const WriteBatch& batch, const WriteOptions& o
 
 absl::StatusOr<std::shared_ptr<SnapshotBackend>> LocalDatabase::GetSnapshot() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
-  return std::make_shared<LocalSnapshot>(engine_, engine_->TakeReadPoint());
+  return std::make_shared<LocalSnapshot>(engine_);
 }
 
 absl::Status LocalDatabase::Sync() {
@@ -89,7 +89,7 @@ DatabaseStats LocalDatabase::Stats() {
   stats.tables = view->tables.size();
   stats.memtable_bytes = engine_->state.memtable_bytes();
   stats.cache_bytes = engine_->cache.bytes();
-  stats.pinned_bytes = engine_->state.pinned_memtable_bytes() + engine_->files.pinned_bytes();
+  stats.pinned_bytes = engine_->pins.memtable_bytes() + engine_->pins.file_bytes() + engine_->files.pinned_bytes();
   stats.log_bytes = engine_->log == nullptr ? 0 : engine_->log->bytes();
   for (const auto& [number, file] : view->version->Files()) {
     ++stats.files;
@@ -97,13 +97,20 @@ DatabaseStats LocalDatabase::Stats() {
   }
   stats.commits = engine_->committer->commits();
   stats.discarded_log_bytes = engine_->discarded_log_bytes;
-  if (const std::optional<int64_t> oldest = engine_->snapshots.Oldest()) stats.oldest_snapshot = Timestamp::FromMicros(*oldest);
+  const auto oldest = [this](std::optional<PinnedViews::Kind> kind) -> std::optional<Timestamp> {
+    const std::optional<int64_t> micros = engine_->pins.Oldest(kind);
+    return micros ? std::optional(Timestamp::FromMicros(*micros)) : std::nullopt;
+  };
+  stats.oldest_snapshot = oldest(PinnedViews::Kind::kSnapshot);
+  stats.oldest_view = oldest(std::nullopt);
   if (engine_->background == nullptr) return stats;
   const JobCounters& jobs = engine_->background->counters();
   stats.flushes = jobs.flushes.load(std::memory_order_relaxed);
   stats.compactions = jobs.compactions.load(std::memory_order_relaxed);
   stats.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);
   stats.bytes_compacted = jobs.bytes_compacted.load(std::memory_order_relaxed);
+  stats.view_spills = jobs.view_spills.load(std::memory_order_relaxed);
+  stats.bytes_spilled = jobs.bytes_spilled.load(std::memory_order_relaxed);
   MutexLock lock(engine_->state.mutex);
   stats.last_background_error = engine_->state.failures.Newest();
   return stats;

@@ -90,7 +90,8 @@ absl::StatusOr<std::vector<std::optional<Row>>> LocalTable::ReadMany(std::span<c
 
 absl::StatusOr<std::unique_ptr<RowSource>> LocalTable::ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(std::vector<KeyRange> ranges, Normalize(rows));
-  STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
+  STELE_ASSIGN_OR_RETURN(ReadPoint point, ReadPointOf(*engine_, options));
+  point = PinTable(*engine_, table_id_, std::move(point));
   counters_->reads.fetch_add(1, std::memory_order_relaxed);
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<RowStream> stream, OpenRowStream(engine_, table_id_, point, std::move(ranges), filter, options));
   return std::unique_ptr<RowSource>(std::move(stream));

@@ -24,9 +24,13 @@ std::string HolderText() {
 }
 
 absl::Status TakeLock(Engine& engine) {
+  FileSystem* const fs = engine.options.file_system;
+  const std::string path = JoinPath(engine.directory, kLockName);
   const bool shared = engine.options.database.read_only;
-  absl::StatusOr<std::unique_ptr<FileLock>> lock = engine.options.file_system->Lock(
-      JoinPath(engine.directory, kLockName), shared ? LockMode::kShared : LockMode::kExclusive, shared ? "" : HolderText());
+  // A reader makes no file. Without this one nobody has the database open for writing: a writer makes it.
+  if (shared && absl::IsNotFound(fs->Stat(path).status())) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<FileLock>> lock =
+      fs->Lock(path, shared ? LockMode::kShared : LockMode::kExclusive, shared ? "" : HolderText());
   if (!lock.ok()) return WithContext(lock.status(), fmt::format("{} is open elsewhere", engine.directory));
   engine.lock = *std::move(lock);
   return absl::OkStatus();
@@ -79,12 +83,14 @@ absl::Status RaiseFileNumber(Engine& engine, uint64_t from_manifest) {
   return absl::OkStatus();
 }
 
-// What a crash or an earlier Close left: temporaries, SSTables no edit references, manifests and segments that are not needed.
+// What a crash or an earlier Close left: temporaries, files of views, SSTables no edit references, manifests and segments that are not
+// needed.
 absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
   std::set<uint64_t> needed;
   for (const auto& [number, file] : version.Files()) needed.insert(number);
   return RemoveAll(engine, [&](const FileName& name) {
     switch (name.type) {
+      case FileType::kSpill:
       case FileType::kTemporary:
         return true;
       case FileType::kSstable:
@@ -101,7 +107,7 @@ absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
 }
 
 // From here on the directory is changed: the manifest is written anew, leftovers go, and the log is fit to be written.
-absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, ReplayedLog replayed) {
+absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, const ReplayedLog& replayed) {
   STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered,
                          ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/false));
   engine.manifest = std::move(recovered.log);
@@ -109,15 +115,23 @@ absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, Replaye
   engine.state.Install(recovered.version, std::nullopt);
   STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, recovered.version->next_file_number));
   STELE_RETURN_IF_ERROR(RemoveLeftovers(engine, *recovered.version));
-  if (recovered.version->oldest_segment == 0) replayed.tail = LogTail{};  // its segment was a leftover
-  STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, replayed.tail));
-  replayed.tail.last_sequence = replayed.last_sequence;
-  STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), replayed.tail));
+  LogTail tail = replayed.tail;
+  if (recovered.version->oldest_segment == 0) tail = LogTail{};  // its segment was a leftover
+  STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));
+  tail.last_sequence = replayed.last_sequence;
+  STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), tail));
   return absl::OkStatus();
 }
 
+LogReadOptions ReadOptionsOf(const Engine& engine, uint64_t oldest_segment) {
+  return {.file_system = engine.options.file_system,
+          .directory = engine.directory,
+          .database_id = engine.database_id,
+          .oldest_segment = oldest_segment};
+}
+
 // All is read before anything is changed, so that a database that proves damaged or half copied is left as it was.
-absl::Status RecoverFiles(Engine& engine) {
+absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
   STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered recovered,
                          ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/true));
   engine.database_id = recovered.database_id;
@@ -127,10 +141,7 @@ absl::Status RecoverFiles(Engine& engine) {
   engine.clock.RaiseTo(version->clock_mark);
   engine.state.Install(version, std::nullopt);
   engine.state.Publish(version->last_sequence);
-  const LogReadOptions log_options{.file_system = engine.options.file_system,
-                                   .directory = engine.directory,
-                                   .database_id = engine.database_id,
-                                   .oldest_segment = version->oldest_segment};
+  const LogReadOptions log_options = ReadOptionsOf(engine, version->oldest_segment);
   STELE_ASSIGN_OR_RETURN(ReplayedLog replayed, ReplayLog(engine, log_options));
   if (replayed.tail.clean && !recovered.closed) {
     return DataLoss(ManifestName(recovered.manifest_number), 0,
@@ -148,10 +159,12 @@ absl::Status RecoverFiles(Engine& engine) {
                          fmt::format("the log ended in {} bytes of an unfinished write; they were dropped", engine.discarded_log_bytes),
                          engine.discarded_log_bytes);
   }
-  return engine.options.database.read_only ? absl::OkStatus() : TakeOver(engine, log_options, std::move(replayed));
+  if (!engine.options.database.read_only) STELE_RETURN_IF_ERROR(TakeOver(engine, log_options, replayed));
+  return replayed;
 }
 
-absl::Status OpenFiles(Engine& engine) {
+// Answers what was replayed: nothing of a new database.
+absl::StatusOr<ReplayedLog> OpenFiles(Engine& engine) {
   FileSystem* fs = engine.options.file_system;
   const DatabaseOptions& options = engine.options.database;
   STELE_ASSIGN_OR_RETURN(DirectoryState state, InspectDirectory(fs, engine.directory));
@@ -168,9 +181,13 @@ absl::Status OpenFiles(Engine& engine) {
   STELE_RETURN_IF_ERROR(TakeLock(engine));
   // Another process may have finished a creation between the look and the lock.
   STELE_ASSIGN_OR_RETURN(state, InspectDirectory(fs, engine.directory));
-  if (state != DirectoryState::kDatabase) return CreateFiles(engine);
-  const absl::Status recovered = RecoverFiles(engine);
-  return recovered.ok() ? recovered : WithContext(recovered, "opening " + engine.directory);
+  if (state != DirectoryState::kDatabase) {
+    STELE_RETURN_IF_ERROR(CreateFiles(engine));
+    return ReplayedLog{};
+  }
+  absl::StatusOr<ReplayedLog> replayed = RecoverFiles(engine);
+  if (!replayed.ok()) return WithContext(replayed.status(), "opening " + engine.directory);
+  return replayed;
 }
 
 }  // namespace
@@ -178,7 +195,7 @@ absl::Status OpenFiles(Engine& engine) {
 absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, EngineOptions options) {
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   std::shared_ptr<Engine> engine(new Engine(std::move(directory), std::move(options)));
-  STELE_RETURN_IF_ERROR(OpenFiles(*engine));
+  STELE_ASSIGN_OR_RETURN(const ReplayedLog replayed, OpenFiles(*engine));
   Engine& e = *engine;
   const EngineSizes& sizes = e.options.sizes;
   e.committer = std::make_unique<Committer>(
@@ -197,6 +214,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
                                                              .next_file_number = &e.next_file_number});
   e.installer->SetDebt(CompactionDebtBytes(*e.manifest->version()));
   e.background = std::make_unique<Background>(&e, e.options.background_threads);
+  if (!replayed.complete) STELE_RETURN_IF_ERROR(ReplayRest(e, ReadOptionsOf(e, 0), replayed));
   ShortenLog(e);
   e.background->Start();
   return engine;

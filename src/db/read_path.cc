@@ -9,13 +9,17 @@
 
 namespace stele::internal {
 
-LocalSnapshot::LocalSnapshot(std::shared_ptr<Engine> engine, ReadPoint point) : engine_(std::move(engine)), point_(std::move(point)) {
-  engine_->snapshots.Add(point_.now);
-}
+LocalSnapshot::LocalSnapshot(std::shared_ptr<Engine> engine) : LocalSnapshot(engine, engine->TakeReadPoint()) {}
 
-LocalSnapshot::~LocalSnapshot() { engine_->snapshots.Remove(point_.now); }
+LocalSnapshot::LocalSnapshot(std::shared_ptr<Engine> engine, ReadPoint point)
+    : engine_(std::move(engine)),
+      sequence_(point.sequence),
+      now_(point.now),
+      pin_(engine_->pins.Pin(std::move(point), PinnedViews::Kind::kSnapshot)) {}
 
-Timestamp LocalSnapshot::time() const { return Timestamp::FromMicros(point_.now); }
+Timestamp LocalSnapshot::time() const { return Timestamp::FromMicros(now_); }
+
+ReadPoint LocalSnapshot::point() const { return {.view = pin_->view(), .sequence = sequence_, .now = now_, .pin = pin_}; }
 
 absl::StatusOr<ReadPoint> ReadPointOf(Engine& engine, const ReadOptions& options) {
   STELE_RETURN_IF_ERROR(engine.CheckOpen());
@@ -27,6 +31,17 @@ absl::StatusOr<ReadPoint> ReadPointOf(Engine& engine, const ReadOptions& options
   return snapshot->point();
 }
 
+ReadPoint PinTable(Engine& engine, uint32_t table_id, ReadPoint point) {
+  const auto table = point.view->tables.find(table_id);
+  if (point.pin != nullptr || table == point.view->tables.end()) return point;
+  auto view = std::make_shared<ReadView>();
+  view->version = point.view->version;
+  view->tables.insert(*table);
+  point.view = std::move(view);
+  point.pin = engine.pins.Pin(point, PinnedViews::Kind::kScan);
+  return point;
+}
+
 absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point,
                                                          std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options) {
   const auto it = point.view->tables.find(table_id);
@@ -36,7 +51,9 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
   STELE_RETURN_IF_ERROR(CheckOffered(filter));
   STELE_ASSIGN_OR_RETURN(FilterProgram program, FilterProgram::Compile(filter, definition.families));
   return std::make_unique<RowStream>(RowStreamOptions{.keep_alive = engine,
-                                                      .point = point,
+                                                      .pin = point.pin,
+                                                      .sequence = point.sequence,
+                                                      .now = point.now,
                                                       .table = it->second,
                                                       .ranges = std::move(ranges),
                                                       .program = std::move(program),

@@ -20,19 +20,25 @@ class Engine;
 // Behind Snapshot.
 class LocalSnapshot : public SnapshotBackend {
  public:
-  LocalSnapshot(std::shared_ptr<Engine> engine, ReadPoint point);
-  ~LocalSnapshot() override;
+  // Of now.
+  explicit LocalSnapshot(std::shared_ptr<Engine> engine);
   Timestamp time() const override;
   const Engine* engine() const { return engine_.get(); }
-  const ReadPoint& point() const { return point_; }
+  ReadPoint point() const;
 
  private:
-  std::shared_ptr<Engine> engine_;  // first: goes last
-  ReadPoint point_;
+  LocalSnapshot(std::shared_ptr<Engine> engine, ReadPoint point);
+
+  const std::shared_ptr<Engine> engine_;  // first: goes last
+  const uint64_t sequence_;
+  const int64_t now_;
+  const std::shared_ptr<const PinnedView> pin_;
 };
 
 // The snapshot's moment if the options have one, else now. InvalidArgument for a snapshot of another database.
 absl::StatusOr<ReadPoint> ReadPointOf(Engine& engine, const ReadOptions& options);
+// For a read that may last: its view of the table is pinned, if not by a snapshot then as a scan's own.
+ReadPoint PinTable(Engine& engine, uint32_t table_id, ReadPoint point);
 
 // `ranges` as Normalize gives them.
 absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point,

@@ -13,6 +13,10 @@ namespace {
 
 constexpr size_t kSegmentsMax = 8;  // left by earlier sessions: few files to read at the next open
 
+absl::Status Undecodable(uint64_t sequence) {
+  return DataLoss("log", sequence, "a batch (named by its sequence) passes its checksum and does not decode");
+}
+
 absl::Status ReplayBatch(Engine& engine, uint64_t sequence, std::string_view batch) {
   BatchReader reader(batch);
   RowOps row;
@@ -27,9 +31,27 @@ absl::Status ReplayBatch(Engine& engine, uint64_t sequence, std::string_view bat
     STELE_RETURN_IF_ERROR(memtable->Apply(sequence, row, &position));
     engine.state.AddMemtableBytes(memtable->bytes() - bytes_before);
   }
-  if (!reader.ok()) return DataLoss("log", sequence, "a batch (named by its sequence) passes its checksum and does not decode");
+  if (!reader.ok()) return Undecodable(sequence);
   engine.clock.RaiseTo(reader.clock_micros());
   return absl::OkStatus();
+}
+
+// A batch that is applied later; damage is found before anything is changed.
+absl::Status CheckBatch(Engine& engine, uint64_t sequence, std::string_view batch) {
+  BatchReader reader(batch);
+  RowOps row;
+  while (reader.NextRow(&row)) {
+    if (!row.ForEach([](const BatchOp&) { return true; })) return Undecodable(sequence);
+  }
+  if (!reader.ok()) return Undecodable(sequence);
+  engine.clock.RaiseTo(reader.clock_micros());
+  return absl::OkStatus();
+}
+
+// What memtables may take where they cannot be flushed: what the cache leaves.
+uint64_t UnflushedBytesMax(const Engine& engine) {
+  const uint64_t budget_bytes = engine.options.database.memory_budget_bytes;
+  return budget_bytes - std::min(budget_bytes, engine.options.sizes.cache_bytes);
 }
 
 void FreezeWhatIsFull(Engine& engine) {
@@ -39,43 +61,101 @@ void FreezeWhatIsFull(Engine& engine) {
   }
 }
 
-}  // namespace
+// Applies batches one after the other; what becomes full is frozen between two of them.
+class Replay {
+ public:
+  explicit Replay(Engine& engine) : engine_(engine) {}
 
-absl::StatusOr<ReplayedLog> ReplayLog(Engine& engine, const LogReadOptions& options) {
-  ReplayedLog replayed;
-  replayed.last_sequence = engine.state.view()->version->last_sequence;
-  uint64_t bytes_since_check = 0;
-  const auto visit = [&](uint64_t sequence, std::string_view payload) -> absl::Status {
-    STELE_RETURN_IF_ERROR(ReplayBatch(engine, sequence, payload));
-    replayed.last_sequence = std::max(replayed.last_sequence, sequence);
-    ++replayed.batches;
-    engine.state.Publish(replayed.last_sequence);
-    bytes_since_check += payload.size();
-    if (bytes_since_check >= engine.options.sizes.memtable_bytes / 4) {
-      bytes_since_check = 0;
-      FreezeWhatIsFull(engine);
-    }
+  absl::Status Apply(uint64_t sequence, std::string_view payload) {
+    STELE_RETURN_IF_ERROR(ReplayBatch(engine_, sequence, payload));
+    bytes_since_check_ += payload.size();
+    if (bytes_since_check_ < engine_.options.sizes.memtable_bytes / 4) return absl::OkStatus();
+    bytes_since_check_ = 0;
+    FreezeWhatIsFull(engine_);
     return absl::OkStatus();
-  };
-  STELE_ASSIGN_OR_RETURN(replayed.tail, ReadLog(options, visit));
-  FreezeWhatIsFull(engine);
-  // The log may have been written under a larger budget.
-  engine.state.Relieve(engine.options.sizes.write_memory_bytes / 2);
-  replayed.last_sequence = std::max(replayed.last_sequence, replayed.tail.last_sequence);
-  engine.state.Publish(replayed.last_sequence);
-  return replayed;
-}
+  }
+  void Finish(uint64_t last_sequence) {
+    FreezeWhatIsFull(engine_);
+    engine_.state.Relieve(engine_.options.sizes.write_memory_bytes / 2);
+    engine_.state.Publish(last_sequence);
+  }
 
-void ShortenLog(Engine& engine) {
-  if (engine.log->Parts().size() <= kSegmentsMax) return;
+ private:
+  Engine& engine_;
+  uint64_t bytes_since_check_ = 0;
+};
+
+absl::Status FlushAllTables(Engine& engine) {
   const std::shared_ptr<const ReadView> view = engine.state.view();
   for (const auto& [table_id, table] : view->tables) {
     engine.state.Freeze(table_id);
     const size_t frozen = engine.state.view()->Find(table_id)->memtables.size() - 1;
     for (size_t i = 0; i < frozen; ++i) {
-      if (!FlushOldestMemtable(engine, table_id, engine.background->counters()).ok()) return;
+      STELE_RETURN_IF_ERROR(FlushOldestMemtable(engine, table_id, engine.background->counters()));
     }
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayedLog> ReplayLog(Engine& engine, const LogReadOptions& options) {
+  ReplayedLog replayed;
+  replayed.last_sequence = engine.state.view()->version->last_sequence;
+  const bool read_only = engine.options.database.read_only;
+  Replay replay(engine);
+  const auto visit = [&](uint64_t sequence, std::string_view payload) -> absl::Status {
+    replayed.last_sequence = std::max(replayed.last_sequence, sequence);
+    ++replayed.batches;
+    if (!replayed.complete) return CheckBatch(engine, sequence, payload);
+    STELE_RETURN_IF_ERROR(replay.Apply(sequence, payload));
+    replayed.applied_sequence = sequence;
+    if (!read_only) {
+      replayed.complete = engine.state.memtable_bytes() < engine.options.sizes.write_memory_bytes;
+    } else if (engine.state.memtable_bytes() > UnflushedBytesMax(engine)) {
+      return ResourceExhausted(
+          "the log holds more than fits into a memory budget of {} bytes, and read-only nothing can be flushed; give more, or open it for "
+          "writing once",
+          engine.options.database.memory_budget_bytes);
+    }
+    return absl::OkStatus();
+  };
+  STELE_ASSIGN_OR_RETURN(replayed.tail, ReadLog(options, visit));
+  replayed.last_sequence = std::max(replayed.last_sequence, replayed.tail.last_sequence);
+  replay.Finish(replayed.last_sequence);
+  return replayed;
+}
+
+absl::Status ReplayRest(Engine& engine, LogReadOptions options, const ReplayedLog& replayed) {
+  Replay replay(engine);
+  uint64_t flush_at_bytes = 0;
+  const auto flush = [&]() -> absl::Status {
+    const absl::Status flushed = FlushAllTables(engine);
+    STELE_RETURN_IF_ERROR(engine.committer->poison());
+    const uint64_t bytes = engine.state.memtable_bytes();
+    if (!flushed.ok() && bytes > UnflushedBytesMax(engine)) {
+      return WithContext(flushed, "the log holds more than the memory budget, and cannot be flushed");
+    }
+    flush_at_bytes = std::max(engine.options.sizes.write_memory_bytes, bytes + engine.options.sizes.memtable_bytes);
+    return absl::OkStatus();
+  };
+  // An install lets the log forget what no memtable holds up to the published sequence: it must not run ahead of what is applied.
+  engine.state.Publish(replayed.applied_sequence);
+  STELE_RETURN_IF_ERROR(flush());
+  options.oldest_segment = engine.manifest->version()->oldest_segment;  // lower ones have gone just now
+  const auto visit = [&](uint64_t sequence, std::string_view payload) -> absl::Status {
+    if (sequence <= replayed.applied_sequence) return absl::OkStatus();
+    STELE_RETURN_IF_ERROR(replay.Apply(sequence, payload));
+    engine.state.Publish(sequence);
+    return engine.state.memtable_bytes() < flush_at_bytes ? absl::OkStatus() : flush();
+  };
+  STELE_RETURN_IF_ERROR(ReadLog(options, visit).status());
+  replay.Finish(replayed.last_sequence);
+  return absl::OkStatus();
+}
+
+void ShortenLog(Engine& engine) {
+  if (engine.log->Parts().size() <= kSegmentsMax || !FlushAllTables(engine).ok()) return;
   engine.installer->Install([](const Version&) { return Edit(); }).IgnoreError();
 }
 

@@ -107,6 +107,22 @@ absl::Status FreezeAndAwait(Engine& engine, uint32_t table_id) {
   });
 }
 
+// Until all that the table's memtables hold now is in files.
+absl::Status FlushPresent(Engine& engine, uint32_t table_id) {
+  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&]() -> absl::Status {
+    if (engine.state.view()->Find(table_id) == nullptr) return NotFound("the table was deleted");
+    engine.state.Freeze(table_id);
+    return absl::OkStatus();
+  }));
+  const uint64_t through = engine.state.published_sequence();
+  return AwaitFlush(engine, table_id, [&engine, table_id, through] {
+    engine.state.mutex.AssertHeld();
+    const auto it = engine.state.tables.find(table_id);
+    if (it == engine.state.tables.end() || it->second.frozen.empty()) return true;
+    return it->second.frozen.front().memtable->first_sequence() > through;
+  });
+}
+
 absl::Status CompactTablet(Engine& engine, uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {
   STELE_RETURN_IF_ERROR(engine.background->ClaimTablet(table_id, tablet_index, stop));
   absl::Status status;
@@ -220,9 +236,9 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
 }
 
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
-  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  STELE_RETURN_IF_ERROR(engine.CheckChangeable());  // also while writes are refused: it makes room
   // Most of the flush happens before the section, so that writers wait only for the rest.
-  STELE_RETURN_IF_ERROR(FlushTable(engine, table_id));
+  STELE_RETURN_IF_ERROR(FlushPresent(engine, table_id));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     Edit edit;
@@ -238,18 +254,7 @@ absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) 
 
 absl::Status FlushTable(Engine& engine, uint32_t table_id) {
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
-  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&]() -> absl::Status {
-    if (engine.state.view()->Find(table_id) == nullptr) return NotFound("the table was deleted");
-    engine.state.Freeze(table_id);
-    return absl::OkStatus();
-  }));
-  const uint64_t through = engine.state.published_sequence();
-  return AwaitFlush(engine, table_id, [&engine, table_id, through] {
-    engine.state.mutex.AssertHeld();
-    const auto it = engine.state.tables.find(table_id);
-    if (it == engine.state.tables.end() || it->second.frozen.empty()) return true;
-    return it->second.frozen.front().memtable->first_sequence() > through;
-  });
+  return FlushPresent(engine, table_id);
 }
 
 absl::Status CompactTable(Engine& engine, uint32_t table_id, const KeyRange& range, const CompactOptions& options) {

@@ -26,7 +26,8 @@ absl::Status DeleteTable(Engine& engine, std::string_view name);
 absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes);
 absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value);
 
-// Engine rule 14, but for the log record: the table is flushed inside the exclusive section, so that the edit alone says it all.
+// Engine rule 14, but for the log record: the table is flushed inside the exclusive section, so that the edit alone says it all. On a full
+// disk it works if the table has nothing in memory, and makes room; else the flush fails, with ResourceExhausted, and no row is dropped.
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
 
 // Freezes the table's memtable and waits until all it held is in files.

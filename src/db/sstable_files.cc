@@ -1,6 +1,6 @@
 #include "db/sstable_files.h"
 
-#include <set>
+#include <atomic>
 #include <utility>
 
 #include "base/status.h"
@@ -20,8 +20,8 @@ class SstableFiles::Registry {
 
 class SstableFiles::Entry : public PinnedSstable {
  public:
-  Entry(std::shared_ptr<Registry> registry, uint64_t number, std::string path)
-      : registry_(std::move(registry)), number_(number), path_(std::move(path)) {}
+  Entry(std::shared_ptr<Registry> registry, const SstableFile& file, std::string path)
+      : registry_(std::move(registry)), number_(file.number), summary_(file.summary), path_(std::move(path)) {}
 
   ~Entry() override {
     reader_.reset();
@@ -36,30 +36,47 @@ class SstableFiles::Entry : public PinnedSstable {
     if (remove) registry_->file_system->Remove(path_).IgnoreError();
   }
 
-  void OpenFile(const SstableFile& file) {
-    absl::StatusOr<std::unique_ptr<File>> opened = registry_->file_system->Open(path_, OpenMode::kRead);
-    if (!opened.ok()) {
-      status_ = std::move(opened).status();
-      return;
-    }
-    absl::StatusOr<std::shared_ptr<SstableReader>> reader =
-        SstableReader::Open(*std::move(opened), SstableName(number_), &file.summary, registry_->cache);
-    if (reader.ok()) {
-      reader_ = *std::move(reader);
-    } else {
-      status_ = std::move(reader).status();
-    }
+  const std::shared_ptr<SstableReader>& reader() const override {
+    if (is_open_.load(std::memory_order_acquire)) return reader_;
+    return TryToOpen() ? reader_ : none_;
   }
-
-  const std::shared_ptr<SstableReader>& reader() const override { return reader_; }
-  absl::Status open_status() const override { return status_; }
+  absl::Status open_status() const override {
+    MutexLock lock(mutex_);
+    return status_;
+  }
+  uint64_t file_bytes() const { return summary_.file_bytes; }
 
  private:
+  // Damage does not heal; what else was in the way (no file descriptor, an I/O error) may have passed.
+  bool TryToOpen() const {
+    MutexLock lock(mutex_);
+    if (is_open_.load(std::memory_order_relaxed)) return true;
+    if (status_.code() == absl::StatusCode::kDataLoss) return false;
+    absl::StatusOr<std::shared_ptr<SstableReader>> reader = OpenFile();
+    if (!reader.ok()) {
+      status_ = std::move(reader).status();
+      return false;
+    }
+    reader_ = *std::move(reader);
+    is_open_.store(true, std::memory_order_release);
+    return true;
+  }
+
+  absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile() const {
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, registry_->file_system->Open(path_, OpenMode::kRead));
+    return SstableReader::Open(std::move(file), SstableName(number_), &summary_, registry_->cache);
+  }
+
   const std::shared_ptr<Registry> registry_;
   const uint64_t number_;
+  const SstableSummary summary_;
   const std::string path_;
-  std::shared_ptr<SstableReader> reader_;
-  absl::Status status_;
+  const std::shared_ptr<SstableReader> none_;
+  mutable Mutex mutex_;
+  mutable std::shared_ptr<SstableReader> reader_;  // written once, under mutex_, before is_open_ is set
+  mutable std::atomic<bool> is_open_{false};       // release when set; whoever acquires it may read reader_
+  // Of the last attempt that failed; it stays when a later one succeeds, so that whoever was handed no reader finds out why.
+  mutable absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
 SstableFiles::SstableFiles(FileSystem* file_system, std::string directory, BlockCache* cache)
@@ -79,8 +96,8 @@ std::shared_ptr<const PinnedSstable> SstableFiles::Open(const SstableFile& file)
     }
   }
   // Only the installer opens files, one at a time, so no one else opens this one meanwhile.
-  auto entry = std::make_shared<Entry>(registry_, file.number, JoinPath(directory_, SstableName(file.number)));
-  entry->OpenFile(file);
+  auto entry = std::make_shared<Entry>(registry_, file, JoinPath(directory_, SstableName(file.number)));
+  entry->reader();
   MutexLock lock(registry_->mutex);
   registry_->open[file.number] = entry;
   return entry;
@@ -93,7 +110,7 @@ void SstableFiles::MarkObsolete(uint64_t number) {
   if (it == registry_->open.end()) return;
   entry = it->second.lock();
   if (entry == nullptr) return;
-  registry_->obsolete_bytes[number] = entry->reader() == nullptr ? 0 : entry->reader()->summary().file_bytes;
+  registry_->obsolete_bytes[number] = entry->file_bytes();
 }
 
 void SstableFiles::StopRemoving() {

@@ -24,7 +24,8 @@ class SstableFiles {
   SstableFiles(FileSystem* file_system, std::string directory, BlockCache* cache);
   ~SstableFiles();
 
-  // Opens the file, or hands out the one that is open. A file that cannot be opened is handed out too, with its status.
+  // Opens the file, or hands out the one that is open. A file that cannot be opened is handed out too, with its status; whoever asks it for
+  // a reader tries again, unless it is damaged.
   std::shared_ptr<const PinnedSstable> Open(const SstableFile& file);
   void MarkObsolete(uint64_t number);
   void StopRemoving();

@@ -11,9 +11,11 @@ namespace {
 constexpr uint64_t kSamplesMax = 128;
 constexpr uint64_t kSampleBytesLeast = uint64_t{64} << 10;  // closer samples tell nobody anything
 
+constexpr size_t kMemtablePartsMax = 256;
+
 struct StoredPart {
   std::string row_key;
-  uint64_t bytes = 0;  // stored from here to the next boundary of the same file
+  uint64_t bytes = 0;  // from here to the next part of the same source
 };
 
 // What a reference shows of its file, cut at the file's own boundaries.
@@ -27,6 +29,18 @@ std::vector<StoredPart> PartsOf(const ViewReference& reference, const KeyRange& 
     const uint64_t end = i + 1 < boundaries.size() ? boundaries[i + 1].offset_bytes : file_bytes;
     if (!reference.reference.range.Contains(row_key) || !rows.Contains(row_key)) continue;
     parts.push_back({row_key, end - std::min(end, boundaries[i].offset_bytes)});
+  }
+  return parts;
+}
+
+// A memtable cut into parts of about as many rows. Its bytes are those before compression: nobody knows yet what they will come to.
+std::vector<StoredPart> PartsOf(const Memtable& memtable, const KeyRange& rows) {
+  std::vector<StoredPart> parts;
+  const std::vector<std::string_view> row_keys = memtable.SampleRowKeys(kMemtablePartsMax);
+  const uint64_t bytes = memtable.logical_bytes();
+  for (size_t i = 0; i < row_keys.size(); ++i) {
+    if (!rows.Contains(row_keys[i])) continue;
+    parts.push_back({std::string(row_keys[i]), bytes * (i + 1) / row_keys.size() - bytes * i / row_keys.size()});
   }
   return parts;
 }
@@ -76,7 +90,11 @@ TableStats StatsOf(const TableView& table) {
     stats.tablets.push_back(std::move(tablet_stats));
   }
   stats.files = counted.size();
-  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) stats.cells += memtable->cell_count();
+  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
+    stats.rows += memtable->row_count();
+    stats.cells += memtable->cell_count();
+    stats.bytes_logical += memtable->logical_bytes();
+  }
   for (auto& [name, family] : families) {
     family.name = name;
     stats.families.push_back(std::move(family));
@@ -85,17 +103,19 @@ TableStats StatsOf(const TableView& table) {
 }
 
 std::vector<RowKeySample> SampleTable(const TableView& table, const KeyRange& rows) {
-  std::map<std::string, uint64_t> bytes_at;  // stored bytes that begin at a row key, over all files
+  std::map<std::string, uint64_t> bytes_at;  // bytes that begin at a row key, over all sources
   std::set<std::string> tablet_starts;
   uint64_t total = 0;
+  const auto add = [&](const std::vector<StoredPart>& parts) {
+    for (const StoredPart& part : parts) {
+      bytes_at[part.row_key] += part.bytes;
+      total += part.bytes;
+    }
+  };
+  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) add(PartsOf(*memtable, rows));
   for (const ViewTablet& tablet : table.tablets) {
     if (!tablet.range.start.empty() && rows.Contains(tablet.range.start)) tablet_starts.insert(tablet.range.start);
-    for (const ViewReference& reference : tablet.stack) {
-      for (const StoredPart& part : PartsOf(reference, rows)) {
-        bytes_at[part.row_key] += part.bytes;
-        total += part.bytes;
-      }
-    }
+    for (const ViewReference& reference : tablet.stack) add(PartsOf(reference, rows));
   }
   for (const std::string& start : tablet_starts) bytes_at.try_emplace(start, 0);
   const uint64_t step = std::max(kSampleBytesLeast, total / kSamplesMax);

@@ -1,5 +1,7 @@
 #include "db/verify.h"
 
+#include <charconv>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +26,32 @@ std::vector<std::string> NamesOf(const TableDefinition& definition, const std::v
   return names;
 }
 
+struct Place {
+  std::string file;
+  uint64_t offset = 0;
+  std::string what;
+};
+
+// Where an error says that the damage is: DataLoss begins with "file @offset: " (base/status.h). Any other, and one that does not keep to
+// that, is said of `file`. Names have no space and no slash; a directory may stand before them.
+Place PlaceOf(const absl::Status& status, std::string_view file) {
+  const std::string_view text = ToStd(status.message());
+  const Place unknown{.file = std::string(file), .what = std::string(text)};
+  if (status.code() != absl::StatusCode::kDataLoss) return unknown;
+  for (size_t at = text.find(" @"); at != std::string_view::npos; at = text.find(" @", at + 1)) {
+    const std::string_view rest = text.substr(at + 2);
+    uint64_t offset = 0;
+    const auto [digits_end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), offset);
+    const size_t digits = static_cast<size_t>(digits_end - rest.data());
+    if (error != std::errc() || rest.substr(digits, 2) != ": ") continue;
+    const size_t name_begin = text.substr(0, at).find_last_of("/ ") + 1;
+    const std::string_view name = text.substr(name_begin, at - name_begin);
+    if (!ParseFileName(name)) continue;
+    return {.file = std::string(name), .offset = offset, .what = std::string(rest.substr(digits + 2))};
+  }
+  return unknown;
+}
+
 void VerifyReference(const TableView& table, const ViewReference& reference, VerifyReport* report) {
   const TableDefinition& definition = table.definition();
   const SstableFile& file = *reference.reference.file;
@@ -40,20 +68,58 @@ void VerifyReference(const TableView& table, const ViewReference& reference, Ver
                                .families = NamesOf(definition, damage.family_ids),
                                .what = damage.what});
   };
-  if (reference.file->reader() == nullptr) return add({.what = std::string(ToStd(reference.file->open_status().message()))});
-  if (absl::Status status = reference.file->reader()->Verify(add); !status.ok()) add({.what = std::string(ToStd(status.message()))});
+  const auto add_error = [&](const absl::Status& status) {
+    const Place place = PlaceOf(status, name);
+    add({.offset = place.offset, .what = place.what});
+  };
+  const std::shared_ptr<SstableReader>& reader = reference.file->reader();
+  if (reader == nullptr) return add_error(reference.file->open_status());
+  if (absl::Status status = reader->Verify(add); !status.ok()) add_error(status);
+}
+
+void AddError(const absl::Status& status, std::string_view file, VerifyReport* report) {
+  Place place = PlaceOf(status, file);
+  report->damages.push_back({.file = std::move(place.file), .offset = place.offset, .what = std::move(place.what)});
 }
 
 void VerifyManifest(Engine& engine, VerifyReport* report) {
   const absl::StatusOr<ManifestLog::Recovered> read =
       ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/true);
   ++report->files;
-  if (!read.ok()) {
-    report->damages.push_back({.file = std::string(kCurrentName), .what = std::string(ToStd(read.status().message()))});
-    return;
-  }
+  if (!read.ok()) return AddError(read.status(), kCurrentName, report);
   const absl::StatusOr<FileInfo> info = engine.options.file_system->Stat(JoinPath(engine.directory, ManifestName(read->manifest_number)));
   if (info.ok()) report->bytes += info->bytes;
+}
+
+void VerifyLog(Engine& engine, VerifyReport* report) {
+  for (const CommitLog::SegmentPart& part : engine.log->Parts()) {
+    ++report->files;
+    report->bytes += part.bytes;
+  }
+  const absl::StatusOr<LogTail> tail = ReadLog({.file_system = engine.options.file_system,
+                                                .directory = engine.directory,
+                                                .database_id = engine.database_id,
+                                                .oldest_segment = engine.log->oldest_segment()},
+                                               [](uint64_t, std::string_view) { return absl::OkStatus(); });
+  if (!tail.ok()) AddError(tail.status(), SegmentName(engine.log->oldest_segment()), report);
+}
+
+// No edit and no commit beside it: the manifest and the log are read as they stand.
+absl::Status VerifyAtRest(Engine& engine, VerifyReport* report) {
+  bool ran = false;
+  const auto section = [&] {
+    return engine.installer->Pause([&] {
+      ran = true;
+      VerifyManifest(engine, report);
+      VerifyLog(engine, report);
+      return absl::OkStatus();
+    });
+  };
+  const absl::Status status = engine.committer->RunExclusive(section);
+  if (ran || engine.committer->poison().ok()) return status;
+  // Poisoned: what was queued before is done, and nothing is committed any more, so that no turn is needed.
+  STELE_RETURN_IF_ERROR(section());
+  return engine.CheckOpen();  // closed meanwhile: the files may be another's
 }
 
 }  // namespace
@@ -75,23 +141,7 @@ absl::StatusOr<VerifyReport> VerifyDatabase(Engine& engine) {
     VerifyManifest(engine, &report);
     return report;
   }
-  // No edit and no commit beside it: the manifest and the log are read as they stand.
-  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
-    return engine.installer->Pause([&] {
-      VerifyManifest(engine, &report);
-      for (const CommitLog::SegmentPart& part : engine.log->Parts()) {
-        ++report.files;
-        report.bytes += part.bytes;
-      }
-      const absl::StatusOr<LogTail> tail = ReadLog({.file_system = engine.options.file_system,
-                                                    .directory = engine.directory,
-                                                    .database_id = engine.database_id,
-                                                    .oldest_segment = engine.log->oldest_segment()},
-                                                   [](uint64_t, std::string_view) { return absl::OkStatus(); });
-      if (!tail.ok()) report.damages.push_back({.file = "log", .what = std::string(ToStd(tail.status().message()))});
-      return absl::OkStatus();
-    });
-  }));
+  STELE_RETURN_IF_ERROR(VerifyAtRest(engine, &report));
   return report;
 }
 

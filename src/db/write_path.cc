@@ -24,6 +24,7 @@ absl::Status KeptChanging() { return Aborted("the rows or the schema kept changi
 // What a writer goes by: the generation is read first, so that a schema change after it is noticed by the leader.
 struct WriteContext {
   uint64_t schema_generation = 0;
+  // Let go before the writer waits for anything: with the last view go the files that only it needs, and whoever lets it go removes them.
   std::shared_ptr<const ReadView> view;
   int64_t now = 0;
 };
@@ -70,7 +71,7 @@ void AppendSeals(const SealPlan& plan, const Seals& seals, BatchWriter* writer) 
 
 // One attempt. Aborted: again.
 absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options) {
-  const WriteContext context = TakeContext(engine, now);
+  WriteContext context = TakeContext(engine, now);
   STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
   const RowLatches::Hold hold(&engine.latches, plan.row_keys());
   Seals seals;
@@ -85,6 +86,7 @@ absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, in
     if (!status.ok()) return entries.size() == 1 ? status : WithContext(status, fmt::format("mutation {} of the batch", i));
   }
   if (writer.row_count() == 0) return absl::OkStatus();
+  context.view.reset();
   return CommitBatch(engine, &writer, context, options, std::move(seals.conditions));
 }
 
@@ -97,6 +99,8 @@ size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::spa
   size_t i = begin;
   for (; i < mutations.size() && members->size() < kSharedBatchRows && writer->bytes() < kSharedBatchBytes; ++i) {
     if (schema.ok() && NeedsSeal(*context.view->Find(table_id), *schema, mutations[i])) break;
+    // A large one is a batch of its own: beside others it could come to more than a batch may hold, though alone it would not.
+    if (!members->empty() && BytesOf(mutations[i]) > kSharedBatchBytes) break;
     const absl::Status status = schema.ok() ? AppendMutation(mutations[i], *schema, context.now, writer, {}) : schema.status();
     if (status.ok()) {
       members->push_back(i);
@@ -111,11 +115,12 @@ size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::spa
 size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, int64_t now,
                        const WriteOptions& options, std::vector<FailedMutation>* failed) {
   for (int attempt = 0;; ++attempt) {
-    const WriteContext context = TakeContext(engine, now);
+    WriteContext context = TakeContext(engine, now);
     BatchWriter writer;
     std::vector<FailedMutation> refused;
     std::vector<size_t> members;
     const size_t end = AppendNeighbours(context, table_id, mutations, begin, &writer, &refused, &members);
+    context.view.reset();
     absl::Status status = engine.CheckWritable();
     if (status.ok()) status = engine.AwaitTurn(writer.bytes());
     if (status.ok() && !members.empty()) status = CommitBatch(engine, &writer, context, options, {});

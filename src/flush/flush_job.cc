@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "compaction/run_writer.h"
+#include "io/file_names.h"
 
 namespace stele::internal {
 
@@ -21,7 +22,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   const std::unique_ptr<CellCursor> cursor =
       NewRetentionCursor(input.memtable->NewCursor(input.sequence, options), std::move(policy), &output.retention);
 
-  RunTarget target{input.file_system, input.directory, input.file_number,
+  RunTarget target{input.file_system, input.directory, SstableName(input.file_number),
                    RunBuilderOptions(input.definition->schema.compression(), /*settled=*/false)};
   target.builder.file_id = input.file_id;
   target.builder.family_ids = input.definition->families.ids();

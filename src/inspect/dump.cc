@@ -83,6 +83,7 @@ absl::StatusOr<std::string> DumpFile(FileSystem* file_system, const std::string&
       return DumpSstable(std::move(file), std::string(BaseName(path)), cells);
     case FileType::kLock:
       return DumpLock(*file);
+    case FileType::kSpill:
     case FileType::kTemporary:
       break;
   }

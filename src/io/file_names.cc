@@ -8,6 +8,7 @@ namespace {
 constexpr std::string_view kManifestPrefix = "MANIFEST-";
 constexpr std::string_view kSegmentSuffix = ".log";
 constexpr std::string_view kSstableSuffix = ".sst";
+constexpr std::string_view kSpillSuffix = ".spill";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
 // Only the one spelling that fmt's {:06} makes, so that two names never mean the same number.
@@ -35,6 +36,7 @@ std::optional<FileName> Numbered(FileType type, std::string_view digits) {
 std::string ManifestName(uint64_t number) { return fmt::format("{}{:06}", kManifestPrefix, number); }
 std::string SegmentName(uint64_t number) { return fmt::format("{:06}{}", number, kSegmentSuffix); }
 std::string SstableName(uint64_t number) { return fmt::format("{:06}{}", number, kSstableSuffix); }
+std::string SpillName(uint64_t number) { return fmt::format("{:06}{}", number, kSpillSuffix); }
 std::string TemporaryName(std::string_view final_name) { return fmt::format("{}{}", final_name, kTemporarySuffix); }
 
 std::optional<FileName> ParseFileName(std::string_view name) {
@@ -49,10 +51,12 @@ std::optional<FileName> ParseFileName(std::string_view name) {
     return FileName{FileType::kTemporary};
   }
   if (name.starts_with(kManifestPrefix)) return Numbered(FileType::kManifest, name.substr(kManifestPrefix.size()));
-  if (name.size() <= kSegmentSuffix.size()) return std::nullopt;
-  const std::string_view digits = name.substr(0, name.size() - kSegmentSuffix.size());
-  if (name.ends_with(kSegmentSuffix)) return Numbered(FileType::kSegment, digits);
-  if (name.ends_with(kSstableSuffix)) return Numbered(FileType::kSstable, digits);
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view suffix = name.substr(dot);
+  if (suffix == kSegmentSuffix) return Numbered(FileType::kSegment, name.substr(0, dot));
+  if (suffix == kSstableSuffix) return Numbered(FileType::kSstable, name.substr(0, dot));
+  if (suffix == kSpillSuffix) return Numbered(FileType::kSpill, name.substr(0, dot));
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 // MANIFEST-000007     the manifest, by number
 // 000012.log          a segment of the commit log
 // 000013.sst          an SSTable
+// 000014.spill        an SSTable that only views of the running process show; removed at open
 // *.tmp               being made; removed at open
 // CHECKPOINT.tmp      a checkpoint was begun here and is not finished
 // Numbers are unique over all kinds within a database and never reused by another file (a recycled segment is renamed to its new number).
@@ -17,7 +18,7 @@
 
 namespace stele::internal {
 
-enum class FileType { kCurrent, kLock, kManifest, kSegment, kSstable, kTemporary };
+enum class FileType { kCurrent, kLock, kManifest, kSegment, kSstable, kSpill, kTemporary };
 struct FileName {
   FileType type;
   uint64_t number = 0;  // 0 for CURRENT, LOCK and temporaries
@@ -29,6 +30,7 @@ inline constexpr std::string_view kCheckpointMarkName = "CHECKPOINT.tmp";
 std::string ManifestName(uint64_t number);
 std::string SegmentName(uint64_t number);
 std::string SstableName(uint64_t number);
+std::string SpillName(uint64_t number);
 std::string TemporaryName(std::string_view final_name);
 // nullopt for a name Stele never makes.
 std::optional<FileName> ParseFileName(std::string_view name);

@@ -65,7 +65,7 @@ absl::StatusOr<DirectoryState> InspectWithoutCurrent(FileSystem* file_system, co
     const std::optional<FileName> parsed = ParseFileName(name);
     if (!parsed.has_value()) return FailedPrecondition("{} is not a database and not empty: it holds {}", directory, Printable(name));
     if (parsed->type == FileType::kLock) continue;
-    if (parsed->type == FileType::kSegment || parsed->type == FileType::kSstable) {
+    if (parsed->type == FileType::kSegment || parsed->type == FileType::kSstable || parsed->type == FileType::kSpill) {
       return FailedPrecondition("{} has no CURRENT but has {}: an incomplete copy of a database?", directory, name);
     }
     if (parsed->type == FileType::kManifest) STELE_RETURN_IF_ERROR(CheckIsCreationLeftover(file_system, directory, name));

@@ -15,16 +15,24 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
   RowNode* node = nullptr;  // made by the first operation that is kept, so that a row is never there without cells
   bool refused = false;
   uint64_t inserted = 0;
+  uint64_t logical_bytes = 0;
   const bool whole = row.ForEach([&](const BatchOp& op) {
     const CommitPoint commit{sequence, (*position)++};
     const uint32_t family = RankOf(op.family_id);
     if (family == kRowRank && op.kind != CellKind::kDeleteRow) return true;
     if (node == nullptr) node = rows_.FindOrInsert(row.row_key(), sequence);
     refused = node == nullptr || !Insert(node, family, op, commit);
-    inserted += refused ? 0 : 1;
-    return !refused;
+    if (refused) return false;
+    ++inserted;
+    logical_bytes += op.qualifier.size() + sizeof op.timestamp + op.value.size();
+    return true;
   });
   if (inserted > 0) {
+    if (node->last_sequence() == 0) {  // a new row
+      logical_bytes += row.row_key().size();
+      row_count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    logical_bytes_.fetch_add(logical_bytes, std::memory_order_relaxed);
     node->set_last_sequence(sequence);
     cell_count_.fetch_add(inserted, std::memory_order_relaxed);
     if (first_sequence() == 0) first_sequence_.store(sequence, std::memory_order_relaxed);
@@ -65,6 +73,8 @@ uint64_t Memtable::LastSequenceOfRow(std::string_view row_key) const {
 bool Memtable::empty() const { return cell_count() == 0; }
 size_t Memtable::bytes() const { return rows_.bytes() + cells_.bytes(); }
 uint64_t Memtable::cell_count() const { return cell_count_.load(std::memory_order_relaxed); }
+uint64_t Memtable::row_count() const { return row_count_.load(std::memory_order_relaxed); }
+uint64_t Memtable::logical_bytes() const { return logical_bytes_.load(std::memory_order_relaxed); }
 uint64_t Memtable::first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
 uint64_t Memtable::last_sequence() const { return last_sequence_.load(std::memory_order_relaxed); }
 

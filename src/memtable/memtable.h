@@ -52,6 +52,11 @@ class Memtable {
   bool empty() const;
   size_t bytes() const;         // taken from the system; any thread
   uint64_t cell_count() const;  // operations stored; any thread
+  // Any thread, both: rows, and the bytes of row keys, qualifiers, timestamps and values, counted as an SSTable's (sstable_summary.h).
+  uint64_t row_count() const;
+  uint64_t logical_bytes() const;
+  // See RowList::Sample.
+  std::vector<std::string_view> SampleRowKeys(size_t count_max) const { return rows_.Sample(count_max); }
   // 0 when empty; for the applying thread, or once frozen. The last one may be of a batch that was refused half-way: readers and flush
   // go by the published sequence.
   uint64_t first_sequence() const;  // 0 when empty; any thread, a moment old
@@ -67,7 +72,9 @@ class Memtable {
   const std::vector<uint32_t> family_ids_;
   RowList rows_;
   Arena cells_;
-  std::atomic<uint64_t> cell_count_{0};  // relaxed: a figure for accounting
+  std::atomic<uint64_t> cell_count_{0};  // relaxed, these three: figures for accounting
+  std::atomic<uint64_t> row_count_{0};
+  std::atomic<uint64_t> logical_bytes_{0};
   // For the applying thread.
   Random random_;
   std::atomic<uint64_t> first_sequence_{0};  // relaxed, both: published sequences order what readers see

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/invariant.h"
 
@@ -79,6 +80,23 @@ const RowNode* RowList::Previous(const RowNode* row) const {
 const RowNode* RowList::Find(std::string_view row_key) const {
   const RowNode* row = FirstFrom(row_key);
   return row != nullptr && row->row_key() == row_key ? row : nullptr;
+}
+
+std::vector<std::string_view> RowList::Sample(size_t count_max) const {
+  std::vector<std::string_view> sample;
+  // The lowest level with few enough rows: each holds about half of those below it, chosen by chance.
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+    std::vector<std::string_view> row_keys;
+    const RowNode* row = &head_->node;
+    while (row_keys.size() <= count_max && (row = row->links()[level].node.load(std::memory_order_acquire)) != nullptr) {
+      row_keys.push_back(row->row_key());
+    }
+    if (row_keys.size() > count_max) break;
+    sample = std::move(row_keys);
+  }
+  const RowNode* first = First();
+  if (first != nullptr && (sample.empty() || sample.front() != first->row_key())) sample.insert(sample.begin(), first->row_key());
+  return sample;
 }
 
 RowNode* RowList::FindOrInsert(std::string_view row_key, uint64_t sequence) {

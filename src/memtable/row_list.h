@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/arena.h"
 #include "base/random.h"
@@ -81,6 +82,9 @@ class RowList {
   const RowNode* FirstFrom(std::string_view bound) const;   // the first row >= bound
   const RowNode* LastBefore(std::string_view bound) const;  // the last row < bound
   const RowNode* Previous(const RowNode* row) const;
+
+  // Row keys at about even distances: the first row's and at most `count_max` others. They live as long as the list. Any thread.
+  std::vector<std::string_view> Sample(size_t count_max) const;
 
   size_t bytes() const { return arena_.bytes(); }
 

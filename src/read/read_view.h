@@ -23,7 +23,7 @@ namespace stele::internal {
 class PinnedSstable {
  public:
   virtual ~PinnedSstable() = default;
-  // Null when the file could not be opened: then open_status() says why, and reads of its rows answer that.
+  // Null when the file cannot be opened: then open_status() says why, and reads of its rows answer that. May open the file.
   virtual const std::shared_ptr<SstableReader>& reader() const = 0;
   virtual absl::Status open_status() const = 0;
 };
@@ -57,11 +57,25 @@ struct ReadView {
   }
 };
 
+// A view that is held for long. Its memtables may be written to files meanwhile: then view() is another that shows the same.
+class PinnedView {
+ public:
+  PinnedView() = default;
+  PinnedView(const PinnedView&) = delete;
+  PinnedView& operator=(const PinnedView&) = delete;
+  virtual ~PinnedView() = default;
+
+  virtual std::shared_ptr<const ReadView> view() const = 0;
+  // Counts up when the view of some pin was replaced, perhaps of this one. Any thread.
+  virtual uint64_t replacements() const = 0;
+};
+
 // A moment to read at.
 struct ReadPoint {
   std::shared_ptr<const ReadView> view;
   uint64_t sequence = 0;
-  int64_t now = 0;  // against which ages are measured
+  int64_t now = 0;                                  // against which ages are measured
+  std::shared_ptr<const PinnedView> pin = nullptr;  // what holds `view`, if it is held for long
 };
 
 }  // namespace stele::internal

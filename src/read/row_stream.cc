@@ -55,12 +55,12 @@ bool RowStream::OpenStretch() {
   const std::vector<bool>& wanted = options_.program.wanted_families();
   const bool all = std::find(wanted.begin(), wanted.end(), false) == wanted.end();
   ChainOptions chain_options{.direction = options_.reverse ? Direction::kReverse : Direction::kForward,
-                             .sequence = options_.point.sequence,
+                             .sequence = options_.sequence,
                              .fill_cache = options_.fill_cache,
                              .latest_only = options_.program.latest_only(),
                              .stats = &cursor_stats_,
                              .wanted_families = all ? std::vector<bool>() : wanted,
-                             .retention = ReadRetention(options_.table->definition(), options_.apply_gc, options_.point.now)};
+                             .retention = ReadRetention(options_.table->definition(), options_.apply_gc, options_.now)};
   if (single) chain_options.only_row = stretch.range.start;
   absl::StatusOr<std::unique_ptr<CellCursor>> chain =
       OpenChain(*options_.table, options_.table->tablets[stretch.tablet_index], chain_options);
@@ -73,6 +73,9 @@ bool RowStream::OpenStretch() {
 
 bool RowStream::FirstRowOfStretch() {
   const KeyRange& range = stretches_[stretch_next_].range;
+  if (const std::optional<std::string> passed = std::exchange(row_passed_, std::nullopt)) {
+    return chain_->SeekRow(options_.reverse ? *passed : *passed + '\0');
+  }
   if (!options_.reverse) return chain_->SeekRow(range.start);
   return range.unbounded_end ? chain_->SeekToEdge() : chain_->SeekRow(range.end);
 }
@@ -85,6 +88,7 @@ bool RowStream::InStretch() const {
 // To the next stored row of the ranges, whether or not it has cells to show.
 bool RowStream::AdvanceToRow() {
   while (true) {
+    if (options_.pin != nullptr && options_.pin->replacements() != replacements_seen_ && !FollowPin()) return false;
     if (!stretch_open_) {
       if (stretch_next_ == stretches_.size() || !OpenStretch()) return false;
     }
@@ -95,8 +99,20 @@ bool RowStream::AdvanceToRow() {
       if (!on_row && !chain_->status().ok()) return Fail(chain_->status());
     }
     stretch_open_ = false;
+    row_passed_.reset();
     ++stretch_next_;
   }
+}
+
+// Goes on with the pin's view of late, right behind the row it stands on. The families, the sequence and the time stay.
+bool RowStream::FollowPin() {
+  replacements_seen_ = options_.pin->replacements();  // before the view: a later replacement is met at the next row
+  const std::shared_ptr<const TableView> table = options_.pin->view()->tables.at(options_.table->definition().id);
+  if (table == options_.table) return true;
+  if (stretch_open_ && stretch_started_ && chain_ != nullptr) row_passed_ = std::string(chain_->row_key());
+  chain_.reset();  // before what it reads from
+  options_.table = table;
+  return !stretch_open_ || OpenStretch();
 }
 
 bool RowStream::Next() {
@@ -106,13 +122,24 @@ bool RowStream::Next() {
   row_ = RowView();
   if (!status_.ok()) return false;
   if (row_open_) return !Interrupted() && ReadPiece();
-  if (options_.limit > 0 && rows_returned_ >= options_.limit) return false;
+  if (options_.limit > 0 && rows_returned_ >= options_.limit) return End();
   while (true) {
     if (Interrupted()) return false;
-    if (!AdvanceToRow()) return false;
+    if (!AdvanceToRow()) return status_.ok() && End();
     if (ReadRow()) return true;
     if (!status_.ok()) return false;
   }
+}
+
+// Whoever keeps a reader that came to its end keeps no memory and no file with it.
+bool RowStream::End() {
+  chain_.reset();
+  stretches_.clear();
+  stretch_next_ = 0;
+  stretch_open_ = false;
+  options_.table.reset();
+  options_.pin.reset();
+  return false;
 }
 
 // Reads the row the chain stands on up to its first piece; false when no cell of it passes.

@@ -1,6 +1,7 @@
 // read/row_stream.h: rows from ranges: plans the tablets, runs the chain and the filter, assembles rows and pieces of rows.
 //
 // Path:      db's table -> here (as the public RowSource) -> read/source_chain.h, filter/program.h.
+// Memory:    what was replaced in the pinned view is let go at the next row, all of it at the end.
 // Pieces:    a row above piece_bytes is handed out in pieces. Whether a piece is the last is known by reading on until another cell passes
 //            the filter or the row ends; that look-ahead batch is copied before the piece's memory is given back.
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded; FailedPrecondition once the database is closed. Rows before stay right.
@@ -26,7 +27,9 @@ namespace stele::internal {
 
 struct RowStreamOptions {
   std::shared_ptr<const void> keep_alive;  // the database; first, so that it goes last
-  ReadPoint point;
+  std::shared_ptr<const PinnedView> pin;   // may be null; what `table` is taken from again when a view was replaced
+  uint64_t sequence = 0;
+  int64_t now = 0;  // against which ages are measured
   std::shared_ptr<const TableView> table;
   std::vector<KeyRange> ranges;  // ascending, disjoint; read from the last one when reverse
   FilterProgram program;
@@ -60,6 +63,8 @@ class RowStream : public RowSource {
   void PlanStretches();
   bool OpenStretch();
   bool AdvanceToRow();
+  bool FollowPin();
+  bool End();
   bool FirstRowOfStretch();
   bool InStretch() const;
   bool ReadRow();
@@ -80,6 +85,8 @@ class RowStream : public RowSource {
   size_t chain_tablet_ = 0;
   bool stretch_open_ = false;
   bool stretch_started_ = false;
+  uint64_t replacements_seen_ = 0;         // of the pin
+  std::optional<std::string> row_passed_;  // after a change of views: go on behind it, not at the stretch's edge
 
   std::vector<Cell> cells_;      // of pieces shown, then what was read ahead of them
   size_t shown_ = 0;             // of cells_: in the current piece or an earlier one

@@ -7,8 +7,10 @@ namespace {
 
 TEST(FileNames, AreMadeAndParsedBack) {
   for (const uint64_t number : {uint64_t{0}, uint64_t{7}, uint64_t{999'999}, uint64_t{1'000'000}, UINT64_MAX}) {
-    const std::pair<std::string, FileType> names[] = {
-        {ManifestName(number), FileType::kManifest}, {SegmentName(number), FileType::kSegment}, {SstableName(number), FileType::kSstable}};
+    const std::pair<std::string, FileType> names[] = {{ManifestName(number), FileType::kManifest},
+                                                      {SegmentName(number), FileType::kSegment},
+                                                      {SstableName(number), FileType::kSstable},
+                                                      {SpillName(number), FileType::kSpill}};
     for (const auto& [name, type] : names) {
       const std::optional<FileName> parsed = ParseFileName(name);
       ASSERT_TRUE(parsed.has_value()) << name;
@@ -20,6 +22,7 @@ TEST(FileNames, AreMadeAndParsedBack) {
   EXPECT_EQ(ManifestName(7), "MANIFEST-000007");
   EXPECT_EQ(SegmentName(12), "000012.log");
   EXPECT_EQ(SstableName(13), "000013.sst");
+  EXPECT_EQ(SpillName(14), "000014.spill");
   EXPECT_EQ(TemporaryName(kCurrentName), "CURRENT.tmp");
   EXPECT_EQ(ParseFileName("CURRENT")->type, FileType::kCurrent);
   EXPECT_EQ(ParseFileName("LOCK")->type, FileType::kLock);
@@ -43,6 +46,8 @@ TEST(FileNames, OthersAreNotOurs) {
                            "000012.sst.bak",
                            ".log",
                            ".sst",
+                           ".spill",
+                           "14.spill",
                            ".tmp",
                            "notes.tmp",
                            "-00012.log",

@@ -1,0 +1,150 @@
+// What care for a database tells: files that could not be opened for a while, damage by file and offset, a poisoned database, and figures
+// of what is still in memory.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/engine.h"
+#include "io/crash_file_system.h"
+#include "io/file_names.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+class CareTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    EngineOptions options = SmallEngineOptions(&file_system_);
+    options.sizes.memtable_bytes = options.sizes.write_memory_bytes = 8 << 20;  // nothing is flushed but what is asked for
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", std::move(options));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    local_ = *std::move(opened);
+    database_ = Database(local_);
+    absl::StatusOr<Table> table = database_.CreateTable("t", Schema().AddFamily("f"));
+    ASSERT_TRUE(table.ok()) << table.status();
+    table_ = *table;
+  }
+  Engine& engine() { return *local_->engine(); }
+  absl::Status Set(const std::string& row_key, size_t value_bytes = 1, Durability durability = Durability::kProcess) {
+    return table_.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMicros(1000), std::string(value_bytes, 'v')),
+                        {.durability = durability});
+  }
+  // A write that the log could not sync.
+  void Poison() {
+    file_system_.FailKind(CallKind::kSync, 1, {.error_number = EIO, .path_part = ".log"});
+    EXPECT_FALSE(Set("lost", 1, Durability::kDisk).ok());
+    EXPECT_FALSE(engine().committer->poison().ok());
+  }
+
+  CrashFileSystem file_system_;
+  std::shared_ptr<LocalDatabase> local_;
+  Database database_;
+  Table table_;
+};
+
+TEST_F(CareTest, AFileThatCouldNotBeOpenedIsTriedAgain) {
+  ASSERT_TRUE(Set("r").ok());
+  // The flush creates the file; it is opened to be read when it is installed.
+  const std::string name = SstableName(engine().next_file_number.load());
+  file_system_.FailKind(CallKind::kOpen, 1, {.error_number = EMFILE, .sticky = true, .path_part = name});
+  ASSERT_TRUE(table_.Flush().ok());
+  EXPECT_EQ(table_.Exists("r").status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(database_.Verify()->ok());
+  file_system_.ClearFaults();
+  EXPECT_TRUE(table_.Exists("r").value_or(false));
+  EXPECT_TRUE(database_.Verify()->ok());
+  EXPECT_TRUE(table_.Compact().ok());
+}
+
+TEST_F(CareTest, DamageOfTheLogIsToldByFileAndOffset) {
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(Set("r" + std::to_string(i), 100, Durability::kDisk).ok());
+  const std::string name = SegmentName(engine().log->oldest_segment());
+  const std::string bytes = *file_system_.ReadFile(JoinPath("/db", name));
+  const size_t hit = bytes.find(std::string(100, 'v'));
+  ASSERT_NE(hit, std::string::npos);
+  ASSERT_TRUE(file_system_.FlipBit(JoinPath("/db", name), hit, 0).ok());
+  const VerifyReport report = *database_.Verify();
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_EQ(report.damages[0].file, name);
+  EXPECT_GT(report.damages[0].offset, 0u);
+  EXPECT_LT(report.damages[0].offset, hit);
+  EXPECT_TRUE(report.damages[0].what.starts_with("no good record")) << report.damages[0].what;
+}
+
+TEST_F(CareTest, DamageOfTheManifestIsToldByFileAndOffset) {
+  const std::string name = ManifestName(engine().manifest->number());
+  const size_t bytes = file_system_.ReadFile(JoinPath("/db", name))->size();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(table_.SetProperty("p", std::to_string(i)).ok());
+  ASSERT_TRUE(file_system_.FlipBit(JoinPath("/db", name), bytes + 20, 0).ok());
+  VerifyReport report = *database_.Verify();
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_EQ(report.damages[0].file, name);
+  EXPECT_EQ(report.damages[0].offset, bytes);
+  ASSERT_TRUE(file_system_.WriteFile(JoinPath("/db", kCurrentName), "short").ok());
+  report = *database_.Verify();
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_EQ(report.damages[0].file, kCurrentName);
+  EXPECT_NE(report.damages[0].what, "");
+}
+
+TEST_F(CareTest, APoisonedDatabaseIsVerified) {
+  ASSERT_TRUE(Set("r", 100, Durability::kDisk).ok());
+  ASSERT_TRUE(table_.Flush().ok());
+  Poison();
+  absl::StatusOr<VerifyReport> report = database_.Verify();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ok());
+  EXPECT_GE(report->files, 3u) << "the SSTable, the manifest, the log";
+  ASSERT_TRUE(file_system_.WriteFile(JoinPath("/db", kCurrentName), "short").ok());
+  report = database_.Verify();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_FALSE(report->ok());
+}
+
+TEST_F(CareTest, CloseTellsThatTheDatabaseWasPoisoned) {
+  ASSERT_TRUE(Set("r").ok());
+  Poison();
+  const absl::Status closed = database_.Close();
+  EXPECT_EQ(closed.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(database_.Close(), closed);
+  EXPECT_EQ(database_.Verify().status().code(), absl::StatusCode::kFailedPrecondition);
+  local_.reset();
+  database_ = Database();
+  table_ = Table();
+  EXPECT_TRUE(OpenDatabase("/db", SmallEngineOptions(&file_system_)).ok()) << "the lock is free";
+}
+
+TEST_F(CareTest, FiguresTellOfWhatIsInMemory) {
+  EXPECT_EQ(table_.Stats()->bytes_logical, 0u);
+  ASSERT_EQ(table_.SampleRowKeys()->size(), 1u);
+  EXPECT_EQ(table_.SampleRowKeys()->back().offset_bytes, 0u);
+  constexpr int kRows = 400;
+  constexpr size_t kValueBytes = 2000;
+  constexpr uint64_t kRowBytes = 4 + 1 + 8 + kValueBytes;  // row key, qualifier, timestamp, value
+  for (int i = 0; i < kRows; ++i) ASSERT_TRUE(Set("r" + std::to_string(100 + i), kValueBytes).ok());
+  const TableStats in_memory = *table_.Stats();
+  EXPECT_EQ(in_memory.rows, uint64_t{kRows});
+  EXPECT_EQ(in_memory.cells, uint64_t{kRows});
+  EXPECT_EQ(in_memory.bytes_logical, kRows * kRowBytes);
+  EXPECT_EQ(in_memory.files, 0u);
+  const std::vector<RowKeySample> samples = *table_.SampleRowKeys();
+  EXPECT_GT(samples.size(), 4u);
+  EXPECT_EQ(samples.back().row_key, "");
+  EXPECT_EQ(samples.back().offset_bytes, kRows * kRowBytes);
+  for (size_t i = 1; i < samples.size(); ++i) EXPECT_GT(samples[i].offset_bytes, samples[i - 1].offset_bytes);
+  const uint64_t of_half = table_.SampleRowKeys(RowRange::StartingAt("r300"))->back().offset_bytes;
+  EXPECT_GT(of_half, kRows * kRowBytes / 4);
+  EXPECT_LT(of_half, kRows * kRowBytes * 3 / 4);
+  ASSERT_TRUE(table_.Flush().ok());
+  const TableStats in_files = *table_.Stats();
+  EXPECT_EQ(in_files.rows, in_memory.rows);
+  EXPECT_EQ(in_files.cells, in_memory.cells);
+  EXPECT_EQ(in_files.bytes_logical, in_memory.bytes_logical);
+}
+
+}  // namespace
+}  // namespace stele::internal

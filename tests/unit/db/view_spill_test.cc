@@ -1,0 +1,439 @@
+// Engine rule 16: what snapshots and scans hold of flushed memtables goes to disk, and they show the same as before.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "db/engine.h"
+#include "io/crash_file_system.h"
+#include "io/file_names.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr uint64_t kPinnedBytes = 40 << 10;
+constexpr int kRows = 40;
+
+Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
+std::string RowKey(int row) { return fmt::format("row{:02}", row); }
+
+void Append(const RowView& row, std::string* text) {
+  for (const CellView& cell : row.cells()) {
+    *text += fmt::format("{} {}:{}@{}={}\n", row.row_key(), cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
+  }
+}
+
+std::string Rest(RowReader& reader) {
+  std::string text;
+  for (const RowView& row : reader) Append(row, &text);
+  return reader.status().ok() ? text : reader.status().ToString();
+}
+
+std::string Show(const Table& table, const RowSet& rows, const ReadOptions& options) {
+  RowReader reader = table.ReadRows(rows, {}, options);
+  return Rest(reader);
+}
+
+// All that reads of a snapshot can give.
+std::string ShowAllWays(const Table& table, const Snapshot& snapshot) {
+  std::string text;
+  for (const bool apply_gc : {true, false}) {
+    for (const bool reverse : {false, true}) {
+      const ReadOptions options{.reverse = reverse, .snapshot = snapshot, .apply_gc = apply_gc, .row_piece_bytes = 300};
+      text += fmt::format("gc {} reverse {}\n", apply_gc, reverse);
+      text += Show(table, RowSet::All(), options);
+      text += Show(table, RowSet().Append(RowRange::Closed("row05", "row07")).Append(RowRange::Prefix("row2")), options);
+    }
+    for (int row = 0; row < kRows; ++row) {
+      const ReadOptions options{.snapshot = snapshot, .apply_gc = apply_gc};
+      const auto found = table.ReadRow(RowKey(row), {}, options);
+      text += !found.ok() ? found.status().ToString() : fmt::format("{} {}\n", RowKey(row), *found ? (*found)->cells().size() : 0);
+    }
+  }
+  return text;
+}
+
+class ViewSpillTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Open(&files_); }
+
+  void Open(CrashFileSystem* files, int threads = 0, uint64_t pinned_bytes = kPinnedBytes) {
+    database_.reset();
+    EngineOptions options = SmallEngineOptions(files);
+    options.sizes.pinned_memory_bytes = pinned_bytes;
+    options.database.clock = clock_;
+    options.database.on_event = [this](const Event& event) { events_.push_back(event); };
+    options.background_threads = threads;
+    database_ = std::make_unique<WorkloadDatabase>(std::move(options), "/db");
+    ASSERT_EQ(database_->Open(), absl::OkStatus());
+  }
+  Database& database() { return database_->database(); }
+  Engine& engine() { return database_->engine(); }
+
+  Table Create(const std::string& name, GcRule rule = GcRule::None()) {
+    Schema schema;
+    schema.AddFamily("f", rule).AddFamily("g", GcRule::None()).AddSplit("row10").AddSplit("row25");
+    absl::StatusOr<Table> table = database().CreateTable(name, schema);
+    EXPECT_TRUE(table.ok()) << table.status();
+    return table.value_or(Table());
+  }
+  Snapshot Take() { return database().GetSnapshot().value_or(Snapshot()); }
+
+  // Every row anew, some with deletes; about three memtables.
+  static absl::Status WriteRound(Table table, int round) {
+    for (int row = 0; row < kRows; ++row) {
+      RowMutation mutation(RowKey(row));
+      if ((row + round) % 5 == 0) mutation.DeleteFromRow();
+      if ((row + round) % 7 == 0) mutation.DeleteFromColumn("f", "q", {.start = At(2), .end = At(4)});
+      mutation.SetCell("f", "q", At(1 + round % 6), fmt::format("{}:{}{}", round, row, std::string(400, 'x')));
+      if (row % 2 == 0) mutation.SetCell("f", "q", At(3), fmt::format("{}.{}", round, row));
+      if (row % 3 == 0) mutation.SetCell("g", fmt::format("q{}", round), At(1), std::string(600, static_cast<char>('a' + round % 26)));
+      if (absl::Status status = table.Apply(mutation); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  size_t SpillFiles(CrashFileSystem* files = nullptr, const std::string& directory = "/db") {
+    const std::vector<std::string> names = (files == nullptr ? &files_ : files)->List(directory).value_or(std::vector<std::string>());
+    return static_cast<size_t>(std::count_if(names.begin(), names.end(), [](const std::string& name) {
+      const std::optional<FileName> parsed = ParseFileName(name);
+      return parsed && parsed->type == FileType::kSpill;
+    }));
+  }
+  size_t Told(Event::Kind kind) const {
+    return static_cast<size_t>(std::count_if(events_.begin(), events_.end(), [kind](const Event& event) { return event.kind == kind; }));
+  }
+
+  CrashFileSystem files_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(Timestamp::FromMicros(1'000'000'000));
+  std::vector<Event> events_;
+  std::unique_ptr<WorkloadDatabase> database_;
+};
+
+struct Held {
+  Snapshot snapshot;
+  std::string shown;
+};
+
+TEST_F(ViewSpillTest, SnapshotsRepeatExactlyAndMemoryStaysBounded) {
+  Table table = Create("t", GcRule::MaxNumVersions(2));
+  std::vector<Held> held;
+  for (int round = 0; round < 10; ++round) {
+    ASSERT_EQ(WriteRound(table, round), absl::OkStatus());
+    // Two inside one memtable, and one that comes to stand at its end.
+    for (const int row : {7, 21}) {
+      held.push_back({.snapshot = Take()});
+      held.back().shown = ShowAllWays(table, held.back().snapshot);
+      ASSERT_EQ(table.Apply(RowMutation(RowKey(row)).DeleteFromRow().SetCell("g", "after", At(1), fmt::format("{}", round))),
+                absl::OkStatus());
+    }
+    if (round == 5) {
+      ASSERT_EQ(table.DropRowRange(RowRange::Closed("row08", "row12")), absl::OkStatus());
+    }
+    if (round == 7) {
+      ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g")}), absl::OkStatus());
+      ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Create({.name = "g"}), FamilyChange::Create({.name = "a"})}), absl::OkStatus());
+    }
+    if (round == 8) {
+      ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(1))}), absl::OkStatus());
+      ASSERT_EQ(table.Compact(), absl::OkStatus());
+    }
+    clock_->Advance(std::chrono::seconds(100));
+    ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+    EXPECT_LE(engine().pins.memtable_bytes(), kPinnedBytes) << "round " << round;
+    EXPECT_EQ(engine().pins.ChargedBytes(), 0u);
+  }
+  const DatabaseStats stats = database().Stats();
+  EXPECT_GT(stats.view_spills, 5u);
+  EXPECT_EQ(Told(Event::Kind::kViewSpill), stats.view_spills);
+  EXPECT_GT(stats.bytes_spilled, 0u);
+  EXPECT_GT(SpillFiles(), 10u);
+  EXPECT_GT(stats.pinned_bytes, engine().pins.memtable_bytes());
+  EXPECT_EQ(stats.oldest_view, held.front().snapshot.time());
+  for (size_t i = 0; i < held.size(); ++i) EXPECT_EQ(ShowAllWays(table, held[i].snapshot), held[i].shown) << "snapshot " << i;
+
+  ASSERT_EQ(database().DeleteTable("t"), absl::OkStatus());
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_LE(engine().pins.memtable_bytes(), kPinnedBytes);
+  for (size_t i = 0; i < held.size(); ++i) EXPECT_EQ(ShowAllWays(table, held[i].snapshot), held[i].shown) << "snapshot " << i;
+  held.clear();
+  EXPECT_EQ(SpillFiles(), 0u) << "the last view is gone";
+  EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+  EXPECT_EQ(database().Stats().pinned_bytes, 0u);
+}
+
+// The memtables of a table that is deleted, of which none was flushed, are charged and written too.
+TEST_F(ViewSpillTest, MemtablesOfADeletedTable) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  ASSERT_EQ(table.Apply(RowMutation(RowKey(1)).SetCell("f", "q", At(1), "seen")), absl::OkStatus());
+  Held held{.snapshot = Take()};
+  held.shown = ShowAllWays(table, held.snapshot);
+  ASSERT_EQ(table.Apply(RowMutation(RowKey(2)).SetCell("f", "q", At(1), "not seen")), absl::OkStatus());
+  ASSERT_EQ(database().DeleteTable("t"), absl::OkStatus());
+  EXPECT_GT(engine().pins.memtable_bytes(), 0u);
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+  EXPECT_EQ(SpillFiles(), 1u);
+  EXPECT_EQ(ShowAllWays(table, held.snapshot), held.shown);
+}
+
+// Nothing was visible of the memtable that a snapshot's view has: no file.
+TEST_F(ViewSpillTest, AMemtableThatBeganAfterTheSnapshot) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  const Snapshot snapshot = Take();
+  ASSERT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "later")), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  EXPECT_GT(engine().pins.memtable_bytes(), 0u);
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+  EXPECT_EQ(SpillFiles(), 0u);
+  EXPECT_EQ(Show(table, RowSet::All(), {.snapshot = snapshot}), "");
+}
+
+// Views that see a memtable whole share its file.
+TEST_F(ViewSpillTest, OneFileForViewsThatSeeTheSame) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  ASSERT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v")), absl::OkStatus());
+  std::vector<Snapshot> snapshots = {Take(), Take(), Take()};
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(SpillFiles(), 1u);
+  EXPECT_EQ(database().Stats().view_spills, 1u);
+  while (!snapshots.empty()) {
+    EXPECT_EQ(SpillFiles(), 1u);
+    EXPECT_EQ(Show(table, RowSet::All(), {.snapshot = snapshots.back()}), "r f:q@1000=v\n");
+    snapshots.pop_back();
+  }
+  EXPECT_EQ(SpillFiles(), 0u);
+}
+
+// A scan lets go of its memtables at its next row and goes on behind the row it stands on.
+TEST_F(ViewSpillTest, AScanGoesOverToTheFiles) {
+  for (const bool reverse : {false, true}) {
+    for (const bool from_snapshot : {false, true}) {
+      for (const size_t rows_before : {0, 13, 100}) {
+        Open(&files_, 0, 0);
+        Table table = Create(fmt::format("t{}{}{}", reverse, from_snapshot, rows_before));
+        ASSERT_EQ(WriteRound(table, 1), absl::OkStatus());
+        ASSERT_EQ(table.Apply(RowMutation(RowKey(20)).DeleteFromRow()), absl::OkStatus());
+        ReadOptions options{.reverse = reverse};
+        const RowSet rows = RowSet().Append(RowRange::LeftOpen("row00", "row12")).Append(RowRange::StartingAt("row15")).Append("row13");
+        const std::string expected = Show(table, rows, options);
+        if (from_snapshot) options.snapshot = Take();
+        RowReader reader = table.ReadRows(rows, {}, options);
+        options.snapshot.reset();
+        std::string seen;
+        for (size_t i = 0; i < rows_before; ++i) {
+          if (reader.Next()) Append(reader.row(), &seen);
+        }
+        EXPECT_EQ(database().Stats().oldest_view.has_value(), rows_before < 100);
+        for (int round = 2; round < 4; ++round) ASSERT_EQ(WriteRound(table, round), absl::OkStatus());
+        ASSERT_EQ(table.Flush(), absl::OkStatus());
+        ASSERT_EQ(table.DropRowRange(RowRange::Prefix("row1")), absl::OkStatus());
+        ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+        EXPECT_EQ(database().Stats().view_spills > 0, rows_before < 100);
+        // Where it stands in them it holds them; at its end it holds nothing any more.
+        EXPECT_EQ(engine().pins.memtable_bytes() > 0, rows_before < 100);
+        if (reader.Next()) Append(reader.row(), &seen);
+        EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+        EXPECT_EQ(seen + Rest(reader), expected) << "reverse " << reverse << ", after " << rows_before << " rows";
+      }
+    }
+  }
+  database_.reset();
+  EXPECT_EQ(SpillFiles(), 0u);
+}
+
+// A row that is handed out in pieces keeps what it stands on to its end.
+TEST_F(ViewSpillTest, AScanInTheMiddleOfARow) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  RowMutation mutation("r");
+  for (int i = 0; i < 600; ++i) mutation.SetCell("f", fmt::format("{:03}", i), At(1), std::string(20, 'v'));
+  ASSERT_EQ(table.Apply(mutation), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("s").SetCell("f", "q", At(1), "v")), absl::OkStatus());
+  const std::string expected = Show(table, RowSet::All(), {});
+  RowReader reader = table.ReadRows(RowSet::All(), {}, {.row_piece_bytes = 500});
+  std::string seen;
+  ASSERT_TRUE(reader.Next());
+  Append(reader.row(), &seen);
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(SpillFiles(), 1u);
+  EXPECT_EQ(seen + Rest(reader), expected);
+}
+
+// What idle scans hold is charged, but no writer waits for them: here the same thread has them.
+TEST_F(ViewSpillTest, IdleScansDoNotStopWriters) {
+  Open(&files_, 2, 0);
+  Table table = Create("t");
+  std::vector<RowReader> readers;
+  for (int round = 0; round < 12; ++round) {
+    ASSERT_EQ(WriteRound(table, round), absl::OkStatus());
+    readers.push_back(table.ReadRows(RowSet::All()));
+    ASSERT_TRUE(readers.back().Next());
+  }
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_GT(engine().pins.memtable_bytes(), 12 * 4096u);
+  EXPECT_EQ(engine().pins.ChargedBytes(), engine().options.sizes.write_memory_bytes / 4);
+  ASSERT_EQ(WriteRound(table, 20), absl::OkStatus());
+  for (RowReader& reader : readers) {
+    while (reader.Next()) {
+    }
+    EXPECT_EQ(reader.status(), absl::OkStatus());
+  }
+}
+
+// As long as something can be written out, all of it is charged: writers wait for that, and memory stays bounded.
+TEST_F(ViewSpillTest, WhatCanBeWrittenIsChargedWhole) {
+  Table table = Create("t");
+  std::vector<Snapshot> snapshots;
+  uint64_t most = 0;
+  for (int round = 0; round < 30; ++round) {
+    for (int row = 0; row < kRows; ++row) {
+      ASSERT_EQ(table.Apply(RowMutation(RowKey(row)).SetCell("f", "q", At(round), std::string(900, 'x'))), absl::OkStatus());
+      most = std::max(most, engine().pins.memtable_bytes());
+    }
+    snapshots.push_back(Take());
+  }
+  EXPECT_GT(database().Stats().view_spills, 0u);
+  // The free part, the quarter of the write memory from which on writers lend a hand, and the memtable that came last.
+  EXPECT_LT(most, kPinnedBytes + engine().options.sizes.write_memory_bytes / 4 + 3 * engine().options.sizes.memtable_bytes);
+}
+
+TEST_F(ViewSpillTest, AFullDiskLeavesThePinAndIsToldOnce) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  ASSERT_EQ(WriteRound(table, 1), absl::OkStatus());
+  Held held{.snapshot = Take()};
+  held.shown = ShowAllWays(table, held.snapshot);
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  files_.FailKind(CallKind::kWrite, 1, {.error_number = ENOSPC, .sticky = true, .path_part = ".spill"});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(absl::IsResourceExhausted(database().WaitForIdle()));
+  EXPECT_EQ(Told(Event::Kind::kBackgroundError), 1u);
+  EXPECT_TRUE(absl::IsResourceExhausted(database().Stats().last_background_error));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v"))));
+  EXPECT_EQ(SpillFiles(), 0u) << "no unfinished file stays";
+  EXPECT_GT(engine().pins.memtable_bytes(), 0u);
+  EXPECT_EQ(ShowAllWays(table, held.snapshot), held.shown);
+  files_.ClearFaults();
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(Told(Event::Kind::kBackgroundRecovered), 1u);
+  EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+  EXPECT_EQ(ShowAllWays(table, held.snapshot), held.shown);
+  EXPECT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v")), absl::OkStatus());
+}
+
+// Letting go of the snapshot ends the failure as well: nothing is due any more.
+TEST_F(ViewSpillTest, AFailureEndsWithItsView) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  ASSERT_EQ(WriteRound(table, 1), absl::OkStatus());
+  Snapshot snapshot = Take();
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  files_.FailKind(CallKind::kWrite, 1, {.error_number = ENOSPC, .sticky = true, .path_part = ".spill"});
+  EXPECT_TRUE(absl::IsResourceExhausted(database().WaitForIdle()));
+  snapshot = Snapshot();
+  while (engine().background->Step()) {
+  }
+  EXPECT_EQ(database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v")), absl::OkStatus());
+}
+
+// Every call on a spill's file fails once: the next try succeeds, and nothing is lost or left.
+TEST_F(ViewSpillTest, EveryCallFailsOnce) {
+  int failures = 0;
+  for (const CallKind call : {CallKind::kCreate, CallKind::kWrite, CallKind::kSync, CallKind::kOpen, CallKind::kRead}) {
+    for (const int error_number : {EIO, ENOSPC}) {
+      for (uint64_t nth = 1;; ++nth) {
+        CrashFileSystem files;
+        Open(&files, 0, 0);
+        Table table = Create("t");
+        ASSERT_EQ(WriteRound(table, 1), absl::OkStatus());
+        Held held{.snapshot = Take()};
+        held.shown = ShowAllWays(table, held.snapshot);
+        ASSERT_EQ(table.Apply(RowMutation(RowKey(3)).DeleteFromRow()), absl::OkStatus());
+        ASSERT_EQ(table.Flush(), absl::OkStatus());
+        files.FailKind(call, nth, {.error_number = error_number, .path_part = ".spill"});
+        const absl::Status first = database().WaitForIdle();
+        if (!first.ok()) {
+          ++failures;
+          EXPECT_EQ(ShowAllWays(table, held.snapshot), held.shown);
+          EXPECT_EQ(database().WaitForIdle(), absl::OkStatus());
+        }
+        files.ClearFaults();
+        EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+        EXPECT_EQ(ShowAllWays(table, held.snapshot), held.shown);
+        held.snapshot = Snapshot();
+        EXPECT_EQ(SpillFiles(&files), 0u);
+        database_.reset();
+        if (first.ok()) break;
+      }
+    }
+  }
+  EXPECT_GT(failures, 20);
+}
+
+TEST_F(ViewSpillTest, FilesOfAnEarlierOpenGo) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  ASSERT_EQ(WriteRound(table, 1), absl::OkStatus());
+  const Snapshot snapshot = Take();
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  const std::string shown = Show(table, RowSet::All(), {});
+  ASSERT_GT(SpillFiles(), 0u);
+  const auto image = files_.Crash(CrashPolicy::KeepAll(), 1);
+  ASSERT_GT(SpillFiles(image.get()), 0u);
+
+  ASSERT_EQ(database().Close(), absl::OkStatus());
+  EXPECT_TRUE(absl::IsFailedPrecondition(table.ReadRow("row01", {}, {.snapshot = snapshot}).status()));
+  EXPECT_GT(SpillFiles(), 0u) << "a closed database's directory is left alone";
+  Open(&files_);
+  EXPECT_EQ(SpillFiles(), 0u);
+  Open(image.get());
+  EXPECT_EQ(SpillFiles(image.get()), 0u);
+  EXPECT_EQ(Show(database().OpenTable("t").value_or(Table()), RowSet::All(), {}), shown);
+  database_.reset();
+}
+
+TEST_F(ViewSpillTest, CheckpointAndVerifyPassThemBy) {
+  Open(&files_, 0, 0);
+  Table table = Create("t");
+  ASSERT_EQ(WriteRound(table, 1), absl::OkStatus());
+  const Snapshot snapshot = Take();
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
+  ASSERT_GT(SpillFiles(), 0u);
+  EXPECT_TRUE(database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  ASSERT_EQ(database().Checkpoint("/copy"), absl::OkStatus());
+  EXPECT_EQ(SpillFiles(&files_, "/copy"), 0u);
+}
+
+TEST_F(ViewSpillTest, InMemoryToo) {
+  database_.reset();
+  absl::StatusOr<Database> opened = Database::Open("mem:", {.memory_budget_bytes = 1 << 20});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  Table table = opened->CreateTable("t", Schema().AddFamily("f", GcRule::None()).AddFamily("g", GcRule::None())).value_or(Table());
+  std::vector<Held> held;
+  for (int round = 0; round < 30; ++round) {
+    ASSERT_EQ(WriteRound(table, round), absl::OkStatus());
+    if (round % 5 != 0) continue;
+    held.push_back({.snapshot = opened->GetSnapshot().value_or(Snapshot())});
+    held.back().shown = ShowAllWays(table, held.back().snapshot);
+  }
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(opened->WaitForIdle(), absl::OkStatus());
+  EXPECT_GT(opened->Stats().view_spills, 0u);
+  for (const Held& one : held) EXPECT_EQ(ShowAllWays(table, one.snapshot), one.shown);
+}
+
+}  // namespace
+}  // namespace stele::internal
