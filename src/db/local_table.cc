@@ -11,11 +11,6 @@
 #include "model/row_ranges.h"
 
 namespace stele::internal {
-namespace {
-
-constexpr uint64_t kWholeRowBytesMax = uint64_t{256} << 20;  // of a row handed out in one piece; documented in api and table.h
-
-}  // namespace
 
 LocalTable::LocalTable(std::shared_ptr<Engine> engine, uint32_t table_id, std::string name)
     : engine_(std::move(engine)), table_id_(table_id), name_(std::move(name)), counters_(engine_->state.Counters(table_id)) {}
@@ -46,46 +41,19 @@ std::vector<FailedMutation> LocalTable::BulkApply(std::span<const RowMutation> m
   return failed;
 }
 
-absl::StatusOr<std::optional<Row>> LocalTable::ReadRowAt(const ReadPoint& point, std::string_view row_key, const Filter& filter,
-                                                         ReadOptions options) {
-  options.row_piece_bytes = kWholeRowBytesMax;
-  counters_->reads.fetch_add(1, std::memory_order_relaxed);
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<RowStream> stream,
-                         OpenRowStream(engine_, table_id_, point, {KeyRange::Single(row_key)}, filter, options));
-  if (!stream->Next()) {
-    STELE_RETURN_IF_ERROR(stream->status());
-    return std::nullopt;
-  }
-  if (!stream->row().is_last_piece()) {
-    return ResourceExhausted("row \"{}\" is over {} bytes; read it in pieces with ReadRows", Printable(row_key), kWholeRowBytesMax);
-  }
-  return stream->row().Own();
-}
-
 absl::StatusOr<std::optional<Row>> LocalTable::ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
-  return ReadRowAt(point, row_key, filter, options);
+  counters_->reads.fetch_add(1, std::memory_order_relaxed);
+  STELE_ASSIGN_OR_RETURN(std::vector<std::optional<Row>> rows,
+                         LookUpRows(*engine_, table_id_, point, std::span(&row_key, 1), filter, options));
+  return std::move(rows.front());
 }
 
 absl::StatusOr<std::vector<std::optional<Row>>> LocalTable::ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
                                                                      const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
-  // What is wrong with the table or the filter is said though no row is asked for.
-  STELE_RETURN_IF_ERROR(OpenRowStream(engine_, table_id_, point, {}, filter, options).status());
-  std::vector<std::optional<Row>> rows;
-  rows.reserve(row_keys.size());
-  uint64_t bytes = 0;
-  for (const std::string_view row_key : row_keys) {
-    STELE_ASSIGN_OR_RETURN(std::optional<Row> row, ReadRowAt(point, row_key, filter, options));
-    if (row) {
-      for (const CellView& cell : row->cells()) bytes += cell.qualifier().size() + cell.value().size();
-    }
-    if (bytes > kWholeRowBytesMax) {
-      return ResourceExhausted("the rows asked for are together over {} bytes; ask for fewer at once or use ReadRows", kWholeRowBytesMax);
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
+  counters_->reads.fetch_add(row_keys.size(), std::memory_order_relaxed);
+  return LookUpRows(*engine_, table_id_, point, row_keys, filter, options);
 }
 
 absl::StatusOr<std::unique_ptr<RowSource>> LocalTable::ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) {

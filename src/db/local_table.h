@@ -46,7 +46,6 @@ class LocalTable : public TableBackend {
  private:
   // The table as it is now. FailedPrecondition when closed, NotFound when deleted.
   absl::StatusOr<std::shared_ptr<const TableView>> Present() const;
-  absl::StatusOr<std::optional<Row>> ReadRowAt(const ReadPoint& point, std::string_view row_key, const Filter& filter, ReadOptions options);
 
   const std::shared_ptr<Engine> engine_;
   const uint32_t table_id_;

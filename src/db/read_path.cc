@@ -8,6 +8,15 @@
 #include "model/validate.h"
 
 namespace stele::internal {
+namespace {
+
+absl::StatusOr<FilterProgram> CompileFilter(const Filter& filter, const TableDefinition& definition) {
+  STELE_RETURN_IF_ERROR(ValidateFilter(filter, definition.schema.granularity()));
+  STELE_RETURN_IF_ERROR(CheckOffered(filter));
+  return FilterProgram::Compile(filter, definition.families);
+}
+
+}  // namespace
 
 LocalSnapshot::LocalSnapshot(std::shared_ptr<Engine> engine) : LocalSnapshot(engine, engine->TakeReadPoint()) {}
 
@@ -46,10 +55,7 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
                                                          std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options) {
   const auto it = point.view->tables.find(table_id);
   if (it == point.view->tables.end()) return NotFound("the table was deleted");
-  const TableDefinition& definition = it->second->definition();
-  STELE_RETURN_IF_ERROR(ValidateFilter(filter, definition.schema.granularity()));
-  STELE_RETURN_IF_ERROR(CheckOffered(filter));
-  STELE_ASSIGN_OR_RETURN(FilterProgram program, FilterProgram::Compile(filter, definition.families));
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, it->second->definition()));
   return std::make_unique<RowStream>(RowStreamOptions{.keep_alive = engine,
                                                       .pin = point.pin,
                                                       .sequence = point.sequence,
@@ -62,9 +68,28 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
                                                       .apply_gc = options.apply_gc,
                                                       .fill_cache = options.fill_cache,
                                                       .piece_bytes = options.row_piece_bytes,
-                                                      .stop = options.stop,
-                                                      .deadline = options.deadline,
-                                                      .closed = engine->closed});
+                                                      .interruption = {options.stop, options.deadline, engine->closed}});
+}
+
+absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint32_t table_id, const ReadPoint& point,
+                                                           std::span<const std::string_view> row_keys, const Filter& filter,
+                                                           const ReadOptions& options) {
+  const auto it = point.view->tables.find(table_id);
+  if (it == point.view->tables.end()) return NotFound("the table was deleted");
+  const TableView& table = *it->second;
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table.definition()));
+  RowLookup lookup{.sequence = point.sequence,
+                   .now = point.now,
+                   .apply_gc = options.apply_gc,
+                   .fill_cache = options.fill_cache,
+                   .interruption = {options.stop, options.deadline, engine.closed}};
+  std::vector<std::optional<Row>> rows;
+  rows.reserve(row_keys.size());
+  for (const std::string_view row_key : row_keys) {
+    STELE_ASSIGN_OR_RETURN(std::optional<Row> row, LookUpRow(table, row_key, &program, &lookup));
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace stele::internal

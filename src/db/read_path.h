@@ -7,10 +7,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "api/backend.h"
+#include "read/row_lookup.h"
 #include "read/row_stream.h"
 
 namespace stele::internal {
@@ -43,5 +47,10 @@ ReadPoint PinTable(Engine& engine, uint32_t table_id, ReadPoint point);
 // `ranges` as Normalize gives them.
 absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point,
                                                          std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options);
+
+// These rows, whole, in the order asked for. ResourceExhausted when one, or all together, are above what a result may hold.
+absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint32_t table_id, const ReadPoint& point,
+                                                           std::span<const std::string_view> row_keys, const Filter& filter,
+                                                           const ReadOptions& options);
 
 }  // namespace stele::internal

@@ -10,19 +10,9 @@
 namespace stele::internal {
 namespace {
 
-constexpr uint32_t kRowsPerDeadlineCheck = 64;  // reading the clock costs about as much as a row of a scan
-
-size_t CellBytes(const Cell& cell) { return cell.qualifier.size() + cell.value.size(); }
-
 bool IsSingleRow(const KeyRange& range) {
   return !range.unbounded_end && range.end.size() == range.start.size() + 1 && range.end.back() == '\0' &&
          std::string_view(range.end).substr(0, range.start.size()) == range.start;
-}
-
-RetentionPolicy ReadRetention(const TableDefinition& definition, bool apply_gc, int64_t now) {
-  RetentionPolicy policy{.now = now, .drop_tombstones = true};
-  if (apply_gc) policy.rules = definition.retentions;
-  return policy;
 }
 
 }  // namespace
@@ -52,15 +42,11 @@ bool RowStream::OpenStretch() {
   stretch_started_ = false;
   const bool single = IsSingleRow(stretch.range);
   if (chain_ != nullptr && !single && !chain_is_for_one_row_ && chain_tablet_ == stretch.tablet_index) return true;
-  const std::vector<bool>& wanted = options_.program.wanted_families();
-  const bool all = std::find(wanted.begin(), wanted.end(), false) == wanted.end();
-  ChainOptions chain_options{.direction = options_.reverse ? Direction::kReverse : Direction::kForward,
-                             .sequence = options_.sequence,
-                             .fill_cache = options_.fill_cache,
-                             .latest_only = options_.program.latest_only(),
-                             .stats = &cursor_stats_,
-                             .wanted_families = all ? std::vector<bool>() : wanted,
-                             .retention = ReadRetention(options_.table->definition(), options_.apply_gc, options_.now)};
+  ChainOptions chain_options = ReadChainOptions(options_.table->definition(), options_.program, options_.apply_gc, options_.now);
+  chain_options.direction = options_.reverse ? Direction::kReverse : Direction::kForward;
+  chain_options.sequence = options_.sequence;
+  chain_options.fill_cache = options_.fill_cache;
+  chain_options.stats = &cursor_stats_;
   if (single) chain_options.only_row = stretch.range.start;
   absl::StatusOr<std::unique_ptr<CellCursor>> chain =
       OpenChain(*options_.table, options_.table->tablets[stretch.tablet_index], chain_options);
@@ -147,8 +133,7 @@ bool RowStream::ReadRow() {
   cells_.clear();
   shown_ = 0;
   row_done_ = false;
-  barren_batches_ = 0;
-  barren_batches_max_ = 16;
+  barren_batches_ = {};
   const uint64_t cells_seen_before = stats_.cells_seen;
   if (options_.program.StartRow(chain_->row_key()) == FilterProgram::Next::kSkipTo) {
     chain_->SkipTo(options_.program.skip_family(), options_.program.skip_qualifier());
@@ -208,10 +193,8 @@ bool RowStream::AfterBarrenBatch() {
   if (Interrupted()) return false;
   if (cells_.empty()) {
     chain_->Unpin();
-  } else if (++barren_batches_ == barren_batches_max_) {
-    barren_batches_ = 0;
-    barren_batches_max_ *= 2;  // each copy costs the cells held: keep the total linear
-    return HoldCells();
+  } else if (barren_batches_.IsCopyDue()) {
+    return Hold();
   }
   return true;
 }
@@ -221,26 +204,13 @@ bool RowStream::DropShownCells() {
   if (shown_ == 0) return true;
   cells_.erase(cells_.begin(), cells_.begin() + static_cast<ptrdiff_t>(shown_));
   shown_ = 0;
-  return HoldCells();
+  return Hold();
 }
 
 // The cells move to memory of their own, and the pages they came from go.
-bool RowStream::HoldCells() {
-  size_t bytes = 0;
-  for (const Cell& cell : cells_) bytes += CellBytes(cell);
-  absl::StatusOr<Buffer> held = Buffer::Allocate(bytes);
+bool RowStream::Hold() {
+  absl::StatusOr<Buffer> held = HoldCells(&cells_);
   if (!held.ok()) return Fail(std::move(held).status());
-  char* out = held->data();
-  const auto copy = [&out](std::string_view* part) {
-    if (part->empty()) return;
-    std::memcpy(out, part->data(), part->size());
-    *part = std::string_view(out, part->size());
-    out += part->size();
-  };
-  for (Cell& cell : cells_) {
-    copy(&cell.qualifier);
-    copy(&cell.value);
-  }
   held_ = *std::move(held);
   chain_->Unpin();
   return true;
@@ -284,13 +254,8 @@ void RowStream::EmitPiece(size_t end) {
 }
 
 bool RowStream::Interrupted() {
-  if (options_.closed != nullptr && options_.closed->load(std::memory_order_acquire)) {
-    Fail(FailedPrecondition("the database was closed while this read was open; open it again and read again"));
-  } else if (options_.stop.stop_requested()) {
-    Fail(Cancelled("the read was stopped by its stop token"));
-  } else if (options_.deadline && checks_++ % kRowsPerDeadlineCheck == 0 && std::chrono::steady_clock::now() >= *options_.deadline) {
-    Fail(DeadlineExceeded("the read did not finish before its deadline"));
-  }
+  absl::Status status = options_.interruption.Check();
+  if (!status.ok()) Fail(std::move(status));
   return !status_.ok();
 }
 

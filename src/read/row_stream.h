@@ -20,6 +20,8 @@
 #include "api/backend.h"
 #include "base/buffer.h"
 #include "filter/program.h"
+#include "read/held_cells.h"
+#include "read/interruption.h"
 #include "read/read_view.h"
 #include "read/source_chain.h"
 
@@ -38,9 +40,7 @@ struct RowStreamOptions {
   bool apply_gc = true;
   bool fill_cache = true;
   uint64_t piece_bytes = uint64_t{16} << 20;
-  std::stop_token stop;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  std::shared_ptr<const std::atomic<bool>> closed;  // set by Database::Close
+  Interruption interruption;
 };
 
 class RowStream : public RowSource {
@@ -72,7 +72,7 @@ class RowStream : public RowSource {
   bool ReadBatch();
   bool AfterBarrenBatch();
   bool DropShownCells();
-  bool HoldCells();
+  bool Hold();
   void EmitPiece(size_t end);
   bool Interrupted();
   bool Fail(absl::Status status);
@@ -88,12 +88,11 @@ class RowStream : public RowSource {
   uint64_t replacements_seen_ = 0;         // of the pin
   std::optional<std::string> row_passed_;  // after a change of views: go on behind it, not at the stretch's edge
 
-  std::vector<Cell> cells_;      // of pieces shown, then what was read ahead of them
-  size_t shown_ = 0;             // of cells_: in the current piece or an earlier one
-  bool row_open_ = false;        // more pieces of the current row follow
-  bool row_done_ = false;        // nothing more of the row can pass
-  uint32_t barren_batches_ = 0;  // batches of which nothing passed, since cells were last copied
-  uint32_t barren_batches_max_ = 16;
+  std::vector<Cell> cells_;  // of pieces shown, then what was read ahead of them
+  size_t shown_ = 0;         // of cells_: in the current piece or an earlier one
+  bool row_open_ = false;    // more pieces of the current row follow
+  bool row_done_ = false;    // nothing more of the row can pass
+  BarrenBatches barren_batches_;
   Buffer held_;  // bytes of cells read ahead
   std::vector<CellView> views_;
   RowView row_;
@@ -104,7 +103,6 @@ class RowStream : public RowSource {
   ReadStats stats_;
   absl::Status status_;
   int64_t rows_returned_ = 0;
-  uint32_t checks_ = 0;
 };
 
 }  // namespace stele::internal

@@ -49,6 +49,16 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table
 
 }  // namespace
 
+ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program, bool apply_gc, int64_t now) {
+  ChainOptions options;
+  const std::vector<bool>& wanted = program.wanted_families();
+  if (std::find(wanted.begin(), wanted.end(), false) != wanted.end()) options.wanted_families = wanted;
+  options.latest_only = program.latest_only();
+  options.retention = RetentionPolicy{.now = now, .drop_tombstones = true};
+  if (apply_gc) options.retention->rules = definition.retentions;
+  return options;
+}
+
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options) {
   std::vector<std::unique_ptr<CellCursor>> sources;
   sources.reserve(table.memtables.size() + tablet.stack.size());

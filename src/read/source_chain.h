@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "cell/cell_cursor.h"
+#include "filter/program.h"
 #include "merge/retention_cursor.h"
 #include "read/read_view.h"
 
@@ -31,6 +32,10 @@ struct ChainOptions {
   // Not set: tombstones and condemned versions are handed out too, as a source would.
   std::optional<RetentionPolicy> retention;
 };
+
+// What a user's read with this filter asks of a chain: the families and versions it looks at, and retention as of `now`. The definition
+// outlives the chain.
+ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program, bool apply_gc, int64_t now);
 
 // A cursor over `tablet`'s rows as `table` shows them. Null when no source can hold a row.
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options);

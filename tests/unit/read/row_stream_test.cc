@@ -231,7 +231,7 @@ TEST(RowStreamTest, AStopTokenEndsTheReadBetweenRowsAndPieces) {
     std::stop_source source;
     RowStreamOptions options = table.Options();
     options.piece_bytes = 60;
-    options.stop = source.get_token();
+    options.interruption.stop = source.get_token();
     const auto stream = table.Open(std::move(options));
     for (int i = 0; i < pieces_before; ++i) ASSERT_TRUE(stream->Next());
     source.request_stop();
@@ -246,7 +246,7 @@ TEST(RowStreamTest, ClosingTheDatabaseEndsTheRead) {
   const HandmadeTable table = TenRows();
   auto closed = std::make_shared<std::atomic<bool>>(false);
   RowStreamOptions options = table.Options();
-  options.closed = closed;
+  options.interruption.closed = closed;
   const auto stream = table.Open(std::move(options));
   ASSERT_TRUE(stream->Next());
   closed->store(true);
@@ -257,7 +257,7 @@ TEST(RowStreamTest, ClosingTheDatabaseEndsTheRead) {
 TEST(RowStreamTest, ADeadlineThatPassedEndsTheRead) {
   const HandmadeTable table = TenRows();
   RowStreamOptions options = table.Options();
-  options.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  options.interruption.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
   EXPECT_EQ(Show(table, options), "DEADLINE_EXCEEDED");
 }
 
@@ -268,7 +268,7 @@ TEST(RowStreamTest, ADeadlineThatPassesMeanwhileIsNoticed) {
   table.AddMemtable(lines);
   RowStreamOptions options = table.Options();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  options.deadline = deadline;
+  options.interruption.deadline = deadline;
   const auto stream = table.Open(std::move(options));
   int rows = stream->Next() ? 1 : 0;  // none on a machine that took longer for so much
   while (std::chrono::steady_clock::now() < deadline) {
