@@ -2,7 +2,7 @@
 // written out next (engine rule 16).
 //
 // Path:      read_path -> Pin; engine_state -> Retire; background -> SpillIsDue; view_spill -> NextSpill, Replace; engine -> ChargedBytes.
-// Why:       a pin costs disk, never unbounded memory: docs/decisions/0011-views-spill-to-disk.md.
+// Why:       a pin costs disk, never unbounded memory: docs/decisions/0012-views-spill-to-disk.md.
 // Invariant: a view's oldest memtable is its last one, and a table's memtables retire oldest first: so what is written next always stands
 //            at the end of the views that hold it.
 // Units:     bytes.

@@ -55,6 +55,7 @@ VIOLATIONS = [
     ("README.md", "See `src/wal/gone.h`.\n", "'src/wal/gone.h' does not exist"),
     ("docs/format/wal.md", "See tests/unit/gone/*.cc.\n", "'tests/unit/gone/*.cc' does not exist"),
     ("docs/a.md", "[b](b.md)\n", "the link to 'b.md' leads nowhere"),
+    ("docs/testing.md", "Rule 1: `LogTest.IsGone`.\n", "no test is called LogTest.IsGone"),
 ]
 
 # what looks like a violation and is none

@@ -74,6 +74,7 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
   options.database.clock = clock_;
   options.sizes = {.memtable_bytes = options_.memtable_bytes,
                    .write_memory_bytes = 4 * options_.memtable_bytes,
+                   .pinned_memory_bytes = options_.memtable_bytes / 4,  // a full one that a snapshot holds is written out
                    .cache_bytes = options_.cache_bytes,
                    .log_bytes_max = 4 * options_.segment_bytes,
                    .segment_bytes = options_.segment_bytes,
@@ -108,6 +109,7 @@ void HistoryRunner::CountStats() {
   const DatabaseStats stats = database_.Stats();
   coverage_["(flushes)"] += stats.flushes;
   coverage_["(compactions)"] += stats.compactions;
+  coverage_["(view spills)"] += stats.view_spills;
 }
 
 std::string HistoryRunner::Step(const Term& operation) {

@@ -70,8 +70,8 @@ plant(
     ("a large old file is rewritten for small new ones", "constexpr double kAlikeRatio = 1.5;", "constexpr double kAlikeRatio = 100;"),
     ("dead bytes are left", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
     ("a merge waits for one file more", "if (end - begin >= kFanInMin) return", "if (end - begin > kFanInMin) return"),
-    ("a shared file counts whole for each tablet", "file_bytes / counts.at(reference.file->number)",
-     "file_bytes / (0 * counts.size() + 1)"),
+    ("a shared file counts whole for each tablet", "file_bytes / parts.at(reference.file->number).all);",
+     "file_bytes / (parts.empty() ? 2 : 1));"),
     ("a merge of the whole stack keeps its tombstones", "whole ? ChoiceKind::kMajor : ChoiceKind::kMerge", "ChoiceKind::kMerge"),
 )
 plant(
@@ -143,7 +143,7 @@ plant(
     ("an intersection takes the smaller count", "std::max(limits.version_count", "std::min(limits.version_count"),
     ("an intersection passes over what keeps everything", "if (flat.form == Form::kKeep) return {};",
      "if (flat.form == Form::kKeep) continue;"),
-    ("an empty intersection condemns everything", "return !node.children.empty() && std::all_of", "return std::all_of"),
+    ("a version too many goes, in a tree of rules", "return rank > VersionLimit(node);", "return rank >= VersionLimit(node);"),
     ("an endless age condemns", "std::numeric_limits<int64_t>::max() - 1)", "std::numeric_limits<int64_t>::max())"),
     ("a tree of rules is judged by its parts", "if (is_tree) return {Form::kTree, {}};", ""),
 )
@@ -254,9 +254,11 @@ plant(
 RULES = ["unit_db --gtest_filter=EngineRules*"]
 plant(
     "commit", RULES, "src/db/committer.cc",
-    ("a row written since it was read is passed over (rule 5)", "if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return", "if (false) return"),
+    ("a row written since it was read is passed over (rule 5)",
+     "if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return", "if (false) return"),
     ("a memtable frozen since the row was read is passed over (rule 5)", "if (active != condition.active) return", "if (false) return"),
-    ("a schema changed since the batch was made is passed over (rule 5)", "waiter.request.schema_generation != schema_generation()", "false"),
+    ("a schema changed since the batch was made is passed over (rule 5)", "waiter.request.schema_generation != schema_generation()",
+     "false"),
 )
 plant(
     "commit", RULES, "src/db/schema_change.cc",
@@ -265,12 +267,42 @@ plant(
 )
 plant(
     "commit", RULES, "src/db/jobs.cc",
-    ("a compaction under an old schema is installed (rule 6)", 'it->second->definition->epoch != epoch) return Aborted("the schema changed meanwhile");', 'false) return Aborted("never");'),
-    ("a job's ranks are judged at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,", ".newest_commit_time = engine.clock.Now(),"),
+    ("a compaction under an old schema is installed (rule 6)",
+     'it->second->definition->epoch != epoch) return Aborted("the schema changed meanwhile");', 'false) return Aborted("never");'),
+    ("a job's ranks are judged at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
+     ".newest_commit_time = engine.clock.Now(),"),
 )
 plant(
     "commit", RULES, "src/manifest/stack_edits.cc",
     ("a job that finishes after an excision is installed (rule 14)", "a.range == b.range &&", "true &&"),
+)
+
+plant(
+    "concurrency", ["concurrency_test"], "src/db/committer.cc",
+    ("a group is published before it is applied", "  touched_.clear();\n", "  state_->Publish(sequence);\n  touched_.clear();\n"),
+)
+plant(
+    "concurrency", ["concurrency_test --gtest_filter=DropRange*"], "src/db/schema_change.cc",
+    ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));", ""),
+)
+
+SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
+plant(
+    "sequences", SEQUENCES, "src/db/committer.cc",
+    ("a durable write is acked without a sync", "if (sync) {", "if (false) {"),
+)
+plant(
+    "sequences", SEQUENCES, "src/manifest/manifest_log.cc",
+    ("an edit is acked without a sync",
+     'if (const absl::Status synced = file_->Sync(); !synced.ok()) return Poison(WithContext(synced, "manifest sync"));', ""),
+)
+plant(
+    "sequences", SEQUENCES, "src/db/checkpoint_target.cc",
+    ("the name of a checkpoint's directory is not synced", "STELE_RETURN_IF_ERROR(fs_->SyncDirectory(ParentDirectory(directory_)));", ""),
+)
+plant(
+    "sequences", SEQUENCES, "src/compaction/run_writer.cc",
+    ("an SSTable is referenced before it is synced", "STELE_RETURN_IF_ERROR(file_->Sync());", ""),
 )
 
 MODEL = ["model_test --gtest_filter=*AnswersAsTheReference"]

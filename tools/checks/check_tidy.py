@@ -10,7 +10,7 @@ import sys
 
 import source_text
 from dead_files import dead_files
-from doc_paths import missing_paths
+from doc_paths import missing_paths, missing_tests
 from function_lengths import long_functions
 
 FILE_LINES_MAX = 600
@@ -149,6 +149,7 @@ def check(root):
             findings += [(file.path, line, text) for line, text in rule(file)]
     findings += dead_files(root)
     findings += missing_paths(root)
+    findings += missing_tests(root)
     return findings
 
 

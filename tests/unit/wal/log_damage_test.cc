@@ -285,6 +285,52 @@ TEST(LogRecordChecksum, IsBoundToSegmentLifeAndPlace) {
   EXPECT_FALSE(DecodeRecordHeader(bytes, {4, 77, 2048}, 1 << 20).has_value());
 }
 
+// A record that is good by itself goes on from the one before it, not from another that took its place.
+TEST(LogRecordChecksum, OfTheRecordBeforeIsInTheNext) {
+  MemFileSystem file_system;
+  ASSERT_TRUE(file_system.CreateDirectory("db").ok());
+  WalNumbers numbers;
+  auto log = *CommitLog::Start(WalOptions(&file_system, "db", &numbers), LogTail{});
+  ASSERT_TRUE(AppendWal(log.get(), 1, 3, 100).ok());
+  log.reset();
+  Files files = ReadFiles(&file_system);
+  ASSERT_EQ(ReplayFiles(files).records.size(), 3u);
+  std::string& bytes = files.begin()->second;
+  const auto segment = DecodeSegmentHeader(std::string_view(bytes).substr(0, kSegmentHeaderBytes));
+  ASSERT_TRUE(segment.has_value());
+  const RecordPlace place{segment->segment_number, segment->nonce, kFirstRecordOffset + RecordBytes(100)};
+  const auto second = DecodeRecordHeader(std::string_view(bytes).substr(place.offset, kRecordHeaderBytes), place, bytes.size());
+  ASSERT_TRUE(second.has_value());
+  EncodeRecord(*second, std::string(100, 'x'), place, bytes.data() + place.offset);
+  const WalReplay replay = ReplayFiles(files);
+  EXPECT_EQ(replay.status, absl::OkStatus());
+  ASSERT_EQ(replay.records.size(), 2u) << "the third does not follow this one";
+  EXPECT_EQ(replay.records[1].payload, std::string(100, 'x'));
+}
+
+// A segment follows the very record that its header names, not another of that size.
+TEST(LogRecordChecksum, OfASegmentsLastRecordIsInTheNextHeader) {
+  MemFileSystem file_system;
+  ASSERT_TRUE(file_system.CreateDirectory("db").ok());
+  WalNumbers numbers;
+  auto log = *CommitLog::Start(WalOptions(&file_system, "db", &numbers), LogTail{});
+  uint64_t sequence = 0;
+  while (log->Parts().size() < 2) ASSERT_TRUE(AppendWal(log.get(), ++sequence, 1, 400).ok());
+  log.reset();
+  Files files = ReadFiles(&file_system);
+  ASSERT_EQ(ReplayFiles(files).tail.live_numbers.size(), 2u);
+  std::string& bytes = files.begin()->second;
+  const auto segment = DecodeSegmentHeader(std::string_view(bytes).substr(0, kSegmentHeaderBytes));
+  ASSERT_TRUE(segment.has_value());
+  const RecordPlace place{segment->segment_number, segment->nonce, kFirstRecordOffset + (sequence - 2) * RecordBytes(400)};
+  const auto last = DecodeRecordHeader(std::string_view(bytes).substr(place.offset, kRecordHeaderBytes), place, bytes.size());
+  ASSERT_TRUE(last.has_value() && last->sequence == sequence - 1);
+  EncodeRecord(*last, std::string(400, 'x'), place, bytes.data() + place.offset);
+  const WalReplay replay = ReplayFiles(files);
+  ASSERT_EQ(replay.records.size(), sequence - 1);
+  EXPECT_EQ(replay.tail.segment_number, segment->segment_number) << "the next segment does not follow this record";
+}
+
 // Many record headers that look right but are not must not cost more than the file's length, over and over.
 TEST(LogSearch, FalseRecordHeadersAreGivenUpInLinearTime) {
   MemFileSystem file_system;
