@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sstable/large_value.h"
+#include "sstable/page_builder.h"
 #include "sstable/row_group.h"
 
 namespace stele::internal {
@@ -29,6 +30,7 @@ class Verification {
   absl::Status CheckWhole(uint64_t offset, uint64_t bytes, uint64_t checksum, std::string_view what);
   absl::Status CheckGroup(const OpenSection& section, const GroupReference& reference);
   absl::Status LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group);
+  void CheckUnitStatistics(const GroupReference& reference, const UnitReference& unit, const RowGroup& group);
   absl::Status CheckLargeValues(const GroupReference& reference, const RowGroup& group);
   absl::Status CheckLargeValue(const GroupReference& reference, const FamilyPage& page, uint32_t cell);
   void CheckCoverage();
@@ -123,7 +125,25 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
   }
   group.Settle();
   Cover(reference.offset(), reference.end_offset());
+  for (const UnitReference& unit : reference.units) {
+    if (!unit.is_keys()) CheckUnitStatistics(reference, unit, group);
+  }
   return CheckLargeValues(reference, group);
+}
+
+// What the index says of a unit's cells, for those who pass it over unread.
+void Verification::CheckUnitStatistics(const GroupReference& reference, const UnitReference& unit, const RowGroup& group) {
+  PageStatistics counted;
+  for (const FamilyPage& page : group.pages()) {
+    const bool is_in_unit = page.rank() >= unit.rank_first && page.rank() <= unit.rank_last && page.row_first() == unit.row_first;
+    for (uint32_t cell = 0; is_in_unit && cell < page.cell_count(); ++cell) {
+      const bool is_value = page.kind(cell) == StoredKind::kSet || page.kind(cell) == StoredKind::kSetLarge;
+      counted.Add({!is_value, is_value, page.timestamp(cell), page.timestamp(cell)});
+    }
+  }
+  const bool is_same = counted.has_tombstones == unit.has_tombstones && counted.has_cells == unit.has_cells &&
+                       (!counted.has_cells || (counted.timestamp_min == unit.timestamp_min && counted.timestamp_max == unit.timestamp_max));
+  if (!is_same) Report(DamageOf(reference, unit.block.offset, "the index says other things of a unit than its cells"));
 }
 
 absl::Status Verification::LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group) {

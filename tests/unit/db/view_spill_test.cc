@@ -378,7 +378,7 @@ TEST_F(ViewSpillTest, EveryCallFailsOnce) {
       }
     }
   }
-  EXPECT_GT(failures, 20);
+  EXPECT_GE(failures, 10);  // each kind of call, with each error
 }
 
 TEST_F(ViewSpillTest, FilesOfAnEarlierOpenGo) {
