@@ -82,12 +82,13 @@ void Scan(benchmark::State& state, size_t source_count, size_t stretch, bool kee
   for (size_t i = 0; i < source_count; ++i) sources.push_back(MakeRows(i, source_count, stretch));
   size_t cell_count = 0;
   std::vector<Cell> cells;
+  const std::vector<Retention> rules = {Retention(GcRule::MaxNumVersions(1))};
   for (auto _ : state) {
     std::vector<std::unique_ptr<CellCursor>> cursors;
     for (const auto& rows : sources) cursors.push_back(std::make_unique<ArrayCursor>(&rows));
     auto cursor = NewMergeCursor(std::move(cursors), Direction::kForward);
     if (keeps_one_version) {
-      RetentionPolicy policy{.rules = {Retention(GcRule::MaxNumVersions(1))}, .drop_tombstones = true};
+      RetentionPolicy policy{.rules = rules, .drop_tombstones = true};
       cursor = NewRetentionCursor(std::move(cursor), std::move(policy));
     }
     for (bool found = cursor->SeekToEdge(); found; found = cursor->NextRow()) {

@@ -43,6 +43,11 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 // A condition variable; wake-ups may be spurious, so wait in a loop over the condition.
 class CondVar {
  public:
+  CondVar() : cv_() {}
+  ~CondVar() {}
+  CondVar(const CondVar&) = delete;
+  CondVar& operator=(const CondVar&) = delete;
+
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     cv_.wait(lock);
@@ -59,7 +64,10 @@ class CondVar {
   void SignalAll() { cv_.notify_all(); }
 
  private:
-  std::condition_variable cv_;
+  // Never destroyed: it owns nothing, and in a forked child its destructor would wait for ever for waiters that exist in the parent only.
+  union {
+    std::condition_variable cv_;
+  };
 };
 
 }  // namespace stele::internal

@@ -3,7 +3,8 @@
 // Path:      db background -> PickCompaction -> compaction_job; the text-driven tests call it directly.
 // Policy:    size-tiered per tablet: merge the newest contiguous run of references whose sizes are alike once there are enough of them;
 //            drop whole references that hold only condemned versions (engine rule 11); a major compaction when the dead share (tombstones,
-//            versions that statistics say are condemned, parts of shared files that no tablet shows any more) is worth it. Contiguous inputs only (engine rule 1).
+//            versions that statistics say are condemned, parts of shared files that no tablet shows any more) is worth it. Contiguous
+//            inputs only (engine rule 1).
 // Threads:   pure.
 #pragma once
 

@@ -124,7 +124,9 @@ TEST_F(BackgroundWaitsTest, ATabletTakenWhileItWasChosenIsLeftAlone) {
   Table table = CreateWithDueMerge("t");
   std::atomic<bool> stop{false};
   clock_->hook = [&, once = true]() mutable {
-    if (std::exchange(once, false)) EXPECT_TRUE(engine().background->ClaimTablet(IdOf("t"), 0, &stop).ok());
+    if (std::exchange(once, false)) {
+      EXPECT_TRUE(engine().background->ClaimTablet(IdOf("t"), 0, &stop).ok());
+    }
   };
   EXPECT_FALSE(engine().background->Step());
   EXPECT_EQ(engine().background->counters().compactions.load(), 0u);
@@ -137,7 +139,9 @@ TEST_F(BackgroundWaitsTest, ATabletTakenWhileItWasChosenIsLeftAlone) {
 TEST_F(BackgroundWaitsTest, AChoiceThatGrewOldIsMadeAnew) {
   Table table = CreateWithDueMerge("t");
   clock_->hook = [&, once = true]() mutable {
-    if (std::exchange(once, false)) EXPECT_TRUE(table.Compact().ok());
+    if (std::exchange(once, false)) {
+      EXPECT_TRUE(table.Compact().ok());
+    }
   };
   EXPECT_FALSE(engine().background->Step());
   EXPECT_EQ(engine().background->counters().compactions.load(), 1u);

@@ -60,7 +60,9 @@ TEST(ReviewCloseTest, CloseEndsEveryCallAndLosesNothing) {
       const int i = begun.fetch_add(1);
       const absl::Status status = table.Apply(RowMutation("k" + std::to_string(base + i)).SetCell("f", "q", std::string(200, 'v')));
       if (status.ok()) written.fetch_add(1);
-      if (i == kWritesBeforeClose) EXPECT_TRUE(database.Close().ok());
+      if (i == kWritesBeforeClose) {
+        EXPECT_TRUE(database.Close().ok());
+      }
       return status;
     });
     calls.push_back(calls.front());
