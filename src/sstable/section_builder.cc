@@ -50,7 +50,7 @@ absl::Status SectionBuilder::AddCell(std::string_view row_key, bool is_new_row, 
   }
   const uint32_t row = keys_.row_count() - 1;
   FamilyPageBuilder& page = families_[cell.family - 1].open;
-  if (page.raw_bytes() >= unit_bytes() && !page.has_row(row)) ClosePage(cell.family, row);
+  if (!page.has_row(row) && page.raw_bytes() >= PageBytes(families_[cell.family - 1])) ClosePage(cell.family, row);
   page.AddCell(row, cell.qualifier, cell.timestamp, kind, slot);
   const size_t cell_bytes = slot.size() + kCellOverheadBytes + cell.qualifier.size();
   group_bytes_ += cell_bytes;
@@ -59,6 +59,12 @@ absl::Status SectionBuilder::AddCell(std::string_view row_key, bool is_new_row, 
   if (row_bytes_ < options_.row_group_bytes) return absl::OkStatus();
   is_row_in_group_ = false;
   return CloseGroup();
+}
+
+// A family that is a part of its rows has units that much smaller, though not below half: a whole row lies in a unit of each of its
+// families, and what a point read decodes should not grow with their number.
+size_t SectionBuilder::PageBytes(const FamilyPages& family) const {
+  return std::max(unit_bytes() / 2, unit_bytes() * family.raw_bytes() / std::max(group_bytes_, family.raw_bytes()));
 }
 
 // The group being made begins in the middle of a row, at this cell.

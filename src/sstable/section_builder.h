@@ -64,6 +64,7 @@ class SectionBuilder {
 
   size_t training_bytes() const;
   size_t unit_bytes() const { return options_.row_group_bytes / kUnitsPerRowGroup; }
+  size_t PageBytes(const FamilyPages& family) const;
   void ContinueRow(const Cell& first_cell);
   void BeginRow(std::string_view row_key);
   absl::Status CloseGroup();
