@@ -27,6 +27,8 @@ namespace stele::internal {
 enum class Direction : uint8_t { kForward, kReverse };
 
 inline constexpr size_t kCellBatch = 256;
+// A cell with a value from here on ends its batch, so that its user may let go of it before the next is read.
+inline constexpr size_t kBatchEndingBytes = 64 << 10;
 
 // What reading cost, counted by the sources; added to the reader's public statistics.
 struct CursorStats {

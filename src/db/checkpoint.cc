@@ -201,6 +201,7 @@ class CheckpointWriter {
 
 absl::Status WriteCheckpoint(Engine& engine, const std::string& directory) {
   STELE_RETURN_IF_ERROR(engine.CheckOpen());
+  STELE_RETURN_IF_ERROR(engine.CheckProcess());
   return CheckpointWriter(engine, directory).Write();
 }
 

@@ -100,10 +100,13 @@ absl::Status Engine::CheckOpen() const {
 absl::Status Engine::CheckChangeable() const {
   STELE_RETURN_IF_ERROR(CheckOpen());
   if (options.database.read_only) return FailedPrecondition("the database was opened read-only; open it without read_only to write");
-  // A child of fork() shares the lock and the log's file offsets with its parent: two writers would destroy the log.
-  if (::getpid() != pid_)
-    return FailedPrecondition("the database was opened by another process (pid {}), before a fork; open it anew", pid_);
-  return absl::OkStatus();
+  return CheckProcess();
+}
+
+// Two writers would destroy log and manifest.
+absl::Status Engine::CheckProcess() const {
+  if (::getpid() == pid_) return absl::OkStatus();
+  return FailedPrecondition("the database was opened by another process (pid {}), before a fork; open it anew", pid_);
 }
 
 absl::Status Engine::CheckWritable() const {

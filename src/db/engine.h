@@ -45,6 +45,8 @@ class Engine {
   absl::Status CheckWritable() const;
   // The same but for the background error: for what makes room.
   absl::Status CheckChangeable() const;
+  // FailedPrecondition in a forked child: it shares the lock and the files' offsets with its parent.
+  absl::Status CheckProcess() const;
   absl::Status CheckOpen() const;
   // Waits for its turn when background work is behind; `bytes` are about to be written.
   absl::Status AwaitTurn(uint64_t bytes);

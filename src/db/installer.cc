@@ -8,6 +8,7 @@
 namespace stele::internal {
 
 absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed) {
+  if (::getpid() != pid_) return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_, ::getpid());
   const int64_t now = parts_.clock->Now();  // the caller's clock may do anything: under no lock
   MutexLock lock(mutex_);
   STELE_RETURN_IF_ERROR(parts_.committer->poison());

@@ -7,6 +7,8 @@
 // Threads:   thread-safe; one install at a time. I/O happens under its own mutex, never under the database's.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -56,6 +58,7 @@ class Installer {
   void MarkObsolete(const Version& before, const Version& after);
 
   const Parts parts_;
+  const pid_t pid_ = ::getpid();  // of the process that opened the database
   Mutex mutex_;
   std::atomic<uint64_t> debt_bytes_{0};
 };

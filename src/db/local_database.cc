@@ -61,6 +61,7 @@ absl::StatusOr<std::shared_ptr<SnapshotBackend>> LocalDatabase::GetSnapshot() {
 
 absl::Status LocalDatabase::Sync() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
+  STELE_RETURN_IF_ERROR(engine_->CheckProcess());
   if (engine_->log == nullptr) return absl::OkStatus();  // read-only: nothing was written
   STELE_RETURN_IF_ERROR(engine_->committer->poison());
   // In the commit order, so that the log is not closed beside it.

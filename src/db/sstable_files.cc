@@ -1,5 +1,7 @@
 #include "db/sstable_files.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <utility>
 
@@ -16,6 +18,7 @@ class SstableFiles::Registry {
   std::map<uint64_t, std::weak_ptr<const Entry>> open ABSL_GUARDED_BY(mutex);  // by file number
   std::map<uint64_t, uint64_t> obsolete_bytes ABSL_GUARDED_BY(mutex);          // by file number: obsolete and still open
   bool removing ABSL_GUARDED_BY(mutex) = true;
+  const pid_t pid = ::getpid();  // a forked child removes nothing: its parent may be reading the file
 };
 
 class SstableFiles::Entry : public PinnedSstable {
@@ -33,7 +36,7 @@ class SstableFiles::Entry : public PinnedSstable {
       if (it != registry_->open.end() && it->second.expired()) registry_->open.erase(it);
     }
     // A file that stays because this failed is removed by the next Open of the database.
-    if (remove) registry_->file_system->Remove(path_).IgnoreError();
+    if (remove && ::getpid() == registry_->pid) registry_->file_system->Remove(path_).IgnoreError();
   }
 
   const std::shared_ptr<SstableReader>& reader() const override {

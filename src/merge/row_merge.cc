@@ -9,6 +9,10 @@ namespace {
 // A range tombstone with no start below it covers the rest of a column: after so many hidden versions the source is told to skip them.
 constexpr uint32_t kHiddenBeforeSkip = 8;
 
+bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
+  return cells.size() > begin && cells.back().value.size() >= kBatchEndingBytes;
+}
+
 }  // namespace
 
 void RowMerge::StartRow() {
@@ -38,7 +42,7 @@ bool RowMerge::ReadCells(std::vector<Cell>* cells) {
   const size_t begin = cells->size();
   const size_t limit = begin + kCellBatch;
   if (!started_) ReadFirstBatches(cells);
-  while (cells->size() < limit && RefillGroup(cells->size() > begin)) {
+  while (cells->size() < limit && !EndsBatch(*cells, begin) && RefillGroup(cells->size() > begin)) {
     if (column_is_open_) {
       MergeColumn(cells, limit);
       continue;
@@ -158,8 +162,9 @@ void RowMerge::Unpin() {
   }
   for (size_t i = 0; i < source_count_; ++i) {
     Source& source = sources_[i];
-    source.unpin_owed = !source.drained();
-    if (source.drained()) source.cursor->Unpin();
+    const bool is_through = source.drained() && !(column_is_open_ && source.has_history());
+    source.unpin_owed = !is_through;
+    if (is_through) source.cursor->Unpin();
   }
 }
 
@@ -196,6 +201,8 @@ void RowMerge::OpenGroup() {
     source.in_column = true;
     source.hidden_count = 0;
     source.wants_history = false;
+    source.history.clear();
+    source.history_next = 0;
     source.active = {};
   }
 }
@@ -262,6 +269,9 @@ const Cell* RowMerge::NextInColumn() const {
   const Cell* least = nullptr;
   for (const uint32_t index : group_) {
     const Source& source = sources_[index];
+    if (source.has_history() && (least == nullptr || source.history[source.history_next].timestamp > least->timestamp)) {
+      least = &source.history[source.history_next];
+    }
     if (!source.in_column) continue;
     const Cell& cell = source.current();
     if (least == nullptr || cell.timestamp > least->timestamp || (cell.timestamp == least->timestamp && cell.kind < least->kind)) {
@@ -277,11 +287,15 @@ void RowMerge::MergeSet(int64_t timestamp, std::vector<Cell>* cells) {
   bool decided = false;
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
+    if (source.has_history() && source.history[source.history_next].timestamp == timestamp) {
+      if (!decided && !newer.Covers(timestamp)) cells->push_back(source.history[source.history_next]);
+      decided = true;
+    }
     if (source.in_column && source.current().timestamp == timestamp && source.current().kind == CellKind::kSet) {
       if (newer.Covers(timestamp)) {
         // Timestamps are never negative, so nothing of this column is left below a range from 0: its source may go on to the next.
         if (newer.start <= 0) ++source.hidden_count;
-        source.wants_history = newer.start > 0;
+        source.wants_history |= newer.start > 0;
       } else if (!decided) {
         cells->push_back(source.current());
       }
@@ -312,6 +326,7 @@ bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
   bool none_drained = true;
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
+    if (source.wants_history && kind == CellKind::kSet && !AdvanceHistory(source, timestamp)) return false;
     if (!source.in_column || source.current().timestamp != timestamp || source.current().kind != kind) continue;
     ++source.next;
     if (source.hidden_count > kHiddenBeforeSkip) {
@@ -319,22 +334,22 @@ bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
       SkipSource(source, column_.family, std::string(column_.qualifier) + '\0');
     }
     source.in_column = !source.drained() && IsCurrentColumn(source.current());
-    if (!source.in_column && source.wants_history && !AddHistory(source)) return false;
     none_drained &= !source.drained();
   }
   return none_drained;
 }
 
-// Puts versions of the open column that the source left out before what it has read already. False on failure.
-bool RowMerge::AddHistory(Source& source) {
-  history_.clear();
-  if (!source.cursor->ReadHistory(column_.family, column_.qualifier, &history_)) {
+// Past the version of this timestamp in the history, and on to the next piece of it. False on failure.
+bool RowMerge::AdvanceHistory(Source& source, int64_t timestamp) {
+  if (source.has_history() && source.history[source.history_next].timestamp == timestamp) ++source.history_next;
+  if (source.has_history()) return true;
+  source.history.clear();
+  source.history_next = 0;
+  if (!source.cursor->ReadHistory(column_.family, column_.qualifier, &source.history)) {
     status_ = source.cursor->status();
     return false;
   }
-  source.wants_history = !history_.empty();
-  source.in_column = source.wants_history;
-  source.cells.insert(source.cells.begin() + static_cast<ptrdiff_t>(source.next), history_.begin(), history_.end());
+  source.wants_history = source.has_history();
   return true;
 }
 

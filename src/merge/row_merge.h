@@ -62,11 +62,16 @@ class RowMerge {
     bool unpin_owed = false;  // the user let go of cells, but buffered ones were among those the cursor would have let go of
     bool in_column = false;   // the current cell belongs to the open column
     uint32_t hidden_count = 0;
-    bool wants_history = false;  // a version of the open column was hidden: older ones, left out so far, may not be
-    ActiveRange active;          // in the open column
+    // A version of the open column was hidden: older ones, which the source left out, may not be. They are merged beside its other cells of
+    // the column, whose range tombstones stand among them.
+    bool wants_history = false;
+    std::vector<Cell> history;  // [history_next, end) are still to be merged
+    size_t history_next = 0;
+    ActiveRange active;  // in the open column
     SkipTarget skip;
 
     bool drained() const { return next == cells.size(); }
+    bool has_history() const { return history_next < history.size(); }
     const Cell& current() const { return cells[next]; }
   };
 
@@ -90,7 +95,7 @@ class RowMerge {
   void MergeSet(int64_t timestamp, std::vector<Cell>* cells);
   void MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells);
   bool AdvanceInColumn(int64_t timestamp, CellKind kind);
-  bool AddHistory(Source& source);
+  bool AdvanceHistory(Source& source, int64_t timestamp);
 
   std::vector<Source> sources_;  // [0, source_count_) are of this row, newest first; the rest keep their buffers for other rows
   size_t source_count_ = 0;
@@ -105,7 +110,6 @@ class RowMerge {
   ActiveRange output_active_;  // of the range tombstones handed out in the open column
   bool row_is_deleted_ = false;
   uint32_t deleted_family_ = kRowRank;  // the last family whose tombstone was met
-  std::vector<Cell> history_;           // scratch
   absl::Status status_;
 };
 

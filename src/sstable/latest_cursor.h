@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,7 @@ class LatestCursor final : public CellCursor {
  private:
   bool EnterRow(bool has_row);
   bool FillHistory();
+  void EnterColumn(const Cell& column);
 
   const std::unique_ptr<CellCursor> latest_;
   const std::function<std::unique_ptr<CellCursor>()> new_history_;
@@ -39,7 +41,10 @@ class LatestCursor final : public CellCursor {
   std::unique_ptr<CellCursor> history_;
   bool is_history_placed_ = false;  // history_ was sought to the current row ...
   bool has_history_row_ = false;    // ... and has it
-  std::vector<Cell> read_;          // from history_; those from next_ on are not handed out yet
+  uint32_t family_ = kRowRank;      // the column asked for last
+  std::string qualifier_;
+  bool has_column_ended_ = false;  // it has no more history
+  std::vector<Cell> read_;         // from history_; those from next_ on are not handed out yet
   size_t next_ = 0;
 };
 

@@ -27,7 +27,7 @@ bool RowGroup::AddUnit(size_t unit, const UnitReference& reference, uint32_t row
 bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view raw) {
   ByteReader in(raw);
   uint32_t page_count;
-  if (!in.ReadVarint32(&page_count)) return false;
+  if (!in.ReadVarint32(&page_count) || page_count == 0) return false;
   absl::InlinedVector<std::pair<uint32_t, uint64_t>, 4> heads;  // rank, page length
   uint32_t rank_before = kRowRank;
   for (uint32_t i = 0; i < page_count; ++i) {  // ends at the latest where the bytes do

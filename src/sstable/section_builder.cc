@@ -144,7 +144,7 @@ void SectionBuilder::AppendFamilyUnits(GroupReference* group) {
     FamilyPages& family = families_[rank - 1];
     if (family.open.empty()) continue;  // a page is closed only for the next cell, so none is closed either
     // A page worth reading alone gets a unit of its own; small ones together cost less than each a block and a reference.
-    const bool is_small = family.raw_bytes() < unit_bytes() / 2;
+    const bool is_small = family.closed_units.empty() && family.open.raw_bytes() < unit_bytes() / 2;
     if (!is_small || shared.size() >= unit_bytes()) close_shared();
     ClosePage(rank, keys_.row_count());
     std::string_view pages = family.closed;
@@ -152,7 +152,7 @@ void SectionBuilder::AppendFamilyUnits(GroupReference* group) {
       if (is_small) {
         heads.emplace_back(rank, page_bytes);
         statistics.Add(StatisticsOf(page_unit));
-        shared.append(pages);
+        shared.append(pages.substr(0, page_bytes));
       } else {
         std::string head;
         AppendUnitHead(&head, {{rank, page_bytes}});

@@ -67,6 +67,9 @@ bool SectionJoin::NextRow() {
 bool SectionJoin::ReadCells(std::vector<Cell>* cells) {
   const size_t count_before = cells->size();
   while (cells->size() < count_before + kCellBatch) {
+    // What this call handed out may lie in what a part would let go: that has to wait for the next.
+    if (cells->size() > count_before && std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.owes_unpin(); }))
+      break;
     Part* least = nullptr;
     const Cell* bound = nullptr;  // the least cell of the others
     for (Part& part : parts_) {
@@ -84,6 +87,7 @@ bool SectionJoin::ReadCells(std::vector<Cell>* cells) {
     if (least == nullptr) break;
     do {
       cells->push_back(least->cells[least->next++]);
+      if (cells->back().value.size() >= kBatchEndingBytes) return !HasFailed();
     } while (cells->size() < count_before + kCellBatch && least->has_cell() &&
              (bound == nullptr || CompareCells(least->cells[least->next], *bound) < 0));
   }

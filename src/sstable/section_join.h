@@ -37,8 +37,10 @@ class SectionJoin final : public CellCursor {
     size_t next = 0;
 
     bool has_cell() const { return next < cells.size(); }
-    // True when there is a cell to hand out.
+    // There is a cell to hand out, or one might be had from the cursor.
     bool Fill();
+    // All read is handed out, and the cursor must let go of it before it is read on.
+    bool owes_unpin() const { return is_unpin_due && !has_cell(); }
   };
   bool EnterRow();
   bool HasFailed() const;

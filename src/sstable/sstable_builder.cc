@@ -104,7 +104,7 @@ class SstableBuilder::State {
   std::vector<FamilySample> sample_;
   std::vector<SampledCell> sampled_cells_;
   std::string sample_bytes_;
-  size_t sample_size_ = 0;  // about what they will take before compression
+  size_t sample_size_ = 0;  // what they take
 
   // Afterwards.
   SectionPlan plan_;
@@ -241,7 +241,7 @@ absl::Status SstableBuilder::State::Sample(const Cell& cell, StoredKind kind, st
   keep(cell.qualifier, &sampled.qualifier_offset, &sampled.qualifier_bytes);
   keep(slot, &sampled.slot_offset, &sampled.slot_bytes);
   sampled_cells_.push_back(sampled);
-  sample_size_ += cell_bytes;
+  sample_size_ = sample_bytes_.size() + sampled_cells_.size() * sizeof(SampledCell);
   return sample_size_ < kSampleGroups * options_.row_group_bytes ? absl::OkStatus() : OpenSections(PlanSections(sample_));
 }
 

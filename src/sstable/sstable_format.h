@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cell/cell_cursor.h"
 #include "sstable/codec.h"
 #include "sstable/sstable_summary.h"
 
@@ -42,7 +43,7 @@ inline constexpr uint32_t kUnitsPerRowGroup = 8;
 // Sections: the newest version of each column, apart for families that are narrow beside their rows, and older versions.
 inline constexpr size_t kSectionsMax = 4;
 // Values from here on lie apart, in blocks of up to kLargeValueBlockBytes.
-inline constexpr size_t kLargeValueBytes = 64 << 10;
+inline constexpr size_t kLargeValueBytes = kBatchEndingBytes;
 inline constexpr size_t kLargeValueBlockBytes = 4 << 20;
 inline constexpr uint64_t kValueBytesMax = 256 << 20;
 

@@ -58,7 +58,7 @@ const char* LayoutFault(const OpenSstable& table) {
 
 // A rank's cells lie in one section, and its history in that or in another.
 const char* SectionsFault(const Footer& footer) {
-  if (footer.sections.empty()) return "no section";
+  if (footer.sections.empty() || footer.sections.front().is_history) return "no section of newest versions";
   std::vector<uint8_t> latest(footer.family_ids.size() + 1, 0);
   std::vector<uint8_t> history(footer.family_ids.size() + 1, 0);
   for (const SectionReference& section : footer.sections) {
@@ -218,7 +218,6 @@ std::unique_ptr<CellCursor> SstableReader::NewCursor(const CursorOptions& option
       cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, section, options));
     }
   }
-  if (cursors.empty()) cursors.push_back(std::make_unique<SectionCursor>(shared_from_this(), table, table.sections.front(), options));
   std::unique_ptr<CellCursor> cursor =
       cursors.size() == 1 ? std::move(cursors.front()) : std::make_unique<SectionJoin>(std::move(cursors), options.direction);
   if (history == nullptr) return cursor;

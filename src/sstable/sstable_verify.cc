@@ -125,6 +125,12 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
   }
   group.Settle();
   Cover(reference.offset(), reference.end_offset());
+  const std::vector<uint32_t>& ranks = section.reference->ranks;
+  for (const FamilyPage& page : group.pages()) {
+    if (!std::binary_search(ranks.begin(), ranks.end(), page.rank())) {
+      Report(DamageOf(reference, reference.offset(), "cells of a family that is not in the section"));
+    }
+  }
   for (size_t unit = 1; unit < reference.units.size(); ++unit) {
     if (group.has_unit(unit)) CheckUnitStatistics(reference, reference.units[unit], group);
   }

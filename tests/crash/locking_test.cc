@@ -88,16 +88,26 @@ TEST_F(LockingTest, AForkedChildCannotWriteAndHarmsNothing) {
   ASSERT_TRUE(opened.ok());
   Table table = opened->CreateTable("t", Schema().AddFamily("f")).value_or(Table());
   ASSERT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", "before")), absl::OkStatus());
+  const ScratchDirectory copy;
+  int go[2];
+  ASSERT_EQ(::pipe(go), 0);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const bool refused = absl::IsFailedPrecondition(table.Apply(RowMutation("r").SetCell("f", "q", "child"))) &&
+    char byte;
+    if (::read(go[0], &byte, 1) != 1) ::_exit(2);  // the parent has changed the manifest meanwhile
+    const bool refused = absl::IsFailedPrecondition(opened->Checkpoint(copy.path())) && absl::IsFailedPrecondition(opened->Sync()) &&
+                         absl::IsFailedPrecondition(table.Apply(RowMutation("r").SetCell("f", "q", "child"))) &&
                          absl::IsFailedPrecondition(opened->CreateTable("u", Schema()).status()) &&
                          absl::IsFailedPrecondition(Open().status());
     table = Table();
     *opened = Database();  // the last handle in the child: must not end the parent's database
     ::_exit(refused ? 0 : 1);
   }
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(opened->CreateTable(fmt::format("parent-{}", i), Schema()).ok());
+  ASSERT_EQ(::write(go[1], "g", 1), 1);
+  ::close(go[0]);
+  ::close(go[1]);
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
@@ -108,6 +118,7 @@ TEST_F(LockingTest, AForkedChildCannotWriteAndHarmsNothing) {
   absl::StatusOr<Database> again = Open();
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_TRUE(again->Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  EXPECT_EQ(again->ListTables().value_or(std::vector<std::string>()).size(), 4u);
   EXPECT_TRUE(again->OpenTable("t").value_or(Table()).Exists("r2").value_or(false));
 }
 

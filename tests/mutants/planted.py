@@ -209,7 +209,7 @@ plant(
 )
 plant(
     "merge", ["unit_merge", "model_test"], "src/merge/row_merge.cc",
-    ("history is not asked for when the latest is hidden (rule 13)", "source.wants_history = newer.start > 0;", ""),
+    ("history is not asked for when the latest is hidden (rule 13)", "source.wants_history |= newer.start > 0;", ""),
 )
 
 ENGINE = ["unit_db", "crash_test --gtest_filter=-CrashPoints*:KillTest*", "crash_test --gtest_filter=CrashPoints*"]

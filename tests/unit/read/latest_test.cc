@@ -1,0 +1,100 @@
+// Engine rule 13: sources that leave their history out give, of every column, the same newest version as sources that do not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "io/mem_file_system.h"
+#include "merge/merge_cursor.h"
+#include "support/sstable_testing.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr int kSources = 3;
+
+// Columns with many versions, and range tombstones among them; timestamps as users have them.
+std::vector<OwnedRow> RowsOfVersions(Random& random) {
+  std::vector<OwnedRow> rows;
+  for (int r = 0; r < 12; ++r) {
+    OwnedRow row{fmt::format("row{:02}", r), {}};
+    for (int i = 0; i < 60; ++i) {
+      OwnedCell cell{.family = 1 + static_cast<uint32_t>(random.Below(2)), .kind = CellKind::kSet};
+      cell.qualifier = fmt::format("q{}", random.Below(3));
+      cell.timestamp = 1 + static_cast<int64_t>(random.Below(60));
+      cell.value = fmt::format("value {}", random.Below(1000));
+      if (random.OneIn(8)) {
+        cell.kind = CellKind::kDeleteRange;
+        cell.range_start = cell.timestamp - static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp)));
+        cell.value.clear();
+      }
+      row.cells.push_back(std::move(cell));
+    }
+    if (random.OneIn(20)) row.cells.push_back({1, CellKind::kDeleteFamily, 0, 0, "", ""});
+    SortCells(&row.cells);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Row by row the newest version of each column.
+std::vector<std::string> Newest(const std::vector<std::shared_ptr<SstableReader>>& readers, bool latest_only, Direction direction,
+                                bool unpins, CursorStats* stats) {
+  std::vector<std::unique_ptr<CellCursor>> cursors;
+  for (const auto& reader : readers) {
+    CursorOptions options;
+    options.direction = direction;
+    options.families = AllFamilies(2);
+    options.latest_only = latest_only;
+    options.stats = stats;
+    cursors.push_back(reader->NewCursor(options));
+  }
+  const auto merged = NewMergeCursor(std::move(cursors), direction);
+  std::vector<std::string> newest;
+  std::vector<Cell> cells;
+  for (bool more = merged->SeekToEdge(); more; more = merged->NextRow()) {
+    std::string column_before;
+    for (cells.clear(); merged->ReadCells(&cells);) {
+      for (const Cell& cell : cells) {
+        if (cell.is_tombstone()) continue;
+        const std::string column = fmt::format("{} {} {}", merged->row_key(), cell.family, cell.qualifier);
+        if (column != column_before) newest.push_back(fmt::format("{} @{} {}", column, cell.timestamp, cell.value));
+        column_before = column;
+      }
+      cells.clear();
+      if (unpins) merged->Unpin();
+    }
+  }
+  EXPECT_TRUE(merged->status().ok()) << merged->status();
+  return newest;
+}
+
+TEST(LatestTest, IsTheSameWithoutHistory) {
+  Random random(13);
+  uint64_t history_reads = 0;
+  for (int round = 0; round < 60; ++round) {
+    MemFileSystem file_system;
+    std::vector<std::shared_ptr<SstableReader>> readers;
+    for (int i = 0; i < kSources; ++i) {
+      const std::string path = fmt::format("{}", i);
+      const auto written = WriteSstable(&file_system, path, RowsOfVersions(random), OptionsForTest(2, Codec::kLz4, 256));
+      ASSERT_TRUE(written.ok()) << written.status();
+      const auto reader = OpenSstableFile(&file_system, path);
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      readers.push_back(*reader);
+    }
+    for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+      CursorStats stats;
+      const auto expected = Newest(readers, false, direction, false, nullptr);
+      EXPECT_EQ(Newest(readers, true, direction, round % 2 == 0, &stats), expected) << "round " << round;
+      history_reads += stats.history_reads;
+    }
+  }
+  EXPECT_GT(history_reads, 1000u) << "too few columns needed their history";
+}
+
+}  // namespace
+}  // namespace stele::internal
