@@ -12,9 +12,13 @@ bool SectionJoin::Part::Fill() {
   if (has_cell()) return true;
   cells.clear();
   next = 0;
-  if (is_unpin_due) cursor->Unpin();
   is_unpin_due = false;
   return is_in_row && cursor->ReadCells(&cells);
+}
+
+// Only the user's Unpin lets anything go; a batch that ends here gives the occasion for what an earlier one could not.
+bool SectionJoin::OwesUnpin() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.is_unpin_due && !part.has_cell(); });
 }
 
 bool SectionJoin::HasFailed() const {
@@ -67,9 +71,7 @@ bool SectionJoin::NextRow() {
 bool SectionJoin::ReadCells(std::vector<Cell>* cells) {
   const size_t count_before = cells->size();
   while (cells->size() < count_before + kCellBatch) {
-    // What this call handed out may lie in what a part would let go: that has to wait for the next.
-    if (cells->size() > count_before && std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.owes_unpin(); }))
-      break;
+    if (cells->size() > count_before && (cells->back().value.size() >= kBatchEndingBytes || OwesUnpin())) break;
     Part* least = nullptr;
     const Cell* bound = nullptr;  // the least cell of the others
     for (Part& part : parts_) {
@@ -87,8 +89,7 @@ bool SectionJoin::ReadCells(std::vector<Cell>* cells) {
     if (least == nullptr) break;
     do {
       cells->push_back(least->cells[least->next++]);
-      if (cells->back().value.size() >= kBatchEndingBytes) return !HasFailed();
-    } while (cells->size() < count_before + kCellBatch && least->has_cell() &&
+    } while (cells->size() < count_before + kCellBatch && cells->back().value.size() < kBatchEndingBytes && least->has_cell() &&
              (bound == nullptr || CompareCells(least->cells[least->next], *bound) < 0));
   }
   if (HasFailed()) cells->resize(count_before);

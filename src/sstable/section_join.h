@@ -39,10 +39,9 @@ class SectionJoin final : public CellCursor {
     bool has_cell() const { return next < cells.size(); }
     // There is a cell to hand out, or one might be had from the cursor.
     bool Fill();
-    // All read is handed out, and the cursor must let go of it before it is read on.
-    bool owes_unpin() const { return is_unpin_due && !has_cell(); }
   };
   bool EnterRow();
+  bool OwesUnpin() const;
   bool HasFailed() const;
 
   std::vector<Part> parts_;

@@ -56,7 +56,7 @@ OwnedCell RandomCell(Random& random, const RowShape& shape) {
     cell.range_start = std::min(cell.timestamp, RandomTimestamp(random));
     return cell;
   }
-  const bool is_narrow = cell.family > shape.family_count - shape.narrow_family_count;
+  const bool is_narrow = cell.family <= shape.narrow_family_count;
   const bool is_large = !is_narrow && random.Below(100) < static_cast<uint64_t>(shape.large_value_percent);
   cell.value = RandomBytes(random, is_large ? 64 * 1024 + random.Below(200'000) : random.Below(is_narrow ? 2 : shape.value_bytes + 1));
   return cell;

@@ -28,7 +28,7 @@ struct RowShape {
   size_t value_bytes = 40;           // at most
   int tombstone_percent = 10;        // of cells
   int large_value_percent = 0;       // of cells
-  uint32_t narrow_family_count = 0;  // so many of the last families have values of a byte at most
+  uint32_t narrow_family_count = 0;  // so many of the first families have values of a byte at most
   bool is_key_length_fixed = true;   // else 0 .. 40 bytes, any bytes
 };
 // Sorted and resolved, as a builder wants them.

@@ -34,6 +34,15 @@ const NamedShape kShapes[] = {
     {"narrow_histories",
      {.row_count = 40, .family_count = 3, .cells_per_row = 300, .qualifier_count = 4, .value_bytes = 500, .narrow_family_count = 1},
      512},
+    {"large_values_beside_narrow",
+     {.row_count = 6,
+      .family_count = 3,
+      .cells_per_row = 400,
+      .qualifier_count = 0,
+      .value_bytes = 200,
+      .large_value_percent = 2,
+      .narrow_family_count = 1},
+     1024},
     {"large_values", {.row_count = 12, .family_count = 2, .cells_per_row = 4, .large_value_percent = 30}, 1024},
 };
 
@@ -247,6 +256,26 @@ TEST_P(RoundTrip, UnpinnedBatchesStream) {
   }
 }
 
+// All that was handed out since the last Unpin stays where it is, however many batches there were.
+TEST_P(RoundTrip, CellsStayUntilUnpin) {
+  const FamilyMap map = AllFamilies(GetParam().shape.family_count);
+  auto cursor = NewCursor(Direction::kForward, map);
+  ASSERT_TRUE(cursor->SeekToEdge());
+  for (const OwnedRow& row : rows_) {
+    std::vector<Cell> cells;
+    size_t count = 0;  // compared
+    for (bool more = true; more;) {
+      more = cursor->ReadCells(&cells);
+      if (more && !random_.OneIn(3)) continue;
+      for (const Cell& cell : cells) ASSERT_EQ(OwnedCell::Copy(cell), row.cells[count++]) << row.row_key;
+      cells.clear();
+      cursor->Unpin();
+    }
+    ASSERT_EQ(count, row.cells.size());
+    cursor->NextRow();
+  }
+}
+
 TEST_P(RoundTrip, SummaryCountsWhatIsThere) {
   SstableSummary counted = summary_;
   counted.rows = rows_.size();
@@ -315,6 +344,39 @@ TEST_P(RoundTrip, SameInputSameBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RoundTrip, testing::ValuesIn(kShapes), [](const auto& info) { return std::string(info.param.name); });
+
+// What was read ahead when the user let go is handed out by the next call, and stays while the one after reads on.
+TEST(SectionJoin, ALargeValueReadAheadStaysUntilUnpin) {
+  std::vector<OwnedRow> rows;
+  for (int i = 0; i < 2000; ++i) {  // so that family 1 has a section of its own
+    rows.push_back(
+        {fmt::format("a{:04}", i), {{1, CellKind::kSet, 1, 0, "n", "x"}, {2, CellKind::kSet, 1, 0, "q", std::string(500, 'w')}}});
+  }
+  OwnedRow row{"row", {}};
+  for (int i = 0; i < 20; ++i) row.cells.push_back({1, CellKind::kSet, 1, 0, fmt::format("n{:03}", i), "x"});
+  for (int i = 0; i < 300; ++i) {
+    row.cells.push_back({2, CellKind::kSet, 1, 0, fmt::format("q{:03}", i), i == 249 ? std::string(1 << 20, 'L') : "s"});
+  }
+  rows.push_back(row);
+  MemFileSystem file_system;
+  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(2, Codec::kLz4, 32 << 10)).ok());
+  const auto reader = OpenSstableFile(&file_system, "table");
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  CursorOptions options;
+  options.families = AllFamilies(2);
+  const auto cursor = (*reader)->NewCursor(options);
+  ASSERT_TRUE(cursor->SeekRow("row"));
+  std::vector<Cell> cells;
+  ASSERT_TRUE(cursor->ReadCells(&cells));
+  const size_t count = cells.size();
+  ASSERT_LT(count, 270u) << "the large value was to be read ahead";
+  cells.clear();
+  cursor->Unpin();
+  while (cursor->ReadCells(&cells)) {
+  }
+  ASSERT_EQ(cells.size() + count, row.cells.size());
+  for (size_t i = 0; i < cells.size(); ++i) ASSERT_TRUE(OwnedCell::Copy(cells[i]) == row.cells[count + i]) << count + i;
+}
 
 }  // namespace
 }  // namespace stele::internal
