@@ -6,8 +6,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kReadaheadBytes = 256 << 10;
-constexpr size_t kSequentialGroups = 2;       // so many in a row and the reader is taken for a scan
+constexpr uint64_t kReadAheadMax = 256 << 10;
 constexpr uint64_t kReadGapBytes = 8 << 10;   // reading so much for nothing costs less than another read
 constexpr uint64_t kReadWholeShare = 4;       // who wants families with 1/4 of a group's bytes gets all of it with one read
 constexpr uint64_t kReadWholeMax = 64 << 10;  // if it is no larger than this
@@ -40,9 +39,24 @@ RowGroupLoader::GroupPointer RowGroupLoader::FindCached(size_t group_index) cons
   return std::static_pointer_cast<const RowGroup>(table_.cache->Find(table_.cache_id, CacheKey(group_index)));
 }
 
+// The rest of a group of which a row was read is no step.
+void RowGroupLoader::NoteStep(size_t group_index) {
+  if (group_index == group_index_before_) return;
+  const bool is_onward = group_index_before_.has_value() && group_index == *group_index_before_ + 1;
+  const bool is_back = group_index_before_.has_value() && group_index + 1 == *group_index_before_;
+  if (!is_onward && !is_back) {
+    step_count_ = 0;
+  } else if (is_back == is_reverse_) {
+    ++step_count_;
+  } else {
+    step_count_ = 1;
+  }
+  is_reverse_ = is_back;
+  group_index_before_ = group_index;
+}
+
 absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t group_index, GroupPointer part) {
-  sequential_count_ = group_index == group_index_next_ ? sequential_count_ + 1 : 0;
-  group_index_next_ = group_index + 1;
+  NoteStep(group_index);
   GroupPointer group = part != nullptr ? std::move(part) : FindCached(group_index);
   if (group != nullptr && group->has_all_units()) {
     CountPages(group->pages().size() + 1);
@@ -55,15 +69,15 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t grou
     CountPages(1);
     if (group == nullptr || !group->has_unit(unit)) missing.push_back(unit);
   }
-  STELE_ASSIGN_OR_RETURN(GroupPointer grown, Grow(reference, missing, group));
+  STELE_ASSIGN_OR_RETURN(GroupPointer grown, Grow(group_index, reference, missing, group));
   if (grown != group && table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, CacheKey(group_index), grown);
   return grown;
 }
 
 absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t group_index, std::string_view bound, Direction direction,
                                                                      uint32_t* row) {
-  sequential_count_ = 0;
-  group_index_next_ = group_index + 1;
+  step_count_ = 0;
+  group_index_before_ = group_index;
   const GroupPointer cached = FindCached(group_index);
   CountPages(1);
   if (cached != nullptr) {
@@ -77,7 +91,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
   const GroupReference reference = section_.index.group(group_index);
   GroupPointer group = cached;
   if (group == nullptr) {
-    STELE_ASSIGN_OR_RETURN(group, Grow(reference, MissingUnits{0}, nullptr));
+    STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, MissingUnits{0}, nullptr));
   }
   *row = group->keys().LowerBound(bound);
   if (direction == Direction::kReverse && *row == 0) return group;  // it is in the group before
@@ -88,21 +102,21 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
     CountPages(1);
     if (!group->has_unit(unit)) missing.push_back(unit);
   }
-  STELE_ASSIGN_OR_RETURN(group, Grow(reference, missing, group));
+  STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, missing, group));
   if (group != cached && table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, CacheKey(group_index), group);
   return group;
 }
 
-absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(const GroupReference& reference, const MissingUnits& missing,
-                                                                  GroupPointer group) {
+absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(size_t group_index, const GroupReference& reference,
+                                                                  const MissingUnits& missing, GroupPointer group) {
   if (missing.empty()) return group;
   // What the group has is not read again: the larger group shares its memory, and takes its place.
   auto grown = group == nullptr ? std::make_shared<RowGroup>(reference) : std::make_shared<RowGroup>(*group);
-  STELE_RETURN_IF_ERROR(Decode(reference, missing, grown.get()));
+  STELE_RETURN_IF_ERROR(Decode(group_index, reference, missing, grown.get()));
   return grown;
 }
 
-absl::Status RowGroupLoader::Decode(const GroupReference& reference, const MissingUnits& missing, RowGroup* group) {
+absl::Status RowGroupLoader::Decode(size_t group_index, const GroupReference& reference, const MissingUnits& missing, RowGroup* group) {
   size_t raw_bytes = 0;
   for (const size_t unit : missing) raw_bytes += reference.units[unit].block.raw_bytes;
   STELE_ASSIGN_OR_RETURN(Buffer allocated, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
@@ -117,7 +131,7 @@ absl::Status RowGroupLoader::Decode(const GroupReference& reference, const Missi
       const BlockReference& block = reference.units[missing[last]].block;
       end = block.offset + block.stored_bytes;
     }
-    STELE_ASSIGN_OR_RETURN(const std::string_view stored, Read(reference, begin, end));
+    STELE_ASSIGN_OR_RETURN(const std::string_view stored, Read(group_index, reference, {begin, end}));
     for (; first < last; ++first) {
       const UnitReference& unit = reference.units[missing[first]];
       const DecodingDictionary* dictionary = unit.is_keys() ? nullptr : section_.dictionary.get();
@@ -146,29 +160,42 @@ absl::Status RowGroupLoader::AddUnit(const GroupReference& reference, size_t uni
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string_view> RowGroupLoader::Read(const GroupReference& reference, uint64_t begin, uint64_t end) {
-  const uint64_t bytes = end - begin;
-  if (begin >= window_offset_ && begin - window_offset_ <= window_bytes_ && window_bytes_ - (begin - window_offset_) >= bytes) {
-    return window_.view().substr(begin - window_offset_, bytes);
+// As many groups again as the reader has come by in one go, so that it never reads more than twice what it looks at; of this section only,
+// for between two of its extents lie those of others.
+RowGroupLoader::Stretch RowGroupLoader::StretchAhead(size_t group_index, Stretch stretch) const {
+  for (size_t count = 1; count < step_count_; ++count) {
+    if (is_reverse_ ? group_index == 0 : group_index + 1 == section_.index.group_count()) break;
+    group_index += is_reverse_ ? size_t{0} - 1 : 1;
+    const GroupReference next = section_.index.group(group_index);
+    if (is_reverse_ ? next.end_offset() != stretch.begin : next.offset() != stretch.end) break;
+    const Stretch longer{std::min(stretch.begin, next.offset()), std::max(stretch.end, next.end_offset())};
+    if (longer.bytes() > kReadAheadMax) break;
+    stretch = longer;
   }
-  // More than asked for only where most of it will be wanted.
-  uint64_t read_end = end;
-  if (WantsMuchOf(reference)) {
-    if (sequential_count_ >= kSequentialGroups) {
-      read_end = std::max(end, std::min(begin + kReadaheadBytes, table_.footer.data_end()));  // the index checked that units end before
-    } else if (reference.end_offset() - begin <= kReadWholeMax) {
-      read_end = reference.end_offset();
-    }
+  return stretch;
+}
+
+// More than asked for only where most of it will be wanted.
+RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted) const {
+  const bool goes_on = step_count_ > 0;
+  const Stretch whole{goes_on && is_reverse_ ? reference.offset() : wanted.begin, reference.end_offset()};
+  if (whole.bytes() > (goes_on ? kReadAheadMax : kReadWholeMax) || !WantsMuchOf(reference)) return wanted;
+  return StretchAhead(group_index, whole);
+}
+
+absl::StatusOr<std::string_view> RowGroupLoader::Read(size_t group_index, const GroupReference& reference, Stretch wanted) {
+  if (wanted.begin >= window_.begin && wanted.end <= window_.end) {
+    return window_memory_.view().substr(wanted.begin - window_.begin, wanted.bytes());
   }
-  window_bytes_ = 0;
-  if (window_.size() < read_end - begin) {
-    STELE_ASSIGN_OR_RETURN(window_, Buffer::Allocate(read_end - begin));
+  const Stretch stretch = StretchToRead(group_index, reference, wanted);
+  window_ = {};
+  if (window_memory_.size() < stretch.bytes()) {
+    STELE_ASSIGN_OR_RETURN(window_memory_, Buffer::Allocate(stretch.bytes()));
   }
-  STELE_RETURN_IF_ERROR(table_.ReadExactly(begin, read_end - begin, window_.data()));
-  window_offset_ = begin;
-  window_bytes_ = read_end - begin;
-  if (stats_ != nullptr) stats_->bytes_read += window_bytes_;
-  return window_.view().substr(0, bytes);
+  STELE_RETURN_IF_ERROR(table_.ReadExactly(stretch.begin, stretch.bytes(), window_memory_.data()));
+  window_ = stretch;
+  if (stats_ != nullptr) stats_->bytes_read += stretch.bytes();
+  return window_memory_.view().substr(wanted.begin - stretch.begin, wanted.bytes());
 }
 
 }  // namespace stele::internal

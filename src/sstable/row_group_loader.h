@@ -1,14 +1,16 @@
 // sstable/row_group_loader.h: gets row groups of a section from the block cache or the file, with no more units than wanted.
 //
 // Path:      section_cursor, dump -> here -> block cache -> io.
-// Reading:   neighbouring units come with one read, a point read's group too; groups loaded one after the other are read ahead,
-//            kReadaheadBytes at a time. Only the units of the row asked for are decoded, or all of the group for who goes on.
+// Reading:   neighbouring units come with one read, a point read's group too. Who goes from group to group, in either direction, is read
+//            ahead for: as many groups as he went by so far, up to 256 KiB and to the end of the section's extent.
+//            Only the units of the row asked for are decoded, or all of the group for who goes on.
 // Errors:    DataLoss naming file and offset for the group that is damaged; the loader goes on working for others.
 // Threads:   confined to its cursor's thread.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -41,12 +43,21 @@ class RowGroupLoader {
   using MissingUnits = absl::InlinedVector<size_t, 8>;
   bool WantsMuchOf(const GroupReference& group) const;
   GroupPointer FindCached(size_t group_index) const;
+  // A stretch of the file: [begin, end).
+  struct Stretch {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    uint64_t bytes() const { return end - begin; }
+  };
+  void NoteStep(size_t group_index);
   // `group` with the units that are missing; itself when none are. `group` may be null.
-  absl::StatusOr<GroupPointer> Grow(const GroupReference& reference, const MissingUnits& missing, GroupPointer group);
-  absl::Status Decode(const GroupReference& reference, const MissingUnits& missing, RowGroup* group);
+  absl::StatusOr<GroupPointer> Grow(size_t group_index, const GroupReference& reference, const MissingUnits& missing, GroupPointer group);
+  absl::Status Decode(size_t group_index, const GroupReference& reference, const MissingUnits& missing, RowGroup* group);
   absl::Status AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const;
-  // The stored bytes of [begin, end) of the group, with more around them where that will be wanted next.
-  absl::StatusOr<std::string_view> Read(const GroupReference& reference, uint64_t begin, uint64_t end);
+  // The stored bytes of a stretch of the group, read with more around them where that will be wanted next.
+  absl::StatusOr<std::string_view> Read(size_t group_index, const GroupReference& reference, Stretch wanted);
+  Stretch StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted) const;
+  Stretch StretchAhead(size_t group_index, Stretch stretch) const;
   uint64_t CacheKey(size_t group_index) const { return group_index * kSectionsMax + section_.number; }
   void CountPages(size_t count) {
     if (stats_ != nullptr) stats_->pages += count;
@@ -57,12 +68,11 @@ class RowGroupLoader {
   const FamilyMap& families_;
   const bool fill_cache_;
   CursorStats* const stats_;
-  // Stored bytes read last: [window_offset_, + window_bytes_).
-  Buffer window_;
-  uint64_t window_offset_ = 0;
-  size_t window_bytes_ = 0;
-  size_t group_index_next_ = 0;  // where a sequential reader goes on
-  size_t sequential_count_ = 0;  // groups loaded whole one after the other
+  Buffer window_memory_;  // begins with the bytes read last, those of window_
+  Stretch window_;
+  std::optional<size_t> group_index_before_;  // the group loaded last
+  size_t step_count_ = 0;                     // how many times in a row the reader went on to the next group
+  bool is_reverse_ = false;                   // ... backwards
 };
 
 }  // namespace stele::internal

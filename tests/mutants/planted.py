@@ -198,6 +198,13 @@ plant(
     ("what is loaded of a group is forgotten under the row", "group_index_ == group_index ? group_ : nullptr", "nullptr"),
 )
 plant(
+    "sstable", ["unit_sstable"], "src/sstable/row_group_loader.cc",
+    ("what lies between extents is read ahead too",
+     "if (is_reverse_ ? next.end_offset() != stretch.begin : next.offset() != stretch.end) break;", ""),
+    ("read-ahead does not begin small", "for (size_t count = 1; count < step_count_; ++count) {", "for (size_t count = 1; count < 1000; ++count) {"),
+    ("no read-ahead backwards", "} else if (is_back == is_reverse_) {", "} else if (!is_back && !is_reverse_) {"),
+)
+plant(
     "sstable", ["unit_sstable"], "src/sstable/section_join.cc",
     ("cells read ahead are let go", "part.is_unpin_due = part.has_cell();", "part.is_unpin_due = false;"),
     ("a skip drops tombstones of families", "if (cell.kind < CellKind::kDeleteRange) return false;", ""),
