@@ -42,19 +42,13 @@ struct FileParts {
 };
 using PartsByFile = std::map<uint64_t, FileParts>;  // by number
 
-size_t TabletOf(const TableState& table, const std::string& row_key) {
-  const auto after = std::upper_bound(table.tablets.begin(), table.tablets.end(), row_key,
-                                      [](const std::string& key, const Tablet& tablet) { return key < tablet.range.start; });
-  return static_cast<size_t>(after - table.tablets.begin()) - 1;  // the first tablet begins with the first row
-}
-
 PartsByFile CountParts(const TableState& table) {
   PartsByFile parts;
   for (const Tablet& tablet : table.tablets) {
     for (const SstableReference& reference : tablet.stack) {
       FileParts& file = parts[reference.file->number];
       const SstableSummary& summary = reference.file->summary;
-      if (file.shown++ == 0) file.all = TabletOf(table, summary.last_row) - TabletOf(table, summary.first_row) + 1;
+      if (file.shown++ == 0) file.all = table.TabletIndexOf(summary.last_row) - table.TabletIndexOf(summary.first_row) + 1;
       file.all = std::max(file.all, file.shown);
     }
   }
@@ -133,7 +127,7 @@ class Candidates {
   }
   // The merge that removes the most references per byte: cheap ones keep reads fast soonest.
   void OfferMerge(Choice choice, uint64_t bytes) {
-    const double value = static_cast<double>(choice.input_end - choice.input_begin - 1) / static_cast<double>(bytes);
+    const double value = static_cast<double>(choice.slices[0].input_end - choice.slices[0].input_begin - 1) / static_cast<double>(bytes);
     if (value <= merge_value_) return;
     merge_value_ = value;
     merge_ = std::move(choice);
@@ -159,11 +153,11 @@ class Candidates {
   uint64_t major_dead_bytes_ = 0;
 };
 
-void OfferTablet(const TableState& table, size_t tablet_index, const PartsByFile& parts, int64_t now, Candidates* candidates) {
-  const Tablet& tablet = table.tablets[tablet_index];
+void OfferTablet(const TableState& table, const Tablet& tablet, const PartsByFile& parts, int64_t now, Candidates* candidates) {
   const TableDefinition& definition = *table.definition;
   const auto choice = [&](ChoiceKind kind, size_t begin, size_t end, std::string reason) {
-    return Choice{kind, definition.id, tablet_index, begin, end, std::move(reason)};
+    return Choice{
+        .kind = kind, .table_id = definition.id, .slices = {{tablet.range, begin, end}}, .split_row = "", .reason = std::move(reason)};
   };
   if (const std::optional<Run> run = FindDropRun(tablet, definition, now); run.has_value()) {
     candidates->OfferDrop(choice(ChoiceKind::kDropFiles, run->begin, run->end, "all of it is condemned"));
@@ -200,9 +194,9 @@ std::optional<Choice> PickCompaction(const PickerInput& input) {
   Candidates candidates;
   for (const auto& [table_id, table] : input.version->tables) {
     const PartsByFile parts = CountParts(*table);
-    for (size_t i = 0; i < table->tablets.size(); ++i) {
-      if (table->tablets[i].stack.empty() || input.busy.contains({table_id, i})) continue;
-      OfferTablet(*table, i, parts, input.now, &candidates);
+    for (const Tablet& tablet : table->tablets) {
+      if (tablet.stack.empty() || input.busy.contains({table_id, tablet.range.start})) continue;
+      OfferTablet(*table, tablet, parts, input.now, &candidates);
     }
   }
   return candidates.Best();

@@ -24,19 +24,24 @@ enum class ChoiceKind {
   kDropFiles,  // remove references without reading them
 };
 
+// The part of a choice that lies in one tablet.
+struct ChoiceSlice {
+  KeyRange tablet;
+  size_t input_begin = 0;  // positions in the tablet's stack, newest first: [begin, end)
+  size_t input_end = 0;
+};
+
 struct Choice {
   ChoiceKind kind = ChoiceKind::kMerge;
   uint32_t table_id = 0;
-  size_t tablet_index = 0;
-  size_t input_begin = 0;  // positions in the tablet's stack, newest first: [begin, end)
-  size_t input_end = 0;
-  std::string reason;  // one line for events and dumps
+  std::vector<ChoiceSlice> slices;  // neighbouring tablets, ascending; one unless a compaction runs over neighbours
+  std::string split_row;            // of a split: the first row of the later half
+  std::string reason;               // one line for events and dumps
 };
 
 struct PickerInput {
   const Version* version = nullptr;
-  // (table id, tablet index) of tablets with a running job: left alone.
-  std::set<std::pair<uint32_t, size_t>> busy;
+  std::set<TabletName> busy;  // tablets with a running job: left alone
   int64_t now = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/view_spill.h"
+#include "read/source_chain.h"
 
 namespace stele::internal {
 namespace {
@@ -30,6 +31,12 @@ std::string_view NameOf(JobSubject::Kind kind) {
       return "writing what snapshots and scans hold";
   }
   return "background work";
+}
+
+std::vector<TabletName> TabletsOf(const Choice& choice) {
+  std::vector<TabletName> tablets;
+  for (const ChoiceSlice& slice : choice.slices) tablets.push_back({choice.table_id, slice.tablet.start});
+  return tablets;
 }
 
 }  // namespace
@@ -79,7 +86,7 @@ Background::Next Background::TakeNext(bool wait) {
     std::optional<Choice> choice = Pick(seen);
     MutexLock lock(state_.mutex);
     if (choice && StandsLocked(*choice, seen)) {
-      const JobSubject subject{JobSubject::Kind::kCompaction, choice->table_id, choice->tablet_index};
+      const JobSubject subject{JobSubject::Kind::kCompaction, choice->table_id, choice->slices.front().tablet.start};
       BeginLocked(next.work.emplace(Work{.subject = subject, .choice = *std::move(choice), .view = seen.view}));
       return next;
     }
@@ -135,7 +142,7 @@ Background::Seen Background::LookLocked() const {
   Seen seen{.view = state_.ViewLocked(), .excluded = state_.busy_tablets};
   seen.excluded.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
   for (const JobSubject& subject : state_.failures.Resting(RestNow())) {
-    if (subject.kind == JobSubject::Kind::kCompaction) seen.excluded.emplace(subject.table_id, subject.tablet_index);
+    if (subject.kind == JobSubject::Kind::kCompaction) seen.excluded.insert({subject.table_id, subject.tablet_start});
   }
   return seen;
 }
@@ -156,7 +163,8 @@ bool Background::StandsLocked(const Seen& seen) const {
 bool Background::StandsLocked(const Choice& choice, const Seen& seen) const {
   if (!MayCompactLocked()) return false;
   const Seen now = LookLocked();
-  if (now.excluded.contains({choice.table_id, choice.tablet_index})) return false;
+  const std::vector<TabletName> tablets = TabletsOf(choice);
+  if (std::any_of(tablets.begin(), tablets.end(), [&now](const TabletName& tablet) { return now.excluded.contains(tablet); })) return false;
   const TableView* table = now.view->Find(choice.table_id);
   return table != nullptr && table->state == seen.view->Find(choice.table_id)->state;
 }
@@ -173,7 +181,7 @@ void Background::BeginLocked(const Work& work) {
       break;
     case JobSubject::Kind::kCompaction:
       ++running_compactions_;
-      state_.busy_tablets.emplace(work.subject.table_id, work.subject.tablet_index);
+      for (TabletName& tablet : TabletsOf(work.choice)) state_.busy_tablets.insert(std::move(tablet));
       break;
     case JobSubject::Kind::kSpill:
       spilling_ = true;
@@ -208,7 +216,6 @@ void Background::Run(const Work& work) {
 
 bool Background::EndLocked(const Work& work, const absl::Status& status) {
   state_.mutex.AssertHeld();
-  const std::pair tablet(work.subject.table_id, work.subject.tablet_index);
   switch (work.subject.kind) {
     case JobSubject::Kind::kFlush: {
       --running_flushes_;
@@ -221,8 +228,10 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
       break;
     case JobSubject::Kind::kCompaction:
       --running_compactions_;
-      state_.busy_tablets.erase(tablet);
-      if (status.code() == absl::StatusCode::kDataLoss) state_.damaged_tablets.insert(tablet);
+      for (const TabletName& tablet : TabletsOf(work.choice)) {
+        state_.busy_tablets.erase(tablet);
+        if (status.code() == absl::StatusCode::kDataLoss) state_.damaged_tablets.insert(tablet);
+      }
       break;
     case JobSubject::Kind::kSpill:
       spilling_ = false;
@@ -330,20 +339,29 @@ absl::Status Background::WaitForIdle() {
   }
 }
 
-absl::Status Background::ClaimTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {
-  const auto claim = [this, tablet = std::pair(table_id, tablet_index), stop] {
+absl::StatusOr<KeyRange> Background::ClaimTablet(uint32_t table_id, std::string_view row_key, std::atomic<bool>* stop) {
+  std::optional<KeyRange> range;
+  const auto claim = [&] {
     state_.mutex.AssertHeld();
-    if (stop_.load(std::memory_order_acquire) || !state_.busy_tablets.insert(tablet).second) return false;
+    if (stop_.load(std::memory_order_acquire)) return false;
+    const std::shared_ptr<const ReadView> view = state_.ViewLocked();
+    const TableView* table = view->Find(table_id);
+    if (table == nullptr) return true;
+    const KeyRange& found = table->tablets[TabletIndexOf(*table, row_key)].range;
+    if (!state_.busy_tablets.insert({table_id, found.start}).second) return false;
     claims_.insert(stop);
+    range = found;
     return true;
   };
   // A job that fails gives the tablet back all the same.
-  return WaitUntil(claim, [](const JobSubject&) { return false; });
+  STELE_RETURN_IF_ERROR(WaitUntil(claim, [](const JobSubject&) { return false; }));
+  if (!range) return NotFound("the table was deleted");
+  return *std::move(range);
 }
 
-void Background::ReleaseTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {
+void Background::ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop) {
   MutexLock lock(state_.mutex);
-  state_.busy_tablets.erase({table_id, tablet_index});
+  state_.busy_tablets.erase(tablet);
   claims_.erase(stop);
   state_.changed.SignalAll();
 }

@@ -19,11 +19,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/mutex.h"
 #include "compaction/picker.h"
 #include "db/engine_state.h"
@@ -50,10 +51,10 @@ class Background {
   absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns);
   // Waits until nothing is due and nothing runs; every failure concerns it.
   absl::Status WaitForIdle();
-  // Takes a tablet for a compaction of the caller's own, waiting until no job runs on it; Release gives it back. In between Stop() sets
-  // `stop` and waits.
-  absl::Status ClaimTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop);
-  void ReleaseTablet(uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop);
+  // Takes the tablet that holds the row for a compaction of the caller's own, waiting until no job runs on it; Release gives it back. In
+  // between the tablet keeps its range, which is the answer, and Stop() sets `stop` and waits. NotFound: the table was deleted.
+  absl::StatusOr<KeyRange> ClaimTablet(uint32_t table_id, std::string_view row_key, std::atomic<bool>* stop);
+  void ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop);
   const std::atomic<bool>* stop_flag() const { return &stop_; }
 
   JobCounters& counters() { return counters_; }
@@ -67,7 +68,7 @@ class Background {
   // What a compaction is picked from, outside the lock. A view may be the last that needs a file: let it go outside the lock, too.
   struct Seen {
     std::shared_ptr<const ReadView> view;
-    std::set<std::pair<uint32_t, size_t>> excluded;  // tablets that are left alone at present
+    std::set<TabletName> excluded;  // tablets that are left alone at present
   };
   struct Next {
     std::optional<Work> work;

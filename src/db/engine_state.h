@@ -94,8 +94,8 @@ class EngineState {
   mutable Mutex mutex;
   CondVar changed;  // signalled whenever something a waiter may wait for changed
   std::map<uint32_t, TableMemory> tables ABSL_GUARDED_BY(mutex);
-  std::set<std::pair<uint32_t, size_t>> busy_tablets ABSL_GUARDED_BY(mutex);     // a compaction runs on them
-  std::set<std::pair<uint32_t, size_t>> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
+  std::set<TabletName> busy_tablets ABSL_GUARDED_BY(mutex);     // a compaction runs on them
+  std::set<TabletName> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
   JobFailures failures ABSL_GUARDED_BY(mutex);
   // failures.RefusingWrites() is an error; for writers that do not take the mutex. Release there, acquire in Engine::CheckWritable.
   std::atomic<bool> writes_refused{false};

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,7 +22,7 @@ struct JobSubject {
   enum class Kind : uint8_t { kFlush, kSegment, kCompaction, kSpill };  // of a table; of the log; of a tablet; of the pinned views
   Kind kind = Kind::kFlush;
   uint32_t table_id = 0;
-  size_t tablet_index = 0;
+  std::string tablet_start;  // its first row
   friend auto operator<=>(const JobSubject&, const JobSubject&) = default;
 };
 

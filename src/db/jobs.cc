@@ -12,6 +12,7 @@
 #include "flush/flush_job.h"
 #include "io/file_names.h"
 #include "manifest/stack_edits.h"
+#include "read/source_chain.h"
 
 namespace stele::internal {
 namespace {
@@ -41,20 +42,23 @@ absl::StatusOr<TabletEdit> OrDiscard(absl::StatusOr<TabletEdit> tablet_edit) {
 
 absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop) {
   const TableView* table = view.Find(choice.table_id);
-  if (table == nullptr || choice.tablet_index >= table->tablets.size()) return Aborted("the table was deleted meanwhile");
-  const ViewTablet& tablet = table->tablets[choice.tablet_index];
-  if (choice.input_end > tablet.stack.size() || choice.input_begin >= choice.input_end) return Aborted("the stack changed meanwhile");
+  if (table == nullptr) return Aborted("the table was deleted meanwhile");
+  const ChoiceSlice& slice = choice.slices.front();
+  const ViewTablet& tablet = table->tablets[TabletIndexOf(*table, slice.tablet.start)];
+  if (tablet.range != slice.tablet || slice.input_end > tablet.stack.size() || slice.input_begin >= slice.input_end) {
+    return Aborted("the stack changed meanwhile");
+  }
   CompactionInput input{.file_system = engine.options.file_system,
                         .directory = engine.directory,
                         .file_number = engine.NewFileNumber(),
                         .file_id = RandomSeed(),
                         .definition = table->state->definition,
                         .range = tablet.range,
-                        .reaches_end = choice.input_end == tablet.stack.size(),
+                        .reaches_end = slice.input_end == tablet.stack.size(),
                         .now = engine.clock.Now(),
                         .row_group_bytes = engine.options.sizes.row_group_bytes,
                         .stop = stop};
-  for (size_t i = choice.input_begin; i < choice.input_end; ++i) {
+  for (size_t i = slice.input_begin; i < slice.input_end; ++i) {
     const ViewReference& reference = tablet.stack[i];
     if (reference.file->reader() == nullptr) return reference.file->open_status();
     input.inputs.push_back(reference.reference);
@@ -66,14 +70,15 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
 absl::Status DropFiles(Engine& engine, const ReadView& view, const Choice& choice) {
   const TableView* table = view.Find(choice.table_id);
   if (table == nullptr) return Aborted("the table was deleted meanwhile");
-  const Tablet& tablet = table->state->tablets.at(choice.tablet_index);
-  const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<ptrdiff_t>(choice.input_begin),
-                                             tablet.stack.begin() + static_cast<ptrdiff_t>(choice.input_end));
-  const KeyRange range = tablet.range;
+  const ChoiceSlice& slice = choice.slices.front();
+  const Tablet* tablet = table->state->FindTablet(slice.tablet);
+  if (tablet == nullptr || slice.input_end > tablet->stack.size()) return Aborted("the stack changed meanwhile");
+  const std::vector<SstableReference> inputs(tablet->stack.begin() + static_cast<ptrdiff_t>(slice.input_begin),
+                                             tablet->stack.begin() + static_cast<ptrdiff_t>(slice.input_end));
   const uint64_t epoch = table->definition().epoch;
   return engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, epoch));
-    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallDrop(*state, range, inputs)));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallDrop(*state, slice.tablet, inputs)));
     Edit edit;
     edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
     return edit;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "db/engine.h"
 #include "manifest/stack_edits.h"
+#include "read/source_chain.h"
 
 namespace stele::internal {
 namespace {
@@ -123,8 +124,9 @@ absl::Status FlushPresent(Engine& engine, uint32_t table_id) {
   });
 }
 
-absl::Status CompactTablet(Engine& engine, uint32_t table_id, size_t tablet_index, std::atomic<bool>* stop) {
-  STELE_RETURN_IF_ERROR(engine.background->ClaimTablet(table_id, tablet_index, stop));
+// Compacts the tablet that holds the row, and answers its range.
+absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const std::string& row_key, std::atomic<bool>* stop) {
+  STELE_ASSIGN_OR_RETURN(const KeyRange range, engine.background->ClaimTablet(table_id, row_key, stop));
   absl::Status status;
   do {
     const std::shared_ptr<const ReadView> view = engine.state.view();
@@ -133,21 +135,21 @@ absl::Status CompactTablet(Engine& engine, uint32_t table_id, size_t tablet_inde
       status = NotFound("the table was deleted");
       break;
     }
-    const size_t stack_size = table->tablets[tablet_index].stack.size();
+    const size_t stack_size = table->tablets[TabletIndexOf(*table, row_key)].stack.size();
     if (stack_size == 0) {
       status = absl::OkStatus();  // perhaps all of it was dropped while a job ran, which was Aborted then
       break;
     }
     const Choice choice{.kind = ChoiceKind::kMajor,
                         .table_id = table_id,
-                        .tablet_index = tablet_index,
-                        .input_begin = 0,
-                        .input_end = stack_size,
+                        .slices = {{.tablet = range, .input_begin = 0, .input_end = stack_size}},
+                        .split_row = "",
                         .reason = "asked for"};
     status = RunChoice(engine, view, choice, stop, engine.background->counters());
   } while (status.code() == absl::StatusCode::kAborted);  // a schema change or an excision came between
-  engine.background->ReleaseTablet(table_id, tablet_index, stop);
-  return status;
+  engine.background->ReleaseTablet({table_id, range.start}, stop);
+  STELE_RETURN_IF_ERROR(status);
+  return range;
 }
 
 }  // namespace
@@ -261,16 +263,16 @@ absl::Status CompactTable(Engine& engine, uint32_t table_id, const KeyRange& ran
   STELE_RETURN_IF_ERROR(FlushTable(engine, table_id));
   std::atomic<bool> stop{false};
   const std::stop_callback on_stop(options.stop, [&stop] { stop.store(true, std::memory_order_release); });
-  const std::shared_ptr<const ReadView> view = engine.state.view();
-  const TableView* table = view->Find(table_id);
-  if (table == nullptr) return NotFound("the table was deleted");
-  for (size_t i = 0; i < table->tablets.size(); ++i) {
-    if (!table->tablets[i].range.Overlaps(range)) continue;
+  // By rows and not by tablets: these may split and merge meanwhile.
+  KeyRange rest = range;
+  while (!rest.IsEmpty()) {
     if (options.stop.stop_requested())
       return Cancelled("the compaction was stopped by its stop token; tablets finished before stay compacted");
-    const absl::Status status = CompactTablet(engine, table_id, i, &stop);
-    if (absl::IsCancelled(status)) STELE_RETURN_IF_ERROR(engine.CheckOpen());  // stopped by Close, not by the caller
-    STELE_RETURN_IF_ERROR(status);
+    const absl::StatusOr<KeyRange> compacted = CompactTablet(engine, table_id, rest.start, &stop);
+    if (absl::IsCancelled(compacted.status())) STELE_RETURN_IF_ERROR(engine.CheckOpen());  // stopped by Close, not by the caller
+    STELE_RETURN_IF_ERROR(compacted.status());
+    if (compacted->unbounded_end) break;
+    rest.start = compacted->end;
   }
   return absl::OkStatus();
 }

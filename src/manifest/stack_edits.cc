@@ -25,9 +25,7 @@ KeyRange Hull(const KeyRange& a, const KeyRange& b) {
 }
 
 absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange& range) {
-  for (const Tablet& tablet : table.tablets) {
-    if (tablet.range == range) return &tablet;
-  }
+  if (const Tablet* tablet = table.FindTablet(range)) return tablet;
   return FailedPrecondition("tablet {} is not there any more", RangeText(range));
 }
 

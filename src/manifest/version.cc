@@ -1,5 +1,6 @@
 #include "manifest/version.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status.h"
@@ -85,6 +86,17 @@ absl::Status CheckDefinition(const TableDefinition& definition, const Version& v
 
 std::string RangeText(const KeyRange& range) {
   return fmt::format("[\"{}\", {})", Printable(range.start), range.unbounded_end ? "end" : fmt::format("\"{}\"", Printable(range.end)));
+}
+
+size_t TableState::TabletIndexOf(std::string_view row_key) const {
+  const auto after = std::upper_bound(tablets.begin(), tablets.end(), row_key,
+                                      [](std::string_view row, const Tablet& tablet) { return row < tablet.range.start; });
+  return static_cast<size_t>(after - tablets.begin()) - 1;  // the first tablet begins with the first row
+}
+
+const Tablet* TableState::FindTablet(const KeyRange& range) const {
+  const Tablet& tablet = tablets[TabletIndexOf(range.start)];
+  return tablet.range == range ? &tablet : nullptr;
 }
 
 const TableState* Version::FindTable(std::string_view name) const {

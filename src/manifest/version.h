@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,6 +47,13 @@ struct Tablet {
   std::vector<SstableReference> stack;  // newest first
 };
 
+// How a tablet is told apart from the others over time: positions in a table move when tablets split and merge.
+struct TabletName {
+  uint32_t table_id = 0;
+  std::string start_row;
+  friend auto operator<=>(const TabletName&, const TabletName&) = default;
+};
+
 // What a table is, apart from its data. Immutable; replaced whole by a schema change, which raises `epoch`.
 struct TableDefinition {
   uint32_t id = 0;
@@ -60,6 +68,11 @@ struct TableState {
   std::shared_ptr<const TableDefinition> definition;
   uint64_t flushed_through = 0;  // every commit up to here is in files (engine rule 2)
   std::vector<Tablet> tablets;
+
+  // The position of the tablet that holds the row.
+  size_t TabletIndexOf(std::string_view row_key) const;
+  // Null where no tablet has just this range (any more).
+  const Tablet* FindTablet(const KeyRange& range) const;
 };
 
 // How far the log was known to reach, synced, when an edit was written: a recovery that finds less has lost acknowledged commits.

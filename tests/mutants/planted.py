@@ -66,7 +66,7 @@ plant(
     "picker", ["unit_compaction"], "src/compaction/picker.cc",
     ("references of one interval are divided", "if (i == 0 || reference.sequence_last < tablet.stack[i - 1].sequence_first)", "if (true)"),
     ("files go whose tombstones still hide (rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
-    ("busy tablets are picked", "|| input.busy.contains({table_id, i})", ""),
+    ("busy tablets are picked", "|| input.busy.contains({table_id, tablet.range.start})", ""),
     ("a large old file is rewritten for small new ones", "constexpr double kAlikeRatio = 1.5;", "constexpr double kAlikeRatio = 100;"),
     ("dead bytes are left", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
     ("a merge waits for one file more", "if (end - begin >= kFanInMin) return", "if (end - begin > kFanInMin) return"),
@@ -348,8 +348,8 @@ plant(
 MODEL = ["model_test --gtest_filter=*AnswersAsTheReference"]
 plant(
     "model", MODEL, "src/db/jobs.cc",
-    ("a compaction of the newest files drops tombstones (rule 11)", ".reaches_end = choice.input_end == tablet.stack.size(),",
-     ".reaches_end = choice.input_begin == 0,"),
+    ("a compaction of the newest files drops tombstones (rule 11)", ".reaches_end = slice.input_end == tablet.stack.size(),",
+     ".reaches_end = slice.input_begin == 0,"),
     ("a flush drops tombstones over files (rule 11)", ".reaches_end = HasNoFiles(*table->state),", ".reaches_end = true,"),
     ("a flush judges ranks at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = engine.clock.Now(),"),

@@ -75,7 +75,11 @@ class StackReader {
 std::string ChoiceText(const std::optional<Choice>& choice) {
   if (!choice.has_value()) return "nothing\n";
   const std::string_view kind = choice->kind == ChoiceKind::kMerge ? "merge" : choice->kind == ChoiceKind::kMajor ? "major" : "drop";
-  return fmt::format("{} tablet {} [{}, {}): {}\n", kind, choice->tablet_index, choice->input_begin, choice->input_end, choice->reason);
+  std::string out(kind);
+  for (const ChoiceSlice& slice : choice->slices) {
+    out += fmt::format(" {}..{} [{}, {})", slice.tablet.start, slice.tablet.end, slice.input_begin, slice.input_end);
+  }
+  return out + ": " + choice->reason + "\n";
 }
 
 // Input lines: "tablet a..c", then its references.
@@ -95,7 +99,7 @@ std::string RunCase(const TextCase& text_case) {
   version.tables[1] = table;
   PickerInput input{.version = &version};
   input.now = text_case.has("now") ? text_case.number("now") : 1'000'000;
-  if (text_case.has("busy")) input.busy.insert({1, static_cast<size_t>(text_case.number("busy"))});
+  if (text_case.has("busy")) input.busy.insert({1, text_case.value("busy")});
   return fmt::format("{}debt {}\n", ChoiceText(PickCompaction(input)), CompactionDebtBytes(version));
 }
 
@@ -171,13 +175,14 @@ std::map<ChoiceKind, int> RunDown(std::shared_ptr<const Version> version, int64_
     }
     ++counts[choice->kind];
     const TableState& table = *version->tables.at(choice->table_id);
-    const Tablet& tablet = table.tablets.at(choice->tablet_index);
-    const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<std::ptrdiff_t>(choice->input_begin),
-                                               tablet.stack.begin() + static_cast<std::ptrdiff_t>(choice->input_end));
+    const ChoiceSlice& slice = choice->slices.at(0);
+    const Tablet& tablet = *table.FindTablet(slice.tablet);
+    const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<std::ptrdiff_t>(slice.input_begin),
+                                               tablet.stack.begin() + static_cast<std::ptrdiff_t>(slice.input_end));
     Edit edit;
     std::optional<SstableFile> output;
     if (choice->kind != ChoiceKind::kDropFiles) {
-      output = Merged(number++, inputs, *table.definition, choice->input_end == tablet.stack.size(), now);
+      output = Merged(number++, inputs, *table.definition, slice.input_end == tablet.stack.size(), now);
       if (output->summary.rows == 0) output.reset();
     }
     const auto tablet_edit = choice->kind == ChoiceKind::kDropFiles ? InstallDrop(table, tablet.range, inputs)
@@ -281,14 +286,15 @@ TEST(PickerTest, WriteAmplificationIsLogarithmic) {
     version.tables[1] = table;
     while (const std::optional<Choice> choice = PickCompaction({.version = &version})) {
       auto& stack = table->tablets[0].stack;
-      const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(choice->input_begin);
-      const auto end = stack.begin() + static_cast<std::ptrdiff_t>(choice->input_end);
+      const ChoiceSlice& slice = choice->slices.at(0);
+      const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(slice.input_begin);
+      const auto end = stack.begin() + static_cast<std::ptrdiff_t>(slice.input_end);
       uint64_t bytes = 0;
       for (auto it = begin; it != end; ++it) bytes += it->file->summary.file_bytes;
       const uint64_t first = std::prev(end)->sequence_first;
       const uint64_t last = begin->sequence_last;
       stack.erase(begin, end);
-      push(choice->input_begin, bytes, first, last);
+      push(slice.input_begin, bytes, first, last);
       rewritten_bytes += bytes;
     }
     references_max = std::max(references_max, table->tablets[0].stack.size());

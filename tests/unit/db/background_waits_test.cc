@@ -125,12 +125,12 @@ TEST_F(BackgroundWaitsTest, ATabletTakenWhileItWasChosenIsLeftAlone) {
   std::atomic<bool> stop{false};
   clock_->hook = [&, once = true]() mutable {
     if (std::exchange(once, false)) {
-      EXPECT_TRUE(engine().background->ClaimTablet(IdOf("t"), 0, &stop).ok());
+      EXPECT_TRUE(engine().background->ClaimTablet(IdOf("t"), "", &stop).ok());
     }
   };
   EXPECT_FALSE(engine().background->Step());
   EXPECT_EQ(engine().background->counters().compactions.load(), 0u);
-  engine().background->ReleaseTablet(IdOf("t"), 0, &stop);
+  engine().background->ReleaseTablet({IdOf("t"), ""}, &stop);
   EXPECT_TRUE(engine().background->Step());
   EXPECT_EQ(engine().background->counters().compactions.load(), 1u);
   EXPECT_EQ(Discarded(), 0u);
@@ -196,7 +196,7 @@ TEST_F(BackgroundWaitsTest, WhatAWaitIsToldIsItsOwnOrWhatWaitsForAll) {
 TEST(JobFailuresTest, EachJobFailsRestsAndRecoversByItself) {
   JobFailures failures;
   const JobSubject flush{Kind::kFlush, 1};
-  const JobSubject compaction{Kind::kCompaction, 1, 2};
+  const JobSubject compaction{Kind::kCompaction, 1, "m"};
   const auto now = JobFailures::TimePoint() + std::chrono::hours(1);
   EXPECT_TRUE(failures.Add(flush, absl::UnavailableError("u"), now));
   const uint64_t before = failures.count();

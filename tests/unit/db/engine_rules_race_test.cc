@@ -133,7 +133,8 @@ TEST_F(EngineRulesRaceTest, Rule9ACompactionJudgesRanksAtItsNewestCommit) {
   clock_->Advance(std::chrono::hours(1));
   const std::shared_ptr<const ReadView> view = engine().state.view();
   ASSERT_EQ(view->Find(TableId())->tablets[0].stack.size(), 3u);
-  const Choice older_two{.kind = ChoiceKind::kMerge, .table_id = TableId(), .input_begin = 1, .input_end = 3};
+  const Choice older_two{
+      .kind = ChoiceKind::kMerge, .table_id = TableId(), .slices = {{KeyRange::All(), 1, 3}}, .split_row = "", .reason = ""};
   const std::atomic<bool> stop{false};
   ASSERT_EQ(RunChoice(engine(), view, older_two, &stop, engine().background->counters()), absl::OkStatus());
   ASSERT_EQ(engine().state.view()->Find(TableId())->tablets[0].stack.size(), 2u);
