@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kRowCount = 20'000;
 constexpr size_t kColumnCount = 10;
+constexpr size_t kAtRandom = ~size_t{0};  // as a stretch: which source has a row is random
 
 struct ArrayRow {
   std::string row_key;
@@ -64,7 +65,8 @@ class ArrayCursor final : public CellCursor {
 std::vector<ArrayRow> MakeRows(size_t index, size_t count, size_t stretch) {
   std::vector<ArrayRow> rows;
   for (size_t i = 0; i < kRowCount; ++i) {
-    if (stretch != 0 && i / stretch % count != index) continue;
+    if (stretch == kAtRandom && (i * 0x9e3779b97f4a7c15 >> 40) % count != index) continue;
+    if (stretch != 0 && stretch != kAtRandom && i / stretch % count != index) continue;
     ArrayRow row{fmt::format("tenant#user{:012}", i), {}};
     for (size_t column = 0; column < kColumnCount; ++column) {
       row.cells.push_back({.family = 1,
@@ -106,6 +108,9 @@ BENCHMARK_CAPTURE(Scan, one_source, 1, 0, false);
 BENCHMARK_CAPTURE(Scan, one_source_one_version, 1, 0, true);
 BENCHMARK_CAPTURE(Scan, four_disjoint_long_stretches, 4, 1000, false);
 BENCHMARK_CAPTURE(Scan, four_disjoint_row_by_row, 4, 1, false);
+BENCHMARK_CAPTURE(Scan, twenty_disjoint_long_stretches, 20, 1000, false);
+BENCHMARK_CAPTURE(Scan, twenty_disjoint_row_by_row, 20, 1, false);
+BENCHMARK_CAPTURE(Scan, twenty_disjoint_at_random, 20, kAtRandom, false);
 BENCHMARK_CAPTURE(Scan, four_overlapping, 4, 0, false);
 BENCHMARK_CAPTURE(Scan, four_overlapping_one_version, 4, 0, true);
 

@@ -5,8 +5,9 @@
 //   - a tombstone of source s hides what it covers in sources older than s, never in s itself;
 //   - the tombstones that stay are handed out (the newest row tombstone; family tombstones not under one; range tombstones not under
 //     either), so that the result is again a source whose tombstones hide what is older than all inputs.
-// Where one source alone has the current row, its cells pass through untouched.
-// Cost:      a loser tree (or a heap) over the sources' row keys; within a row, over their cells.
+// Where one source alone has the current row, its cells pass through untouched; where it alone has the rows up to the next row of all
+// others, stepping costs one comparison (merge/row_order.h).
+// Cost:      a loser tree over the sources' row keys; within a row, over the columns of the sources that have it (merge/row_merge.h).
 #pragma once
 
 #include <memory>

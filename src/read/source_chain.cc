@@ -5,7 +5,9 @@
 
 #include "base/status.h"
 #include "cell/bounded_cursor.h"
+#include "manifest/runs.h"
 #include "merge/merge_cursor.h"
+#include "merge/run_cursor.h"
 
 namespace stele::internal {
 namespace {
@@ -47,6 +49,50 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table
                           range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end));
 }
 
+// References of the tablet's stack that do not overlap, each opened when its rows are come to. Table and tablet outlive the cursor.
+std::unique_ptr<CellCursor> NewStackRun(const TableView& table, const ViewTablet& tablet, std::vector<uint32_t> run,
+                                        const ChainOptions& options) {
+  std::vector<RunPart> parts;
+  parts.reserve(run.size());
+  for (const uint32_t position : run) {
+    const KeyRange& range = tablet.stack[position].reference.range;
+    parts.push_back({range.start, range.end, range.unbounded_end});
+  }
+  const auto open = [&table, &tablet, run = std::move(run), options](size_t index) {
+    std::optional<uint64_t> row_hash;
+    return OpenReference(table, tablet.stack[run[index]], options, &row_hash);
+  };
+  return NewRunCursor(std::move(parts), open, options.direction);
+}
+
+// Adds what the stack has for only_row, source by source: most have nothing.
+absl::Status AddStackForRow(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
+                            std::vector<std::unique_ptr<CellCursor>>* sources) {
+  std::optional<uint64_t> row_hash;
+  for (const ViewReference& reference : tablet.stack) {
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, reference, options, &row_hash));
+    if (cursor != nullptr) sources->push_back(std::move(cursor));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddStack(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
+                      std::vector<std::unique_ptr<CellCursor>>* sources) {
+  std::vector<const KeyRange*> ranges;
+  ranges.reserve(tablet.stack.size());
+  for (const ViewReference& reference : tablet.stack) ranges.push_back(&reference.reference.range);
+  std::optional<uint64_t> row_hash;
+  for (std::vector<uint32_t>& run : DivideIntoRuns(ranges)) {
+    if (run.size() > 1) {
+      sources->push_back(NewStackRun(table, tablet, std::move(run), options));
+      continue;
+    }
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, tablet.stack[run.front()], options, &row_hash));
+    if (cursor != nullptr) sources->push_back(std::move(cursor));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program, bool apply_gc, int64_t now) {
@@ -73,11 +119,7 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, co
     }
     sources.push_back(std::move(cursor));
   }
-  std::optional<uint64_t> row_hash;
-  for (const ViewReference& reference : tablet.stack) {
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, reference, options, &row_hash));
-    if (cursor != nullptr) sources.push_back(std::move(cursor));
-  }
+  STELE_RETURN_IF_ERROR(options.only_row ? AddStackForRow(table, tablet, options, &sources) : AddStack(table, tablet, options, &sources));
   if (sources.empty()) return nullptr;
   std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction);
   if (options.retention) chain = NewRetentionCursor(std::move(chain), *options.retention);

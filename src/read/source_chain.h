@@ -1,8 +1,10 @@
 // read/source_chain.h: the chain of cursors over one tablet: memtables and stack -> merge -> retention.
 //
 // Path:      read/row_stream.h and db's conditional writes -> here -> memtable, sstable, merge.
-// Errors:    that of a file that could not be opened and whose rows are asked for.
-// Threads:   pure; the cursor is confined to one thread. It does not keep the view alive: its user does.
+// Sources:   each memtable, and each run of the stack (manifest/runs.h): references that do not overlap are one source, of which only the
+//            file is open whose rows are being read.
+// Errors:    that of a file that could not be opened and whose rows are asked for; within a run it is met when they are come to.
+// Threads:   pure; the cursor is confined to one thread. It keeps nothing alive: its user holds `table`, tablets and all.
 #pragma once
 
 #include <cstdint>

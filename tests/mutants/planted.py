@@ -123,10 +123,35 @@ plant(
 )
 plant(
     "merge", ["unit_merge"], "src/merge/merge_cursor.cc",
-    ("the older of two sources wins", "by_row < 0 : a.source < b.source", "by_row < 0 : a.source > b.source"),
     ("a failed source is taken for an ended one",
-     "if (absl::Status status = sources_[order_[position].source]->status(); !status.ok()) return Fail(std::move(status));", ""),
-    ("reverse order is forward order", "return is_reverse_ ? -result : result;", "return result;"),
+     "if (absl::Status status = source.status(); !status.ok()) return Fail(std::move(status));", ""),
+)
+plant(
+    "merge", ["unit_merge"], "src/merge/row_order.h",
+    ("the older of two sources wins", "result < 0 : a < b;", "result < 0 : a > b;"),
+    ("reverse order is forward order", "is_reverse_ ? ~head : head", "head"),
+    ("the bound's own row is taken for one of the stretch", "places_[bound_]) < 0) return true;", "places_[bound_]) <= 0) return true;"),
+    ("a bound outlives the source it was looked for", "has_bound_ &= winner == winner_;", ""),
+    ("heads stay where the prefix was longer", "ShortenPrefix(row_key);\n      SetHeads();", "ShortenPrefix(row_key);"),
+    ("every row costs a walk up the tree", "if (winner_ == stepped && !has_bound_) FindBound();", ""),
+)
+plant(
+    "merge", ["unit_merge"], "src/merge/run_cursor.cc",
+    ("a run ends with the part it began in", "return status_.ok() && EnterFrom(is_reverse_ ? part_ - 1 : part_ + 1);", "return false;"),
+    ("a seek does not go on behind its part", "return on_row_ || (status_.ok() && EnterFrom(is_reverse_ ? part - 1 : part + 1));",
+     "return on_row_;"),
+    ("a part that fails is taken for one that ended", "if (on_row_ || !status_.ok()) return on_row_;", "if (on_row_) return true;"),
+    ("two parts are open at once", "  is_open_ = false;\n  cursor_.reset();\n", "  is_open_ = false;\n"),
+)
+plant(
+    "manifest", ["unit_manifest"], "src/manifest/runs.cc",
+    ("an older file stands beside one that it overlaps", "size_t depth = runs.size();", "size_t depth = std::min<size_t>(runs.size(), 1);"),
+    ("every file is a run", "!range.EndsBefore(newest_first[*place]->start)) break;", "true) break;"),
+)
+plant(
+    "merge", ["unit_read"], "src/merge/run_cursor.cc",
+    ("a run has no history (rule 13)", "return Answer(cursor_->ReadHistory(family, qualifier, cells));",
+     "return family == 0 && qualifier.empty() && cells->empty();"),
 )
 plant(
     "merge", ["unit_merge"], "src/merge/retention_cursor.cc",

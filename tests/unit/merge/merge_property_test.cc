@@ -160,6 +160,52 @@ TEST(MergePropertyTest, ReverseIsTheSameRowsBackwards) {
   }
 }
 
+// Up to twenty sources of each kind there is, in both directions: rows of their own in stretches or in turns, rows all have, none at all.
+Sources RandomManySources(Random& random) {
+  Sources sources;
+  sources.shape = {
+      .row_count = 1 + random.Below(30), .family_count = 2, .qualifier_count = 2, .timestamp_count = 6, .tombstone_percent = 20};
+  const uint64_t source_count = 1 + random.Below(20);
+  const uint64_t stretch = 1 + random.Below(5);
+  const uint64_t kind = random.Below(4);
+  const auto has_row = [&](uint64_t source, uint64_t row) {
+    if (kind == 0) return random.OneIn(3);
+    if (kind == 1) return row / stretch % source_count == source;
+    if (kind == 2) return random.Below(10) < 2 + (row / 8 % 2) * 6;  // at times alone, at times among many
+    return true;
+  };
+  for (uint64_t i = 0; i < source_count; ++i) {
+    History history;
+    for (uint64_t row = 0; row < sources.shape.row_count; ++row) {
+      if (random.OneIn(12) || !has_row(i, row)) continue;
+      for (uint64_t left = 1 + random.Below(3); left > 0; --left) {
+        history.push_back(RandomOperation(random, sources.shape));
+        history.back().row_key = "row" + std::to_string(row);
+      }
+    }
+    if (random.OneIn(6)) history.clear();
+    sources.newest_first.push_back(Resolve(history, 0, history.size()));
+  }
+  return sources;
+}
+
+TEST(MergePropertyTest, ManySourcesBothWays) {
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Sources sources = RandomManySources(random);
+    const OwnedRows merged = ReadAll(MergeOf(sources.newest_first, random).get());
+    for (const std::string& row_key : RowKeys(sources.shape)) {
+      ASSERT_EQ(SetsOf(CellsOf(merged, row_key)), SurvivingSets(sources, row_key)) << row_key;
+    }
+    const auto ascends = [](const OwnedRow& a, const OwnedRow& b) { return a.row_key < b.row_key; };
+    ASSERT_TRUE(std::is_sorted(merged.begin(), merged.end(), ascends));
+    OwnedRows reversed = ReadAll(MergeOf(sources.newest_first, random, Direction::kReverse).get());
+    std::reverse(reversed.begin(), reversed.end());
+    ASSERT_EQ(PrintRows(reversed), PrintRows(merged));
+  }
+}
+
 TEST(MergePropertyTest, SeeksFindWhatAWalkFinds) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,12 +10,16 @@
 #include "base/random.h"
 #include "io/mem_file_system.h"
 #include "merge/merge_cursor.h"
+#include "merge/run_cursor.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
 namespace {
 
 constexpr int kSources = 3;
+constexpr char kRunSplit[] = "row06";
+
+using Readers = std::vector<std::shared_ptr<SstableReader>>;
 
 // Columns with many versions, and range tombstones among them; timestamps as users have them.
 std::vector<OwnedRow> RowsOfVersions(Random& random) {
@@ -40,17 +45,26 @@ std::vector<OwnedRow> RowsOfVersions(Random& random) {
   return rows;
 }
 
+// A source of one file, or of one up to kRunSplit and one from there on.
+std::unique_ptr<CellCursor> NewSource(const Readers& readers, const CursorOptions& options) {
+  if (readers.size() == 1) return readers[0]->NewCursor(options);
+  const auto open = [&readers, options](size_t index) -> absl::StatusOr<std::unique_ptr<CellCursor>> {
+    return readers[index]->NewCursor(options);
+  };
+  return NewRunCursor({{"", kRunSplit}, {kRunSplit, "", true}}, open, options.direction);
+}
+
 // Row by row the newest version of each column.
-std::vector<std::string> Newest(const std::vector<std::shared_ptr<SstableReader>>& readers, bool latest_only, Direction direction,
-                                bool unpins, CursorStats* stats) {
+std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest_only, Direction direction, bool unpins,
+                                CursorStats* stats) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
-  for (const auto& reader : readers) {
+  for (const Readers& readers : sources) {
     CursorOptions options;
     options.direction = direction;
     options.families = AllFamilies(2);
     options.latest_only = latest_only;
     options.stats = stats;
-    cursors.push_back(reader->NewCursor(options));
+    cursors.push_back(NewSource(readers, options));
   }
   const auto merged = NewMergeCursor(std::move(cursors), direction);
   std::vector<std::string> newest;
@@ -77,19 +91,28 @@ TEST(LatestTest, IsTheSameWithoutHistory) {
   uint64_t history_reads = 0;
   for (int round = 0; round < 60; ++round) {
     MemFileSystem file_system;
-    std::vector<std::shared_ptr<SstableReader>> readers;
-    for (int i = 0; i < kSources; ++i) {
-      const std::string path = fmt::format("{}", i);
-      const auto written = WriteSstable(&file_system, path, RowsOfVersions(random), OptionsForTest(2, Codec::kLz4, 256));
+    std::vector<Readers> sources(kSources);
+    const auto add = [&](int source, std::vector<OwnedRow> rows) {
+      const std::string path = fmt::format("{}-{}", source, sources[source].size());
+      const auto written = WriteSstable(&file_system, path, std::move(rows), OptionsForTest(2, Codec::kLz4, 256));
       ASSERT_TRUE(written.ok()) << written.status();
       const auto reader = OpenSstableFile(&file_system, path);
       ASSERT_TRUE(reader.ok()) << reader.status();
-      readers.push_back(*reader);
+      sources[source].push_back(*reader);
+    };
+    for (int i = 0; i < kSources; ++i) {
+      std::vector<OwnedRow> rows = RowsOfVersions(random);
+      if (i == round % (2 * kSources)) {
+        const auto split = std::find_if(rows.begin(), rows.end(), [](const OwnedRow& row) { return row.row_key >= kRunSplit; });
+        add(i, {rows.begin(), split});
+        rows.erase(rows.begin(), split);
+      }
+      add(i, std::move(rows));
     }
     for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
       CursorStats stats;
-      const auto expected = Newest(readers, false, direction, false, nullptr);
-      EXPECT_EQ(Newest(readers, true, direction, round % 2 == 0, &stats), expected) << "round " << round;
+      const auto expected = Newest(sources, false, direction, false, nullptr);
+      EXPECT_EQ(Newest(sources, true, direction, round % 2 == 0, &stats), expected) << "round " << round;
       history_reads += stats.history_reads;
     }
   }

@@ -117,6 +117,35 @@ TEST(SourceChainTest, AFileThatCannotBeOpenedFailsReadsOfItsRowsOnly) {
   EXPECT_EQ(Show(table, std::move(options)), "a a:q@1=v; UNAVAILABLE");
 }
 
+// Files that do not overlap are one source, and of those only the one in reach is asked for.
+TEST(SourceChainTest, AFileOfARunThatCannotBeOpenedFailsWhereItIsComeTo) {
+  HandmadeTable table;
+  table.AddFile("a a:q @1 = v\nb a:q @1 = v\n");
+  table.AddLostFile("p a:q @1 = v\nq a:q @1 = v\n", Unavailable("no descriptor left"));
+  table.AddFile("y a:q @1 = v\nz a:q @1 = v\n");
+  RowStreamOptions behind = table.Options();
+  behind.ranges = {{"r", "", true}};
+  EXPECT_EQ(Show(table, std::move(behind)), "y a:q@1=v; z a:q@1=v");
+  RowStreamOptions all = table.Options();
+  EXPECT_EQ(Show(table, std::move(all)), "a a:q@1=v; b a:q@1=v; UNAVAILABLE");
+  RowStreamOptions reversed = table.Options();
+  reversed.reverse = true;
+  EXPECT_EQ(Show(table, std::move(reversed)), "z a:q@1=v; y a:q@1=v; UNAVAILABLE");
+}
+
+TEST(SourceChainTest, RunsKeepRecencyWhereverTheirFilesStand) {
+  HandmadeTable table;
+  table.AddFile("a a:q @1 = 1\nm a:q @1 = 1\nz a:q @1 = 1\n");
+  table.AddFile("a a:q @1 = 2\nb a:q @1 = 2\n");
+  table.AddFile("m a:q @1 = 3\nn a:q @1 = 3\n");
+  table.AddFile("b a:q @1 = 4\nc a:q @1 = 4\n", {"b", "c", false});
+  table.AddFile("y a:q @1 = 5\nz DELETE\n");
+  const std::string rows = "a a:q @1 = 2\nb a:q @1 = 4\nm a:q @1 = 3\nn a:q @1 = 3\ny a:q @1 = 5\nz DELETE\n";
+  EXPECT_EQ(Read(table, 0, {}), rows);
+  EXPECT_EQ(Read(table, 0, {.direction = Direction::kReverse}),
+            "z DELETE\ny a:q @1 = 5\nn a:q @1 = 3\nm a:q @1 = 3\nb a:q @1 = 4\na a:q @1 = 2\n");
+}
+
 TEST(SourceChainTest, NoSourceIsNoChain) {
   HandmadeTable table({"m"});
   EXPECT_EQ(Read(table, 0, {}), kNothing);

@@ -1,0 +1,211 @@
+// merge/row_order.h: which of several sources has the next row, and which have that row too: a loser tree with cached heads of row keys.
+//
+// Path:      merge_cursor steps the sources that stand on the current row and says here where they stand then.
+// Heads:     eight bytes of each row key behind what all of them begin with. That prefix is taken at a seek and shortened when a row key
+//            comes that does not begin with it.
+// How:       the tree's leaves are the sources; an inner node remembers who lost its match, and whether only by age (the row was the same),
+//            so that the sources of a row are found without comparing. Once one source had two rows in a row to itself, the least row of
+//            all others is its *bound*: up to it each further row costs one comparison and the tree is not touched.
+// Cost:      log2(sources) comparisons for each source stepped, one in a stretch; a comparison is mostly one of two integers.
+// Threads:   confined.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cell/cell_cursor.h"
+
+namespace stele::internal {
+
+// Where a source stands: on a row, or at its end.
+struct RowPlace {
+  uint64_t head = ~uint64_t{0};  // orders as the row keys do, in the cursor's direction, but for equal heads, which say nothing
+  std::string_view row_key;
+  bool is_ended = true;
+};
+
+class RowComparison {
+ public:
+  explicit RowComparison(Direction direction) : is_reverse_(direction == Direction::kReverse) {}
+
+  // The eight bytes behind `prefix_bytes` that all sources' row keys have in common; shorter keys as if zeros followed.
+  RowPlace PlaceOf(std::string_view row_key, size_t prefix_bytes) const {
+    uint64_t head = 0;
+    const size_t head_bytes = std::min(row_key.size() - prefix_bytes, sizeof head);
+    if (head_bytes > 0) std::memcpy(&head, row_key.data() + prefix_bytes, head_bytes);
+    head = __builtin_bswap64(head);
+    return {is_reverse_ ? ~head : head, row_key, false};
+  }
+  // Below zero: `a` comes first; zero: the same row, or both are at their end.
+  int operator()(const RowPlace& a, const RowPlace& b) const {
+    if (a.head != b.head) [[likely]]
+      return a.head < b.head ? -1 : 1;
+    return CompareWhole(a, b);
+  }
+
+ private:
+  int CompareWhole(const RowPlace& a, const RowPlace& b) const {
+    if (a.is_ended || b.is_ended) return static_cast<int>(a.is_ended) - static_cast<int>(b.is_ended);
+    const int result = a.row_key.compare(b.row_key);
+    return is_reverse_ ? -result : result;
+  }
+
+  bool is_reverse_;
+};
+
+// `Comparison` as RowComparison; tests count with one of their own.
+template <typename Comparison>
+class RowOrder {
+ public:
+  // Sources are numbered from the newest.
+  RowOrder(size_t source_count, Comparison comparison)
+      : comparison_(std::move(comparison)),
+        places_(std::max<size_t>(source_count, 1)),
+        nodes_(places_.size()),
+        winners_(2 * places_.size()) {}
+
+  // Where each source stands after a seek; then Restart. A place not set since the last Clear is an end.
+  void Clear() { places_.assign(places_.size(), RowPlace{}); }
+  void Place(uint32_t source, std::string_view row_key) { places_[source] = {.row_key = row_key, .is_ended = false}; }
+  void Restart();
+
+  // The sources that stand on the current row, newest first; none at the end.
+  std::span<const uint32_t> sources() const { return sources_; }
+  std::string_view row_key() const { return places_[winner_].row_key; }
+
+  // The only source of the current row went on to this row. True: it has that one too, alone. False: FindRow tells.
+  bool StepAlone(std::string_view row_key) {
+    MoveWinner(row_key);
+    if (has_bound_ && comparison_(places_[winner_], places_[bound_]) < 0) return true;
+    const uint32_t stepped = winner_;
+    Replay();
+    if (winner_ == stepped && !has_bound_) FindBound();
+    return false;
+  }
+  // Each source of the current row went on, or came to its end, in the order of sources(); then FindRow.
+  void Step(std::string_view row_key) {
+    MoveWinner(row_key);
+    Replay();
+  }
+  void StepToEnd() {
+    places_[winner_] = RowPlace{};
+    Replay();
+  }
+  // Makes the least row the current one; false when all are at their end.
+  bool FindRow();
+
+ private:
+  struct Node {
+    uint32_t loser = 0;
+    bool is_same_row = false;  // as that of the source it lost to
+  };
+  struct Branch {
+    uint32_t source;
+    size_t top;  // the source won all matches below this node
+  };
+
+  size_t ParentOf(uint32_t source) const { return (places_.size() + source) / 2; }
+  // The winner stays, the other is left in the node.
+  uint32_t Match(uint32_t a, uint32_t b, Node* node) {
+    const int result = comparison_(places_[a], places_[b]);
+    node->is_same_row = result == 0;
+    const bool a_wins = result != 0 ? result < 0 : a < b;
+    node->loser = a_wins ? b : a;
+    return a_wins ? a : b;
+  }
+  void MoveWinner(std::string_view row_key) {
+    places_[winner_].row_key = row_key;  // before all else: the bytes of the row before are gone
+    if (!row_key.starts_with(prefix_)) [[unlikely]] {
+      ShortenPrefix(row_key);
+      SetHeads();
+    }
+    places_[winner_] = comparison_.PlaceOf(row_key, prefix_.size());
+  }
+  void ShortenPrefix(std::string_view row_key);
+  void SetHeads();
+  void Replay();
+  void FindBound();
+
+  Comparison comparison_;
+  std::string prefix_;             // all row keys since the last seek begin with it
+  std::vector<RowPlace> places_;   // by source
+  std::vector<Node> nodes_;        // 1 is the root; node i has the children 2i and 2i + 1, from places_.size() on these are sources
+  std::vector<uint32_t> winners_;  // of each node, while the tree is set up
+  std::vector<Branch> branches_;
+  std::vector<uint32_t> sources_;
+  uint32_t winner_ = 0;
+  uint32_t bound_ = 0;      // the source with the least row but for the winner's
+  bool has_bound_ = false;  // it was looked for since the winner last changed
+};
+
+template <typename Comparison>
+void RowOrder<Comparison>::ShortenPrefix(std::string_view row_key) {
+  const size_t bytes_max = std::min(prefix_.size(), row_key.size());
+  const auto end = std::mismatch(prefix_.begin(), prefix_.begin() + static_cast<ptrdiff_t>(bytes_max), row_key.begin()).first;
+  prefix_.erase(end, prefix_.end());
+}
+
+template <typename Comparison>
+void RowOrder<Comparison>::SetHeads() {
+  for (RowPlace& place : places_) {
+    if (!place.is_ended) place = comparison_.PlaceOf(place.row_key, prefix_.size());
+  }
+}
+
+template <typename Comparison>
+void RowOrder<Comparison>::Restart() {
+  const auto first = std::find_if(places_.begin(), places_.end(), [](const RowPlace& place) { return !place.is_ended; });
+  if (first != places_.end()) prefix_ = first->row_key;
+  for (const RowPlace& place : places_) {
+    if (!place.is_ended && !place.row_key.starts_with(prefix_)) ShortenPrefix(place.row_key);
+  }
+  SetHeads();
+  const size_t count = places_.size();
+  for (size_t i = 0; i < count; ++i) winners_[count + i] = static_cast<uint32_t>(i);
+  for (size_t i = count; i-- > 1;) winners_[i] = Match(winners_[2 * i], winners_[2 * i + 1], &nodes_[i]);
+  winner_ = winners_[1];
+  has_bound_ = false;
+}
+
+template <typename Comparison>
+void RowOrder<Comparison>::Replay() {
+  uint32_t winner = winner_;
+  for (size_t i = ParentOf(winner_); i > 0; i /= 2) winner = Match(winner, nodes_[i].loser, &nodes_[i]);
+  has_bound_ &= winner == winner_;
+  winner_ = winner;
+}
+
+// Everyone else lost to the winner, or to one who did.
+template <typename Comparison>
+void RowOrder<Comparison>::FindBound() {
+  bound_ = winner_;
+  for (size_t i = ParentOf(winner_); i > 0; i /= 2) {
+    const uint32_t loser = nodes_[i].loser;
+    if (bound_ == winner_ || comparison_(places_[loser], places_[bound_]) < 0) bound_ = loser;
+  }
+  has_bound_ = bound_ != winner_;
+}
+
+template <typename Comparison>
+bool RowOrder<Comparison>::FindRow() {
+  sources_.clear();
+  if (places_[winner_].is_ended) return false;
+  branches_.assign(1, {winner_, 0});
+  for (size_t next = 0; next < branches_.size(); ++next) {
+    const Branch branch = branches_[next];
+    sources_.push_back(branch.source);
+    for (size_t i = ParentOf(branch.source); i > branch.top; i /= 2) {
+      if (nodes_[i].is_same_row) branches_.push_back({nodes_[i].loser, i});
+    }
+  }
+  if (sources_.size() > 1) std::sort(sources_.begin(), sources_.end());
+  return true;
+}
+
+}  // namespace stele::internal
