@@ -35,6 +35,8 @@ struct Event {
     kLogDiscarded,         // recovery found an unfinished end of the log and dropped it; bytes: how many
     kClockJump,            // the clock went forward by more than a day
     kViewSpill,            // a flushed memtable that only snapshots and scans hold was written to a file; bytes: its size
+    kTabletSplit,          // a tablet became two, without a byte being rewritten
+    kTabletMerge,          // neighbouring tablets became one, likewise
   };
   Kind kind = Kind::kFlush;
   std::string message = {};  // one line, for people

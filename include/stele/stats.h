@@ -28,13 +28,16 @@ struct ReadStats {
   uint64_t bytes_decoded = 0;  // after decompression
 };
 
-// Of what is in files.
+// Bytes, cells and files are of what is in files; a file that tablets share counts in each by its part. Reads and writes are of rows, since
+// the database was opened; when a tablet is split each half gets half of them, and when tablets are merged they add up.
 struct TabletStats {
   std::string start = {};  // first row key that belongs to it; "" for the first tablet
   std::string end = {};    // first row key that does not; "" for the last tablet
   uint64_t bytes_on_disk = 0;
   uint64_t cells = 0;
   size_t files = 0;
+  uint64_t reads = 0;   // rows asked for by key, and rows that scans returned
+  uint64_t writes = 0;  // mutations of rows
 };
 
 // Of what is in files.
@@ -72,6 +75,9 @@ struct DatabaseStats {
   uint64_t compactions = 0;
   uint64_t bytes_flushed = 0;
   uint64_t bytes_compacted = 0;
+  uint64_t tablet_splits = 0;
+  uint64_t tablet_merges = 0;                               // of two or more tablets at once
+  uint64_t excisions = 0;                                   // by DropRowRange
   uint64_t view_spills = 0;                                 // flushed memtables written to files because snapshots and scans held them
   uint64_t bytes_spilled = 0;                               // by these
   uint64_t discarded_log_bytes = 0;                         // dropped by the recovery at Open

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/status.h"
 #include "compaction/dead_share.h"
+#include "compaction/file_shares.h"
+#include "compaction/tablet_picker.h"
 
 namespace stele::internal {
 namespace {
@@ -20,64 +24,66 @@ constexpr double kAlikeRatio = 1.5;
 // that it frees.
 constexpr double kDeadShareMin = 0.25;
 
-// References that stand together: those of one interval are pieces of one file or files of one bulk load, do not overlap, and so count as
-// one, and are never divided (stack_edits.h).
+// References that stand together and are never divided (stack_edits.h): pieces of one file, files of one bulk load, what a merge of tablets
+// put side by side.
 struct Group {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;
+  size_t depth = 0;  // of them show one row, at most: what they cost a read
   uint64_t bytes = 0;
 };
 
 struct Run {
   size_t begin = 0;  // positions among the groups, or in the stack
   size_t end = 0;
+  size_t depth = 0;
   uint64_t bytes = 0;
 };
 
-// A shared file counts for each of its parts alike. Parts that no tablet shows any more are dead, and stay on disk for the sake of the
-// others (engine rule 17).
-struct FileParts {
-  uint64_t shown = 0;  // references
-  uint64_t all = 0;    // tablets that its rows reach into, at least `shown`
-};
-using PartsByFile = std::map<uint64_t, FileParts>;  // by number
-
-PartsByFile CountParts(const TableState& table) {
-  PartsByFile parts;
-  for (const Tablet& tablet : table.tablets) {
-    for (const SstableReference& reference : tablet.stack) {
-      FileParts& file = parts[reference.file->number];
-      const SstableSummary& summary = reference.file->summary;
-      if (file.shown++ == 0) file.all = table.TabletIndexOf(summary.last_row) - table.TabletIndexOf(summary.first_row) + 1;
-      file.all = std::max(file.all, file.shown);
-    }
+// How many of the references show one row, at most.
+size_t DepthOf(std::span<const SstableReference> references) {
+  const bool of_one_interval = std::all_of(references.begin(), references.end(), [&](const SstableReference& reference) {
+    return reference.sequence_first == references[0].sequence_first && reference.sequence_last == references[0].sequence_last;
+  });
+  if (of_one_interval) return 1;
+  std::map<std::string_view, int> changes;  // of the depth, by the row where it changes
+  for (const SstableReference& reference : references) {
+    ++changes[reference.range.start];
+    if (!reference.range.unbounded_end) --changes[reference.range.end];
   }
-  return parts;
-}
-
-uint64_t BytesOf(const SstableReference& reference, const PartsByFile& parts) {
-  return std::max<uint64_t>(1, reference.file->summary.file_bytes / parts.at(reference.file->number).all);
+  int depth = 0;
+  int depth_max = 0;
+  for (const auto& [row_key, change] : changes) depth_max = std::max(depth_max, depth += change);
+  return static_cast<size_t>(depth_max);
 }
 
 std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts) {
   std::vector<Group> groups;
+  uint64_t sequence_first = 0;  // of the group
   for (size_t i = 0; i < tablet.stack.size(); ++i) {
     const SstableReference& reference = tablet.stack[i];
-    if (i == 0 || reference.sequence_last < tablet.stack[i - 1].sequence_first) groups.push_back({i, i, 0});
+    if (i == 0 || reference.sequence_last < sequence_first) {
+      groups.push_back({.begin = i});
+      sequence_first = reference.sequence_first;
+    }
+    sequence_first = std::min(sequence_first, reference.sequence_first);
     groups.back().end = i + 1;
-    groups.back().bytes += BytesOf(reference, parts);
+    groups.back().bytes += ShareBytes(reference, parts);
   }
+  for (Group& group : groups) group.depth = DepthOf(std::span(tablet.stack).subspan(group.begin, group.end - group.begin));
   return groups;
 }
 
-// The newest run of alike groups that is long enough.
+// The newest run of alike groups that is deep enough.
 std::optional<Run> FindMergeRun(const std::vector<Group>& groups) {
-  for (size_t begin = 0; begin + kFanInMin <= groups.size(); ++begin) {
-    uint64_t bytes = groups[begin].bytes;
-    size_t end = begin + 1;
-    while (end < groups.size() && static_cast<double>(groups[end].bytes) <= kAlikeRatio * static_cast<double>(bytes))
-      bytes += groups[end++].bytes;
-    if (end - begin >= kFanInMin) return Run{begin, end, bytes};
+  for (size_t begin = 0; begin < groups.size(); ++begin) {
+    Run run{begin, begin + 1, groups[begin].depth, groups[begin].bytes};
+    for (; run.end < groups.size(); ++run.end) {
+      if (static_cast<double>(groups[run.end].bytes) > kAlikeRatio * static_cast<double>(run.bytes)) break;
+      run.depth += groups[run.end].depth;
+      run.bytes += groups[run.end].bytes;
+    }
+    if (run.depth >= kFanInMin) return run;
   }
   return std::nullopt;
 }
@@ -101,7 +107,7 @@ std::optional<Run> FindDropRun(const Tablet& tablet, const TableDefinition& defi
     }
   }
   if (begin == end) return std::nullopt;
-  return Run{begin, end, 0};
+  return Run{.begin = begin, .end = end};
 }
 
 // What the whole stack would give back; bytes are the dead ones.
@@ -112,11 +118,11 @@ std::optional<Run> FindMajorRun(const Tablet& tablet, const TableDefinition& def
     const FileParts& file = parts.at(reference.file->number);
     const uint64_t held_bytes = std::max<uint64_t>(1, reference.file->summary.file_bytes / file.shown);
     bytes += held_bytes;
-    dead_bytes += held_bytes - std::min(held_bytes, BytesOf(reference, parts));
+    dead_bytes += held_bytes - std::min(held_bytes, ShareBytes(reference, parts));
     dead_bytes += EstimateDeadBytes(*reference.file, definition, now) / file.all;
   }
   if (dead_bytes == 0 || static_cast<double>(dead_bytes) < kDeadShareMin * static_cast<double>(bytes)) return std::nullopt;
-  return Run{0, tablet.stack.size(), dead_bytes};
+  return Run{.end = tablet.stack.size(), .bytes = dead_bytes};
 }
 
 // Of each kind the best choice so far.
@@ -138,6 +144,7 @@ class Candidates {
     major_dead_bytes_ = dead_bytes;
     major_ = std::move(choice);
   }
+  bool has_drop() const { return drop_.has_value(); }
   // Drops cost nothing; merges come before majors, since they often make them needless.
   std::optional<Choice> Best() {
     if (drop_.has_value()) return std::move(drop_);
@@ -167,7 +174,7 @@ void OfferTablet(const TableState& table, const Tablet& tablet, const PartsByFil
     const size_t begin = groups[run->begin].begin;
     const size_t end = groups[run->end - 1].end;
     const bool whole = begin == 0 && end == tablet.stack.size();
-    std::string reason = fmt::format("{} of alike size, {} bytes", run->end - run->begin, run->bytes);
+    std::string reason = fmt::format("{} of alike size, {} bytes", run->depth, run->bytes);
     candidates->OfferMerge(choice(whole ? ChoiceKind::kMajor : ChoiceKind::kMerge, begin, end, std::move(reason)), run->bytes);
   }
   if (const std::optional<Run> run = FindMajorRun(tablet, definition, parts, now); run.has_value()) {
@@ -183,6 +190,7 @@ uint64_t MergeDebtBytes(std::vector<Group> groups) {
     debt_bytes += run->bytes;
     const auto begin = groups.begin() + static_cast<std::ptrdiff_t>(run->begin);
     begin->bytes = run->bytes;
+    begin->depth = 1;
     groups.erase(begin + 1, groups.begin() + static_cast<std::ptrdiff_t>(run->end));
   }
   return debt_bytes;
@@ -199,6 +207,8 @@ std::optional<Choice> PickCompaction(const PickerInput& input) {
       OfferTablet(*table, tablet, parts, input.now, &candidates);
     }
   }
+  if (candidates.has_drop()) return candidates.Best();
+  if (std::optional<Choice> change = PickTabletChange(input)) return change;
   return candidates.Best();
 }
 

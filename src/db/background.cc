@@ -39,6 +39,18 @@ std::vector<TabletName> TabletsOf(const Choice& choice) {
   return tablets;
 }
 
+std::map<TabletName, TabletActivity> ActivityIn(const ReadView& view) {
+  std::map<TabletName, TabletActivity> activity;
+  for (const auto& [table_id, table] : view.tables) {
+    for (const ViewTablet& tablet : table->tablets) {
+      const TabletActivity since{.reads = tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_before,
+                                 .writes = tablet.counters->writes.load(std::memory_order_relaxed) - tablet.writes_before};
+      if (since.reads > 0 || since.writes > 0) activity[{table_id, tablet.range.start}] = since;
+    }
+  }
+  return activity;
+}
+
 }  // namespace
 
 Background::Background(Engine* engine, int threads) : engine_(engine), state_(engine->state), thread_count_(threads) {}
@@ -150,7 +162,13 @@ Background::Seen Background::LookLocked() const {
 // Reads the caller's clock, which may do anything: under no lock.
 std::optional<Choice> Background::Pick(const Seen& seen) {
   if (seen.view == nullptr) return std::nullopt;
-  return PickCompaction({.version = seen.view->version.get(), .busy = seen.excluded, .now = engine_->clock.Now()});
+  PickerInput input{.version = seen.view->version.get(),
+                    .busy = seen.excluded,
+                    .now = engine_->clock.Now(),
+                    .tablet_bytes_max = engine_->options.sizes.tablet_bytes_max,
+                    .activity = ActivityIn(*seen.view)};
+  input.halve = [this, &seen](const TabletName& tablet) { return halves_.Of(*seen.view, tablet); };
+  return PickCompaction(input);
 }
 
 bool Background::StandsLocked(const Seen& seen) const {

@@ -29,6 +29,7 @@
 #include "compaction/picker.h"
 #include "db/engine_state.h"
 #include "db/jobs.h"
+#include "db/tablet_halves.h"
 #include "stele/options.h"
 
 namespace stele::internal {
@@ -108,6 +109,7 @@ class Background {
   const int thread_count_;
   std::vector<std::thread> threads_;
   JobCounters counters_;
+  RememberedHalves halves_;
   std::atomic<bool> stop_{false};
   // Guarded by state_.mutex.
   int running_flushes_ = 0;

@@ -143,17 +143,18 @@ absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t
   RowOps row;
   uint32_t position = 0;
   uint32_t table_id = 0;
-  std::shared_ptr<Memtable> memtable;
+  EngineState::WriteTarget target;
   while (reader.NextRow(&row)) {
-    if (memtable == nullptr || row.table_id() != table_id) {
+    if (target.memtable == nullptr || row.table_id() != table_id) {
       table_id = row.table_id();
-      memtable = state_->ActiveMemtable(table_id, commit_time);
-      if (memtable == nullptr) continue;  // its generation was checked, so it exists; a table that is gone needs no data
+      target = state_->TargetOf(table_id, commit_time);
+      if (target.memtable == nullptr) continue;  // its generation was checked, so it exists; a table that is gone needs no data
       if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end()) touched_.push_back(table_id);
     }
-    const size_t bytes_before = memtable->bytes();
-    STELE_RETURN_IF_ERROR(memtable->Apply(sequence, row, &position));
-    state_->AddMemtableBytes(memtable->bytes() - bytes_before);
+    const size_t bytes_before = target.memtable->bytes();
+    STELE_RETURN_IF_ERROR(target.memtable->Apply(sequence, row, &position));
+    state_->AddMemtableBytes(target.memtable->bytes() - bytes_before);
+    target.tablet_writes->CountWrite(row.row_key());
   }
   return absl::OkStatus();
 }

@@ -21,6 +21,9 @@ struct EngineSizes {
   uint64_t segment_bytes = 0;
   uint64_t first_segment_bytes = 0;
   uint32_t row_group_bytes = 32 << 10;
+  // A tablet with more in files is split. A major compaction of one writes that much beside what it replaces, and works for seconds, on a
+  // disk of a hundred MB/s and more; yet ten times the largest memtable still goes into few tablets.
+  uint64_t tablet_bytes_max = uint64_t{256} << 20;
 };
 
 // Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), an eighth for those

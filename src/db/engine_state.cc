@@ -26,11 +26,15 @@ std::shared_ptr<const ReadView> EngineState::view() const {
 }
 
 std::shared_ptr<Memtable> EngineState::ActiveMemtable(uint32_t table_id, int64_t commit_time) {
+  return TargetOf(table_id, commit_time).memtable;
+}
+
+EngineState::WriteTarget EngineState::TargetOf(uint32_t table_id, int64_t commit_time) {
   MutexLock lock(mutex);
   const auto it = tables.find(table_id);
-  if (it == tables.end()) return nullptr;
+  if (it == tables.end()) return {};
   it->second.active_commit_time = std::max(it->second.active_commit_time, commit_time);
-  return it->second.active;
+  return {it->second.active, it->second.tablet_writes};
 }
 
 std::shared_ptr<Memtable> EngineState::NewMemtable(const FamilyList& families) {
@@ -60,7 +64,7 @@ void EngineState::RenewActive(uint32_t table_id) {
   RebuildTableLocked(table_id);
 }
 
-std::vector<ViewTablet> EngineState::OpenTablets(const TableState& state) {
+std::vector<ViewTablet> EngineState::OpenTablets(const TableState& state, const TableView* before) {
   std::vector<ViewTablet> tablets;
   tablets.reserve(state.tablets.size());
   for (const Tablet& tablet : state.tablets) {
@@ -70,6 +74,7 @@ std::vector<ViewTablet> EngineState::OpenTablets(const TableState& state) {
     }
     tablets.push_back(std::move(open));
   }
+  CarryCounters(before == nullptr ? std::vector<ViewTablet>() : before->tablets, &tablets);
   return tablets;
 }
 
@@ -78,7 +83,7 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
   std::map<uint32_t, std::vector<ViewTablet>> opened;  // of tables whose state changed
   for (const auto& [table_id, state] : version->tables) {
     const TableView* old_table = before->Find(table_id);
-    if (old_table == nullptr || old_table->state != state) opened.emplace(table_id, OpenTablets(*state));
+    if (old_table == nullptr || old_table->state != state) opened.emplace(table_id, OpenTablets(*state, old_table));
   }
   MutexLock lock(mutex);
   auto next = std::make_shared<ReadView>();
@@ -89,9 +94,10 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
       next->tables.emplace(table_id, view_->tables.at(table_id));
       continue;
     }
+    TableMemory& memory = tables[table_id];
+    memory.tablet_writes = std::make_shared<const TabletWrites>(it->second);
     next->tables.emplace(table_id,
                          std::make_shared<TableView>(TableView{.state = state, .memtables = {}, .tablets = std::move(it->second)}));
-    TableMemory& memory = tables[table_id];
     if (memory.active == nullptr) memory.active = NewMemtable(state->definition->families);
   }
   view_ = std::move(next);

@@ -20,6 +20,7 @@
 #include "db/job_failures.h"
 #include "db/pinned_views.h"
 #include "db/sstable_files.h"
+#include "db/tablet_counters.h"
 #include "memtable/memtable.h"
 #include "read/read_view.h"
 
@@ -42,6 +43,7 @@ struct TableMemory {
   std::deque<FrozenMemtable> frozen;  // oldest first
   bool flush_running = false;
   std::shared_ptr<TableCounters> counters = std::make_shared<TableCounters>();
+  std::shared_ptr<const TabletWrites> tablet_writes;  // of the view's tablets
 };
 
 class EngineState {
@@ -59,6 +61,12 @@ class EngineState {
 
   // For the commit leader and exclusive sections only; null for a table that is gone.
   std::shared_ptr<Memtable> ActiveMemtable(uint32_t table_id, int64_t commit_time);
+  // The same, and where to count what goes into it.
+  struct WriteTarget {
+    std::shared_ptr<Memtable> memtable;
+    std::shared_ptr<const TabletWrites> tablet_writes;
+  };
+  WriteTarget TargetOf(uint32_t table_id, int64_t commit_time);
   // The table's active memtable becomes its newest frozen one, if it holds anything.
   void Freeze(uint32_t table_id);
   // Starts an empty memtable that knows the table's present families.
@@ -104,7 +112,7 @@ class EngineState {
   std::optional<uint32_t> TableToRelieve(uint64_t active_bytes_max) const;
   void RebuildTableLocked(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   std::shared_ptr<Memtable> NewMemtable(const FamilyList& families);
-  std::vector<ViewTablet> OpenTablets(const TableState& state);
+  std::vector<ViewTablet> OpenTablets(const TableState& state, const TableView* before);
 
   SstableFiles* const files_;
   PinnedViews* const pins_;

@@ -67,6 +67,40 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
   return input;
 }
 
+// A split or a merge of tablets: one edit, made from the tablets as they are at install. No job runs on them, for they are busy (engine
+// rule 17), but a flush or an excision may have come since the choice was made.
+absl::Status ChangeTablets(Engine& engine, const Choice& choice, JobCounters& counters) {
+  const bool splits = choice.kind == ChoiceKind::kSplitTablet;
+  std::string table_name;
+  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+    const auto it = version.tables.find(choice.table_id);
+    if (it == version.tables.end()) return Aborted("the table was deleted meanwhile");
+    table_name = it->second->definition->name;
+    std::vector<Tablet> tablets;
+    for (const ChoiceSlice& slice : choice.slices) {
+      const Tablet* tablet = it->second->FindTablet(slice.tablet);
+      if (tablet == nullptr) return Aborted("tablet {} is not there any more", RangeText(slice.tablet));
+      tablets.push_back(*tablet);
+    }
+    Edit edit;
+    TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = choice.table_id});
+    if (splits) {
+      STELE_ASSIGN_OR_RETURN(table_edit.tablets, SplitTablet(tablets.front(), choice.split_row));
+    } else {
+      STELE_ASSIGN_OR_RETURN(table_edit.tablets.emplace_back(), MergeTablets(tablets));
+    }
+    return edit;
+  };
+  STELE_RETURN_IF_ERROR(engine.installer->Install(make));
+  (splits ? counters.tablet_splits : counters.tablet_merges).fetch_add(1, std::memory_order_relaxed);
+  const std::string rows = RangeText(choice.slices.front().tablet);
+  engine.events.Report(
+      splits ? Event::Kind::kTabletSplit : Event::Kind::kTabletMerge,
+      splits ? fmt::format("table {}: tablet {} split at \"{}\" ({})", table_name, rows, Printable(choice.split_row), choice.reason)
+             : fmt::format("table {}: tablet {} merged with {} behind it ({})", table_name, rows, choice.slices.size() - 1, choice.reason));
+  return absl::OkStatus();
+}
+
 absl::Status DropFiles(Engine& engine, const ReadView& view, const Choice& choice) {
   const TableView* table = view.Find(choice.table_id);
   if (table == nullptr) return Aborted("the table was deleted meanwhile");
@@ -143,7 +177,16 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
 
 absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& view, const Choice& choice, const std::atomic<bool>* stop,
                        JobCounters& counters) {
-  if (choice.kind == ChoiceKind::kDropFiles) return DropFiles(engine, *view, choice);
+  switch (choice.kind) {
+    case ChoiceKind::kDropFiles:
+      return DropFiles(engine, *view, choice);
+    case ChoiceKind::kSplitTablet:
+    case ChoiceKind::kMergeTablets:
+      return ChangeTablets(engine, choice, counters);
+    case ChoiceKind::kMerge:
+    case ChoiceKind::kMajor:
+      break;
+  }
   STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, *view, choice, stop));
   STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {

@@ -26,6 +26,9 @@ struct JobCounters {
   std::atomic<uint64_t> bytes_compacted{0};
   std::atomic<uint64_t> view_spills{0};
   std::atomic<uint64_t> bytes_spilled{0};
+  std::atomic<uint64_t> tablet_splits{0};
+  std::atomic<uint64_t> tablet_merges{0};
+  std::atomic<uint64_t> excisions{0};
   std::atomic<uint64_t> jobs_discarded{0};
 };
 

@@ -112,6 +112,9 @@ DatabaseStats LocalDatabase::Stats() {
   stats.bytes_compacted = jobs.bytes_compacted.load(std::memory_order_relaxed);
   stats.view_spills = jobs.view_spills.load(std::memory_order_relaxed);
   stats.bytes_spilled = jobs.bytes_spilled.load(std::memory_order_relaxed);
+  stats.tablet_splits = jobs.tablet_splits.load(std::memory_order_relaxed);
+  stats.tablet_merges = jobs.tablet_merges.load(std::memory_order_relaxed);
+  stats.excisions = jobs.excisions.load(std::memory_order_relaxed);
   MutexLock lock(engine_->state.mutex);
   stats.last_background_error = engine_->state.failures.Newest();
   return stats;

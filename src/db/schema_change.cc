@@ -248,10 +248,12 @@ absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) 
     edit.tables.push_back({.table_id = table_id, .flushed_through = edit.last_sequence, .tablets = Excise(*state, range)});
     return edit;
   };
-  return engine.committer->RunExclusive([&] {
+  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
     STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));
     return engine.installer->Install(make);
-  });
+  }));
+  engine.background->counters().excisions.fetch_add(1, std::memory_order_relaxed);
+  return absl::OkStatus();
 }
 
 absl::Status FlushTable(Engine& engine, uint32_t table_id) {

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "db/stored_parts.h"
+
 namespace stele::internal {
 namespace {
 
@@ -12,26 +14,6 @@ constexpr uint64_t kSamplesMax = 128;
 constexpr uint64_t kSampleBytesLeast = uint64_t{64} << 10;  // closer samples tell nobody anything
 
 constexpr size_t kMemtablePartsMax = 256;
-
-struct StoredPart {
-  std::string row_key;
-  uint64_t bytes = 0;  // from here to the next part of the same source
-};
-
-// What a reference shows of its file, cut at the file's own boundaries.
-std::vector<StoredPart> PartsOf(const ViewReference& reference, const KeyRange& rows) {
-  std::vector<StoredPart> parts;
-  if (reference.file->reader() == nullptr) return parts;
-  const std::vector<SstableReader::Boundary> boundaries = reference.file->reader()->Boundaries();
-  const uint64_t file_bytes = reference.file->reader()->summary().file_bytes;
-  for (size_t i = 0; i < boundaries.size(); ++i) {
-    const std::string& row_key = boundaries[i].row_key;
-    const uint64_t end = i + 1 < boundaries.size() ? boundaries[i + 1].offset_bytes : file_bytes;
-    if (!reference.reference.range.Contains(row_key) || !rows.Contains(row_key)) continue;
-    parts.push_back({row_key, end - std::min(end, boundaries[i].offset_bytes)});
-  }
-  return parts;
-}
 
 // A memtable cut into parts of about as many rows. Its bytes are those before compression: nobody knows yet what they will come to.
 std::vector<StoredPart> PartsOf(const Memtable& memtable, const KeyRange& rows) {
@@ -71,6 +53,10 @@ TableStats StatsOf(const TableView& table) {
   std::set<uint64_t> counted;
   for (const ViewTablet& tablet : table.tablets) {
     TabletStats tablet_stats{.start = tablet.range.start, .end = tablet.range.end};
+    if (tablet.counters != nullptr) {
+      tablet_stats.reads = tablet.counters->reads.load(std::memory_order_relaxed);
+      tablet_stats.writes = tablet.counters->writes.load(std::memory_order_relaxed);
+    }
     std::set<uint64_t> in_tablet;
     for (const ViewReference& reference : tablet.stack) {
       const SstableFile& file = *reference.reference.file;

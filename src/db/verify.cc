@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,15 +52,28 @@ Place PlaceOf(const absl::Status& status, std::string_view file) {
   return unknown;
 }
 
-void VerifyReference(const TableView& table, const ViewReference& reference, VerifyReport* report) {
+// What the table shows of each file, over all its tablets.
+std::map<uint64_t, KeyRange> RowsByFile(const TableView& table) {
+  std::map<uint64_t, KeyRange> rows;
+  for (const ViewTablet& tablet : table.tablets) {
+    for (const ViewReference& reference : tablet.stack) {
+      const auto [it, added] = rows.emplace(reference.reference.file->number, reference.reference.range);
+      if (!added) it->second = Hull(it->second, reference.reference.range);
+    }
+  }
+  return rows;
+}
+
+// Checks the reference's file, of which the table shows `rows`.
+void VerifyFile(const TableView& table, const ViewReference& reference, const KeyRange& rows_shown, VerifyReport* report) {
   const TableDefinition& definition = table.definition();
   const SstableFile& file = *reference.reference.file;
   const std::string name = SstableName(file.number);
   ++report->files;
   report->bytes += file.summary.file_bytes;
   const auto add = [&](const SstableReader::Damage& damage) {
-    RowRange rows = damage.first_row.empty() && damage.last_row.empty() ? RowsOf(reference.reference.range)
-                                                                        : RowRange::Closed(damage.first_row, damage.last_row);
+    RowRange rows =
+        damage.first_row.empty() && damage.last_row.empty() ? RowsOf(rows_shown) : RowRange::Closed(damage.first_row, damage.last_row);
     report->damages.push_back({.file = name,
                                .offset = damage.offset,
                                .table = definition.name,
@@ -128,12 +141,15 @@ absl::StatusOr<VerifyReport> VerifyDatabase(Engine& engine) {
   STELE_RETURN_IF_ERROR(engine.CheckOpen());
   VerifyReport report;
   const std::shared_ptr<const ReadView> view = engine.state.view();
-  std::set<uint64_t> seen;
   for (const auto& [table_id, table] : view->tables) {
+    std::map<uint64_t, KeyRange> to_check = RowsByFile(*table);
     for (const ViewTablet& tablet : table->tablets) {
       for (const ViewReference& reference : tablet.stack) {
         STELE_RETURN_IF_ERROR(engine.CheckOpen());
-        if (seen.insert(reference.reference.file->number).second) VerifyReference(*table, reference, &report);
+        const auto file = to_check.find(reference.reference.file->number);
+        if (file == to_check.end()) continue;  // it was checked for another tablet
+        VerifyFile(*table, reference, file->second, &report);
+        to_check.erase(file);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "manifest/edit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -87,6 +88,34 @@ absl::StatusOr<TableState> MakeTable(const Version& version, const TableEdit& ed
   return table;
 }
 
+bool EndTogether(const KeyRange& a, const KeyRange& b) { return a.unbounded_end == b.unbounded_end && a.end == b.end; }
+bool EndsFirst(const KeyRange& a, const KeyRange& b) { return !a.unbounded_end && (b.unbounded_end || a.end < b.end); }
+
+// The table's tablets, of which those that `cut` (ascending) covers are replaced by it.
+absl::StatusOr<std::vector<Tablet>> Recut(std::vector<Tablet> tablets, std::vector<Tablet> cut) {
+  std::vector<Tablet> result;
+  auto old = tablets.begin();
+  for (auto next = cut.begin(); next != cut.end();) {
+    const std::string start = next->range.start;
+    const auto refuse = [&start] {
+      return InvalidArgument("no run of its tablets begins at \"{}\" and ends as the edit says", Printable(start));
+    };
+    while (old != tablets.end() && old->range.start < start) result.push_back(std::move(*old++));
+    if (old == tablets.end() || old->range.start != start) return refuse();
+    KeyRange covered = (old++)->range;
+    while (true) {
+      result.push_back(std::move(*next++));
+      const KeyRange& made = result.back().range;
+      if (made.IsEmpty()) return refuse();
+      while (EndsFirst(covered, made) && old != tablets.end()) covered = (old++)->range;
+      if (EndTogether(covered, made)) break;
+      if (!EndsFirst(made, covered) || next == cut.end() || next->range.start != made.end) return refuse();
+    }
+  }
+  result.insert(result.end(), std::make_move_iterator(old), std::make_move_iterator(tablets.end()));
+  return result;
+}
+
 absl::Status ChangeTable(const Version& version, const TableEdit& edit, FileSource* source, TableState* table) {
   if (edit.definition != nullptr) {
     if (edit.definition->epoch <= table->definition->epoch) return InvalidArgument("its schema epoch does not rise");
@@ -99,14 +128,14 @@ absl::Status ChangeTable(const Version& version, const TableEdit& edit, FileSour
   }
   if (edit.tablets.empty()) return absl::OkStatus();
   const Files known = FilesOf(*table);
+  std::vector<Tablet> cut;
+  cut.reserve(edit.tablets.size());
   for (const TabletEdit& tablet_edit : edit.tablets) {
-    const auto it = std::lower_bound(table->tablets.begin(), table->tablets.end(), tablet_edit.range.start,
-                                     [](const Tablet& tablet, const std::string& start) { return tablet.range.start < start; });
-    if (it == table->tablets.end() || it->range != tablet_edit.range) {
-      return InvalidArgument("it has no tablet that begins at \"{}\" and ends as the edit says", Printable(tablet_edit.range.start));
-    }
-    STELE_ASSIGN_OR_RETURN(*it, MakeTablet(tablet_edit, known, source));
+    STELE_ASSIGN_OR_RETURN(Tablet tablet, MakeTablet(tablet_edit, known, source));
+    cut.push_back(std::move(tablet));
   }
+  std::sort(cut.begin(), cut.end(), [](const Tablet& a, const Tablet& b) { return a.range.start < b.range.start; });
+  STELE_ASSIGN_OR_RETURN(table->tablets, Recut(std::move(table->tablets), std::move(cut)));
   return absl::OkStatus();
 }
 

@@ -17,11 +17,32 @@ bool IsSame(const SstableReference& a, const SstableReference& b) {
          a.sequence_last == b.sequence_last;
 }
 
-// The smallest range that holds both.
-KeyRange Hull(const KeyRange& a, const KeyRange& b) {
-  KeyRange hull{std::min(a.start, b.start), "", a.unbounded_end || b.unbounded_end};
-  if (!hull.unbounded_end) hull.end = std::max(a.end, b.end);
+struct Interval {
+  uint64_t first = UINT64_MAX;
+  uint64_t last = 0;
+};
+
+Interval IntervalOf(std::span<const SstableReference> references) {
+  Interval hull;
+  for (const SstableReference& reference : references) {
+    hull.first = std::min(hull.first, reference.sequence_first);
+    hull.last = std::max(hull.last, reference.sequence_last);
+  }
   return hull;
+}
+
+// Grows a reference of `stack` by one that shows more of the same, right behind it; false if there is none.
+bool JoinReference(std::vector<ReferenceEdit>* stack, const SstableReference& behind) {
+  for (ReferenceEdit& reference : *stack) {
+    if (reference.file_number != behind.file->number || reference.sequence_first != behind.sequence_first ||
+        reference.sequence_last != behind.sequence_last || reference.range.unbounded_end || reference.range.end != behind.range.start) {
+      continue;
+    }
+    reference.range.end = behind.range.end;
+    reference.range.unbounded_end = behind.range.unbounded_end;
+    return true;
+  }
+  return false;
 }
 
 absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange& range) {
@@ -80,23 +101,19 @@ absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyR
   if (begin == tablet->stack.end())
     return FailedPrecondition("the inputs are not neighbours in tablet {} any more", RangeText(tablet_range));
   const auto end = begin + static_cast<std::ptrdiff_t>(inputs.size());
-  // Half of an interval merged and half of it left below would overlap.
-  const auto splits = [](const SstableReference& newer, const SstableReference& older) {
-    return newer.sequence_first <= older.sequence_last;
+  const Interval merged_interval = IntervalOf(inputs);
+  // Half of a group merged and half of it left beside would overlap.
+  const auto is_divided = [&merged_interval](const SstableReference& other) {
+    return other.sequence_first <= merged_interval.last && merged_interval.first <= other.sequence_last;
   };
-  if ((begin != tablet->stack.begin() && splits(*std::prev(begin), *begin)) ||
-      (end != tablet->stack.end() && splits(*std::prev(end), *end))) {
-    return FailedPrecondition("the inputs divide the references of one interval in tablet {}", RangeText(tablet_range));
+  if (std::any_of(tablet->stack.begin(), begin, is_divided) || std::any_of(end, tablet->stack.end(), is_divided)) {
+    return FailedPrecondition("the inputs divide references whose intervals overlap in tablet {}", RangeText(tablet_range));
   }
   TabletEdit edit{tablet->range, {}};
   for (auto it = tablet->stack.begin(); it != begin; ++it) edit.stack.push_back(EditOf(*it));
   if (output.has_value()) {
-    ReferenceEdit merged{output->number, inputs.front().range, inputs.front().sequence_first, inputs.front().sequence_last};
-    for (const SstableReference& input : inputs) {
-      merged.range = Hull(merged.range, input.range);
-      merged.sequence_first = std::min(merged.sequence_first, input.sequence_first);
-      merged.sequence_last = std::max(merged.sequence_last, input.sequence_last);
-    }
+    ReferenceEdit merged{output->number, inputs.front().range, merged_interval.first, merged_interval.last};
+    for (const SstableReference& input : inputs) merged.range = Hull(merged.range, input.range);
     merged.range = Intersect(merged.range, RowsOf(*output));
     if (!merged.range.IsEmpty()) edit.stack.push_back(std::move(merged));
   }
@@ -113,6 +130,41 @@ absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& 
   }
   if (edit.stack.size() + dropped.size() == tablet->stack.size()) return edit;
   return FailedPrecondition("a reference to drop is not in tablet {} any more", RangeText(tablet_range));
+}
+
+absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const std::string& row_key) {
+  if (row_key <= tablet.range.start || !tablet.range.Contains(row_key)) {
+    return InvalidArgument("row \"{}\" does not divide tablet {}", Printable(row_key), RangeText(tablet.range));
+  }
+  std::vector<TabletEdit> halves(2);
+  halves[0].range = {tablet.range.start, row_key, false};
+  halves[1].range = {row_key, tablet.range.end, tablet.range.unbounded_end};
+  for (TabletEdit& half : halves) {
+    for (const SstableReference& reference : tablet.stack) {
+      KeyRange rows = Intersect(reference.range, half.range);
+      if (!rows.Overlaps(RowsOf(*reference.file))) continue;
+      half.stack.push_back({reference.file->number, std::move(rows), reference.sequence_first, reference.sequence_last});
+    }
+  }
+  return halves;
+}
+
+absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets) {
+  if (tablets.empty()) return InvalidArgument("a merge of no tablets");
+  TabletEdit merged = EditOf(tablets.front());
+  for (const Tablet& tablet : tablets.subspan(1)) {
+    if (merged.range.unbounded_end || merged.range.end != tablet.range.start) {
+      return InvalidArgument("tablet {} does not begin where the one before it ends", RangeText(tablet.range));
+    }
+    merged.range.end = tablet.range.end;
+    merged.range.unbounded_end = tablet.range.unbounded_end;
+    for (const SstableReference& reference : tablet.stack) {
+      if (!JoinReference(&merged.stack, reference)) merged.stack.push_back(EditOf(reference));
+    }
+  }
+  std::stable_sort(merged.stack.begin(), merged.stack.end(),
+                   [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.sequence_last > b.sequence_last; });
+  return merged;
 }
 
 std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range) {

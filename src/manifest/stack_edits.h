@@ -1,9 +1,13 @@
 // manifest/stack_edits.h: the new stacks that an install writes down: pure functions from the state at install to tablet edits.
 //
-// Path:      db install (flush, bulk load, compaction, drop, excision) -> here -> TableEdit::tablets -> ManifestLog::Append.
-// Invariants: the stacks that come out keep those of version.h when the ones that went in did. All that is put on top is newer than all
-//            below it, so stacks descend as a whole; references of one interval (pieces of one file, files of one bulk load) are
-//            neighbours.
+// Path:      db install (flush, bulk load, compaction, drop, excision, split and merge of tablets) -> here -> TableEdit::tablets ->
+//            ManifestLog::Append.
+// Invariants: the stacks that come out keep those of version.h when the ones that went in did, and these: a stack descends by its
+//            references' newest sequences, so references of one interval (pieces of one file, files of one bulk load) are neighbours, and
+//            so are the references of a *group*: those whose intervals overlap, directly or through others. Groups descend as a whole.
+//            Their members' rows do not overlap where their intervals do: a merge of tablets puts the references of both halves, compacted
+//            each in its own way, side by side. A compaction takes whole groups, for its output sums up all commits between its inputs'
+//            first and last.
 // Errors:    FailedPrecondition when the state has moved on and the job's result must be discarded.
 // Threads:   pure functions.
 #pragma once
@@ -38,6 +42,14 @@ absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyR
 
 // Removes the references, wherever they stand in the tablet's stack.
 absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> dropped);
+
+// Two tablets for one, the later from `row_key` on, which lies in the tablet and not at its start. References are narrowed to the halves;
+// one whose file ends before a half, or begins behind it, is not carried into it.
+absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const std::string& row_key);
+
+// One tablet for neighbours, ascending. Each reference keeps its rows, but that two of the same file and interval whose rows touch become
+// one, as they were before a split.
+absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets);
 
 // Takes the range out of every tablet (engine rule 14): references inside it go, others are narrowed, and one that it cuts in the middle
 // becomes two of one interval. Only tablets that change are answered.

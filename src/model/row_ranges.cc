@@ -34,6 +34,11 @@ KeyRange Intersect(const KeyRange& a, const KeyRange& b) {
   return {std::max(a.start, b.start), shorter.end, shorter.unbounded_end};
 }
 
+KeyRange Hull(const KeyRange& a, const KeyRange& b) {
+  const KeyRange& longer = EndsLater(a, b) ? a : b;
+  return {std::min(a.start, b.start), longer.end, longer.unbounded_end};
+}
+
 std::optional<std::string> PrefixSuccessor(std::string_view prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.remove_suffix(1);
   if (prefix.empty()) return std::nullopt;

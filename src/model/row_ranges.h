@@ -41,6 +41,9 @@ struct KeyRange {
 // What lies in both; an empty range if nothing does.
 KeyRange Intersect(const KeyRange& a, const KeyRange& b);
 
+// The smallest range that holds both.
+KeyRange Hull(const KeyRange& a, const KeyRange& b);
+
 // The first string after all that begin with `prefix`; none if there is no such string ("" and all-0xff prefixes).
 std::optional<std::string> PrefixSuccessor(std::string_view prefix);
 

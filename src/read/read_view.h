@@ -6,6 +6,7 @@
 // Threads:   immutable; shared by shared_ptr<const ReadView>. It pins what it names: memtables, and files until their last view goes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,9 +35,23 @@ struct ViewReference {
   bool narrowed = false;  // the reference shows less than the file holds
 };
 
+// Of a tablet, since the database was opened, also by those that it was split from or merged of; relaxed: figures, they order nothing.
+// Reads and writes come from different threads.
+struct TabletCounters {
+  alignas(64) std::atomic<uint64_t> reads{0};   // rows asked for or handed out
+  alignas(64) std::atomic<uint64_t> writes{0};  // mutations of rows
+};
+
 struct ViewTablet {
   KeyRange range;
-  std::vector<ViewReference> stack;  // newest first
+  std::vector<ViewReference> stack;                    // newest first
+  std::shared_ptr<TabletCounters> counters = nullptr;  // null: nobody counts
+  uint64_t reads_before = 0;                           // what the counters said when the stack was last changed
+  uint64_t writes_before = 0;
+
+  void CountReads(uint64_t count) const {
+    if (counters != nullptr && count > 0) counters->reads.fetch_add(count, std::memory_order_relaxed);
+  }
 };
 
 struct TableView {

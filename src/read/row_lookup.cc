@@ -46,7 +46,9 @@ absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string
   options.sequence = lookup->sequence;
   options.fill_cache = lookup->fill_cache;
   options.only_row = row_key;
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<CellCursor> chain, OpenChain(table, table.tablets[TabletIndexOf(table, row_key)], options));
+  const ViewTablet& tablet = table.tablets[TabletIndexOf(table, row_key)];
+  tablet.CountReads(1);
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<CellCursor> chain, OpenChain(table, tablet, options));
   if (chain == nullptr) return std::nullopt;
   if (!chain->SeekRow(row_key)) {
     STELE_RETURN_IF_ERROR(chain->status());

@@ -10,6 +10,8 @@
 namespace stele::internal {
 namespace {
 
+constexpr uint64_t kReadsCountedAtOnce = 256;  // counters are shared by all threads
+
 bool IsSingleRow(const KeyRange& range) {
   return !range.unbounded_end && range.end.size() == range.start.size() + 1 && range.end.back() == '\0' &&
          std::string_view(range.end).substr(0, range.start.size()) == range.start;
@@ -21,7 +23,7 @@ RowStream::RowStream(RowStreamOptions options) : options_(std::move(options)) {
   if (options_.program.may_pass()) PlanStretches();
 }
 
-RowStream::~RowStream() = default;
+RowStream::~RowStream() { CountReads(); }
 
 void RowStream::PlanStretches() {
   for (const KeyRange& range : options_.ranges) {
@@ -41,6 +43,8 @@ bool RowStream::OpenStretch() {
   stretch_open_ = true;
   stretch_started_ = false;
   const bool single = IsSingleRow(stretch.range);
+  if (chain_tablet_ != stretch.tablet_index) CountReads();
+  if (single) ++reads_uncounted_;  // whether or not it is there
   if (chain_ != nullptr && !single && !chain_is_for_one_row_ && chain_tablet_ == stretch.tablet_index) return true;
   ChainOptions chain_options = ReadChainOptions(options_.table->definition(), options_.program, options_.apply_gc, options_.now);
   chain_options.direction = options_.reverse ? Direction::kReverse : Direction::kForward;
@@ -55,6 +59,10 @@ bool RowStream::OpenStretch() {
   chain_is_for_one_row_ = single;
   chain_tablet_ = stretch.tablet_index;
   return true;
+}
+
+void RowStream::CountReads() {
+  if (reads_uncounted_ > 0) options_.table->tablets[chain_tablet_].CountReads(std::exchange(reads_uncounted_, 0));
 }
 
 bool RowStream::FirstRowOfStretch() {
@@ -95,6 +103,7 @@ bool RowStream::FollowPin() {
   replacements_seen_ = options_.pin->replacements();  // before the view: a later replacement is met at the next row
   const std::shared_ptr<const TableView> table = options_.pin->view()->tables.at(options_.table->definition().id);
   if (table == options_.table) return true;
+  CountReads();
   if (stretch_open_ && stretch_started_ && chain_ != nullptr) row_passed_ = std::string(chain_->row_key());
   chain_.reset();  // before what it reads from
   options_.table = table;
@@ -119,6 +128,7 @@ bool RowStream::Next() {
 
 // Whoever keeps a reader that came to its end keeps no memory and no file with it.
 bool RowStream::End() {
+  CountReads();
   chain_.reset();
   stretches_.clear();
   stretch_next_ = 0;
@@ -142,6 +152,7 @@ bool RowStream::ReadRow() {
   if (stats_.cells_seen > cells_seen_before) ++stats_.rows_seen;
   if (found) {
     ++rows_returned_;
+    if (!chain_is_for_one_row_ && ++reads_uncounted_ == kReadsCountedAtOnce) CountReads();
     ++stats_.rows_returned;
   }
   return found;

@@ -64,6 +64,7 @@ class RowStream : public RowSource {
   bool OpenStretch();
   bool AdvanceToRow();
   bool FollowPin();
+  void CountReads();
   bool End();
   bool FirstRowOfStretch();
   bool InStretch() const;
@@ -83,6 +84,7 @@ class RowStream : public RowSource {
   std::unique_ptr<CellCursor> chain_;
   bool chain_is_for_one_row_ = false;
   size_t chain_tablet_ = 0;
+  uint64_t reads_uncounted_ = 0;  // of that tablet
   bool stretch_open_ = false;
   bool stretch_started_ = false;
   uint64_t replacements_seen_ = 0;         // of the pin

@@ -43,6 +43,7 @@ RunnerOptions HistoryGenerator::Options() {
   options.cache_bytes = OneIn(3) ? 0 : uint64_t{16 << 10} << Below(8);
   options.segment_bytes = uint64_t{64 << 10} << Below(4);
   options.threads = OneIn(4) ? 2 : 0;
+  if (!OneIn(3)) options.tablet_bytes = uint64_t{4 << 10} << Below(5);
   return options;
 }
 

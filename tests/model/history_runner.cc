@@ -32,18 +32,21 @@ bool IsWrite(const Term& operation) {
 }  // namespace
 
 RunnerOptions RunnerOptions::FromTerm(const Term& term) {
-  return {.crash_file_system = term.Text(0) == "crash",
-          .memtable_bytes = static_cast<uint64_t>(term.Number(1)),
-          .row_group_bytes = static_cast<uint32_t>(term.Number(2)),
-          .cache_bytes = static_cast<uint64_t>(term.Number(3)),
-          .segment_bytes = static_cast<uint64_t>(term.Number(4)),
-          .threads = static_cast<int>(term.Number(5))};
+  RunnerOptions options{.crash_file_system = term.Text(0) == "crash",
+                        .memtable_bytes = static_cast<uint64_t>(term.Number(1)),
+                        .row_group_bytes = static_cast<uint32_t>(term.Number(2)),
+                        .cache_bytes = static_cast<uint64_t>(term.Number(3)),
+                        .segment_bytes = static_cast<uint64_t>(term.Number(4)),
+                        .threads = static_cast<int>(term.Number(5))};
+  if (term.size() > 6) options.tablet_bytes = static_cast<uint64_t>(term.Number(6));
+  return options;
 }
 
 Term RunnerOptions::ToTerm() const {
   return {"engine",
           {crash_file_system ? "crash" : "mem", static_cast<int64_t>(memtable_bytes), static_cast<int64_t>(row_group_bytes),
-           static_cast<int64_t>(cache_bytes), static_cast<int64_t>(segment_bytes), static_cast<int64_t>(threads)}};
+           static_cast<int64_t>(cache_bytes), static_cast<int64_t>(segment_bytes), static_cast<int64_t>(threads),
+           static_cast<int64_t>(tablet_bytes)}};
 }
 
 HistoryRunner::HistoryRunner(const RunnerOptions& options)
@@ -79,7 +82,8 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
                    .log_bytes_max = 4 * options_.segment_bytes,
                    .segment_bytes = options_.segment_bytes,
                    .first_segment_bytes = options_.segment_bytes / 2,
-                   .row_group_bytes = options_.row_group_bytes};
+                   .row_group_bytes = options_.row_group_bytes,
+                   .tablet_bytes_max = options_.tablet_bytes};
   options.file_system = file_system_.get();
   options.background_threads = options_.threads;
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));
@@ -110,6 +114,8 @@ void HistoryRunner::CountStats() {
   coverage_["(flushes)"] += stats.flushes;
   coverage_["(compactions)"] += stats.compactions;
   coverage_["(view spills)"] += stats.view_spills;
+  coverage_["(tablet splits)"] += stats.tablet_splits;
+  coverage_["(tablet merges)"] += stats.tablet_merges;
 }
 
 std::string HistoryRunner::Step(const Term& operation) {

@@ -23,7 +23,8 @@
 
 namespace stele::internal {
 
-// One way to build the engine: engine(crash|mem,MEMTABLE_BYTES,ROW_GROUP_BYTES,CACHE_BYTES,SEGMENT_BYTES,THREADS), as a line of a history.
+// One way to build the engine, as a line of a history: engine(crash|mem,MEMTABLE_BYTES,ROW_GROUP_BYTES,CACHE_BYTES,SEGMENT_BYTES,THREADS)
+// or engine(...,THREADS,TABLET_BYTES); without TABLET_BYTES tablets are as large as the engine makes them.
 struct RunnerOptions {
   bool crash_file_system = true;
   uint64_t memtable_bytes = 64 << 10;
@@ -31,6 +32,7 @@ struct RunnerOptions {
   uint64_t cache_bytes = 1 << 20;
   uint64_t segment_bytes = 256 << 10;
   int threads = 0;
+  uint64_t tablet_bytes = EngineSizes().tablet_bytes_max;
 
   static RunnerOptions FromTerm(const Term& term);
   Term ToTerm() const;

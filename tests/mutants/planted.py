@@ -64,15 +64,19 @@ plant(
 
 plant(
     "picker", ["unit_compaction"], "src/compaction/picker.cc",
-    ("references of one interval are divided", "if (i == 0 || reference.sequence_last < tablet.stack[i - 1].sequence_first)", "if (true)"),
+    ("references of one interval are divided", "if (i == 0 || reference.sequence_last < sequence_first)", "if (true)"),
     ("files go whose tombstones still hide (rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
     ("busy tablets are picked", "|| input.busy.contains({table_id, tablet.range.start})", ""),
     ("a large old file is rewritten for small new ones", "constexpr double kAlikeRatio = 1.5;", "constexpr double kAlikeRatio = 100;"),
     ("dead bytes are left", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
-    ("a merge waits for one file more", "if (end - begin >= kFanInMin) return", "if (end - begin > kFanInMin) return"),
+    ("a merge waits for one file more", "if (run.depth >= kFanInMin) return", "if (run.depth > kFanInMin) return"),
+    ("a group counts as one, however many of it a read meets", "depth_max = std::max(depth_max, depth += change);", "depth_max = 1;"),
+    ("a merge of the whole stack keeps its tombstones", "whole ? ChoiceKind::kMajor : ChoiceKind::kMerge", "ChoiceKind::kMerge"),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/file_shares.cc",
     ("a shared file counts whole for each tablet", "file_bytes / parts.at(reference.file->number).all);",
      "file_bytes / (parts.empty() ? 2 : 1));"),
-    ("a merge of the whole stack keeps its tombstones", "whole ? ChoiceKind::kMajor : ChoiceKind::kMerge", "ChoiceKind::kMerge"),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/dead_share.cc",
@@ -295,17 +299,23 @@ plant(
     ("the last sequence may go back", "std::max(next->last_sequence, edit.last_sequence)", "edit.last_sequence"),
     ("the clock mark may go back", "std::max(next->clock_mark, edit.clock_mark)", "edit.clock_mark"),
     ("a schema epoch need not rise", "edit.definition->epoch <= table->definition->epoch", "false"),
+    ("tablets are cut where none of the table begins", "old->range.start != start) return refuse();", "false) return refuse();"),
+    ("an edit's tablets may end inside one of the table", "next->range.start != made.end) return refuse();", "false) return refuse();"),
 )
 plant(
     "manifest", ["unit_manifest"], "src/manifest/stack_edits.cc",
     ("a flush is put below what is older", "edit.stack.insert(edit.stack.begin(),", "edit.stack.insert(edit.stack.end(),"),
-    ("a job may divide an interval", "return newer.sequence_first <= older.sequence_last;",
-     "return newer.sequence_first < older.sequence_first;"),
+    ("a job may divide a group", "return other.sequence_first <= merged_interval.last && merged_interval.first <= other.sequence_last;",
+     "return false;"),
+    ("a split hands on what a half does not show", "if (!rows.Overlaps(RowsOf(*reference.file))) continue;", ""),
+    ("a half shows the other's rows", "KeyRange rows = Intersect(reference.range, half.range);", "KeyRange rows = reference.range;"),
+    ("merged tablets keep two references for one", "if (!JoinReference(&merged.stack, reference)) merged", "merged"),
+    ("merged stacks stand one on the other", "return a.sequence_last > b.sequence_last; });", "return false; });"),
     ("an excised range keeps the rows behind it out", "parts.push_back({hole.end, range.end, range.unbounded_end});", ";"),
     ("a job that finishes after an excision is installed", "a.file->number == b.file->number && a.range == b.range &&",
      "a.file->number == b.file->number &&"),
-    ("the output covers less than its inputs' interval", "std::min(merged.sequence_first, input.sequence_first)",
-     "std::max(merged.sequence_first, input.sequence_first)"),
+    ("the output covers less than its inputs' interval", "hull.first = std::min(hull.first, reference.sequence_first);",
+     "hull.first = reference.sequence_last;"),
 )
 plant(
     "manifest", ["unit_manifest"], "src/manifest/manifest_reader.cc",
@@ -314,6 +324,34 @@ plant(
     ("records are taken without their checksum",
      "record.good = RecordChecksum({frame, kRecordFrameBytes}, record.payload.view(), seed) == record.frame.checksum;",
      "record.good = true;"),
+)
+
+plant(
+    "tablets", ["unit_compaction"], "src/compaction/tablet_picker.cc",
+    ("a tablet is split over a running job (rule 17)", "if (IsBusy(tablet) || BytesOf(tablet) <= input_.tablet_bytes_max) continue;",
+     "if (BytesOf(tablet) <= input_.tablet_bytes_max) continue;"),
+    ("a tablet is merged over a running job (rule 17)", "if (IsBusy(tablet) || kept.contains(tablet.range.start)) break;",
+     "if (kept.contains(tablet.range.start)) break;"),
+    ("the user's splits are merged away", "if (IsBusy(tablet) || kept.contains(tablet.range.start)) break;", "if (IsBusy(tablet)) break;"),
+    ("what was split is merged at once", "constexpr uint64_t kMergeShare = 4;", "constexpr uint64_t kMergeShare = 1;"),
+    ("a giant row is cut off for next to nothing", "smaller < input_.tablet_bytes_max / kHalfShare", "false"),
+    ("the estimate alone decides", "if (bytes <= input_.tablet_bytes_max || bytes <= *best_bytes", "if (bytes <= *best_bytes"),
+)
+plant(
+    "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/tablet_counters.cc",
+    ("both halves get all counts", "return count * (index + 1) / parts - count * index / parts;", "return count;"),
+    ("counts begin anew with each install", "same.counters = old.counters;", ""),
+    ("activity never begins anew", "BeginActivity(&same);", ";"),
+)
+plant(
+    "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/tablet_halves.cc",
+    ("what was found once is said for ever", "if (it != known_.end() && ShowSame(it->second.stack, stack)) return", "if (it != known_.end()) return"),
+    ("nothing is remembered", "known_.insert_or_assign(name, Known{stack, halves});", ""),
+    ("a tablet parts anywhere", "smaller > std::min(best->bytes_before, best->bytes_behind)", "false"),
+)
+plant(
+    "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/stored_parts.cc",
+    ("a file's first part is forgotten", "boundaries.insert(boundaries.begin(), {reader->summary().first_row, 0});", ""),
 )
 
 RULES = ["unit_db --gtest_filter=EngineRules*"]

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "base/invariant.h"
 #include "manifest/stack_edits.h"
@@ -60,7 +61,7 @@ TableEdit NewTable(std::shared_ptr<const TableDefinition> definition, const std:
   return edit;
 }
 
-VersionHistory::VersionHistory(uint64_t seed) : random_(seed), version_(std::make_shared<const Version>()) {}
+VersionHistory::VersionHistory(uint64_t seed, bool recuts) : recuts_(recuts), random_(seed), version_(std::make_shared<const Version>()) {}
 
 const TableState* VersionHistory::AnyTable() {
   if (version_->tables.empty()) return nullptr;
@@ -153,6 +154,18 @@ void VersionHistory::Compact(const TableState& table, Edit* edit, TableEdit* tab
   if (output.has_value()) edit->new_files.push_back(*output);
 }
 
+void VersionHistory::Recut(const TableState& table, TableEdit* table_edit) {
+  if (random_.OneIn(2)) {
+    const size_t begin = random_.Below(table.tablets.size());
+    const size_t count = std::min<size_t>(table.tablets.size() - begin, 1 + random_.Below(3));
+    table_edit->tablets.push_back(MergeTablets(std::span(table.tablets).subspan(begin, count)).value());
+    return;
+  }
+  const std::string row = AnyRow();
+  auto halves = SplitTablet(table.tablets[table.TabletIndexOf(row)], row);
+  if (halves.ok()) table_edit->tablets = *std::move(halves);  // else the tablet begins there
+}
+
 Edit VersionHistory::Next() {
   Edit edit;
   edit.clock_mark = version_->clock_mark + static_cast<int64_t>(random_.Below(100));
@@ -165,7 +178,9 @@ Edit VersionHistory::Next() {
     TableEdit& table_edit = edit.tables.emplace_back();
     table_edit.table_id = table->definition->id;
     const uint64_t kind = random_.Below(20);
-    if (kind == 0) {
+    if (recuts_ && random_.OneIn(6)) {
+      Recut(*table, &table_edit);
+    } else if (kind == 0) {
       table_edit.drop = true;
     } else if (kind <= 2) {
       ChangeSchema(*table, &table_edit);

@@ -1,4 +1,5 @@
-// tests/support/manifest_history.h: random histories of a database's Version: schema changes, flushes, bulk loads, compactions, excisions.
+// tests/support/manifest_history.h: random histories of a database's Version: schema changes, flushes, bulk loads, compactions, excisions,
+// splits and merges of tablets.
 //
 // Every edit fits the version it is made for, and stacks come from manifest/stack_edits.h, as the engine makes them. The same seed gives
 // the same history.
@@ -29,7 +30,8 @@ TableEdit NewTable(std::shared_ptr<const TableDefinition> definition, const std:
 
 class VersionHistory {
  public:
-  explicit VersionHistory(uint64_t seed);
+  // Without `recuts` tablets stay as they were made.
+  explicit VersionHistory(uint64_t seed, bool recuts = true);
   const std::shared_ptr<const Version>& version() const { return version_; }
   // A random edit, already applied to version(). Ends the program if the edit does not fit: that is the engine's mistake.
   Edit Next();
@@ -44,7 +46,9 @@ class VersionHistory {
   void Flush(const TableState& table, Edit* edit, TableEdit* table_edit);
   void BulkLoad(const TableState& table, Edit* edit, TableEdit* table_edit);
   void Compact(const TableState& table, Edit* edit, TableEdit* table_edit);
+  void Recut(const TableState& table, TableEdit* table_edit);
 
+  const bool recuts_;
   Random random_;
   std::shared_ptr<const Version> version_;
   uint64_t next_file_number_ = 2;

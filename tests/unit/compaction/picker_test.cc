@@ -25,8 +25,8 @@ KeyRange ParseRange(const std::string& text) {
 }
 
 // "file 7 bytes=100 [rows=a..c] [keys=a..c] [cells=10] [tombstones=0] [row_tombstones=0] [family=1] [min=0] [max=0] [versions=1] [commit=0]
-// [same]": a reference, newest first. `same` is of the interval before it; a number that came before is the same file. Its first and last
-// row are those of the tablets that show it, or `keys`.
+// [same] [first=1]": a reference, newest first. `same` is of the interval before it, `first` where its own begins; a number that came
+// before is the same file. Its first and last row are those of the tablets that show it, or `keys`.
 class StackReader {
  public:
   SstableReference Read(const std::string& line, const KeyRange& tablet) {
@@ -58,7 +58,8 @@ class StackReader {
     }
     file->summary.last_row = std::max(file->summary.last_row, RowsIn(tablet).end);
     if (values.count("same") == 0) sequence_ -= 10;
-    return {file, values.count("rows") == 0 ? KeyRange::All() : ParseRange(values["rows"]), sequence_, sequence_ + 5};
+    const auto first = static_cast<uint64_t>(value("first", static_cast<int64_t>(sequence_)));
+    return {file, values.count("rows") == 0 ? KeyRange::All() : ParseRange(values["rows"]), first, sequence_ + 5};
   }
 
  private:

@@ -168,10 +168,6 @@ TEST_F(ApplyTest, RefusesWhatDoesNotFit) {
             }),
             "table 1: family \"other\" has the used id 1");
   EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
-              t->tablets.push_back({KeyRange::All(), {}});
-            }),
-            "table 1: it has no tablet that begins at \"\" and ends as the edit says");
-  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
               t->tablets.push_back({KeyRange{"m", "", true}, {{6, KeyRange{"m", "", true}, 1, 2}}});
             }),
             "table 1: file 6 is not known");
@@ -186,6 +182,45 @@ TEST_F(ApplyTest, RefusesWhatDoesNotFit) {
               t->tablets.push_back({KeyRange{"m", "", true}, {{5, KeyRange{"m", "", true}, 1, 2}}});
             }),
             "table 1: file 5 is described twice");
+}
+
+// Table 1 has the tablets up to m and from m on; `cut` are the ranges of an edit's tablets, "m-p" or "m-" each.
+TEST_F(ApplyTest, TabletsAreCutAnewWhereTheirRunsFit) {
+  const auto ranges = [](const std::string& text) {
+    std::vector<TabletEdit> tablets;
+    for (size_t at = 0; at < text.size();) {
+      const size_t space = std::min(text.find(' ', at), text.size());
+      const std::string word = text.substr(at, space - at);
+      const std::string end = word.substr(word.find('-') + 1);
+      tablets.push_back({KeyRange{word.substr(0, word.find('-')), end, end.empty()}, {}});
+      at = space + 1;
+    }
+    return tablets;
+  };
+  const auto after = [&](const std::string& cut) {
+    Edit edit;
+    edit.tables.push_back({.table_id = 1, .tablets = ranges(cut)});
+    const auto next = Apply(*version_, edit);
+    if (!next.ok()) return std::string("refused");
+    EXPECT_TRUE(CheckVersion(**next).ok()) << cut << CheckVersion(**next);
+    std::string text;
+    for (const Tablet& tablet : (*next)->tables.at(1)->tablets)
+      text += (text.empty() ? "" : " ") + tablet.range.start + "-" + tablet.range.end;
+    return text;
+  };
+  EXPECT_EQ(after("-m"), "-m m-");
+  EXPECT_EQ(after("-"), "-");
+  EXPECT_EQ(after("-c c-m"), "-c c-m m-");
+  EXPECT_EQ(after("m-p p-"), "-m m-p p-");
+  EXPECT_EQ(after("p- m-p"), "-m m-p p-");
+  EXPECT_EQ(after("-c c-p p-"), "-c c-p p-") << "a split and a merge at once";
+  EXPECT_EQ(after("-c c-m m-p p-"), "-c c-m m-p p-");
+  for (const char* cut :
+       {"-c", "c-m", "-p", "m-p", "p-", "-c d-m", "-m -m", "-c -m", "-m m-p q-", "-m m-m m-", "-d c-m", "- m-", "-m -", "x-y"}) {
+    EXPECT_EQ(after(cut), "refused") << cut;
+  }
+  version_ = std::make_shared<const Version>();
+  EXPECT_EQ(after("-"), "refused") << "no such table";
 }
 
 TEST_F(ApplyTest, IdsAreNotUsedAgain) {

@@ -29,7 +29,7 @@ std::unique_ptr<CrashFileSystem> WriteToday() {
   EXPECT_TRUE(files->CreateDirectory("/db").ok());
   const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version());
   EXPECT_TRUE(log.ok());
-  VersionHistory history(21);
+  VersionHistory history(21, /*recuts=*/false);
   for (int step = 0; step < 25; ++step) EXPECT_TRUE((*log)->Append(history.Next()).ok());
   EXPECT_TRUE((*log)->Close().ok());
   return files;
@@ -57,7 +57,7 @@ TEST(GoldenManifestTest, OpensAndDumpsAsItDid) {
   const auto recovered = ManifestLog::Recover(&files, "/db", true);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
   EXPECT_TRUE(recovered->closed);
-  VersionHistory history(21);
+  VersionHistory history(21, /*recuts=*/false);
   for (int step = 0; step < 25; ++step) history.Next();
   EXPECT_EQ(VersionText(*recovered->version), VersionText(*history.version()));
 }

@@ -27,7 +27,7 @@ class StackTest : public ::testing::Test {
   StackTest() {
     Edit edit;
     edit.tables.push_back(NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}}), {"h", "p"}));
-    edit.last_sequence = 1000;
+    edit.last_sequence = 2000;
     edit.next_file_number = 1000;
     edit.next_table_id = 2;
     edit.next_family_id = 2;
@@ -149,6 +149,75 @@ TEST_F(StackTest, ADropTakesJustWhatItNames) {
   EXPECT_TRUE(absl::IsFailedPrecondition(InstallDrop(table(), tablet.range, gone).status()));
 }
 
+TEST_F(StackTest, ASplitNarrowsAndLeavesOutWhatAHalfDoesNotShow) {
+  Flush(5, "a", "b", 1);
+  Flush(6, "a", "g", 11);
+  Flush(7, "d", "f", 21);
+  const auto halves = SplitTablet(table().tablets[0], "d");
+  ASSERT_TRUE(halves.ok());
+  EXPECT_EQ(Text(*halves),
+            "    tablet [\"\", \"d\")\n"
+            "      file 6 [\"a\", \"d\") sequences 11-15\n"
+            "      file 5 [\"a\", \"b\\x00\") sequences 1-5\n"
+            "    tablet [\"d\", \"h\")\n"
+            "      file 7 [\"d\", \"f\\x00\") sequences 21-25\n"
+            "      file 6 [\"d\", \"g\\x00\") sequences 11-15\n");
+  Take(*halves);
+  EXPECT_EQ(table().tablets.size(), 4u);
+  for (const char* row : {"h", "z"}) EXPECT_TRUE(absl::IsInvalidArgument(SplitTablet(table().tablets[1], row).status())) << row;
+  EXPECT_TRUE(absl::IsInvalidArgument(SplitTablet(table().tablets[1], "d").status())) << "a tablet without rows";
+  EXPECT_TRUE(SplitTablet(table().tablets[3], "z").ok());
+}
+
+TEST_F(StackTest, AMergeJoinsWhatASplitCut) {
+  Flush(5, "a", "z", 1);
+  Flush(6, "a", "z", 11);
+  const std::string before = VersionText(*version_);
+  Take(*SplitTablet(table().tablets[1], "k"));
+  Take(*SplitTablet(table().tablets[2], "m"));
+  EXPECT_EQ(table().tablets.size(), 5u);
+  const auto merged = MergeTablets(std::span(table().tablets).subspan(1, 3));
+  ASSERT_TRUE(merged.ok());
+  Take({*merged});
+  EXPECT_EQ(VersionText(*version_), before);
+  const auto all = MergeTablets(table().tablets);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(Text({*all}),
+            "    tablet [\"\", end)\n"
+            "      file 6 [\"a\", \"z\\x00\") sequences 11-15\n"
+            "      file 5 [\"a\", \"z\\x00\") sequences 1-5\n");
+  EXPECT_TRUE(absl::IsInvalidArgument(MergeTablets({}).status()));
+  const std::vector<Tablet> apart = {table().tablets[0], table().tablets[2]};
+  EXPECT_TRUE(absl::IsInvalidArgument(MergeTablets(apart).status()));
+  Take(Excise(table(), KeyRange{"g", "i", false}));
+  EXPECT_EQ(MergeTablets(std::span(table().tablets).first(2))->stack.size(), 4u) << "what does not touch stays apart";
+}
+
+// The left tablet was compacted into one file, the right one not: then their references form one group.
+TEST_F(StackTest, AMergePutsStacksSideBySide) {
+  for (uint64_t i = 0; i < 3; ++i) Flush(5 + i, "a", "k", 1 + 10 * i);
+  const Tablet left = table().tablets[0];
+  const std::vector<SstableReference> older(left.stack.begin() + 1, left.stack.end());
+  Take({*InstallCompaction(table(), left.range, older, TestFile(20, "a", "g"))}, {TestFile(20, "a", "g")});
+  Take({*MergeTablets(std::span(table().tablets).first(2))});
+  const Tablet& merged = table().tablets[0];
+  EXPECT_EQ(Text({EditOf(merged)}),
+            "    tablet [\"\", \"p\")\n"
+            "      file 7 [\"a\", \"k\\x00\") sequences 21-25\n"
+            "      file 20 [\"a\", \"g\\x00\") sequences 1-15\n"
+            "      file 6 [\"h\", \"k\\x00\") sequences 11-15\n"
+            "      file 5 [\"h\", \"k\\x00\") sequences 1-5\n");
+  const SstableFile output = TestFile(21, "a", "k");
+  for (size_t begin = 0; begin < 4; ++begin) {
+    for (size_t end = begin + 1; end <= 4; ++end) {
+      const std::vector<SstableReference> inputs(merged.stack.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 merged.stack.begin() + static_cast<std::ptrdiff_t>(end));
+      const bool whole_groups = (begin == 0 || begin == 1) && (end == 1 || end == 4) && begin < end;
+      EXPECT_EQ(InstallCompaction(table(), merged.range, inputs, output).ok(), whole_groups) << begin << " to " << end;
+    }
+  }
+}
+
 // For every row of a small row space, which files hold it, newest first: what the stacks must say.
 class RowModel {
  public:
@@ -206,17 +275,19 @@ SstableFile MergedFile(uint64_t number, const std::vector<SstableReference>& inp
 
 TEST_F(StackTest, RandomHistoriesKeepEveryRowsFilesInOrder) {
   int compaction_count = 0;
+  int split_count = 0;
+  int merge_count = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     Take(Excise(table(), KeyRange::All()));
     Random random(seed);
     RowModel model;
     uint64_t number = 10;
     const auto any_row = [&] { return std::string(1, static_cast<char>('a' + random.Below(10))) + (random.OneIn(2) ? "m" : ""); };
-    for (uint64_t step = 0; step < 40; ++step) {
+    for (uint64_t step = 0; step < 60; ++step) {
       std::string first = any_row();
       std::string last = any_row();
       if (last < first) std::swap(first, last);
-      const uint64_t kind = random.Below(10);
+      const uint64_t kind = random.Below(14);
       if (kind < 5) {
         const SstableFile file = TestFile(number++, first, last);
         Take(InstallFlush(table(), file, 20 * step + 1, 20 * step + 9), {file});
@@ -224,8 +295,18 @@ TEST_F(StackTest, RandomHistoriesKeepEveryRowsFilesInOrder) {
       } else if (kind < 7) {
         Take(Excise(table(), KeyRange{first, last, false}));
         model.Excise(KeyRange{first, last, false});
+      } else if (kind < 9) {
+        const Tablet& tablet = table().tablets[table().TabletIndexOf(first)];
+        if (tablet.range.start == first) continue;
+        ++split_count;
+        Take(*SplitTablet(tablet, first));
+      } else if (kind < 11) {
+        const size_t begin = random.Below(table().tablets.size());
+        const size_t count = std::min(table().tablets.size() - begin, 1 + random.Below(3));
+        if (count > 1) ++merge_count;
+        Take({*MergeTablets(std::span(table().tablets).subspan(begin, count))});
       } else {
-        const Tablet tablet = table().tablets[random.Below(3)];
+        const Tablet tablet = table().tablets[random.Below(table().tablets.size())];
         if (tablet.stack.empty()) continue;
         const auto begin = tablet.stack.begin() + static_cast<std::ptrdiff_t>(random.Below(tablet.stack.size()));
         const auto end = begin + 1 + static_cast<std::ptrdiff_t>(random.Below(static_cast<uint64_t>(tablet.stack.end() - begin)));
@@ -250,7 +331,46 @@ TEST_F(StackTest, RandomHistoriesKeepEveryRowsFilesInOrder) {
       ASSERT_EQ(model.Compare(table()), "") << "seed " << seed << " step " << step << "\n" << VersionText(*version_);
     }
   }
-  EXPECT_GT(compaction_count, 200);
+  EXPECT_GT(compaction_count, 150);
+  EXPECT_GT(split_count, 200);
+  EXPECT_GT(merge_count, 150);
+}
+
+// Splits at every row of random stacks, each merged back.
+TEST_F(StackTest, WhatIsSplitAtAnyRowAndMergedShowsTheSame) {
+  int joined_count = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Take(Excise(table(), KeyRange::All()));
+    Take({*MergeTablets(table().tablets)});
+    Random random(seed);
+    RowModel model;
+    for (uint64_t step = 0; step < 1 + random.Below(8); ++step) {
+      std::string first(1, static_cast<char>('a' + random.Below(10)));
+      std::string last(1, static_cast<char>('a' + random.Below(10)));
+      if (last < first) std::swap(first, last);
+      if (random.OneIn(4)) {
+        Take(Excise(table(), KeyRange{first, last, false}));
+        model.Excise(KeyRange{first, last, false});
+      } else {
+        Flush(10 + step, first, last, 1 + 10 * step);
+        model.Flush(TestFile(10 + step, first, last));
+      }
+    }
+    const std::shared_ptr<const Version> before = version_;
+    for (char letter = 'a'; letter <= 'k'; ++letter) {
+      for (const char* tail : {"", "m"}) {
+        const std::string row = std::string(1, letter) + tail;
+        version_ = before;
+        Take(*SplitTablet(table().tablets[0], row));
+        ASSERT_EQ(model.Compare(table()), "") << "seed " << seed << " split at " << row << "\n" << VersionText(*version_);
+        Take({*MergeTablets(table().tablets)});
+        ASSERT_EQ(model.Compare(table()), "") << "seed " << seed << " merged at " << row << "\n" << VersionText(*version_);
+        EXPECT_LE(table().tablets[0].stack.size(), before->tables.at(1)->tablets[0].stack.size());
+        joined_count += static_cast<int>(table().tablets[0].stack.size());
+      }
+    }
+  }
+  EXPECT_GT(joined_count, 1000);
 }
 
 }  // namespace
