@@ -19,7 +19,7 @@ inline namespace v0 {
 
 // What one read did so far. Source: google.bigtable.v2.ReadIterationStats for the first four.
 struct ReadStats {
-  uint64_t rows_seen = 0;      // with a live cell, before the filter
+  uint64_t rows_seen = 0;      // with a live cell, before the filter; not where it was known that none could pass, as for other families
   uint64_t rows_returned = 0;  // a row in pieces counts once
   uint64_t cells_seen = 0;
   uint64_t cells_returned = 0;

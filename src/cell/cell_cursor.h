@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "cell/cell.h"
 #include "cell/family_list.h"
+#include "cell/timestamp_span.h"
 
 namespace stele::internal {
 
@@ -44,6 +45,8 @@ struct CursorOptions {
   bool fill_cache = true;
   // Of each column only the newest version this source has is asked for: the others may be left out, and asked for with ReadHistory.
   bool latest_only = false;
+  // By this source's rank; empty: all. Versions outside of their family's span may be left out, tombstones may not.
+  std::vector<TimestampSpan> spans;
   CursorStats* stats = nullptr;  // may be null; outlives the cursor
 };
 

@@ -49,15 +49,12 @@ absl::Status FilterProgram::AddStages(const FilterNode& node, const FamilyList& 
       AddColumns(std::move(range), family.has_value());
       return absl::OkStatus();
     }
-    case FilterKind::kTimestampRange: {
-      Stage stage{.kind = StageKind::kTimestamps, .start = node.timestamps.start.micros()};
-      if (node.timestamps.end.has_value()) stage.end = node.timestamps.end->micros();
-      may_pass_ = may_pass_ && !(stage.end.has_value() && *stage.end <= stage.start);
-      AddStage(std::move(stage));
+    case FilterKind::kTimestampRange:
+      AddTimestamps(node);
       return absl::OkStatus();
-    }
     case FilterKind::kLatest:
       AddCount(StageKind::kLatest, node.count);
+      counts_versions_ = true;
       return absl::OkStatus();
     case FilterKind::kCellsRowLimit:
       AddCount(StageKind::kRowLimit, node.count);
@@ -72,6 +69,20 @@ void FilterProgram::AddStage(Stage stage) {
   stage.may_skip = !has_row_limit_;
   knows_columns_ |= stage.kind == StageKind::kLatest || stage.kind == StageKind::kTimestamps;
   stages_.push_back(std::move(stage));
+}
+
+// A limit on versions counts the newer ones, so these are needed from there on; one on a row's cells counts all.
+void FilterProgram::AddTimestamps(const FilterNode& node) {
+  Stage stage{.kind = StageKind::kTimestamps, .start = node.timestamps.start.micros()};
+  if (node.timestamps.end.has_value()) stage.end = node.timestamps.end->micros();
+  TimestampSpan span{.least = stage.start};
+  may_pass_ = may_pass_ && !(stage.end.has_value() && *stage.end <= stage.start);
+  if (may_pass_ && stage.end.has_value()) span.greatest = *stage.end - 1;
+  if (!has_row_limit_) timestamps_.least = std::max(timestamps_.least, span.least);
+  if (!has_row_limit_ && !counts_versions_) timestamps_.greatest = std::min(timestamps_.greatest, span.greatest);
+  passing_ = {std::max(passing_.least, span.least), std::min(passing_.greatest, span.greatest)};
+  may_pass_ = may_pass_ && !passing_.IsEmpty();
+  AddStage(std::move(stage));
 }
 
 void FilterProgram::AddColumns(Columns columns, bool is_known) {

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "cell/cell.h"
 #include "cell/family_list.h"
+#include "cell/timestamp_span.h"
 #include "stele/filter.h"
 
 namespace stele::internal {
@@ -29,6 +30,8 @@ class FilterProgram {
   const std::vector<bool>& wanted_families() const { return wanted_families_; }
   // False: no cell of any row can pass.
   bool may_pass() const { return may_pass_; }
+  // Versions outside of it can neither pass nor change what does, whatever a source leaves out of them.
+  const TimestampSpan& timestamps() const { return timestamps_; }
   // Of each column only the newest version is looked at.
   bool latest_only() const;
   bool passes_all() const { return may_pass_ && stages_.empty(); }
@@ -78,6 +81,7 @@ class FilterProgram {
 
   absl::Status AddStages(const FilterNode& node, const FamilyList& families);
   void AddStage(Stage stage);
+  void AddTimestamps(const FilterNode& node);
   void AddColumns(Columns columns, bool is_known);
   void AddCount(StageKind kind, int count_limit);
   void Finish(size_t family_count);
@@ -92,9 +96,12 @@ class FilterProgram {
   std::vector<bool> wanted_families_;
   bool may_pass_ = true;
   bool has_row_limit_ = false;
+  bool counts_versions_ = false;
   bool knows_columns_ = false;  // a stage looks at more than one cell of a column
-  Columns entry_;               // what no cell outside of can pass or be counted
-  Columns bounds_;              // what no cell outside of can pass
+  TimestampSpan timestamps_;
+  TimestampSpan passing_;  // what no cell outside of can pass
+  Columns entry_;          // what no cell outside of can pass or be counted
+  Columns bounds_;         // what no cell outside of can pass
 
   // Of the row that is being read.
   uint32_t column_family_ = kRowRank;  // kRowRank: none yet

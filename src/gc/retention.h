@@ -34,6 +34,12 @@ class Retention {
     }
     return false;
   }
+  // No version before it is kept, whatever its rank. A lower bound: nested rules say nothing.
+  int64_t OldestKept(int64_t now) const {
+    int64_t oldest_kept;
+    const bool is_known = form_ == Form::kEither && limits_.age_micros != kAnyAge;
+    return is_known && !__builtin_sub_overflow(now, limits_.age_micros, &oldest_kept) ? oldest_kept : std::numeric_limits<int64_t>::min();
+  }
   // Does the rule look at ranks at all? (Then ranged deletes are sealed: engine rule 8.)
   bool CountsVersions() const { return counts_versions_; }
   bool KeepsEverything() const { return form_ == Form::kKeep; }

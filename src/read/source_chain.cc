@@ -22,11 +22,47 @@ FamilyMap WantedMap(const TableView& table, const std::vector<uint32_t>& source_
 }
 
 CursorOptions SourceOptions(const ChainOptions& options, FamilyMap families) {
-  return {.direction = options.direction,
-          .families = std::move(families),
-          .fill_cache = options.fill_cache,
-          .latest_only = options.latest_only,
-          .stats = options.stats};
+  CursorOptions source{.direction = options.direction,
+                       .families = std::move(families),
+                       .fill_cache = options.fill_cache,
+                       .latest_only = options.latest_only,
+                       .stats = options.stats};
+  if (options.spans.empty()) return source;
+  source.spans.resize(source.families.size());
+  for (size_t rank = 1; rank < source.families.size(); ++rank) {
+    if (source.families[rank] != kSkippedFamily) source.spans[rank] = options.spans[source.families[rank] - 1];
+  }
+  return source;
+}
+
+// Of the file's families those that the statistics do not rule out: tombstones are needed whatever the cells are (engine rule 12).
+std::vector<bool> NeededFamilies(const TableView& table, const SstableSummary& summary, const ChainOptions& options) {
+  const FamilyList& families = table.definition().families;
+  std::vector<bool> needed(families.size(), false);
+  for (const FamilySummary& family : summary.families) {
+    const std::optional<uint32_t> rank = families.RankOfId(family.family_id);
+    if (!rank.has_value() || (!options.wanted_families.empty() && !options.wanted_families[*rank - 1])) continue;
+    const bool has_versions =
+        family.cells != 0 && (options.spans.empty() || options.spans[*rank - 1].Meets(family.timestamp_min, family.timestamp_max));
+    needed[*rank - 1] = has_versions || family.tombstones != 0;
+  }
+  return needed;
+}
+
+// Which versions a read can need of each family; empty: all. A rule that counts versions counts those newer than what is asked for, too;
+// older ones change no rank that matters.
+std::vector<TimestampSpan> SpansOf(const TableDefinition& definition, const TimestampSpan& asked, bool apply_gc, int64_t now) {
+  std::vector<TimestampSpan> spans;
+  for (size_t i = 0; i < definition.families.size(); ++i) {
+    const Retention& retention = definition.retentions[i];
+    TimestampSpan span = asked;
+    if (apply_gc && retention.CountsVersions()) span.greatest = TimestampSpan().greatest;
+    if (apply_gc) span.least = std::max(span.least, retention.OldestKept(now));
+    if (span.IsAll()) continue;
+    spans.resize(definition.families.size());
+    spans[i] = span;
+  }
+  return spans;
 }
 
 // Null when the reference has nothing for the rows asked for.
@@ -34,6 +70,11 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table
                                                           const ChainOptions& options, std::optional<uint64_t>* row_hash) {
   const KeyRange& range = reference.reference.range;
   if (options.only_row && !range.Contains(*options.only_row)) return nullptr;
+  std::vector<bool> needed = options.wanted_families;
+  if (const SstableSummary& summary = reference.reference.file->summary; !needed.empty() || !options.spans.empty()) {
+    needed = NeededFamilies(table, summary, options);
+    if (summary.row_tombstones == 0 && std::find(needed.begin(), needed.end(), true) == needed.end()) return nullptr;
+  }
   if (reference.file->reader() == nullptr) return reference.file->open_status();
   const SstableReader& reader = *reference.file->reader();
   if (options.only_row) {
@@ -42,8 +83,7 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table
     if (!row_hash->has_value()) *row_hash = RowHash(*options.only_row);
     if (!reader.MayContainRow(**row_hash)) return nullptr;
   }
-  std::unique_ptr<CellCursor> cursor =
-      reader.NewCursor(SourceOptions(options, WantedMap(table, reader.family_ids(), options.wanted_families)));
+  std::unique_ptr<CellCursor> cursor = reader.NewCursor(SourceOptions(options, WantedMap(table, reader.family_ids(), needed)));
   if (!reference.narrowed || options.only_row) return cursor;
   return NewBoundedCursor(std::move(cursor), options.direction, range.start,
                           range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end));
@@ -100,6 +140,7 @@ ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterPro
   const std::vector<bool>& wanted = program.wanted_families();
   if (std::find(wanted.begin(), wanted.end(), false) != wanted.end()) options.wanted_families = wanted;
   options.latest_only = program.latest_only();
+  options.spans = SpansOf(definition, program.timestamps(), apply_gc, now);
   options.retention = RetentionPolicy{.now = now, .drop_tombstones = true};
   if (apply_gc) options.retention->rules = definition.retentions;
   return options;

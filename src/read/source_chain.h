@@ -29,6 +29,8 @@ struct ChainOptions {
   CursorStats* stats = nullptr;
   // By family rank - 1: families whose cells are wanted; empty: all.
   std::vector<bool> wanted_families;
+  // By family rank - 1; empty: all. Versions outside of their family's span may be missing (engine rule 12).
+  std::vector<TimestampSpan> spans;
   // Set: only this row will be asked for, so that sources without it are left out by their blooms.
   std::optional<std::string_view> only_row;
   // Not set: tombstones and condemned versions are handed out too, as a source would.

@@ -63,6 +63,8 @@ class SstableIndex {
   GroupReference group(size_t group_index) const;
   std::string_view last_row(size_t group_index) const;
   bool continues_row(size_t group_index) const { return slots_[group_index].continues_row != 0; }
+  // The group's last row goes on in the next.
+  bool is_continued(size_t group_index) const { return group_index + 1 < group_count() && continues_row(group_index + 1); }
   // The first group whose last row is >= row: where the row begins, if it is there. group_count() when there is none.
   size_t LowerBound(std::string_view row) const;
   // The first group whose last row is > row.

@@ -18,6 +18,20 @@ bool RowGroup::HasRow(uint32_t row, const FamilyMap& families) const {
   });
 }
 
+size_t RowGroup::CountUnits(const FamilyMap& families) const {
+  return static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [&](const Unit& unit) {
+    return unit.rank_first == kRowRank || IsAnyWanted(families, unit.rank_first, unit.rank_last);
+  }));
+}
+
+void RowGroup::NarrowToUnits(uint32_t row, const FamilyMap& families, uint32_t* begin, uint32_t* end) const {
+  for (const Unit& unit : units_) {
+    if (row < unit.row_first || row >= unit.row_end || !IsAnyWanted(families, unit.rank_first, unit.rank_last)) continue;
+    *begin = std::max(*begin, unit.row_first);
+    *end = std::min(*end, unit.row_end);
+  }
+}
+
 bool RowGroup::AddUnit(size_t unit, const UnitReference& reference, uint32_t row_count, std::string_view raw) {
   if (unit == 0 ? !keys_.ReadFrom(raw) || keys_.row_count() != row_count : !AddFamilyPages(reference, raw)) return false;
   units_[unit].is_loaded = true;

@@ -32,6 +32,10 @@ class RowGroup final : public CachedBlock {
   bool has_unit(size_t unit) const { return units_[unit].is_loaded; }
   // Of every unit of families that `families` does not skip and that covers the row it is known that it is loaded.
   bool HasRow(uint32_t row, const FamilyMap& families) const;
+  // Narrows [begin, end), rows around `row`, to those that have all their units of wanted families in common with it, loaded or not.
+  void NarrowToUnits(uint32_t row, const FamilyMap& families, uint32_t* begin, uint32_t* end) const;
+  // Units that hold keys or a family that is not skipped.
+  size_t CountUnits(const FamilyMap& families) const;
   bool has_all_units() const { return missing_unit_count_ == 0; }
   size_t memory_bytes() const override { return memory_bytes_; }
 

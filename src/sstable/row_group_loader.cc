@@ -13,16 +13,20 @@ constexpr uint64_t kReadWholeMax = 64 << 10;  // if it is no larger than this
 
 }  // namespace
 
-RowGroupLoader::RowGroupLoader(const OpenSstable& table, const OpenSection& section, const FamilyMap& families, bool fill_cache,
-                               CursorStats* stats)
-    : table_(table), section_(section), families_(families), fill_cache_(fill_cache), stats_(stats) {}
+RowGroupLoader::RowGroupLoader(const OpenSstable& table, const OpenSection& section, const CursorOptions& options)
+    : table_(table), section_(section), options_(options), stats_(options.stats) {}
 
 bool RowGroupLoader::IsWanted(const UnitReference& unit) const {
   if (unit.is_keys()) return true;
-  return IsAnyWanted(families_, unit.rank_first, unit.rank_last);
+  const FamilyMap& families = options_.families;
+  if (options_.spans.empty() || unit.has_tombstones) return IsAnyWanted(families, unit.rank_first, unit.rank_last);
+  for (size_t rank = unit.rank_first; unit.has_cells && rank <= unit.rank_last && rank < families.size(); ++rank) {
+    if (families[rank] != kSkippedFamily && options_.spans[rank].Meets(unit.timestamp_min, unit.timestamp_max)) return true;
+  }
+  return false;
 }
 
-bool RowGroupLoader::HasWantedFamily(const GroupReference& group) const {
+bool RowGroupLoader::HasWantedCells(const GroupReference& group) const {
   return std::any_of(group.units.begin() + 1, group.units.end(), [this](const UnitReference& unit) { return IsWanted(unit); });
 }
 
@@ -59,7 +63,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t grou
   NoteStep(group_index);
   GroupPointer group = part != nullptr ? std::move(part) : FindCached(group_index);
   if (group != nullptr && group->has_all_units()) {
-    CountPages(group->pages().size() + 1);
+    CountPages(group->CountUnits(options_.families));
     return group;
   }
   const GroupReference reference = section_.index.group(group_index);
@@ -70,7 +74,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t grou
     if (group == nullptr || !group->has_unit(unit)) missing.push_back(unit);
   }
   STELE_ASSIGN_OR_RETURN(GroupPointer grown, Grow(group_index, reference, missing, group));
-  if (grown != group && table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, CacheKey(group_index), grown);
+  if (grown != group && table_.cache != nullptr && options_.fill_cache) table_.cache->Insert(table_.cache_id, CacheKey(group_index), grown);
   return grown;
 }
 
@@ -83,7 +87,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
   if (cached != nullptr) {
     *row = cached->keys().LowerBound(bound);
     if (direction == Direction::kReverse && *row == 0) return cached;  // it is in the group before
-    if (cached->HasRow(direction == Direction::kReverse ? *row - 1 : *row, families_)) {
+    if (cached->HasRow(direction == Direction::kReverse ? *row - 1 : *row, options_.families)) {
       CountPages(1);
       return cached;
     }
@@ -97,13 +101,15 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
   if (direction == Direction::kReverse && *row == 0) return group;  // it is in the group before
   const uint32_t wanted = direction == Direction::kReverse ? *row - 1 : *row;
   MissingUnits missing;
-  for (size_t unit = 1; unit < reference.units.size(); ++unit) {
+  const bool goes_on = wanted + 1 == reference.row_count && section_.index.is_continued(group_index);
+  for (size_t unit = 1; !goes_on && unit < reference.units.size(); ++unit) {
     if (!reference.units[unit].covers(wanted) || !IsWanted(reference.units[unit])) continue;
     CountPages(1);
     if (!group->has_unit(unit)) missing.push_back(unit);
   }
   STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, missing, group));
-  if (group != cached && table_.cache != nullptr && fill_cache_) table_.cache->Insert(table_.cache_id, CacheKey(group_index), group);
+  if (group != cached && table_.cache != nullptr && options_.fill_cache)
+    table_.cache->Insert(table_.cache_id, CacheKey(group_index), group);
   return group;
 }
 
@@ -168,6 +174,7 @@ RowGroupLoader::Stretch RowGroupLoader::StretchAhead(size_t group_index, Stretch
     group_index += is_reverse_ ? size_t{0} - 1 : 1;
     const GroupReference next = section_.index.group(group_index);
     if (is_reverse_ ? next.end_offset() != stretch.begin : next.offset() != stretch.end) break;
+    if (!WantsMuchOf(next)) break;
     const Stretch longer{std::min(stretch.begin, next.offset()), std::max(stretch.end, next.end_offset())};
     if (longer.bytes() > kReadAheadMax) break;
     stretch = longer;

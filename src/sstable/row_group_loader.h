@@ -25,19 +25,20 @@ namespace stele::internal {
 
 class RowGroupLoader {
  public:
-  // `table` and `section` outlive the loader. Wanted are the families that `families` does not skip.
-  RowGroupLoader(const OpenSstable& table, const OpenSection& section, const FamilyMap& families, bool fill_cache, CursorStats* stats);
+  // All outlive the loader. Wanted are the families that the options do not skip, and of them what their spans do not rule out.
+  RowGroupLoader(const OpenSstable& table, const OpenSection& section, const CursorOptions& options);
 
   using GroupPointer = std::shared_ptr<const RowGroup>;
   // With every unit of a wanted family. `part`, if any, is what the caller has of the group; the answer shares its memory.
   absl::StatusOr<GroupPointer> LoadAll(size_t group_index, GroupPointer part = nullptr);
   // With the units of wanted families that cover one row: forward the first >= bound (the group has one), in reverse the last below it;
-  // with none, when there is no such row. `*row` is that row; in reverse the one after it.
+  // with none, when there is no such row, or when it goes on in the next group and may be entered there. `*row` is that row; in reverse the
+  // one after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound, Direction direction, uint32_t* row);
-  // Keys, or a family wanted.
+  // Keys, or a family with versions or tombstones wanted.
   bool IsWanted(const UnitReference& unit) const;
-  // The group may hold cells of a wanted family.
-  bool HasWantedFamily(const GroupReference& group) const;
+  // The group may hold cells that are wanted.
+  bool HasWantedCells(const GroupReference& group) const;
 
  private:
   using MissingUnits = absl::InlinedVector<size_t, 8>;
@@ -65,8 +66,7 @@ class RowGroupLoader {
 
   const OpenSstable& table_;
   const OpenSection& section_;
-  const FamilyMap& families_;
-  const bool fill_cache_;
+  const CursorOptions& options_;
   CursorStats* const stats_;
   Buffer window_memory_;  // begins with the bytes read last, those of window_
   Stretch window_;

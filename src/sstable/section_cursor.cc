@@ -6,13 +6,26 @@
 
 namespace stele::internal {
 
+namespace {
+
+// What no row tombstone needs, and a restriction may make needless.
+bool MayPassOver(const OpenSstable& table, const OpenSection& section, const CursorOptions& options) {
+  if (section.number == 0 && table.footer.summary.row_tombstones != 0) return false;
+  const auto is_skipped = [&](uint32_t rank) { return rank >= options.families.size() || options.families[rank] == kSkippedFamily; };
+  const std::vector<uint32_t>& ranks = section.reference->ranks;
+  return !options.spans.empty() || std::any_of(ranks.begin(), ranks.end(), is_skipped);
+}
+
+}  // namespace
+
 SectionCursor::SectionCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const OpenSection& section,
                              const CursorOptions& options)
     : owner_(std::move(owner)),
       table_(table),
       section_(section),
       options_(options),
-      loader_(table, section, options_.families, options.fill_cache, options.stats) {}
+      loader_(table, section, options_),
+      may_pass_over_(MayPassOver(table, section, options_)) {}
 
 bool SectionCursor::Fail(absl::Status status) {
   status_ = std::move(status);
@@ -22,6 +35,16 @@ bool SectionCursor::Fail(absl::Status status) {
 bool SectionCursor::AtEnd() {
   is_positioned_ = false;
   return false;
+}
+
+bool SectionCursor::IsPassedOver(size_t group_index) const {
+  if (!may_pass_over_ || section_.index.continues_row(group_index) || section_.index.is_continued(group_index)) return false;
+  return !loader_.HasWantedCells(section_.index.group(group_index));
+}
+
+size_t SectionCursor::SkipGroups(size_t group_index) const {
+  while (group_index < section_.index.group_count() && IsPassedOver(group_index)) ++group_index;
+  return group_index;
 }
 
 bool SectionCursor::LoadGroup(size_t group_index) {
@@ -59,6 +82,8 @@ void SectionCursor::SetStripe(uint32_t row) {
     stripe_begin_ = std::max(stripe_begin_, page.row_first());
     stripe_end_ = std::min(stripe_end_, page.row_end());
   }
+  // A unit that the statistics rule out has no pages here, and the next one of its families may.
+  if (!options_.spans.empty()) group_->NarrowToUnits(row, options_.families, &stripe_begin_, &stripe_end_);
 }
 
 // The row's pages are not looked for before its cells are: who only wants to know where the next row is pays nothing.
@@ -85,6 +110,9 @@ bool SectionCursor::EnterRow(uint32_t row) {
 }
 
 bool SectionCursor::EnterLastRowOf(size_t group_index) {
+  for (; IsPassedOver(group_index); --group_index) {
+    if (group_index == 0) return AtEnd();
+  }
   if (!LoadGroup(group_index)) return false;
   return EnterRow(group_->row_count() - 1);
 }
@@ -94,7 +122,8 @@ bool SectionCursor::SeekToEdge() {
   const size_t group_count = section_.index.group_count();
   if (group_count == 0) return AtEnd();
   if (!is_forward()) return EnterLastRowOf(group_count - 1);
-  return LoadGroup(0) && EnterRow(0);
+  const size_t first = SkipGroups(0);
+  return first == group_count ? AtEnd() : LoadGroup(first) && EnterRow(0);
 }
 
 bool SectionCursor::SeekRow(std::string_view bound) {
@@ -112,8 +141,9 @@ bool SectionCursor::SeekRow(std::string_view bound) {
     SetGroup(*std::move(group), group_index, false);
   }
   if (!is_forward() && row == 0) return group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
-  if (!is_group_whole_) SetStripe(is_forward() ? row : row - 1);
-  return EnterRow(is_forward() ? row : row - 1);  // there is one: the group's last row is not below the bound
+  const uint32_t found = is_forward() ? row : row - 1;  // there is one: the group's last row is not below the bound
+  if (!is_group_whole_ && !RowGoesOn(found)) SetStripe(found);
+  return EnterRow(found);
 }
 
 bool SectionCursor::NextRow() {
@@ -130,6 +160,7 @@ bool SectionCursor::NextRowForward() {
     next = section_.index.UpperBound(row_key_);
     if (next < group_count && section_.index.continues_row(next)) row = 1;  // row 0 is the rest of this one
   }
+  if (row == 0) next = SkipGroups(next);
   if (next == group_count) return AtEnd();
   if (!LoadGroup(next)) return false;
   return BeginRow(row);
@@ -144,10 +175,7 @@ bool SectionCursor::NextRowReverse() {
   return group_index_ == 0 ? AtEnd() : EnterLastRowOf(group_index_ - 1);
 }
 
-bool SectionCursor::RowGoesOn() const {
-  return row_ + 1 == group_->row_count() && group_index_ + 1 < section_.index.group_count() &&
-         section_.index.continues_row(group_index_ + 1);
-}
+bool SectionCursor::RowGoesOn(uint32_t row) const { return row + 1 == group_->row_count() && section_.index.is_continued(group_index_); }
 
 bool SectionCursor::ContinueIn(size_t group_index) {
   if (home_group_ == nullptr) {
@@ -167,7 +195,7 @@ bool SectionCursor::ContinueIn(size_t group_index) {
 bool SectionCursor::FollowRow() {
   for (size_t next = group_index_ + 1; next < section_.index.group_count() && section_.index.continues_row(next); ++next) {
     const GroupReference group = section_.index.group(next);
-    if (loader_.HasWantedFamily(group)) return ContinueIn(next);
+    if (loader_.HasWantedCells(group)) return ContinueIn(next);
     if (group.row_count > 1) break;
   }
   return false;
@@ -198,10 +226,16 @@ bool SectionCursor::ReadCells(std::vector<Cell>* cells) {
       cell_end_ = page.row_begin(row_ + 1);
     } else if (cells->size() > count_before) {
       return true;
-    } else if (!RowGoesOn() || !FollowRow() || !EnterStripe()) {
+    } else if (!RowGoesOn(row_) || !FollowRow() || !EnterStripe()) {
       return false;
     }
   }
+}
+
+// Not worth it but for what would have to be read.
+bool SectionCursor::IsLeftOut(const FamilyPage& page, uint32_t index) const {
+  return !options_.spans.empty() && page.kind(index) == StoredKind::kSetLarge &&
+         !options_.spans[page.rank()].Contains(page.timestamp(index));
 }
 
 bool SectionCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full) {
@@ -214,6 +248,10 @@ bool SectionCursor::FillCells(size_t count_max, std::vector<Cell>* cells, bool* 
     cell_ = end;
   } else {
     while (cell_ < end && !*is_batch_full) {
+      if (IsLeftOut(*wanted.page, cell_)) {
+        ++cell_;
+        continue;
+      }
       Cell& cell = cells->emplace_back();
       cell.family = wanted.rank;
       if (!FillCell(*wanted.page, cell_++, &cell, is_batch_full)) return false;
@@ -252,7 +290,7 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
 }
 
 void SectionCursor::SkipTo(uint32_t family, std::string_view qualifier) {
-  if (!is_positioned_ || !EnterStripe()) return;
+  if (!is_positioned_) return;
   const FamilyMap& map = options_.families;
   uint32_t rank = 1;
   while (rank < map.size() && (map[rank] == kSkippedFamily || map[rank] < family)) ++rank;
@@ -297,10 +335,11 @@ size_t SectionCursor::GroupOfColumn(const Cell& column) const {
 }
 
 void SectionCursor::MoveToColumn(const Cell& column) {
-  if (RowGoesOn()) {
+  if (RowGoesOn(row_)) {
     const size_t group_index = GroupOfColumn(column);
-    if (group_index != group_index_ && (!ContinueIn(group_index) || !EnterStripe())) return;
+    if (group_index != group_index_ && !ContinueIn(group_index)) return;
   }
+  if (!EnterStripe()) return;
   if (cell_ < cell_end_ && wanted_[page_next_ - 1].page->rank() < column.family) cell_ = cell_end_;
   if (cell_ == cell_end_) {
     while (page_next_ < wanted_.size() && wanted_[page_next_].page->rank() < column.family) ++page_next_;

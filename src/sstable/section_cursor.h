@@ -46,6 +46,10 @@ class SectionCursor final : public CellCursor {
   bool Fail(absl::Status status);
   bool AtEnd();
   bool LoadGroup(size_t group_index);
+  // The group and its neighbours need not be looked at: no row goes on over its bounds, and the index says that nothing in it is wanted.
+  bool IsPassedOver(size_t group_index) const;
+  // The first group from this one on that is not passed over.
+  size_t SkipGroups(size_t group_index) const;
   void SetGroup(GroupPointer group, size_t group_index, bool is_whole);
   // To a row of the loaded group; a row that began in an earlier group is taken up there.
   bool EnterRow(uint32_t row);
@@ -55,10 +59,12 @@ class SectionCursor final : public CellCursor {
   void SetStripe(uint32_t row);
   bool NextRowForward();
   bool NextRowReverse();
-  bool RowGoesOn() const;
+  // A row of group_, in the groups after it.
+  bool RowGoesOn(uint32_t row) const;
   bool ContinueIn(size_t group_index);
   // To the next group that may have cells of the row; false when there is none, and on failure.
   bool FollowRow();
+  bool IsLeftOut(const FamilyPage& page, uint32_t index) const;
   bool FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full);
   bool FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large);
   // These take the file's own ranks.
@@ -71,6 +77,7 @@ class SectionCursor final : public CellCursor {
   const OpenSection& section_;
   const CursorOptions options_;
   RowGroupLoader loader_;
+  const bool may_pass_over_;
   absl::Status status_;
   bool is_positioned_ = false;
 

@@ -94,8 +94,10 @@ void AppendGroupText(const GroupReference& group, size_t group_index, std::strin
 }
 
 absl::Status AppendGroups(const OpenSstable& table, const OpenSection& section, bool cells, std::string* out) {
-  const FamilyMap all(table.footer.family_ids.size() + 1, 1);
-  RowGroupLoader loader(table, section, all, /*fill_cache=*/false, nullptr);
+  CursorOptions options;
+  options.families.assign(table.footer.family_ids.size() + 1, 1);
+  options.fill_cache = false;
+  RowGroupLoader loader(table, section, options);
   for (size_t i = 0; i < section.index.group_count(); ++i) {
     const GroupReference reference = section.index.group(i);
     AppendGroupText(reference, i, out);

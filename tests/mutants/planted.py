@@ -408,6 +408,48 @@ plant(
     ("an SSTable is referenced before it is synced", "STELE_RETURN_IF_ERROR(file_->Sync());", ""),
 )
 
+SKIPPING = ["unit_read --gtest_filter=SkippingTest.*:SourceChainTest.*"]
+plant(
+    "skipping", SKIPPING, "src/read/source_chain.cc",
+    ("a file's tombstones are ruled out with its cells (rule 12)", "has_versions || family.tombstones != 0;", "has_versions;"),
+    ("a file is left out with its tombstones of rows (rule 12)", "if (summary.row_tombstones == 0 && ", "if ("),
+    ("newer versions are not counted", "if (apply_gc && retention.CountsVersions()) span.greatest = TimestampSpan().greatest;", ""),
+)
+plant(
+    "skipping", SKIPPING, "src/gc/retention.h",
+    ("an age alone condemns where the rank has to as well", "form_ == Form::kEither && limits_.age_micros != kAnyAge;",
+     "limits_.age_micros != kAnyAge;"),
+)
+plant(
+    "skipping", SKIPPING, "src/filter/program.cc",
+    ("a limit on versions does not count newer ones", "if (!has_row_limit_ && !counts_versions_) timestamps_", "if (!has_row_limit_) timestamps_"),
+    ("a limit on the row's cells does not count older ones", "if (!has_row_limit_) timestamps_.least", "timestamps_.least"),
+)
+plant(
+    "skipping", SKIPPING, "src/sstable/row_group_loader.cc",
+    ("a unit's tombstones are skipped with its cells (rule 12)", "if (options_.spans.empty() || unit.has_tombstones) return",
+     "if (options_.spans.empty()) return"),
+)
+plant(
+    "skipping", SKIPPING, "src/sstable/section_cursor.cc",
+    ("a unit that was skipped hides the next of its family", "if (!options_.spans.empty()) group_->NarrowToUnits", "if (false) group_->NarrowToUnits"),
+    ("tombstones of rows are passed over", "if (section.number == 0 && table.footer.summary.row_tombstones != 0) return false;", ""),
+    ("the beginning of a row that goes on is passed over", "|| section_.index.is_continued(group_index)) return false;", ") return false;"),
+)
+plant(
+    "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/sstable/section_cursor.cc",
+    ("row groups without anything wanted are read", "if (!may_pass_over_ ||", "if (true ||"),
+    ("a column of a giant row costs the row's beginning", "if (!is_positioned_) return;\n  const FamilyMap", "if (!is_positioned_ || !EnterStripe()) return;\n  const FamilyMap"),
+)
+plant(
+    "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/sstable/row_group_loader.cc",
+    ("units are read whatever their timestamps", "options_.spans[rank].Meets(unit.timestamp_min, unit.timestamp_max)) return true;", "true) return true;"),
+)
+plant(
+    "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/read/source_chain.cc",
+    ("files are read whatever their timestamps", "options.spans[*rank - 1].Meets(family.timestamp_min, family.timestamp_max)", "true"),
+)
+
 MODEL = ["model_test --gtest_filter=*AnswersAsTheReference"]
 plant(
     "model", MODEL, "src/db/jobs.cc",

@@ -34,12 +34,12 @@ void SetReadPoint(Options* options, uint64_t sequence, int64_t now) {
   }
 }
 
-std::shared_ptr<const TableDefinition> MakeTestDefinition() {
+std::shared_ptr<const TableDefinition> MakeTestDefinition(const std::vector<GcRule>& rules) {
   Schema schema;
   std::vector<FamilyEntry> families;
   for (uint32_t rank = 1; rank <= TestFamilies().size(); ++rank) {
     const FamilyEntry& family = TestFamilies()[rank];
-    schema.AddFamily(family.name, family.name == "b" ? GcRule::MaxNumVersions(2) : GcRule::None());
+    schema.AddFamily(family.name, rank <= rules.size() ? rules[rank - 1] : GcRule::None());
     families.push_back(family);
   }
   return MakeDefinition(1, "t", 1, schema, families);
@@ -47,9 +47,10 @@ std::shared_ptr<const TableDefinition> MakeTestDefinition() {
 
 }  // namespace
 
-HandmadeTable::HandmadeTable(const std::vector<std::string>& splits) : view_(std::make_shared<TableView>()) {
+HandmadeTable::HandmadeTable(const std::vector<std::string>& splits, const std::vector<GcRule>& rules)
+    : view_(std::make_shared<TableView>()) {
   auto state = std::make_shared<TableState>();
-  state->definition = MakeTestDefinition();
+  state->definition = MakeTestDefinition(rules);
   std::string start;
   for (const std::string& split : splits) {
     view_->tablets.push_back({.range = {start, split, false}});
@@ -72,6 +73,10 @@ void HandmadeTable::AddReference(std::shared_ptr<const SstableFile> file, std::s
 }
 
 void HandmadeTable::AddFile(std::string_view lines, const KeyRange& seen) {
+  AddFile(ParseRows(lines), seen, 256);  // several row groups even in a small file
+}
+
+void HandmadeTable::AddFile(const OwnedRows& rows, const KeyRange& seen, uint32_t row_group_bytes) {
   STELE_CHECK(newest_ == nullptr);
   ++sequence_;
   auto file = std::make_shared<SstableFile>();
@@ -79,9 +84,9 @@ void HandmadeTable::AddFile(std::string_view lines, const KeyRange& seen) {
   SstableBuilderOptions options;
   options.file_id = file->number;
   options.family_ids = TestFamilies().ids();
-  options.row_group_bytes = 256;  // several row groups even in a small file
+  options.row_group_bytes = row_group_bytes;
   const std::string path = JoinPath("/", SstableName(file->number));
-  absl::StatusOr<SstableSummary> summary = WriteSstable(files_.get(), path, ParseRows(lines), options);
+  absl::StatusOr<SstableSummary> summary = WriteSstable(files_.get(), path, rows, options);
   STELE_CHECK(summary.ok());
   file->summary = *std::move(summary);
   absl::StatusOr<std::shared_ptr<SstableReader>> reader = OpenSstableFile(files_.get(), path);
@@ -108,11 +113,11 @@ void HandmadeTable::AddMemtable(std::string_view lines) {
 
 void HandmadeTable::Commit(std::string_view lines) { ApplyLines(newest_.get(), ++sequence_, lines); }
 
-RowStreamOptions HandmadeTable::Options(const Filter& filter) const {
+RowStreamOptions HandmadeTable::Options(const Filter& filter, int64_t now) const {
   absl::StatusOr<FilterProgram> program = FilterProgram::Compile(filter, view_->definition().families);
   STELE_CHECK(program.ok());
   RowStreamOptions options{.table = view_, .ranges = {KeyRange::All()}, .program = *std::move(program)};
-  SetReadPoint(&options, sequence_, 1'000'000);
+  SetReadPoint(&options, sequence_, now);
   return options;
 }
 

@@ -10,17 +10,21 @@
 
 #include "io/crash_file_system.h"
 #include "read/row_stream.h"
+#include "support/cell_vector_cursor.h"
 
 namespace stele::internal {
 
 class HandmadeTable {
  public:
-  // Families "a" to "d" (cell_text.h), of which "b" keeps two versions; tablets divided at `splits`.
-  explicit HandmadeTable(const std::vector<std::string>& splits = {});
+  // Families "a" to "d" (cell_text.h); tablets divided at `splits`; the rules are for the first families.
+  explicit HandmadeTable(const std::vector<std::string>& splits = {},
+                         const std::vector<GcRule>& rules = {GcRule::None(), GcRule::MaxNumVersions(2)});
 
   // Sources are added oldest first: files, then memtables. Lines as in cell_text.h.
   // Each call is one commit, in a memtable of its own or as an SSTable of which only the rows in `seen` show.
   void AddFile(std::string_view lines, const KeyRange& seen = KeyRange::All());
+  // In row groups of about so many bytes.
+  void AddFile(const OwnedRows& rows, const KeyRange& seen, uint32_t row_group_bytes);
   void AddMemtable(std::string_view lines);
   // One commit more in the newest memtable.
   void Commit(std::string_view lines);
@@ -28,7 +32,7 @@ class HandmadeTable {
   void AddLostFile(std::string_view lines, absl::Status why);
 
   // All rows as of the last commit; the caller changes what it wants otherwise.
-  RowStreamOptions Options(const Filter& filter = {}) const;
+  RowStreamOptions Options(const Filter& filter = {}, int64_t now = 1'000'000) const;
   std::unique_ptr<RowStream> Open(RowStreamOptions options) const { return std::make_unique<RowStream>(std::move(options)); }
   const TableView& view() const { return *view_; }
   uint64_t sequence() const { return sequence_; }

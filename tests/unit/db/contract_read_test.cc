@@ -125,7 +125,8 @@ TEST_P(ContractRowSetTest, StatsCountWhatWasSeenAndReturned) {  // 66
   EXPECT_EQ(stats.rows_returned, 4u);
   EXPECT_EQ(stats.cells_seen, 8u);
   EXPECT_EQ(stats.cells_returned, 4u);
-  RowReader barren = store_.table().ReadRows(RowSet::All(), Filter::TimestampRange({.start = Ms(9)}));
+  RowReader barren =
+      store_.table().ReadRows(RowSet::All(), Filter::Chain(Filter::CellsRowLimit(9), Filter::TimestampRange({.start = Ms(9)})));
   EXPECT_FALSE(barren.Next());
   EXPECT_EQ(barren.stats().rows_seen, 5u);
   EXPECT_EQ(barren.stats().rows_returned, 0u);

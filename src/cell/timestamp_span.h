@@ -1,0 +1,29 @@
+// cell/timestamp_span.h: the timestamps of the versions that a read can need.
+//
+// Path:      filter/program.h says it of a filter, gc/retention.h of a rule -> read/source_chain.h -> the sources, which may leave out
+// versions
+//            outside of it, by their statistics and unread. Tombstones they never leave out for it (engine rule 12).
+// Units:     microseconds, both ends inclusive.
+// Threads:   plain values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace stele::internal {
+
+struct TimestampSpan {
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t greatest = std::numeric_limits<int64_t>::max();
+
+  bool IsAll() const { return *this == TimestampSpan(); }
+  bool IsEmpty() const { return least > greatest; }
+  bool Contains(int64_t timestamp) const { return timestamp >= least && timestamp <= greatest; }
+  // With the span from `other_least` to `other_greatest`.
+  bool Meets(int64_t other_least, int64_t other_greatest) const { return other_least <= greatest && other_greatest >= least; }
+
+  friend bool operator==(const TimestampSpan&, const TimestampSpan&) = default;
+};
+
+}  // namespace stele::internal

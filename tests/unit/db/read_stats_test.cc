@@ -1,0 +1,237 @@
+// What each kind of read costs at most: decode units looked into, and bytes read and decoded, as parts of what is stored. Each bound is
+// near what the read needs, so that whatever is read beside it shows.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "stele/stele.h"
+
+namespace stele {
+namespace {
+
+Timestamp Millis(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
+Filter Between(int64_t start_millis, int64_t end_millis) { return Filter::TimestampRange({Millis(start_millis), Millis(end_millis)}); }
+
+std::string Noise(std::mt19937_64& random, size_t bytes) {
+  std::string text(bytes, '\0');
+  for (char& c : text) c = static_cast<char>(random());
+  return text;
+}
+
+// Noise does not compress: bytes stored and decoded are about the same.
+constexpr int kRows = 4000;        // of "rows"; 5 cells of 100 bytes and a narrow one of 8: 2.3 MB
+constexpr int kColumns = 10'000;   // of the row "wide" among 100 small ones; 100 bytes each: 1.1 MB
+constexpr int kVersionRows = 200;  // of "versions"; 100 versions of 100 bytes: 2.2 MB
+constexpr int kSeries = 4000;      // of "series" and "layers"; 300 bytes: 1.3 MB; row by row a millisecond more
+constexpr int kLargeRows = 5;      // of "large"; 4 versions of 100,000 bytes: 2 MB
+constexpr int kWindow = 500;       // read of them
+
+class ReadStatsTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    database_ = new Database(Database::Open("mem:").value_or(Database()));
+    FillRows();
+    FillWide();
+    FillVersions();
+    FillSeries();
+    FillLarge();
+  }
+  static void TearDownTestSuite() { delete database_; }
+
+  static Table Create(const char* name, const Schema& schema) { return database_->CreateTable(name, schema).value_or(Table()); }
+  static void Write(Table& table, std::vector<RowMutation> rows) {
+    ASSERT_TRUE(table.BulkApply(rows).empty());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+
+  static void FillRows() {
+    Table table = Create("rows", Schema().AddFamily("f").AddFamily("n"));
+    std::mt19937_64 random(1);
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < kRows; ++i) {
+      RowMutation row(fmt::format("row{:05}", i));
+      for (int c = 0; c < 5; ++c) row.SetCell("f", fmt::format("q{}", c), Millis(1), Noise(random, 100));
+      rows.push_back(std::move(row.SetCell("n", "n", Millis(1), Noise(random, 8))));
+    }
+    Write(table, std::move(rows));
+    ASSERT_EQ(table.Compact(), absl::OkStatus());
+  }
+
+  static void FillWide() {
+    Table table = Create("wide", Schema().AddFamily("f"));
+    std::mt19937_64 random(2);
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < 100; ++i) rows.push_back(std::move(RowMutation(fmt::format("row{}", i)).SetCell("f", "c", Millis(1), "v")));
+    RowMutation wide("wide");
+    for (int c = 0; c < kColumns; ++c) wide.SetCell("f", fmt::format("c{:05}", c), Millis(1), Noise(random, 100));
+    rows.push_back(std::move(wide));
+    Write(table, std::move(rows));
+    ASSERT_EQ(table.Compact(), absl::OkStatus());
+  }
+
+  static void FillVersions() {
+    Table table = Create("versions", Schema().AddFamily("f"));
+    std::mt19937_64 random(3);
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < kVersionRows; ++i) {
+      RowMutation row(fmt::format("row{:05}", i));
+      for (int version = 1; version <= 100; ++version) row.SetCell("f", "c", Millis(version), Noise(random, 100));
+      rows.push_back(std::move(row));
+    }
+    Write(table, std::move(rows));
+    ASSERT_EQ(table.Compact(), absl::OkStatus());
+  }
+
+  // "series": row by row a millisecond more, in one file. "layers": the same rows, in three files by time, the oldest in a
+  // family of its own. "counted": the same under a rule that counts versions.
+  static void FillSeries() {
+    std::mt19937_64 random(4);
+    Table series = Create("series", Schema().AddFamily("f"));
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < kSeries; ++i) {
+      rows.push_back(std::move(RowMutation(fmt::format("row{:05}", i)).SetCell("f", "c", Millis(i), Noise(random, 300))));
+    }
+    Write(series, std::move(rows));
+    ASSERT_EQ(series.Compact(), absl::OkStatus());
+    for (const bool counts : {false, true}) {
+      Table layers = Create(counts ? "counted" : "layers",
+                            Schema().AddFamily("f", counts ? GcRule::MaxNumVersions(10) : GcRule::None()).AddFamily("g"));
+      for (int layer = 0; layer < 3; ++layer) {
+        rows.clear();
+        for (int i = 0; i < kSeries; ++i) {
+          RowMutation row(fmt::format("row{:05}", i));
+          rows.push_back(std::move(row.SetCell(layer == 0 ? "g" : "f", "c", Millis(1000 * layer + i % 1000), Noise(random, 100))));
+        }
+        Write(layers, std::move(rows));
+      }
+    }
+  }
+
+  static void FillLarge() {
+    Table table = Create("large", Schema().AddFamily("f"));
+    std::mt19937_64 random(5);
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < kLargeRows; ++i) {
+      RowMutation row(fmt::format("row{:05}", i));
+      for (int version = 1; version <= 4; ++version) row.SetCell("f", "c", Millis(version), Noise(random, 100'000));
+      rows.push_back(std::move(row));
+    }
+    Write(table, std::move(rows));
+  }
+
+  static Database* database_;
+};
+Database* ReadStatsTest::database_ = nullptr;
+
+struct Kind {
+  const char* what;
+  const char* table;
+  RowSet rows;
+  Filter filter;
+  ReadOptions options;
+  // Expected, and allowed at most.
+  uint64_t cells;
+  uint64_t pages;
+  double read_percent;     // of the table's files
+  double decoded_percent;  // likewise
+};
+
+RowSet Row(const char* row_key) { return RowRange::Closed(row_key, row_key); }
+
+ReadOptions Limit(int64_t limit, bool reverse = false) { return {.limit = limit, .reverse = reverse, .fill_cache = false}; }
+
+std::vector<Kind> Kinds() {
+  const ReadOptions plain{.fill_cache = false};
+  const ReadOptions reverse{.reverse = true, .fill_cache = false};
+  const Filter latest = Filter::Latest(1);
+  return {
+      {"a row", "rows", Row("row02000"), {}, plain, 6, 4, 1.9, 0.6},
+      {"a missing row", "rows", Row("row02000x"), {}, plain, 0, 0, 0, 0},
+      {"a row outside of all", "rows", Row("zzz"), {}, plain, 0, 0, 0, 0},
+      {"a narrow family of a row", "rows", Row("row02000"), Filter::Family("n"), plain, 1, 2, 0.5, 0.4},
+      {"all rows", "rows", RowSet::All(), {}, plain, 6 * kRows, 761, 99.5, 101},
+      {"all rows backwards", "rows", RowSet::All(), {}, reverse, 6 * kRows, 757, 99.5, 101},
+      {"a narrow family", "rows", RowSet::All(), Filter::Family("n"), plain, kRows, 46, 2.6, 3.4},
+      {"a narrow family backwards", "rows", RowSet::All(), Filter::Family("n"), reverse, kRows, 44, 2.6, 3.4},
+      {"an unknown family", "rows", RowSet::All(), Filter::Family("x"), plain, 0, 0, 0, 0},
+      {"one row of all", "rows", RowSet::All(), {}, Limit(1), 6, 4, 1.9, 0.6},
+      {"the last row", "rows", RowSet::All(), {}, Limit(1, true), 6, 9, 0.6, 0.7},
+      {"100 rows", "rows", RowRange::StartingAt("row02000"), {}, Limit(100), 600, 30, 3.8, 3.8},
+      {"100 rows backwards", "rows", RowRange::RightOpen("", "row02000"), {}, Limit(100, true), 600, 30, 6.2, 3.7},
+      {"a prefix of 100 rows", "rows", RowRange::Prefix("row020"), {}, plain, 600, 30, 3.8, 3.8},
+      {"the first cell of each of 100 rows", "rows", RowRange::Prefix("row020"), Filter::CellsRowLimit(1), plain, 100, 30, 3.8, 3.8},
+      {"a column of a wide row", "wide", Row("wide"), Filter::Column("f", "c07000"), plain, 1, 3, 5.6, 3.2},
+      {"100 columns of a wide row", "wide", Row("wide"), Filter::ColumnRange("f", ByteRange::RightOpen("c070", "c071")), plain, 100, 3, 5.6,
+       3.2},
+      {"the first 10 cells of a wide row", "wide", Row("wide"), Filter::CellsRowLimit(10), plain, 10, 3, 2.9, 3.4},
+      {"the newest of 100 versions", "versions", RowSet::All(), latest, plain, kVersionRows, 11, 1.2, 1.2},
+      {"the newest of 100 versions of a row", "versions", Row("row00100"), latest, plain, 1, 2, 1.2, 0.3},
+      {"the newest five of 100 versions", "versions", Row("row00100"), Filter::Latest(5), plain, 5, 4, 2.8, 0.9},
+      {"new ones of 100 versions", "versions", RowSet::All(), Filter::TimestampRange({Millis(100)}), plain, kVersionRows, 13, 1.2, 1.2},
+      {"no version", "versions", RowSet::All(), Filter::TimestampRange({Millis(200)}), plain, 0, 0, 0, 0},
+      {"old rows of a series", "series", RowSet::All(), Between(1000, 1000 + kWindow), plain, kWindow, 58, 15.5, 14.0},
+      {"old rows of a series backwards", "series", RowSet::All(), Between(1000, 1000 + kWindow), reverse, kWindow, 56, 15.5, 13.9},
+      {"new rows of a series", "series", RowSet::All(), Filter::TimestampRange({Millis(kSeries - kWindow)}), plain, kWindow, 58, 13.7,
+       13.9},
+      {"a row of a series at another time", "series", Row("row02000"), Between(1, 10), plain, 0, 1, 0.1, 0.2},
+      {"one of four large versions", "large", RowSet::All(), Between(2, 3), plain, kLargeRows, 2, 26.5, 26.5},
+      {"the newest file", "layers", RowSet::All(), Filter::TimestampRange({Millis(2000)}), plain, kSeries, 186, 35.3, 36.6},
+      {"the middle file", "layers", RowSet::All(), Between(1000, 2000), plain, kSeries, 186, 35.3, 36.6},
+      {"the middle file's row", "layers", Row("row02000"), Between(1000, 2000), plain, 1, 2, 2.2, 0.5},
+      {"the oldest file, for its family", "layers", RowSet::All(), Filter::Family("g"), plain, kSeries, 186, 35.3, 36.6},
+      {"between the files", "layers", RowSet::All(), Between(3000, 9000), plain, 0, 0, 0, 0},
+      {"the newest file where versions are counted", "counted", RowSet::All(), Filter::TimestampRange({Millis(2000)}), plain, kSeries, 186,
+       35.3, 36.6},
+      {"the middle file where versions are counted", "counted", RowSet::All(), Between(1000, 2000), plain, kSeries, 373, 70.6, 73.1},
+  };
+}
+
+TEST_F(ReadStatsTest, EachKindOfReadTouchesLittleMoreThanItNeeds) {
+  for (const Kind& kind : Kinds()) {
+    SCOPED_TRACE(kind.what);
+    Table table = database_->OpenTable(kind.table).value_or(Table());
+    RowReader reader = table.ReadRows(kind.rows, kind.filter, kind.options);
+    uint64_t cells = 0;
+    while (reader.Next()) cells += reader.row().cells().size();
+    ASSERT_EQ(reader.status(), absl::OkStatus());
+    const ReadStats stats = reader.stats();
+    const auto stored = table.Stats();
+    ASSERT_TRUE(stored.ok());
+    const auto percent = [&](uint64_t bytes) { return 100.0 * static_cast<double>(bytes) / static_cast<double>(stored->bytes_on_disk); };
+    EXPECT_EQ(cells, kind.cells);
+    EXPECT_EQ(stats.cells_returned, kind.cells);
+    EXPECT_LE(stats.pages, kind.pages);
+    EXPECT_LE(percent(stats.bytes_read), kind.read_percent);
+    EXPECT_LE(percent(stats.bytes_decoded), kind.decoded_percent);
+  }
+}
+
+// What is cached is looked into again, and not read; a snapshot reads what any other read does.
+TEST_F(ReadStatsTest, ASecondReadReadsNothing) {
+  Table table = database_->OpenTable("rows").value_or(Table());
+  const auto snapshot = database_->GetSnapshot();
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  std::vector<ReadStats> stats;
+  for (const ReadOptions& options :
+       {ReadOptions{.limit = 100}, ReadOptions{.limit = 100}, ReadOptions{.limit = 100, .snapshot = *snapshot}}) {
+    RowReader reader = table.ReadRows(RowRange::StartingAt("row03000"), {}, options);
+    while (reader.Next()) {
+    }
+    ASSERT_EQ(reader.status(), absl::OkStatus());
+    stats.push_back(reader.stats());
+  }
+  EXPECT_GT(stats[0].bytes_read, 0u);
+  for (const size_t again : {1, 2}) {
+    EXPECT_EQ(stats[again].bytes_read, 0u);
+    EXPECT_EQ(stats[again].bytes_decoded, 0u);
+    EXPECT_EQ(stats[again].pages, stats[0].pages);
+    EXPECT_EQ(stats[again].cells_returned, 600u);
+  }
+}
+
+}  // namespace
+}  // namespace stele
