@@ -1,6 +1,8 @@
 #include "sstable/section_builder.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 #include "base/status.h"
 #include "sstable/row_group.h"
@@ -9,6 +11,7 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kExtentBytes = 256 << 10;
+constexpr size_t kBatchBytes = 512 << 10;   // raw, compressed at a time by two: what passing it on costs does not show
 constexpr size_t kTrainingGroups = 32;      // so much is trained on
 constexpr size_t kDictionarySavesMin = 64;  // of those groups' stored bytes at least 1/64 beside its own, or it is not kept
 constexpr size_t kRowOverheadBytes = 16;    // a row's share of arrays, for sizing groups
@@ -28,13 +31,50 @@ PageStatistics StatisticsOf(const UnitReference& unit) {
 }  // namespace
 
 // Row keys are found without zstd: lz4 takes their common beginnings and costs a point read next to nothing.
+SectionBuilder::Compressors::Compressors(const SectionOptions& options)
+    : families(options.codec, options.zstd_level), keys(options.codec == Codec::kNone ? Codec::kNone : Codec::kLz4, 0) {}
+
+// Groups that two compress at once: each takes the next one that nobody has taken.
+class SectionBuilder::Batch {
+ public:
+  Batch(std::string raw, std::vector<PendingGroup> pending) : groups(std::move(pending)), raw_(std::move(raw)) {
+    stored.resize(groups.size());
+    statuses.resize(groups.size());
+    size_t at = 0;
+    for (const PendingGroup& group : groups) {
+      raw_offsets_.push_back(at);
+      for (const UnitReference& unit : group.reference.units) at += unit.block.raw_bytes;
+    }
+  }
+
+  void Work(Compressors* compressors) {
+    // relaxed: the count alone; Begin and Await order the rest
+    for (size_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < groups.size();) {
+      statuses[i] = CompressGroup(compressors, std::string_view(raw_).substr(raw_offsets_[i]), &groups[i].reference, &stored[i]);
+    }
+  }
+
+  std::vector<PendingGroup> groups;
+  std::vector<std::string> stored;
+  std::vector<absl::Status> statuses;
+
+ private:
+  const std::string raw_;
+  std::vector<size_t> raw_offsets_;
+  std::atomic<size_t> next_{0};
+};
+
 SectionBuilder::SectionBuilder(BlockWriter* writer, const SectionOptions& options)
     : writer_(writer),
       options_(options),
-      compressor_(options.codec, options.zstd_level),
-      keys_compressor_(options.codec == Codec::kNone ? Codec::kNone : Codec::kLz4, 0),
+      compressors_(options),
+      compressors_beside_(options.beside == nullptr ? nullptr : std::make_unique<Compressors>(options)),
       is_training_(options.codec == Codec::kZstd),
       families_(options.family_count) {}
+
+SectionBuilder::~SectionBuilder() {
+  if (batch_ != nullptr) options_.beside->Await();
+}
 
 size_t SectionBuilder::training_bytes() const { return kTrainingGroups * options_.row_group_bytes; }
 
@@ -117,6 +157,7 @@ absl::Status SectionBuilder::CloseGroup() {
   row_bytes_ = 0;
   continues_row_ = false;
   if (is_training_ && raw_.size() < training_bytes()) return absl::OkStatus();
+  if (!is_training_ && options_.beside != nullptr) return raw_.size() >= kBatchBytes ? PassGroups() : absl::OkStatus();
   STELE_RETURN_IF_ERROR(ChooseDictionary());
   STELE_RETURN_IF_ERROR(CompressGroups());
   return extent_.size() >= kExtentBytes ? WriteExtent() : absl::OkStatus();
@@ -182,7 +223,7 @@ absl::StatusOr<size_t> SectionBuilder::TrialBytes() {
     for (const UnitReference& unit : pending.reference.units) {
       stored.clear();
       if (!unit.is_keys())
-        STELE_RETURN_IF_ERROR(compressor_.Compress(std::string_view(raw_).substr(at, unit.block.raw_bytes), &stored).status());
+        STELE_RETURN_IF_ERROR(compressors_.families.Compress(std::string_view(raw_).substr(at, unit.block.raw_bytes), &stored).status());
       stored_bytes += stored.size();
       at += unit.block.raw_bytes;
     }
@@ -209,27 +250,68 @@ absl::Status SectionBuilder::ChooseDictionary() {
   std::string dictionary = TrainDictionary(samples, sample_bytes);
   if (dictionary.empty()) return absl::OkStatus();
   STELE_ASSIGN_OR_RETURN(const size_t plain_bytes, TrialBytes());
-  STELE_RETURN_IF_ERROR(compressor_.SetDictionary(dictionary));
+  STELE_RETURN_IF_ERROR(SetDictionary(dictionary));
   STELE_ASSIGN_OR_RETURN(const size_t bytes, TrialBytes());
-  if (bytes + dictionary.size() + plain_bytes / kDictionarySavesMin > plain_bytes) return compressor_.SetDictionary({});
+  if (bytes + dictionary.size() + plain_bytes / kDictionarySavesMin > plain_bytes) return SetDictionary({});
   dictionary_ = std::move(dictionary);
   return absl::OkStatus();
 }
 
+absl::Status SectionBuilder::SetDictionary(std::string_view dictionary) {
+  STELE_RETURN_IF_ERROR(compressors_.families.SetDictionary(dictionary));
+  return compressors_beside_ == nullptr ? absl::OkStatus() : compressors_beside_->families.SetDictionary(dictionary);
+}
+
+// Appends the group's units, which begin `raw`, to `stored`; their offsets are those in `stored`.
+absl::Status SectionBuilder::CompressGroup(Compressors* compressors, std::string_view raw, GroupReference* group, std::string* stored) {
+  for (UnitReference& unit : group->units) {
+    BlockReference& block = unit.block;
+    const size_t before = stored->size();
+    Compressor& compressor = unit.is_keys() ? compressors->keys : compressors->families;
+    STELE_ASSIGN_OR_RETURN(block.codec, compressor.Compress(raw.substr(0, block.raw_bytes), stored));
+    block.offset = before;
+    block.stored_bytes = static_cast<uint32_t>(stored->size() - before);
+    raw.remove_prefix(block.raw_bytes);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SectionBuilder::CompressGroups() {
-  size_t at = 0;
+  std::string_view raw = raw_;
   for (; compressed_count_ < pending_.size(); ++compressed_count_) {
-    for (UnitReference& unit : pending_[compressed_count_].reference.units) {
-      BlockReference& block = unit.block;
-      const size_t before = extent_.size();
-      Compressor& compressor = unit.is_keys() ? keys_compressor_ : compressor_;
-      STELE_ASSIGN_OR_RETURN(block.codec, compressor.Compress(std::string_view(raw_).substr(at, block.raw_bytes), &extent_));
-      block.offset = before;
-      block.stored_bytes = static_cast<uint32_t>(extent_.size() - before);
-      at += block.raw_bytes;
-    }
+    GroupReference& group = pending_[compressed_count_].reference;
+    STELE_RETURN_IF_ERROR(CompressGroup(&compressors_, raw, &group, &extent_));
+    for (const UnitReference& unit : group.units) raw.remove_prefix(unit.block.raw_bytes);
   }
   raw_.clear();
+  return absl::OkStatus();
+}
+
+// The groups that wait in raw_ go to be compressed; those that went before them come back.
+absl::Status SectionBuilder::PassGroups() {
+  const auto first = pending_.begin() + static_cast<ptrdiff_t>(compressed_count_);
+  std::vector<PendingGroup> groups(std::make_move_iterator(first), std::make_move_iterator(pending_.end()));
+  pending_.resize(compressed_count_);
+  auto batch = std::make_unique<Batch>(std::exchange(raw_, {}), std::move(groups));
+  STELE_RETURN_IF_ERROR(FinishBatch());
+  batch_ = std::move(batch);
+  options_.beside->Begin([batch = batch_.get(), compressors = compressors_beside_.get()] { batch->Work(compressors); });
+  return absl::OkStatus();
+}
+
+absl::Status SectionBuilder::FinishBatch() {
+  if (batch_ == nullptr) return absl::OkStatus();
+  batch_->Work(&compressors_);
+  options_.beside->Await();
+  const std::unique_ptr<Batch> batch = std::move(batch_);
+  for (size_t i = 0; i < batch->groups.size(); ++i) {
+    STELE_RETURN_IF_ERROR(batch->statuses[i]);
+    PendingGroup& group = pending_.emplace_back(std::move(batch->groups[i]));
+    for (UnitReference& unit : group.reference.units) unit.block.offset += extent_.size();
+    extent_.append(batch->stored[i]);
+    ++compressed_count_;
+    if (extent_.size() >= kExtentBytes) STELE_RETURN_IF_ERROR(WriteExtent());
+  }
   return absl::OkStatus();
 }
 
@@ -256,8 +338,13 @@ absl::Status SectionBuilder::WriteExtent() {
 
 absl::Status SectionBuilder::Finish() {
   STELE_RETURN_IF_ERROR(CloseGroup());
-  STELE_RETURN_IF_ERROR(ChooseDictionary());
-  STELE_RETURN_IF_ERROR(CompressGroups());
+  if (is_training_ || options_.beside == nullptr) {
+    STELE_RETURN_IF_ERROR(ChooseDictionary());
+    STELE_RETURN_IF_ERROR(CompressGroups());
+  } else {
+    STELE_RETURN_IF_ERROR(PassGroups());
+    STELE_RETURN_IF_ERROR(FinishBatch());
+  }
   return WriteExtent();
 }
 

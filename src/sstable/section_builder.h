@@ -4,6 +4,8 @@
 // Format:    docs/format/sstable.md "Sections".
 // Extents:   groups are collected and go to the file kExtentBytes at a time, so that the sections of a file can be written side by side and
 //            each is still read in large stretches. Where a unit lies is known only then, and its checksum with it.
+// Beside:    with a second pair of hands, groups are compressed a batch at a time while the next ones are made, and by both when the next
+//            are there. The units are the same; extents of several sections may lie in another order.
 // Dictionary: zstd sections keep the units of the first groups uncompressed, train on them, and use the dictionary for the whole section
 //            if it saves enough on those.
 // Errors:    those of the file; ResourceExhausted for refused memory.
@@ -11,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +26,7 @@
 #include "sstable/index.h"
 #include "sstable/page_builder.h"
 #include "sstable/sstable_format.h"
+#include "sstable/work_beside.h"
 
 namespace stele::internal {
 
@@ -31,11 +35,15 @@ struct SectionOptions {
   Codec codec = Codec::kLz4;
   int zstd_level = 1;
   uint32_t row_group_bytes = 0;
+  WorkBeside* beside = nullptr;  // may be null; outlives the builder
 };
 
 class SectionBuilder {
  public:
   SectionBuilder(BlockWriter* writer, const SectionOptions& options);
+  SectionBuilder(const SectionBuilder&) = delete;
+  SectionBuilder& operator=(const SectionBuilder&) = delete;
+  ~SectionBuilder();
 
   // Of the row `row_key`, whose cells come one after the other; `slot` is what its page holds of the cell.
   absl::Status AddCell(std::string_view row_key, bool is_new_row, const Cell& cell, StoredKind kind, std::string_view slot);
@@ -62,6 +70,13 @@ class SectionBuilder {
     size_t raw_bytes() const { return closed.size() + open.raw_bytes(); }
   };
 
+  struct Compressors {
+    explicit Compressors(const SectionOptions& options);
+    Compressor families;
+    Compressor keys;
+  };
+  class Batch;
+
   size_t training_bytes() const;
   size_t unit_bytes() const { return options_.row_group_bytes / kUnitsPerRowGroup; }
   size_t PageBytes(const FamilyPages& family) const;
@@ -73,14 +88,18 @@ class SectionBuilder {
   void AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group);
   absl::Status ChooseDictionary();
   absl::StatusOr<size_t> TrialBytes();
+  static absl::Status CompressGroup(Compressors* compressors, std::string_view raw, GroupReference* group, std::string* stored);
+  absl::Status SetDictionary(std::string_view dictionary);
   absl::Status CompressGroups();
+  absl::Status PassGroups();
+  absl::Status FinishBatch();
   absl::Status WriteExtent();
 
   BlockWriter* const writer_;
   const SectionOptions options_;
-  Compressor compressor_;
-  Compressor keys_compressor_;
-  std::string index_;  // grows by about 1 % of the data
+  Compressors compressors_;
+  std::unique_ptr<Compressors> compressors_beside_;  // with hands beside
+  std::string index_;                                // grows by about 1 % of the data
   uint64_t group_count_ = 0;
   std::string dictionary_;
   bool is_training_ = false;
@@ -100,6 +119,7 @@ class SectionBuilder {
   size_t compressed_count_ = 0;  // so many of them are in extent_, the others in raw_
   std::string raw_;
   std::string extent_;
+  std::unique_ptr<Batch> batch_;  // groups between those in extent_ and those in raw_; being compressed
 };
 
 }  // namespace stele::internal

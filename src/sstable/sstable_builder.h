@@ -20,6 +20,7 @@
 #include "io/file_system.h"
 #include "sstable/codec.h"
 #include "sstable/sstable_summary.h"
+#include "sstable/work_beside.h"
 
 namespace stele::internal {
 
@@ -29,6 +30,8 @@ struct SstableBuilderOptions {
   Codec codec = Codec::kLz4;
   int zstd_level = 1;
   uint32_t row_group_bytes = 32 << 10;  // a row group is closed at the first row end (or, in a giant row, cell) past this
+  WorkBeside* beside =
+      nullptr;  // compresses too, if there; outlives the builder. Changes no unit, though sections may lie in another order
 };
 
 class SstableBuilder {
