@@ -4,14 +4,12 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "workloads.h"
 
 namespace stele_compare {
 namespace {
 
-constexpr size_t kBulkApplyRows = 1000;  // mutations of one BulkApply, where BulkLoad is not offered
 // Stele has one budget for cache, memtables and pins; it gets what the others get for cache and write buffers together. The small cache of
 // the workloads from the page cache is half of the budget (docs/architecture.md), so that there the budget is twice the cache.
 constexpr uint64_t kSmallCacheBytes = uint64_t{64} << 20;
@@ -57,26 +55,10 @@ class SteleEngine {
   }
 
   absl::Status BulkAdd(const RowData& row) {
-    stele::RowMutation mutation = MutationOf(row);
-    if (!bulk_load_began_) {
-      bulk_load_began_ = true;
-      bulk_load_ = std::make_unique<stele::BulkLoad>(table_.NewBulkLoad());
-    }
-    if (bulk_load_ != nullptr) {
-      const absl::Status added = bulk_load_->Add(mutation);
-      if (!absl::IsUnimplemented(added)) return added;
-      bulk_load_ = nullptr;
-      note_ = "BulkLoad is not offered yet: BulkApply, 1000 rows a call, then Flush";
-    }
-    held_.push_back(std::move(mutation));
-    return held_.size() < kBulkApplyRows ? absl::OkStatus() : ApplyHeld();
+    if (bulk_load_ == nullptr) bulk_load_ = std::make_unique<stele::BulkLoad>(table_.NewBulkLoad());
+    return bulk_load_->Add(MutationOf(row));
   }
-
-  absl::Status BulkFinish() {
-    if (bulk_load_ != nullptr) return bulk_load_->Finish();
-    const absl::Status applied = ApplyHeld();
-    return applied.ok() ? table_.Flush() : applied;
-  }
+  absl::Status BulkFinish() { return bulk_load_ == nullptr ? absl::OkStatus() : bulk_load_->Finish(); }
 
   absl::Status Settle() {
     const absl::Status flushed = table_.Flush();
@@ -84,7 +66,7 @@ class SteleEngine {
   }
   absl::Status Compact() { return table_.Compact(); }
   absl::Status Close() { return database_.Close(); }
-  std::string note() const { return note_; }
+  std::string note() const { return ""; }
 
   class Reader {
    public:
@@ -113,18 +95,9 @@ class SteleEngine {
   };
 
  private:
-  absl::Status ApplyHeld() {
-    const std::vector<stele::FailedMutation> failed = table_.BulkApply(held_);
-    held_.clear();
-    return failed.empty() ? absl::OkStatus() : failed.front().status;
-  }
-
   stele::Database database_;
   stele::Table table_;
-  std::unique_ptr<stele::BulkLoad> bulk_load_;  // null: not offered
-  bool bulk_load_began_ = false;
-  std::vector<stele::RowMutation> held_;
-  std::string note_;
+  std::unique_ptr<stele::BulkLoad> bulk_load_;  // null: not begun
 };
 
 }  // namespace

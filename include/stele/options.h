@@ -37,6 +37,7 @@ struct Event {
     kViewSpill,            // a flushed memtable that only snapshots and scans hold was written to a file; bytes: its size
     kTabletSplit,          // a tablet became two, without a byte being rewritten
     kTabletMerge,          // neighbouring tablets became one, likewise
+    kBulkLoad,             // a bulk load was finished; bytes: the size of its SSTables
   };
   Kind kind = Kind::kFlush;
   std::string message = {};  // one line, for people

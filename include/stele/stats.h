@@ -78,6 +78,8 @@ struct DatabaseStats {
   uint64_t tablet_splits = 0;
   uint64_t tablet_merges = 0;                               // of two or more tablets at once
   uint64_t excisions = 0;                                   // by DropRowRange
+  uint64_t bulk_loads = 0;                                  // finished
+  uint64_t bytes_loaded = 0;                                // by these, on disk
   uint64_t view_spills = 0;                                 // flushed memtables written to files because snapshots and scans held them
   uint64_t bytes_spilled = 0;                               // by these
   uint64_t discarded_log_bytes = 0;                         // dropped by the recovery at Open

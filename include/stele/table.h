@@ -112,7 +112,7 @@ class Table {
   // ("": the end of the table). Bytes as stored; of what is still in memory, as before compression. Source: SampleRowKeys.
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange& range = RowRange::All()) const;
 
-  // Rows in ascending order, straight into SSTables; see BulkLoad. Not offered yet: its calls answer Unimplemented.
+  // Rows in ascending order, straight into SSTables; see BulkLoad. Where it cannot begin, its calls answer why.
   BulkLoad NewBulkLoad();
 
   // Writes what the memtables hold to SSTables; returns when done.

@@ -50,7 +50,8 @@ class SnapshotBackend {
   virtual Timestamp time() const = 0;
 };
 
-// Behind BulkLoad; destroyed without Finish() it leaves nothing.
+// Behind BulkLoad; it keeps the database open, and destroyed without Finish() it leaves nothing. Neither is called after Finish() or
+// Abort(), which are called once.
 class BulkLoadBackend {
  public:
   BulkLoadBackend() = default;
@@ -85,6 +86,7 @@ class TableBackend {
   virtual absl::Status SetProperty(std::string property_key, std::string value) = 0;
   virtual absl::Status DropRowRange(const RowRange& range) = 0;
   virtual absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange& range) = 0;
+  virtual absl::StatusOr<std::unique_ptr<BulkLoadBackend>> NewBulkLoad() = 0;
   virtual absl::Status Flush() = 0;
   virtual absl::Status Compact(const RowRange& range, const CompactOptions& options) = 0;
   virtual absl::StatusOr<TableStats> Stats() = 0;

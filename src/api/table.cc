@@ -136,7 +136,9 @@ absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const RowRange& r
 
 BulkLoad Table::NewBulkLoad() {
   if (absl::Status status = CheckHandle(backend_); !status.ok()) return BulkLoad(std::move(status));
-  return BulkLoad(internal::Unimplemented("BulkLoad is not offered yet"));
+  absl::StatusOr<std::unique_ptr<internal::BulkLoadBackend>> load = backend_->NewBulkLoad();
+  if (!load.ok()) return BulkLoad(std::move(load).status());
+  return BulkLoad(*std::move(load));
 }
 
 absl::Status Table::Flush() {

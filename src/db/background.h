@@ -10,7 +10,7 @@
 // Manual:    with no threads, Step() runs one due job on the caller's thread, and whoever waits runs jobs itself: the same order of events
 //            each time, for tests.
 // Threads:   thread-safe. Jobs run without any lock, and so does the picker: it looks at a view, and what it chose is begun only if that
-//            still stands. All threads of the engine are here.
+//            still stands. All threads of the engine are here, but for one that a bulk load has for itself (db/side_thread.h).
 #pragma once
 
 #include <atomic>

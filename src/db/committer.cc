@@ -185,6 +185,11 @@ void Committer::Close() {
   queue_.pop_front();
 }
 
+uint64_t Committer::TakeSequence() {
+  state_->Publish(++last_sequence_);
+  return last_sequence_;
+}
+
 size_t Committer::queued() const {
   MutexLock lock(mutex_);
   return queue_.size();

@@ -65,6 +65,9 @@ class Committer {
   // The first error that poisoned the database; OK while all is well.
   absl::Status poison() const;
   void Poison(const absl::Status& status);
+  // For an exclusive section that is a commit of its own without a batch: nothing else gets this sequence, and it is published, which shows
+  // nothing by itself. Not in the log.
+  uint64_t TakeSequence();
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
   // Commits and sections that wait or run; a moment old.
   size_t queued() const;

@@ -62,6 +62,7 @@ absl::Status Engine::CloseOnce() {
   absl::Status status;
   if (committer != nullptr) committer->Close();
   if (background != nullptr) background->Stop();
+  loads.EndAll();
   // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
   files.StopRemoving();
   if (installer != nullptr)

@@ -20,6 +20,7 @@
 #include "db/engine_state.h"
 #include "db/events.h"
 #include "db/installer.h"
+#include "db/open_loads.h"
 #include "db/pinned_views.h"
 #include "db/row_latches.h"
 #include "db/sstable_files.h"
@@ -71,6 +72,7 @@ class Engine {
   EngineState state;
   RowLatches latches;
   WriteThrottle throttle;
+  OpenLoads loads;
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
   std::unique_ptr<ManifestLog> manifest;  // null when read-only
   std::unique_ptr<CommitLog> log;         // null when read-only

@@ -24,6 +24,8 @@ struct EngineSizes {
   // A tablet with more in files is split. A major compaction of one writes that much beside what it replaces, and works for seconds, on a
   // disk of a hundred MB/s and more; yet ten times the largest memtable still goes into few tablets.
   uint64_t tablet_bytes_max = uint64_t{256} << 20;
+  // A bulk load goes on in another SSTable from the first row past so many bytes: what one compaction of a part of it rewrites is bounded.
+  uint64_t load_file_bytes = uint64_t{256} << 20;
 };
 
 // Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), an eighth for those

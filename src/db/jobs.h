@@ -24,6 +24,8 @@ struct JobCounters {
   std::atomic<uint64_t> compactions{0};
   std::atomic<uint64_t> bytes_flushed{0};
   std::atomic<uint64_t> bytes_compacted{0};
+  std::atomic<uint64_t> bulk_loads{0};
+  std::atomic<uint64_t> bytes_loaded{0};
   std::atomic<uint64_t> view_spills{0};
   std::atomic<uint64_t> bytes_spilled{0};
   std::atomic<uint64_t> tablet_splits{0};

@@ -110,6 +110,8 @@ DatabaseStats LocalDatabase::Stats() {
   stats.compactions = jobs.compactions.load(std::memory_order_relaxed);
   stats.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);
   stats.bytes_compacted = jobs.bytes_compacted.load(std::memory_order_relaxed);
+  stats.bulk_loads = jobs.bulk_loads.load(std::memory_order_relaxed);
+  stats.bytes_loaded = jobs.bytes_loaded.load(std::memory_order_relaxed);
   stats.view_spills = jobs.view_spills.load(std::memory_order_relaxed);
   stats.bytes_spilled = jobs.bytes_spilled.load(std::memory_order_relaxed);
   stats.tablet_splits = jobs.tablet_splits.load(std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "db/bulk_load.h"
 #include "db/engine.h"
 #include "db/read_path.h"
 #include "db/schema_change.h"
@@ -100,6 +101,8 @@ absl::StatusOr<std::vector<RowKeySample>> LocalTable::SampleRowKeys(const RowRan
   STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const TableView> table, Present());
   return SampleTable(*table, rows);
 }
+
+absl::StatusOr<std::unique_ptr<BulkLoadBackend>> LocalTable::NewBulkLoad() { return BeginBulkLoad(engine_, table_id_, counters_); }
 
 absl::Status LocalTable::Flush() { return FlushTable(*engine_, table_id_); }
 

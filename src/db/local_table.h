@@ -1,6 +1,6 @@
 // db/local_table.h: Table on a local database: each call handed to the part that does it.
 //
-// Path:      stele::Table -> api -> here -> write_path, read_path, schema_change, table_stats.
+// Path:      stele::Table -> api -> here -> write_path, bulk_load, read_path, schema_change, table_stats.
 // Lifetime:  keeps the engine open; refers to the table by id, so that a table deleted and made anew is another one.
 // Threads:   thread-safe.
 #pragma once
@@ -39,6 +39,7 @@ class LocalTable : public TableBackend {
   absl::Status SetProperty(std::string property_key, std::string value) override;
   absl::Status DropRowRange(const RowRange& range) override;
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange& range) override;
+  absl::StatusOr<std::unique_ptr<BulkLoadBackend>> NewBulkLoad() override;
   absl::Status Flush() override;
   absl::Status Compact(const RowRange& range, const CompactOptions& options) override;
   absl::StatusOr<TableStats> Stats() override;

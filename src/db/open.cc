@@ -115,10 +115,10 @@ absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, const R
   engine.state.Install(recovered.version, std::nullopt);
   STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, recovered.version->next_file_number));
   STELE_RETURN_IF_ERROR(RemoveLeftovers(engine, *recovered.version));
+  // The log goes on from its own last sequence, which its reader holds each segment against; a bulk load's is in no log and may be above.
   LogTail tail = replayed.tail;
-  if (recovered.version->oldest_segment == 0) tail = LogTail{};  // its segment was a leftover
+  if (recovered.version->oldest_segment == 0) tail = LogTail{.last_sequence = replayed.last_sequence};  // its segment was a leftover
   STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));
-  tail.last_sequence = replayed.last_sequence;
   STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), tail));
   return absl::OkStatus();
 }

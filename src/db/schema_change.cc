@@ -237,20 +237,27 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
   return engine.committer->RunExclusive([&] { return engine.installer->Install(make); });
 }
 
-absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
-  STELE_RETURN_IF_ERROR(engine.CheckChangeable());  // also while writes are refused: it makes room
+absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const MakeFlushedEdit& make) {
   // Most of the flush happens before the section, so that writers wait only for the rest.
   STELE_RETURN_IF_ERROR(FlushPresent(engine, table_id));
-  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
+  return engine.committer->RunExclusive([&] {
+    STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));
+    const int64_t now = engine.clock.Now();
+    STELE_RETURN_IF_ERROR(engine.installer->Install([&](const Version& version) { return make(version, now); }));
+    // Rows changed without a trace in the memtable. Whoever read some of them before finds another one in its place (engine rule 5).
+    engine.state.RenewActive(table_id);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
+  STELE_RETURN_IF_ERROR(engine.CheckChangeable());  // also while writes are refused: it makes room
+  STELE_RETURN_IF_ERROR(InstallFlushed(engine, table_id, [&](const Version& version, int64_t /*now*/) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     Edit edit;
     edit.last_sequence = engine.state.published_sequence();
     edit.tables.push_back({.table_id = table_id, .flushed_through = edit.last_sequence, .tablets = Excise(*state, range)});
     return edit;
-  };
-  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
-    STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));
-    return engine.installer->Install(make);
   }));
   engine.background->counters().excisions.fetch_add(1, std::memory_order_relaxed);
   return absl::OkStatus();

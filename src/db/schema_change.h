@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manifest/edit.h"
 #include "model/row_ranges.h"
 #include "stele/options.h"
 #include "stele/schema.h"
@@ -29,6 +31,12 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
 // Engine rule 14, but for the log record: the table is flushed inside the exclusive section, so that the edit alone says it all. On a full
 // disk it works if the table has nothing in memory, and makes room; else the flush fails, with ResourceExhausted, and no row is dropped.
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
+
+// The act of engine rule 14: most of the table's memory is flushed; then, in an exclusive section, the rest, and the edit that `make`
+// answers is installed over a table that has nothing in memory. Conditional writes that read the table before are refused and made anew.
+// `now`: the database clock, in the section.
+using MakeFlushedEdit = std::function<absl::StatusOr<Edit>(const Version& version, int64_t now)>;
+absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const MakeFlushedEdit& make);
 
 // Freezes the table's memtable and waits until all it held is in files.
 absl::Status FlushTable(Engine& engine, uint32_t table_id);

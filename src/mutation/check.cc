@@ -120,6 +120,26 @@ int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity) {
   return granularity == TimestampGranularity::kMillis ? now - now % 1'000 : now;
 }
 
+absl::Status CheckOnlySets(const RowMutation& mutation) {
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  for (size_t index = 0; reader.Next(&op); ++index) {
+    if (op.kind != Kind::kSetCell) return InElement(InvalidArgument("a bulk load takes SetCell alone; use Apply for other changes"), index);
+  }
+  return absl::OkStatus();
+}
+
+// Of cells that are equal in this order the last one stays.
+void SortLastWins(std::vector<Cell>* cells) {
+  std::stable_sort(cells->begin(), cells->end(), [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
+  size_t kept = 0;
+  for (size_t i = 0; i < cells->size(); ++i) {
+    const bool is_replaced = i + 1 < cells->size() && CompareCells((*cells)[i], (*cells)[i + 1]) == 0;
+    if (!is_replaced) (*cells)[kept++] = (*cells)[i];
+  }
+  cells->resize(kept);
+}
+
 }  // namespace
 
 absl::Status CheckMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema) {
@@ -140,6 +160,26 @@ absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutatio
     const uint32_t rank = op.kind == Kind::kDeleteFromRow ? kRowRank : *families.RankOf(op.family);
     batch->Add(ToBatchOp(op, rank == kRowRank ? 0 : (*schema.families)[rank].id, now));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros, std::vector<Cell>* cells) {
+  MutationSchema unlimited = schema;
+  unlimited.limits.mutations = std::numeric_limits<uint64_t>::max();
+  STELE_RETURN_IF_ERROR(InRow(CheckOnlySets(mutation), mutation.row_key()));
+  STELE_RETURN_IF_ERROR(CheckMutation(mutation.row_key(), mutation, unlimited));
+  cells->clear();
+  const int64_t now = CutToGranularity(now_micros, schema.granularity);
+  FamilyLookup families(*schema.families);
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  bool in_order = true;
+  while (reader.Next(&op)) {
+    const int64_t timestamp = op.server_time ? now : op.timestamp;
+    cells->push_back({*families.RankOf(op.family), CellKind::kSet, timestamp, 0, op.qualifier, op.value});
+    in_order = in_order && (cells->size() == 1 || CompareCells((*cells)[cells->size() - 2], cells->back()) < 0);
+  }
+  if (!in_order) SortLastWins(cells);
   return absl::OkStatus();
 }
 

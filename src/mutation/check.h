@@ -1,6 +1,6 @@
 // mutation/check.h: from what a user wrote down to what a commit logs: a RowMutation, judged against a table's schema, as operations.
 //
-// Path:      Table::Apply and its kin -> here -> BatchWriter -> commit queue.
+// Path:      Table::Apply and its kin -> here -> BatchWriter -> commit queue; BulkLoad::Add -> here -> sstable builder.
 // Units:     timestamps in microseconds.
 // Errors:    InvalidArgument, NotFound for a family, Unimplemented for what is not offered yet; the text names the row, the element (its
 //            index from 0) and what is allowed. What is wrong in itself is reported before what does not fit the schema, and all is judged
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cell/cell.h"
 #include "cell/family_list.h"
 #include "mutation/batch.h"
 #include "stele/mutation.h"
@@ -42,6 +43,10 @@ inline absl::Status AppendMutation(const RowMutation& mutation, const MutationSc
                                    std::span<const BatchOp> first = {}) {
   return AppendMutation(mutation.row_key(), mutation, schema, now_micros, batch, first);
 }
+
+// For a bulk load: checks, then sets `cells` to what the mutation leaves of its row, in the order of cell/cell.h, families by their rank in
+// `schema`; of two of one identity the later. They point into the mutation. SetCell alone is taken, in any number.
+absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros, std::vector<Cell>* cells);
 
 struct ColumnRef {
   uint32_t family_rank = kRowRank;  // in MutationSchema.families

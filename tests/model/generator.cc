@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace stele::internal {
 namespace {
@@ -94,6 +95,11 @@ Term HistoryGenerator::Rule(int depth) {
   return {form == 7 ? "any" : "all", std::move(children)};
 }
 
+Term HistoryGenerator::Set(const std::string& table, const std::string& family) {
+  if (OneIn(5)) return {"setnow", {family, Qualifier(), Value()}};
+  return {"set", {family, Qualifier(), Micros(table), Value()}};
+}
+
 Term HistoryGenerator::Change(const std::string& table) {
   const uint64_t kind = Below(20);
   const std::string family = Family(table);
@@ -108,8 +114,7 @@ Term HistoryGenerator::Change(const std::string& table) {
     if (OneIn(4)) start = 0;
     return {"delrange", {family, Qualifier(), start, OneIn(4) ? Term("*") : Term(end)}};
   }
-  if (kind <= 8) return {"setnow", {family, Qualifier(), Value()}};
-  return {"set", {family, Qualifier(), Micros(table), Value()}};
+  return Set(table, family);
 }
 
 Term HistoryGenerator::Row(const std::string& table) {
@@ -199,6 +204,22 @@ void HistoryGenerator::AddBatch() {
   std::vector<Term> arguments = {Durability()};
   for (uint64_t i = Below(OneIn(6) ? 20 : 5); i > 0; --i) arguments.push_back(Row(TableName()));
   Add("batch", std::move(arguments));
+}
+
+// Mostly as a load is to be; at times a row at the end that it will mostly refuse.
+void HistoryGenerator::AddLoad() {
+  const std::string table = TableName();
+  std::set<std::string> keys;
+  for (uint64_t i = Below(OneIn(4) ? 60 : 6); i > 0; --i) keys.insert(Key());
+  std::vector<Term> arguments = {table};
+  for (const std::string& key : keys) {
+    Term row("row", {table, key});
+    for (uint64_t i = 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i) row.arguments.push_back(Set(table, Family(table)));
+    arguments.push_back(std::move(row));
+    ++written_;
+  }
+  if (OneIn(5)) arguments.push_back(Row(table));
+  Add("load", std::move(arguments));
 }
 
 void HistoryGenerator::AddReadRow() {
@@ -336,11 +357,11 @@ void HistoryGenerator::AddCheckpoint() {
 
 History HistoryGenerator::Make(size_t operation_count) {
   using G = HistoryGenerator;
-  std::vector<Choice> choices = {{30, &G::AddApply},        {8, &G::AddBulk},        {8, &G::AddBatch},     {10, &G::AddReadRow},
-                                 {4, &G::AddReadMany},      {10, &G::AddScan},       {2, &G::AddSnapshot},  {2, &G::AddRelease},
-                                 {6, &G::AddCare},          {2, &G::AddCompact},     {1, &G::AddDropRange}, {0.5, &G::AddCreate},
-                                 {0.3, &G::AddDeleteTable}, {1.5, &G::AddFamilies},  {4, &G::AddClock},     {1, &G::AddReopen},
-                                 {1.5, &G::AddCrash},       {0.5, &G::AddCheckpoint}};
+  std::vector<Choice> choices = {{30, &G::AddApply},        {8, &G::AddBulk},         {8, &G::AddBatch},     {10, &G::AddReadRow},
+                                 {4, &G::AddReadMany},      {10, &G::AddScan},        {2, &G::AddSnapshot},  {2, &G::AddRelease},
+                                 {6, &G::AddCare},          {2, &G::AddCompact},      {1, &G::AddDropRange}, {0.5, &G::AddCreate},
+                                 {0.3, &G::AddDeleteTable}, {1.5, &G::AddFamilies},   {4, &G::AddClock},     {1, &G::AddReopen},
+                                 {1.5, &G::AddCrash},       {0.5, &G::AddCheckpoint}, {2, &G::AddLoad}};
   for (Choice& choice : choices) {
     if (OneIn(4)) choice.weight *= OneIn(2) ? 0.1 : 4;
   }

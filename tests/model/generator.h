@@ -46,6 +46,7 @@ class HistoryGenerator {
   Term Value();
   Term Rule(int depth);
   Term Durability() { return OneIn(durable_one_in_) ? "d" : "p"; }
+  Term Set(const std::string& table, const std::string& family);
   Term Change(const std::string& table);
   Term Row(const std::string& table);
   Term Range();
@@ -57,6 +58,7 @@ class HistoryGenerator {
   void AddApply();
   void AddBulk();
   void AddBatch();
+  void AddLoad();
   void AddReadRow();
   void AddReadMany();
   void AddScan();

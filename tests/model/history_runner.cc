@@ -83,7 +83,8 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
                    .segment_bytes = options_.segment_bytes,
                    .first_segment_bytes = options_.segment_bytes / 2,
                    .row_group_bytes = options_.row_group_bytes,
-                   .tablet_bytes_max = options_.tablet_bytes};
+                   .tablet_bytes_max = options_.tablet_bytes,
+                   .load_file_bytes = 8 << 10};
   options.file_system = file_system_.get();
   options.background_threads = options_.threads;
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));
@@ -121,6 +122,7 @@ void HistoryRunner::CountStats() {
 std::string HistoryRunner::Step(const Term& operation) {
   if (IsWrite(operation)) return RunWrite(operation);
   if (operation.Is("bulk")) return RunBulk(operation);
+  if (operation.Is("load")) return RunLoad(operation);
   if (operation.Is("readrow") || operation.Is("readmany") || operation.Is("exists") || operation.Is("scan")) return RunRead(operation);
   return RunCare(operation);
 }
@@ -211,6 +213,32 @@ std::string HistoryRunner::RunBulk(const Term& operation) {
   }
   if (next_failed != failed.size()) return "verdicts out of order, or about no entry";
   if (operation.Text(0) == "d" && all_applied && unsure_.empty()) MarkDurable();
+  return "";
+}
+
+std::string HistoryRunner::RunLoad(const Term& operation) {
+  const absl::StatusOr<Table> table = Handle(operation.Text(0));
+  if (!table.ok()) return reference_.tables.contains(operation.Text(0)) ? table.status().ToString() : "";
+  BulkLoad load = Table(*table).NewBulkLoad();
+  const std::string* last = nullptr;
+  for (size_t i = 1; i < operation.size(); ++i) {
+    const absl::Status added = load.Add(ToMutation(operation[i]));
+    if (!added.ok() && Crashed()) return "";  // never finished: nothing of it may be found
+    if (std::string wrong = CodesDiffer(added, reference_.JudgeLoaded(operation[i], last)); !wrong.empty()) {
+      return fmt::format("row {}: {}", i - 1, wrong);
+    }
+    if (added.ok()) last = &operation[i].Text(1);
+  }
+  const absl::Status finished = load.Finish();
+  if (!finished.ok() && Crashed()) {
+    unsure_.push_back(operation);
+    return "";
+  }
+  if (!finished.ok()) return "Finish: " + finished.ToString();
+  if (last == nullptr) return "";  // changes nothing, and so syncs nothing
+  reference_.Apply(operation);
+  journal_.push_back(operation);
+  MarkDurable();
   return "";
 }
 

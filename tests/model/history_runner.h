@@ -66,6 +66,7 @@ class HistoryRunner {
   std::string Step(const Term& operation);
   std::string RunWrite(const Term& operation);
   std::string RunBulk(const Term& operation);
+  std::string RunLoad(const Term& operation);
   absl::Status WriteToEngine(const Term& operation);
   std::string RunRead(const Term& operation);
   std::string RunRows(const Term& operation, const ReadContext& context);

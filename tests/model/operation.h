@@ -5,6 +5,7 @@
 // The words (generator.cc writes them, reference_store.cc and history_runner.cc read them):
 //   create(T,ms|us,none|fast|balanced,splits(K..),fam(F,RULE)..)   deletetable(T)   families(T,create(F,RULE)|update(F,RULE)|drop(F)..)
 //   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
+//   load(T,row(T,K,CHANGE..)..)
 //     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
 //     VALUE: BYTES:SEED      RULE: none n(COUNT) age(MICROS) any(RULE..) all(RULE..)
 //   readrow(T,K,FILTER,GC,SNAPSHOT)  exists(...same)  readmany(T,keys(K..),FILTER,GC,SNAPSHOT)      GC: 1|0   SNAPSHOT: a name or -

@@ -91,6 +91,7 @@ Codes ReferenceStore::Apply(const Term& operation) {
   if (operation.Is("deletetable")) return tables.erase(operation.Text(0)) > 0 ? kOk : kNotFound;
   if (operation.Is("families")) return ChangeFamilies(operation);
   if (operation.Is("droprange")) return DropRange(operation);
+  if (operation.Is("load")) return Load(operation);
   return Write(operation);
 }
 
@@ -167,6 +168,31 @@ Codes ReferenceStore::Judge(const Term& row) const {
     if (!valid) codes.insert(absl::StatusCode::kInvalidArgument);
   }
   return codes.empty() ? kOk : Codes(codes.begin(), codes.end());
+}
+
+Codes ReferenceStore::JudgeLoaded(const Term& row, const std::string* last) const {
+  const bool only_sets = std::all_of(row.arguments.begin() + 2, row.arguments.end(),
+                                     [](const Term& change) { return change.Is("set") || change.Is("setnow"); });
+  if (!only_sets) return kInvalid;
+  Codes codes = Judge(row);
+  if (last == nullptr || row.Text(1) > *last) return codes;
+  if (codes == kOk) return kInvalid;
+  codes.push_back(absl::StatusCode::kInvalidArgument);
+  return codes;
+}
+
+// All rows that were taken, at once.
+Codes ReferenceStore::Load(const Term& operation) {
+  const auto it = tables.find(operation.Text(0));
+  if (it == tables.end()) return kNotFound;
+  const std::string* last = nullptr;
+  for (size_t i = 1; i < operation.size(); ++i) {
+    if (JudgeLoaded(operation[i], last) != kOk) continue;
+    last = &operation[i].Text(1);
+    RowData& row = it->second.rows[*last];
+    for (size_t change = 2; change < operation[i].size(); ++change) Change(it->second, row, operation[i][change]);
+  }
+  return kOk;
 }
 
 // apply, batch: all or nothing. (A bulk is several of them: the runner applies it entry by entry.)

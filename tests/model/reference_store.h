@@ -62,6 +62,9 @@ class ReferenceStore {
   // Carries out a writing operation, or refuses it and changes nothing. Answers the codes that are right; kOk alone when it was done.
   std::vector<absl::StatusCode> Apply(const Term& operation);
 
+  // The codes that are right for a row of a load whose last row taken was `last` (none: nullptr).
+  std::vector<absl::StatusCode> JudgeLoaded(const Term& row, const std::string* last) const;
+
   // A row as a read with apply_gc sees it, or everything that is stored; in the order of the answer.
   static ReferenceRow Read(const Table& table, const RowData& row, int64_t now, bool apply_gc);
   // Does a GC rule condemn a version of this rank and timestamp?
@@ -72,6 +75,7 @@ class ReferenceStore {
   std::vector<absl::StatusCode> Create(const Term& operation);
   std::vector<absl::StatusCode> ChangeFamilies(const Term& operation);
   std::vector<absl::StatusCode> DropRange(const Term& operation);
+  std::vector<absl::StatusCode> Load(const Term& operation);
   std::vector<absl::StatusCode> Write(const Term& operation);
   std::vector<absl::StatusCode> Judge(const Term& row) const;
   void SealRanges(const Term& row);

@@ -375,6 +375,35 @@ plant(
     ("a job's ranks are judged at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = engine.clock.Now(),"),
 )
+LOADS = ["unit_db --gtest_filter=BulkLoad*"]
+plant(
+    "commit", LOADS, "src/db/bulk_load.cc",
+    ("a load's cells of a dropped family are lost (rule 6)", "if (definition.families.RankOfId(family.family_id)) continue;", "continue;"),
+    ("replay is not kept off a load (rule 2)", ".flushed_through = sequence, .tablets", ".flushed_through = 0, .tablets"),
+    ("a load has no commit time (rule 9)", "file.newest_commit_time = now;", "file.newest_commit_time = 0;"),
+    ("a load's files stay when it fails", "if (!stay && engine_.CheckProcess().ok()) files_.Remove();", ""),
+    ("a repeated row is taken", "mutation.row_key() <= last_row_key_", "mutation.row_key() < last_row_key_"),
+)
+plant(
+    "commit", LOADS, "src/db/load_files.cc",
+    ("a load's files are not synced (rule 22)", "STELE_RETURN_IF_ERROR(file_->Sync());", ""),
+    ("a load's directory is not synced (rule 22)", "engine_.options.file_system->SyncDirectory(engine_.directory)", "absl::OkStatus()"),
+)
+plant(
+    "commit", LOADS, "src/db/schema_change.cc",
+    ("a write that read before a load is not refused (rule 5)",
+     "engine.state.RenewActive(table_id);\n    return absl::OkStatus();\n  });\n}\n\nabsl::Status DropRows",
+     "return absl::OkStatus();\n  });\n}\n\nabsl::Status DropRows"),
+)
+plant(
+    "commit", LOADS, "src/db/engine.cc",
+    ("Close leaves loads at work (rule 22)", "  loads.EndAll();\n", ""),
+)
+plant(
+    "commit", LOADS, "src/db/open.cc",
+    ("the log is said to reach a load's sequence (rule 18)", "LogTail tail = replayed.tail;",
+     "LogTail tail = replayed.tail;\n  tail.last_sequence = replayed.last_sequence;"),
+)
 plant(
     "commit", RULES, "src/manifest/stack_edits.cc",
     ("a job that finishes after an excision is installed (rule 14)", "a.range == b.range &&", "true &&"),

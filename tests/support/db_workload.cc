@@ -15,9 +15,9 @@ namespace {
 
 using Kind = WorkloadStep::Kind;
 
-constexpr std::array<std::string_view, 13> kKindNames = {"create-table", "delete-table", "write",       "batch", "ranged",
-                                                         "drop-range",   "add-family",   "drop-family", "flush", "compact",
-                                                         "checkpoint",   "sync",         "reopen"};
+constexpr std::array<std::string_view, 14> kKindNames = {"create-table", "delete-table", "write",      "batch",       "ranged",
+                                                         "load",         "drop-range",   "add-family", "drop-family", "flush",
+                                                         "compact",      "checkpoint",   "sync",       "reopen"};
 
 std::string TableName(int table) { return fmt::format("t{}", table); }
 std::string RowKey(Random& random) { return fmt::format("row{:02}", random.Below(24)); }
@@ -62,7 +62,8 @@ EngineOptions SmallEngineOptions(FileSystem* file_system) {
                    .log_bytes_max = 64 << 10,
                    .segment_bytes = 16 << 10,
                    .first_segment_bytes = 8 << 10,
-                   .row_group_bytes = 1 << 10};
+                   .row_group_bytes = 1 << 10,
+                   .load_file_bytes = 8 << 10};
   options.file_system = file_system;
   options.background_threads = 0;
   return options;
@@ -136,11 +137,11 @@ std::string ToText(const WorkloadStep& step) {
 }
 
 std::vector<WorkloadStep> MakeWorkload(uint64_t seed, size_t step_count) {
-  constexpr std::array<Kind, 24> kMix = {Kind::kWrite,   Kind::kWrite,      Kind::kWrite,       Kind::kWrite,      Kind::kWrite,
-                                         Kind::kWrite,   Kind::kBatch,      Kind::kBatch,       Kind::kBatch,      Kind::kBatch,
-                                         Kind::kRanged,  Kind::kRanged,     Kind::kFlush,       Kind::kFlush,      Kind::kCompact,
-                                         Kind::kCompact, Kind::kDropRange,  Kind::kAddFamily,   Kind::kSync,       Kind::kDropFamily,
-                                         Kind::kReopen,  Kind::kCheckpoint, Kind::kCreateTable, Kind::kDeleteTable};
+  constexpr std::array<Kind, 26> kMix = {
+      Kind::kWrite,      Kind::kWrite,       Kind::kWrite,       Kind::kWrite,     Kind::kWrite,  Kind::kWrite,      Kind::kBatch,
+      Kind::kBatch,      Kind::kBatch,       Kind::kBatch,       Kind::kRanged,    Kind::kRanged, Kind::kFlush,      Kind::kFlush,
+      Kind::kCompact,    Kind::kCompact,     Kind::kDropRange,   Kind::kAddFamily, Kind::kSync,   Kind::kDropFamily, Kind::kReopen,
+      Kind::kCheckpoint, Kind::kCreateTable, Kind::kDeleteTable, Kind::kLoad,      Kind::kLoad};
   Random random(seed);
   std::vector<WorkloadStep> steps = {{.kind = Kind::kCreateTable, .table = 0}, {.kind = Kind::kCreateTable, .table = 1}};
   bool has_third = false;
@@ -214,6 +215,20 @@ absl::Status WorkloadDatabase::WriteBatchOf(const WorkloadStep& step) {
   return database_.Apply(batch, OptionsOf(step));
 }
 
+absl::Status WorkloadDatabase::Load(const WorkloadStep& step) {
+  STELE_ASSIGN_OR_RETURN(Table table, database_.OpenTable(TableName(step.table)));
+  Random random(step.salt);
+  BulkLoad load = table.NewBulkLoad();
+  for (uint64_t row = random.Below(8); row < 24; row += 1 + random.Below(6)) {
+    RowMutation mutation(fmt::format("row{:02}", row));
+    for (uint64_t i = 0; i < 3; ++i) {
+      mutation.SetCell(random.OneIn(2) ? "f" : "g", fmt::format("q{}", random.Below(3)), Stamp(random), Value(random));
+    }
+    STELE_RETURN_IF_ERROR(load.Add(mutation));
+  }
+  return load.Finish();
+}
+
 absl::Status WorkloadDatabase::Run(const WorkloadStep& step) {
   Random random(step.salt);
   switch (step.kind) {
@@ -229,6 +244,8 @@ absl::Status WorkloadDatabase::Run(const WorkloadStep& step) {
     case Kind::kWrite:
     case Kind::kRanged:
       return Write(step);
+    case Kind::kLoad:
+      return Load(step);
     case Kind::kCheckpoint:
       return database_.Checkpoint(CheckpointDirectory(step.salt));
     case Kind::kSync:

@@ -38,6 +38,7 @@ struct WorkloadStep {
     kWrite,   // sets and deletes of one row
     kBatch,   // rows of two tables
     kRanged,  // DeleteFromColumn of a range of timestamps
+    kLoad,    // a bulk load of some rows
     kDropRange,
     kAddFamily,
     kDropFamily,
@@ -89,6 +90,7 @@ class WorkloadDatabase {
  private:
   absl::Status Write(const WorkloadStep& step);
   absl::Status WriteBatchOf(const WorkloadStep& step);
+  absl::Status Load(const WorkloadStep& step);
 
   const EngineOptions options_;
   const std::string directory_;

@@ -49,6 +49,20 @@ class FakeSource : public internal::RowSource {
   size_t count_ = 0;
 };
 
+class FakeLoad : public internal::BulkLoadBackend {
+ public:
+  ~FakeLoad() override { Seen().Note("~load"); }
+  absl::Status Add(const RowMutation& mutation) override {
+    Seen().Note("add " + mutation.row_key());
+    return absl::OkStatus();
+  }
+  absl::Status Finish() override {
+    Seen().Note("finish");
+    return absl::OkStatus();
+  }
+  void Abort() override { Seen().Note("abort"); }
+};
+
 class FakeTable : public internal::TableBackend {
  public:
   explicit FakeTable(std::string_view name) : name_(name) {}
@@ -79,6 +93,10 @@ class FakeTable : public internal::TableBackend {
   absl::Status SetProperty(std::string property_key, std::string value) override { return Note("property " + property_key + "=" + value); }
   absl::Status DropRowRange(const RowRange& range) override { return Note("drop " + range.ToString()); }
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange&) override { return std::vector<RowKeySample>{{"", 7}}; }
+  absl::StatusOr<std::unique_ptr<internal::BulkLoadBackend>> NewBulkLoad() override {
+    if (name_ == "closed") return internal::FailedPrecondition("closed");
+    return std::make_unique<FakeLoad>();
+  }
   absl::Status Flush() override { return Note("flush"); }
   absl::Status Compact(const RowRange& range, const CompactOptions&) override { return Note("compact " + range.ToString()); }
   absl::StatusOr<TableStats> Stats() override { return TableStats{.cells = 3}; }
@@ -289,9 +307,6 @@ TEST_F(HandlesTest, WhatIsNotOfferedSaysSo) {
   EXPECT_EQ(table_.CheckAndMutateRow("r", Filter(), RowMutation(), RowMutation()).status().code(), StatusCode::kUnimplemented);
   EXPECT_EQ(table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::IncrementAmount("f", "q", 1)}).status().code(),
             StatusCode::kUnimplemented);
-  BulkLoad load = table_.NewBulkLoad();
-  EXPECT_EQ(load.Add(RowMutation("r")).code(), StatusCode::kUnimplemented);
-  EXPECT_EQ(load.Finish().code(), StatusCode::kUnimplemented);
 }
 
 TEST_F(HandlesTest, AReaderGoesThroughItsRowsOnce) {
@@ -343,22 +358,8 @@ TEST_F(HandlesTest, AFailedReadIsTheReadersStatus) {
   EXPECT_EQ(reader.status().code(), StatusCode::kInvalidArgument);
 }
 
-class FakeLoad : public internal::BulkLoadBackend {
- public:
-  ~FakeLoad() override { Seen().Note("~load"); }
-  absl::Status Add(const RowMutation& mutation) override {
-    Seen().Note("add " + mutation.row_key());
-    return absl::OkStatus();
-  }
-  absl::Status Finish() override {
-    Seen().Note("finish");
-    return absl::OkStatus();
-  }
-  void Abort() override { Seen().Note("abort"); }
-};
-
 TEST_F(HandlesTest, ABulkLoadEndsOnce) {
-  BulkLoad load(std::make_unique<FakeLoad>());
+  BulkLoad load = table_.NewBulkLoad();
   EXPECT_TRUE(load.Add(RowMutation("a")).ok());
   EXPECT_TRUE(load.Finish().ok());
   EXPECT_EQ(Seen().Take(), "add a;finish;~load;");
@@ -373,6 +374,16 @@ TEST_F(HandlesTest, ABulkLoadEndsOnce) {
   moved.Abort();
   moved.Abort();
   EXPECT_EQ(Seen().Take(), "abort;~load;");
+}
+
+TEST_F(HandlesTest, ABulkLoadThatCannotBeginAnswersWhy) {
+  BulkLoad load = Table(std::make_shared<FakeTable>("closed")).NewBulkLoad();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(load.Add(RowMutation("a")).ToString(), "FAILED_PRECONDITION: closed");
+    EXPECT_EQ(load.Finish().ToString(), "FAILED_PRECONDITION: closed");
+  }
+  load.Abort();
+  EXPECT_EQ(Seen().Take(), "");
 }
 
 }  // namespace

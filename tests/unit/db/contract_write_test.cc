@@ -252,8 +252,6 @@ TEST(ContractWriteTest, WhatIsNotOfferedAnswersUnimplemented) {
   EXPECT_EQ(CodeName(table.ReadModifyWriteRow("r", {ReadModifyWriteRule::IncrementAmount("f", "q", 1)}).status()), "Unimplemented");
   EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "12345678"})), "Unimplemented");
   EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "1234567"})), "InvalidArgument");
-  EXPECT_EQ(CodeName(table.NewBulkLoad().Add(set)), "Unimplemented");
-  EXPECT_EQ(CodeName(table.NewBulkLoad().Finish()), "Unimplemented");
   EXPECT_EQ(CodeName(store.database().CreateTable("sum", Schema().AddFamily({.name = "s", .value_type = ValueType::kInt64Sum})).status()),
             "Unimplemented");
   EXPECT_EQ(CodeName(table.ModifyColumnFamilies({FamilyChange::Create({.name = "h", .value_type = ValueType::kHll})})), "Unimplemented");
