@@ -468,10 +468,14 @@ plant(
 plant(
     "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/sstable/section_cursor.cc",
     ("row groups without anything wanted are read", "if (!may_pass_over_ ||", "if (true ||"),
+    ("large values are read whatever their timestamps", "return !options_.spans.empty() && page.kind(index) == StoredKind::kSetLarge",
+     "return false && page.kind(index) == StoredKind::kSetLarge"),
     ("a column of a giant row costs the row's beginning", "if (!is_positioned_) return;\n  const FamilyMap", "if (!is_positioned_ || !EnterStripe()) return;\n  const FamilyMap"),
 )
 plant(
     "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/sstable/row_group_loader.cc",
+    ("row groups of which nothing is wanted are read ahead", "if (!WantsMuchOf(next)) break;", ""),
+    ("the beginning of a giant row is decoded before it is known what of the row is wanted", "!goes_on && unit < reference", "unit < reference"),
     ("units are read whatever their timestamps", "options_.spans[rank].Meets(unit.timestamp_min, unit.timestamp_max)) return true;", "true) return true;"),
 )
 plant(
