@@ -4,12 +4,15 @@
 
 namespace stele::internal {
 
-std::vector<StoredPart> PartsOf(const ViewReference& reference, const KeyRange& rows) {
+std::vector<StoredPart> StoredParts::Of(const ViewReference& reference, const KeyRange& rows) {
   std::vector<StoredPart> parts;
   const std::shared_ptr<SstableReader>& reader = reference.file->reader();
   if (reader == nullptr) return parts;
-  std::vector<SstableReader::Boundary> boundaries = reader->Boundaries();
-  boundaries.insert(boundaries.begin(), {reader->summary().first_row, 0});
+  std::vector<SstableReader::Boundary>& boundaries = boundaries_[reference.reference.file->number];
+  if (boundaries.empty()) {
+    boundaries = reader->Boundaries();
+    boundaries.insert(boundaries.begin(), {reader->summary().first_row, 0});
+  }
   const uint64_t file_bytes = reader->summary().file_bytes;
   for (size_t i = 0; i < boundaries.size(); ++i) {
     const std::string& row_key = boundaries[i].row_key;

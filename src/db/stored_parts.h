@@ -4,10 +4,11 @@
 // Path:      table_stats.cc (samples, sizes), tablet_halves.cc.
 // Precision: a part counts where it begins: of what lies across the edge of a reference, all or nothing is said to be its own. Over all
 //            references that show a file each of its parts counts at most once.
-// Threads:   pure functions. A file that is not open yet is opened.
+// Threads:   thread-compatible. A file that is not open yet is opened.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,14 @@ struct StoredPart {
   uint64_t bytes = 0;  // from here to the next part of the same source
 };
 
-// What the reference shows of its file, within `rows`. Ascending; nothing of a file that cannot be opened.
-std::vector<StoredPart> PartsOf(const ViewReference& reference, const KeyRange& rows);
+// For one walk over references: the index of a file that tablets share is gone through once.
+class StoredParts {
+ public:
+  // What the reference shows of its file, within `rows`. Ascending; nothing of a file that cannot be opened.
+  std::vector<StoredPart> Of(const ViewReference& reference, const KeyRange& rows);
+
+ private:
+  std::map<uint64_t, std::vector<SstableReader::Boundary>> boundaries_;  // by file number; from the file's first row on
+};
 
 }  // namespace stele::internal

@@ -27,10 +27,10 @@ std::vector<StoredPart> PartsOf(const Memtable& memtable, const KeyRange& rows) 
   return parts;
 }
 
-uint64_t SharedBytes(const ViewReference& reference) {
+uint64_t SharedBytes(const ViewReference& reference, StoredParts* stored_parts) {
   if (!reference.narrowed) return reference.reference.file->summary.file_bytes;
   uint64_t bytes = 0;
-  for (const StoredPart& part : PartsOf(reference, KeyRange::All())) bytes += part.bytes;
+  for (const StoredPart& part : stored_parts->Of(reference, KeyRange::All())) bytes += part.bytes;
   return bytes;
 }
 
@@ -51,6 +51,7 @@ TableStats StatsOf(const TableView& table) {
   std::map<std::string, FamilyStats> families;
   for (uint32_t rank = 1; rank <= table.definition().families.size(); ++rank) families[table.definition().families[rank].name] = {};
   std::set<uint64_t> counted;
+  StoredParts stored_parts;
   for (const ViewTablet& tablet : table.tablets) {
     TabletStats tablet_stats{.start = tablet.range.start, .end = tablet.range.end};
     if (tablet.counters != nullptr) {
@@ -60,7 +61,7 @@ TableStats StatsOf(const TableView& table) {
     std::set<uint64_t> in_tablet;
     for (const ViewReference& reference : tablet.stack) {
       const SstableFile& file = *reference.reference.file;
-      const uint64_t bytes = SharedBytes(reference);
+      const uint64_t bytes = SharedBytes(reference, &stored_parts);
       tablet_stats.bytes_on_disk += bytes;
       const uint64_t whole = std::max<uint64_t>(1, file.summary.file_bytes);
       tablet_stats.cells += reference.narrowed ? file.summary.cells * bytes / whole : file.summary.cells;
@@ -91,6 +92,7 @@ TableStats StatsOf(const TableView& table) {
 std::vector<RowKeySample> SampleTable(const TableView& table, const KeyRange& rows) {
   std::map<std::string, uint64_t> bytes_at;  // bytes that begin at a row key, over all sources
   std::set<std::string> tablet_starts;
+  StoredParts stored_parts;
   uint64_t total = 0;
   const auto add = [&](const std::vector<StoredPart>& parts) {
     for (const StoredPart& part : parts) {
@@ -101,7 +103,7 @@ std::vector<RowKeySample> SampleTable(const TableView& table, const KeyRange& ro
   for (const std::shared_ptr<const Memtable>& memtable : table.memtables) add(PartsOf(*memtable, rows));
   for (const ViewTablet& tablet : table.tablets) {
     if (!tablet.range.start.empty() && rows.Contains(tablet.range.start)) tablet_starts.insert(tablet.range.start);
-    for (const ViewReference& reference : tablet.stack) add(PartsOf(reference, rows));
+    for (const ViewReference& reference : tablet.stack) add(stored_parts.Of(reference, rows));
   }
   for (const std::string& start : tablet_starts) bytes_at.try_emplace(start, 0);
   const uint64_t step = std::max(kSampleBytesLeast, total / kSamplesMax);

@@ -23,8 +23,9 @@ bool ShowSame(const std::vector<SstableReference>& a, const std::vector<SstableR
 std::optional<TabletHalves> HalvesOf(const ViewTablet& tablet) {
   std::map<std::string, uint64_t> bytes_at;  // bytes that begin at a row, over all files
   uint64_t total = 0;
+  StoredParts stored_parts;
   for (const ViewReference& reference : tablet.stack) {
-    for (StoredPart& part : PartsOf(reference, tablet.range)) {
+    for (StoredPart& part : stored_parts.Of(reference, tablet.range)) {
       bytes_at[std::move(part.row_key)] += part.bytes;
       total += part.bytes;
     }
