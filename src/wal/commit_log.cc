@@ -14,6 +14,10 @@ namespace stele::internal {
 namespace {
 
 constexpr uint64_t kSegmentBytesMin = 4096;
+// Syncs come often when this many in a row covered less than this part of a segment each. Then zeros written ahead save each of them the
+// metadata of unwritten space; a log that is synced for flushes alone would only be written twice.
+constexpr int kSyncsOften = 3;
+constexpr uint64_t kOftenPart = 16;
 
 // A segment the log goes through, not yet released.
 struct LiveSegment {
@@ -55,6 +59,7 @@ class CommitLog::State {
     {
       MutexLock lock(mutex_);
       if (segments_.empty() || segments_.back().end_offset < options_.first_segment_bytes / 4) return false;
+      if (small_syncs_ < kSyncsOften && !spares_.HasRetired()) return false;
     }
     return NeedsSpare();
   }
@@ -73,6 +78,8 @@ class CommitLog::State {
   absl::Status TryAppend(std::span<const LogRecord> records, RecordType type, bool* written);
   absl::Status SealEnd();
   absl::Status BeginNextSegment(uint64_t record_bytes);
+  bool SpareServesBetter() const;
+  void NoteSync(const std::vector<LiveSegment>& segments) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   uint64_t SyncedOffsetOfActive() const;
   void Publish(uint64_t first_sequence, bool name_synced);
   size_t ReleasableCount(uint64_t through) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -93,6 +100,7 @@ class CommitLog::State {
   uint64_t released_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status poison_ ABSL_GUARDED_BY(mutex_);  // the first failed sync
   bool sync_running_ ABSL_GUARDED_BY(mutex_) = false;
+  int small_syncs_ ABSL_GUARDED_BY(mutex_) = 0;  // in a row
   CondVar sync_ended_;
 };
 
@@ -148,6 +156,16 @@ uint64_t CommitLog::State::SyncedOffsetOfActive() const {
   return segments_.back().synced_offset;
 }
 
+// Syncs come often, and a written spare waits for them while the active segment was only reserved.
+bool CommitLog::State::SpareServesBetter() const {
+  if (active_.written) return false;
+  {
+    MutexLock lock(mutex_);
+    if (small_syncs_ < kSyncsOften) return false;
+  }
+  return spares_.HasSpare();
+}
+
 absl::Status CommitLog::State::BeginNextSegment(uint64_t record_bytes) {
   STELE_ASSIGN_OR_RETURN(active_, spares_.Take(SegmentWriter::FileBytesFor(record_bytes)));
   LogPosition synced_end;
@@ -196,7 +214,7 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
   // Full, or sealed by a failed write: on to the next segment. A second failure in a row is not the segment's but the disk's.
   for (int attempt = 0; attempt < 2; ++attempt) {
     STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
-    if (!writer_.HasRoom(record_bytes)) STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
+    if (!writer_.HasRoom(record_bytes) || SpareServesBetter()) STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
     const bool begun = writer_.IsBegun();
     status = writer_.Write(records, type, SyncedOffsetOfActive());
     if (status.ok()) {
@@ -240,6 +258,7 @@ absl::Status CommitLog::State::Sync() {
     for (const LiveSegment& segment : segments_) {
       if (segment.synced_offset < segment.end_offset) unsynced.push_back(segment);
     }
+    NoteSync(unsynced);
   }
   absl::Status status = SyncSegments(unsynced);
   MutexLock lock(mutex_);
@@ -247,6 +266,12 @@ absl::Status CommitLog::State::Sync() {
   sync_running_ = false;
   sync_ended_.SignalAll();
   return status;
+}
+
+void CommitLog::State::NoteSync(const std::vector<LiveSegment>& segments) {
+  uint64_t covered_bytes = 0;
+  for (const LiveSegment& segment : segments) covered_bytes += segment.end_offset - segment.synced_offset;
+  small_syncs_ = covered_bytes < options_.segment_bytes / kOftenPart ? std::min(small_syncs_ + 1, kSyncsOften) : 0;
 }
 
 // Names first, then bytes, lower segments first (engine rule 3): what is attested as synced never has a hole.

@@ -3,9 +3,10 @@
 // Path:      db commit leader -> Append/Sync; db background -> PrepareSpare, Release; db close -> Close; recovery -> wal/log_reader.h.
 // Format:    docs/format/log.md; constants in wal/log_format.h. The payload is opaque here.
 // Segments:  000012.log. One is active; spares (zero-filled and synced, or recycled) wait with higher numbers and are used in number order,
-//            so that a sync touches no metadata. A segment's header carries the database id, its number, a fresh nonce that seeds its
-//            checksums, and where the segment before it ended (number, end offset, last checksum, last sequence): a reader can tell a
-//            sealed end from damage. Rules 3, 18 and 20 of the engine rules are kept here.
+//            so that a sync touches no metadata; when syncs come often, the log leaves a segment that was only reserved for one of them. A
+//            segment's header carries the database id, its number, a fresh nonce that seeds its checksums, and where the segment before it
+//            ended (number, end offset, last checksum, last sequence): a reader can tell a sealed end from damage. Rules 3, 18 and 20 of
+//            the engine rules are kept here.
 // Errors:    Append: ResourceExhausted when space could not be reserved (nothing was written); another failed write seals the segment at
 //            its last good offset and the record goes to the next one; only if that fails too is the error returned. Before it is, an empty
 //            segment that names that offset is made durable, so that no recovery finds what was refused, even if all its bytes arrived; a
@@ -60,7 +61,9 @@ class CommitLog {
 
   // True while fewer than spares_max spares wait; then a background thread calls PrepareSpare (zero-fills and syncs one, or is quick).
   bool NeedsSpare() const;
-  // NeedsSpare, and the active segment has begun to fill: a database that is only looked at, or written a little, makes no spares.
+  // NeedsSpare, and one is worth its making: the active segment has begun to fill (a database that is only looked at, or written a little,
+  // makes no spares), and syncs come often or a released segment waits to be recycled. Zeros for a log that is synced for flushes alone
+  // would be as many bytes again as the records; its next segments are reserved as they are needed.
   bool SpareIsDue() const;
   absl::Status PrepareSpare();
   // Records with sequence <= `through` are not needed any more (every table's durable flushed_through has passed them, and so the log is

@@ -18,7 +18,7 @@ constexpr uint64_t kZeroBytes = uint64_t{1} << 20;  // a write of zeros; short e
 std::string SpareSegments::Path(uint64_t number) const { return JoinPath(options_.directory, SegmentName(number)); }
 
 absl::StatusOr<BlankSegment> SpareSegments::Reserve(uint64_t file_bytes) {
-  BlankSegment segment{options_.next_file_number(), nullptr, file_bytes, false};
+  BlankSegment segment{.number = options_.next_file_number(), .file_bytes = file_bytes};
   const std::string path = Path(segment.number);
   STELE_ASSIGN_OR_RETURN(segment.file, options_.file_system->Open(path, OpenMode::kCreate));
   if (absl::Status status = segment.file->Allocate(file_bytes); !status.ok()) {
@@ -47,6 +47,7 @@ absl::StatusOr<BlankSegment> SpareSegments::MakeFilled(uint64_t file_bytes) {
     options_.file_system->Remove(Path(segment.number)).IgnoreError();  // as in Reserve
     return status;
   }
+  segment.written = true;
   return segment;
 }
 
@@ -74,6 +75,16 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
 bool SpareSegments::Needed() const {
   MutexLock lock(mutex_);
   return spares_.size() < options_.spares_max;
+}
+
+bool SpareSegments::HasSpare() const {
+  MutexLock lock(mutex_);
+  return !spares_.empty();
+}
+
+bool SpareSegments::HasRetired() const {
+  MutexLock lock(mutex_);
+  return !retired_.empty();
 }
 
 void SpareSegments::Retire(RetiredSegment segment) {
@@ -107,7 +118,7 @@ absl::Status SpareSegments::RemoveDurably(uint64_t number) {
 // The front of retired_, number `number`, becomes a spare under a new name. Only a file of exactly a spare's size is worth it; another is
 // answered with NotFound.
 absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
-  BlankSegment segment{number, nullptr, options_.segment_bytes, true};
+  BlankSegment segment{.number = number, .file_bytes = options_.segment_bytes, .synced = true, .written = true};
   {
     STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, options_.file_system->Open(Path(number), OpenMode::kReadWrite));
     STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file->Size());

@@ -28,7 +28,8 @@ struct BlankSegment {
   uint64_t number = 0;
   std::shared_ptr<File> file;
   uint64_t file_bytes = 0;
-  bool synced = false;  // its size and its name in the directory
+  bool synced = false;   // its size and its name in the directory
+  bool written = false;  // filled before, so that a sync finds no metadata to write
 };
 
 // A file that is not part of the log any more.
@@ -56,6 +57,9 @@ class SpareSegments {
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
 
   bool Needed() const;
+  // A spare waits; a retired file waits that may become one without being filled.
+  bool HasSpare() const;
+  bool HasRetired() const;
   // Makes one spare, out of a retired file if there is one; nothing when enough wait.
   absl::Status Prepare();
 

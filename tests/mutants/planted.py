@@ -291,6 +291,9 @@ plant(
     ("sequences may repeat", "if (record.sequence <= last_sequence) return", "if (record.sequence < last_sequence) return"),
     ("a segment that failed is recycled as if it were part of the log", "spares_.Retire({active_.number, false});",
      "spares_.Retire({active_.number, true});"),
+    ("zeros are written ahead for a log that is synced for flushes alone",
+     "if (small_syncs_ < kSyncsOften && !spares_.HasRetired()) return false;", ""),
+    ("a log that is synced often stays in space that was only reserved", " || SpareServesBetter()", ""),
 )
 
 plant(

@@ -75,6 +75,44 @@ TEST_F(CommitLogTest, RotatesWithAndWithoutSpares) {
   ExpectReplayed(1, 100, 600);
 }
 
+// Zeros ahead of a log that is synced for flushes alone would be written for nobody.
+TEST_F(CommitLogTest, SparesAreMadeForThoseWhoSyncOften) {
+  ASSERT_TRUE(AppendWal(log_.get(), 1, 30, 600).ok());
+  EXPECT_FALSE(log_->SpareIsDue());
+  ASSERT_TRUE(log_->Sync().ok());
+  EXPECT_FALSE(log_->SpareIsDue());
+  uint64_t next = 31;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
+    ASSERT_TRUE(log_->Sync().ok());
+  }
+  ASSERT_TRUE(log_->SpareIsDue());
+  ASSERT_TRUE(log_->PrepareSpare().ok());
+  // The active segment was only reserved: the next record goes to the spare, and those after it stay there.
+  const CommitLog::SegmentPart before = log_->Parts().back();
+  ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
+  const CommitLog::SegmentPart after = log_->Parts().back();
+  EXPECT_GT(after.number, before.number);
+  ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
+  EXPECT_EQ(log_->Parts().back().number, after.number);
+  // A large sync is no sign of more to come soon.
+  ASSERT_TRUE(AppendWal(log_.get(), next, 30, 600).ok());
+  ASSERT_TRUE(log_->Sync().ok());
+  EXPECT_FALSE(log_->SpareIsDue());
+  Open();
+  EXPECT_EQ(replay_.records.size(), next + 29);
+}
+
+// What was released is written already: it becomes a spare at no cost.
+TEST_F(CommitLogTest, ReleasedSegmentsBecomeSparesWhoeverSyncs) {
+  ASSERT_TRUE(AppendWal(log_.get(), 1, 30, 600).ok());
+  ASSERT_TRUE(log_->Sync().ok());
+  ASSERT_FALSE(log_->SpareIsDue());
+  ASSERT_TRUE(log_->Release(29).ok());
+  EXPECT_TRUE(log_->SpareIsDue());
+  ASSERT_TRUE(log_->PrepareSpare().ok());
+}
+
 TEST_F(CommitLogTest, SequencesMustAscend) {
   ASSERT_TRUE(AppendWal(log_.get(), 5, 1, 10).ok());
   EXPECT_EQ(AppendWal(log_.get(), 5, 1, 10).code(), absl::StatusCode::kInvalidArgument);
