@@ -72,7 +72,12 @@ struct DatabaseStats {
   uint64_t bytes_on_disk = 0;
   uint64_t commits = 0;
   uint64_t flushes = 0;
-  uint64_t compactions = 0;
+  uint64_t compactions = 0;          // that read and wrote: the next three together
+  uint64_t merging_compactions = 0;  // of neighbours in a stack
+  uint64_t major_compactions = 0;    // of whole stacks
+  uint64_t settlings = 0;            // of files that were only moved before, for the codec of data at rest
+  uint64_t moves = 0;                // files without a row in common joined by metadata
+  uint64_t files_dropped = 0;        // unread, because all in them was condemned; once for each tablet
   uint64_t bytes_flushed = 0;
   uint64_t bytes_compacted = 0;
   uint64_t tablet_splits = 0;

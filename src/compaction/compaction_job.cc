@@ -14,10 +14,10 @@ namespace stele::internal {
 namespace {
 
 // An input's cells as this compaction may see them; null when its rows lie outside.
-std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, size_t index, CursorStats* stats) {
-  const SstableReference& reference = input.inputs[index];
-  const SstableReader& reader = *input.readers[index];
-  const KeyRange range = Intersect(reference.range, input.range);
+std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const CompactionSlice& slice, size_t index, CursorStats* stats) {
+  const SstableReference& reference = slice.inputs[index];
+  const SstableReader& reader = *slice.readers[index];
+  const KeyRange range = Intersect(reference.range, slice.range);
   if (range.IsEmpty()) return nullptr;
   CursorOptions options;
   options.families = input.definition->families.MapFrom(reader.family_ids());
@@ -29,40 +29,71 @@ std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, size_t 
   return NewBoundedCursor(std::move(cursor), Direction::kForward, range.start, std::move(end));
 }
 
-}  // namespace
-
-absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
-  if (input.inputs.empty() || input.inputs.size() != input.readers.size()) {
-    return InvalidArgument("a compaction of {} inputs with {} readers", input.inputs.size(), input.readers.size());
-  }
-  CompactionOutput output;
-  CursorStats stats;
-  int64_t newest_commit_time = input.inputs.front().file->newest_commit_time;
+// What stays of a slice; null when there is nothing to look at.
+std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const CompactionSlice& slice, int64_t newest_commit_time,
+                                           CursorStats* stats, RetentionStats* retention) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
-  for (size_t i = 0; i < input.inputs.size(); ++i) {
-    newest_commit_time = std::max(newest_commit_time, input.inputs[i].file->newest_commit_time);
-    std::unique_ptr<CellCursor> cursor = NewInputCursor(input, i, &stats);
+  for (size_t i = 0; i < slice.inputs.size(); ++i) {
+    std::unique_ptr<CellCursor> cursor = NewInputCursor(input, slice, i, stats);
     if (cursor != nullptr) cursors.push_back(std::move(cursor));
   }
-  if (cursors.empty()) return output;
+  if (cursors.empty()) return nullptr;
   RetentionPolicy policy;
   policy.rules = input.definition->retentions;
   policy.now = input.now;
   policy.partial = true;
   policy.newest_commit_time = newest_commit_time;
-  policy.drop_tombstones = input.reaches_end;
-  const std::unique_ptr<CellCursor> cursor =
-      NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward), std::move(policy), &output.retention);
+  policy.drop_tombstones = slice.reaches_end;
+  return NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward), std::move(policy), retention);
+}
 
+absl::Status CheckInput(const CompactionInput& input) {
+  if (input.slices.empty()) return InvalidArgument("a compaction without slices");
+  for (size_t i = 0; i < input.slices.size(); ++i) {
+    const CompactionSlice& slice = input.slices[i];
+    if (slice.inputs.empty() || slice.inputs.size() != slice.readers.size()) {
+      return InvalidArgument("a compaction of {} inputs with {} readers", slice.inputs.size(), slice.readers.size());
+    }
+    if (i == 0) continue;
+    const KeyRange& before = input.slices[i - 1].range;
+    if (before.unbounded_end || slice.range.start < before.end) {
+      return InvalidArgument("a compaction of {} after {}", RangeText(slice.range), RangeText(before));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
+  STELE_RETURN_IF_ERROR(CheckInput(input));
+  CompactionOutput output;
+  CursorStats stats;
+  int64_t newest_commit_time = INT64_MIN;
+  bool settled = true;
+  for (const CompactionSlice& slice : input.slices) {
+    settled = settled && slice.reaches_end;
+    for (const SstableReference& reference : slice.inputs) {
+      newest_commit_time = std::max(newest_commit_time, reference.file->newest_commit_time);
+    }
+  }
+  size_t next_slice = 0;
+  const auto next = [&]() -> std::unique_ptr<CellCursor> {
+    while (next_slice < input.slices.size()) {
+      auto cursor = NewSliceCursor(input, input.slices[next_slice++], newest_commit_time, &stats, &output.retention);
+      if (cursor != nullptr) return cursor;
+    }
+    return nullptr;
+  };
   RunTarget target{input.file_system, input.directory, SstableName(input.file_number),
-                   RunBuilderOptions(input.definition->schema.compression(), input.reaches_end)};
+                   RunBuilderOptions(input.definition->schema.compression(), settled)};
   target.builder.file_id = input.file_id;
   target.builder.family_ids = input.definition->families.ids();
   target.builder.row_group_bytes = input.row_group_bytes;
   target.stop = input.stop;
   target.on_progress = input.on_progress;
-  STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, cursor.get()));
-  if (summary.has_value()) output.file = SstableFile{input.file_number, *std::move(summary), newest_commit_time, input.reaches_end};
+  STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, next));
+  if (summary.has_value()) output.file = SstableFile{input.file_number, *std::move(summary), newest_commit_time, settled};
   output.bytes_read = stats.bytes_read;
   return output;
 }

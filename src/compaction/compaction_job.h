@@ -1,6 +1,10 @@
-// compaction/compaction_job.h: merges a contiguous part of one tablet's stack into one SSTable. A plain function, as flush/flush_job.h.
+// compaction/compaction_job.h: merges a contiguous part of a tablet's stack, or of those of several neighbours, into one SSTable. A plain
+// function, as flush/flush_job.h.
 //
-// Path:      db background -> here -> sstable cursors, bounded to their references -> merge -> retention (partial) -> sstable builder.
+// Path:      db background -> here -> sstable cursors, bounded to their references -> merge -> retention (partial) -> sstable builder;
+//            slice after slice into the same file.
+// Ranks:     all slices are judged at the newest commit time among all inputs (engine rule 9). So the inputs of a slice must hold all
+//            that its rows got in the commits from the first to the last of all slices; the picker sees to it (neighbours.h).
 // Errors:    those of the file system and DataLoss of an input; the unfinished file is removed. Cancelled when stopped.
 #pragma once
 
@@ -21,16 +25,21 @@
 
 namespace stele::internal {
 
+// One tablet's part of a compaction.
+struct CompactionSlice {
+  std::vector<SstableReference> inputs;                 // newest first, contiguous in the stack
+  std::vector<std::shared_ptr<SstableReader>> readers;  // of the inputs, same order
+  KeyRange range;                                       // the tablet's (or what of it is compacted)
+  bool reaches_end = false;                             // no older reference overlaps the inputs
+};
+
 struct CompactionInput {
   FileSystem* file_system = nullptr;
   std::string directory;
   uint64_t file_number = 0;
   uint64_t file_id = 0;
   std::shared_ptr<const TableDefinition> definition;
-  std::vector<SstableReference> inputs;                 // newest first, contiguous in the stack
-  std::vector<std::shared_ptr<SstableReader>> readers;  // of the inputs, same order
-  KeyRange range;                                       // the tablet's (or what of it is compacted)
-  bool reaches_end = false;                             // the inputs include the oldest reference that overlaps `range`
+  std::vector<CompactionSlice> slices;  // ascending, not overlapping
   int64_t now = 0;
   uint32_t row_group_bytes = 32 << 10;
   const std::atomic<bool>* stop = nullptr;                  // set: give up with Cancelled

@@ -1,11 +1,15 @@
 // compaction/picker.h: which compaction to run next: a pure function from a table's state to a choice.
 //
 // Path:      db background -> PickCompaction -> compaction_job; the text-driven tests call it directly.
-// Policy:    size-tiered per tablet: merge the newest contiguous run of references whose sizes are alike once there are enough of them;
-//            drop whole references that hold only condemned versions (engine rule 11); a major compaction when the dead share (tombstones,
-//            versions that statistics say are condemned, parts of shared files that no tablet shows any more) is worth it. Contiguous
-//            inputs only (engine rule 1). Before that, tablets are split and merged as tablet_picker.h says: it costs next to nothing and
-//            makes later compactions the right size.
+// Policy:    in this order, over all tables (docs/decisions/0015-compaction-policy.md):
+//            1. references of which all is condemned go unread (reclaim_policy.h, engine rule 11);
+//            2. tablets are split and merged (tablet_picker.h): it costs next to nothing and makes later compactions the right size;
+//            3. neighbours without a row in common are joined by metadata (move_policy.h);
+//            4. enough neighbours of like size become one (merge_policy.h): writes are kept cheap, and back-pressure counts these;
+//            5. what reads have paid for by meeting several sources becomes one (merge_policy.h);
+//            6. a stack is rewritten for its dead bytes (reclaim_policy.h);
+//            7. what was only moved, or rests, is rewritten once for the codec of data at rest (move_policy.h).
+//            Small slices of 4, 5, 6 and of what rests go over neighbouring tablets (neighbours.h).
 // Threads:   pure.
 #pragma once
 
@@ -24,9 +28,19 @@ namespace stele::internal {
 enum class ChoiceKind {
   kMerge,         // merge inputs into one
   kMajor,         // merge the whole stack: tombstones go
+  kSettle,        // rewrite a part of the oldest group, whose rows nothing else has, for the codec of data at rest
+  kMove,          // give neighbours that have no row in common one interval; nothing is read
   kDropFiles,     // remove references without reading them
   kSplitTablet,   // by metadata alone
   kMergeTablets,  // likewise
+};
+
+// Tests set them smaller; why they are as they are: docs/decisions/0015-compaction-policy.md.
+struct CompactionSizes {
+  uint64_t slice_bytes = uint64_t{8} << 20;         // smaller slices are merged over neighbours
+  uint64_t neighbours_bytes = uint64_t{256} << 20;  // such a compaction reads no more
+  uint64_t settle_bytes = uint64_t{32} << 20;       // young neighbours that were moved are settled together from here on
+  uint64_t rest_bytes = uint64_t{64} << 10;         // less is left young in a tablet at rest
 };
 
 // The part of a choice that lies in one tablet.
@@ -65,12 +79,14 @@ struct PickerInput {
   // None where one row is too large or nobody knows; null: nothing is split. Only asked for tablets of `version` that are due.
   std::function<std::optional<TabletHalves>(const TabletName& tablet)> halve = nullptr;
   std::map<TabletName, TabletActivity> activity = {};  // those that had any
+  std::set<TabletName> alone = {};                     // a compaction over neighbours met damage: each of these compacts by itself
+  CompactionSizes sizes = {};
 };
 
 std::optional<Choice> PickCompaction(const PickerInput& input);
 
-// Bytes that compaction is behind: what merging down to the policy's resting shape would still rewrite. 0 when PickCompaction would pick
-// nothing. Drives back-pressure.
+// Bytes that compaction is behind: what merging by size would still rewrite, once what may be moved is. 0 when PickCompaction would pick
+// nothing. Drives back-pressure; what is merged for reads, for dead bytes or for rest may wait, and slows no writer.
 uint64_t CompactionDebtBytes(const Version& version);
 
 }  // namespace stele::internal

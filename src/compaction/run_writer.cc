@@ -1,6 +1,7 @@
 #include "compaction/run_writer.h"
 
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ constexpr int kSettledZstdLevel = 3;
 
 class RunWriter {
  public:
-  RunWriter(const RunTarget& target, CellCursor* cursor) : target_(target), cursor_(*cursor) {}
+  RunWriter(const RunTarget& target, const NextCursor& next) : target_(target), next_(next) {}
 
   absl::StatusOr<std::optional<SstableSummary>> Write() {
     absl::StatusOr<std::optional<SstableSummary>> written = WriteFile();
@@ -33,8 +34,10 @@ class RunWriter {
   std::string Path() const { return JoinPath(target_.directory, target_.file_name); }
 
   absl::StatusOr<std::optional<SstableSummary>> WriteFile() {
-    for (bool more = cursor_.SeekToEdge(); more; more = cursor_.NextRow()) STELE_RETURN_IF_ERROR(WriteRow());
-    STELE_RETURN_IF_ERROR(cursor_.status());
+    while (const std::unique_ptr<CellCursor> cursor = next_()) {
+      for (bool more = cursor->SeekToEdge(); more; more = cursor->NextRow()) STELE_RETURN_IF_ERROR(WriteRow(*cursor));
+      STELE_RETURN_IF_ERROR(cursor->status());
+    }
     if (builder_ == nullptr) return std::optional<SstableSummary>();
     STELE_ASSIGN_OR_RETURN(SstableSummary summary, builder_->Finish());
     ReportProgress(0);
@@ -43,15 +46,15 @@ class RunWriter {
     return std::optional<SstableSummary>(std::move(summary));
   }
 
-  absl::Status WriteRow() {
+  absl::Status WriteRow(CellCursor& cursor) {
     bool started = false;
     STELE_RETURN_IF_ERROR(CheckStop());
-    while (cursor_.ReadCells(&cells_)) {
-      if (!started) STELE_RETURN_IF_ERROR(StartRow());
+    while (cursor.ReadCells(&cells_)) {
+      if (!started) STELE_RETURN_IF_ERROR(StartRow(cursor.row_key()));
       started = true;
       STELE_RETURN_IF_ERROR(builder_->AddCells(cells_));
       cells_.clear();
-      cursor_.Unpin();
+      cursor.Unpin();
       ReportProgress(kProgressBytes);
       STELE_RETURN_IF_ERROR(CheckStop());
     }
@@ -59,12 +62,12 @@ class RunWriter {
   }
 
   // The file is made with its first row, so that a job with nothing to write leaves no trace.
-  absl::Status StartRow() {
+  absl::Status StartRow(std::string_view row_key) {
     if (builder_ == nullptr) {
       STELE_ASSIGN_OR_RETURN(file_, target_.file_system->Open(Path(), OpenMode::kCreate));
       builder_ = std::make_unique<SstableBuilder>(file_.get(), target_.builder);
     }
-    return builder_->StartRow(cursor_.row_key());
+    return builder_->StartRow(row_key);
   }
 
   absl::Status CheckStop() const {
@@ -81,7 +84,7 @@ class RunWriter {
   }
 
   const RunTarget& target_;
-  CellCursor& cursor_;
+  const NextCursor& next_;
   std::unique_ptr<File> file_;
   std::unique_ptr<SstableBuilder> builder_;
   std::vector<Cell> cells_;
@@ -90,8 +93,8 @@ class RunWriter {
 
 }  // namespace
 
-absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, CellCursor* cursor) {
-  return RunWriter(target, cursor).Write();
+absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, const NextCursor& next) {
+  return RunWriter(target, next).Write();
 }
 
 Codec CodecFor(Compression compression, bool settled) {

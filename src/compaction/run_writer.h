@@ -1,4 +1,5 @@
-// compaction/run_writer.h: writes all that a cursor hands out as one synced SSTable: the part that flush and compaction share.
+// compaction/run_writer.h: writes all that cursors hand out, one after the other, as one synced SSTable: the part that flush and compaction
+// share.
 //
 // Path:      flush_job.cc, compaction_job.cc -> here -> sstable builder -> io.
 // Durability: the file is created, written, synced and its directory synced before this answers OK (engine rule 22).
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,8 +32,12 @@ struct RunTarget {
   std::function<void(uint64_t bytes_written)> on_progress;  // called now and then with bytes since the last call; may be null
 };
 
-// None, and no file, when the cursor hands out no cell. Rows without a cell are left out. `cursor` is forward and stands nowhere yet.
-absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, CellCursor* cursor);
+// Opens the cursor that is written next; null after the last. Each is forward, stands nowhere yet, and has only greater rows than the one
+// before it, which is let go first.
+using NextCursor = std::function<std::unique_ptr<CellCursor>()>;
+
+// None, and no file, when the cursors hand out no cell. Rows without a cell are left out.
+absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, const NextCursor& next);
 
 // Builder options for a file of this table: CodecFor and the level that goes with it.
 SstableBuilderOptions RunBuilderOptions(Compression compression, bool settled);

@@ -1,5 +1,9 @@
 #include "db/background.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -17,6 +21,16 @@ constexpr auto kLookForRetry = std::chrono::milliseconds(50);  // while somethin
 // Thrown-away work is not a failure.
 bool IsFailure(const absl::Status& status) {
   return !status.ok() && status.code() != absl::StatusCode::kAborted && status.code() != absl::StatusCode::kCancelled;
+}
+
+// Compactions wait for whoever reads, writes or flushes: at this niceness the scheduler gives them about a quarter of a core that others
+// want too, and all of one that nobody wants. No more than that: they take locks that others wait for, if for moments only.
+constexpr int kCompactionNiceness = 5;
+void YieldToOthers() {
+#ifdef __linux__
+  // Linux keeps niceness by thread. Where it is refused compactions run as they would without.
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kCompactionNiceness));
+#endif
 }
 
 std::string_view NameOf(JobSubject::Kind kind) {
@@ -58,7 +72,12 @@ Background::Background(Engine* engine, int threads) : engine_(engine), state_(en
 Background::~Background() { Stop(); }
 
 void Background::Start() {
-  for (int i = 0; i < thread_count_; ++i) threads_.emplace_back([this] { RunThread(); });
+  if (thread_count_ == 1) threads_.emplace_back([this] { RunThread(Duty::kAll); });
+  if (thread_count_ < 2) return;
+  const int prompt_count = std::max(1, thread_count_ / 4);
+  for (int i = 0; i < thread_count_; ++i) {
+    threads_.emplace_back([this, duty = i < prompt_count ? Duty::kPrompt : Duty::kCompaction] { RunThread(duty); });
+  }
 }
 
 void Background::Stop() {
@@ -73,27 +92,28 @@ void Background::Stop() {
   threads_.clear();
 }
 
-void Background::RunThread() {
-  while (!stop_.load(std::memory_order_acquire)) Perform(TakeNext(/*wait=*/true));
+void Background::RunThread(Duty duty) {
+  if (duty == Duty::kCompaction) YieldToOthers();
+  while (!stop_.load(std::memory_order_acquire)) Perform(TakeNext(duty, /*wait=*/true));
 }
 
 bool Background::Step() {
-  const Next next = TakeNext(/*wait=*/false);
+  const Next next = TakeNext(Duty::kAll, /*wait=*/false);
   Perform(next);
   return next.work.has_value();
 }
 
-Background::Next Background::TakeNext(bool wait) {
+Background::Next Background::TakeNext(Duty duty, bool wait) {
   Next next;
   while (true) {
     Seen seen;
     {
       MutexLock lock(state_.mutex);
-      if (const std::optional<JobSubject> subject = PickPromptLocked()) {
+      if (const std::optional<JobSubject> subject = duty == Duty::kCompaction ? std::nullopt : PickPromptLocked()) {
         BeginLocked(next.work.emplace(Work{.subject = *subject}));
         return next;
       }
-      if (MayCompactLocked()) seen = LookLocked();
+      if (duty != Duty::kPrompt && MayCompactLocked()) seen = LookLocked();
     }
     std::optional<Choice> choice = Pick(seen);
     MutexLock lock(state_.mutex);
@@ -102,8 +122,8 @@ Background::Next Background::TakeNext(bool wait) {
       BeginLocked(next.work.emplace(Work{.subject = subject, .choice = *std::move(choice), .view = seen.view}));
       return next;
     }
-    if (choice || !StandsLocked(seen)) continue;
-    next.news = TakeNewsLocked();
+    if (choice || !StandsLocked(duty, seen)) continue;
+    if (duty != Duty::kPrompt) next.news = TakeNewsLocked();  // who has not looked for a compaction cannot say that nothing is due
     if (wait && !next.news && !stop_.load(std::memory_order_acquire)) {
       state_.changed.WaitFor(state_.mutex, state_.failures.empty() || poison_told_ ? kLookAgain : kLookForRetry);
     }
@@ -146,12 +166,12 @@ std::optional<JobSubject> Background::PickPromptLocked() const {
 bool Background::MayCompactLocked() const {
   state_.mutex.AssertHeld();
   if (stop_.load(std::memory_order_acquire) || !engine_->committer->poison().ok()) return false;
-  return running_compactions_ < std::max(1, thread_count_ - 1);
+  return true;
 }
 
 Background::Seen Background::LookLocked() const {
   state_.mutex.AssertHeld();
-  Seen seen{.view = state_.ViewLocked(), .excluded = state_.busy_tablets};
+  Seen seen{.view = state_.ViewLocked(), .excluded = state_.busy_tablets, .alone = state_.lone_tablets};
   seen.excluded.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
   for (const JobSubject& subject : state_.failures.Resting(RestNow())) {
     if (subject.kind == JobSubject::Kind::kCompaction) seen.excluded.insert({subject.table_id, subject.tablet_start});
@@ -166,16 +186,18 @@ std::optional<Choice> Background::Pick(const Seen& seen) {
                     .busy = seen.excluded,
                     .now = engine_->clock.Now(),
                     .tablet_bytes_max = engine_->options.sizes.tablet_bytes_max,
-                    .activity = ActivityIn(*seen.view)};
+                    .activity = ActivityIn(*seen.view),
+                    .alone = seen.alone,
+                    .sizes = engine_->options.sizes.compaction};
   input.halve = [this, &seen](const TabletName& tablet) { return halves_.Of(*seen.view, tablet); };
   return PickCompaction(input);
 }
 
-bool Background::StandsLocked(const Seen& seen) const {
-  if (PickPromptLocked()) return false;
-  if (!MayCompactLocked()) return true;
+bool Background::StandsLocked(Duty duty, const Seen& seen) const {
+  if (duty != Duty::kCompaction && PickPromptLocked()) return false;
+  if (duty == Duty::kPrompt || !MayCompactLocked()) return true;
   const Seen now = LookLocked();
-  return now.view == seen.view && now.excluded == seen.excluded;
+  return now.view == seen.view && now.excluded == seen.excluded && now.alone == seen.alone;
 }
 
 bool Background::StandsLocked(const Choice& choice, const Seen& seen) const {
@@ -232,6 +254,16 @@ void Background::Run(const Work& work) {
   if (is_news) ReportOutcome(work, status);
 }
 
+// Each tablet that a compaction ran over fails or succeeds with it.
+std::vector<JobSubject> Background::SubjectsOf(const Work& work) {
+  if (work.subject.kind != JobSubject::Kind::kCompaction) return {work.subject};
+  std::vector<JobSubject> subjects;
+  for (const TabletName& tablet : TabletsOf(work.choice)) {
+    subjects.push_back({JobSubject::Kind::kCompaction, tablet.table_id, tablet.start_row});
+  }
+  return subjects;
+}
+
 bool Background::EndLocked(const Work& work, const absl::Status& status) {
   state_.mutex.AssertHeld();
   switch (work.subject.kind) {
@@ -248,7 +280,9 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
       --running_compactions_;
       for (const TabletName& tablet : TabletsOf(work.choice)) {
         state_.busy_tablets.erase(tablet);
-        if (status.code() == absl::StatusCode::kDataLoss) state_.damaged_tablets.insert(tablet);
+        if (status.code() != absl::StatusCode::kDataLoss) continue;
+        // Which of several it is shows when each compacts by itself.
+        (work.choice.slices.size() > 1 ? state_.lone_tablets : state_.damaged_tablets).insert(tablet);
       }
       break;
     case JobSubject::Kind::kSpill:
@@ -256,11 +290,11 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
       break;
   }
   bool is_news = false;
-  if (IsFailure(status)) {
-    is_news = state_.failures.Add(work.subject, status, std::chrono::steady_clock::now());
-  } else if (status.ok()) {
-    is_news = state_.failures.Remove(work.subject) && state_.failures.empty();
+  for (const JobSubject& subject : SubjectsOf(work)) {
+    if (IsFailure(status)) is_news = state_.failures.Add(subject, status, std::chrono::steady_clock::now()) || is_news;
+    if (status.ok()) is_news = state_.failures.Remove(subject) || is_news;
   }
+  if (status.ok()) is_news = is_news && state_.failures.empty();
   FailuresChangedLocked();
   return is_news;
 }
@@ -277,7 +311,7 @@ std::optional<Event::Kind> Background::TakeNewsLocked() {
     return std::exchange(poison_told_, true) ? std::nullopt : std::optional(Event::Kind::kPoisoned);
   }
   // Their table was deleted, their tablet is left alone, or the log went on without a spare: no job is left whose success would end them.
-  if (RunsLocked() || !state_.failures.RemoveWhatDoesNotRest(RestNow())) return std::nullopt;
+  if (RunsLocked() || PickPromptLocked() || !state_.failures.RemoveWhatDoesNotRest(RestNow())) return std::nullopt;
   FailuresChangedLocked();
   return state_.failures.empty() ? std::optional(Event::Kind::kBackgroundRecovered) : std::nullopt;
 }
@@ -342,7 +376,7 @@ absl::Status Background::WaitForIdle() {
   Seen busy;  // when last looked at, a compaction was due
   while (true) {
     STELE_RETURN_IF_ERROR(WaitSince(
-        failure_count, [&] { return QuietLocked() && !StandsLocked(busy); }, all));
+        failure_count, [&] { return QuietLocked() && !StandsLocked(Duty::kAll, busy); }, all));
     Seen seen;
     {
       MutexLock lock(state_.mutex);
@@ -353,7 +387,7 @@ absl::Status Background::WaitForIdle() {
       continue;
     }
     MutexLock lock(state_.mutex);
-    if (QuietLocked() && StandsLocked(seen)) return absl::OkStatus();
+    if (QuietLocked() && StandsLocked(Duty::kAll, seen)) return absl::OkStatus();
   }
 }
 

@@ -1,7 +1,8 @@
 // db/background.h: the threads, and what they do next: flushes, compactions, log segments prepared ahead, spills.
 //
-// Order:     flushes first (writers wait for them), then a log segment, then what pinned views hold, then compactions, at most one less
-//            than there are threads, so that a flush never waits behind a compaction (a single thread does one thing at a time).
+// Order:     flushes first (writers wait for them), then a log segment, then what pinned views hold, then compactions. Compactions have
+//            threads of their own, at a lower priority than the rest of the process: a flush never waits behind one, and neither do reads
+//            and writes (docs/decisions/0015-compaction-policy.md). A single thread does one thing at a time, at the usual priority.
 // Errors:    a failed job is tried again with backoff, and others go on meanwhile; the error is in EngineState, told once by Event, and
 // gone
 //            when the job succeeds. A compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error also
@@ -70,16 +71,20 @@ class Background {
   struct Seen {
     std::shared_ptr<const ReadView> view;
     std::set<TabletName> excluded;  // tablets that are left alone at present
+    std::set<TabletName> alone;     // tablets that compact without their neighbours
   };
   struct Next {
     std::optional<Work> work;
     std::optional<Event::Kind> news;  // only where there is no work
   };
-  void RunThread();
-  // The next work, begun; else what is to be told; else, with `wait`, nothing after a wait for a change.
-  Next TakeNext(bool wait);
+  // What a thread does.
+  enum class Duty : uint8_t { kAll, kPrompt, kCompaction };
+  void RunThread(Duty duty);
+  // The next work of this duty, begun; else what is to be told; else, with `wait`, nothing after a wait for a change.
+  Next TakeNext(Duty duty, bool wait);
   void Perform(const Next& next);
   void Run(const Work& work);
+  static std::vector<JobSubject> SubjectsOf(const Work& work);
   void ReportOutcome(const Work& work, const absl::Status& status);
   void Tell(Event::Kind news);
   std::optional<Choice> Pick(const Seen& seen);
@@ -93,7 +98,7 @@ class Background {
   std::optional<JobSubject> PickPromptLocked() const;  // what needs no picker
   bool MayCompactLocked() const;
   Seen LookLocked() const;
-  bool StandsLocked(const Seen& seen) const;  // looking again would see the same
+  bool StandsLocked(Duty duty, const Seen& seen) const;  // looking again would see the same
   bool StandsLocked(const Choice& choice, const Seen& seen) const;
   bool RunsLocked() const;
   bool QuietLocked() const;  // idle, but that a compaction may be due

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "compaction/picker.h"
 #include "io/file_system.h"
 #include "stele/options.h"
 
@@ -26,6 +27,7 @@ struct EngineSizes {
   uint64_t tablet_bytes_max = uint64_t{256} << 20;
   // A bulk load goes on in another SSTable from the first row past so many bytes: what one compaction of a part of it rewrites is bounded.
   uint64_t load_file_bytes = uint64_t{256} << 20;
+  CompactionSizes compaction;
 };
 
 // Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), an eighth for those

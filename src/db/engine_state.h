@@ -104,6 +104,7 @@ class EngineState {
   std::map<uint32_t, TableMemory> tables ABSL_GUARDED_BY(mutex);
   std::set<TabletName> busy_tablets ABSL_GUARDED_BY(mutex);     // a compaction runs on them
   std::set<TabletName> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
+  std::set<TabletName> lone_tablets ABSL_GUARDED_BY(mutex);     // one over several met DataLoss: until reopened they compact one by one
   JobFailures failures ABSL_GUARDED_BY(mutex);
   // failures.RefusingWrites() is an error; for writers that do not take the mutex. Release there, acquire in Engine::CheckWritable.
   std::atomic<bool> writes_refused{false};

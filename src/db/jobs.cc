@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "base/status.h"
 #include "compaction/compaction_job.h"
+#include "compaction/stack_shape.h"
 #include "db/engine.h"
 #include "flush/flush_job.h"
 #include "io/file_names.h"
@@ -40,29 +42,46 @@ absl::StatusOr<TabletEdit> OrDiscard(absl::StatusOr<TabletEdit> tablet_edit) {
   return Aborted("{}", ToStd(tablet_edit.status().message()));
 }
 
+// The slice's tablet as it was when it was chosen; null when the choice does not fit it.
+const Tablet* FindSlice(const TableView& table, const ChoiceSlice& slice) {
+  const Tablet* tablet = table.state->FindTablet(slice.tablet);
+  return tablet != nullptr && slice.input_begin < slice.input_end && slice.input_end <= tablet->stack.size() ? tablet : nullptr;
+}
+
+std::vector<SstableReference> InputsOf(const Tablet& tablet, const ChoiceSlice& slice) {
+  return {tablet.stack.begin() + static_cast<ptrdiff_t>(slice.input_begin), tablet.stack.begin() + static_cast<ptrdiff_t>(slice.input_end)};
+}
+
+absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const ChoiceSlice& slice) {
+  const Tablet* tablet = FindSlice(table, slice);
+  if (tablet == nullptr) return Aborted("the stack changed meanwhile");
+  CompactionSlice planned{.inputs = InputsOf(*tablet, slice),
+                          .readers = {},
+                          .range = tablet->range,
+                          .reaches_end = ReachesEnd(*tablet, slice.input_begin, slice.input_end)};
+  const ViewTablet& open = table.tablets[TabletIndexOf(table, slice.tablet.start)];
+  for (size_t i = slice.input_begin; i < slice.input_end; ++i) {
+    const ViewReference& reference = open.stack[i];
+    if (reference.file->reader() == nullptr) return reference.file->open_status();
+    planned.readers.push_back(reference.file->reader());
+  }
+  return planned;
+}
+
 absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop) {
   const TableView* table = view.Find(choice.table_id);
   if (table == nullptr) return Aborted("the table was deleted meanwhile");
-  const ChoiceSlice& slice = choice.slices.front();
-  const ViewTablet& tablet = table->tablets[TabletIndexOf(*table, slice.tablet.start)];
-  if (tablet.range != slice.tablet || slice.input_end > tablet.stack.size() || slice.input_begin >= slice.input_end) {
-    return Aborted("the stack changed meanwhile");
-  }
   CompactionInput input{.file_system = engine.options.file_system,
                         .directory = engine.directory,
                         .file_number = engine.NewFileNumber(),
                         .file_id = RandomSeed(),
                         .definition = table->state->definition,
-                        .range = tablet.range,
-                        .reaches_end = slice.input_end == tablet.stack.size(),
                         .now = engine.clock.Now(),
                         .row_group_bytes = engine.options.sizes.row_group_bytes,
                         .stop = stop};
-  for (size_t i = slice.input_begin; i < slice.input_end; ++i) {
-    const ViewReference& reference = tablet.stack[i];
-    if (reference.file->reader() == nullptr) return reference.file->open_status();
-    input.inputs.push_back(reference.reference);
-    input.readers.push_back(reference.file->reader());
+  for (const ChoiceSlice& slice : choice.slices) {
+    STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, slice));
+    input.slices.push_back(std::move(planned));
   }
   return input;
 }
@@ -101,22 +120,58 @@ absl::Status ChangeTablets(Engine& engine, const Choice& choice, JobCounters& co
   return absl::OkStatus();
 }
 
-absl::Status DropFiles(Engine& engine, const ReadView& view, const Choice& choice) {
+// A change of the tablet's stack alone.
+using EditStack = absl::StatusOr<TabletEdit> (*)(const TableState&, const KeyRange&, std::span<const SstableReference>);
+
+absl::Status ChangeStack(Engine& engine, const ReadView& view, const Choice& choice, EditStack edit_stack) {
   const TableView* table = view.Find(choice.table_id);
   if (table == nullptr) return Aborted("the table was deleted meanwhile");
   const ChoiceSlice& slice = choice.slices.front();
-  const Tablet* tablet = table->state->FindTablet(slice.tablet);
-  if (tablet == nullptr || slice.input_end > tablet->stack.size()) return Aborted("the stack changed meanwhile");
-  const std::vector<SstableReference> inputs(tablet->stack.begin() + static_cast<ptrdiff_t>(slice.input_begin),
-                                             tablet->stack.begin() + static_cast<ptrdiff_t>(slice.input_end));
+  const Tablet* tablet = FindSlice(*table, slice);
+  if (tablet == nullptr) return Aborted("the stack changed meanwhile");
+  const std::vector<SstableReference> inputs = InputsOf(*tablet, slice);
   const uint64_t epoch = table->definition().epoch;
   return engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, epoch));
-    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallDrop(*state, slice.tablet, inputs)));
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(edit_stack(*state, slice.tablet, inputs)));
     Edit edit;
     edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
     return edit;
   });
+}
+
+// All slices change together or not at all.
+absl::StatusOr<Edit> EditOf(const Version& version, const CompactionInput& input, const std::optional<SstableFile>& output) {
+  const uint32_t table_id = input.definition->id;
+  STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, table_id, input.definition->epoch));
+  Edit edit;
+  TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = table_id});
+  for (const CompactionSlice& slice : input.slices) {
+    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, slice.range, slice.inputs, output)));
+    table_edit.tablets.push_back(std::move(tablet_edit));
+  }
+  if (output) edit.new_files.push_back(*output);
+  return edit;
+}
+
+absl::Status Compact(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters) {
+  STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, view, choice, stop));
+  STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
+  const absl::Status status = engine.installer->Install([&](const Version& version) { return EditOf(version, input, output.file); });
+  if (!status.ok()) {
+    RemoveUnreferenced(engine, output.file);
+    return status;
+  }
+  size_t input_count = 0;
+  for (const CompactionSlice& slice : input.slices) input_count += slice.inputs.size();
+  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
+  counters.compactions.fetch_add(1, std::memory_order_relaxed);
+  counters.bytes_compacted.fetch_add(bytes, std::memory_order_relaxed);
+  engine.events.Report(Event::Kind::kCompaction,
+                       fmt::format("table {}: {} SSTables merged into {} bytes, {} cells condemned ({})", input.definition->name,
+                                   input_count, bytes, output.retention.cells_condemned, choice.reason),
+                       bytes);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -177,38 +232,28 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
 
 absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& view, const Choice& choice, const std::atomic<bool>* stop,
                        JobCounters& counters) {
+  const auto count = [](absl::Status status, std::atomic<uint64_t>& counter, uint64_t by = 1) {
+    if (status.ok()) counter.fetch_add(by, std::memory_order_relaxed);
+    return status;
+  };
   switch (choice.kind) {
-    case ChoiceKind::kDropFiles:
-      return DropFiles(engine, *view, choice);
+    case ChoiceKind::kMerge:
+      return count(Compact(engine, *view, choice, stop, counters), counters.merging_compactions);
+    case ChoiceKind::kMajor:
+      return count(Compact(engine, *view, choice, stop, counters), counters.major_compactions);
+    case ChoiceKind::kSettle:
+      return count(Compact(engine, *view, choice, stop, counters), counters.settlings);
+    case ChoiceKind::kMove:
+      return count(ChangeStack(engine, *view, choice, InstallMove), counters.moves);
     case ChoiceKind::kSplitTablet:
     case ChoiceKind::kMergeTablets:
       return ChangeTablets(engine, choice, counters);
-    case ChoiceKind::kMerge:
-    case ChoiceKind::kMajor:
-      break;
+    case ChoiceKind::kDropFiles: {
+      const ChoiceSlice& slice = choice.slices.front();
+      return count(ChangeStack(engine, *view, choice, InstallDrop), counters.files_dropped, slice.input_end - slice.input_begin);
+    }
   }
-  STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, *view, choice, stop));
-  STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
-  const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
-    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, input.definition->epoch));
-    STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, input.range, input.inputs, output.file)));
-    Edit edit;
-    if (output.file) edit.new_files.push_back(*output.file);
-    edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
-    return edit;
-  };
-  if (absl::Status status = engine.installer->Install(make); !status.ok()) {
-    RemoveUnreferenced(engine, output.file);
-    return status;
-  }
-  const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;
-  counters.compactions.fetch_add(1, std::memory_order_relaxed);
-  counters.bytes_compacted.fetch_add(bytes, std::memory_order_relaxed);
-  engine.events.Report(Event::Kind::kCompaction,
-                       fmt::format("table {}: {} SSTables merged into {} bytes, {} cells condemned ({})", input.definition->name,
-                                   input.inputs.size(), bytes, output.retention.cells_condemned, choice.reason),
-                       bytes);
-  return absl::OkStatus();
+  return InvalidArgument("a choice of no kind");
 }
 
 }  // namespace stele::internal

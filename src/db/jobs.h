@@ -3,6 +3,7 @@
 // Path:      background -> here -> flush/flush_job.h, compaction/compaction_job.h -> installer.
 // Errors:    those of the job and the install. Aborted: the inputs changed meanwhile (schema, excision, dropped table), the work is
 //            thrown away and will be picked again if still due; Cancelled: stopped.
+//            A compaction over several tablets is installed by one edit or thrown away whole.
 // Threads:   called without locks; for one table one flush at a time, for one tablet one compaction (the caller sees to it).
 #pragma once
 
@@ -21,7 +22,12 @@ class Engine;
 // Since open; relaxed: figures, they order nothing.
 struct JobCounters {
   std::atomic<uint64_t> flushes{0};
-  std::atomic<uint64_t> compactions{0};
+  std::atomic<uint64_t> compactions{0};  // that read and wrote: the next three together
+  std::atomic<uint64_t> merging_compactions{0};
+  std::atomic<uint64_t> major_compactions{0};
+  std::atomic<uint64_t> settlings{0};
+  std::atomic<uint64_t> moves{0};
+  std::atomic<uint64_t> files_dropped{0};  // references that went unread
   std::atomic<uint64_t> bytes_flushed{0};
   std::atomic<uint64_t> bytes_compacted{0};
   std::atomic<uint64_t> bulk_loads{0};

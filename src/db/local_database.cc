@@ -108,6 +108,11 @@ DatabaseStats LocalDatabase::Stats() {
   const JobCounters& jobs = engine_->background->counters();
   stats.flushes = jobs.flushes.load(std::memory_order_relaxed);
   stats.compactions = jobs.compactions.load(std::memory_order_relaxed);
+  stats.merging_compactions = jobs.merging_compactions.load(std::memory_order_relaxed);
+  stats.major_compactions = jobs.major_compactions.load(std::memory_order_relaxed);
+  stats.settlings = jobs.settlings.load(std::memory_order_relaxed);
+  stats.moves = jobs.moves.load(std::memory_order_relaxed);
+  stats.files_dropped = jobs.files_dropped.load(std::memory_order_relaxed);
   stats.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);
   stats.bytes_compacted = jobs.bytes_compacted.load(std::memory_order_relaxed);
   stats.bulk_loads = jobs.bulk_loads.load(std::memory_order_relaxed);

@@ -85,7 +85,7 @@ class ViewSpill {
     const std::vector<uint32_t>& family_ids = spill_.memtable->family_ids();
     FamilyMap same(family_ids.size() + 1);
     std::iota(same.begin(), same.end(), 0);
-    const std::unique_ptr<CellCursor> cursor = spill_.memtable->NewCursor(sequence, {.families = std::move(same)});
+    std::unique_ptr<CellCursor> cursor = spill_.memtable->NewCursor(sequence, {.families = std::move(same)});
     RunTarget target{.file_system = engine_.options.file_system,
                      .directory = engine_.directory,
                      .file_name = SpillName(number),
@@ -94,7 +94,7 @@ class ViewSpill {
     target.builder.file_id = RandomSeed();
     target.builder.family_ids = family_ids;
     target.builder.row_group_bytes = engine_.options.sizes.row_group_bytes;
-    STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, cursor.get()));
+    STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, [&cursor] { return std::move(cursor); }));
     if (!summary) return SpilledSource();
     bytes_written_ += summary->file_bytes;
     auto file = std::make_shared<SpillFile>(&engine_, number, summary->file_bytes);

@@ -19,7 +19,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   policy.partial = true;
   policy.newest_commit_time = input.newest_commit_time;
   policy.drop_tombstones = input.reaches_end;
-  const std::unique_ptr<CellCursor> cursor =
+  std::unique_ptr<CellCursor> cursor =
       NewRetentionCursor(input.memtable->NewCursor(input.sequence, options), std::move(policy), &output.retention);
 
   RunTarget target{input.file_system, input.directory, SstableName(input.file_number),
@@ -28,7 +28,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   target.builder.family_ids = input.definition->families.ids();
   target.builder.row_group_bytes = input.row_group_bytes;
   target.stop = input.stop;
-  STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, cursor.get()));
+  STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, [&cursor] { return std::move(cursor); }));
   if (summary.has_value()) output.file = SstableFile{input.file_number, *std::move(summary), input.newest_commit_time, false};
   return output;
 }

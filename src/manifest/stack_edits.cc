@@ -50,6 +50,36 @@ absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange
   return FailedPrecondition("tablet {} is not there any more", RangeText(range));
 }
 
+// Where a job's inputs stand, and what they are together.
+struct Place {
+  const Tablet* tablet = nullptr;
+  std::vector<SstableReference>::const_iterator begin;
+  std::vector<SstableReference>::const_iterator end;
+  KeyRange range;
+  Interval interval;
+};
+
+absl::StatusOr<Place> FindInputs(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
+  if (inputs.empty()) return InvalidArgument("a compaction without inputs");
+  Place place{.range = inputs.front().range, .interval = IntervalOf(inputs)};
+  STELE_ASSIGN_OR_RETURN(place.tablet, FindTablet(table, tablet_range));
+  const std::vector<SstableReference>& stack = place.tablet->stack;
+  place.begin = std::search(stack.begin(), stack.end(), inputs.begin(), inputs.end(), IsSame);
+  if (place.begin == stack.end()) {
+    return FailedPrecondition("the inputs are not neighbours in tablet {} any more", RangeText(tablet_range));
+  }
+  place.end = place.begin + static_cast<std::ptrdiff_t>(inputs.size());
+  for (const SstableReference& input : inputs) place.range = Hull(place.range, input.range);
+  // Half of an interval merged and half of it left beside would overlap, by rows too.
+  const auto clashes = [&place](const SstableReference& other) {
+    return other.sequence_last >= place.interval.first && other.sequence_first <= place.interval.last && other.range.Overlaps(place.range);
+  };
+  if (std::any_of(stack.begin(), place.begin, clashes) || std::any_of(place.end, stack.end(), clashes)) {
+    return FailedPrecondition("the inputs divide the references of one interval in tablet {}", RangeText(tablet_range));
+  }
+  return place;
+}
+
 // What is left of `range` without `hole`: the part before and the part behind, empty ones left out.
 std::vector<KeyRange> Subtract(const KeyRange& range, const KeyRange& hole) {
   if (!range.Overlaps(hole)) return {range};
@@ -95,29 +125,34 @@ std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile&
 
 absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
                                              std::span<const SstableReference> inputs, const std::optional<SstableFile>& output) {
-  if (inputs.empty()) return InvalidArgument("a compaction without inputs");
-  STELE_ASSIGN_OR_RETURN(const Tablet* tablet, FindTablet(table, tablet_range));
-  const auto begin = std::search(tablet->stack.begin(), tablet->stack.end(), inputs.begin(), inputs.end(), IsSame);
-  if (begin == tablet->stack.end())
-    return FailedPrecondition("the inputs are not neighbours in tablet {} any more", RangeText(tablet_range));
-  const auto end = begin + static_cast<std::ptrdiff_t>(inputs.size());
-  const Interval merged_interval = IntervalOf(inputs);
-  // Half of a group merged and half of it left beside would overlap.
-  const auto is_divided = [&merged_interval](const SstableReference& other) {
-    return other.sequence_first <= merged_interval.last && merged_interval.first <= other.sequence_last;
-  };
-  if (std::any_of(tablet->stack.begin(), begin, is_divided) || std::any_of(end, tablet->stack.end(), is_divided)) {
-    return FailedPrecondition("the inputs divide references whose intervals overlap in tablet {}", RangeText(tablet_range));
-  }
-  TabletEdit edit{tablet->range, {}};
-  for (auto it = tablet->stack.begin(); it != begin; ++it) edit.stack.push_back(EditOf(*it));
+  STELE_ASSIGN_OR_RETURN(const Place place, FindInputs(table, tablet_range, inputs));
+  TabletEdit edit{place.tablet->range, {}};
+  for (auto it = place.tablet->stack.begin(); it != place.begin; ++it) edit.stack.push_back(EditOf(*it));
   if (output.has_value()) {
-    ReferenceEdit merged{output->number, inputs.front().range, merged_interval.first, merged_interval.last};
-    for (const SstableReference& input : inputs) merged.range = Hull(merged.range, input.range);
-    merged.range = Intersect(merged.range, RowsOf(*output));
+    ReferenceEdit merged{output->number, Intersect(place.range, RowsOf(*output)), place.interval.first, place.interval.last};
     if (!merged.range.IsEmpty()) edit.stack.push_back(std::move(merged));
   }
-  for (auto it = end; it != tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
+  for (auto it = place.end; it != place.tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
+  return edit;
+}
+
+absl::StatusOr<TabletEdit> InstallMove(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
+  STELE_ASSIGN_OR_RETURN(const Place place, FindInputs(table, tablet_range, inputs));
+  TabletEdit edit{place.tablet->range, {}};
+  for (auto it = place.tablet->stack.begin(); it != place.begin; ++it) edit.stack.push_back(EditOf(*it));
+  const auto joined = static_cast<std::ptrdiff_t>(edit.stack.size());
+  for (const SstableReference& input : inputs) {
+    edit.stack.push_back({input.file->number, input.range, place.interval.first, place.interval.last});
+  }
+  std::sort(edit.stack.begin() + joined, edit.stack.end(),
+            [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.range.start < b.range.start; });
+  for (auto it = edit.stack.begin() + joined; std::next(it) != edit.stack.end(); ++it) {
+    if (it->range.Overlaps(std::next(it)->range)) {
+      return InvalidArgument("tablet {}: files {} and {} have rows in common and cannot be moved together", RangeText(tablet_range),
+                             it->file_number, std::next(it)->file_number);
+    }
+  }
+  for (auto it = place.end; it != place.tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
   return edit;
 }
 

@@ -7,7 +7,7 @@
 //            so are the references of a *group*: those whose intervals overlap, directly or through others. Groups descend as a whole.
 //            Their members' rows do not overlap where their intervals do: a merge of tablets puts the references of both halves, compacted
 //            each in its own way, side by side. A compaction takes whole groups, for its output sums up all commits between its inputs'
-//            first and last.
+//            first and last, or references of one interval between whose rows nothing else of their commits has any.
 // Errors:    FailedPrecondition when the state has moved on and the job's result must be discarded.
 // Threads:   pure functions.
 #pragma once
@@ -36,9 +36,13 @@ std::vector<TabletEdit> InstallFiles(const TableState& table, std::span<const Ss
 std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile& file, uint64_t sequence_first, uint64_t sequence_last);
 
 // Replaces `inputs` (references as they were when the job began, newest first) by the output, or by nothing. The output sees the rows of
-// both itself and the inputs, under all their commits.
+// both itself and the inputs, under all their commits; so references that share commits with the inputs and are none of them must not have
+// rows between theirs.
 absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
                                              std::span<const SstableReference> inputs, const std::optional<SstableFile>& output);
+
+// Gives `inputs` (as above) the interval of all of them, in the order of their rows; no row may be in two of them.
+absl::StatusOr<TabletEdit> InstallMove(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs);
 
 // Removes the references, wherever they stand in the tablet's stack.
 absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> dropped);

@@ -84,7 +84,8 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
                    .first_segment_bytes = options_.segment_bytes / 2,
                    .row_group_bytes = options_.row_group_bytes,
                    .tablet_bytes_max = options_.tablet_bytes,
-                   .load_file_bytes = 8 << 10};
+                   .load_file_bytes = 8 << 10,
+                   .compaction = {.slice_bytes = 4 << 10, .neighbours_bytes = 64 << 10, .settle_bytes = 4 << 10, .rest_bytes = 1 << 10}};
   options.file_system = file_system_.get();
   options.background_threads = options_.threads;
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));
@@ -113,7 +114,11 @@ std::optional<RunFailure> HistoryRunner::Run(const History& history) {
 void HistoryRunner::CountStats() {
   const DatabaseStats stats = database_.Stats();
   coverage_["(flushes)"] += stats.flushes;
-  coverage_["(compactions)"] += stats.compactions;
+  coverage_["(merging compactions)"] += stats.merging_compactions;
+  coverage_["(major compactions)"] += stats.major_compactions;
+  coverage_["(settlings)"] += stats.settlings;
+  coverage_["(moves)"] += stats.moves;
+  coverage_["(files dropped)"] += stats.files_dropped;
   coverage_["(view spills)"] += stats.view_spills;
   coverage_["(tablet splits)"] += stats.tablet_splits;
   coverage_["(tablet merges)"] += stats.tablet_merges;

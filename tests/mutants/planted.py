@@ -45,15 +45,17 @@ plant(
 
 plant(
     "compaction", ["unit_compaction"], "src/compaction/compaction_job.cc",
-    ("the oldest commit time of the inputs counts", "std::max(newest_commit_time, input.inputs[i].file->newest_commit_time)",
-     "std::min(newest_commit_time, input.inputs[i].file->newest_commit_time)"),
-    ("tombstones are dropped over older sources (rule 11)", "policy.drop_tombstones = input.reaches_end;",
+    ("the oldest commit time of the inputs counts", "std::max(newest_commit_time, reference.file->newest_commit_time)",
+     "reference.file->newest_commit_time"),
+    ("tombstones are dropped over older sources (rule 11)", "policy.drop_tombstones = slice.reaches_end;",
      "policy.drop_tombstones = true;"),
     ("rows outside a narrowed reference are read", "if (range.Covers(RowsOf(*reference.file))) return cursor;", "if (true) return cursor;"),
-    ("rows outside the job's range are read", "Intersect(reference.range, input.range)", "reference.range"),
+    ("rows outside the job's range are read", "Intersect(reference.range, slice.range)", "reference.range"),
     ("ranks among the inputs are taken for true ranks", "policy.partial = true;", "policy.partial = false;"),
     ("cannot be stopped", "target.stop = input.stop;", ""),
-    ("the output never counts as settled", "newest_commit_time, input.reaches_end}", "newest_commit_time, false}"),
+    ("the output never counts as settled", "newest_commit_time, settled}", "newest_commit_time, false}"),
+    ("one slice at the end settles all", "settled = settled && slice.reaches_end;", "settled = slice.reaches_end;"),
+    ("only the first slice is written", "while (next_slice < input.slices.size()) {", "while (next_slice < 1) {"),
 )
 plant(
     "compaction", ["unit_compaction", "unit_flush"], "src/compaction/run_writer.cc",
@@ -64,19 +66,50 @@ plant(
 
 plant(
     "picker", ["unit_compaction"], "src/compaction/picker.cc",
-    ("references of one interval are divided", "if (i == 0 || reference.sequence_last < sequence_first)", "if (true)"),
-    ("files go whose tombstones still hide (rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
-    ("busy tablets are picked", "|| input.busy.contains({table_id, tablet.range.start})", ""),
-    ("a large old file is rewritten for small new ones", "constexpr double kAlikeRatio = 1.5;", "constexpr double kAlikeRatio = 100;"),
-    ("dead bytes are left", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
-    ("a merge waits for one file more", "if (run.depth >= kFanInMin) return", "if (run.depth > kFanInMin) return"),
-    ("a group counts as one, however many of it a read meets", "depth_max = std::max(depth_max, depth += change);", "depth_max = 1;"),
-    ("a merge of the whole stack keeps its tombstones", "whole ? ChoiceKind::kMajor : ChoiceKind::kMerge", "ChoiceKind::kMerge"),
+    ("busy tablets are picked", "if (!looks_[i].is_free || looks_[i].groups.empty()) continue;", "if (looks_[i].groups.empty()) continue;"),
+    ("busy tablets are taken along", "look.is_free && !look.is_alone", "!look.is_alone"),
+    ("tablets that met damage together go on together", "look.is_free && !look.is_alone", "look.is_free"),
+    ("neighbours come along with what needs no merging", "run->sources > 1 && joins", "joins"),
+    ("a merge of the whole stack keeps its tombstones", "if (kind == ChoiceKind::kMerge && whole) choice.kind = ChoiceKind::kMajor;", ""),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/stack_shape.cc",
+    ("references of one interval are divided", "while (!groups.empty() && group.sequence_last >= groups.back().sequence_first) {",
+     "while (false) {"),
+    ("a group counts as one, however many of it a read meets", "group.sources = CountSources(std::move(ranges));", ""),
+    ("files that lie apart count as sources", "while (!open.empty() && open.top()->EndsBefore(range->start)) open.pop();", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/file_shares.cc",
     ("a shared file counts whole for each tablet", "file_bytes / parts.at(reference.file->number).all);",
      "file_bytes / (parts.empty() ? 2 : 1));"),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/reclaim_policy.cc",
+    ("files go whose tombstones still hide (rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
+    ("dead bytes are left", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/merge_policy.cc",
+    ("a large old file is rewritten for small new ones", "constexpr double kAlikeRatio = 3;", "constexpr double kAlikeRatio = 100;"),
+    ("a merge waits for one file more", "if (tier.sources < kFanInMin) continue;", "if (tier.sources <= kFanInMin) continue;"),
+    ("reads pay for one source too many", "static_cast<double>(run.sources - 1) * kSourceReadNanos",
+     "static_cast<double>(run.sources) * kSourceReadNanos"),
+    ("what reads have not paid for is merged", "kMergeNanosPerJob + kMergeNanosPerByte * static_cast<double>(run.bytes);", "kMergeNanosPerJob;"),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/move_policy.cc",
+    ("files with rows in common are moved", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
+    ("what was moved is moved again", "if (end - begin > 1 || !HasOneInterval(tablet, groups[begin]))", "if (true)"),
+    ("what is settled is settled again", "if (tablet.stack[i].file->settled) {", "if (false) {"),
+    ("a tablet is at rest while it is written", "if (reference.file->newest_commit_time > now - kRestMicros) return std::nullopt;", ""),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/neighbours.cc",
+    ("a reference of commits inside and outside is taken along (rule 1)",
+     "begin->sequence_last > sequence_last || std::prev(end)->sequence_first < sequence_first", "false"),
+    ("more goes together than is allowed", "|| bytes + run->bytes > bytes_max", ""),
+    ("large slices go over neighbours", "if (seed.run.bytes >= slice_bytes) return slices;", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/dead_share.cc",
@@ -308,8 +341,8 @@ plant(
 plant(
     "manifest", ["unit_manifest"], "src/manifest/stack_edits.cc",
     ("a flush is put below what is older", "edit.stack.insert(edit.stack.begin(),", "edit.stack.insert(edit.stack.end(),"),
-    ("a job may divide a group", "return other.sequence_first <= merged_interval.last && merged_interval.first <= other.sequence_last;",
-     "return false;"),
+    ("a job may divide an interval", "other.range.Overlaps(place.range);", "false;"),
+    ("files with rows in common are joined", "if (it->range.Overlaps(std::next(it)->range)) {", "if (false) {"),
     ("a split hands on what a half does not show", "if (!rows.Overlaps(RowsOf(*reference.file))) continue;", ""),
     ("a half shows the other's rows", "KeyRange rows = Intersect(reference.range, half.range);", "KeyRange rows = reference.range;"),
     ("merged tablets keep two references for one", "if (!JoinReference(&merged.stack, reference)) merged", "merged"),
@@ -413,6 +446,18 @@ plant(
 )
 
 plant(
+    "commit", ["unit_db --gtest_filter=NeighbourCompaction*"], "src/db/jobs.cc",
+    ("a compaction over neighbours is installed for the first alone", "  if (output) edit.new_files.push_back(*output);\n  return edit;",
+     "  table_edit.tablets.resize(1);\n  if (output) edit.new_files.push_back(*output);\n  return edit;"),
+)
+plant(
+    "commit", ["unit_db --gtest_filter=NeighbourCompaction*"], "src/db/background.cc",
+    ("damage in one tablet keeps its neighbours from compacting",
+     "(work.choice.slices.size() > 1 ? state_.lone_tablets : state_.damaged_tablets).insert(tablet);",
+     "state_.damaged_tablets.insert(tablet);"),
+)
+
+plant(
     "concurrency", ["concurrency_test"], "src/db/committer.cc",
     ("a group is published before it is applied", "  touched_.clear();\n", "  state_->Publish(sequence);\n  touched_.clear();\n"),
 )
@@ -489,8 +534,8 @@ plant(
 MODEL = ["model_test --gtest_filter=*AnswersAsTheReference"]
 plant(
     "model", MODEL, "src/db/jobs.cc",
-    ("a compaction of the newest files drops tombstones (rule 11)", ".reaches_end = slice.input_end == tablet.stack.size(),",
-     ".reaches_end = slice.input_begin == 0,"),
+    ("a compaction of the newest files drops tombstones (rule 11)", "ReachesEnd(*tablet, slice.input_begin, slice.input_end)",
+     "slice.input_begin == 0"),
     ("a flush drops tombstones over files (rule 11)", ".reaches_end = HasNoFiles(*table->state),", ".reaches_end = true,"),
     ("a flush judges ranks at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = engine.clock.Now(),"),

@@ -27,16 +27,22 @@ KeyRange ParseRange(const std::string& text) {
   return {text.substr(0, dots), end, end.empty()};
 }
 
-// Adds an input of these lines to a compaction.
+size_t InputCount(const CompactionInput& input) {
+  size_t count = 0;
+  for (const CompactionSlice& slice : input.slices) count += slice.inputs.size();
+  return count;
+}
+
+// Adds an input of these lines to a compaction's last slice.
 void AddInput(FileSystem* file_system, CompactionInput* input, std::string_view lines, KeyRange range, int64_t newest_commit_time) {
-  auto file = WriteLines(file_system, "/", input->inputs.size() + 1, lines);
+  auto file = WriteLines(file_system, "/", InputCount(*input) + 1, lines);
   ASSERT_TRUE(file.ok()) << file.status();
   file->newest_commit_time = newest_commit_time;
   auto reader = OpenFile(file_system, "/", *file);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  const uint64_t sequence = 100 - input->inputs.size();
-  input->inputs.push_back({std::make_shared<SstableFile>(*file), std::move(range), sequence, sequence});
-  input->readers.push_back(*reader);
+  const uint64_t sequence = 100 - InputCount(*input);
+  input->slices.back().inputs.push_back({std::make_shared<SstableFile>(*file), std::move(range), sequence, sequence});
+  input->slices.back().readers.push_back(*reader);
 }
 
 CompactionInput NewInput(FileSystem* file_system, const TextCase& text_case) {
@@ -46,13 +52,14 @@ CompactionInput NewInput(FileSystem* file_system, const TextCase& text_case) {
   input.file_number = kOutputNumber;
   input.file_id = 4711;
   input.definition = DefinitionOf(text_case);
-  input.range = ParseRange(text_case.value("range"));
-  input.reaches_end = text_case.has("reaches_end");
+  input.slices.push_back(
+      {.inputs = {}, .readers = {}, .range = ParseRange(text_case.value("range")), .reaches_end = text_case.has("reaches_end")});
   input.now = text_case.has("now") ? text_case.number("now") : 1'000'000;
   return input;
 }
 
-// Input lines: "file [range=a..c] [newest_commit_time=N]" and then its cells, newest file first.
+// Input lines: "file [range=a..c] [newest_commit_time=N]" and then its cells, newest file first; before the files of another slice
+// "slice range=a..c [reaches_end]".
 void AddInputs(FileSystem* file_system, const TextCase& text_case, CompactionInput* input) {
   std::string cells;
   KeyRange range;
@@ -64,6 +71,16 @@ void AddInputs(FileSystem* file_system, const TextCase& text_case, CompactionInp
     open = true;
   };
   for (const std::string& line : text_case.input) {
+    if (line.rfind("slice ", 0) == 0) {
+      finish();
+      open = false;
+      const size_t at = line.find("range=") + 6;
+      input->slices.push_back({.inputs = {},
+                               .readers = {},
+                               .range = ParseRange(line.substr(at, line.find(' ', at) - at)),
+                               .reaches_end = line.find("reaches_end") != std::string::npos});
+      continue;
+    }
     if (line.rfind("file", 0) != 0) {
       cells += line + "\n";
       continue;

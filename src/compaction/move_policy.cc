@@ -1,0 +1,130 @@
+#include "compaction/move_policy.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "compaction/compaction_job.h"
+
+namespace stele::internal {
+namespace {
+
+// A tablet is at rest when its newest commit in files is this old.
+constexpr int64_t kRestMicros = 600'000'000;
+// What is rewritten at rest is at least this share young: a tablet that gets a little now and then is not rewritten for it each time.
+constexpr double kYoungShareMin = 0.25;
+
+// Row ranges without a row in common.
+class RowSpans {
+ public:
+  // False, and nothing is added, where one is there already.
+  bool Add(const KeyRange& range) {
+    const auto after = spans_.upper_bound(range.start);
+    if (after != spans_.end() && range.Overlaps(*after->second)) return false;
+    if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;
+    spans_.emplace_hint(after, range.start, &range);
+    return true;
+  }
+  bool AddAll(const Tablet& tablet, const Group& group) {
+    for (size_t i = group.begin; i < group.end; ++i) {
+      if (!Add(tablet.stack[i].range)) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::map<std::string_view, const KeyRange*> spans_;  // by their first rows
+};
+
+bool HasOneInterval(const Tablet& tablet, const Group& group) {
+  for (size_t i = group.begin; i < group.end; ++i) {
+    const SstableReference& reference = tablet.stack[i];
+    if (reference.sequence_first != group.sequence_first || reference.sequence_last != group.sequence_last) return false;
+  }
+  return true;
+}
+
+struct Span {
+  size_t begin = 0;  // positions among the groups
+  size_t end = 0;
+};
+
+std::optional<Span> FindMoveSpan(const Tablet& tablet, const std::vector<Group>& groups, size_t from) {
+  for (size_t begin = from; begin < groups.size(); ++begin) {
+    if (groups[begin].sources > 1) continue;
+    RowSpans spans;
+    size_t end = begin;
+    while (end < groups.size() && groups[end].sources == 1 && spans.AddAll(tablet, groups[end])) ++end;
+    if (end - begin > 1 || !HasOneInterval(tablet, groups[begin])) return Span{begin, end};
+  }
+  return std::nullopt;
+}
+
+bool IsRewrittenForRest(const TableDefinition& definition) {
+  const Compression compression = definition.schema.compression();
+  return CodecFor(compression, true) != CodecFor(compression, false);
+}
+
+// Ascending and apart: then a stretch of them has its rows for itself.
+bool IsInRowOrder(const Tablet& tablet, const Group& group) {
+  for (size_t i = group.begin + 1; i < group.end; ++i) {
+    if (!tablet.stack[i - 1].range.EndsBefore(tablet.stack[i].range.start)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Run> FindMoveRun(const Tablet& tablet, const std::vector<Group>& groups) {
+  const std::optional<Span> span = FindMoveSpan(tablet, groups, 0);
+  if (!span.has_value()) return std::nullopt;
+  return RunOf(groups, span->begin, span->end);
+}
+
+std::vector<Group> JoinMovable(const Tablet& tablet, const std::vector<Group>& groups) {
+  std::vector<Group> joined;
+  size_t next = 0;
+  while (const std::optional<Span> span = FindMoveSpan(tablet, groups, next)) {
+    joined.insert(joined.end(), groups.begin() + static_cast<std::ptrdiff_t>(next),
+                  groups.begin() + static_cast<std::ptrdiff_t>(span->begin));
+    const Run run = RunOf(groups, span->begin, span->end);
+    joined.push_back({run.begin, run.end, run.bytes, 1, run.sequence_first, run.sequence_last});
+    next = span->end;
+  }
+  joined.insert(joined.end(), groups.begin() + static_cast<std::ptrdiff_t>(next), groups.end());
+  return joined;
+}
+
+std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
+                                 const PartsByFile& parts, uint64_t bytes_min) {
+  if (groups.empty() || !IsRewrittenForRest(definition)) return std::nullopt;
+  const Group& oldest = groups.back();
+  if (oldest.end - oldest.begin < 2 || !HasOneInterval(tablet, oldest) || !IsInRowOrder(tablet, oldest)) return std::nullopt;
+  Run run{.begin = oldest.begin, .sources = 1, .sequence_first = oldest.sequence_first, .sequence_last = oldest.sequence_last};
+  for (size_t i = oldest.begin; i < oldest.end; ++i) {
+    if (tablet.stack[i].file->settled) {
+      run.begin = i + 1;
+      run.bytes = 0;
+      continue;
+    }
+    run.bytes += ShareBytes(tablet.stack[i], parts);
+    run.end = i + 1;
+    if (run.bytes >= bytes_min) return run;
+  }
+  return std::nullopt;
+}
+
+std::optional<Run> FindRestRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
+                               const PartsByFile& parts, int64_t now, uint64_t bytes_min) {
+  if (groups.empty() || !IsRewrittenForRest(definition)) return std::nullopt;
+  uint64_t young_bytes = 0;
+  for (const SstableReference& reference : tablet.stack) {
+    if (reference.file->newest_commit_time > now - kRestMicros) return std::nullopt;
+    if (!reference.file->settled) young_bytes += ShareBytes(reference, parts);
+  }
+  const Run run = RunOf(groups, 0, groups.size());
+  if (young_bytes < bytes_min || static_cast<double>(young_bytes) < kYoungShareMin * static_cast<double>(run.bytes)) return std::nullopt;
+  return run;
+}
+
+}  // namespace stele::internal
