@@ -87,7 +87,7 @@ struct ReadOptions {
   bool apply_gc = true;
   // Keeps what was read from disk in the cache. False for a scan that is not to push out what others need.
   bool fill_cache = true;
-  // Threads that a ReadRows may use, 1 to 64. The order of rows is the same whatever it is.
+  // Threads that a ReadRows may use, 1 to 64, beside those that decode ahead for all readers. The order of rows is the same whatever it is.
   int parallelism = 1;
   // A row above this many bytes comes in pieces (RowView::is_last_piece). At least 1.
   uint64_t row_piece_bytes = uint64_t{16} << 20;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cell/ahead_runner.h"
 #include "cell/cell.h"
 #include "cell/family_list.h"
 #include "cell/timestamp_span.h"
@@ -48,6 +49,7 @@ struct CursorOptions {
   // By this source's rank; empty: all. Versions outside of their family's span may be left out, tombstones may not.
   std::vector<TimestampSpan> spans;
   CursorStats* stats = nullptr;  // may be null; outlives the cursor
+  AheadRunner* ahead = nullptr;  // who decodes what a long scan comes to next; null: nobody. Outlives the cursor
 };
 
 class CellCursor {

@@ -11,7 +11,8 @@
 // Manual:    with no threads, Step() runs one due job on the caller's thread, and whoever waits runs jobs itself: the same order of events
 //            each time, for tests.
 // Threads:   thread-safe. Jobs run without any lock, and so does the picker: it looks at a view, and what it chose is begun only if that
-//            still stands. All threads of the engine are here, but for one that a bulk load has for itself (db/side_thread.h).
+//            still stands. The engine's other threads: those that decode ahead (db/ahead_pool.h), and one that a bulk load has for itself
+//            (db/side_thread.h).
 #pragma once
 
 #include <atomic>

@@ -43,7 +43,10 @@ Engine::Engine(std::string directory_in, EngineOptions options_in)
       files(options.file_system, directory, &cache),
       pins(options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
       state(&files, &pins),
-      pid_(::getpid()) {}
+      pid_(::getpid()) {
+  const int ahead_threads = options.background_threads == 0 ? 0 : AheadPool::ThreadsForThisMachine();
+  if (ahead_threads > 0) ahead = std::make_unique<AheadPool>(ahead_threads);
+}
 
 Engine::~Engine() { Close().IgnoreError(); }
 
@@ -63,6 +66,7 @@ absl::Status Engine::CloseOnce() {
   if (committer != nullptr) committer->Close();
   if (background != nullptr) background->Stop();
   loads.EndAll();
+  if (ahead != nullptr) ahead->Stop();
   // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
   files.StopRemoving();
   if (installer != nullptr)
@@ -87,6 +91,7 @@ absl::Status Engine::AbandonInFork() {
   // The parent's threads are not here to be joined, and its files and lock are not the child's to end: the child lets go of all of them
   // without touching anything.
   static_cast<void>(background.release());
+  static_cast<void>(ahead.release());
   static_cast<void>(log.release());
   static_cast<void>(manifest.release());
   static_cast<void>(lock.release());

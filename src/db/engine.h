@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "db/ahead_pool.h"
 #include "db/background.h"
 #include "db/committer.h"
 #include "db/database_clock.h"
@@ -79,6 +80,7 @@ class Engine {
   std::unique_ptr<Committer> committer;
   std::unique_ptr<Installer> installer;    // null when read-only
   std::unique_ptr<Background> background;  // null when read-only
+  std::unique_ptr<AheadPool> ahead;        // null where it could not help, and without background threads
 
  private:
   Engine(std::string directory, EngineOptions options);

@@ -68,6 +68,7 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
                                                       .apply_gc = options.apply_gc,
                                                       .fill_cache = options.fill_cache,
                                                       .piece_bytes = options.row_piece_bytes,
+                                                      .ahead = engine->ahead.get(),
                                                       .interruption = {options.stop, options.deadline, engine->closed}});
 }
 

@@ -51,6 +51,7 @@ bool RowStream::OpenStretch() {
   chain_options.sequence = options_.sequence;
   chain_options.fill_cache = options_.fill_cache;
   chain_options.stats = &cursor_stats_;
+  chain_options.ahead = options_.ahead;
   if (single) chain_options.only_row = stretch.range.start;
   absl::StatusOr<std::unique_ptr<CellCursor>> chain =
       OpenChain(*options_.table, options_.table->tablets[stretch.tablet_index], chain_options);

@@ -40,6 +40,7 @@ struct RowStreamOptions {
   bool apply_gc = true;
   bool fill_cache = true;
   uint64_t piece_bytes = uint64_t{16} << 20;
+  AheadRunner* ahead = nullptr;  // lives as long as what keep_alive holds
   Interruption interruption;
 };
 

@@ -26,7 +26,8 @@ CursorOptions SourceOptions(const ChainOptions& options, FamilyMap families) {
                        .families = std::move(families),
                        .fill_cache = options.fill_cache,
                        .latest_only = options.latest_only,
-                       .stats = options.stats};
+                       .stats = options.stats,
+                       .ahead = options.ahead};
   if (options.spans.empty()) return source;
   source.spans.resize(source.families.size());
   for (size_t rank = 1; rank < source.families.size(); ++rank) {

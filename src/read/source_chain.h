@@ -27,6 +27,7 @@ struct ChainOptions {
   bool fill_cache = true;
   bool latest_only = false;  // of each column only the newest version is asked for; others may be missing (engine rule 13)
   CursorStats* stats = nullptr;
+  AheadRunner* ahead = nullptr;  // as in CursorOptions
   // By family rank - 1: families whose cells are wanted; empty: all.
   std::vector<bool> wanted_families;
   // By family rank - 1; empty: all. Versions outside of their family's span may be missing (engine rule 12).

@@ -116,6 +116,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
 absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(size_t group_index, const GroupReference& reference,
                                                                   const MissingUnits& missing, GroupPointer group) {
   if (missing.empty()) return group;
+  ++decoded_count_;
   // What the group has is not read again: the larger group shares its memory, and takes its place.
   auto grown = group == nullptr ? std::make_shared<RowGroup>(reference) : std::make_shared<RowGroup>(*group);
   STELE_RETURN_IF_ERROR(Decode(group_index, reference, missing, grown.get()));
@@ -184,6 +185,7 @@ RowGroupLoader::Stretch RowGroupLoader::StretchAhead(size_t group_index, Stretch
 
 // More than asked for only where most of it will be wanted.
 RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted) const {
+  if (read_up_to_ != 0) return WantsMuchOf(reference) ? Stretch{wanted.begin, std::max(wanted.end, read_up_to_)} : wanted;
   const bool goes_on = step_count_ > 0;
   const Stretch whole{goes_on && is_reverse_ ? reference.offset() : wanted.begin, reference.end_offset()};
   if (whole.bytes() > (goes_on ? kReadAheadMax : kReadWholeMax) || !WantsMuchOf(reference)) return wanted;

@@ -35,6 +35,10 @@ class RowGroupLoader {
   // with none, when there is no such row, or when it goes on in the next group and may be entered there. `*row` is that row; in reverse the
   // one after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound, Direction direction, uint32_t* row);
+  // Whoever will load every group that ends at or before `end_offset`, and none behind it, has them read at once.
+  void ReadUpTo(uint64_t end_offset) { read_up_to_ = end_offset; }
+  // Groups of which something was decoded, not found in the cache.
+  size_t decoded_count() const { return decoded_count_; }
   // Keys, or a family with versions or tombstones wanted.
   bool IsWanted(const UnitReference& unit) const;
   // The group may hold cells that are wanted.
@@ -73,6 +77,8 @@ class RowGroupLoader {
   std::optional<size_t> group_index_before_;  // the group loaded last
   size_t step_count_ = 0;                     // how many times in a row the reader went on to the next group
   bool is_reverse_ = false;                   // ... backwards
+  uint64_t read_up_to_ = 0;                   // 0: not known
+  size_t decoded_count_ = 0;
 };
 
 }  // namespace stele::internal

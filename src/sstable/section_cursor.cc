@@ -25,6 +25,7 @@ SectionCursor::SectionCursor(std::shared_ptr<const void> owner, const OpenSstabl
       section_(section),
       options_(options),
       loader_(table, section, options_),
+      ahead_(owner_, table, section, options_),
       may_pass_over_(MayPassOver(table, section, options_)) {}
 
 bool SectionCursor::Fail(absl::Status status) {
@@ -50,7 +51,7 @@ size_t SectionCursor::SkipGroups(size_t group_index) const {
 bool SectionCursor::LoadGroup(size_t group_index) {
   if (group_ != nullptr && group_index_ == group_index && is_group_whole_) return true;
   // What is there of it goes on living in the whole: row_key_ lies in it.
-  absl::StatusOr<GroupPointer> group = loader_.LoadAll(group_index, group_index_ == group_index ? group_ : nullptr);
+  absl::StatusOr<GroupPointer> group = ahead_.LoadAll(group_index, &loader_, group_index_ == group_index ? group_ : nullptr);
   if (!group.ok()) return Fail(std::move(group).status());
   SetGroup(*std::move(group), group_index, true);
   return true;

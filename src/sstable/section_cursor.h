@@ -1,6 +1,6 @@
 // sstable/section_cursor.h: the cursor over one section of an SSTable.
 //
-// Path:      SstableReader::NewCursor -> (section_join, when several sections are wanted) -> here -> row_group_loader.
+// Path:      SstableReader::NewCursor -> (section_join, when several sections are wanted) -> here -> group_ahead, row_group_loader.
 // Contract:  cell/cell_cursor.h. Rows are stepped by ordinal inside a row group, cells filled straight from its arrays.
 // Loading:   a seek loads the units of one row; going on loads the rest of the group. The pages of a row stay the same for a *stripe* of
 //            rows, and are looked up once for it.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cell/cell_cursor.h"
+#include "sstable/group_ahead.h"
 #include "sstable/open_sstable.h"
 #include "sstable/row_group.h"
 #include "sstable/row_group_loader.h"
@@ -77,6 +78,7 @@ class SectionCursor final : public CellCursor {
   const OpenSection& section_;
   const CursorOptions options_;
   RowGroupLoader loader_;
+  GroupAhead ahead_;
   const bool may_pass_over_;
   absl::Status status_;
   bool is_positioned_ = false;
