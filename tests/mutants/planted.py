@@ -109,7 +109,6 @@ plant(
     ("a reference of commits inside and outside is taken along (rule 1)",
      "begin->sequence_last > sequence_last || std::prev(end)->sequence_first < sequence_first", "false"),
     ("more goes together than is allowed", "|| bytes + run->bytes > bytes_max", ""),
-    ("large slices go over neighbours", "if (seed.run.bytes >= slice_bytes) return slices;", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/dead_share.cc",
