@@ -89,8 +89,10 @@ absl::Status Committer::Admit(const Waiter& waiter) const {
   if (waiter.request.schema_generation != schema_generation()) return Aborted("the schema changed since the batch was made");
   for (const RowCondition& condition : waiter.request.conditions) {
     const std::shared_ptr<Memtable> active = state_->ActiveMemtable(condition.table_id, 0);
-    if (active != condition.active) return Aborted("a memtable was frozen since the row was read");
-    if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return Aborted("the row was written since it was read");
+    const bool frozen = active != condition.active;
+    if (!frozen && active->LastSequenceOfRow(condition.row_key) <= condition.sequence) continue;
+    EventCounts::Add(state_->event_counts.condition_refusals);
+    return frozen ? Aborted("a memtable was frozen since the row was read") : Aborted("the row was written since it was read");
   }
   return absl::OkStatus();
 }

@@ -50,6 +50,7 @@ void EngineState::Freeze(uint32_t table_id) {
   TableMemory& memory = it->second;
   memory.frozen.push_back({.memtable = memory.active, .newest_commit_time = memory.active_commit_time});
   memory.active = NewMemtable(view_->Find(table_id)->definition().families);
+  EventCounts::Add(event_counts.freezes);
   RebuildTableLocked(table_id);
   changed.SignalAll();
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "db/event_counts.h"
 #include "db/job_failures.h"
 #include "db/pinned_views.h"
 #include "db/sstable_files.h"
@@ -106,6 +107,7 @@ class EngineState {
   std::set<TabletName> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
   std::set<TabletName> lone_tablets ABSL_GUARDED_BY(mutex);     // one over several met DataLoss: until reopened they compact one by one
   JobFailures failures ABSL_GUARDED_BY(mutex);
+  EventCounts event_counts;
   // failures.RefusingWrites() is an error; for writers that do not take the mutex. Release there, acquire in Engine::CheckWritable.
   std::atomic<bool> writes_refused{false};
 

@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
   if (it == point.view->tables.end()) return NotFound("the table was deleted");
   STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, it->second->definition()));
   return std::make_unique<RowStream>(RowStreamOptions{.keep_alive = engine,
+                                                      .history_reads = &engine->state.event_counts.history_reads,
                                                       .pin = point.pin,
                                                       .sequence = point.sequence,
                                                       .now = point.now,

@@ -92,6 +92,7 @@ absl::StatusOr<Seals> MakeSeals(Engine& engine, const SealPlan& plan) {
     for (const ColumnRef& column : SealedColumns(definition, SchemaOf(row.table_id, definition), *row.mutation)) {
       STELE_ASSIGN_OR_RETURN(const int64_t floor, FloorOf(*table, point, row_key, column));
       if (floor == 0) continue;
+      EventCounts::Add(engine.state.event_counts.sealed_deletes);
       seals.ops[row.entry].push_back({.kind = CellKind::kDeleteRange,
                                       .family_id = definition.families[column.family_rank].id,
                                       .timestamp = floor - 1,

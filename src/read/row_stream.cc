@@ -23,7 +23,10 @@ RowStream::RowStream(RowStreamOptions options) : options_(std::move(options)) {
   if (options_.program.may_pass()) PlanStretches();
 }
 
-RowStream::~RowStream() { CountReads(); }
+RowStream::~RowStream() {
+  CountReads();
+  if (options_.history_reads != nullptr) options_.history_reads->fetch_add(cursor_stats_.history_reads, std::memory_order_relaxed);
+}
 
 void RowStream::PlanStretches() {
   for (const KeyRange& range : options_.ranges) {

@@ -28,8 +28,9 @@
 namespace stele::internal {
 
 struct RowStreamOptions {
-  std::shared_ptr<const void> keep_alive;  // the database; first, so that it goes last
-  std::shared_ptr<const PinnedView> pin;   // may be null; what `table` is taken from again when a view was replaced
+  std::shared_ptr<const void> keep_alive;          // the database; first, so that it goes last
+  std::atomic<uint64_t>* history_reads = nullptr;  // a count of the database's, may be null: columns whose history a latest read needed
+  std::shared_ptr<const PinnedView> pin;           // may be null; what `table` is taken from again when a view was replaced
   uint64_t sequence = 0;
   int64_t now = 0;  // against which ages are measured
   std::shared_ptr<const TableView> table;

@@ -18,7 +18,7 @@ auto Pick(const List& list, uint64_t random) {
 
 }  // namespace
 
-HistoryGenerator::HistoryGenerator(uint64_t seed) : random_(seed) {
+HistoryGenerator::HistoryGenerator(uint64_t seed, HistoryKind kind) : kind_(kind), random_(seed) {
   const size_t key_count = 2 + Below(OneIn(3) ? 60 : 12);
   constexpr std::string_view kLetters("ab\0c\xff", 5);
   while (keys_.size() < key_count) {
@@ -38,6 +38,14 @@ HistoryGenerator::HistoryGenerator(uint64_t seed) : random_(seed) {
 RunnerOptions HistoryGenerator::Options() {
   RunnerOptions options;
   options.crash_file_system = !OneIn(3);
+  if (kind_ == HistoryKind::kEventful) {
+    options.memtable_bytes = 16 << 10;
+    options.row_group_bytes = 1 << 10;
+    options.cache_bytes = 64 << 10;
+    options.segment_bytes = 8 << 10;
+    options.tablet_bytes = 64 << 10;
+    return options;
+  }
   options.memtable_bytes = uint64_t{16 << 10} << Below(7);
   if (OneIn(3)) options.memtable_bytes = 16 << 10;
   options.row_group_bytes = uint32_t{1} << (10 + Below(6));
@@ -362,6 +370,7 @@ History HistoryGenerator::Make(size_t operation_count) {
                                  {6, &G::AddCare},          {2, &G::AddCompact},      {1, &G::AddDropRange}, {0.5, &G::AddCreate},
                                  {0.3, &G::AddDeleteTable}, {1.5, &G::AddFamilies},   {4, &G::AddClock},     {1, &G::AddReopen},
                                  {1.5, &G::AddCrash},       {0.5, &G::AddCheckpoint}, {2, &G::AddLoad}};
+  if (kind_ == HistoryKind::kEventful) choices.push_back({6, &G::AddEvent});
   for (Choice& choice : choices) {
     if (OneIn(4)) choice.weight *= OneIn(2) ? 0.1 : 4;
   }

@@ -15,9 +15,12 @@
 
 namespace stele::internal {
 
+// kEventful: on a database of the least sizes, with stretches in between that make each event of the engine happen (generator_events.cc).
+enum class HistoryKind : uint8_t { kAnything, kEventful };
+
 class HistoryGenerator {
  public:
-  explicit HistoryGenerator(uint64_t seed);
+  explicit HistoryGenerator(uint64_t seed, HistoryKind kind = HistoryKind::kAnything);
 
   // Of about `operation_count` operations; every entry of a bulk and of a batch counts as one.
   History Make(size_t operation_count);
@@ -75,6 +78,18 @@ class HistoryGenerator {
   void AddCrash();
   void AddCheckpoint();
 
+  // Of eventful histories: stretches on tables of their own, which nothing else writes to.
+  void AddEvent();
+  void AddOwnTable(const std::string& table, const Term& rule);
+  void AddRetry();
+  void AddSeal();
+  void AddFallToHistory();
+  void AddExpiry();
+  void AddDiscard();
+  void AddSpill();
+  void AddGrowth();
+
+  const HistoryKind kind_;
   std::mt19937_64 random_;
   History history_;
   size_t written_ = 0;  // entries
@@ -86,6 +101,7 @@ class HistoryGenerator {
   uint64_t durable_one_in_ = 20;
   uint64_t big_value_one_in_ = 100;
   uint64_t checkpoint_count_ = 0;
+  uint64_t event_count_ = 0;
 };
 
 }  // namespace stele::internal

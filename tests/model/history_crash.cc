@@ -50,6 +50,7 @@ std::string HistoryRunner::Crash(const std::string& policy_word, uint64_t seed) 
     file_system_ = image;
     image->SetCrashAtCall(1 + seed / 3 % 40);
     Open(directory_).status().IgnoreError();
+    local_.reset();
     image = image->Crash(policy, seed + 1);
   }
   crash_ = image.get();

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/status.h"
+#include "db/engine.h"
 #include "db/local_database.h"
 #include "io/mem_file_system.h"
 #include "model/history_dump.h"
@@ -68,6 +69,7 @@ HistoryRunner::~HistoryRunner() { Forget(); }
 void HistoryRunner::Forget() {
   snapshots_.clear();
   handles_.clear();
+  local_.reset();
   database_ = Database();
 }
 
@@ -86,10 +88,19 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
                    .tablet_bytes_max = options_.tablet_bytes,
                    .load_file_bytes = 8 << 10,
                    .compaction = {.slice_bytes = 4 << 10, .neighbours_bytes = 64 << 10, .settle_bytes = 4 << 10, .rest_bytes = 1 << 10}};
-  options.file_system = file_system_.get();
+  observed_.push_back(
+      std::make_unique<ObservedFileSystem>(file_system_.get(), [this](CallKind kind, const std::string& path) { Observe(kind, path); }));
+  options.file_system = observed_.back().get();
   options.background_threads = options_.threads;
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));
+  if (!read_only) local_ = local;
   return Database(std::move(local));
+}
+
+void HistoryRunner::Observe(CallKind kind, const std::string& path) {
+  if (kind == CallKind::kRename && path.ends_with(".log")) segments_reused_.fetch_add(1, std::memory_order_relaxed);
+  if (between_ == nullptr || kind != between_kind_ || !path.ends_with(".sst")) return;
+  std::exchange(between_, nullptr)();
 }
 
 std::optional<RunFailure> HistoryRunner::Run(const History& history) {
@@ -112,7 +123,9 @@ std::optional<RunFailure> HistoryRunner::Run(const History& history) {
 }
 
 void HistoryRunner::CountStats() {
+  if (local_ == nullptr) return;  // a crash came while it was not open
   const DatabaseStats stats = database_.Stats();
+  const EventCounts& counts = local_->engine()->state.event_counts;
   coverage_["(flushes)"] += stats.flushes;
   coverage_["(merging compactions)"] += stats.merging_compactions;
   coverage_["(major compactions)"] += stats.major_compactions;
@@ -122,14 +135,41 @@ void HistoryRunner::CountStats() {
   coverage_["(view spills)"] += stats.view_spills;
   coverage_["(tablet splits)"] += stats.tablet_splits;
   coverage_["(tablet merges)"] += stats.tablet_merges;
+  coverage_["(freezes)"] += counts.freezes;
+  coverage_["(sealed deletes)"] += counts.sealed_deletes;
+  coverage_["(conditional retries)"] += counts.condition_refusals;
+  coverage_["(latest reads that fell to history)"] += counts.history_reads;
+  coverage_["(discarded jobs)"] += local_->engine()->background->counters().jobs_discarded;
+  coverage_["(segment reuses)"] += segments_reused_.exchange(0);
 }
 
 std::string HistoryRunner::Step(const Term& operation) {
   if (IsWrite(operation)) return RunWrite(operation);
   if (operation.Is("bulk")) return RunBulk(operation);
   if (operation.Is("load")) return RunLoad(operation);
+  if (operation.Is("between")) return RunBetween(operation);
   if (operation.Is("readrow") || operation.Is("readmany") || operation.Is("exists") || operation.Is("scan")) return RunRead(operation);
   return RunCare(operation);
+}
+
+// What comes between an operation's reading and its commit is done before it; a job's result is no difference to anybody.
+std::string HistoryRunner::RunBetween(const Term& operation) {
+  bool happened = false;
+  std::string wrong_between;
+  if (options_.threads == 0) {
+    // Else a write might first do what is due, and an install reads the new file under its own lock.
+    if (std::string wrong = Wrong(database_.WaitForIdle()); !wrong.empty()) return wrong;
+    between_kind_ = operation.Text(0) == "read" ? CallKind::kRead : CallKind::kCreate;
+    between_ = [&] {
+      happened = true;
+      wrong_between = Step(operation[1]);
+    };
+  }
+  std::string wrong = Step(operation[2]);
+  between_ = nullptr;
+  if (!wrong.empty()) return wrong;
+  if (happened) ++coverage_["between others"];
+  return happened || Crashed() ? wrong_between : Step(operation[1]);
 }
 
 absl::StatusOr<Table> HistoryRunner::Handle(const std::string& name) {
@@ -189,6 +229,7 @@ std::string HistoryRunner::RunWrite(const Term& operation) {
   const bool nothing =
       (operation.Is("batch") && operation.size() == 1) || (operation.Is("droprange") && ToRowRange(operation[1]).IsEmpty());
   if (durable && !nothing) MarkDurable();
+  if (operation.Is("droprange") && !nothing) ++coverage_["(excisions)"];
   return "";
 }
 

@@ -6,6 +6,7 @@
 // Threads:   thread-compatible.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,8 +21,11 @@
 #include "model/operation.h"
 #include "model/reference_store.h"
 #include "stele/stele.h"
+#include "support/io_observed_file_system.h"
 
 namespace stele::internal {
+
+class LocalDatabase;
 
 // One way to build the engine, as a line of a history: engine(crash|mem,MEMTABLE_BYTES,ROW_GROUP_BYTES,CACHE_BYTES,SEGMENT_BYTES,THREADS)
 // or engine(...,THREADS,TABLET_BYTES); without TABLET_BYTES tablets are as large as the engine makes them.
@@ -72,6 +76,7 @@ class HistoryRunner {
   std::string RunRows(const Term& operation, const ReadContext& context);
   std::string RunScan(const Term& operation, ReadContext& context);
   std::string RunCare(const Term& operation);
+  std::string RunBetween(const Term& operation);
   std::string TakeSnapshot(const std::string& name);
   std::string Reopen();
   std::string Checkpoint(const std::string& name, bool adopt);
@@ -90,13 +95,20 @@ class HistoryRunner {
   bool Crashed() const { return crash_ != nullptr && crash_->crashed(); }
   void MarkDurable();
   void CountStats();
+  // Of the file system; any thread.
+  void Observe(CallKind kind, const std::string& path);
   void Forget();
 
   const RunnerOptions options_;
   std::shared_ptr<ManualClock> clock_;
   std::shared_ptr<FileSystem> file_system_;
-  CrashFileSystem* crash_ = nullptr;  // file_system_, if it can crash
+  CrashFileSystem* crash_ = nullptr;                           // file_system_, if it can crash
+  std::vector<std::unique_ptr<ObservedFileSystem>> observed_;  // over file_system_ and those before it
+  std::function<void()> between_;                              // what to do at the next call of between_kind_; never set with threads
+  CallKind between_kind_ = CallKind::kRead;
+  std::atomic<uint64_t> segments_reused_{0};
   std::string directory_ = "/db";
+  std::shared_ptr<LocalDatabase> local_;  // database_'s
   Database database_;
   std::map<std::string, Table> handles_;
   std::map<std::string, HeldSnapshot> snapshots_;

@@ -29,6 +29,36 @@ constexpr size_t kFixedOperations = 200'000;
 constexpr auto kFixedTimeMax = std::chrono::seconds(90);
 constexpr auto kShrinkTimeMax = std::chrono::seconds(30);
 
+// Eventful histories, and how often each event has to happen in all of them together. They have no threads, so that the counts are the same
+// every time. Sanitized runs, which are many times slower, do a part.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STELE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define STELE_SANITIZED 1
+#endif
+#endif
+#ifdef STELE_SANITIZED
+constexpr uint64_t kEventfulHistories = 20;
+constexpr uint64_t kEventsMin = 10;
+#else
+constexpr uint64_t kEventfulHistories = 150;
+constexpr uint64_t kEventsMin = 100;
+#endif
+constexpr std::string_view kEvents[] = {"(freezes)",
+                                        "(tablet splits)",
+                                        "(tablet merges)",
+                                        "(merging compactions)",
+                                        "(major compactions)",
+                                        "(files dropped)",
+                                        "(excisions)",
+                                        "(segment reuses)",
+                                        "(latest reads that fell to history)",
+                                        "(sealed deletes)",
+                                        "(conditional retries)",
+                                        "(view spills)",
+                                        "(discarded jobs)"};
+
 std::map<std::string, uint64_t> coverage;
 
 std::optional<RunFailure> RunOnce(const RunnerOptions& options, const History& history) {
@@ -62,8 +92,8 @@ std::string Report(uint64_t seed, RunnerOptions options, const History& history,
 }
 
 // Answers how many operations were run.
-size_t RunSeed(uint64_t seed) {
-  HistoryGenerator generator(seed);
+size_t RunSeed(uint64_t seed, HistoryKind kind = HistoryKind::kAnything) {
+  HistoryGenerator generator(seed, kind);
   const RunnerOptions options = generator.Options();
   const History history = generator.Make(kOperationsPerHistory);
   const std::optional<RunFailure> failure = RunOnce(options, history);
@@ -111,6 +141,20 @@ TEST(Model, TheEngineAnswersAsTheReference) {
     operations += RunSeed(seed++);
   } while (steady_clock::now() < end && !HasFailure());
   PrintCoverage(operations, start);
+}
+
+// A test that never meets an event says nothing about it.
+TEST(Model, EveryEventHappensOften) {
+  if (std::getenv("STELE_MODEL_HISTORY") != nullptr) GTEST_SKIP() << "one file only";
+  const std::map<std::string, uint64_t> before = std::exchange(coverage, {});
+  for (uint64_t seed = 1; seed <= kEventfulHistories && !HasFailure(); ++seed) RunSeed(seed, HistoryKind::kEventful);
+  std::cout << fmt::format("{} eventful histories; of each event at least {}:\n", kEventfulHistories, kEventsMin);
+  for (const std::string_view event : kEvents) {
+    const uint64_t count = coverage[std::string(event)];
+    std::cout << fmt::format("  {:8} {}\n", count, event);
+    EXPECT_GE(count, kEventsMin) << event << " hardly ever happened";
+  }
+  for (const auto& [what, count] : before) coverage[what] += count;
 }
 
 TEST(Model, EveryFailureOfOldStaysMended) {

@@ -393,8 +393,8 @@ RULES = ["unit_db --gtest_filter=EngineRules*"]
 plant(
     "commit", RULES, "src/db/committer.cc",
     ("a row written since it was read is passed over (rule 5)",
-     "if (active->LastSequenceOfRow(condition.row_key) > condition.sequence) return", "if (false) return"),
-    ("a memtable frozen since the row was read is passed over (rule 5)", "if (active != condition.active) return", "if (false) return"),
+     "active->LastSequenceOfRow(condition.row_key) <= condition.sequence", "true"),
+    ("a memtable frozen since the row was read is passed over (rule 5)", "const bool frozen = active != condition.active;", "const bool frozen = false;"),
     ("a schema changed since the batch was made is passed over (rule 5)", "waiter.request.schema_generation != schema_generation()",
      "false"),
 )

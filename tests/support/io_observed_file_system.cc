@@ -34,6 +34,12 @@ absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::Open(const std::string
   return std::make_unique<ObservedFile>(&observer_, std::move(file));
 }
 
+absl::Status ObservedFileSystem::Rename(const std::string& from, const std::string& to) {
+  STELE_RETURN_IF_ERROR(below_->Rename(from, to));
+  observer_(CallKind::kRename, from);
+  return absl::OkStatus();
+}
+
 absl::Status ObservedFileSystem::SyncDirectory(const std::string& directory) {
   STELE_RETURN_IF_ERROR(below_->SyncDirectory(directory));
   observer_(CallKind::kSyncDirectory, directory);

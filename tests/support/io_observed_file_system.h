@@ -16,12 +16,12 @@ namespace stele::internal {
 
 class ObservedFileSystem final : public FileSystem {
  public:
-  // Told after each kCreate, kRead, kSync and kSyncDirectory that went well.
+  // Told after each kCreate, kRead, kSync, kSyncDirectory and kRename (of the old path) that went well.
   using Observer = std::function<void(CallKind kind, const std::string& path)>;
   ObservedFileSystem(FileSystem* below, Observer observer) : below_(below), observer_(std::move(observer)) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
-  absl::Status Rename(const std::string& from, const std::string& to) override { return below_->Rename(from, to); }
+  absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status Remove(const std::string& path) override { return below_->Remove(path); }
   absl::Status Link(const std::string& from, const std::string& to) override { return below_->Link(from, to); }
   absl::Status SyncDirectory(const std::string& directory) override;

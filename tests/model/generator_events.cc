@@ -1,0 +1,145 @@
+// What eventful histories have beside random operations: short stretches, each of which makes one event of the engine happen, on tables of
+// their own, so that nothing else stands in the way. What they write is as random as need be; what they read is held against the reference.
+#include "model/generator.h"
+
+namespace stele::internal {
+namespace {
+
+Term SetCell(std::string_view qualifier, int64_t millis, uint64_t bytes, uint64_t seed) {
+  return {"set", {"f", qualifier, millis * 1000, std::to_string(bytes) + ":" + std::to_string(seed)}};
+}
+Term DeleteRange(std::string_view qualifier, int64_t first_millis, int64_t end_millis) {
+  return {"delrange", {"f", qualifier, first_millis * 1000, end_millis * 1000}};
+}
+Term Apply(const std::string& table, const std::string& row_key, std::vector<Term> changes) {
+  changes.insert(changes.begin(), {table, row_key});
+  return {"apply", {"p", Term("row", std::move(changes))}};
+}
+Term Scan(const std::string& table, Term rows, Term filter, bool reverse) {
+  return {"scan", {table, Term("rows", {std::move(rows)}), std::move(filter), "0", reverse ? "1" : "0", "1", "-", int64_t{16} << 20}};
+}
+
+}  // namespace
+
+// Each in its turn, so that every history has all of them.
+void HistoryGenerator::AddEvent() {
+  using G = HistoryGenerator;
+  constexpr void (G::*kEvents[])() = {&G::AddRetry,   &G::AddSeal,  &G::AddFallToHistory, &G::AddExpiry,
+                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth};
+  if (event_count_ == 0) event_count_ = Below(std::size(kEvents));
+  (this->*kEvents[event_count_++ % std::size(kEvents)])();
+}
+
+// With one family, "f". Each time anew: a crash may have taken the table, and one that is there is not made again.
+void HistoryGenerator::AddOwnTable(const std::string& table, const Term& rule) {
+  Add("create", {table, "ms", "fast", Term("splits"), Term("fam", {"f", rule})});
+}
+
+// A write between the reading and the commit of a ranged delete, whose family counts versions (engine rules 5 and 8).
+void HistoryGenerator::AddRetry() {
+  AddOwnTable("retried", {"n", {int64_t{2}}});
+  const std::string row_key = Key();
+  const auto newest = static_cast<int64_t>(3 + Below(5));
+  history_.push_back(Apply("retried", row_key, {SetCell("q", 1, 10, 1), SetCell("q", 2, 10, 2), SetCell("q", newest, 10, Below(1000))}));
+  Add("flush", {"retried"});
+  Add("between", {"read", Apply("retried", row_key, {SetCell("q", newest + static_cast<int64_t>(Below(2)), 10, Below(1000))}),
+                  Apply("retried", row_key, {DeleteRange("q", newest, newest + 1)})});
+  Add("readrow", {"retried", row_key, "all", "1", "-"});
+}
+
+// Ranged deletes of the newest versions, where older ones are condemned already (engine rule 8).
+void HistoryGenerator::AddSeal() {
+  AddOwnTable("sealed", {"n", {int64_t{2}}});
+  const std::string row_key = Key();
+  std::vector<Term> versions;
+  for (int64_t millis = 1; millis <= 6; ++millis) {
+    versions.push_back(SetCell("q", millis, 20, Below(1000)));
+    versions.push_back(SetCell("r", millis, 20, Below(1000)));
+  }
+  history_.push_back(Apply("sealed", row_key, std::move(versions)));
+  if (OneIn(2)) Add("flush", {"sealed"});
+  const auto first = static_cast<int64_t>(5 + Below(2));
+  history_.push_back(Apply("sealed", row_key, {DeleteRange("q", first, 7), DeleteRange("r", 6, 7)}));
+  if (OneIn(2)) Add("compact", {"sealed", "all"});
+  Add("readrow", {"sealed", row_key, "all", "1", "-"});
+}
+
+// The newest version in a file, with its history apart, is hidden by a newer source (engine rule 13).
+void HistoryGenerator::AddFallToHistory() {
+  AddOwnTable("history", "none");
+  const std::string row_key = Key();
+  std::vector<Term> versions;
+  std::vector<Term> deletes;
+  for (const std::string_view qualifier : {"q", "r", "s"}) {
+    for (int64_t millis = 1; millis <= 8; ++millis) versions.push_back(SetCell(qualifier, millis, 30, Below(1000)));
+    deletes.push_back(DeleteRange(qualifier, static_cast<int64_t>(2 + Below(6)), 9));
+  }
+  history_.push_back(Apply("history", row_key, std::move(versions)));
+  if (OneIn(2)) {
+    Add("compact", {"history", "all"});
+  } else {
+    Add("flush", {"history"});
+  }
+  history_.push_back(Apply("history", row_key, std::move(deletes)));
+  history_.push_back(Scan("history", {"key", {row_key}}, {"latest", {int64_t{1}}}, OneIn(2)));
+  history_.push_back(Scan("history", "all", {"latest", {int64_t{1}}}, OneIn(2)));
+}
+
+// Files in which everything grows too old at once (engine rule 11).
+void HistoryGenerator::AddExpiry() {
+  AddOwnTable("expiring", {"age", {int64_t{1'000'000}}});
+  for (uint64_t files = 1 + Below(3); files > 0; --files) {
+    Term row("row", {"expiring", Key()});
+    for (uint64_t left = 1 + Below(3); left > 0; --left) row.arguments.push_back({"setnow", {"f", Qualifier(), Value()}});
+    Add("apply", {"p", std::move(row)});
+    Add("flush", {"expiring"});
+  }
+  now_ += 2'000'000;
+  Add("clock", {int64_t{2'000'000}});
+  Add("waitidle", {});
+  history_.push_back(Scan("expiring", "all", "all", OneIn(2)));
+}
+
+// The schema changes while a job writes its file (engine rule 6).
+void HistoryGenerator::AddDiscard() {
+  AddOwnTable("changed", {"n", {int64_t{3}}});
+  const std::string row_key = Key();
+  history_.push_back(Apply("changed", row_key, {SetCell("q", static_cast<int64_t>(Below(9)), 20, Below(1000))}));
+  Term change("families", {"changed", Term("update", {"f", Term("n", {static_cast<int64_t>(1 + Below(4))})})});
+  const bool compacts = OneIn(3);
+  Add("between", {"create", std::move(change), compacts ? Term("compact", {"changed", "all"}) : Term("flush", {"changed"})});
+  Add("readrow", {"changed", row_key, "all", "1", "-"});
+}
+
+// A snapshot that holds a memtable after its flush (engine rule 16).
+void HistoryGenerator::AddSpill() {
+  AddOwnTable("pinned", "none");
+  const std::string row_key = Key();
+  history_.push_back(Apply("pinned", row_key, {SetCell("q", 1, 9000, Below(1000))}));
+  const std::string name = "p" + std::to_string(history_.size());
+  Add("snapshot", {name});
+  history_.push_back(Apply("pinned", row_key, {SetCell("q", 1, 20, Below(1000)), SetCell("r", 1, 3000, Below(1000))}));
+  Add("flush", {"pinned"});
+  Add("waitidle", {});
+  Add("readrow", {"pinned", row_key, "all", "1", name});
+  Add("release", {name});
+}
+
+// More than a tablet should have, and then little of it.
+void HistoryGenerator::AddGrowth() {
+  AddOwnTable("grown", "none");
+  Term bulk("bulk", {"p"});
+  for (uint64_t i = 0; i < 24; ++i) {
+    const std::string row_key = "g" + std::to_string(100 + Below(900));
+    bulk.arguments.push_back({"row", {"grown", row_key, SetCell("q", static_cast<int64_t>(Below(4)), 5000, Below(100'000))}});
+  }
+  history_.push_back(std::move(bulk));
+  Add("flush", {"grown"});
+  Add("waitidle", {});
+  history_.push_back(Scan("grown", Term("closed", {"g3", "g5"}), "all", OneIn(2)));
+  if (OneIn(2)) return;
+  Add("droprange", {"grown", OneIn(3) ? Term("all") : Term("from", {"g2"})});
+  Add("waitidle", {});
+}
+
+}  // namespace stele::internal
