@@ -15,7 +15,6 @@ namespace {
 // Often enough for throttling to be smooth, seldom enough to cost nothing.
 constexpr uint64_t kProgressBytes = 1 << 20;
 // Settled files are written once and read for long; above this level zstd gets much slower for little.
-constexpr int kSettledZstdLevel = 3;
 
 class RunWriter {
  public:
@@ -112,7 +111,6 @@ Codec CodecFor(Compression compression, bool settled) {
 SstableBuilderOptions RunBuilderOptions(Compression compression, bool settled) {
   SstableBuilderOptions options;
   options.codec = CodecFor(compression, settled);
-  options.zstd_level = settled ? kSettledZstdLevel : 1;
   return options;
 }
 

@@ -39,7 +39,7 @@ using NextCursor = std::function<std::unique_ptr<CellCursor>()>;
 // None, and no file, when the cursors hand out no cell. Rows without a cell are left out.
 absl::StatusOr<std::optional<SstableSummary>> WriteRun(const RunTarget& target, const NextCursor& next);
 
-// Builder options for a file of this table: CodecFor and the level that goes with it.
+// Builder options for a file of this table: CodecFor.
 SstableBuilderOptions RunBuilderOptions(Compression compression, bool settled);
 
 }  // namespace stele::internal

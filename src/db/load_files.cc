@@ -11,8 +11,6 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kLoadZstdLevel = 1;
-
 uint64_t BytesOf(std::string_view row_key, std::span<const Cell> cells) {
   uint64_t bytes = row_key.size();
   for (const Cell& cell : cells) bytes += cell.qualifier.size() + sizeof cell.timestamp + cell.value.size();
@@ -36,10 +34,9 @@ absl::Status LoadFiles::BeginFile(const TableDefinition& definition) {
   raw_bytes_ = 0;
   const std::string path = JoinPath(engine_.directory, SstableName(number_));
   STELE_ASSIGN_OR_RETURN(file_, engine_.options.file_system->Open(path, OpenMode::kCreate));
-  // A load is written once and read for long, as what a major compaction leaves: hence its codec. The level is the fastest, for whoever
-  // loads waits; of text in small units higher ones save next to nothing (docs/performance.md).
+  // A load is written once and read for long, as what a major compaction leaves: hence its codec. Whoever loads waits: hence the effort.
   SstableBuilderOptions options = RunBuilderOptions(definition.schema.compression(), /*settled=*/true);
-  options.zstd_level = kLoadZstdLevel;
+  options.zstd_effort = ZstdEffort::kQuick;
   options.file_id = RandomSeed();
   options.family_ids = family_ids_;
   if (engine_.options.background_threads > 0) options.beside = &side_;

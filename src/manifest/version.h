@@ -31,7 +31,7 @@ struct SstableFile {
   uint64_t number = 0;
   SstableSummary summary;
   int64_t newest_commit_time = 0;  // the database clock at the newest commit it sums up (engine rule 9)
-  bool settled = false;            // written by a major compaction (codec for files at rest)
+  bool settled = false;            // by a major compaction or a bulk load: in the codec for files at rest
 };
 
 // A tablet's view of a file: the rows of `range` only (a split or an excision narrows it). One file may be referenced more than once.

@@ -71,7 +71,9 @@ absl::Status InRow(const absl::Status& status, std::string_view row_key) {
 
 absl::Status InElement(const absl::Status& status, size_t index) { return WithContext(status, fmt::format("element #{}", index)); }
 
-absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema) {
+// `take` is given each change in turn and its family's rank (none: an unknown family, an error in the end); an error of it ends the check.
+template <typename Take>
+absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, const Take& take) {
   absl::Status unknown_family;
   bool offered = true;
   uint64_t bytes = row_key.size();
@@ -80,10 +82,11 @@ absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation,
   MutationOp op;
   for (size_t index = 0; reader.Next(&op); ++index) {
     if (const absl::Status status = CheckOp(op, schema); !status.ok()) return InElement(status, index);
+    const std::optional<uint32_t> rank = op.kind == Kind::kDeleteFromRow ? kRowRank : families.RankOf(op.family);
+    if (const absl::Status status = take(op, rank); !status.ok()) return InElement(status, index);
     bytes += op.family.size() + op.qualifier.size() + op.value.size();
     offered = offered && IsOffered(op.kind);
-    const bool found = op.kind == Kind::kDeleteFromRow || families.RankOf(op.family).has_value();
-    if (!found && unknown_family.ok()) {
+    if (!rank.has_value() && unknown_family.ok()) {
       unknown_family = InElement(NotFound("Requested column family not found: \"{}\"", Printable(op.family)), index);
     }
   }
@@ -120,15 +123,6 @@ int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity) {
   return granularity == TimestampGranularity::kMillis ? now - now % 1'000 : now;
 }
 
-absl::Status CheckOnlySets(const RowMutation& mutation) {
-  MutationOpReader reader(mutation.encoded_ops());
-  MutationOp op;
-  for (size_t index = 0; reader.Next(&op); ++index) {
-    if (op.kind != Kind::kSetCell) return InElement(InvalidArgument("a bulk load takes SetCell alone; use Apply for other changes"), index);
-  }
-  return absl::OkStatus();
-}
-
 // Of cells that are equal in this order the last one stays.
 void SortLastWins(std::vector<Cell>* cells) {
   std::stable_sort(cells->begin(), cells->end(), [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
@@ -144,7 +138,8 @@ void SortLastWins(std::vector<Cell>* cells) {
 
 absl::Status CheckMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema) {
   STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, schema.limits), row_key));
-  return InRow(CheckChanges(row_key, mutation, schema), row_key);
+  const auto take = [](const MutationOp&, std::optional<uint32_t>) { return absl::OkStatus(); };
+  return InRow(CheckChanges(row_key, mutation, schema, take), row_key);
 }
 
 absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros,
@@ -164,21 +159,21 @@ absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutatio
 }
 
 absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros, std::vector<Cell>* cells) {
-  MutationSchema unlimited = schema;
-  unlimited.limits.mutations = std::numeric_limits<uint64_t>::max();
-  STELE_RETURN_IF_ERROR(InRow(CheckOnlySets(mutation), mutation.row_key()));
-  STELE_RETURN_IF_ERROR(CheckMutation(mutation.row_key(), mutation, unlimited));
+  Limits limits = schema.limits;
+  limits.mutations = std::numeric_limits<uint64_t>::max();
+  const std::string_view row_key = mutation.row_key();
+  STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, limits), row_key));
   cells->clear();
   const int64_t now = CutToGranularity(now_micros, schema.granularity);
-  FamilyLookup families(*schema.families);
-  MutationOpReader reader(mutation.encoded_ops());
-  MutationOp op;
   bool in_order = true;
-  while (reader.Next(&op)) {
+  const auto take = [&](const MutationOp& op, std::optional<uint32_t> rank) {
+    if (op.kind != Kind::kSetCell) return InvalidArgument("a bulk load takes SetCell alone; use Apply for other changes");
     const int64_t timestamp = op.server_time ? now : op.timestamp;
-    cells->push_back({*families.RankOf(op.family), CellKind::kSet, timestamp, 0, op.qualifier, op.value});
+    cells->push_back({rank.value_or(kRowRank), CellKind::kSet, timestamp, 0, op.qualifier, op.value});
     in_order = in_order && (cells->size() == 1 || CompareCells((*cells)[cells->size() - 2], cells->back()) < 0);
-  }
+    return absl::OkStatus();
+  };
+  STELE_RETURN_IF_ERROR(InRow(CheckChanges(row_key, mutation, schema, take), row_key));
   if (!in_order) SortLastWins(cells);
   return absl::OkStatus();
 }

@@ -1,13 +1,47 @@
 #include "sstable/codec.h"
 
+#define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_c_literalCompressionMode
 #include <lz4.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <cstring>
+#include <utility>
 
 #include "base/status.h"
 
 namespace stele::internal {
+namespace {
+
+constexpr int kThoroughLevel = 3;
+
+// What kQuick is, of the fast strategy (level 1): it looks for a match at every seventh place or so, for one of five bytes, in a table that
+// holds the dictionary whole, and codes what no match covers as ever, which levels below 1 would not. In small units of text this takes
+// 60 % of level 1's time and 109 % of its bytes; docs/decisions/0019 has the table.
+constexpr std::pair<ZSTD_cParameter, int> kQuickParameters[] = {
+    {ZSTD_c_compressionLevel, 1},
+    {ZSTD_c_minMatch, 5},
+    {ZSTD_c_targetLength, 6},
+    {ZSTD_c_hashLog, 14},
+    {ZSTD_c_literalCompressionMode, ZSTD_ps_enable},
+};
+
+ZSTD_CCtx* NewContext(ZstdEffort effort) {
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  if (context == nullptr) return nullptr;
+  // A parameter that another release refuses costs bytes or time, and nothing else.
+  const auto set = [context](ZSTD_cParameter parameter, int value) { ZSTD_CCtx_setParameter(context, parameter, value); };
+  set(ZSTD_c_contentSizeFlag, 0);
+  set(ZSTD_c_dictIDFlag, 0);
+  if (effort == ZstdEffort::kThorough) {
+    set(ZSTD_c_compressionLevel, kThoroughLevel);
+  } else {
+    for (const auto& [parameter, value] : kQuickParameters) set(parameter, value);
+  }
+  return context;
+}
+
+}  // namespace
 
 std::string_view CodecName(Codec codec) {
   switch (codec) {
@@ -22,27 +56,22 @@ std::string_view CodecName(Codec codec) {
 }
 
 struct Compressor::ZstdContext {
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  ZSTD_CDict* dictionary = nullptr;
-  ~ZstdContext() {
-    ZSTD_freeCCtx(context);
-    ZSTD_freeCDict(dictionary);
-  }
+  explicit ZstdContext(ZstdEffort effort) : context(NewContext(effort)) {}
+  ~ZstdContext() { ZSTD_freeCCtx(context); }
+  ZSTD_CCtx* const context;
 };
 
-Compressor::Compressor(Codec codec, int zstd_level) : codec_(codec), zstd_level_(zstd_level) {
-  if (codec_ == Codec::kZstd) zstd_ = std::make_unique<ZstdContext>();
+Compressor::Compressor(Codec codec, ZstdEffort effort) : codec_(codec) {
+  if (codec_ == Codec::kZstd) zstd_ = std::make_unique<ZstdContext>(effort);
 }
 
 Compressor::~Compressor() = default;
 
 absl::Status Compressor::SetDictionary(std::string_view dictionary) {
   if (zstd_ == nullptr) return absl::OkStatus();
-  ZSTD_freeCDict(zstd_->dictionary);
-  zstd_->dictionary = nullptr;
-  if (dictionary.empty()) return absl::OkStatus();
-  zstd_->dictionary = ZSTD_createCDict(dictionary.data(), dictionary.size(), zstd_level_);
-  return zstd_->dictionary != nullptr ? absl::OkStatus() : ResourceExhausted("no memory for a zstd dictionary");
+  const bool is_set =
+      zstd_->context != nullptr && ZSTD_isError(ZSTD_CCtx_loadDictionary(zstd_->context, dictionary.data(), dictionary.size())) == 0;
+  return is_set ? absl::OkStatus() : ResourceExhausted("no memory for a zstd dictionary");
 }
 
 absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, std::string* out) {
@@ -57,10 +86,8 @@ absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, std::string* ou
   } else if (codec_ == Codec::kZstd && !raw.empty()) {
     if (zstd_->context == nullptr) return ResourceExhausted("no memory for a zstd context");
     out->resize(before + limit);
-    char* const to = out->data() + before;
-    const size_t result = zstd_->dictionary == nullptr
-                              ? ZSTD_compressCCtx(zstd_->context, to, limit, raw.data(), raw.size(), zstd_level_)
-                              : ZSTD_compress_usingCDict(zstd_->context, to, limit, raw.data(), raw.size(), zstd_->dictionary);
+    const size_t result = ZSTD_compress2(zstd_->context, out->data() + before, limit, raw.data(), raw.size());
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) return ResourceExhausted("no memory for zstd");
     stored_bytes = ZSTD_isError(result) ? 0 : result;
   }
   if (stored_bytes != 0) {

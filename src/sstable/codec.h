@@ -1,9 +1,10 @@
 // sstable/codec.h: compressing and decompressing one block.
 //
 // Path:      section_builder, large_value -> Compressor; row_group_loader, large_value -> Decompress.
-// Format:    lz4 blocks and zstd frames without their own checksums; a block that does not shrink by 1/16 is kept raw (kNone).
-// Errors:    Decompress answers false for anything but exactly the raw bytes promised; Compress ResourceExhausted for refused memory.
-// Threads:   Compressor is thread-compatible; Decompress is thread-safe (zstd's context is one per thread).
+// Format:    lz4 blocks and zstd frames that say nothing of themselves (no checksum, content size or dictionary id); a block that does not
+// shrink by 1/16 is kept raw (kNone). Errors:    Decompress answers false for anything but exactly the raw bytes promised; Compress
+// ResourceExhausted for refused memory. Threads:   Compressor is thread-compatible; Decompress is thread-safe (zstd's context is one per
+// thread).
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,15 @@ inline constexpr uint8_t kCodecMax = 2;
 
 std::string_view CodecName(Codec codec);
 
+// How much of its time zstd spends on a block; whoever reads it need not know.
+enum class ZstdEffort : uint8_t {
+  kQuick,     // most of the gain at about half the time: for bulk loads, for which somebody waits (decisions/0019)
+  kThorough,  // for what is written in the background, to be read for long
+};
+
 class Compressor {
  public:
-  Compressor(Codec codec, int zstd_level);
+  Compressor(Codec codec, ZstdEffort effort);
   ~Compressor();
 
   // From here on with this dictionary (zstd only); empty: without one.
@@ -34,7 +41,6 @@ class Compressor {
  private:
   struct ZstdContext;
   const Codec codec_;
-  const int zstd_level_;
   std::unique_ptr<ZstdContext> zstd_;
 };
 

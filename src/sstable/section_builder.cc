@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kExtentBytes = 256 << 10;
 constexpr size_t kBatchBytes = 512 << 10;   // raw, compressed at a time by two: what passing it on costs does not show
 constexpr size_t kTrainingGroups = 32;      // so much is trained on
+constexpr size_t kTrialEvery = 4;           // and each such group is compressed with and without the dictionary, to choose
 constexpr size_t kDictionarySavesMin = 64;  // of those groups' stored bytes at least 1/64 beside its own, or it is not kept
 constexpr size_t kRowOverheadBytes = 16;    // a row's share of arrays, for sizing groups
 constexpr size_t kCellOverheadBytes = 16;   // a cell's
@@ -32,7 +33,7 @@ PageStatistics StatisticsOf(const UnitReference& unit) {
 
 // Row keys are found without zstd: lz4 takes their common beginnings and costs a point read next to nothing.
 SectionBuilder::Compressors::Compressors(const SectionOptions& options)
-    : families(options.codec, options.zstd_level), keys(options.codec == Codec::kNone ? Codec::kNone : Codec::kLz4, 0) {}
+    : families(options.codec, options.zstd_effort), keys(options.codec == Codec::kNone ? Codec::kNone : Codec::kLz4, options.zstd_effort) {}
 
 // Groups that two compress at once: each takes the next one that nobody has taken.
 class SectionBuilder::Batch {
@@ -214,17 +215,18 @@ void SectionBuilder::AppendUnit(UnitReference unit, std::string_view head, std::
   group->units.push_back(unit);
 }
 
-// The family units waiting in raw_, as they would be stored with the compressor as it is.
+// About the family units waiting in raw_, as they would be stored with the compressor as it is.
 absl::StatusOr<size_t> SectionBuilder::TrialBytes() {
   size_t stored_bytes = 0;
   std::string stored;
   size_t at = 0;
-  for (const PendingGroup& pending : pending_) {
-    for (const UnitReference& unit : pending.reference.units) {
-      stored.clear();
-      if (!unit.is_keys())
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    for (const UnitReference& unit : pending_[i].reference.units) {
+      if (!unit.is_keys() && i % kTrialEvery == 0) {
+        stored.clear();
         STELE_RETURN_IF_ERROR(compressors_.families.Compress(std::string_view(raw_).substr(at, unit.block.raw_bytes), &stored).status());
-      stored_bytes += stored.size();
+        stored_bytes += stored.size() * kTrialEvery;
+      }
       at += unit.block.raw_bytes;
     }
   }

@@ -33,7 +33,7 @@ namespace stele::internal {
 struct SectionOptions {
   size_t family_count = 0;
   Codec codec = Codec::kLz4;
-  int zstd_level = 1;
+  ZstdEffort zstd_effort = ZstdEffort::kThorough;
   uint32_t row_group_bytes = 0;
   WorkBeside* beside = nullptr;  // may be null; outlives the builder
 };

@@ -36,7 +36,7 @@ class SstableBuilder::State {
   State(File* file, SstableBuilderOptions options)
       : options_(std::move(options)),
         writer_(file, options_.file_id),
-        large_value_compressor_(options_.codec, options_.zstd_level),
+        large_value_compressor_(options_.codec, options_.zstd_effort),
         sample_(options_.family_ids.size()) {
     options_.row_group_bytes = std::clamp(options_.row_group_bytes, kRowGroupBytesMin, kRowGroupBytesMax);
     summary_.file_id = options_.file_id;
@@ -247,7 +247,7 @@ absl::Status SstableBuilder::State::Sample(const Cell& cell, StoredKind kind, st
 
 absl::Status SstableBuilder::State::OpenSections(const SectionPlan& plan) {
   plan_ = plan;
-  const SectionOptions options{sample_.size(), options_.codec, options_.zstd_level, options_.row_group_bytes, options_.beside};
+  const SectionOptions options{sample_.size(), options_.codec, options_.zstd_effort, options_.row_group_bytes, options_.beside};
   for (size_t i = 0; i < plan.section_count; ++i) sections_.push_back(std::make_unique<Section>(&writer_, options));
   const std::string_view bytes = sample_bytes_;
   for (const SampledCell& sampled : sampled_cells_) {

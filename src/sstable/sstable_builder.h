@@ -28,7 +28,7 @@ struct SstableBuilderOptions {
   uint64_t file_id = 0;
   std::vector<uint32_t> family_ids;  // by rank: what Cell::family of the input means
   Codec codec = Codec::kLz4;
-  int zstd_level = 1;
+  ZstdEffort zstd_effort = ZstdEffort::kThorough;
   uint32_t row_group_bytes = 32 << 10;  // a row group is closed at the first row end (or, in a giant row, cell) past this
   WorkBeside* beside =
       nullptr;  // compresses too, if there; outlives the builder. Changes no unit, though sections may lie in another order

@@ -171,7 +171,7 @@ TEST(Codec, RoundTripAndLies) {
   for (int i = 0; i < 500; ++i) text += fmt::format("word{} ", i % 37);
   for (const Codec codec : {Codec::kNone, Codec::kLz4, Codec::kZstd}) {
     std::string stored;
-    const auto used = Compressor(codec, 1).Compress(text, &stored);
+    const auto used = Compressor(codec, ZstdEffort::kQuick).Compress(text, &stored);
     ASSERT_TRUE(used.ok());
     ASSERT_EQ(*used, codec);
     std::string raw(text.size(), '\0');
@@ -191,7 +191,7 @@ TEST(Codec, WhatDoesNotShrinkStaysRaw) {
   for (char& c : noise) c = static_cast<char>(random.Next());
   for (const Codec codec : {Codec::kLz4, Codec::kZstd}) {
     std::string stored;
-    EXPECT_EQ(*Compressor(codec, 1).Compress(noise, &stored), Codec::kNone);
+    EXPECT_EQ(*Compressor(codec, ZstdEffort::kQuick).Compress(noise, &stored), Codec::kNone);
     EXPECT_EQ(stored, noise);
   }
 }
