@@ -1,11 +1,11 @@
 // manifest/edit.h: a change of the Version, encoded as one manifest record.
 //
 // Format:    docs/format/manifest.md.
-// Tablets: the edits of a table, in whatever order, together replace just the tablets that they cover. Each run of them without a gap
-// begins and ends where tablets of the table do; in between it may cut them anew (a split, a merge of tablets). A tablet's stack is
-// replaced whole: stacks are short, and whoever installs computes the new stack from the current Version under the database lock, so an
-// edit means the same wherever it is replayed. Files are described once, in the edit that first references them. Threads:   plain values
-// and pure functions.
+// Tablets:   the edits of a table, in whatever order, together replace just the tablets that they cover. Each run of them without a gap
+//            begins and ends where tablets of the table do; in between it may cut them anew (a split, a merge of tablets). A tablet's stack
+//            is replaced whole: stacks are short, and whoever installs computes the new stack from the current Version under the database
+//            lock, so an edit means the same wherever it is replayed. Files are described once, in the edit that first references them.
+// Threads:   plain values and pure functions.
 #pragma once
 
 #include <cstdint>
