@@ -29,9 +29,18 @@ std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const C
   return NewBoundedCursor(std::move(cursor), Direction::kForward, range.start, std::move(end));
 }
 
+// A slice's own: a file of another one may be of commits that this slice's tablet has outside the inputs.
+int64_t NewestCommitTime(const CompactionSlice& slice) {
+  int64_t newest_commit_time = INT64_MIN;
+  for (const SstableReference& reference : slice.inputs) {
+    newest_commit_time = std::max(newest_commit_time, reference.file->newest_commit_time);
+  }
+  return newest_commit_time;
+}
+
 // What stays of a slice; null when there is nothing to look at.
-std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const CompactionSlice& slice, int64_t newest_commit_time,
-                                           CursorStats* stats, RetentionStats* retention) {
+std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const CompactionSlice& slice, CursorStats* stats,
+                                           RetentionStats* retention) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (size_t i = 0; i < slice.inputs.size(); ++i) {
     std::unique_ptr<CellCursor> cursor = NewInputCursor(input, slice, i, stats);
@@ -42,7 +51,7 @@ std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const C
   policy.rules = input.definition->retentions;
   policy.now = input.now;
   policy.partial = true;
-  policy.newest_commit_time = newest_commit_time;
+  policy.newest_commit_time = NewestCommitTime(slice);
   policy.drop_tombstones = slice.reaches_end;
   return NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward), std::move(policy), retention);
 }
@@ -69,18 +78,16 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   STELE_RETURN_IF_ERROR(CheckInput(input));
   CompactionOutput output;
   CursorStats stats;
-  int64_t newest_commit_time = INT64_MIN;
+  int64_t newest_commit_time = INT64_MAX;
   bool settled = true;
   for (const CompactionSlice& slice : input.slices) {
     settled = settled && slice.reaches_end;
-    for (const SstableReference& reference : slice.inputs) {
-      newest_commit_time = std::max(newest_commit_time, reference.file->newest_commit_time);
-    }
+    newest_commit_time = std::min(newest_commit_time, NewestCommitTime(slice));  // one that holds for each tablet's part
   }
   size_t next_slice = 0;
   const auto next = [&]() -> std::unique_ptr<CellCursor> {
     while (next_slice < input.slices.size()) {
-      auto cursor = NewSliceCursor(input, input.slices[next_slice++], newest_commit_time, &stats, &output.retention);
+      auto cursor = NewSliceCursor(input, input.slices[next_slice++], &stats, &output.retention);
       if (cursor != nullptr) return cursor;
     }
     return nullptr;

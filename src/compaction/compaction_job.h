@@ -3,8 +3,9 @@
 //
 // Path:      db background -> here -> sstable cursors, bounded to their references -> merge -> retention (partial) -> sstable builder;
 //            slice after slice into the same file.
-// Ranks:     all slices are judged at the newest commit time among all inputs (engine rule 9). So the inputs of a slice must hold all
-//            that its rows got in the commits from the first to the last of all slices; the picker sees to it (neighbours.h).
+// Ranks:     each slice is judged at the newest commit time among its own inputs (engine rule 9). The output states the least of these:
+//            at a later one, a tablet may have commits that are not in its part of the file, and a job that takes this part without them
+//            would take a rank for settled that they had lowered.
 // Errors:    those of the file system and DataLoss of an input; the unfinished file is removed. Cancelled when stopped.
 #pragma once
 

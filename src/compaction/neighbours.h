@@ -3,8 +3,7 @@
 //
 // Path:      picker.cc -> here.
 // Invariant: within the commits from the first to the last of all slices, the inputs of each slice are all that its tablet has. So each
-//            slice's references are contiguous (engine rule 1), and ranks in all of them may be judged at the newest commit of any (engine
-//            rule 9).
+//            slice's references are contiguous (engine rule 1). At which time its ranks are judged is its own matter: compaction_job.h.
 // Threads:   pure functions.
 #pragma once
 

@@ -47,6 +47,8 @@ plant(
     "compaction", ["unit_compaction"], "src/compaction/compaction_job.cc",
     ("the oldest commit time of the inputs counts", "std::max(newest_commit_time, reference.file->newest_commit_time)",
      "reference.file->newest_commit_time"),
+    ("a file over tablets states the newest commit of any (rule 9)", "std::min(newest_commit_time, NewestCommitTime(slice))",
+     "NewestCommitTime(slice)"),
     ("tombstones are dropped over older sources (rule 11)", "policy.drop_tombstones = slice.reaches_end;",
      "policy.drop_tombstones = true;"),
     ("rows outside a narrowed reference are read", "if (range.Covers(RowsOf(*reference.file))) return cursor;", "if (true) return cursor;"),

@@ -143,8 +143,8 @@ std::string RunCase(const TextCase& text_case) {
 TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }
 
 // What a job does to the statistics it was chosen by, at worst: it drops just what it must.
-SstableFile Merged(uint64_t number, const std::vector<SstableReference>& inputs, const TableDefinition& definition, bool reaches_end,
-                   int64_t now) {
+SstableFile Merged(uint64_t number, const std::vector<SstableReference>& inputs, int64_t newest_commit_time,
+                   const TableDefinition& definition, bool reaches_end, int64_t now) {
   std::string first_row = inputs.front().range.start;
   std::string last_row;
   for (const SstableReference& input : inputs) {
@@ -156,9 +156,7 @@ SstableFile Merged(uint64_t number, const std::vector<SstableReference>& inputs,
   SstableSummary& summary = output.summary;
   summary.families.clear();
   summary.cells = summary.logical_bytes = summary.file_bytes = 0;
-  output.newest_commit_time = INT64_MIN;
-  for (const SstableReference& input : inputs)
-    output.newest_commit_time = std::max(output.newest_commit_time, input.file->newest_commit_time);
+  output.newest_commit_time = newest_commit_time;
   output.settled = reaches_end;
   std::map<uint32_t, FamilySummary> families;
   std::set<uint64_t> counted;  // a file that several tablets share
@@ -207,16 +205,22 @@ std::optional<Edit> CarryOut(const Version& version, const Choice& choice, uint6
   std::vector<SstableReference> all;
   std::vector<std::vector<SstableReference>> inputs;
   bool reaches_end = true;
+  int64_t newest_commit_time = INT64_MAX;  // that holds for every slice
   for (const ChoiceSlice& slice : choice.slices) {
     const Tablet& tablet = *table.FindTablet(slice.tablet);
     inputs.emplace_back(tablet.stack.begin() + static_cast<std::ptrdiff_t>(slice.input_begin),
                         tablet.stack.begin() + static_cast<std::ptrdiff_t>(slice.input_end));
     all.insert(all.end(), inputs.back().begin(), inputs.back().end());
+    int64_t newest_of_slice = INT64_MIN;
+    for (const SstableReference& reference : inputs.back()) {
+      newest_of_slice = std::max(newest_of_slice, reference.file->newest_commit_time);
+    }
+    newest_commit_time = std::min(newest_commit_time, newest_of_slice);
     reaches_end = reaches_end && ReachesEnd(tablet, slice.input_begin, slice.input_end);
   }
   const bool rewrites = choice.kind != ChoiceKind::kDropFiles && choice.kind != ChoiceKind::kMove;
   std::optional<SstableFile> output;
-  if (rewrites) output = Merged(number, all, *table.definition, reaches_end, now);
+  if (rewrites) output = Merged(number, all, newest_commit_time, *table.definition, reaches_end, now);
   if (output.has_value() && output->summary.rows == 0) output.reset();
   Edit edit;
   if (output.has_value()) edit.new_files.push_back(*output);

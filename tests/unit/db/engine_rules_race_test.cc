@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/jobs.h"
@@ -31,6 +33,7 @@ class EngineRulesRaceTest : public ::testing::Test {
     return database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g")).value_or(Table());
   }
   Table Find() { return database_->database().OpenTable("t").value_or(Table()); }
+  FileSystem* file_system() { return &observed_; }
   uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
   static absl::Status Set(Table table, std::string row, int64_t millis) {
     return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", At(millis), fmt::format("{}", millis)));
@@ -139,6 +142,60 @@ TEST_F(EngineRulesRaceTest, Rule9ACompactionJudgesRanksAtItsNewestCommit) {
   ASSERT_EQ(RunChoice(engine(), view, older_two, &stop, engine().background->counters()), absl::OkStatus());
   ASSERT_EQ(engine().state.view()->Find(TableId())->tablets[0].stack.size(), 2u);
   EXPECT_EQ(Text(table), "r f:q@999998000=999998\n");
+}
+
+// The same over tablets: a file of a merge without the last tablet states a time that holds for all of its parts, or a merge of one of them
+// with that tablet judges there what the delete came between.
+TEST_F(EngineRulesRaceTest, Rule9ACompactionOverTabletsJudgesEachAtItsOwnNewestCommit) {
+  const GcRule rule = GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10)));
+  ASSERT_TRUE(database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddSplit("h").AddSplit("r")).ok());
+  Table table = Find();
+  for (const int64_t millis : {999'998, 999'999}) {
+    for (const char* row : {"a", "h", "r"}) ASSERT_EQ(Set(table, row, millis), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(999'999), At(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  clock_->Advance(std::chrono::hours(1));
+  ASSERT_EQ(Set(table, "h", 1'000'001), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  const std::atomic<bool> stop{false};
+  const auto merge = [&](std::vector<std::array<size_t, 3>> slices) {
+    const std::shared_ptr<const ReadView> view = engine().state.view();
+    Choice choice{.kind = ChoiceKind::kMerge, .table_id = TableId(), .slices = {}, .split_row = "", .reason = ""};
+    for (const auto& [tablet, begin, end] : slices) {
+      choice.slices.push_back({view->Find(TableId())->tablets[tablet].range, begin, end});
+    }
+    return RunChoice(engine(), view, choice, &stop, engine().background->counters());
+  };
+  ASSERT_EQ(merge({{0, 0, 2}, {1, 0, 3}}), absl::OkStatus());  // the row h has a commit after the delete
+  ASSERT_EQ(merge({{0, 0, 1}, {2, 1, 3}}), absl::OkStatus());  // the row r, but for the delete
+  EXPECT_NE(Text(table).find("r f:q@999998000=999998\n"), std::string::npos) << Text(table);
+}
+
+// And for a checkpoint, which makes a file of each memtable.
+TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtables) {
+  for (const bool flushed_before : {false, true}) {
+    Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
+    const int64_t millis = clock_->Now().micros() / 1000;
+    if (flushed_before) ASSERT_EQ(Set(table, "a", millis), absl::OkStatus());
+    if (flushed_before) ASSERT_EQ(table.Flush(), absl::OkStatus());
+    ASSERT_EQ(Set(table, "r", millis - 2), absl::OkStatus());
+    ASSERT_EQ(Set(table, "r", millis - 1), absl::OkStatus());
+    engine().state.Freeze(TableId());
+    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(millis - 1), At(millis)})), absl::OkStatus());
+    clock_->Advance(std::chrono::hours(1));
+    const std::string copy_name = flushed_before ? "/copy2" : "/copy1";
+    ASSERT_EQ(database_->database().Checkpoint(copy_name), absl::OkStatus());
+    EngineOptions options = SmallEngineOptions(file_system());
+    options.database.clock = clock_;
+    WorkloadDatabase copy(std::move(options), copy_name);
+    ASSERT_EQ(copy.Open(), absl::OkStatus());
+    EXPECT_EQ(Text(*copy.database().OpenTable("t")), Text(table));
+    EXPECT_NE(Text(table).find(fmt::format("r f:q@{}=", (millis - 2) * 1000)), std::string::npos) << Text(table);
+    table = Table();
+    ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
+  }
 }
 
 // Rule 14: a compaction read its inputs before an excision and would be installed after it. Its output is thrown away, or what was dropped
