@@ -103,6 +103,12 @@ absl::StatusOr<GroupAhead::GroupPointer> GroupAhead::LoadAll(size_t group_index,
   absl::StatusOr<GroupPointer> group;
   if (!flights_.empty()) {
     group = TakeFromFront(group_index);
+    if (!group.ok()) {
+      // Perhaps only for want of the memory that working ahead takes: the cursor sees for itself.
+      TakeBack();
+      run_ = 0;
+      group = loader->LoadAll(group_index);
+    }
   } else {
     const size_t decoded_before = loader->decoded_count();
     group = loader->LoadAll(group_index, std::move(part));

@@ -6,7 +6,8 @@
 //            that a short one loses little. A flight that the cursor comes to before anybody has begun it is decoded by the cursor;
 //            while one is under way elsewhere, the cursor decodes those behind it (decisions/0016).
 // Memory:    flights of about 128 KiB, at most four; one more where groups are larger than that.
-// Errors:    those of row_group_loader, and only when the cursor comes to the group: what was found out ahead is nobody's business before.
+// Errors:    those of row_group_loader, met by the cursor itself when it comes to the group: what failed ahead is nobody's business before,
+//            and may not fail then, as for want of memory.
 // Threads:   confined to its cursor's thread; a flight is done by whoever begins it first, and owns what it needs.
 #pragma once
 

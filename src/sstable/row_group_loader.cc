@@ -192,11 +192,7 @@ RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const 
   return StretchAhead(group_index, whole);
 }
 
-absl::StatusOr<std::string_view> RowGroupLoader::Read(size_t group_index, const GroupReference& reference, Stretch wanted) {
-  if (wanted.begin >= window_.begin && wanted.end <= window_.end) {
-    return window_memory_.view().substr(wanted.begin - window_.begin, wanted.bytes());
-  }
-  const Stretch stretch = StretchToRead(group_index, reference, wanted);
+absl::Status RowGroupLoader::FillWindow(Stretch stretch) {
   window_ = {};
   if (window_memory_.size() < stretch.bytes()) {
     STELE_ASSIGN_OR_RETURN(window_memory_, Buffer::Allocate(stretch.bytes()));
@@ -204,6 +200,23 @@ absl::StatusOr<std::string_view> RowGroupLoader::Read(size_t group_index, const 
   STELE_RETURN_IF_ERROR(table_.ReadExactly(stretch.begin, stretch.bytes(), window_memory_.data()));
   window_ = stretch;
   if (stats_ != nullptr) stats_->bytes_read += stretch.bytes();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string_view> RowGroupLoader::Read(size_t group_index, const GroupReference& reference, Stretch wanted) {
+  if (wanted.begin >= window_.begin && wanted.end <= window_.end) {
+    return window_memory_.view().substr(wanted.begin - window_.begin, wanted.bytes());
+  }
+  Stretch stretch = StretchToRead(group_index, reference, wanted);
+  absl::Status status = FillWindow(stretch);
+  if (!status.ok() && stretch.bytes() > wanted.bytes()) {
+    // What lies around may be damaged, or too much for the memory there is: nobody has asked for it yet.
+    step_count_ = 0;
+    read_up_to_ = 0;
+    stretch = wanted;
+    status = FillWindow(stretch);
+  }
+  STELE_RETURN_IF_ERROR(status);
   return window_memory_.view().substr(wanted.begin - stretch.begin, wanted.bytes());
 }
 

@@ -4,7 +4,8 @@
 // Reading:   neighbouring units come with one read, a point read's group too. Who goes from group to group, in either direction, is read
 //            ahead for: as many groups as he went by so far, up to 256 KiB and to the end of the section's extent.
 //            Only the units of the row asked for are decoded, or all of the group for who goes on.
-// Errors:    DataLoss naming file and offset for the group that is damaged; the loader goes on working for others.
+// Errors:    DataLoss naming file and offset for the group that is damaged; the loader goes on working for others. A read that fails for
+//            what it would have taken in around the units asked for is done again without.
 // Threads:   confined to its cursor's thread.
 #pragma once
 
@@ -61,6 +62,7 @@ class RowGroupLoader {
   absl::Status AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const;
   // The stored bytes of a stretch of the group, read with more around them where that will be wanted next.
   absl::StatusOr<std::string_view> Read(size_t group_index, const GroupReference& reference, Stretch wanted);
+  absl::Status FillWindow(Stretch stretch);
   Stretch StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted) const;
   Stretch StretchAhead(size_t group_index, Stretch stretch) const;
   uint64_t CacheKey(size_t group_index) const { return group_index * kSectionsMax + section_.number; }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <thread>
 
+#include "base/buffer.h"
 #include "io/mem_file_system.h"
 #include "support/sstable_testing.h"
 
@@ -282,6 +283,28 @@ TEST_F(GroupAheadTest, DamageIsReportedWhereTheCursorComesToIt) {
       EXPECT_EQ(rows, expected);
       EXPECT_EQ(cursor->status(), status);
     }
+  }
+}
+
+// Working ahead takes memory that the cursor alone can do without.
+TEST_F(GroupAheadTest, MemoryRefusedAheadIsAskedForAgain) {
+  ASSERT_NO_FATAL_FAILURE(Write(kManyGroups, 400));
+  for (int nth = 1; nth <= 3; ++nth) {  // the bytes read, then each group's
+    ManualRunner runner(Mode::kNever);
+    const auto cursor = NewCursor(&runner);
+    ASSERT_TRUE(cursor->SeekToEdge());
+    std::vector<OwnedRow> rows;
+    while (runner.waiting().size() < 2) {
+      rows.push_back({std::string(cursor->row_key()), ReadPinnedRow(cursor.get())});
+      ASSERT_TRUE(cursor->NextRow());
+    }
+    FailBufferAllocation(nth);
+    runner.RunAll();
+    FailBufferAllocation(0);
+    const std::vector<OwnedRow> rest = ReadRows(cursor.get());
+    ASSERT_TRUE(cursor->status().ok()) << cursor->status();
+    rows.insert(rows.end(), rest.begin(), rest.end());
+    EXPECT_EQ(rows, rows_);
   }
 }
 

@@ -110,5 +110,73 @@ TEST_F(ReadAheadTest, FewReadsForAScan) {
   }
 }
 
+// A file of which one byte cannot be read.
+class FileWithBadByte final : public File {
+ public:
+  FileWithBadByte(std::unique_ptr<File> below, const uint64_t* bad_offset) : below_(std::move(below)), bad_offset_(*bad_offset) {}
+
+  absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
+    if (bad_offset_ >= offset && bad_offset_ - offset < bytes) return absl::UnavailableError("read: input/output error");
+    return below_->Read(offset, bytes, out);
+  }
+  absl::Status Write(uint64_t offset, std::string_view bytes) override { return below_->Write(offset, bytes); }
+  absl::Status Sync() override { return below_->Sync(); }
+  absl::Status Truncate(uint64_t bytes) override { return below_->Truncate(bytes); }
+  absl::Status Allocate(uint64_t bytes) override { return below_->Allocate(bytes); }
+  absl::StatusOr<uint64_t> Size() const override { return below_->Size(); }
+  const std::string& path() const override { return below_->path(); }
+
+ private:
+  const std::unique_ptr<File> below_;
+  const uint64_t& bad_offset_;
+};
+
+class AtOnce final : public AheadRunner {
+ public:
+  bool Run(std::shared_ptr<AheadTask> task) override {
+    task->Run();
+    return true;
+  }
+  bool IsOfThisProcess() const override { return true; }
+};
+
+// Rows before it come, however far ahead is read, and whoever reads.
+TEST(ReadAheadOfDamage, FailsOnlyWhereTheCursorComesToIt) {
+  MemFileSystem file_system;
+  constexpr int kRows = 3000;
+  constexpr int kRowsOfGroup = 20;  // at most
+  std::vector<OwnedRow> rows;
+  Random random(24);
+  for (int i = 0; i < kRows; ++i) rows.push_back({fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "q", Noise(random, 100)}}});
+  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(1, Codec::kLz4, 1 << 10)).ok());
+  auto file = file_system.Open("table", OpenMode::kRead);
+  ASSERT_TRUE(file.ok());
+  uint64_t bad_offset = ~uint64_t{0};
+  const auto reader = SstableReader::Open(std::make_unique<FileWithBadByte>(*std::move(file), &bad_offset), "table", nullptr, nullptr);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  bad_offset = 200'000;  // of some 360'000 with rows
+  const auto can_read = [&](int row) {
+    const auto cursor = (*reader)->NewCursor({.families = AllFamilies(1)});
+    std::vector<Cell> cells;
+    return cursor->SeekRow(rows[static_cast<size_t>(row)].row_key) && cursor->ReadCells(&cells);
+  };
+  int first_bad = 0;
+  while (first_bad < kRows && can_read(first_bad)) ++first_bad;
+  int end_bad = kRows;
+  while (end_bad > first_bad && can_read(end_bad - 1)) --end_bad;
+  ASSERT_LT(first_bad, end_bad);
+  EXPECT_LE(end_bad - first_bad, kRowsOfGroup);
+  AtOnce at_once;
+  for (AheadRunner* ahead : {static_cast<AheadRunner*>(nullptr), static_cast<AheadRunner*>(&at_once)}) {
+    for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+      const auto cursor = (*reader)->NewCursor({.direction = direction, .families = AllFamilies(1), .ahead = ahead});
+      ASSERT_TRUE(cursor->SeekToEdge());
+      const auto row_count = static_cast<int>(ReadRows(cursor.get()).size());
+      EXPECT_TRUE(absl::IsUnavailable(cursor->status())) << cursor->status();
+      EXPECT_GE(row_count, (direction == Direction::kForward ? first_bad : kRows - end_bad) - kRowsOfGroup);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stele::internal
