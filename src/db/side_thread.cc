@@ -9,24 +9,30 @@ namespace stele::internal {
 SideThread::SideThread() : pid_(::getpid()) {}
 
 SideThread::~SideThread() {
-  if (!thread_.joinable()) return;
-  if (::getpid() != pid_) {
-    thread_.detach();
-    return;
-  }
+  if (!has_thread_ || ::getpid() != pid_) return;
   {
     MutexLock lock(mutex_);
     stop_ = true;
     changed_.SignalAll();
   }
-  thread_.join();
+  ::pthread_join(thread_, nullptr);
+}
+
+// std::thread would end the process where the system has no thread left.
+bool SideThread::BeginThread() {
+  const auto run = [](void* side) -> void* {
+    static_cast<SideThread*>(side)->Run();
+    return nullptr;
+  };
+  has_thread_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
+  return has_thread_;
 }
 
 void SideThread::Begin(std::function<void()> work) {
+  if (!has_thread_ && !BeginThread()) return work();
   MutexLock lock(mutex_);
   work_.push_back(std::move(work));
   changed_.SignalAll();
-  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
 }
 
 void SideThread::Await() {

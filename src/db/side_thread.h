@@ -2,14 +2,15 @@
 //
 // Path:      load_files -> sstable/work_beside.h -> here.
 // Lifetime:  the thread begins with the first work; the end waits for it. In a forked child, where it is not, neither waits.
+// Errors:    none: while the system refuses a thread, Begin does the work itself.
 // Threads:   as WorkBeside: one user, on one thread at a time.
 #pragma once
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <deque>
 #include <functional>
-#include <thread>
 
 #include "base/mutex.h"
 #include "sstable/work_beside.h"
@@ -25,10 +26,12 @@ class SideThread : public WorkBeside {
   void Await() override;
 
  private:
+  bool BeginThread();
   void Run();
 
   const pid_t pid_;
-  std::thread thread_;  // of the user's side
+  pthread_t thread_ = {};  // of the user's side, as whether there is one
+  bool has_thread_ = false;
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::function<void()>> work_ ABSL_GUARDED_BY(mutex_);  // the first is being done

@@ -1,6 +1,9 @@
 #include "db/side_thread.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -24,6 +27,34 @@ TEST(SideThreadTest, DoesAllThatItIsGivenInOrder) {
   }
   expected.push_back(-1);
   EXPECT_EQ(done, expected) << "its end waits";
+}
+
+// A process that may have no more memory has no stack for a thread.
+TEST(SideThreadTest, DoesTheWorkItselfWhereNoThreadIsToBeHad) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(STELE_SANITIZED)
+  GTEST_SKIP() << "a sanitizer needs memory of its own to begin a thread";
+#endif
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    pthread_attr_t larger;  // than the stacks that threads before left behind
+    ::pthread_attr_init(&larger);
+    ::pthread_attr_setstacksize(&larger, size_t{1} << 30);
+    ::pthread_setattr_default_np(&larger);
+    const rlimit none{1, 1};
+    ::setrlimit(RLIMIT_AS, &none);
+    int done = 0;
+    {
+      SideThread side;
+      for (int i = 0; i < 3; ++i) side.Begin([&done, i] { done = 10 * done + i + 1; });
+      side.Await();
+    }
+    ::_exit(done == 123 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
