@@ -69,6 +69,8 @@ Compressor::~Compressor() = default;
 
 absl::Status Compressor::SetDictionary(std::string_view dictionary) {
   if (zstd_ == nullptr) return absl::OkStatus();
+  // A block that did not shrink leaves its session open, and an open one takes no dictionary.
+  if (zstd_->context != nullptr) ZSTD_CCtx_reset(zstd_->context, ZSTD_reset_session_only);
   const bool is_set =
       zstd_->context != nullptr && ZSTD_isError(ZSTD_CCtx_loadDictionary(zstd_->context, dictionary.data(), dictionary.size())) == 0;
   return is_set ? absl::OkStatus() : ResourceExhausted("no memory for a zstd dictionary");

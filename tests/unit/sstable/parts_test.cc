@@ -196,6 +196,17 @@ TEST(Codec, WhatDoesNotShrinkStaysRaw) {
   }
 }
 
+// Regression: such a block left the context amid a frame, where it takes no dictionary; a flush then failed for good.
+TEST(Codec, TakesADictionaryAfterWhatDidNotShrink) {
+  Random random(1);
+  std::string noise(500, '\0');
+  for (char& c : noise) c = static_cast<char>(random.Next());
+  Compressor compressor(Codec::kZstd, ZstdEffort::kQuick);
+  std::string stored;
+  EXPECT_EQ(*compressor.Compress(noise, &stored), Codec::kNone);
+  EXPECT_EQ(compressor.SetDictionary("a dictionary"), absl::OkStatus());
+}
+
 TEST(Bloom, FewFalsePositives) {
   BloomBuilder builder;
   constexpr uint64_t kRows = 100'000;  // more than one chunk
