@@ -11,11 +11,11 @@ namespace stele_compare {
 namespace {
 
 // Stele has one budget for cache, memtables and pins; it gets what the others get for cache and write buffers together. The small cache of
-// the workloads from the page cache is half of the budget (docs/architecture.md), so that there the budget is twice the cache.
+// the workloads from the page cache is the most that the cache takes of a budget, seven eighths (docs/architecture.md).
 constexpr uint64_t kSmallCacheBytes = uint64_t{64} << 20;
 
 uint64_t BudgetOf(const OpenSettings& settings) {
-  if (settings.cache_bytes <= kSmallCacheBytes) return settings.cache_bytes * 2;
+  if (settings.cache_bytes <= kSmallCacheBytes) return settings.cache_bytes / 7 * 8;
   return settings.cache_bytes + settings.write_buffer_bytes * static_cast<uint64_t>(settings.write_buffer_count);
 }
 

@@ -57,7 +57,10 @@ struct DatabaseOptions {
   // For writes that do not ask themselves. The default trades the last moments before a power loss for speed, as most stores do; Sync()
   // makes good for all writes before it.
   Durability durability = Durability::kProcess;
-  // Memory for memtables, cache and whatever reads pin, in all: a cap, not a hint. At least 1 MiB.
+  // Memory for memtables, cache, indexes of open SSTables, what readers hold, what flushes and compactions build, and large batches on
+  // their way, in all: a cap, not a hint. The cache has what the others leave. A write above a quarter of it runs alone, beside it. Not in
+  // it: what the caller owns (mutations, Row, results), threads' stacks, and what the allocator adds. DatabaseStats shows the parts. At
+  // least 1 MiB.
   uint64_t memory_budget_bytes = uint64_t{256} << 20;
   // Threads that flush and compact, 1 to 64.
   int background_threads = 2;
@@ -89,7 +92,8 @@ struct ReadOptions {
   bool fill_cache = true;
   // Threads that a ReadRows may use, 1 to 64, beside those that decode ahead for all readers. The order of rows is the same whatever it is.
   int parallelism = 1;
-  // A row above this many bytes comes in pieces (RowView::is_last_piece). At least 1.
+  // A row above this many bytes comes in pieces (RowView::is_last_piece); so does one of more than 256 cells for which their handles, 128
+  // bytes each, would be above it. At least 1.
   uint64_t row_piece_bytes = uint64_t{16} << 20;
   // Ends the read with Cancelled when stopped. Default: never.
   std::stop_token stop = {};

@@ -76,7 +76,8 @@ class Table {
   // Every read sees one moment of the table. Errors of all: InvalidArgument for an empty row key, a wrong range, filter or option;
   // Cancelled and DeadlineExceeded as options ask. ReadOptions' limit, reverse and parallelism mean something to ReadRows only.
 
-  // The row, or nothing if it has no cell that passes the filter. A result above 256 MiB is ResourceExhausted: use ReadRows.
+  // The row, or nothing if it has no cell that passes the filter. A result above 256 MiB, 128 bytes for each cell's handle
+  // counted, is ResourceExhausted: use ReadRows.
   absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter = {}, const ReadOptions& options = {}) const;
 
   // As many ReadRow at one moment; answers in the order asked, a key asked twice is answered twice. The bound of 256 MiB holds for the

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/memory_budget.h"
 #include "io/file_system.h"
 #include "manifest/version.h"
 #include "merge/retention_cursor.h"
@@ -43,6 +44,7 @@ struct CompactionInput {
   std::vector<CompactionSlice> slices;  // ascending, not overlapping
   int64_t now = 0;
   uint32_t row_group_bytes = 32 << 10;
+  MemoryBudget* budget = nullptr;                           // what is held meanwhile is charged to it; may be null
   const std::atomic<bool>* stop = nullptr;                  // set: give up with Cancelled
   std::function<void(uint64_t bytes_written)> on_progress;  // called now and then; for throttling and progress; may be null
 };

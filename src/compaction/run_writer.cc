@@ -18,7 +18,8 @@ constexpr uint64_t kProgressBytes = 1 << 20;
 
 class RunWriter {
  public:
-  RunWriter(const RunTarget& target, const NextCursor& next) : target_(target), next_(next) {}
+  RunWriter(const RunTarget& target, const NextCursor& next)
+      : target_(target), next_(next), charge_(target.budget, MemoryBudget::Use::kJobs) {}
 
   absl::StatusOr<std::optional<SstableSummary>> Write() {
     absl::StatusOr<std::optional<SstableSummary>> written = WriteFile();
@@ -54,6 +55,7 @@ class RunWriter {
       STELE_RETURN_IF_ERROR(builder_->AddCells(cells_));
       cells_.clear();
       cursor.Unpin();
+      charge_.Set(builder_->memory_bytes() + cells_.capacity() * sizeof(Cell));
       ReportProgress(kProgressBytes);
       STELE_RETURN_IF_ERROR(CheckStop());
     }
@@ -87,6 +89,7 @@ class RunWriter {
   std::unique_ptr<File> file_;
   std::unique_ptr<SstableBuilder> builder_;
   std::vector<Cell> cells_;
+  MemoryCharge charge_;  // of builder_ and cells_
   uint64_t reported_bytes_ = 0;
 };
 

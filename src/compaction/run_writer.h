@@ -16,6 +16,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/memory_budget.h"
 #include "cell/cell_cursor.h"
 #include "io/file_system.h"
 #include "sstable/sstable_builder.h"
@@ -28,6 +29,7 @@ struct RunTarget {
   std::string directory;
   std::string file_name;
   SstableBuilderOptions builder;
+  MemoryBudget* budget = nullptr;                           // what the builder holds is charged to it; may be null
   const std::atomic<bool>* stop = nullptr;                  // may be null
   std::function<void(uint64_t bytes_written)> on_progress;  // called now and then with bytes since the last call; may be null
 };

@@ -116,10 +116,11 @@ Background::Next Background::TakeNext(Duty duty, bool wait) {
       if (duty != Duty::kPrompt && MayCompactLocked()) seen = LookLocked();
     }
     std::optional<Choice> choice = Pick(seen);
+    std::shared_ptr<const ReadView> view = choice ? JobView(*seen.view, *choice) : nullptr;
     MutexLock lock(state_.mutex);
     if (choice && StandsLocked(*choice, seen)) {
       const JobSubject subject{JobSubject::Kind::kCompaction, choice->table_id, choice->slices.front().tablet.start};
-      BeginLocked(next.work.emplace(Work{.subject = subject, .choice = *std::move(choice), .view = seen.view}));
+      BeginLocked(next.work.emplace(Work{.subject = subject, .choice = *std::move(choice), .view = std::move(view)}));
       return next;
     }
     if (choice || !StandsLocked(duty, seen)) continue;

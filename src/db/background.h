@@ -66,7 +66,7 @@ class Background {
   struct Work {
     JobSubject subject;
     Choice choice;                         // kCompaction
-    std::shared_ptr<const ReadView> view;  // kCompaction: what was chosen from
+    std::shared_ptr<const ReadView> view;  // kCompaction: what the job needs of what was chosen from
   };
   // What a compaction is picked from, outside the lock. A view may be the last that needs a file: let it go outside the lock, too.
   struct Seen {

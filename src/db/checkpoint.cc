@@ -133,7 +133,8 @@ class CheckpointWriter {
                              .definition = table.state->definition,
                              .now = point_.now,
                              .newest_commit_time = std::next(it) == table.memtables.rend() ? point_.now : files_commit_time,
-                             .row_group_bytes = engine_.options.sizes.row_group_bytes};
+                             .row_group_bytes = engine_.options.sizes.row_group_bytes,
+                             .budget = &engine_.memory};
       STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));
       if (!output.file) continue;
       needed_.insert(output.file->number);

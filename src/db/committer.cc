@@ -154,8 +154,9 @@ absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t
       if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end()) touched_.push_back(table_id);
     }
     const size_t bytes_before = target.memtable->bytes();
-    STELE_RETURN_IF_ERROR(target.memtable->Apply(sequence, row, &position));
-    state_->AddMemtableBytes(target.memtable->bytes() - bytes_before);
+    const absl::Status applied = target.memtable->Apply(sequence, row, &position);
+    state_->AddMemtableBytes(target.memtable->bytes() - bytes_before);  // also of what was applied before memory was refused
+    STELE_RETURN_IF_ERROR(applied);
     target.tablet_writes->CountWrite(row.row_key());
   }
   return absl::OkStatus();

@@ -21,7 +21,8 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
   // More than one memtable: what a short scan holds while a flush ends is not worth writing.
   sizes.pinned_memory_bytes = memory_budget_bytes / 8;
-  sizes.cache_bytes = memory_budget_bytes / 2;
+  sizes.cache_bytes = memory_budget_bytes / 8 * 7;
+  sizes.cache_least_bytes = memory_budget_bytes / 16;
   // Up to three of them wait or are in use, also in a small database: small enough not to matter there.
   sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 8, uint64_t{256} << 10, 8 * kMiB);
   sizes.first_segment_bytes = std::min(kMiB, sizes.segment_bytes);
@@ -39,10 +40,12 @@ Engine::Engine(std::string directory_in, EngineOptions options_in)
               events.Report(Event::Kind::kClockJump,
                             fmt::format("the clock went forward by {} hours; ages follow it", micros / 3'600'000'000));
             }),
-      cache(options.sizes.cache_bytes),
+      memory(options.database.memory_budget_bytes),
+      cache(options.sizes.cache_bytes, &memory, options.sizes.cache_least_bytes),
       files(options.file_system, directory, &cache),
       pins(options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
-      state(&files, &pins),
+      state(&files, &pins, &memory),
+      large_writes(&memory),
       pid_(::getpid()) {
   const int ahead_threads = options.background_threads == 0 ? 0 : AheadPool::ThreadsForThisMachine();
   if (ahead_threads > 0) ahead = std::make_unique<AheadPool>(ahead_threads);
@@ -138,6 +141,20 @@ absl::Status Engine::AwaitTurn(uint64_t bytes) {
   if (has_room()) return absl::OkStatus();
   // The cap itself: only reached when nothing drains. Any table's flush would make room.
   return background->WaitUntil(has_room, FreesMemory);
+}
+
+absl::Status Engine::DrainMemtables() {
+  STELE_RETURN_IF_ERROR(committer->RunExclusive([this] {
+    state.Relieve(0);
+    return absl::OkStatus();
+  }));
+  const auto is_drained = [this] {
+    state.mutex.AssertHeld();
+    // A flush keeps its memtable to its end, a little longer than the state does.
+    return std::all_of(state.tables.begin(), state.tables.end(),
+                       [](const auto& table) { return table.second.frozen.empty() && !table.second.flush_running; });
+  };
+  return background->WaitUntil(is_drained, FreesMemory);
 }
 
 absl::Status Engine::StepUntilEased() {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "base/memory_budget.h"
 #include "db/ahead_pool.h"
 #include "db/background.h"
 #include "db/committer.h"
@@ -21,6 +22,7 @@
 #include "db/engine_state.h"
 #include "db/events.h"
 #include "db/installer.h"
+#include "db/large_writes.h"
 #include "db/open_loads.h"
 #include "db/pinned_views.h"
 #include "db/row_latches.h"
@@ -50,6 +52,8 @@ class Engine {
   // FailedPrecondition in a forked child: it shares the lock and the files' offsets with its parent.
   absl::Status CheckProcess() const;
   absl::Status CheckOpen() const;
+  // Waits until no memtable but the active ones, which are empty or hold what was committed meanwhile, is in memory.
+  absl::Status DrainMemtables();
   // Waits for its turn when background work is behind; `bytes` are about to be written.
   absl::Status AwaitTurn(uint64_t bytes);
   WritePressure Pressure() const;
@@ -67,6 +71,7 @@ class Engine {
   const std::shared_ptr<std::atomic<bool>> closed;
   Events events;
   DatabaseClock clock;
+  MemoryBudget memory;
   BlockCache cache;
   SstableFiles files;
   PinnedViews pins;
@@ -74,6 +79,7 @@ class Engine {
   RowLatches latches;
   WriteThrottle throttle;
   OpenLoads loads;
+  LargeWrites large_writes;
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
   std::unique_ptr<ManifestLog> manifest;  // null when read-only
   std::unique_ptr<CommitLog> log;         // null when read-only

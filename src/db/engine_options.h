@@ -17,8 +17,9 @@ struct EngineSizes {
   uint64_t memtable_bytes = 0;       // one table's active memtable is frozen at this size
   uint64_t write_memory_bytes = 0;   // all memtables together: writers are slowed on the way there
   uint64_t pinned_memory_bytes = 0;  // of flushed memtables that views hold: above, they are charged to the memtables and written out
-  uint64_t cache_bytes = 0;
-  uint64_t log_bytes_max = 0;  // above: the memtable with the oldest records is frozen, so that segments can be reused
+  uint64_t cache_bytes = 0;          // the most
+  uint64_t cache_least_bytes = 0;    // what is left to it however much the others take
+  uint64_t log_bytes_max = 0;        // above: the memtable with the oldest records is frozen, so that segments can be reused
   uint64_t segment_bytes = 0;
   uint64_t first_segment_bytes = 0;
   uint32_t row_group_bytes = 32 << 10;
@@ -30,8 +31,8 @@ struct EngineSizes {
   CompactionSizes compaction;
 };
 
-// Half of the budget for the cache, three eighths for memtables (a quarter of which one memtable may take), an eighth for those
-// that views still hold.
+// Three eighths of the budget are for memtables (a quarter of which one memtable may take), an eighth for those that views still hold. The
+// cache has what they, readers and jobs leave of it, and never less than a sixteenth.
 EngineSizes SizesFor(uint64_t memory_budget_bytes);
 
 struct EngineOptions {

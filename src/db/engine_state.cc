@@ -38,8 +38,14 @@ EngineState::WriteTarget EngineState::TargetOf(uint32_t table_id, int64_t commit
 }
 
 std::shared_ptr<Memtable> EngineState::NewMemtable(const FamilyList& families) {
-  auto memtable = std::make_shared<Memtable>(families);
-  memtable_bytes_.fetch_add(memtable->bytes(), std::memory_order_relaxed);
+  // Charged until the last view that shows it goes. Only after it is let go: a charge given back too early would be memory twice.
+  const auto let_go = [memory = memory_](Memtable* memtable) {
+    const uint64_t bytes = memtable->bytes();
+    delete memtable;
+    memory->Discharge(MemoryBudget::Use::kMemtables, bytes);
+  };
+  std::shared_ptr<Memtable> memtable(new Memtable(families), let_go);
+  AddMemtableBytes(memtable->bytes());
   return memtable;
 }
 

@@ -16,6 +16,7 @@
 #include <set>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/mutex.h"
 #include "db/event_counts.h"
 #include "db/job_failures.h"
@@ -49,7 +50,7 @@ struct TableMemory {
 
 class EngineState {
  public:
-  EngineState(SstableFiles* files, PinnedViews* pins) : files_(files), pins_(pins) {}
+  EngineState(SstableFiles* files, PinnedViews* pins, MemoryBudget* memory) : files_(files), pins_(pins), memory_(memory) {}
 
   // The newest published commit of all tables, seen at `now`.
   ReadPoint TakeReadPoint(int64_t now) const;
@@ -89,7 +90,12 @@ class EngineState {
 
   // Bytes of all memtables, active and frozen. Any thread; a moment old.
   uint64_t memtable_bytes() const { return memtable_bytes_.load(std::memory_order_relaxed); }
-  void AddMemtableBytes(uint64_t bytes) { memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // An active memtable grew.
+  void AddMemtableBytes(uint64_t bytes) {
+    if (bytes == 0) return;
+    memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    memory_->Charge(MemoryBudget::Use::kMemtables, bytes);
+  }
   // The greatest sequence such that no memtable but `except` (may be null) holds it or an older one: what the log may forget once
   // `except` is in files.
   uint64_t FlushedThrough(const Memtable* except) const;
@@ -119,6 +125,7 @@ class EngineState {
 
   SstableFiles* const files_;
   PinnedViews* const pins_;
+  MemoryBudget* const memory_;
   std::shared_ptr<const ReadView> view_ ABSL_GUARDED_BY(mutex) = std::make_shared<ReadView>();
   std::atomic<uint64_t> published_{0};
   std::atomic<uint64_t> memtable_bytes_{0};

@@ -78,6 +78,7 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
                         .definition = table->state->definition,
                         .now = engine.clock.Now(),
                         .row_group_bytes = engine.options.sizes.row_group_bytes,
+                        .budget = &engine.memory,
                         .stop = stop};
   for (const ChoiceSlice& slice : choice.slices) {
     STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, slice));
@@ -184,11 +185,15 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
     if (it == engine.state.tables.end() || it->second.frozen.empty()) return absl::OkStatus();
     frozen = it->second.frozen.front();
   }
-  const std::shared_ptr<const ReadView> view = engine.state.view();
-  const TableView* table = view->Find(table_id);
-  if (table == nullptr) return absl::OkStatus();
+  std::shared_ptr<const TableState> table_state;
+  {
+    const std::shared_ptr<const ReadView> view = engine.state.view();  // let go before the file is written: it holds other memtables
+    const TableView* table = view->Find(table_id);
+    if (table == nullptr) return absl::OkStatus();
+    table_state = table->state;
+  }
   const auto start = std::chrono::steady_clock::now();
-  const std::shared_ptr<const TableDefinition> definition = table->state->definition;
+  const std::shared_ptr<const TableDefinition> definition = table_state->definition;
   const FlushInput input{.file_system = engine.options.file_system,
                          .directory = engine.directory,
                          .file_number = engine.NewFileNumber(),
@@ -197,8 +202,9 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
                          .definition = definition,
                          .now = engine.clock.Now(),
                          .newest_commit_time = frozen.newest_commit_time,
-                         .reaches_end = HasNoFiles(*table->state),
+                         .reaches_end = HasNoFiles(*table_state),
                          .row_group_bytes = engine.options.sizes.row_group_bytes,
+                         .budget = &engine.memory,
                          .stop = engine.background->stop_flag()};
   STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
@@ -228,6 +234,26 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
       Event::Kind::kFlush,
       fmt::format("table {}: {} cells of a memtable written as {} bytes", definition->name, frozen.memtable->cell_count(), bytes), bytes);
   return absl::OkStatus();
+}
+
+std::shared_ptr<const ReadView> JobView(const ReadView& view, const Choice& choice) {
+  auto job_view = std::make_shared<ReadView>();
+  const TableView* table = view.Find(choice.table_id);
+  if (table == nullptr) return job_view;
+  auto job_table = std::make_shared<TableView>(TableView{.state = table->state, .memtables = {}, .tablets = table->tablets});
+  for (ViewTablet& tablet : job_table->tablets) {
+    const auto slice = std::find_if(choice.slices.begin(), choice.slices.end(),
+                                    [&tablet](const ChoiceSlice& chosen) { return chosen.tablet == tablet.range; });
+    if (slice == choice.slices.end()) {
+      tablet.stack.clear();
+      continue;
+    }
+    for (size_t i = 0; i < tablet.stack.size(); ++i) {  // positions in the stack stay
+      if (i < slice->input_begin || i >= slice->input_end) tablet.stack[i].file = nullptr;
+    }
+  }
+  job_view->tables.emplace(choice.table_id, std::move(job_table));
+  return job_view;
 }
 
 absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& view, const Choice& choice, const std::atomic<bool>* stop,

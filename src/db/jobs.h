@@ -43,8 +43,12 @@ struct JobCounters {
 // Flushes the table's oldest frozen memtable. OK also when the table is gone.
 absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters& counters);
 
-// `view`: what the choice was made from. A flush that is installed meanwhile moves the positions that the choice names, and a schema change
-// may make it wrong, so the job goes by that view. `stop` set: gives up with Cancelled.
+// What the job of a choice made from `view` goes by: the table's state and the choice's files, but no memtable and no other file, which a
+// long job would keep.
+std::shared_ptr<const ReadView> JobView(const ReadView& view, const Choice& choice);
+
+// `view`: what the choice was made from, or its JobView. A flush that is installed meanwhile moves the positions that the choice names, and
+// a schema change may make it wrong, so the job goes by that view. `stop` set: gives up with Cancelled.
 absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& view, const Choice& choice, const std::atomic<bool>* stop,
                        JobCounters& counters);
 

@@ -90,6 +90,13 @@ DatabaseStats LocalDatabase::Stats() {
   stats.tables = view->tables.size();
   stats.memtable_bytes = engine_->state.memtable_bytes();
   stats.cache_bytes = engine_->cache.bytes();
+  const MemoryBudget& memory = engine_->memory;
+  const uint64_t page_bytes = memory.bytes(MemoryBudget::Use::kPages);
+  stats.memory_bytes = memory.bytes_in_all();
+  stats.reader_bytes = page_bytes - std::min(page_bytes, stats.cache_bytes);
+  stats.index_bytes = memory.bytes(MemoryBudget::Use::kFiles);
+  stats.job_bytes = memory.bytes(MemoryBudget::Use::kJobs);
+  stats.write_bytes = memory.bytes(MemoryBudget::Use::kWrites);
   stats.pinned_bytes = engine_->pins.memtable_bytes() + engine_->pins.file_bytes() + engine_->files.pinned_bytes();
   stats.log_bytes = engine_->log == nullptr ? 0 : engine_->log->bytes();
   for (const auto& [number, file] : view->version->Files()) {

@@ -70,6 +70,7 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
                                                       .fill_cache = options.fill_cache,
                                                       .piece_bytes = options.row_piece_bytes,
                                                       .ahead = engine->ahead.get(),
+                                                      .budget = &engine->memory,
                                                       .interruption = {options.stop, options.deadline, engine->closed}});
 }
 
@@ -84,7 +85,8 @@ absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint3
                    .now = point.now,
                    .apply_gc = options.apply_gc,
                    .fill_cache = options.fill_cache,
-                   .interruption = {options.stop, options.deadline, engine.closed}};
+                   .interruption = {options.stop, options.deadline, engine.closed},
+                   .budget = &engine.memory};
   std::vector<std::optional<Row>> rows;
   rows.reserve(row_keys.size());
   for (const std::string_view row_key : row_keys) {

@@ -28,8 +28,9 @@ absl::Status ReplayBatch(Engine& engine, uint64_t sequence, std::string_view bat
     if (table == nullptr || sequence <= table->state->flushed_through) continue;
     const std::shared_ptr<Memtable> memtable = engine.state.ActiveMemtable(row.table_id(), reader.clock_micros());
     const size_t bytes_before = memtable->bytes();
-    STELE_RETURN_IF_ERROR(memtable->Apply(sequence, row, &position));
+    const absl::Status applied = memtable->Apply(sequence, row, &position);
     engine.state.AddMemtableBytes(memtable->bytes() - bytes_before);
+    STELE_RETURN_IF_ERROR(applied);
   }
   if (!reader.ok()) return Undecodable(sequence);
   engine.clock.RaiseTo(reader.clock_micros());
@@ -48,10 +49,10 @@ absl::Status CheckBatch(Engine& engine, uint64_t sequence, std::string_view batc
   return absl::OkStatus();
 }
 
-// What memtables may take where they cannot be flushed: what the cache leaves.
+// What memtables may take where they cannot be flushed: all but the cache's least share.
 uint64_t UnflushedBytesMax(const Engine& engine) {
   const uint64_t budget_bytes = engine.options.database.memory_budget_bytes;
-  return budget_bytes - std::min(budget_bytes, engine.options.sizes.cache_bytes);
+  return budget_bytes - std::min(budget_bytes, engine.options.sizes.cache_least_bytes);
 }
 
 void FreezeWhatIsFull(Engine& engine) {

@@ -129,7 +129,7 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
   STELE_ASSIGN_OR_RETURN(const KeyRange range, engine.background->ClaimTablet(table_id, row_key, stop));
   absl::Status status;
   do {
-    const std::shared_ptr<const ReadView> view = engine.state.view();
+    std::shared_ptr<const ReadView> view = engine.state.view();
     const TableView* table = view->Find(table_id);
     if (table == nullptr) {
       status = NotFound("the table was deleted");
@@ -145,6 +145,7 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
                         .slices = {{.tablet = range, .input_begin = 0, .input_end = stack_size}},
                         .split_row = "",
                         .reason = "asked for"};
+    view = JobView(*view, choice);
     status = RunChoice(engine, view, choice, stop, engine.background->counters());
   } while (status.code() == absl::StatusCode::kAborted);  // a schema change or an excision came between
   engine.background->ReleaseTablet({table_id, range.start}, stop);

@@ -90,6 +90,7 @@ class ViewSpill {
                      .directory = engine_.directory,
                      .file_name = SpillName(number),
                      .builder = RunBuilderOptions(table.definition().schema.compression(), /*settled=*/false),
+                     .budget = &engine_.memory,
                      .stop = engine_.background->stop_flag()};
     target.builder.file_id = RandomSeed();
     target.builder.family_ids = family_ids;

@@ -100,7 +100,7 @@ size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::spa
   for (; i < mutations.size() && members->size() < kSharedBatchRows && writer->bytes() < kSharedBatchBytes; ++i) {
     if (schema.ok() && NeedsSeal(*context.view->Find(table_id), *schema, mutations[i])) break;
     // A large one is a batch of its own: beside others it could come to more than a batch may hold, though alone it would not.
-    if (!members->empty() && BytesOf(mutations[i]) > kSharedBatchBytes) break;
+    if (BytesOf(mutations[i]) > kSharedBatchBytes) break;
     const absl::Status status = schema.ok() ? AppendMutation(mutations[i], *schema, context.now, writer, {}) : schema.status();
     if (status.ok()) {
       members->push_back(i);
@@ -111,7 +111,7 @@ size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::spa
   return i;
 }
 
-// Applies a run of neighbours, at least one unless the first needs a seal; answers how far it came.
+// Applies a run of neighbours, at least one unless the first needs a seal or is large; answers how far it came.
 size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, int64_t now,
                        const WriteOptions& options, std::vector<FailedMutation>* failed) {
   for (int attempt = 0;; ++attempt) {
@@ -122,6 +122,7 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
     const size_t end = AppendNeighbours(context, table_id, mutations, begin, &writer, &refused, &members);
     context.view.reset();
     absl::Status status = engine.CheckWritable();
+    const LargeWrites::Hold hold(&engine.large_writes, writer.bytes());
     if (status.ok()) status = engine.AwaitTurn(writer.bytes());
     if (status.ok() && !members.empty()) status = CommitBatch(engine, &writer, context, options, {});
     if (status.code() == absl::StatusCode::kAborted) {
@@ -141,6 +142,8 @@ absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
   uint64_t bytes = 0;
   for (const WriteEntry& entry : entries) bytes += BytesOf(*entry.mutation);
+  const LargeWrites::Hold hold(&engine.large_writes, bytes);
+  if (hold.is_alone()) STELE_RETURN_IF_ERROR(engine.DrainMemtables());
   STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes));
   for (int attempt = 0; attempt < kRetriesMax; ++attempt) {
     const absl::Status status = TryTogether(engine, entries, now, options);

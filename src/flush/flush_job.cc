@@ -27,6 +27,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   target.builder.file_id = input.file_id;
   target.builder.family_ids = input.definition->families.ids();
   target.builder.row_group_bytes = input.row_group_bytes;
+  target.budget = input.budget;
   target.stop = input.stop;
   STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, [&cursor] { return std::move(cursor); }));
   if (summary.has_value()) output.file = SstableFile{input.file_number, *std::move(summary), input.newest_commit_time, false};

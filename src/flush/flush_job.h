@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "base/memory_budget.h"
 #include "io/file_system.h"
 #include "manifest/version.h"
 #include "memtable/memtable.h"
@@ -31,6 +32,7 @@ struct FlushInput {
   int64_t newest_commit_time = 0;
   bool reaches_end = false;  // no older source exists for any of its rows: tombstones may go
   uint32_t row_group_bytes = 32 << 10;
+  MemoryBudget* budget = nullptr;           // what is held meanwhile is charged to it; may be null
   const std::atomic<bool>* stop = nullptr;  // set: give up with Cancelled
 };
 

@@ -11,10 +11,13 @@
 #include "absl/status/statusor.h"
 #include "base/buffer.h"
 #include "cell/cell.h"
+#include "stele/row.h"
 
 namespace stele::internal {
 
 inline size_t CellBytes(const Cell& cell) { return cell.qualifier.size() + cell.value.size(); }
+// What a cell costs its reader beside its bytes, while it is assembled and shown.
+inline constexpr size_t kShownCellBytes = sizeof(Cell) + sizeof(CellView);
 
 // Moves what `cells` view to the buffer in the answer.
 absl::StatusOr<Buffer> HoldCells(std::vector<Cell>* cells);

@@ -14,6 +14,7 @@ namespace {
 absl::Status ReadCells(std::string_view row_key, CellCursor* chain, FilterProgram* program, RowLookup* lookup, std::vector<Cell>* cells,
                        Buffer* held) {
   BarrenBatches barren;
+  MemoryCharge held_charge(lookup->budget, MemoryBudget::Use::kPages);
   FilterProgram::Next next = program->StartRow(row_key);
   while (next != FilterProgram::Next::kRowDone) {
     if (next == FilterProgram::Next::kSkipTo) chain->SkipTo(program->skip_family(), program->skip_qualifier());
@@ -21,7 +22,7 @@ absl::Status ReadCells(std::string_view row_key, CellCursor* chain, FilterProgra
     const size_t begin = cells->size();
     if (!chain->ReadCells(cells)) return chain->status();
     next = program->Run(cells, begin);
-    for (size_t i = begin; i < cells->size(); ++i) lookup->result_bytes += CellBytes((*cells)[i]);
+    for (size_t i = begin; i < cells->size(); ++i) lookup->result_bytes += CellBytes((*cells)[i]) + kShownCellBytes;
     if (lookup->result_bytes > kResultBytesMax) {
       return ResourceExhausted("the result is over {} bytes at row \"{}\"; read it in pieces with ReadRows, or ask for less at once",
                                kResultBytesMax, Printable(row_key));
@@ -31,6 +32,7 @@ absl::Status ReadCells(std::string_view row_key, CellCursor* chain, FilterProgra
     if (!cells->empty()) {
       if (!barren.IsCopyDue()) continue;
       STELE_ASSIGN_OR_RETURN(*held, HoldCells(cells));
+      held_charge.Set(held->size());
     }
     chain->Unpin();
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/memory_budget.h"
 #include "filter/program.h"
 #include "read/interruption.h"
 #include "read/read_view.h"
@@ -26,7 +27,8 @@ struct RowLookup {
   bool apply_gc = true;
   bool fill_cache = true;
   Interruption interruption;
-  uint64_t result_bytes = 0;  // of the rows found so far
+  MemoryBudget* budget = nullptr;  // what is held while a row is read is charged to it; may be null
+  uint64_t result_bytes = 0;       // of the rows found so far, with what each cell costs beside its bytes
 };
 
 // None when no cell of the row passes. `program` is compiled for the table.

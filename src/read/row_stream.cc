@@ -11,6 +11,8 @@ namespace stele::internal {
 namespace {
 
 constexpr uint64_t kReadsCountedAtOnce = 256;  // counters are shared by all threads
+constexpr size_t kPieceCellsMin = 256;
+constexpr size_t kChargedArraysMin = 256 << 10;
 
 bool IsSingleRow(const KeyRange& range) {
   return !range.unbounded_end && range.end.size() == range.start.size() + 1 && range.end.back() == '\0' &&
@@ -19,7 +21,10 @@ bool IsSingleRow(const KeyRange& range) {
 
 }  // namespace
 
-RowStream::RowStream(RowStreamOptions options) : options_(std::move(options)) {
+RowStream::RowStream(RowStreamOptions options)
+    : options_(std::move(options)),
+      piece_cells_max_(std::max<size_t>(kPieceCellsMin, options_.piece_bytes / kShownCellBytes)),
+      charge_(options_.budget, MemoryBudget::Use::kPages) {
   if (options_.program.may_pass()) PlanStretches();
 }
 
@@ -167,7 +172,7 @@ bool RowStream::ReadPiece() {
   size_t end = shown_;
   size_t bytes = 0;
   while (true) {
-    while (end < cells_.size() && bytes < options_.piece_bytes) bytes += CellBytes(cells_[end++]);
+    while (end < cells_.size() && bytes < options_.piece_bytes && end - shown_ < piece_cells_max_) bytes += CellBytes(cells_[end++]);
     if (end < cells_.size() || row_done_) break;
     end -= shown_;
     if (!DropShownCells()) return false;
@@ -227,8 +232,16 @@ bool RowStream::Hold() {
   absl::StatusOr<Buffer> held = HoldCells(&cells_);
   if (!held.ok()) return Fail(std::move(held).status());
   held_ = *std::move(held);
+  ChargeHeld();
   chain_->Unpin();
   return true;
+}
+
+// Small rows cost less than counting them would.
+void RowStream::ChargeHeld() {
+  const size_t arrays_bytes = cells_.capacity() * sizeof(Cell) + views_.capacity() * sizeof(CellView);
+  const size_t bytes = held_.size() + (arrays_bytes >= kChargedArraysMin ? arrays_bytes : 0);
+  if (bytes != charge_.bytes()) charge_.Set(bytes);
 }
 
 // The cells up to `end` that were not shown yet.
@@ -240,6 +253,7 @@ void RowStream::EmitPiece(size_t end) {
     const Cell& cell = cells_[i];
     views_.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value);
   }
+  ChargeHeld();
   shown_ = end;
   row_open_ = end < cells_.size();
   stats_.cells_returned += views_.size();

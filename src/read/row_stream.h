@@ -2,8 +2,9 @@
 //
 // Path:      db's table -> here (as the public RowSource) -> read/source_chain.h, filter/program.h.
 // Memory:    what was replaced in the pinned view is let go at the next row, all of it at the end.
-// Pieces:    a row above piece_bytes is handed out in pieces. Whether a piece is the last is known by reading on until another cell passes
-//            the filter or the row ends; that look-ahead batch is copied before the piece's memory is given back.
+// Pieces:    a row above piece_bytes is handed out in pieces; so is one of very many small cells, which cost more than their bytes. Whether
+//            a piece is the last is known by reading on until another cell passes the filter or the row ends; that look-ahead batch is
+//            copied before the piece's memory is given back.
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded; FailedPrecondition once the database is closed. Rows before stay right.
 // Threads:   confined to one thread at a time; the view it holds is immutable.
 #pragma once
@@ -19,6 +20,7 @@
 
 #include "api/backend.h"
 #include "base/buffer.h"
+#include "base/memory_budget.h"
 #include "filter/program.h"
 #include "read/held_cells.h"
 #include "read/interruption.h"
@@ -41,7 +43,8 @@ struct RowStreamOptions {
   bool apply_gc = true;
   bool fill_cache = true;
   uint64_t piece_bytes = uint64_t{16} << 20;
-  AheadRunner* ahead = nullptr;  // lives as long as what keep_alive holds
+  AheadRunner* ahead = nullptr;    // lives as long as what keep_alive holds
+  MemoryBudget* budget = nullptr;  // what is held for a piece is charged to it; may be null
   Interruption interruption;
 };
 
@@ -76,11 +79,13 @@ class RowStream : public RowSource {
   bool AfterBarrenBatch();
   bool DropShownCells();
   bool Hold();
+  void ChargeHeld();
   void EmitPiece(size_t end);
   bool Interrupted();
   bool Fail(absl::Status status);
 
   RowStreamOptions options_;
+  const size_t piece_cells_max_;
   std::vector<Stretch> stretches_;
   size_t stretch_next_ = 0;
   std::unique_ptr<CellCursor> chain_;
@@ -97,7 +102,8 @@ class RowStream : public RowSource {
   bool row_open_ = false;    // more pieces of the current row follow
   bool row_done_ = false;    // nothing more of the row can pass
   BarrenBatches barren_batches_;
-  Buffer held_;  // bytes of cells read ahead
+  Buffer held_;          // bytes of cells read ahead
+  MemoryCharge charge_;  // of held_, and of the arrays of a large piece
   std::vector<CellView> views_;
   RowView row_;
   Buffer poison_;  // invariants builds: the row's bytes, overwritten by the next Next()

@@ -56,6 +56,7 @@ class BlockCache::Shard {
     if (place != nullptr) evicted.push_back(Remove(place.get()));
     if (bytes > capacity_bytes_) {
       entries_.erase({cache_id, offset});
+      CountBytes();
       return;
     }
     place = std::make_unique<Entry>(Entry{{cache_id, offset}, std::move(block), bytes});
@@ -70,6 +71,21 @@ class BlockCache::Shard {
       entries_.erase(Key(victim->key));
       if (victim == newest) break;
     }
+    CountBytes();
+  }
+
+  // Lets go of what was used least lately until it is no more than that. Answers how much went.
+  size_t ShrinkTo(size_t target_bytes) {
+    std::vector<Block> evicted;
+    MutexLock lock(mutex_);
+    const size_t before = protected_.bytes + probation_.bytes;
+    while (protected_.bytes + probation_.bytes > target_bytes) {
+      Entry* const victim = probation_.last != nullptr ? probation_.last : protected_.last;
+      evicted.push_back(Remove(victim));
+      entries_.erase(Key(victim->key));
+    }
+    CountBytes();
+    return before - (protected_.bytes + probation_.bytes);
   }
 
   void Erase(uint64_t cache_id) {
@@ -83,12 +99,10 @@ class BlockCache::Shard {
         ++it;
       }
     }
+    CountBytes();
   }
 
-  size_t bytes() {
-    MutexLock lock(mutex_);
-    return protected_.bytes + probation_.bytes;
-  }
+  size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   using Key = std::pair<uint64_t, uint64_t>;  // cache id, offset
@@ -130,6 +144,8 @@ class BlockCache::Shard {
     return std::move(entry->block);
   }
 
+  void CountBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { bytes_.store(protected_.bytes + probation_.bytes, std::memory_order_relaxed); }
+
   // Keeps a fifth of the shard for newcomers. The oldest protected entries get a second chance there, or here if used meanwhile.
   void DemoteProtected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (protected_.bytes > capacity_bytes_ / 5 * 4 && protected_.last != protected_.first) {
@@ -146,18 +162,45 @@ class BlockCache::Shard {
   }
 
   const size_t capacity_bytes_;
+  std::atomic<size_t> bytes_{0};  // relaxed: a figure, a moment old
   Mutex mutex_;
   absl::flat_hash_map<Key, std::unique_ptr<Entry>, KeyHash> entries_ ABSL_GUARDED_BY(mutex_);
   List protected_ ABSL_GUARDED_BY(mutex_);
   List probation_ ABSL_GUARDED_BY(mutex_);
 };
 
-BlockCache::BlockCache(size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {
+BlockCache::BlockCache(size_t capacity_bytes, MemoryBudget* budget, size_t least_bytes)
+    : capacity_bytes_(capacity_bytes), budget_(budget), least_bytes_(least_bytes) {
   const size_t count = ShardCount(capacity_bytes);
   for (size_t i = 0; i < count; ++i) shards_.push_back(std::make_unique<Shard>(capacity_bytes / count));
+  if (budget_ != nullptr) budget_->SetYielding(this);
 }
 
-BlockCache::~BlockCache() = default;
+BlockCache::~BlockCache() {
+  if (budget_ != nullptr) budget_->SetYielding(nullptr);
+}
+
+// Shards above an even share of what is left go down to it, in turn, until enough went. A block that a reader pins frees nothing by going;
+// the next charge then asks again.
+void BlockCache::GiveWay(uint64_t over_bytes) {
+  if (is_giving_way_.exchange(true, std::memory_order_acquire)) return;
+  // What a block counts for here is not just what was charged for it: again, until it is enough.
+  for (size_t cached_bytes = bytes(); over_bytes > 0 && cached_bytes > least_bytes_; cached_bytes = bytes()) {
+    size_t left_bytes = std::min<size_t>(over_bytes, cached_bytes - least_bytes_);
+    const size_t share_bytes = (cached_bytes - left_bytes) / shards_.size();
+    const size_t first = shard_next_.fetch_add(1, std::memory_order_relaxed);
+    for (size_t i = 0; i < shards_.size() && left_bytes > 0; ++i) {
+      Shard& shard = *shards_[(first + i) % shards_.size()];
+      const size_t shard_bytes = shard.bytes();
+      if (shard_bytes <= share_bytes) continue;
+      left_bytes -= std::min(left_bytes, shard.ShrinkTo(shard_bytes - std::min(shard_bytes - share_bytes, left_bytes)));
+    }
+    if (bytes() == cached_bytes) break;
+    const uint64_t total = budget_->bytes_in_all();
+    over_bytes = total - std::min(total, budget_->budget_bytes());
+  }
+  is_giving_way_.store(false, std::memory_order_release);
+}
 
 uint64_t BlockCache::NewCacheId() { return cache_id_next_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -32,6 +32,8 @@ absl::Status BloomBuilder::AddRow(uint64_t row_hash) {
   return absl::OkStatus();
 }
 
+size_t BloomBuilder::memory_bytes() const { return chunks_.size() * kChunkHashes * sizeof(uint64_t); }
+
 absl::StatusOr<Buffer> BloomBuilder::Finish() const {
   // Block numbers are chosen by 32 bits of the hash; at 10 bits a row that many blocks are 200 billion rows.
   const uint64_t block_count =

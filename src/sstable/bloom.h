@@ -26,6 +26,7 @@ class BloomBuilder {
   absl::Status AddRow(uint64_t row_hash);
   // Nothing when there was no row.
   absl::StatusOr<Buffer> Finish() const;
+  size_t memory_bytes() const;
 
  private:
   std::vector<Buffer> chunks_;  // of kChunkHashes hashes each

@@ -146,6 +146,7 @@ void GroupAhead::Finish(Flight* flight) {
 }
 
 void GroupAhead::PlanBehind(size_t group_index, const RowGroupLoader& loader) {
+  if (table_.budget() != nullptr && table_.budget()->is_over()) return;
   const bool is_forward = options_.direction == Direction::kForward;
   size_t next = group_index_next_;
   size_t waiting = 0;  // groups that are handed over

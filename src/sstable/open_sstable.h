@@ -38,7 +38,10 @@ struct OpenSstable {
   Bloom bloom;
   BlockCache* cache = nullptr;
   uint64_t cache_id = 0;
+  MemoryCharge resident;  // index, bloom and dictionaries
 
+  // Null: what is read is charged to nobody.
+  MemoryBudget* budget() const { return cache == nullptr ? nullptr : cache->budget(); }
   uint64_t file_id() const { return footer.summary.file_id; }
 
   // Tombstones of the family with this rank may be in the file.

@@ -10,11 +10,22 @@ constexpr uint64_t kReadAheadMax = 256 << 10;
 constexpr uint64_t kReadGapBytes = 8 << 10;   // reading so much for nothing costs less than another read
 constexpr uint64_t kReadWholeShare = 4;       // who wants families with 1/4 of a group's bytes gets all of it with one read
 constexpr uint64_t kReadWholeMax = 64 << 10;  // if it is no larger than this
+constexpr size_t kGroupOverheadBytes = 512;   // what a group takes beside its bytes, about
+
+// Charged as long as a group keeps it, in the cache or pinned.
+struct ChargedMemory {
+  MemoryCharge charge;
+  Buffer buffer;
+};
 
 }  // namespace
 
 RowGroupLoader::RowGroupLoader(const OpenSstable& table, const OpenSection& section, const CursorOptions& options)
-    : table_(table), section_(section), options_(options), stats_(options.stats) {}
+    : table_(table),
+      section_(section),
+      options_(options),
+      stats_(options.stats),
+      window_charge_(table.budget(), MemoryBudget::Use::kPages) {}
 
 bool RowGroupLoader::IsWanted(const UnitReference& unit) const {
   if (unit.is_keys()) return true;
@@ -126,8 +137,10 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(size_t group_i
 absl::Status RowGroupLoader::Decode(size_t group_index, const GroupReference& reference, const MissingUnits& missing, RowGroup* group) {
   size_t raw_bytes = 0;
   for (const size_t unit : missing) raw_bytes += reference.units[unit].block.raw_bytes;
-  STELE_ASSIGN_OR_RETURN(Buffer allocated, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
-  auto memory = std::make_shared<Buffer>(std::move(allocated));
+  auto charged = std::make_shared<ChargedMemory>();
+  charged->charge = MemoryCharge(table_.budget(), MemoryBudget::Use::kPages, raw_bytes + kPackedSlackBytes + kGroupOverheadBytes);
+  STELE_ASSIGN_OR_RETURN(charged->buffer, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
+  const std::shared_ptr<Buffer> memory(charged, &charged->buffer);
   std::memset(memory->data() + raw_bytes, 0, kPackedSlackBytes);
   char* raw = memory->data();
   for (size_t first = 0; first < missing.size();) {
@@ -149,7 +162,7 @@ absl::Status RowGroupLoader::Decode(size_t group_index, const GroupReference& re
     }
   }
   if (stats_ != nullptr) stats_->bytes_decoded += raw_bytes;
-  group->KeepMemory(std::move(memory));
+  group->KeepMemory(memory);
   group->Settle();
   return absl::OkStatus();
 }
@@ -189,12 +202,15 @@ RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const 
   const bool goes_on = step_count_ > 0;
   const Stretch whole{goes_on && is_reverse_ ? reference.offset() : wanted.begin, reference.end_offset()};
   if (whole.bytes() > (goes_on ? kReadAheadMax : kReadWholeMax) || !WantsMuchOf(reference)) return wanted;
+  if (table_.budget() != nullptr && table_.budget()->is_over()) return whole;
   return StretchAhead(group_index, whole);
 }
 
 absl::Status RowGroupLoader::FillWindow(Stretch stretch) {
   window_ = {};
   if (window_memory_.size() < stretch.bytes()) {
+    window_memory_ = Buffer();  // before there is another
+    window_charge_.Set(stretch.bytes());
     STELE_ASSIGN_OR_RETURN(window_memory_, Buffer::Allocate(stretch.bytes()));
   }
   STELE_RETURN_IF_ERROR(table_.ReadExactly(stretch.begin, stretch.bytes(), window_memory_.data()));

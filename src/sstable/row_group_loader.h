@@ -75,6 +75,7 @@ class RowGroupLoader {
   const CursorOptions& options_;
   CursorStats* const stats_;
   Buffer window_memory_;  // begins with the bytes read last, those of window_
+  MemoryCharge window_charge_;
   Stretch window_;
   std::optional<size_t> group_index_before_;  // the group loaded last
   size_t step_count_ = 0;                     // how many times in a row the reader went on to the next group

@@ -55,6 +55,9 @@ class SectionBuilder::Batch {
     }
   }
 
+  // At most, also while it is worked on.
+  size_t memory_bytes() const { return 2 * raw_.capacity() + groups.capacity() * sizeof(PendingGroup); }
+
   std::vector<PendingGroup> groups;
   std::vector<std::string> stored;
   std::vector<absl::Status> statuses;
@@ -75,6 +78,12 @@ SectionBuilder::SectionBuilder(BlockWriter* writer, const SectionOptions& option
 
 SectionBuilder::~SectionBuilder() {
   if (batch_ != nullptr) options_.beside->Await();
+}
+
+size_t SectionBuilder::memory_bytes() const {
+  const size_t batch_bytes = batch_ == nullptr ? 0 : batch_->memory_bytes();
+  return raw_.capacity() + extent_.capacity() + index_.capacity() + pending_.capacity() * sizeof(PendingGroup) + 2 * group_bytes_ +
+         batch_bytes;
 }
 
 size_t SectionBuilder::training_bytes() const { return kTrainingGroups * options_.row_group_bytes; }

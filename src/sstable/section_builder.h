@@ -55,6 +55,9 @@ class SectionBuilder {
   const std::string& dictionary() const { return dictionary_; }
   uint64_t group_count() const { return group_count_; }
 
+  // Held now, about.
+  size_t memory_bytes() const;
+
  private:
   // A group whose units are made: raw in raw_, then stored in extent_ with offsets from its beginning.
   struct PendingGroup {

@@ -26,7 +26,8 @@ SectionCursor::SectionCursor(std::shared_ptr<const void> owner, const OpenSstabl
       options_(options),
       loader_(table, section, options_),
       ahead_(owner_, table, section, options_),
-      may_pass_over_(MayPassOver(table, section, options_)) {}
+      may_pass_over_(MayPassOver(table, section, options_)),
+      pinned_charge_(table.budget(), MemoryBudget::Use::kPages) {}
 
 bool SectionCursor::Fail(absl::Status status) {
   status_ = std::move(status);
@@ -283,6 +284,7 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
   const uint64_t group_offset = section_.index.group(group_index_).offset();
   auto reference = ParseLargeValueReference(table_, page.slot(index), group_offset);
   if (!reference.ok()) return Fail(std::move(reference).status());
+  pinned_charge_.Set(pinned_charge_.bytes() + reference->value_bytes);
   auto value = ReadLargeValue(table_, *reference, options_.stats);
   if (!value.ok()) return Fail(std::move(value).status());
   pinned_values_.push_back(*std::move(value));
@@ -356,6 +358,7 @@ void SectionCursor::MoveToColumn(const Cell& column) {
 void SectionCursor::Unpin() {
   pinned_groups_.clear();
   pinned_values_.clear();
+  pinned_charge_.Set(0);
 }
 
 }  // namespace stele::internal

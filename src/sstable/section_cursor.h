@@ -104,6 +104,7 @@ class SectionCursor final : public CellCursor {
 
   std::vector<GroupPointer> pinned_groups_;  // that cells handed out point into, beside group_ and home_group_
   std::vector<Buffer> pinned_values_;
+  MemoryCharge pinned_charge_;  // of pinned_values_
 };
 
 }  // namespace stele::internal

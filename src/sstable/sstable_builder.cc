@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kSampleGroups = 8;  // so much is looked at before the sections are decided
 constexpr size_t kCellOverheadBytes = 16;
+constexpr size_t kFixedBytes = size_t{1} << 20;  // an allowance for codecs' contexts and scratch; not measured
 
 StoredKind StoredKindOf(const Cell& cell) {
   switch (cell.kind) {
@@ -58,6 +59,11 @@ class SstableBuilder::State {
 
   absl::StatusOr<SstableSummary> Finish();
   uint64_t bytes_written() const { return writer_.offset(); }
+  size_t memory_bytes() const {
+    size_t bytes = kFixedBytes + sample_bytes_.capacity() + sampled_cells_.capacity() * sizeof(SampledCell) + bloom_.memory_bytes();
+    for (const auto& section : sections_) bytes += section->builder.memory_bytes();
+    return bytes;
+  }
 
  private:
   // A cell put aside until the sections are decided; offsets are into sample_bytes_.
@@ -339,5 +345,6 @@ absl::Status SstableBuilder::StartRow(std::string_view row_key) { return state_-
 absl::Status SstableBuilder::AddCells(std::span<const Cell> cells) { return state_->AddCells(cells); }
 absl::StatusOr<SstableSummary> SstableBuilder::Finish() { return state_->Finish(); }
 uint64_t SstableBuilder::bytes_written() const { return state_->bytes_written(); }
+size_t SstableBuilder::memory_bytes() const { return state_->memory_bytes(); }
 
 }  // namespace stele::internal

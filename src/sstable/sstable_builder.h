@@ -47,6 +47,8 @@ class SstableBuilder {
   absl::StatusOr<SstableSummary> Finish();
 
   uint64_t bytes_written() const;
+  // Held now: what waits for its extent, the index, the bloom's hashes; about.
+  size_t memory_bytes() const;
 
  private:
   class State;

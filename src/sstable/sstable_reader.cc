@@ -195,7 +195,9 @@ absl::StatusOr<std::shared_ptr<SstableReader>> SstableReader::Open(std::unique_p
     table.cache = cache;
     table.cache_id = cache->NewCacheId();
   }
-  return std::shared_ptr<SstableReader>(new SstableReader(std::move(state)));
+  std::shared_ptr<SstableReader> reader(new SstableReader(std::move(state)));
+  reader->state_->table.resident = MemoryCharge(reader->state_->table.budget(), MemoryBudget::Use::kFiles, reader->resident_bytes());
+  return reader;
 }
 
 const SstableSummary& SstableReader::summary() const { return state_->table.footer.summary; }

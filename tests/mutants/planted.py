@@ -537,7 +537,7 @@ plant(
     "model", MODEL, "src/db/jobs.cc",
     ("a compaction of the newest files drops tombstones (rule 11)", "ReachesEnd(*tablet, slice.input_begin, slice.input_end)",
      "slice.input_begin == 0"),
-    ("a flush drops tombstones over files (rule 11)", ".reaches_end = HasNoFiles(*table->state),", ".reaches_end = true,"),
+    ("a flush drops tombstones over files (rule 11)", ".reaches_end = HasNoFiles(*table_state),", ".reaches_end = true,"),
     ("a flush judges ranks at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = engine.clock.Now(),"),
 )

@@ -1,0 +1,175 @@
+// One budget for all that a database holds: what is charged, what long jobs let go of, and writes that are large beside it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "db/engine.h"
+#include "db/jobs.h"
+#include "io/mem_file_system.h"
+#include "support/db_wide_row.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+using Use = MemoryBudget::Use;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+class MemoryBudgetTest : public ::testing::Test {
+ protected:
+  void Open(uint64_t budget_bytes, int background_threads) {
+    EngineOptions options;
+    options.sizes = SizesFor(budget_bytes);
+    options.file_system = &files_;
+    options.background_threads = background_threads;
+    options.database.memory_budget_bytes = budget_bytes;
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", std::move(options));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    local_ = *std::move(opened);
+    database_ = Database(local_);
+    absl::StatusOr<Table> table = database_.CreateTable("t", Schema().AddFamily("f"));
+    ASSERT_TRUE(table.ok()) << table.status();
+    table_ = *table;
+  }
+  Engine& engine() { return *local_->engine(); }
+  const MemoryBudget& memory() { return engine().memory; }
+  static RowMutation Put(std::string_view row_key, size_t bytes) {
+    return RowMutation(std::string(row_key)).SetCell("f", "q", Timestamp::FromMillis(1), std::string(bytes, 'v'));
+  }
+
+  MemFileSystem files_;
+  std::shared_ptr<LocalDatabase> local_;
+  Database database_;
+  Table table_;
+};
+
+// Regression: a compaction held the view it was chosen from, with all of its memtables, as long as it ran.
+TEST_F(MemoryBudgetTest, AJobHoldsNoMemtable) {
+  Open(8 * kMiB, 0);
+  for (const char* row_key : {"a", "b"}) {
+    ASSERT_EQ(table_.Apply(Put(row_key, 10)), absl::OkStatus());
+    ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  }
+  ASSERT_EQ(table_.Apply(Put("c", 100 << 10)), absl::OkStatus());
+  const uint32_t table_id = engine().state.view()->version->FindTable("t")->definition->id;
+  const KeyRange all = engine().state.view()->Find(table_id)->tablets[0].range;
+  const Choice choice{.kind = ChoiceKind::kMerge,
+                      .table_id = table_id,
+                      .slices = {{.tablet = all, .input_begin = 0, .input_end = 2}},
+                      .split_row = "",
+                      .reason = "test"};
+  const std::shared_ptr<const ReadView> job_view = JobView(*engine().state.view(), choice);
+  const uint64_t charged = memory().bytes(Use::kMemtables);
+  EXPECT_GT(charged, 100u << 10);
+  ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  EXPECT_LT(memory().bytes(Use::kMemtables), charged / 2);
+  EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
+  // It is all that the job needs, though a newer file stands before its inputs by now.
+  ASSERT_EQ(RunChoice(engine(), job_view, choice, nullptr, engine().background->counters()), absl::OkStatus());
+  EXPECT_EQ(engine().state.view()->Find(table_id)->tablets[0].stack.size(), 2u);
+  for (const char* row_key : {"a", "b", "c"}) EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
+}
+
+TEST_F(MemoryBudgetTest, APinnedMemtableIsChargedUntilTheSnapshotGoes) {
+  Open(64 * kMiB, 0);
+  const uint64_t empty = memory().bytes(Use::kMemtables);
+  ASSERT_EQ(table_.Apply(Put("a", 1 << 20)), absl::OkStatus());
+  absl::StatusOr<Snapshot> snapshot = database_.GetSnapshot();
+  ASSERT_TRUE(snapshot.ok());
+  ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  EXPECT_GT(memory().bytes(Use::kMemtables), kMiB);
+  EXPECT_GE(database_.Stats().memory_bytes, kMiB);
+  snapshot = absl::CancelledError();
+  EXPECT_LE(memory().bytes(Use::kMemtables), 2 * empty);
+}
+
+TEST_F(MemoryBudgetTest, WhatAReaderHoldsIsChargedUntilItGoes) {
+  Open(8 * kMiB, 0);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(table_.Apply(Put(fmt::format("r{}", i), 1 << 20)), absl::OkStatus());
+  ASSERT_EQ(table_.Compact(), absl::OkStatus());
+  const uint64_t before = memory().bytes(Use::kPages);
+  {
+    RowReader reader = table_.ReadRows();
+    auto row = reader.begin();
+    ASSERT_TRUE(row != reader.end());
+    EXPECT_GE(database_.Stats().reader_bytes, kMiB);
+  }
+  EXPECT_LT(memory().bytes(Use::kPages), before + (64 << 10));
+  EXPECT_EQ(memory().bytes(Use::kJobs), 0u);
+  EXPECT_EQ(memory().bytes(Use::kWrites), 0u);
+}
+
+// Engine rule 21.
+TEST_F(MemoryBudgetTest, WritesLargerThanAQuarterOfTheBudgetRunAlone) {
+  constexpr size_t kLargeBytes = 10 * kMiB;
+  Open(16 * kMiB, 2);
+  std::atomic<int> running{0};
+  std::atomic<uint64_t> most_bytes{0};
+  std::vector<std::thread> threads;
+  const auto note = [&] {
+    const uint64_t bytes = memory().bytes(Use::kMemtables);
+    for (uint64_t most = most_bytes.load(); bytes > most && !most_bytes.compare_exchange_weak(most, bytes);) {
+    }
+  };
+  for (int writer = 0; writer < 4; ++writer) {
+    ++running;
+    threads.emplace_back([&, writer] {
+      for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(table_.Apply(Put(fmt::format("large{}/{}", writer, i), kLargeBytes)), absl::OkStatus());
+        note();
+      }
+      --running;
+    });
+  }
+  std::atomic<int> small{0};
+  for (int writer = 0; writer < 2; ++writer) {
+    threads.emplace_back([&, writer] {
+      do {
+        EXPECT_EQ(table_.Apply(Put(fmt::format("small{}/{}", writer, ++small % 100), 1000)), absl::OkStatus());
+        note();
+      } while (running.load() > 0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // One large one, the one before it while a thread still lets go of an old view, and of the small ones what came between.
+  EXPECT_GT(most_bytes.load(), kLargeBytes);
+  EXPECT_LT(most_bytes.load(), 3 * kLargeBytes);
+  int rows = 0;
+  RowReader reader = table_.ReadRows(RowRange::Prefix("large"));
+  for (const RowView& row : reader) {
+    EXPECT_EQ(row.cells()[0].value().size(), kLargeBytes);
+    ++rows;
+  }
+  EXPECT_EQ(reader.status(), absl::OkStatus());
+  EXPECT_EQ(rows, 16);
+}
+
+TEST_F(MemoryBudgetTest, ALargeWriteNeedsNoThreadsAndNoMoreThanADrain) {
+  Open(4 * kMiB, 0);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(table_.Apply(Put(fmt::format("r{}", i), 3 * kMiB)), absl::OkStatus());
+  // In a BulkApply, a large one beside small ones.
+  const std::vector<RowMutation> mutations = {Put("s1", 10), Put("r3", 3 * kMiB), Put("s2", 10)};
+  EXPECT_TRUE(table_.BulkApply(mutations).empty());
+  EXPECT_LT(memory().bytes(Use::kMemtables), 4 * kMiB) << "what came before is in files";
+  for (const char* row_key : {"r0", "r1", "r2", "r3", "s1", "s2"}) EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
+}
+
+TEST_F(MemoryBudgetTest, ABatchOver256MiBIsRefused) {
+  Open(64 * kMiB, 0);
+  WriteBatch batch;
+  const std::string value(90 * kMiB, 'v');
+  for (const char* row_key : {"a", "b", "c"}) batch.Add(table_, RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), value));
+  EXPECT_EQ(database_.Apply(batch).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(table_.Apply(Put("after", 1)), absl::OkStatus());
+}
+
+TEST_F(MemoryBudgetTest, AWideRowIsWrittenReadCollectedAndDeleted) {
+  Open(2 * kMiB, 2);
+  WorkOnAWideRow(database_, 100'000);
+}
+
+}  // namespace
+}  // namespace stele::internal

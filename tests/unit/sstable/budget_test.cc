@@ -1,0 +1,107 @@
+// What an SSTable's readers hold is charged to the budget, and the cache has what is left of it.
+#include <gtest/gtest.h>
+
+#include "base/memory_budget.h"
+#include "io/mem_file_system.h"
+#include "support/sstable_testing.h"
+
+namespace stele::internal {
+namespace {
+
+using Use = MemoryBudget::Use;
+
+class BudgetTest : public testing::Test {
+ protected:
+  void Write(const RowShape& shape) {
+    rows_ = RandomRows(3, shape);
+    ASSERT_TRUE(WriteSstable(&file_system_, "table", rows_, OptionsForTest(2)).ok());
+  }
+  std::unique_ptr<CellCursor> NewCursor(const SstableReader& reader) {
+    CursorOptions options;
+    options.families = AllFamilies(2);
+    return reader.NewCursor(options);
+  }
+
+  MemFileSystem file_system_;
+  std::vector<OwnedRow> rows_;
+};
+
+TEST_F(BudgetTest, TheCacheHasWhatTheOthersLeave) {
+  Write({.row_count = 3000, .family_count = 2, .value_bytes = 100});
+  MemoryBudget budget(1 << 20);
+  BlockCache cache(1 << 20, &budget, 64 << 10);
+  {
+    const auto reader = OpenSstableFile(&file_system_, "table", nullptr, &cache);
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ(budget.bytes(Use::kFiles), (*reader)->resident_bytes());
+    ASSERT_EQ(ReadWholeSstable(**reader)->size(), rows_.size());
+    EXPECT_GT(cache.bytes(), 600u << 10);
+    EXPECT_LE(budget.bytes_in_all(), budget.budget_bytes());
+    budget.Charge(Use::kMemtables, 700 << 10);
+    EXPECT_LE(budget.bytes_in_all(), budget.budget_bytes());
+    EXPECT_GT(cache.bytes(), 200u << 10);
+    // However much others take, the cache keeps its least share.
+    budget.Charge(Use::kMemtables, 5 << 20);
+    EXPECT_GT(cache.bytes(), 50u << 10);
+    EXPECT_LE(cache.bytes(), 64u << 10);
+    EXPECT_TRUE(budget.is_over());
+    budget.Discharge(Use::kMemtables, (5 << 20) + (700 << 10));
+    ASSERT_EQ(ReadWholeSstable(**reader)->size(), rows_.size());
+    EXPECT_GT(cache.bytes(), 600u << 10) << "it grows again";
+  }
+  EXPECT_EQ(cache.bytes(), 0u);
+  EXPECT_EQ(budget.bytes_in_all(), 0u);
+}
+
+TEST_F(BudgetTest, WhatACursorPinsIsChargedUntilItGoes) {
+  Write({.row_count = 100, .family_count = 2, .large_value_percent = 30});
+  MemoryBudget budget(1 << 30);
+  BlockCache cache(0, &budget);  // keeps nothing
+  const auto reader = OpenSstableFile(&file_system_, "table", nullptr, &cache);
+  ASSERT_TRUE(reader.ok());
+  const uint64_t before = budget.bytes_in_all();
+  {
+    const auto cursor = NewCursor(**reader);
+    std::vector<Cell> cells;
+    size_t large_bytes = 0;
+    bool more = cursor->SeekToEdge();
+    for (; more && large_bytes == 0; more = cursor->NextRow()) {
+      while (cursor->ReadCells(&cells)) {
+      }
+      for (const Cell& cell : cells) large_bytes += cell.value.size() >= (8 << 10) ? cell.value.size() : 0;
+      if (large_bytes > 0) break;
+      cells.clear();
+    }
+    ASSERT_GT(large_bytes, 0u);
+    EXPECT_GT(budget.bytes(Use::kPages), large_bytes);
+    const uint64_t pinned = budget.bytes(Use::kPages);
+    cursor->Unpin();
+    EXPECT_EQ(budget.bytes(Use::kPages), pinned - large_bytes);
+    EXPECT_GT(budget.bytes(Use::kPages), 0u) << "the group it stands on, and what was read of the file";
+  }
+  EXPECT_EQ(budget.bytes_in_all(), before);
+}
+
+// Pages that others use again stay through a scan that is larger than the cache.
+TEST_F(BudgetTest, AScanLeavesWhatIsUsedAgain) {
+  Write({.row_count = 6000, .family_count = 2, .value_bytes = 200});
+  MemoryBudget budget(2 << 20);
+  BlockCache cache(1792 << 10, &budget, 128 << 10);
+  const auto reader = OpenSstableFile(&file_system_, "table", nullptr, &cache);
+  ASSERT_TRUE(reader.ok());
+  const auto touch_few = [&] {
+    const uint64_t misses = cache.misses();
+    for (size_t i = 0; i < 20; ++i) {
+      const auto cursor = NewCursor(**reader);
+      EXPECT_TRUE(cursor->SeekRow(rows_[i * 300].row_key));
+    }
+    return cache.misses() - misses;
+  };
+  touch_few();
+  EXPECT_EQ(touch_few(), 0u);
+  ASSERT_EQ(ReadWholeSstable(**reader)->size(), rows_.size());
+  EXPECT_LE(touch_few(), 2u) << "the scan drove out what was used twice";
+}
+
+}  // namespace
+}  // namespace stele::internal
