@@ -178,8 +178,10 @@ TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtab
   for (const bool flushed_before : {false, true}) {
     Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
     const int64_t millis = clock_->Now().micros() / 1000;
-    if (flushed_before) ASSERT_EQ(Set(table, "a", millis), absl::OkStatus());
-    if (flushed_before) ASSERT_EQ(table.Flush(), absl::OkStatus());
+    if (flushed_before) {
+      ASSERT_EQ(Set(table, "a", millis), absl::OkStatus());
+      ASSERT_EQ(table.Flush(), absl::OkStatus());
+    }
     ASSERT_EQ(Set(table, "r", millis - 2), absl::OkStatus());
     ASSERT_EQ(Set(table, "r", millis - 1), absl::OkStatus());
     engine().state.Freeze(TableId());
