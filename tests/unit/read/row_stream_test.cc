@@ -279,7 +279,8 @@ TEST(RowStreamTest, ADeadlineThatPassesMeanwhileIsNoticed) {
   EXPECT_LT(rows, 500);
 }
 
-// Whatever read fails: the rows before are right, the error is told, and nothing follows it.
+// Whatever read fails: the rows before are right, the error is told, and nothing follows it. One that was to bring more than is looked at may
+// fail unseen: less is read then.
 TEST(RowStreamTest, AFailureInTheMiddleOfASourceIsTold) {
   HandmadeTable table({"r10"});
   Random random(1);
@@ -305,16 +306,20 @@ TEST(RowStreamTest, AFailureInTheMiddleOfASourceIsTold) {
       const std::string expected = Show(table, options);
       const uint64_t reads = table.files().reads() - reads_before;
       ASSERT_GT(reads, 4u);
+      uint64_t told = 0;
       for (uint64_t at = 1; at <= reads; ++at) {
         table.files().FailKind(CallKind::kRead, at, {.error_number = EIO});
         const std::string seen = Show(table, options);
         table.files().ClearFaults();
+        if (seen == expected) continue;
+        ++told;
         ASSERT_GE(seen.size(), 11u) << at;
         ASSERT_EQ(seen.substr(seen.size() - 11), "UNAVAILABLE") << "read " << at << " failed";
         // Whole pieces, each as it should be: also the last one says whether more follows.
         const std::string before = seen.substr(0, seen.size() - 11);
         ASSERT_EQ((expected + "; ").substr(0, before.size()), before) << "read " << at << " failed";
       }
+      EXPECT_GT(told, 0u);
     }
   }
 }
