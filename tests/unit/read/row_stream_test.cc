@@ -279,8 +279,8 @@ TEST(RowStreamTest, ADeadlineThatPassesMeanwhileIsNoticed) {
   EXPECT_LT(rows, 500);
 }
 
-// Whatever read fails: the rows before are right, the error is told, and nothing follows it. One that was to bring more than is looked at may
-// fail unseen: less is read then.
+// Whatever read fails: the rows before are right, the error is told, and nothing follows it. One that was to bring more than is looked at
+// may fail unseen: less is read then.
 TEST(RowStreamTest, AFailureInTheMiddleOfASourceIsTold) {
   HandmadeTable table({"r10"});
   Random random(1);
