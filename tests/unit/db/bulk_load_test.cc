@@ -16,7 +16,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr WriteOptions kOnDisk{.durability = Durability::kDisk};
+const WriteOptions kOnDisk{.durability = Durability::kDisk};
 constexpr uint64_t kLoadFileBytes = 4 << 10;
 
 Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
