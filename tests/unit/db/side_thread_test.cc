@@ -31,7 +31,13 @@ TEST(SideThreadTest, DoesAllThatItIsGivenInOrder) {
 
 // A process that may have no more memory has no stack for a thread.
 TEST(SideThreadTest, DoesTheWorkItselfWhereNoThreadIsToBeHad) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(STELE_SANITIZED)
+#if defined(__has_feature)  // clang's way to say so
+#define STELE_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define STELE_HAS_FEATURE(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || STELE_HAS_FEATURE(address_sanitizer) || \
+    STELE_HAS_FEATURE(thread_sanitizer)
   GTEST_SKIP() << "a sanitizer needs memory of its own to begin a thread";
 #endif
   const pid_t child = ::fork();

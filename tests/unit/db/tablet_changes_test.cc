@@ -202,7 +202,8 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   const auto counts = [this] {
     std::pair<uint64_t, uint64_t> sum;
-    for (const TabletStats& tablet : table_.Stats()->tablets) {
+    const TableStats stats = *table_.Stats();
+    for (const TabletStats& tablet : stats.tablets) {
       sum.first += tablet.reads;
       sum.second += tablet.writes;
     }
@@ -221,7 +222,8 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   const std::vector<std::string> starts = Starts();
   ASSERT_GE(starts.size(), 3u);
   EXPECT_EQ(counts(), std::pair(uint64_t{45}, uint64_t{40})) << "divided among the parts";
-  for (const TabletStats& tablet : table_.Stats()->tablets) EXPECT_GE(tablet.writes, 40 / 2 / starts.size());
+  const TableStats stats = *table_.Stats();
+  for (const TabletStats& tablet : stats.tablets) EXPECT_GE(tablet.writes, 40 / 2 / starts.size());
   const TabletStats last = table_.Stats()->tablets.back();
   ASSERT_EQ(table_.Apply(Set("row999", "v")), absl::OkStatus());
   ASSERT_TRUE(table_.ReadRow("row999").ok());
@@ -328,7 +330,8 @@ TEST_F(TabletChangesTest, AFlushBetweenChoiceAndSplitIsInBothHalves) {
   ASSERT_EQ(RunChoice(engine(), view, choice, nullptr, engine().background->counters()), absl::OkStatus());
   EXPECT_EQ(Starts(), (std::vector<std::string>{"", "row030"}));
   EXPECT_EQ(Text(), before);
-  for (const TabletStats& tablet : table_.Stats()->tablets) EXPECT_EQ(tablet.files, 2u);
+  const TableStats stats = *table_.Stats();
+  for (const TabletStats& tablet : stats.tablets) EXPECT_EQ(tablet.files, 2u);
   EXPECT_TRUE(absl::IsAborted(RunChoice(engine(), view, choice, nullptr, engine().background->counters()))) << "that tablet is gone";
   ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
   EXPECT_TRUE(absl::IsAborted(RunChoice(engine(), view, choice, nullptr, engine().background->counters())));
