@@ -78,9 +78,10 @@ struct DatabaseStats {
   uint64_t bytes_on_disk = 0;
   uint64_t commits = 0;
   uint64_t flushes = 0;
-  uint64_t compactions = 0;          // that read and wrote: the next three together
+  uint64_t compactions = 0;          // that read and wrote: the next four together
   uint64_t merging_compactions = 0;  // of neighbours in a stack
   uint64_t major_compactions = 0;    // of whole stacks
+  uint64_t gatherings = 0;           // of many small files side by side into one
   uint64_t settlings = 0;            // of files that were only moved before, for the codec of data at rest
   uint64_t moves = 0;                // files without a row in common joined by metadata
   uint64_t files_dropped = 0;        // unread, because all in them was condemned; once for each tablet

@@ -13,6 +13,10 @@ namespace {
 constexpr int64_t kRestMicros = 600'000'000;
 // What is rewritten at rest is at least this share young: a tablet that gets a little now and then is not rewritten for it each time.
 constexpr double kYoungShareMin = 0.25;
+// Files gathered at once, at least, and how much larger than any of them the result is, at least. So a byte is rewritten once for each
+// power of eight between a flush and a file that is large enough: from 4 KiB to 1 MiB less than three times.
+constexpr size_t kGatherCountMin = 16;
+constexpr uint64_t kGatherGrowthMin = 8;
 
 // Row ranges without a row in common.
 class RowSpans {
@@ -73,6 +77,27 @@ bool IsInRowOrder(const Tablet& tablet, const Group& group) {
   return true;
 }
 
+// A run of references [begin, end) of the group, all small. The largest is left out where it would be rewritten for the sake of too little,
+// and each side of it looked at by itself.
+std::optional<Run> FindGatherRunWithin(const Tablet& tablet, const Group& group, const PartsByFile& parts, size_t begin, size_t end) {
+  while (end - begin >= kGatherCountMin) {
+    Run run{.begin = begin, .end = end, .sources = 1, .sequence_first = group.sequence_first, .sequence_last = group.sequence_last};
+    uint64_t largest_bytes = 0;
+    size_t largest = begin;
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t bytes = ShareBytes(tablet.stack[i], parts);
+      run.bytes += bytes;
+      if (bytes <= largest_bytes) continue;
+      largest_bytes = bytes;
+      largest = i;
+    }
+    if (largest_bytes * kGatherGrowthMin <= run.bytes) return run;
+    if (auto before = FindGatherRunWithin(tablet, group, parts, begin, largest)) return before;
+    begin = largest + 1;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Run> FindMoveRun(const Tablet& tablet, const std::vector<Group>& groups) {
@@ -93,6 +118,27 @@ std::vector<Group> JoinMovable(const Tablet& tablet, const std::vector<Group>& g
   }
   joined.insert(joined.end(), groups.begin() + static_cast<std::ptrdiff_t>(next), groups.end());
   return joined;
+}
+
+std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>& groups, const PartsByFile& parts, uint64_t file_bytes,
+                                 uint64_t bytes_max) {
+  for (const Group& group : groups) {
+    if (group.end - group.begin < kGatherCountMin || !HasOneInterval(tablet, group) || !IsInRowOrder(tablet, group)) continue;
+    size_t begin = group.begin;
+    uint64_t bytes = 0;
+    for (size_t i = group.begin; i <= group.end; ++i) {
+      const uint64_t next_bytes = i < group.end ? ShareBytes(tablet.stack[i], parts) : file_bytes;
+      if (next_bytes < file_bytes && bytes + next_bytes <= bytes_max) {
+        bytes += next_bytes;
+        continue;
+      }
+      if (std::optional<Run> run = FindGatherRunWithin(tablet, group, parts, begin, i)) return run;
+      const bool is_small = next_bytes < file_bytes;  // but one too many
+      begin = is_small ? i : i + 1;
+      bytes = is_small ? next_bytes : 0;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,

@@ -4,7 +4,8 @@
 // Policy:    neighbouring groups without a row in common (rows written in order, series by time) are joined: each reference gets the
 //            interval of all. A joined reference of the oldest group is rewritten once more at most, for the codec of data at rest: with
 //            its young neighbours as soon as they are large enough together, or with all of the tablet once nothing was written to it for
-//            long and the young ones are a good part of it.
+//            long and the young ones are a good part of it. Many small ones side by side, in any group, are gathered into one: they are one
+//            source for a read, but each is a file to hold open, and its index and bloom are memory.
 // Threads:   pure functions.
 #pragma once
 
@@ -21,6 +22,10 @@ std::optional<Run> FindMoveRun(const Tablet& tablet, const std::vector<Group>& g
 
 // The groups as they are once everything that may be joined is.
 std::vector<Group> JoinMovable(const Tablet& tablet, const std::vector<Group>& groups);
+
+// At least 16 references side by side in one group, each below `file_bytes` and none a large part of them all, up to `bytes_max` together.
+std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>& groups, const PartsByFile& parts, uint64_t file_bytes,
+                                 uint64_t bytes_max);
 
 // Young references side by side in the oldest group, together at least `bytes_min`. None where young files are written as settled ones are.
 std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,

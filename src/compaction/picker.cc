@@ -17,8 +17,8 @@ namespace {
 
 // The first that has a candidate goes first: what costs nothing, then what writers wait for, then what readers pay for, then space. Merges
 // come before majors, since they often make them needless.
-enum class Urgency : size_t { kDrop, kMove, kTiered, kRead, kDead, kSettle, kRest };
-constexpr size_t kUrgencyCount = 7;
+enum class Urgency : size_t { kDrop, kMove, kTiered, kRead, kDead, kGather, kSettle, kRest };
+constexpr size_t kUrgencyCount = 8;
 
 // Of each urgency the choice of the greatest value.
 class Candidates {
@@ -138,7 +138,17 @@ class TablePicker {
         candidates->Offer(Urgency::kDead, static_cast<double>(dead_bytes), MakeChoice(ChoiceKind::kMerge, slices, std::move(reason)));
       }
     }
+    OfferSettling(index, candidates);
+  }
+
+  void OfferSettling(size_t index, Candidates* candidates) {
+    const TableDefinition& definition = *table_.definition;
     const TabletLook& look = looks_[index];
+    if (const auto run = FindGatherRun(*look.tablet, look.groups, parts_, input_.sizes.gather_bytes, input_.sizes.settle_bytes)) {
+      std::string reason = fmt::format("{} small files side by side, {} bytes", run->end - run->begin, run->bytes);
+      candidates->Offer(Urgency::kGather, static_cast<double>(run->end - run->begin),
+                        MakeChoice(ChoiceKind::kGather, {{index, *run}}, std::move(reason)));
+    }
     if (const auto run = FindSettleRun(*look.tablet, look.groups, definition, parts_, input_.sizes.settle_bytes)) {
       candidates->Offer(Urgency::kSettle, static_cast<double>(run->bytes),
                         MakeChoice(ChoiceKind::kSettle, {{index, *run}}, fmt::format("{} bytes are at the end of the stack", run->bytes)));
@@ -200,11 +210,14 @@ std::optional<Choice> PickCompaction(const PickerInput& input) {
   return candidates.Best();
 }
 
-uint64_t CompactionDebtBytes(const Version& version) {
+uint64_t CompactionDebtBytes(const Version& version, const std::set<TabletName>& left_alone) {
   uint64_t debt_bytes = 0;
   for (const auto& [table_id, table] : version.tables) {
     const PartsByFile parts = CountParts(*table);
-    for (const Tablet& tablet : table->tablets) debt_bytes += TieredDebtBytes(JoinMovable(tablet, GroupsOf(tablet, parts)));
+    for (const Tablet& tablet : table->tablets) {
+      if (left_alone.contains({table_id, tablet.range.start})) continue;
+      debt_bytes += TieredDebtBytes(JoinMovable(tablet, GroupsOf(tablet, parts)));
+    }
   }
   return debt_bytes;
 }

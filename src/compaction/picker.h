@@ -8,7 +8,8 @@
 //            4. enough neighbours of like size become one (merge_policy.h): writes are kept cheap, and back-pressure counts these;
 //            5. what reads have paid for by meeting several sources becomes one (merge_policy.h);
 //            6. a stack is rewritten for its dead bytes (reclaim_policy.h);
-//            7. what was only moved, or rests, is rewritten once for the codec of data at rest (move_policy.h).
+//            7. many small files side by side become one (move_policy.h);
+//            8. what was only moved, or rests, is rewritten once for the codec of data at rest (move_policy.h).
 //            Small slices of 4, 5, 6 and of what rests go over neighbouring tablets (neighbours.h).
 // Threads:   pure.
 #pragma once
@@ -29,6 +30,7 @@ enum class ChoiceKind {
   kMerge,         // merge inputs into one
   kMajor,         // merge the whole stack: tombstones go
   kSettle,        // rewrite a part of the oldest group, whose rows nothing else has, for the codec of data at rest
+  kGather,        // rewrite small files side by side in one group, whose rows nothing else of it has, as one
   kMove,          // give neighbours that have no row in common one interval; nothing is read
   kDropFiles,     // remove references without reading them
   kSplitTablet,   // by metadata alone
@@ -39,6 +41,7 @@ enum class ChoiceKind {
 struct CompactionSizes {
   uint64_t slice_bytes = uint64_t{8} << 20;         // smaller slices are merged over neighbours
   uint64_t neighbours_bytes = uint64_t{256} << 20;  // such a compaction reads no more
+  uint64_t gather_bytes = uint64_t{1} << 20;        // smaller files side by side are gathered
   uint64_t settle_bytes = uint64_t{32} << 20;       // young neighbours that were moved are settled together from here on
   uint64_t rest_bytes = uint64_t{64} << 10;         // less is left young in a tablet at rest
 };
@@ -86,7 +89,8 @@ struct PickerInput {
 std::optional<Choice> PickCompaction(const PickerInput& input);
 
 // Bytes that compaction is behind: what merging by size would still rewrite, once what may be moved is. 0 when PickCompaction would pick
-// nothing. Drives back-pressure; what is merged for reads, for dead bytes or for rest may wait, and slows no writer.
-uint64_t CompactionDebtBytes(const Version& version);
+// nothing. Drives back-pressure; what is merged for reads, for dead bytes or for rest may wait, and slows no writer. Neither does what
+// nobody will merge: `left_alone` are tablets that no compaction gets through.
+uint64_t CompactionDebtBytes(const Version& version, const std::set<TabletName>& left_alone = {});
 
 }  // namespace stele::internal

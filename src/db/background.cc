@@ -252,6 +252,7 @@ void Background::Run(const Work& work) {
     MutexLock lock(state_.mutex);
     is_news = EndLocked(work, status);
   }
+  if (status.code() == absl::StatusCode::kDataLoss) engine_->installer->CountDebt();
   if (is_news) ReportOutcome(work, status);
 }
 

@@ -105,6 +105,10 @@ class EngineState {
   // never flushed, and writers would wait for it for ever. As Freeze: for the commit leader.
   void Relieve(uint64_t active_bytes_max);
   std::shared_ptr<TableCounters> Counters(uint32_t table_id) const;
+  std::set<TabletName> DamagedTablets() const {
+    MutexLock lock(mutex);
+    return damaged_tablets;
+  }
 
   mutable Mutex mutex;
   CondVar changed;  // signalled whenever something a waiter may wait for changed

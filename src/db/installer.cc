@@ -32,11 +32,20 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   // Keeps what the old view alone holds open until it is known to be obsolete: then its end removes it.
   const std::shared_ptr<const ReadView> view_before = parts_.state->view();
   parts_.state->Install(*after, flushed);
-  SetDebt(CompactionDebtBytes(**after));
+  CountDebtOf(**after);
   MarkObsolete(*before, **after);
   // What could not be recycled or removed now is found by a later Release or the next Open.
   parts_.log->Release(flushed_through).IgnoreError();
   return absl::OkStatus();
+}
+
+void Installer::CountDebt() {
+  MutexLock lock(mutex_);
+  CountDebtOf(*parts_.manifest->version());
+}
+
+void Installer::CountDebtOf(const Version& version) {
+  debt_bytes_.store(CompactionDebtBytes(version, parts_.state->DamagedTablets()), std::memory_order_relaxed);
 }
 
 void Installer::MarkObsolete(const Version& before, const Version& after) {

@@ -52,9 +52,11 @@ class Installer {
 
   // Bytes that compaction is behind in the current Version; a moment old.
   uint64_t debt_bytes() const { return debt_bytes_.load(std::memory_order_relaxed); }
-  void SetDebt(uint64_t bytes) { debt_bytes_.store(bytes, std::memory_order_relaxed); }
+  // Counts them again: at open, and when a tablet turned out to be damaged.
+  void CountDebt();
 
  private:
+  void CountDebtOf(const Version& version);
   void MarkObsolete(const Version& before, const Version& after);
 
   const Parts parts_;

@@ -269,6 +269,8 @@ absl::Status RunChoice(Engine& engine, const std::shared_ptr<const ReadView>& vi
       return count(Compact(engine, *view, choice, stop, counters), counters.major_compactions);
     case ChoiceKind::kSettle:
       return count(Compact(engine, *view, choice, stop, counters), counters.settlings);
+    case ChoiceKind::kGather:
+      return count(Compact(engine, *view, choice, stop, counters), counters.gatherings);
     case ChoiceKind::kMove:
       return count(ChangeStack(engine, *view, choice, InstallMove), counters.moves);
     case ChoiceKind::kSplitTablet:

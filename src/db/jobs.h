@@ -22,10 +22,11 @@ class Engine;
 // Since open; relaxed: figures, they order nothing.
 struct JobCounters {
   std::atomic<uint64_t> flushes{0};
-  std::atomic<uint64_t> compactions{0};  // that read and wrote: the next three together
+  std::atomic<uint64_t> compactions{0};  // that read and wrote: the next four together
   std::atomic<uint64_t> merging_compactions{0};
   std::atomic<uint64_t> major_compactions{0};
   std::atomic<uint64_t> settlings{0};
+  std::atomic<uint64_t> gatherings{0};
   std::atomic<uint64_t> moves{0};
   std::atomic<uint64_t> files_dropped{0};  // references that went unread
   std::atomic<uint64_t> bytes_flushed{0};

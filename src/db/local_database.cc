@@ -118,6 +118,7 @@ DatabaseStats LocalDatabase::Stats() {
   stats.merging_compactions = jobs.merging_compactions.load(std::memory_order_relaxed);
   stats.major_compactions = jobs.major_compactions.load(std::memory_order_relaxed);
   stats.settlings = jobs.settlings.load(std::memory_order_relaxed);
+  stats.gatherings = jobs.gatherings.load(std::memory_order_relaxed);
   stats.moves = jobs.moves.load(std::memory_order_relaxed);
   stats.files_dropped = jobs.files_dropped.load(std::memory_order_relaxed);
   stats.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);

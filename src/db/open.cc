@@ -212,7 +212,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
                                                              .files = &e.files,
                                                              .clock = &e.clock,
                                                              .next_file_number = &e.next_file_number});
-  e.installer->SetDebt(CompactionDebtBytes(*e.manifest->version()));
+  e.installer->CountDebt();
   e.background = std::make_unique<Background>(&e, e.options.background_threads);
   if (!replayed.complete) STELE_RETURN_IF_ERROR(ReplayRest(e, ReadOptionsOf(e, 0), replayed));
   ShortenLog(e);

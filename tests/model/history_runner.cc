@@ -129,6 +129,7 @@ void HistoryRunner::CountStats() {
   coverage_["(flushes)"] += stats.flushes;
   coverage_["(merging compactions)"] += stats.merging_compactions;
   coverage_["(major compactions)"] += stats.major_compactions;
+  coverage_["(gatherings)"] += stats.gatherings;
   coverage_["(settlings)"] += stats.settlings;
   coverage_["(moves)"] += stats.moves;
   coverage_["(files dropped)"] += stats.files_dropped;

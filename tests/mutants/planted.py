@@ -103,6 +103,9 @@ plant(
     "picker", ["unit_compaction"], "src/compaction/move_policy.cc",
     ("files with rows in common are moved", "if (after != spans_.begin() && range.Overlaps(*std::prev(after)->second)) return false;", ""),
     ("what was moved is moved again", "if (end - begin > 1 || !HasOneInterval(tablet, groups[begin]))", "if (true)"),
+    ("a large file is rewritten for small ones beside it", "if (largest_bytes * kGatherGrowthMin <= run.bytes) return run;", "return run;"),
+    ("files that are out of row order are gathered", "|| !HasOneInterval(tablet, group) || !IsInRowOrder(tablet, group)) continue;",
+     ") continue;"),
     ("what is settled is settled again", "if (tablet.stack[i].file->settled) {", "if (false) {"),
     ("a tablet is at rest while it is written", "if (reference.file->newest_commit_time > now - kRestMicros) return std::nullopt;", ""),
 )

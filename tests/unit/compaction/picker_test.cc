@@ -85,6 +85,8 @@ std::string_view NameOf(ChoiceKind kind) {
       return "major";
     case ChoiceKind::kSettle:
       return "settle";
+    case ChoiceKind::kGather:
+      return "gather";
     case ChoiceKind::kMove:
       return "move";
     case ChoiceKind::kDropFiles:
@@ -135,6 +137,7 @@ std::string RunCase(const TextCase& text_case) {
   };
   size("slice", &input.sizes.slice_bytes);
   size("together", &input.sizes.neighbours_bytes);
+  size("gather", &input.sizes.gather_bytes);
   size("settle", &input.sizes.settle_bytes);
   size("rest", &input.sizes.rest_bytes);
   return fmt::format("{}debt {}\n", ChoiceText(PickCompaction(input)), CompactionDebtBytes(version));
@@ -319,7 +322,8 @@ TEST(PickerTest, ChoosingComesToAnEnd) {
       version = Apply(*version, edit).value();
     }
     // Small enough for each bound to matter to some files and not to others; and some of it at rest.
-    const CompactionSizes sizes{.slice_bytes = 2000, .neighbours_bytes = 100'000, .settle_bytes = 300, .rest_bytes = 1000};
+    const CompactionSizes sizes{
+        .slice_bytes = 2000, .neighbours_bytes = 100'000, .gather_bytes = 100'000, .settle_bytes = 300, .rest_bytes = 1000};
     const int64_t now = random.OneIn(3) ? 1'000'000'000 : 1'000'000;
     for (const auto& [kind, count] : RunDown(version, now, sizes, fmt::format("seed {}", seed))) totals[kind] += count;
     if (HasFailure()) return;
@@ -465,6 +469,29 @@ TEST(PickerTest, RowsWrittenInOrderAreRewrittenOnce) {
   EXPECT_EQ(table.count(ChoiceKind::kSettle), kFlushCount / 4);  // of 40 MiB each
   EXPECT_LE(table.rewritten_bytes(), kFlushCount * kFlushBytes * 11 / 10);
   for (const SstableReference& reference : table.tablet(0).stack) EXPECT_TRUE(reference.file->settled);
+}
+
+TEST(PickerTest, ManySmallFlushesInRowOrderStayFewFiles) {
+  constexpr int kFlushCount = 3000;
+  constexpr uint64_t kFlushBytes = 4096;  // 12 MiB in all
+  FlushedTable table({});
+  size_t files_max = 0;
+  for (int i = 0; i < kFlushCount; ++i) {
+    table.Flush(fmt::format("row{:04}a", i), fmt::format("row{:04}z", i), kFlushBytes);
+    table.Compact();
+    if (::testing::Test::HasFatalFailure()) return;
+    files_max = std::max(files_max, table.file_count());
+  }
+  EXPECT_LE(files_max, 60u);
+  EXPECT_LE(table.rewritten_bytes(), 4 * kFlushCount * kFlushBytes);
+  EXPECT_EQ(table.count(ChoiceKind::kMerge) + table.count(ChoiceKind::kMajor), 0);
+}
+
+TEST(PickerTest, SmallFilesWrittenInAnyOrderAreGathered) {
+  FlushedTable table({});
+  for (int i = 0; i < 40; ++i) table.Flush(fmt::format("row{:04}", 97 * i % 40), fmt::format("row{:04}z", 97 * i % 40), 4096);
+  table.Compact();
+  EXPECT_LE(table.file_count(), 16u);
 }
 
 }  // namespace

@@ -156,6 +156,8 @@ TEST_F(NeighbourCompactionTest, DamageInOneTabletHoldsUpNoOther) {
   EXPECT_GT(state().tablets[0].stack.size(), 1u);
   EXPECT_EQ(state().tablets[1].stack.size(), 1u);
   EXPECT_EQ(state().tablets[2].stack.size(), 1u);
+  EXPECT_GT(CompactionDebtBytes(*engine().state.view()->version), 0u);
+  EXPECT_EQ(engine().installer->debt_bytes(), 0u);  // no writer waits for what nobody will do
 }
 
 TEST_F(NeighbourCompactionTest, RowsWrittenInOrderAreMovedNotRead) {
@@ -181,6 +183,32 @@ TEST_F(NeighbourCompactionTest, RowsWrittenInOrderAreMovedNotRead) {
   const absl::Status compacted = table_.Compact();
   ASSERT_TRUE(compacted.ok()) << compacted;
   EXPECT_EQ(state().tablets[0].stack.size(), 1u);
+  EXPECT_EQ(DumpDatabase(database_).value(), before);
+}
+
+// An older file has all rows, so that what is gathered above it has to keep its tombstones.
+TEST_F(NeighbourCompactionTest, SmallFilesWrittenInOrderAreGatheredAboveAnOlderOne) {
+  Open();
+  CreateTable();
+  for (int i = 0; i < 40; ++i) {
+    const std::string row_key = fmt::format("a{:02}", i);
+    ASSERT_TRUE(table_.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), std::string(9000, 'o'))).ok());
+  }
+  ASSERT_TRUE(table_.Flush().ok());
+  for (int i = 0; i < 40; ++i) {
+    RowMutation mutation(fmt::format("a{:02}", i));
+    if (i % 3 == 0) mutation.DeleteFromRow();
+    ASSERT_TRUE(table_.Apply(mutation.SetCell("f", "q", Timestamp::FromMillis(2), "v")).ok());
+    ASSERT_TRUE(table_.Flush().ok());
+  }
+  const std::string before = DumpDatabase(database_).value();
+  ASSERT_TRUE(database_.WaitForIdle().ok());
+  EXPECT_EQ(DumpDatabase(database_).value(), before);
+  EXPECT_EQ(database_.Stats().merging_compactions + database_.Stats().major_compactions, 0u);
+  EXPECT_GE(database_.Stats().gatherings, 1u);
+  EXPECT_LE(state().tablets[0].stack.size(), 17u);
+  EXPECT_FALSE(state().tablets[0].stack[0].file->settled);
+  ASSERT_TRUE(table_.Compact().ok());
   EXPECT_EQ(DumpDatabase(database_).value(), before);
 }
 
