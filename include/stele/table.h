@@ -59,13 +59,16 @@ class Table {
   std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations, WriteOptions options = {});
 
   // Applies if_matched if `predicate` gives a cell for the row as it stands, else if_not_matched, with no other write of the row between.
-  // The row key of a branch is empty or `row_key`. A branch may be empty, but not both: InvalidArgument. Not offered yet: Unimplemented.
+  // The row key of a branch is empty or `row_key`. A branch may be empty, but not both: InvalidArgument. The form of both branches is
+  // checked, the families of the one that is applied. The predicate sees what a read with ReadOptions.apply_gc sees.
+  // Source: CheckAndMutateRow.
   absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
                                                    const RowMutation& if_not_matched, WriteOptions options = {});
 
   // Changes the newest cells of some columns, in order, with no other write of the row between, and returns those columns as they are
-  // then, one cell each. The new cell's timestamp is now or that of the cell it replaces, whichever is later. At least one rule.
-  // Not offered yet: Unimplemented.
+  // then, one cell each, in order. The newest cell is that of a read with ReadOptions.apply_gc. The new one's timestamp is now, cut to the
+  // table's granularity, or that of the cell it replaces, whichever is later. At least one rule; all are applied, or none. Errors: as for
+  // Apply, and those of the rules. Source: ReadModifyWriteRow.
   absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules, WriteOptions options = {});
   absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::initializer_list<ReadModifyWriteRule> rules,
                                          WriteOptions options = {}) {

@@ -77,6 +77,11 @@ class TableBackend {
   virtual absl::StatusOr<Schema> schema() = 0;
   virtual absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) = 0;
   virtual std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations, const WriteOptions& options) = 0;
+  // Not both mutations are empty; a row key of their own is `row_key` or empty.
+  virtual absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
+                                                           const RowMutation& if_not_matched, const WriteOptions& options) = 0;
+  virtual absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+                                                 const WriteOptions& options) = 0;
   virtual absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) = 0;
   virtual absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
                                                                    const ReadOptions& options) = 0;

@@ -31,6 +31,12 @@ absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend, c
   return internal::ValidateRowKey(row_key);
 }
 
+absl::Status CheckBranch(std::string_view row_key, const RowMutation& mutation, std::string_view name) {
+  if (mutation.row_key().empty() || mutation.row_key() == row_key) return absl::OkStatus();
+  return internal::InvalidArgument("{} is of row \"{}\", the call of row \"{}\"; leave the mutation's row key empty or the same", name,
+                                   internal::Printable(mutation.row_key()), internal::Printable(row_key));
+}
+
 absl::Status CheckRange(const std::shared_ptr<internal::TableBackend>& backend, const RowRange& range) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
   return internal::ValidateRowRange(range);
@@ -63,19 +69,23 @@ std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutati
   return backend_->BulkApply(mutations, options);
 }
 
-absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key, const Filter& /*predicate*/,
-                                                        const RowMutation& /*if_matched*/, const RowMutation& /*if_not_matched*/,
-                                                        WriteOptions options) {
+absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
+                                                        const RowMutation& if_not_matched, WriteOptions options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  return internal::Unimplemented("CheckAndMutateRow is not offered yet");
+  STELE_RETURN_IF_ERROR(CheckBranch(row_key, if_matched, "if_matched"));
+  STELE_RETURN_IF_ERROR(CheckBranch(row_key, if_not_matched, "if_not_matched"));
+  if (if_matched.count() == 0 && if_not_matched.count() == 0) {
+    return internal::InvalidArgument("row \"{}\": No mutations provided: if_matched and if_not_matched are both empty",
+                                     internal::Printable(row_key));
+  }
+  return backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options);
 }
 
-absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> /*rules*/,
-                                              WriteOptions options) {
+absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules, WriteOptions options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  return internal::Unimplemented("ReadModifyWriteRow is not offered yet");
+  return backend_->ReadModifyWriteRow(row_key, rules, options);
 }
 
 absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) const {

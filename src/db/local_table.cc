@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "db/bulk_load.h"
+#include "db/conditional_writes.h"
 #include "db/engine.h"
 #include "db/read_path.h"
 #include "db/schema_change.h"
@@ -42,6 +43,23 @@ std::vector<FailedMutation> LocalTable::BulkApply(std::span<const RowMutation> m
   return failed;
 }
 
+absl::StatusOr<MutationBranch> LocalTable::CheckAndMutateRow(std::string_view row_key, const Filter& predicate,
+                                                             const RowMutation& if_matched, const RowMutation& if_not_matched,
+                                                             const WriteOptions& options) {
+  const ConditionalMutations mutations{.if_matched = &if_matched, .if_not_matched = &if_not_matched};
+  STELE_ASSIGN_OR_RETURN(const MutationBranch branch, CheckAndMutate(engine_, table_id_, row_key, predicate, mutations, options));
+  const RowMutation& applied = branch == MutationBranch::kPredicateMatched ? if_matched : if_not_matched;
+  if (applied.count() > 0) CountWrites(1);
+  return branch;
+}
+
+absl::StatusOr<Row> LocalTable::ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+                                                   const WriteOptions& options) {
+  absl::StatusOr<Row> row = ReadModifyWrite(*engine_, table_id_, row_key, rules, options);
+  if (row.ok()) CountWrites(1);
+  return row;
+}
+
 absl::StatusOr<std::optional<Row>> LocalTable::ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
   counters_->reads.fetch_add(1, std::memory_order_relaxed);
@@ -69,13 +87,7 @@ absl::StatusOr<std::unique_ptr<RowSource>> LocalTable::ReadRows(const RowSet& ro
 absl::StatusOr<bool> LocalTable::Exists(std::string_view row_key, const Filter& filter, const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
   counters_->reads.fetch_add(1, std::memory_order_relaxed);
-  ReadOptions first_cell = options;
-  first_cell.row_piece_bytes = 1;
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<RowStream> stream,
-                         OpenRowStream(engine_, table_id_, point, {KeyRange::Single(row_key)}, filter, first_cell));
-  const bool found = stream->Next();
-  STELE_RETURN_IF_ERROR(stream->status());
-  return found;
+  return RowPasses(engine_, table_id_, point, row_key, filter, options);
 }
 
 absl::Status LocalTable::ModifyColumnFamilies(std::span<const FamilyChange> changes) {

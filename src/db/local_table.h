@@ -1,6 +1,6 @@
 // db/local_table.h: Table on a local database: each call handed to the part that does it.
 //
-// Path:      stele::Table -> api -> here -> write_path, bulk_load, read_path, schema_change, table_stats.
+// Path:      stele::Table -> api -> here -> write_path, conditional_writes, bulk_load, read_path, schema_change, table_stats.
 // Lifetime:  keeps the engine open; refers to the table by id, so that a table deleted and made anew is another one.
 // Threads:   thread-safe.
 #pragma once
@@ -30,6 +30,10 @@ class LocalTable : public TableBackend {
   absl::StatusOr<Schema> schema() override;
   absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) override;
   std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations, const WriteOptions& options) override;
+  absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
+                                                   const RowMutation& if_not_matched, const WriteOptions& options) override;
+  absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+                                         const WriteOptions& options) override;
   absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) override;
   absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
                                                            const ReadOptions& options) override;

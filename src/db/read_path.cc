@@ -74,6 +74,17 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
                                                       .interruption = {options.stop, options.deadline, engine->closed}});
 }
 
+absl::StatusOr<bool> RowPasses(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point, std::string_view row_key,
+                               const Filter& filter, const ReadOptions& options) {
+  ReadOptions first_cell = options;
+  first_cell.row_piece_bytes = 1;
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<RowStream> stream,
+                         OpenRowStream(engine, table_id, point, {KeyRange::Single(row_key)}, filter, first_cell));
+  const bool passes = stream->Next();
+  STELE_RETURN_IF_ERROR(stream->status());
+  return passes;
+}
+
 absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint32_t table_id, const ReadPoint& point,
                                                            std::span<const std::string_view> row_keys, const Filter& filter,
                                                            const ReadOptions& options) {

@@ -48,6 +48,10 @@ ReadPoint PinTable(Engine& engine, uint32_t table_id, ReadPoint point);
 absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point,
                                                          std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options);
 
+// Whether the row has a cell that passes.
+absl::StatusOr<bool> RowPasses(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point, std::string_view row_key,
+                               const Filter& filter, const ReadOptions& options);
+
 // These rows, whole, in the order asked for. ResourceExhausted when one, or all together, are above what a result may hold.
 absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint32_t table_id, const ReadPoint& point,
                                                            std::span<const std::string_view> row_keys, const Filter& filter,

@@ -57,7 +57,7 @@ absl::StatusOr<int64_t> FloorOf(const TableView& table, const ReadPoint& point, 
 
 std::vector<std::string_view> SealPlan::row_keys() const {
   std::vector<std::string_view> keys;
-  for (const Row& row : rows) keys.push_back(row.mutation->row_key());
+  for (const Row& row : rows) keys.push_back(row.row_key);
   return keys;
 }
 
@@ -76,7 +76,7 @@ absl::StatusOr<SealPlan> PlanSeals(const ReadView& view, std::span<const WriteEn
     const TableView* table = view.Find(entries[i].table_id);
     if (table == nullptr) return NotFound("the table was deleted");
     if (!NeedsSeal(*table, SchemaOf(entries[i].table_id, table->definition()), *entries[i].mutation)) continue;
-    plan.rows.push_back({.entry = i, .table_id = entries[i].table_id, .mutation = entries[i].mutation});
+    plan.rows.push_back({.entry = i, .table_id = entries[i].table_id, .mutation = entries[i].mutation, .row_key = entries[i].row_key()});
   }
   return plan;
 }
@@ -88,9 +88,8 @@ absl::StatusOr<Seals> MakeSeals(Engine& engine, const SealPlan& plan) {
     const TableView* table = point.view->Find(row.table_id);
     if (table == nullptr) return Aborted("the table was deleted meanwhile");
     const TableDefinition& definition = table->definition();
-    const std::string& row_key = row.mutation->row_key();
     for (const ColumnRef& column : SealedColumns(definition, SchemaOf(row.table_id, definition), *row.mutation)) {
-      STELE_ASSIGN_OR_RETURN(const int64_t floor, FloorOf(*table, point, row_key, column));
+      STELE_ASSIGN_OR_RETURN(const int64_t floor, FloorOf(*table, point, row.row_key, column));
       if (floor == 0) continue;
       EventCounts::Add(engine.state.event_counts.sealed_deletes);
       seals.ops[row.entry].push_back({.kind = CellKind::kDeleteRange,
@@ -100,7 +99,7 @@ absl::StatusOr<Seals> MakeSeals(Engine& engine, const SealPlan& plan) {
                                       .qualifier = column.qualifier});
     }
     seals.conditions.push_back(
-        {.table_id = row.table_id, .row_key = row_key, .active = table->memtables.front(), .sequence = point.sequence});
+        {.table_id = row.table_id, .row_key = std::string(row.row_key), .active = table->memtables.front(), .sequence = point.sequence});
   }
   return seals;
 }

@@ -5,7 +5,7 @@
 // deletes what was condemned before it: [0, floor), as the first act of its batch, where floor lies just above the newest version of the
 // column that the rule condemned. Reading the floor makes the write conditional: the row must not be written in between.
 //
-// Path:      db/write_path.cc -> here -> read/source_chain.h; the condition is checked by db/committer.cc.
+// Path:      db/write_attempt.cc -> here -> read/source_chain.h; the condition is checked by db/committer.cc.
 // Threads:   thread-safe; MakeSeals is called with the rows' latches held.
 #pragma once
 
@@ -18,12 +18,14 @@
 
 #include "absl/status/statusor.h"
 #include "db/committer.h"
-#include "db/write_path.h"
+#include "db/write_entry.h"
 #include "mutation/batch.h"
 #include "mutation/check.h"
 #include "read/read_view.h"
 
 namespace stele::internal {
+
+class Engine;
 
 // The rows of a write that need sealing, by entry.
 struct SealPlan {
@@ -31,6 +33,7 @@ struct SealPlan {
     size_t entry = 0;  // the first of the row in the batch: there the seal goes, before all that the batch does to the row
     uint32_t table_id = 0;
     const RowMutation* mutation = nullptr;
+    std::string_view row_key;
   };
   std::vector<Row> rows;
 

@@ -1,6 +1,6 @@
-// db/write_path.h: from mutations to commits: check, seal, encode, commit, and make anew what the commit leader refused.
+// db/write_path.h: from mutations to commits; what depends on how a row stands is in conditional_writes.h.
 //
-// Path:      local_table, local_database -> here -> mutation/check.h, db/seal.h -> db/committer.h.
+// Path:      local_table, local_database -> here -> db/write_attempt.h -> db/committer.h.
 // Errors:    those of Table::Apply. Nothing is written unless the answer is OK (a commit whose sync failed may or may not be found after
 //            reopening, as with every log).
 // Threads:   thread-safe.
@@ -11,17 +11,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "db/write_entry.h"
 #include "stele/mutation.h"
 #include "stele/options.h"
 
 namespace stele::internal {
 
 class Engine;
-
-struct WriteEntry {
-  uint32_t table_id = 0;
-  const RowMutation* mutation = nullptr;
-};
 
 // All entries in one batch: all or nothing.
 absl::Status ApplyTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options);

@@ -117,12 +117,6 @@ BatchOp ToBatchOp(const MutationOp& op, uint32_t family_id, int64_t now) {
   }
 }
 
-// A clock set before 1970 stamps 0: a cell's timestamp is never negative.
-int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity) {
-  const int64_t now = std::max<int64_t>(now_micros, 0);
-  return granularity == TimestampGranularity::kMillis ? now - now % 1'000 : now;
-}
-
 // Of cells that are equal in this order the last one stays.
 void SortLastWins(std::vector<Cell>* cells) {
   std::stable_sort(cells->begin(), cells->end(), [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
@@ -140,6 +134,22 @@ absl::Status CheckMutation(std::string_view row_key, const RowMutation& mutation
   STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, schema.limits), row_key));
   const auto take = [](const MutationOp&, std::optional<uint32_t>) { return absl::OkStatus(); };
   return InRow(CheckChanges(row_key, mutation, schema, take), row_key);
+}
+
+// A clock set before 1970 stamps 0: a cell's timestamp is never negative.
+int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity) {
+  const int64_t now = std::max<int64_t>(now_micros, 0);
+  return granularity == TimestampGranularity::kMillis ? now - now % 1'000 : now;
+}
+
+absl::Status CheckForm(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema) {
+  STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, schema.limits), row_key));
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  for (size_t index = 0; reader.Next(&op); ++index) {
+    if (const absl::Status status = CheckOp(op, schema); !status.ok()) return InRow(InElement(status, index), row_key);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros,

@@ -35,6 +35,12 @@ struct MutationSchema {
 // `row_key` stands for the mutation's own, which a branch of a conditional write may leave empty.
 absl::Status CheckMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema);
 
+// The part of it that needs no families: what is wrong with the mutation whatever the table's are.
+absl::Status CheckForm(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema);
+
+// What a cell without a timestamp gets.
+int64_t CutToGranularity(int64_t now_micros, TimestampGranularity granularity);
+
 // Checks, then adds a row to `batch`: `first` (seals of engine rule 8), then the mutation's changes. Cells without a timestamp get
 // `now_micros`, cut to the granularity.
 absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros,

@@ -230,6 +230,34 @@ void HistoryGenerator::AddLoad() {
   Add("load", std::move(arguments));
 }
 
+Term HistoryGenerator::Branch(const std::string& table, const std::string& row_key) {
+  Term branch("row", {table, row_key});
+  for (uint64_t i = Below(OneIn(4) ? 6 : 3); i > 0; --i) branch.arguments.push_back(Change(table));
+  return branch;
+}
+
+void HistoryGenerator::AddCheckAndMutate() {
+  const std::string table = TableName();
+  const std::string row_key = Key();
+  Add("cam", {Durability(), table, row_key, Filter(table, 0), Branch(table, row_key), Branch(table, row_key)});
+}
+
+// Mostly on columns that hold what fits.
+Term HistoryGenerator::ModifyRule(const std::string& table) {
+  const bool increments = OneIn(2);
+  std::string qualifier = OneIn(3) ? Qualifier() : increments ? "count" : "log";
+  if (!increments) return {"app", {Family(table), std::move(qualifier), std::to_string(Below(20)) + ":" + std::to_string(Below(1000))}};
+  const int64_t amount = OneIn(8) ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(Below(20)) - 10;
+  return {"inc", {Family(table), std::move(qualifier), amount}};
+}
+
+void HistoryGenerator::AddReadModifyWrite() {
+  const std::string table = TableName();
+  std::vector<Term> arguments = {Durability(), table, Key()};
+  for (uint64_t i = OneIn(100) ? 0 : 1 + Below(OneIn(3) ? 4 : 1); i > 0; --i) arguments.push_back(ModifyRule(table));
+  Add("rmw", std::move(arguments));
+}
+
 void HistoryGenerator::AddReadRow() {
   const std::string table = TableName();
   Add(OneIn(3) ? "exists" : "readrow", {table, Key(), Filter(table, 0), GcFlag(), SnapshotName()});
@@ -365,11 +393,12 @@ void HistoryGenerator::AddCheckpoint() {
 
 History HistoryGenerator::Make(size_t operation_count) {
   using G = HistoryGenerator;
-  std::vector<Choice> choices = {{30, &G::AddApply},        {8, &G::AddBulk},         {8, &G::AddBatch},     {10, &G::AddReadRow},
-                                 {4, &G::AddReadMany},      {10, &G::AddScan},        {2, &G::AddSnapshot},  {2, &G::AddRelease},
-                                 {6, &G::AddCare},          {2, &G::AddCompact},      {1, &G::AddDropRange}, {0.5, &G::AddCreate},
-                                 {0.3, &G::AddDeleteTable}, {1.5, &G::AddFamilies},   {4, &G::AddClock},     {1, &G::AddReopen},
-                                 {1.5, &G::AddCrash},       {0.5, &G::AddCheckpoint}, {2, &G::AddLoad}};
+  std::vector<Choice> choices = {{30, &G::AddApply},         {8, &G::AddBulk},         {8, &G::AddBatch},     {10, &G::AddReadRow},
+                                 {4, &G::AddReadMany},       {10, &G::AddScan},        {2, &G::AddSnapshot},  {2, &G::AddRelease},
+                                 {6, &G::AddCare},           {2, &G::AddCompact},      {1, &G::AddDropRange}, {0.5, &G::AddCreate},
+                                 {0.3, &G::AddDeleteTable},  {1.5, &G::AddFamilies},   {4, &G::AddClock},     {1, &G::AddReopen},
+                                 {1.5, &G::AddCrash},        {0.5, &G::AddCheckpoint}, {2, &G::AddLoad},      {5, &G::AddCheckAndMutate},
+                                 {5, &G::AddReadModifyWrite}};
   if (kind_ == HistoryKind::kEventful) choices.push_back({6, &G::AddEvent});
   for (Choice& choice : choices) {
     if (OneIn(4)) choice.weight *= OneIn(2) ? 0.1 : 4;

@@ -52,6 +52,8 @@ class HistoryGenerator {
   Term Set(const std::string& table, const std::string& family);
   Term Change(const std::string& table);
   Term Row(const std::string& table);
+  Term Branch(const std::string& table, const std::string& row_key);
+  Term ModifyRule(const std::string& table);
   Term Range();
   Term QualifierRange();
   Term Filter(const std::string& table, int depth);
@@ -62,6 +64,8 @@ class HistoryGenerator {
   void AddBulk();
   void AddBatch();
   void AddLoad();
+  void AddCheckAndMutate();
+  void AddReadModifyWrite();
   void AddReadRow();
   void AddReadMany();
   void AddScan();

@@ -35,15 +35,22 @@ void HistoryGenerator::AddOwnTable(const std::string& table, const Term& rule) {
   Add("create", {table, "ms", "fast", Term("splits"), Term("fam", {"f", rule})});
 }
 
-// A write between the reading and the commit of a ranged delete, whose family counts versions (engine rules 5 and 8).
+// A write between the reading and the commit of what reads before it writes (engine rule 5): of a ranged delete, whose family counts
+// versions (rule 8), or of a conditional write.
 void HistoryGenerator::AddRetry() {
   AddOwnTable("retried", {"n", {int64_t{2}}});
   const std::string row_key = Key();
   const auto newest = static_cast<int64_t>(3 + Below(5));
   history_.push_back(Apply("retried", row_key, {SetCell("q", 1, 10, 1), SetCell("q", 2, 10, 2), SetCell("q", newest, 10, Below(1000))}));
   Add("flush", {"retried"});
-  Add("between", {"read", Apply("retried", row_key, {SetCell("q", newest + static_cast<int64_t>(Below(2)), 10, Below(1000))}),
-                  Apply("retried", row_key, {DeleteRange("q", newest, newest + 1)})});
+  Term reader = Apply("retried", row_key, {DeleteRange("q", newest, newest + 1)});
+  if (OneIn(3)) reader = {"rmw", {"p", "retried", row_key, Term("app", {"f", "q", "5:7"})}};
+  if (OneIn(3)) {
+    const Term branch("row", {"retried", row_key, Term("delcol", {"f", "q"})});
+    reader = {"cam", {"p", "retried", row_key, Term("ts", {(newest + 1) * 1000, "*"}), branch, Term("row", {"retried", row_key})}};
+  }
+  Add("between",
+      {"read", Apply("retried", row_key, {SetCell("q", newest + static_cast<int64_t>(Below(2)), 10, Below(1000))}), std::move(reader)});
   Add("readrow", {"retried", row_key, "all", "1", "-"});
 }
 

@@ -148,6 +148,7 @@ std::string HistoryRunner::Step(const Term& operation) {
   if (IsWrite(operation)) return RunWrite(operation);
   if (operation.Is("bulk")) return RunBulk(operation);
   if (operation.Is("load")) return RunLoad(operation);
+  if (operation.Is("cam") || operation.Is("rmw")) return RunConditional(operation);
   if (operation.Is("between")) return RunBetween(operation);
   if (operation.Is("readrow") || operation.Is("readmany") || operation.Is("exists") || operation.Is("scan")) return RunRead(operation);
   return RunCare(operation);

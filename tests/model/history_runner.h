@@ -71,6 +71,7 @@ class HistoryRunner {
   std::string RunWrite(const Term& operation);
   std::string RunBulk(const Term& operation);
   std::string RunLoad(const Term& operation);
+  std::string RunConditional(const Term& operation);
   absl::Status WriteToEngine(const Term& operation);
   std::string RunRead(const Term& operation);
   std::string RunRows(const Term& operation, const ReadContext& context);

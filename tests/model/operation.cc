@@ -117,6 +117,7 @@ std::optional<History> ParseHistory(std::string_view text) {
 }
 
 std::string ExpandValue(const Term& value) {
+  if (value.name.starts_with('=')) return value.name.substr(1);
   const size_t colon = value.name.find(':');
   const auto bytes = static_cast<size_t>(value.ToNumber());
   uint64_t state = colon == std::string::npos ? 0 : std::strtoull(value.name.c_str() + colon + 1, nullptr, 10);

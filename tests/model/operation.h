@@ -6,8 +6,9 @@
 //   create(T,ms|us,none|fast|balanced,splits(K..),fam(F,RULE)..)   deletetable(T)   families(T,create(F,RULE)|update(F,RULE)|drop(F)..)
 //   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
 //   load(T,row(T,K,CHANGE..)..)
+//   cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))   rmw(p|d,T,K,inc(F,Q,AMOUNT)|app(F,Q,VALUE)..)
 //     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
-//     VALUE: BYTES:SEED      RULE: none n(COUNT) age(MICROS) any(RULE..) all(RULE..)
+//     VALUE: BYTES:SEED, or = and the bytes themselves      RULE: none n(COUNT) age(MICROS) any(RULE..) all(RULE..)
 //   readrow(T,K,FILTER,GC,SNAPSHOT)  exists(...same)  readmany(T,keys(K..),FILTER,GC,SNAPSHOT)      GC: 1|0   SNAPSHOT: a name or -
 //   scan(T,rows(K-or-range..),FILTER,LIMIT,REVERSE,GC,SNAPSHOT,PIECE_BYTES)
 //     range: all key(K) closed(A,B) open(A,B) ropen(A,B) lopen(A,B) from(A) to(B) prefix(P)

@@ -65,6 +65,9 @@ class ReferenceStore {
   // The codes that are right for a row of a load whose last row taken was `last` (none: nullptr).
   std::vector<absl::StatusCode> JudgeLoaded(const Term& row, const std::string* last) const;
 
+  // The codes that are right for a row of a write.
+  std::vector<absl::StatusCode> Judge(const Term& row) const;
+
   // A row as a read with apply_gc sees it, or everything that is stored; in the order of the answer.
   static ReferenceRow Read(const Table& table, const RowData& row, int64_t now, bool apply_gc);
   // Does a GC rule condemn a version of this rank and timestamp?
@@ -77,7 +80,6 @@ class ReferenceStore {
   std::vector<absl::StatusCode> DropRange(const Term& operation);
   std::vector<absl::StatusCode> Load(const Term& operation);
   std::vector<absl::StatusCode> Write(const Term& operation);
-  std::vector<absl::StatusCode> Judge(const Term& row) const;
   void SealRanges(const Term& row);
   void Change(Table& table, RowData& row, const Term& change);
   void Settle(const Term& rule, Column& column) const;

@@ -45,8 +45,8 @@ class Shrinker {
 
   // How many leading arguments a term needs.
   static size_t ArgumentsNeeded(const Term& term) {
-    constexpr std::array<std::pair<std::string_view, size_t>, 8> kOpenEnded = {
-        {{"row", 2}, {"bulk", 1}, {"load", 1}, {"batch", 1}, {"families", 1}, {"create", 4}, {"splits", 0}, {"rows", 0}}};
+    constexpr std::array<std::pair<std::string_view, size_t>, 9> kOpenEnded = {
+        {{"row", 2}, {"bulk", 1}, {"load", 1}, {"batch", 1}, {"families", 1}, {"create", 4}, {"splits", 0}, {"rows", 0}, {"rmw", 4}}};
     for (const auto& [name, needed] : kOpenEnded) {
       if (term.Is(name)) return needed;
     }

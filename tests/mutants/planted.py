@@ -545,6 +545,18 @@ plant(
      ".newest_commit_time = engine.clock.Now(),"),
 )
 plant(
+    "conditional", ["unit_db", "concurrency_test"], "src/db/conditional_writes.cc",
+    ("the row may change between reading and commit (rule 5)", "  conditions.push_back(row.ConditionOf(entry.table_id, entry.row_key()));\n", ""),
+    ("the other branch is taken", "matched ? mutations.if_matched : mutations.if_not_matched;",
+     "matched ? mutations.if_not_matched : mutations.if_matched;"),
+    ("the form of a branch that is not taken is not looked at",
+     "if (mutation->count() > 0) STELE_RETURN_IF_ERROR(CheckForm(row_key, *mutation, schema));", ""),
+    ("an older cell than the one it replaces", "column->timestamp = std::max(column->timestamp, cell.timestamp().micros());", ""),
+    ("a rule does not see the one before", "if (!is_new) return column;", ""),
+    ("an empty value counts as zero", "if (value.size() != sizeof(int64_t)) {", "if (!value.empty() && value.size() != sizeof(int64_t)) {"),
+    ("a value above the limit", "if (column->value.size() <= value_bytes_max) return absl::OkStatus();", "return absl::OkStatus();"),
+)
+plant(
     "model", MODEL, "src/db/seal.cc",
     ("the seal ends below the newest condemned version (rule 8)", "return cell.timestamp + 1;", "return cell.timestamp;"),
 )
@@ -555,7 +567,7 @@ plant(
      "for (auto it = memory.frozen.begin(); it != memory.frozen.end(); ++it)"),
 )
 plant(
-    "model", MODEL, "src/db/write_path.cc",
+    "model", MODEL, "src/db/write_attempt.cc",
     ("the seal stands behind what its batch writes (rule 8)", "  AppendSeals(plan, seals, &writer);\n", ""),
 )
 plant(

@@ -73,6 +73,16 @@ class FakeTable : public internal::TableBackend {
     Seen().Note("bulk " + std::to_string(mutations.size()));
     return {};
   }
+  absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter&, const RowMutation& if_matched,
+                                                   const RowMutation& if_not_matched, const WriteOptions&) override {
+    Seen().Note("check " + std::string(row_key) + " " + std::to_string(if_matched.count()) + " " + std::to_string(if_not_matched.count()));
+    return MutationBranch::kPredicateMatched;
+  }
+  absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+                                         const WriteOptions&) override {
+    Seen().Note("modify " + std::string(row_key) + " " + std::to_string(rules.size()));
+    return Row();
+  }
   absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter&, const ReadOptions&) override {
     Seen().Note("read " + std::string(row_key));
     return std::optional<Row>();
@@ -303,10 +313,17 @@ TEST_F(HandlesTest, TheTableJudgesFirst) {
   EXPECT_EQ(Seen().Take(), "");
 }
 
-TEST_F(HandlesTest, WhatIsNotOfferedSaysSo) {
-  EXPECT_EQ(table_.CheckAndMutateRow("r", Filter(), RowMutation(), RowMutation()).status().code(), StatusCode::kUnimplemented);
-  EXPECT_EQ(table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::IncrementAmount("f", "q", 1)}).status().code(),
-            StatusCode::kUnimplemented);
+TEST_F(HandlesTest, ConditionalWritesAreJudgedFirst) {
+  const RowMutation set = RowMutation().SetCell("f", "q", "v");
+  EXPECT_EQ(table_.CheckAndMutateRow("", Filter(), set, set).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(table_.CheckAndMutateRow("r", Filter(), RowMutation(), RowMutation("r")).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(table_.CheckAndMutateRow("r", Filter(), set, RowMutation("other")).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(table_.ReadModifyWriteRow("", {ReadModifyWriteRule::IncrementAmount("f", "q", 1)}).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(Seen().Take(), "");
+  EXPECT_EQ(table_.CheckAndMutateRow("r", Filter(), set, RowMutation("r")).value(), MutationBranch::kPredicateMatched);
+  EXPECT_EQ(table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::IncrementAmount("f", "q", 1)})->cells().size(), 0u);
+  EXPECT_EQ(Seen().Take(), "check r 1 0;modify r 1;");
 }
 
 TEST_F(HandlesTest, AReaderGoesThroughItsRowsOnce) {

@@ -248,8 +248,6 @@ TEST(ContractWriteTest, WhatIsNotOfferedAnswersUnimplemented) {
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f"));
   const RowMutation set = RowMutation("r").SetCell("f", "q", Ms(1), "v");
-  EXPECT_EQ(CodeName(table.CheckAndMutateRow("r", {}, set, RowMutation()).status()), "Unimplemented");
-  EXPECT_EQ(CodeName(table.ReadModifyWriteRow("r", {ReadModifyWriteRule::IncrementAmount("f", "q", 1)}).status()), "Unimplemented");
   EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "12345678"})), "Unimplemented");
   EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "1234567"})), "InvalidArgument");
   EXPECT_EQ(CodeName(store.database().CreateTable("sum", Schema().AddFamily({.name = "s", .value_type = ValueType::kInt64Sum})).status()),

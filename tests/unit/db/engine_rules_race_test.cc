@@ -81,6 +81,36 @@ TEST_F(EngineRulesRaceTest, Rule5AWriteBetweenReadingAndCommitIsSeen) {
   }
 }
 
+// Rule 5: conditional writes read the row before they commit; a write in between is not passed over.
+TEST_F(EngineRulesRaceTest, Rule5AnIncrementSeesTheWriteInBetween) {
+  for (const bool frozen : {false, true}) {
+    Table table = Create(GcRule::MaxNumVersions(1));
+    const ReadModifyWriteRule increment = ReadModifyWriteRule::IncrementAmount("f", "n", 1);
+    ASSERT_TRUE(table.ReadModifyWriteRow("r", {increment}).ok());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+    Between(CallKind::kRead, [&] {
+      EXPECT_EQ(table.Apply(RowMutation("r").SetCell("f", "n", EncodeInt64(10))), absl::OkStatus());
+      if (frozen) engine().state.Freeze(TableId());
+    });
+    const absl::StatusOr<Row> row = table.ReadModifyWriteRow("r", {increment});
+    ASSERT_TRUE(row.ok() && happened());
+    EXPECT_EQ(row->cells()[0].AsInt64().value_or(0), 11) << (frozen ? "with a new memtable" : "");
+    ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
+  }
+}
+
+TEST_F(EngineRulesRaceTest, Rule5ACheckSeesTheWriteInBetween) {
+  Table table = Create(GcRule::None());
+  ASSERT_EQ(Set(table, "r", 1), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  Between(CallKind::kRead, [&] { EXPECT_EQ(table.Apply(RowMutation("r").DeleteFromRow()), absl::OkStatus()); });
+  const RowMutation mark = RowMutation().SetCell("g", "found", At(1), "v");
+  const absl::StatusOr<MutationBranch> branch = table.CheckAndMutateRow("r", {}, mark, RowMutation().SetCell("g", "gone", At(1), "v"));
+  ASSERT_TRUE(branch.ok() && happened());
+  EXPECT_EQ(*branch, MutationBranch::kPredicateNotMatched);
+  EXPECT_EQ(Text(table), "r g:gone@1000=v\n");
+}
+
 // Rule 5: a schema change between a writer's look at the schema and its commit is not passed over either.
 TEST_F(EngineRulesRaceTest, Rule5ASchemaChangeBetweenReadingAndCommitIsSeen) {
   Table table = Create(GcRule::MaxNumVersions(2));

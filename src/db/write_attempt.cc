@@ -1,0 +1,83 @@
+#include "db/write_attempt.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "db/engine.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr int kRetriesMax = 1000;                     // refusals by the commit leader; each means that another writer got on
+constexpr size_t kBatchBytesMax = size_t{256} << 20;  // engine rule 21
+
+// Before all else in the batch: what one entry writes must not fall to the seal of another that has the same row.
+void AppendSeals(const SealPlan& plan, const Seals& seals, BatchWriter* writer) {
+  for (const SealPlan::Row& row : plan.rows) {
+    const std::span<const BatchOp> ops = seals.OpsOf(row.entry);
+    if (ops.empty()) continue;
+    writer->StartRow(row.table_id, row.row_key);
+    for (const BatchOp& op : ops) writer->Add(op);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id) {
+  const TableView* table = view.Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  const TableDefinition& definition = table->definition();
+  return MutationSchema{.table_id = table_id,
+                        .families = &definition.families,
+                        .limits = definition.schema.limits(),
+                        .granularity = definition.schema.granularity()};
+}
+
+absl::Status KeptChanging() { return Aborted("the rows or the schema kept changing under the write; try again"); }
+
+bool MayAttemptAgain(int attempts) { return attempts < kRetriesMax; }
+
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const std::function<absl::Status()>& attempt) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  const LargeWrites::Hold hold(&engine.large_writes, bytes);
+  if (hold.is_alone()) STELE_RETURN_IF_ERROR(engine.DrainMemtables());
+  STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes));
+  for (int attempts = 0; MayAttemptAgain(attempts); ++attempts) {
+    const absl::Status status = attempt();
+    if (status.code() != absl::StatusCode::kAborted) return status;
+  }
+  return KeptChanging();
+}
+
+absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,
+                         std::vector<RowCondition> conditions) {
+  if (writer->bytes() > kBatchBytesMax) {
+    return InvalidArgument("a batch of {} bytes is over the limit of {}; divide it", writer->bytes(), kBatchBytesMax);
+  }
+  CommitRequest request{.batch = writer->Finish(),
+                        .sync = options.durability.value_or(engine.options.database.durability) == Durability::kDisk,
+                        .schema_generation = context.schema_generation,
+                        .conditions = std::move(conditions)};
+  return engine.committer->Commit(std::move(request));
+}
+
+absl::Status CommitEntries(Engine& engine, WriteContext context, std::span<const WriteEntry> entries, const SealPlan& plan,
+                           const WriteOptions& options, std::vector<RowCondition> conditions) {
+  Seals seals;
+  if (!plan.rows.empty()) {
+    STELE_ASSIGN_OR_RETURN(seals, MakeSeals(engine, plan));
+  }
+  BatchWriter writer;
+  AppendSeals(plan, seals, &writer);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*context.view, entries[i].table_id));
+    const absl::Status status = AppendMutation(entries[i].row_key(), *entries[i].mutation, schema, context.now, &writer, {});
+    if (!status.ok()) return entries.size() == 1 ? status : WithContext(status, fmt::format("mutation {} of the batch", i));
+  }
+  if (writer.row_count() == 0) return absl::OkStatus();
+  context.view.reset();
+  for (RowCondition& condition : seals.conditions) conditions.push_back(std::move(condition));
+  return CommitBatch(engine, &writer, context, options, std::move(conditions));
+}
+
+}  // namespace stele::internal

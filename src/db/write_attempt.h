@@ -1,0 +1,54 @@
+// db/write_attempt.h: what every write does once it knows its mutations: encode them with their seals, commit, and begin again when the
+// commit leader refused.
+//
+// Path:      write_path.cc, conditional_writes.cc -> here -> mutation/check.h, db/seal.h -> db/committer.h.
+// Errors:    Aborted from an attempt: make it anew. All others are the write's answer.
+// Threads:   thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "db/committer.h"
+#include "db/seal.h"
+#include "db/write_entry.h"
+#include "mutation/batch.h"
+#include "mutation/check.h"
+#include "read/read_view.h"
+#include "stele/options.h"
+
+namespace stele::internal {
+
+class Engine;
+
+// What a writer goes by: the generation is read before the view, so that a schema change after it is noticed by the leader.
+struct WriteContext {
+  uint64_t schema_generation = 0;
+  // Let go before the writer waits for anything: with the last view go the files that only it needs, and whoever lets it go removes them.
+  std::shared_ptr<const ReadView> view;
+  int64_t now = 0;  // stamps cells without a timestamp
+};
+
+absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id);
+
+// Waits for its turn to write `bytes`, and calls `attempt` until it answers anything but Aborted; after many refusals Aborted is the
+// answer.
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const std::function<absl::Status()>& attempt);
+bool MayAttemptAgain(int attempts);
+absl::Status KeptChanging();
+
+absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,
+                         std::vector<RowCondition> conditions);
+
+// All entries in one batch. The latches of the rows in `plan` are held; `conditions` come beside those of the seals.
+absl::Status CommitEntries(Engine& engine, WriteContext context, std::span<const WriteEntry> entries, const SealPlan& plan,
+                           const WriteOptions& options, std::vector<RowCondition> conditions);
+
+// Of a mutation as its user handed it over.
+inline uint64_t BytesOf(const RowMutation& mutation) { return mutation.row_key().size() + mutation.encoded_ops().size(); }
+
+}  // namespace stele::internal

@@ -1,0 +1,185 @@
+// What HistoryRunner does for writes that depend on how a row stands. What they came to is journaled as a plain write: a crash that takes
+// an earlier write must not change what a later one decided.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/history_dump.h"
+#include "model/history_runner.h"
+#include "model/translation.h"
+
+namespace stele::internal {
+namespace {
+
+using Code = absl::StatusCode;
+
+// Of a call: the code that is right, and if that is kOk the write that it comes to (nothing: none).
+struct Outcome {
+  Code code = Code::kOk;
+  std::optional<Term> write = std::nullopt;
+  bool matched = false;       // of a cam
+  ReferenceRow changed = {};  // of a rmw
+};
+
+Term PlainWrite(const Term& durability, const std::string& table, const std::string& row_key, std::vector<Term> changes) {
+  changes.insert(changes.begin(), {table, row_key});
+  return {"apply", {durability, Term("row", std::move(changes))}};
+}
+
+// As it stands; not certain: something in it may be absent.
+ReferenceRow RowOf(const ReferenceStore& reference, const std::string& table, const std::string& row_key) {
+  const ReferenceStore::Table& data = reference.tables.at(table);
+  const auto row = data.rows.find(row_key);
+  return row == data.rows.end() ? ReferenceRow() : ReferenceStore::Read(data, row->second, reference.now, true);
+}
+
+bool HasWrongForm(const ReferenceStore& reference, const Term& row) {
+  if (row.size() == 2) return false;  // an empty branch
+  const std::vector<Code> codes = reference.Judge(row);
+  return std::find(codes.begin(), codes.end(), Code::kInvalidArgument) != codes.end();
+}
+
+Outcome JudgeCheck(const ReferenceStore& reference, const Term& operation) {
+  const std::string& table = operation.Text(1);
+  if (operation.Text(2).empty()) return {Code::kInvalidArgument};
+  const Term& if_matched = operation[4];
+  const Term& if_not_matched = operation[5];
+  if (if_matched.size() == 2 && if_not_matched.size() == 2) return {Code::kInvalidArgument};
+  if (HasWrongForm(reference, if_matched) || HasWrongForm(reference, if_not_matched)) return {Code::kInvalidArgument};
+  if (!FilterIsValid(operation[3], reference.tables.at(table).micros)) return {Code::kInvalidArgument};
+  Outcome outcome{.matched = !Filtered(operation[3], RowOf(reference, table, operation.Text(2))).empty()};
+  const Term& branch = outcome.matched ? if_matched : if_not_matched;
+  if (branch.size() == 2) return outcome;
+  outcome.code = reference.Judge(branch).front();
+  if (outcome.code == Code::kOk) outcome.write = Term("apply", {operation[0], branch});
+  return outcome;
+}
+
+std::string BigEndian(uint64_t number) {
+  std::string bytes(8, '\0');
+  for (size_t i = bytes.size(); i-- > 0; number >>= 8) bytes[i] = static_cast<char>(number & 0xff);
+  return bytes;
+}
+
+uint64_t NumberIn(const std::string& bytes) {
+  uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+
+// Answers false where the rule does not fit the value.
+bool ChangeValue(const Term& rule, bool is_there, std::string* bytes) {
+  if (rule.Is("app")) {
+    *bytes += ExpandValue(rule[2]);
+    return true;
+  }
+  if (is_there && bytes->size() != 8) return false;
+  *bytes = BigEndian(NumberIn(*bytes) + static_cast<uint64_t>(rule.Number(2)));
+  return true;
+}
+
+Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
+  const std::string& name = operation.Text(1);
+  const std::string& row_key = operation.Text(2);
+  if (row_key.empty() || operation.size() == 3) return {Code::kInvalidArgument};
+  const ReferenceStore::Table& table = reference.tables.at(name);
+  const ReferenceRow row = RowOf(reference, name, row_key);
+  std::map<std::pair<std::string, std::string>, ReferenceCell> changed;
+  for (size_t i = 3; i < operation.size(); ++i) {
+    const Term& rule = operation[i];
+    const std::pair<std::string, std::string> place(rule.Text(0), rule.Text(1));
+    if (!table.families.contains(place.first)) return {Code::kNotFound};
+    const auto [it, is_new] = changed.try_emplace(place);
+    ReferenceCell& cell = it->second;
+    std::string bytes = is_new ? "" : cell.value->bytes;
+    bool is_there = !is_new;
+    if (is_new) {
+      cell = {.family = place.first,
+              .qualifier = place.second,
+              .timestamp = table.micros ? reference.now : reference.now - reference.now % 1000};
+      const auto newest = std::find_if(row.begin(), row.end(), [&](const ReferenceCell& stored) {
+        return stored.family == place.first && stored.qualifier == place.second;
+      });
+      is_there = newest != row.end();
+      if (is_there) bytes = newest->value->bytes;
+      if (is_there) cell.timestamp = std::max(cell.timestamp, newest->timestamp);
+    }
+    if (!ChangeValue(rule, is_there, &bytes)) return {Code::kFailedPrecondition};
+    cell.value = std::make_shared<const ReferenceValue>(ReferenceValue{std::move(bytes)});
+  }
+  Outcome outcome;
+  std::vector<Term> changes;
+  for (const auto& [place, cell] : changed) {
+    outcome.changed.push_back(cell);
+    changes.push_back({"set", {cell.family, cell.qualifier, cell.timestamp, "=" + cell.value->bytes}});
+  }
+  outcome.write = PlainWrite(operation[0], name, row_key, std::move(changes));
+  return outcome;
+}
+
+std::vector<ReadModifyWriteRule> ToRules(const Term& operation) {
+  std::vector<ReadModifyWriteRule> rules;
+  for (size_t i = 3; i < operation.size(); ++i) {
+    const Term& rule = operation[i];
+    rules.push_back(rule.Is("inc") ? ReadModifyWriteRule::IncrementAmount(rule.Text(0), rule.Text(1), rule.Number(2))
+                                   : ReadModifyWriteRule::AppendValue(rule.Text(0), rule.Text(1), ExpandValue(rule[2])));
+  }
+  return rules;
+}
+
+}  // namespace
+
+std::string HistoryRunner::RunConditional(const Term& operation) {
+  const std::string& name = operation.Text(1);
+  const absl::StatusOr<Table> found = Handle(name);
+  if (!found.ok()) return reference_.tables.contains(name) ? found.status().ToString() : "";
+  // What may be there or not decides nothing that could be foretold.
+  if (!IsCertain(RowOf(reference_, name, operation.Text(2)))) {
+    ++coverage_["conditional writes left out"];
+    return "";
+  }
+  Table table = *found;
+  const auto judge = [&] { return operation.Is("cam") ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation); };
+  const Outcome before = judge();
+  const WriteOptions options = ToWriteOptions(operation[0]);
+  const bool checks = operation.Is("cam");
+  absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateMatched;
+  absl::StatusOr<Row> row = Row();
+  if (checks) {
+    branch =
+        table.CheckAndMutateRow(operation.Text(2), ToFilter(operation[3]), ToMutation(operation[4]), ToMutation(operation[5]), options);
+  } else {
+    row = table.ReadModifyWriteRow(operation.Text(2), ToRules(operation), options);
+  }
+  const absl::Status status = checks ? branch.status() : row.status();
+  // Judged afterwards: another write may have come between. What writes nothing may have been decided before it.
+  Outcome outcome = judge();
+  const bool may_be_before = !before.write.has_value() && before.code == status.code();
+  if (may_be_before && (!status.ok() || (*branch == MutationBranch::kPredicateMatched) == before.matched)) outcome = before;
+  if (!status.ok() && Crashed()) {
+    if (outcome.write.has_value()) unsure_.push_back(*outcome.write);
+    return "";
+  }
+  if (status.code() != outcome.code) {
+    return fmt::format("should answer {}, answered {}", absl::StatusCodeToString(outcome.code), status.ToString());
+  }
+  if (!status.ok()) {
+    ++coverage_["refused conditional writes"];
+    return "";
+  }
+  if (checks && (*branch == MutationBranch::kPredicateMatched) != outcome.matched) return "took the other branch";
+  if (!checks && row->row_key() != operation.Text(2)) return "answered another row";
+  if (!checks) {
+    if (std::string wrong = RowDiffers(operation.Text(2), outcome.changed, ToReferenceRow(row->cells())); !wrong.empty()) return wrong;
+  }
+  if (!outcome.write.has_value()) return "";
+  ++coverage_[checks ? "(rows checked and changed)" : "(rows read and modified)"];
+  reference_.Apply(*outcome.write);
+  journal_.push_back(*outcome.write);
+  if (operation.Text(0) == "d") MarkDurable();
+  return "";
+}
+
+}  // namespace stele::internal
