@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 
 namespace stele::internal {
 namespace {
@@ -48,20 +49,27 @@ class BlockCache::Shard {
   }
 
   void Insert(uint64_t cache_id, uint64_t offset, Block block) {
-    const size_t bytes = block->memory_bytes() + kEntryBytes;
-    std::vector<Block> evicted;  // freed after the lock
+    absl::InlinedVector<Block, 2> evicted;  // freed after the lock
     MutexLock lock(mutex_);
+    const size_t bytes = block->memory_bytes() + kEntryBytes;
     std::unique_ptr<Entry>& place = entries_[{cache_id, offset}];
-    const bool was_protected = place != nullptr && place->is_protected;
-    if (place != nullptr) evicted.push_back(Remove(place.get()));
+    if (place == nullptr) {
+      place = std::make_unique<Entry>(Entry{{cache_id, offset}, nullptr, bytes});
+    } else {
+      Unlink(place.get());
+    }
+    if (place->block != block) {
+      evicted.push_back(std::move(place->block));
+      place->block = std::move(block);
+    }
     if (bytes > capacity_bytes_) {
+      evicted.push_back(std::move(place->block));
       entries_.erase({cache_id, offset});
       CountBytes();
       return;
     }
-    place = std::make_unique<Entry>(Entry{{cache_id, offset}, std::move(block), bytes});
-    place->is_protected = was_protected;
-    LinkFirst(was_protected ? &protected_ : &probation_, place.get());
+    place->bytes = bytes;  // a block that was here already may have grown
+    LinkFirst(place->is_protected ? &protected_ : &probation_, place.get());
     DemoteProtected();
     Entry* const newest = place.get();  // may itself be the one to go only when nothing else is left
     while (protected_.bytes + probation_.bytes > capacity_bytes_) {

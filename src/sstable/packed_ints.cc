@@ -66,7 +66,7 @@ bool PackedInts::ReadFrom(ByteReader* in, uint64_t count) {
   rests_ = rests.data();
   mask_ = MaskOf(width);
   base_ = static_cast<uint64_t>(base);
-  stride_ = stride;
+  stride_ = static_cast<uint32_t>(stride);
   width_ = width;
   return true;
 }
@@ -83,7 +83,7 @@ bool PackedInts::AllWithin(uint64_t count, uint64_t least, uint64_t greatest) co
   return WithWidth(rests_, width_, [&](const auto& rest) {
     bool good = true;
     for (uint64_t i = 0; i < count; ++i) {
-      const uint64_t value = base_ + stride_ * i + rest(i);
+      const uint64_t value = base_ + uint64_t{stride_} * i + rest(i);
       good &= (value >= least) & (value <= greatest);
     }
     return good;
@@ -92,12 +92,12 @@ bool PackedInts::AllWithin(uint64_t count, uint64_t least, uint64_t greatest) co
 
 bool PackedInts::AreOffsets(uint64_t count, uint64_t end) const {
   // No wrap below: stride and count are at most 32 bits wide each.
-  if (width_ == 0) return base_ == 0 && stride_ * count == end;
+  if (width_ == 0) return base_ == 0 && uint64_t{stride_} * count == end;
   return WithWidth(rests_, width_, [&](const auto& rest) {
     uint64_t before = base_ + rest(0);
     bool good = before == 0;
     for (uint64_t i = 1; i <= count; ++i) {
-      const uint64_t offset = base_ + stride_ * i + rest(i);
+      const uint64_t offset = base_ + uint64_t{stride_} * i + rest(i);
       good &= offset >= before;
       before = offset;
     }

@@ -21,8 +21,12 @@ inline constexpr size_t kPackedSlackBytes = 8;
 
 class PackedInts {
  public:
-  uint64_t operator[](size_t index) const { return base_ + stride_ * index + (LoadFixed64(rests_ + index * width_) & mask_); }
+  uint64_t operator[](size_t index) const { return base_ + uint64_t{stride_} * index + (LoadFixed64(rests_ + index * width_) & mask_); }
   uint32_t width() const { return width_; }
+  // The element without its rest: no memory is looked at.
+  uint64_t trend(size_t index) const { return base_ + uint64_t{stride_} * index; }
+  // The element's place in memory, if it takes any.
+  const char* address(size_t index) const { return rests_ + index * width_; }
 
   // Takes the head and `count` rests from `in`, whose bytes stay alive. Elements of [0, count) may then be loaded.
   bool ReadFrom(ByteReader* in, uint64_t count);
@@ -35,7 +39,7 @@ class PackedInts {
   const char* rests_ = nullptr;
   uint64_t mask_ = 0;
   uint64_t base_ = 0;
-  uint64_t stride_ = 0;
+  uint32_t stride_ = 0;
   uint32_t width_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "sstable/page.h"
 
+#include <algorithm>
+
 namespace stele::internal {
 
 bool KeysPage::ReadFrom(std::string_view page) {
@@ -30,6 +32,24 @@ uint32_t KeysPage::LowerBound(std::string_view bound) const {
     }
   }
   return low;
+}
+
+void KeysPage::Prefetch() const {
+  constexpr uint64_t kBytesMax = 2048;  // more lines than these would wait for each other, too
+  const uint64_t end = key_offsets_[row_count_];
+  for (uint64_t line = 0; line < std::min(end, kBytesMax); line += 64) __builtin_prefetch(keys_ + line);
+}
+
+void FamilyPage::PrefetchRow(uint32_t row) const {
+  const uint32_t begin = row_begin(row);
+  __builtin_prefetch(qualifier_ids_.address(begin));
+  __builtin_prefetch(timestamps_.address(begin));
+  __builtin_prefetch(slot_offsets_.address(begin));
+  __builtin_prefetch(qualifiers_);
+  // Where values are of one length their offsets take no memory, and this is the row's first byte; else it is near.
+  constexpr uint64_t kBytes = 256;
+  const auto slot = reinterpret_cast<uintptr_t>(slots_) + slot_offsets_.trend(begin);  // may be anywhere: it is not looked at
+  for (uint64_t byte = 0; byte < kBytes; byte += 64) __builtin_prefetch(reinterpret_cast<const char*>(slot + byte));
 }
 
 bool FamilyPage::ReadFrom(uint32_t rank, uint32_t row_first, uint32_t row_end, std::string_view page) {

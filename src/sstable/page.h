@@ -28,6 +28,8 @@ class KeysPage {
   bool is_row_deleted(uint32_t row) const { return row_flags_[row] != 0; }
   // The first row >= bound, or row_count().
   uint32_t LowerBound(std::string_view bound) const;
+  // All that a search looks at.
+  void Prefetch() const;
 
  private:
   PackedInts key_offsets_;  // row_count_ + 1
@@ -51,6 +53,15 @@ class FamilyPage {
   uint32_t row_begin(uint32_t row) const { return static_cast<uint32_t>(row_starts_[row - row_first_]); }
   // Every cell is kSet with its value in the page.
   bool is_plain() const { return is_plain_; }
+  // Otherwise another page of its unit follows it in memory.
+  bool is_last_of_unit() const { return is_last_of_unit_; }
+  void MarkLastOfUnit() { is_last_of_unit_ = true; }
+  // This object, which says where a row's cells are.
+  void Prefetch() const {
+    for (size_t line = 0; line < sizeof(FamilyPage); line += 64) __builtin_prefetch(reinterpret_cast<const char*>(this) + line);
+  }
+  // What is read first of a row's cells.
+  void PrefetchRow(uint32_t row) const;
 
   StoredKind kind(uint32_t cell) const { return static_cast<StoredKind>(kinds_[cell]); }
   int64_t timestamp(uint32_t cell) const { return static_cast<int64_t>(timestamps_[cell]); }
@@ -85,6 +96,7 @@ class FamilyPage {
   uint32_t cell_count_ = 0;
   uint32_t qualifier_count_ = 0;
   bool is_plain_ = false;
+  bool is_last_of_unit_ = false;
 };
 
 }  // namespace stele::internal

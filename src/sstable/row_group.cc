@@ -1,44 +1,26 @@
 #include "sstable/row_group.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "absl/container/inlined_vector.h"
+#include "base/status.h"
 
 namespace stele::internal {
+namespace {
 
-RowGroup::RowGroup(const GroupReference& reference) {
-  units_.reserve(reference.units.size());
-  for (const UnitReference& unit : reference.units)
-    units_.push_back({unit.rank_first, unit.rank_last, unit.row_first, unit.row_end, false});
+constexpr size_t kPartOverheadBytes = 512;  // what decoded units take beside their bytes, about
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DecodedUnits>> DecodedUnits::Allocate(MemoryBudget* budget, size_t raw_bytes) {
+  auto units = std::make_unique<DecodedUnits>();
+  units->charge_ = MemoryCharge(budget, MemoryBudget::Use::kPages, raw_bytes + kPackedSlackBytes + kPartOverheadBytes);
+  STELE_ASSIGN_OR_RETURN(units->memory_, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
+  std::memset(units->memory_.data() + raw_bytes, 0, kPackedSlackBytes);
+  return units;
 }
 
-bool RowGroup::HasRow(uint32_t row, const FamilyMap& families) const {
-  return std::all_of(units_.begin(), units_.end(), [&](const Unit& unit) {
-    return unit.is_loaded || row < unit.row_first || row >= unit.row_end || !IsAnyWanted(families, unit.rank_first, unit.rank_last);
-  });
-}
-
-size_t RowGroup::CountUnits(const FamilyMap& families) const {
-  return static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [&](const Unit& unit) {
-    return unit.rank_first == kRowRank || IsAnyWanted(families, unit.rank_first, unit.rank_last);
-  }));
-}
-
-void RowGroup::NarrowToUnits(uint32_t row, const FamilyMap& families, uint32_t* begin, uint32_t* end) const {
-  for (const Unit& unit : units_) {
-    if (row < unit.row_first || row >= unit.row_end || !IsAnyWanted(families, unit.rank_first, unit.rank_last)) continue;
-    *begin = std::max(*begin, unit.row_first);
-    *end = std::min(*end, unit.row_end);
-  }
-}
-
-bool RowGroup::AddUnit(size_t unit, const UnitReference& reference, uint32_t row_count, std::string_view raw) {
-  if (unit == 0 ? !keys_.ReadFrom(raw) || keys_.row_count() != row_count : !AddFamilyPages(reference, raw)) return false;
-  units_[unit].is_loaded = true;
-  return true;
-}
-
-bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view raw) {
+bool DecodedUnits::AddUnit(size_t unit, const UnitReference& reference, std::string_view raw) {
   ByteReader in(raw);
   uint32_t page_count;
   if (!in.ReadVarint32(&page_count) || page_count == 0) return false;
@@ -52,27 +34,91 @@ bool RowGroup::AddFamilyPages(const UnitReference& reference, std::string_view r
     rank_before = rank;
     heads.emplace_back(rank, page_bytes);
   }
-  std::vector<FamilyPage> pages;  // all of the unit's or none: a refused unit's bytes are let go
-  for (const auto& [rank, page_bytes] : heads) {
+  const size_t page_first = pages_.size();
+  pages_.resize(page_first + heads.size());
+  for (size_t i = 0; i < heads.size(); ++i) {
+    const auto& [rank, page_bytes] = heads[i];
+    FamilyPage& page = pages_[page_first + i];
     std::string_view bytes;
-    FamilyPage page;
     if (!in.ReadRaw(page_bytes, &bytes) || !page.ReadFrom(rank, reference.row_first, reference.row_end, bytes)) return false;
-    pages.push_back(page);
   }
-  if (!in.AtEnd()) return false;
-  pages_.insert(pages_.end(), pages.begin(), pages.end());
+  pages_.back().MarkLastOfUnit();
+  units_.push_back({unit, page_first});
+  return in.AtEnd();
+}
+
+RowGroup::RowGroup(const GroupReference& reference)
+    : units_(reference.units.size()),
+      missing_unit_count_(reference.units.size()),
+      memory_bytes_(sizeof(RowGroup) + units_.capacity() * sizeof(Unit)) {
+  for (size_t i = 0; i < units_.size(); ++i) {
+    const UnitReference& unit = reference.units[i];
+    units_[i].rank_first = unit.rank_first;
+    units_[i].rank_last = unit.rank_last;
+    units_[i].row_first = unit.row_first;
+    units_[i].row_end = unit.row_end;
+  }
+}
+
+RowGroup::RowGroup(std::shared_ptr<const RowGroup> base)
+    : keys_(base->keys_),
+      base_(std::move(base)),
+      units_(base_->units_.size()),
+      missing_unit_count_(units_.size() - 1),
+      memory_bytes_(sizeof(RowGroup) + units_.capacity() * sizeof(Unit)) {
+  for (size_t i = 0; i < units_.size(); ++i) {
+    const Unit& unit = base_->units_[i];
+    const FamilyPage* const pages = PagesOf(unit);
+    units_[i].rank_first = unit.rank_first;
+    units_[i].rank_last = unit.rank_last;
+    units_[i].row_first = unit.row_first;
+    units_[i].row_end = unit.row_end;
+    units_[i].pages.store(pages, std::memory_order_relaxed);
+    if (pages != nullptr) missing_unit_count_.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+bool RowGroup::HasRow(uint32_t row, const FamilyMap& families) const {
+  for (const Unit& unit : units_) {
+    if (!Concerns(unit, row, families)) continue;
+    const FamilyPage* const pages = PagesOf(unit);
+    if (pages == nullptr) return false;
+    pages->Prefetch();
+  }
   return true;
 }
 
-void RowGroup::KeepMemory(std::shared_ptr<const Buffer> memory) { memory_.push_back(std::move(memory)); }
+size_t RowGroup::CountUnits(const FamilyMap& families) const {
+  return static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [&](const Unit& unit) {
+    return unit.rank_first == kRowRank || IsAnyWanted(families, unit.rank_first, unit.rank_last);
+  }));
+}
 
-void RowGroup::Settle() {
-  std::sort(pages_.begin(), pages_.end(), [](const FamilyPage& a, const FamilyPage& b) {
-    return a.rank() != b.rank() ? a.rank() < b.rank() : a.row_first() < b.row_first();
+bool RowGroup::SetKeys(std::string_view raw, uint32_t row_count) {
+  if (!keys_.ReadFrom(raw) || keys_.row_count() != row_count) return false;
+  missing_unit_count_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+void RowGroup::Add(std::unique_ptr<const DecodedUnits> units) const {
+  MutexLock lock(mutex_);
+  bool is_needed = parts_.empty();  // the keys are in the first, if they are not another's
+  units->ForEachUnit([&](size_t number, const FamilyPage* pages) {
+    const Unit& unit = units_[number];
+    if (PagesOf(unit) != nullptr) return;  // somebody was faster
+    unit.pages.store(pages, std::memory_order_release);
+    missing_unit_count_.fetch_sub(1, std::memory_order_release);
+    is_needed = true;
   });
-  missing_unit_count_ = static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [](const Unit& unit) { return !unit.is_loaded; }));
-  memory_bytes_ = sizeof(RowGroup) + pages_.capacity() * sizeof(FamilyPage) + units_.capacity() * sizeof(Unit);
-  for (const auto& memory : memory_) memory_bytes_ += memory->size();
+  if (!is_needed) return;
+  memory_bytes_.fetch_add(units->memory_bytes(), std::memory_order_relaxed);
+  parts_.push_back(std::move(units));
+}
+
+void RowGroup::Prefetch() const {
+  keys_.Prefetch();
+  constexpr size_t kUnitsInLine = 64 / sizeof(Unit);
+  for (size_t i = 0; i < units_.size(); i += kUnitsInLine) __builtin_prefetch(&units_[i]);
 }
 
 void AppendUnitHead(std::string* out, const std::vector<std::pair<uint32_t, size_t>>& ranks_and_lengths) {

@@ -10,13 +10,6 @@ constexpr uint64_t kReadAheadMax = 256 << 10;
 constexpr uint64_t kReadGapBytes = 8 << 10;   // reading so much for nothing costs less than another read
 constexpr uint64_t kReadWholeShare = 4;       // who wants families with 1/4 of a group's bytes gets all of it with one read
 constexpr uint64_t kReadWholeMax = 64 << 10;  // if it is no larger than this
-constexpr size_t kGroupOverheadBytes = 512;   // what a group takes beside its bytes, about
-
-// Charged as long as a group keeps it, in the cache or pinned.
-struct ChargedMemory {
-  MemoryCharge charge;
-  Buffer buffer;
-};
 
 }  // namespace
 
@@ -84,28 +77,30 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t grou
     CountPages(1);
     if (group == nullptr || !group->has_unit(unit)) missing.push_back(unit);
   }
-  STELE_ASSIGN_OR_RETURN(GroupPointer grown, Grow(group_index, reference, missing, group));
-  if (grown != group && table_.cache != nullptr && options_.fill_cache) table_.cache->Insert(table_.cache_id, CacheKey(group_index), grown);
-  return grown;
+  if (missing.empty()) return group;
+  STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, missing, std::move(group)));
+  Cache(group_index, group);
+  return group;
 }
 
 absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t group_index, std::string_view bound, Direction direction,
                                                                      uint32_t* row) {
   step_count_ = 0;
   group_index_before_ = group_index;
-  const GroupPointer cached = FindCached(group_index);
+  GroupPointer group = FindCached(group_index);
   CountPages(1);
-  if (cached != nullptr) {
-    *row = cached->keys().LowerBound(bound);
-    if (direction == Direction::kReverse && *row == 0) return cached;  // it is in the group before
-    if (cached->HasRow(direction == Direction::kReverse ? *row - 1 : *row, options_.families)) {
+  if (group != nullptr) {
+    group->Prefetch();
+    *row = group->keys().LowerBound(bound);
+    if (direction == Direction::kReverse && *row == 0) return group;  // it is in the group before
+    if (group->HasRow(direction == Direction::kReverse ? *row - 1 : *row, options_.families)) {
       CountPages(1);
-      return cached;
+      return group;
     }
   }
   const GroupReference reference = section_.index.group(group_index);
-  GroupPointer group = cached;
-  if (group == nullptr) {
+  const bool is_new = group == nullptr;
+  if (is_new) {
     STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, MissingUnits{0}, nullptr));
   }
   *row = group->keys().LowerBound(bound);
@@ -118,31 +113,40 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
     CountPages(1);
     if (!group->has_unit(unit)) missing.push_back(unit);
   }
-  STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, missing, group));
-  if (group != cached && table_.cache != nullptr && options_.fill_cache)
-    table_.cache->Insert(table_.cache_id, CacheKey(group_index), group);
+  if (!missing.empty()) {
+    STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, missing, std::move(group)));
+  }
+  if (is_new || !missing.empty()) Cache(group_index, group);
   return group;
+}
+
+void RowGroupLoader::Cache(size_t group_index, const GroupPointer& group) const {
+  if (table_.cache != nullptr && options_.fill_cache) table_.cache->Insert(table_.cache_id, CacheKey(group_index), group);
 }
 
 absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(size_t group_index, const GroupReference& reference,
                                                                   const MissingUnits& missing, GroupPointer group) {
-  if (missing.empty()) return group;
   ++decoded_count_;
-  // What the group has is not read again: the larger group shares its memory, and takes its place.
-  auto grown = group == nullptr ? std::make_shared<RowGroup>(reference) : std::make_shared<RowGroup>(*group);
-  STELE_RETURN_IF_ERROR(Decode(group_index, reference, missing, grown.get()));
-  return grown;
+  std::shared_ptr<RowGroup> new_group;
+  if (group == nullptr) {
+    new_group = std::make_shared<RowGroup>(reference);
+  } else if (!options_.fill_cache) {
+    new_group = std::make_shared<RowGroup>(std::move(group));  // the cache may have that one, and is to stay as it is
+  }
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, Decode(group_index, reference, missing, new_group.get()));
+  if (new_group != nullptr) group = std::move(new_group);
+  group->Add(std::move(units));
+  return group;
 }
 
-absl::Status RowGroupLoader::Decode(size_t group_index, const GroupReference& reference, const MissingUnits& missing, RowGroup* group) {
+absl::StatusOr<std::unique_ptr<DecodedUnits>> RowGroupLoader::Decode(size_t group_index, const GroupReference& reference,
+                                                                     const MissingUnits& missing, RowGroup* new_group) {
   size_t raw_bytes = 0;
   for (const size_t unit : missing) raw_bytes += reference.units[unit].block.raw_bytes;
-  auto charged = std::make_shared<ChargedMemory>();
-  charged->charge = MemoryCharge(table_.budget(), MemoryBudget::Use::kPages, raw_bytes + kPackedSlackBytes + kGroupOverheadBytes);
-  STELE_ASSIGN_OR_RETURN(charged->buffer, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
-  const std::shared_ptr<Buffer> memory(charged, &charged->buffer);
-  std::memset(memory->data() + raw_bytes, 0, kPackedSlackBytes);
-  char* raw = memory->data();
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, DecodedUnits::Allocate(table_.budget(), raw_bytes));
+  // Whoever wants the keys alone looks for a row, whose units come next.
+  const BlockReference& last_block = reference.units[missing.back() == 0 ? reference.units.size() - 1 : missing.back()].block;
+  const uint64_t last_end = last_block.offset + last_block.stored_bytes;
   for (size_t first = 0; first < missing.size();) {
     const uint64_t begin = reference.units[missing[first]].block.offset;
     uint64_t end = begin;
@@ -151,31 +155,32 @@ absl::Status RowGroupLoader::Decode(size_t group_index, const GroupReference& re
       const BlockReference& block = reference.units[missing[last]].block;
       end = block.offset + block.stored_bytes;
     }
-    STELE_ASSIGN_OR_RETURN(const std::string_view stored, Read(group_index, reference, {begin, end}));
+    STELE_ASSIGN_OR_RETURN(const std::string_view stored, Read(group_index, reference, {begin, end}, last_end));
     for (; first < last; ++first) {
-      const UnitReference& unit = reference.units[missing[first]];
-      const DecodingDictionary* dictionary = unit.is_keys() ? nullptr : section_.dictionary.get();
-      STELE_RETURN_IF_ERROR(
-          table_.DecodeBlock(stored.substr(unit.block.offset - begin, unit.block.stored_bytes), unit.block, dictionary, raw));
-      STELE_RETURN_IF_ERROR(AddUnit(reference, missing[first], raw, group));
-      raw += unit.block.raw_bytes;
+      const BlockReference& block = reference.units[missing[first]].block;
+      STELE_RETURN_IF_ERROR(DecodeUnit(table_, section_, reference, missing[first], stored.substr(block.offset - begin, block.stored_bytes),
+                                       units.get(), new_group));
     }
   }
   if (stats_ != nullptr) stats_->bytes_decoded += raw_bytes;
-  group->KeepMemory(memory);
-  group->Settle();
-  return absl::OkStatus();
+  return units;
 }
 
-absl::Status RowGroupLoader::AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const {
+absl::Status DecodeUnit(const OpenSstable& table, const OpenSection& section, const GroupReference& reference, size_t unit,
+                        std::string_view stored, DecodedUnits* units, RowGroup* group) {
   const BlockReference& block = reference.units[unit].block;
-  if (!group->AddUnit(unit, reference.units[unit], reference.row_count, {raw, block.raw_bytes})) {
-    return DataLoss(table_.name, block.offset, "malformed page");
+  char* const raw = units->NextRaw(block.raw_bytes);
+  const bool is_keys = reference.units[unit].is_keys();
+  STELE_RETURN_IF_ERROR(table.DecodeBlock(stored, block, is_keys ? nullptr : section.dictionary.get(), raw));
+  if (!is_keys) {
+    if (units->AddUnit(unit, reference.units[unit], {raw, block.raw_bytes})) return absl::OkStatus();
+    return DataLoss(table.name, block.offset, "malformed page");
   }
+  if (!group->SetKeys({raw, block.raw_bytes}, reference.row_count)) return DataLoss(table.name, block.offset, "malformed page");
   // The index is what cursors find their way by; keys that contradict it would lead them round in circles.
   const KeysPage& keys = group->keys();
-  if (unit == 0 && (keys.key(0) != reference.first_row || keys.key(reference.row_count - 1) != reference.last_row)) {
-    return DataLoss(table_.name, block.offset, "keys differ from the index");
+  if (keys.key(0) != reference.first_row || keys.key(reference.row_count - 1) != reference.last_row) {
+    return DataLoss(table.name, block.offset, "keys differ from the index");
   }
   return absl::OkStatus();
 }
@@ -197,10 +202,11 @@ RowGroupLoader::Stretch RowGroupLoader::StretchAhead(size_t group_index, Stretch
 }
 
 // More than asked for only where most of it will be wanted.
-RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted) const {
+RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted,
+                                                      uint64_t last_end) const {
   if (read_up_to_ != 0) return WantsMuchOf(reference) ? Stretch{wanted.begin, std::max(wanted.end, read_up_to_)} : wanted;
   const bool goes_on = step_count_ > 0;
-  const Stretch whole{goes_on && is_reverse_ ? reference.offset() : wanted.begin, reference.end_offset()};
+  const Stretch whole{goes_on && is_reverse_ ? reference.offset() : wanted.begin, goes_on ? reference.end_offset() : last_end};
   if (whole.bytes() > (goes_on ? kReadAheadMax : kReadWholeMax) || !WantsMuchOf(reference)) return wanted;
   if (table_.budget() != nullptr && table_.budget()->is_over()) return whole;
   return StretchAhead(group_index, whole);
@@ -219,11 +225,12 @@ absl::Status RowGroupLoader::FillWindow(Stretch stretch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string_view> RowGroupLoader::Read(size_t group_index, const GroupReference& reference, Stretch wanted) {
+absl::StatusOr<std::string_view> RowGroupLoader::Read(size_t group_index, const GroupReference& reference, Stretch wanted,
+                                                      uint64_t last_end) {
   if (wanted.begin >= window_.begin && wanted.end <= window_.end) {
     return window_memory_.view().substr(wanted.begin - window_.begin, wanted.bytes());
   }
-  Stretch stretch = StretchToRead(group_index, reference, wanted);
+  Stretch stretch = StretchToRead(group_index, reference, wanted, last_end);
   absl::Status status = FillWindow(stretch);
   if (!status.ok() && stretch.bytes() > wanted.bytes()) {
     // What lies around may be damaged, or too much for the memory there is: nobody has asked for it yet.

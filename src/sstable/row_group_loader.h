@@ -30,7 +30,7 @@ class RowGroupLoader {
   RowGroupLoader(const OpenSstable& table, const OpenSection& section, const CursorOptions& options);
 
   using GroupPointer = std::shared_ptr<const RowGroup>;
-  // With every unit of a wanted family. `part`, if any, is what the caller has of the group; the answer shares its memory.
+  // With every unit of a wanted family. `part`, if any, is what the caller has of the group; the answer keeps its memory.
   absl::StatusOr<GroupPointer> LoadAll(size_t group_index, GroupPointer part = nullptr);
   // With the units of wanted families that cover one row: forward the first >= bound (the group has one), in reverse the last below it;
   // with none, when there is no such row, or when it goes on in the next group and may be entered there. `*row` is that row; in reverse the
@@ -56,14 +56,18 @@ class RowGroupLoader {
     uint64_t bytes() const { return end - begin; }
   };
   void NoteStep(size_t group_index);
-  // `group` with the units that are missing; itself when none are. `group` may be null.
+  // `group` with the units that are missing, or another that shows its units too. `group` may be null; then the keys are missing.
   absl::StatusOr<GroupPointer> Grow(size_t group_index, const GroupReference& reference, const MissingUnits& missing, GroupPointer group);
-  absl::Status Decode(size_t group_index, const GroupReference& reference, const MissingUnits& missing, RowGroup* group);
-  absl::Status AddUnit(const GroupReference& reference, size_t unit, char* raw, RowGroup* group) const;
-  // The stored bytes of a stretch of the group, read with more around them where that will be wanted next.
-  absl::StatusOr<std::string_view> Read(size_t group_index, const GroupReference& reference, Stretch wanted);
+  // Keys go to `new_group`, which else may be null.
+  absl::StatusOr<std::unique_ptr<DecodedUnits>> Decode(size_t group_index, const GroupReference& reference, const MissingUnits& missing,
+                                                       RowGroup* new_group);
+  // The cache learns of the group, or that it grew.
+  void Cache(size_t group_index, const GroupPointer& group) const;
+  // The stored bytes of a stretch of the group, read with more around them where that will be wanted next; of the group what comes before
+  // `last_end` will be.
+  absl::StatusOr<std::string_view> Read(size_t group_index, const GroupReference& reference, Stretch wanted, uint64_t last_end);
   absl::Status FillWindow(Stretch stretch);
-  Stretch StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted) const;
+  Stretch StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted, uint64_t last_end) const;
   Stretch StretchAhead(size_t group_index, Stretch stretch) const;
   uint64_t CacheKey(size_t group_index) const { return group_index * kSectionsMax + section_.number; }
   void CountPages(size_t count) {
@@ -83,5 +87,9 @@ class RowGroupLoader {
   uint64_t read_up_to_ = 0;                   // 0: not known
   size_t decoded_count_ = 0;
 };
+
+// One unit of a group from its stored bytes: to `units`, or, if it is the keys, to `group`, whose memory is in `units`.
+absl::Status DecodeUnit(const OpenSstable& table, const OpenSection& section, const GroupReference& reference, size_t unit,
+                        std::string_view stored, DecodedUnits* units, RowGroup* group);
 
 }  // namespace stele::internal

@@ -77,15 +77,10 @@ void SectionCursor::SetStripe(uint32_t row) {
   wanted_.clear();
   stripe_begin_ = 0;
   stripe_end_ = group_->row_count();
-  for (const FamilyPage& page : group_->pages()) {
-    if (row < page.row_first() || row >= page.row_end()) continue;
-    if (page.rank() >= options_.families.size() || options_.families[page.rank()] == kSkippedFamily) continue;
-    wanted_.push_back({&page, options_.families[page.rank()]});
-    stripe_begin_ = std::max(stripe_begin_, page.row_first());
-    stripe_end_ = std::min(stripe_end_, page.row_end());
-  }
   // A unit that the statistics rule out has no pages here, and the next one of its families may.
-  if (!options_.spans.empty()) group_->NarrowToUnits(row, options_.families, &stripe_begin_, &stripe_end_);
+  group_->ForEachPageOfRow(row, options_.families, &stripe_begin_, &stripe_end_, [this](const FamilyPage& page) {
+    wanted_.push_back({&page, options_.families[page.rank()]});
+  });
 }
 
 // The row's pages are not looked for before its cells are: who only wants to know where the next row is pays nothing.
@@ -144,7 +139,10 @@ bool SectionCursor::SeekRow(std::string_view bound) {
   }
   if (!is_forward() && row == 0) return group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
   const uint32_t found = is_forward() ? row : row - 1;  // there is one: the group's last row is not below the bound
-  if (!is_group_whole_ && !RowGoesOn(found)) SetStripe(found);
+  if (!is_group_whole_ && !RowGoesOn(found)) {
+    SetStripe(found);
+    for (const WantedPage& wanted : wanted_) wanted.page->PrefetchRow(found);
+  }
   return EnterRow(found);
 }
 

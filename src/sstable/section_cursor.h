@@ -90,8 +90,8 @@ class SectionCursor final : public CellCursor {
   uint32_t row_ = 0;
   uint32_t stripe_begin_ = 0;  // for the rows [stripe_begin_, stripe_end_) ...
   uint32_t stripe_end_ = 0;
-  std::vector<WantedPage> wanted_;  // ... these pages of group_ hold the cells wanted
-  size_t page_next_ = 0;            // in wanted_: where the row goes on once [cell_, cell_end_) of the page before is used up
+  absl::InlinedVector<WantedPage, 4> wanted_;  // ... these pages of group_ hold the cells wanted
+  size_t page_next_ = 0;                       // in wanted_: where the row goes on once [cell_, cell_end_) of the page before is used up
   uint32_t cell_ = 0;
   uint32_t cell_end_ = 0;
 

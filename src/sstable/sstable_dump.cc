@@ -65,12 +65,14 @@ absl::Status AppendCell(const OpenSstable& table, uint64_t group_offset, const F
 absl::Status AppendRows(const OpenSstable& table, uint64_t group_offset, const RowGroup& group, std::string* out) {
   for (uint32_t row = 0; row < group.row_count(); ++row) {
     *out += fmt::format("  row \"{}\"{}\n", Printable(group.keys().key(row)), group.keys().is_row_deleted(row) ? " deleted" : "");
-    for (const FamilyPage& page : group.pages()) {
-      if (row < page.row_first() || row >= page.row_end()) continue;
-      for (uint32_t cell = page.row_begin(row); cell < page.row_begin(row + 1); ++cell) {
-        STELE_RETURN_IF_ERROR(AppendCell(table, group_offset, page, cell, out));
+    absl::Status status;
+    group.ForEachPage([&](const FamilyPage& page) {
+      if (row < page.row_first() || row >= page.row_end()) return;
+      for (uint32_t cell = page.row_begin(row); status.ok() && cell < page.row_begin(row + 1); ++cell) {
+        status = AppendCell(table, group_offset, page, cell, out);
       }
-    }
+    });
+    STELE_RETURN_IF_ERROR(status);
   }
   return absl::OkStatus();
 }
@@ -102,10 +104,10 @@ absl::Status AppendGroups(const OpenSstable& table, const OpenSection& section, 
     const GroupReference reference = section.index.group(i);
     AppendGroupText(reference, i, out);
     STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const RowGroup> group, loader.LoadAll(i));
-    for (const FamilyPage& page : group->pages()) {
+    group->ForEachPage([out](const FamilyPage& page) {
       *out += fmt::format("  page of family {} rows {}..{}: cells {} qualifiers {}\n", page.rank(), page.row_first(), page.row_end(),
                           page.cell_count(), page.qualifier_count());
-    }
+    });
     if (cells) STELE_RETURN_IF_ERROR(AppendRows(table, reference.offset(), *group, out));
   }
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "sstable/large_value.h"
 #include "sstable/page_builder.h"
 #include "sstable/row_group.h"
+#include "sstable/row_group_loader.h"
 
 namespace stele::internal {
 namespace {
@@ -123,14 +124,13 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
     STELE_RETURN_IF_ERROR(Judge(status, reference, hit.block.offset, &hit));
     if (unit == 0) return absl::OkStatus();  // without keys the rest cannot be told apart
   }
-  group.Settle();
   Cover(reference.offset(), reference.end_offset());
   const std::vector<uint32_t>& ranks = section.reference->ranks;
-  for (const FamilyPage& page : group.pages()) {
+  group.ForEachPage([&](const FamilyPage& page) {
     if (!std::binary_search(ranks.begin(), ranks.end(), page.rank())) {
       Report(DamageOf(reference, reference.offset(), "cells of a family that is not in the section"));
     }
-  }
+  });
   for (size_t unit = 1; unit < reference.units.size(); ++unit) {
     if (group.has_unit(unit)) CheckUnitStatistics(reference, reference.units[unit], group);
   }
@@ -140,47 +140,37 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
 // What the index says of a unit's cells, for those who pass it over unread.
 void Verification::CheckUnitStatistics(const GroupReference& reference, const UnitReference& unit, const RowGroup& group) {
   PageStatistics counted;
-  for (const FamilyPage& page : group.pages()) {
+  group.ForEachPage([&](const FamilyPage& page) {
     const bool is_in_unit = page.rank() >= unit.rank_first && page.rank() <= unit.rank_last && page.row_first() == unit.row_first;
     for (uint32_t cell = 0; is_in_unit && cell < page.cell_count(); ++cell) {
       const bool is_value = page.kind(cell) == StoredKind::kSet || page.kind(cell) == StoredKind::kSetLarge;
       counted.Add({!is_value, is_value, page.timestamp(cell), page.timestamp(cell)});
     }
-  }
+  });
   const bool is_same = counted.has_tombstones == unit.has_tombstones && counted.has_cells == unit.has_cells &&
                        (!counted.has_cells || (counted.timestamp_min == unit.timestamp_min && counted.timestamp_max == unit.timestamp_max));
   if (!is_same) Report(DamageOf(reference, unit.block.offset, "the index says other things of a unit than its cells"));
 }
 
 absl::Status Verification::LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group) {
-  const UnitReference& unit_reference = reference.units[unit];
-  const BlockReference& block = unit_reference.block;
+  const BlockReference& block = reference.units[unit].block;
   STELE_ASSIGN_OR_RETURN(Buffer stored, Buffer::Allocate(block.stored_bytes));
-  STELE_ASSIGN_OR_RETURN(Buffer allocated, Buffer::Allocate(block.raw_bytes + kPackedSlackBytes));
-  auto memory = std::make_shared<Buffer>(std::move(allocated));
-  std::memset(memory->data() + block.raw_bytes, 0, kPackedSlackBytes);
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, DecodedUnits::Allocate(table_.budget(), block.raw_bytes));
   STELE_RETURN_IF_ERROR(table_.ReadExactly(block.offset, block.stored_bytes, stored.data()));
-  const DecodingDictionary* dictionary = unit_reference.is_keys() ? nullptr : section.dictionary.get();
-  STELE_RETURN_IF_ERROR(table_.DecodeBlock(stored.view(), block, dictionary, memory->data()));
-  group->KeepMemory(memory);
-  if (!group->AddUnit(unit, unit_reference, reference.row_count, {memory->data(), block.raw_bytes})) {
-    return DataLoss(table_.name, block.offset, "malformed page");
-  }
-  const KeysPage& keys = group->keys();
-  if (unit == 0 && (keys.key(0) != reference.first_row || keys.key(reference.row_count - 1) != reference.last_row)) {
-    return DataLoss(table_.name, block.offset, "keys differ from the index");
-  }
+  STELE_RETURN_IF_ERROR(DecodeUnit(table_, section, reference, unit, stored.view(), units.get(), group));
+  group->Add(std::move(units));
   return absl::OkStatus();
 }
 
 absl::Status Verification::CheckLargeValues(const GroupReference& reference, const RowGroup& group) {
-  for (const FamilyPage& page : group.pages()) {
-    if (page.is_plain()) continue;
-    for (uint32_t cell = 0; cell < page.cell_count(); ++cell) {
-      if (page.kind(cell) == StoredKind::kSetLarge) STELE_RETURN_IF_ERROR(CheckLargeValue(reference, page, cell));
+  absl::Status status;
+  group.ForEachPage([&](const FamilyPage& page) {
+    if (page.is_plain()) return;
+    for (uint32_t cell = 0; status.ok() && cell < page.cell_count(); ++cell) {
+      if (page.kind(cell) == StoredKind::kSetLarge) status = CheckLargeValue(reference, page, cell);
     }
-  }
-  return absl::OkStatus();
+  });
+  return status;
 }
 
 absl::Status Verification::CheckLargeValue(const GroupReference& reference, const FamilyPage& page, uint32_t cell) {

@@ -271,6 +271,19 @@ plant(
     ("no read-ahead backwards", "} else if (is_back == is_reverse_) {", "} else if (!is_back && !is_reverse_) {"),
 )
 plant(
+    "sstable", ["unit_sstable"], "src/sstable/row_group_loader.cc",
+    ("who may not fill the cache grows what is in it", "} else if (!options_.fill_cache) {", "} else if (false) {"),
+    ("the cache is not told that a group grew", "if (is_new || !missing.empty()) Cache", "if (is_new) Cache"),
+)
+plant(
+    "sstable", ["unit_sstable"], "src/sstable/row_group.cc",
+    ("units that two decoded at once are kept twice", "if (PagesOf(unit) != nullptr) return;  // somebody was faster", ""),
+)
+plant(
+    "sstable", ["unit_sstable"], "src/sstable/block_cache.cc",
+    ("a block that grew counts as it was", "place->bytes = bytes;  // a block that was here already may have grown", ""),
+)
+plant(
     "sstable", ["unit_sstable"], "src/sstable/section_join.cc",
     ("cells read ahead are let go", "part.is_unpin_due = part.has_cell();", "part.is_unpin_due = false;"),
     ("a skip drops tombstones of families", "if (cell.kind < CellKind::kDeleteRange) return false;", ""),
@@ -512,8 +525,11 @@ plant(
      "if (options_.spans.empty()) return"),
 )
 plant(
+    "skipping", SKIPPING, "src/sstable/row_group.h",
+    ("a unit that was skipped hides the next of its family", "*end = std::min(*end, unit.row_end);", "if (PagesOf(unit) != nullptr) *end = std::min(*end, unit.row_end);"),
+)
+plant(
     "skipping", SKIPPING, "src/sstable/section_cursor.cc",
-    ("a unit that was skipped hides the next of its family", "if (!options_.spans.empty()) group_->NarrowToUnits", "if (false) group_->NarrowToUnits"),
     ("tombstones of rows are passed over", "if (section.number == 0 && table.footer.summary.row_tombstones != 0) return false;", ""),
     ("the beginning of a row that goes on is passed over", "|| section_.index.is_continued(group_index)) return false;", ") return false;"),
 )
