@@ -66,10 +66,12 @@ class ByteRange {
 // Regexes are RE2's, on bytes (Latin-1), and must match the whole of what they are held against: "a" does not match "ab".
 // "." does not match a newline; "\C" matches any byte.
 // Limits at use: chains, interleaves and conditions nested at most 20 deep; 20,480 bytes, measured as the equal
-// google.bigtable.v2.RowFilter message would measure; regexes that RE2 cannot hold in 4 MiB are refused.
+// google.bigtable.v2.RowFilter message would measure; regexes that RE2 cannot hold in 4 MiB (less, where there are more than 16) are
+// refused, and so are interleaves that could take one cell through more than 65,536 filters, and more than 64 conditions of which each has
+// to wait for the one before (as in a chain, or inside a predicate).
 //
-// Offered now: PassAll, Latest, Family, Column, ColumnRange, TimestampRange, CellsRowLimit and Chain of these. The others are checked
-// and then answered with Unimplemented.
+// Cost: a filter that can pass only some families, columns, versions or rows reads little else. Conditions and interleaves cost time for
+// each cell. A row above 1 MiB is read again for each condition that has to be decided before another can be, and for the answer.
 class Filter {
  public:
   Filter() = default;

@@ -6,7 +6,7 @@
 //
 // What api has checked before it calls: the handle is not empty; row keys to read are not empty; ReadOptions, WriteOptions, row ranges
 // (not inverted), table names and schemas of CreateTable, family changes and properties are valid and offered. What is left to the
-// backend, because it needs the schema or costs a pass: row sets (Normalize), filters (ValidateFilter, CheckOffered), mutations. A backend
+// backend, because it needs the schema or costs a pass: row sets (Normalize), filters (ValidateFilter), mutations. A backend
 // keeps what it needs of its arguments; none outlives the call.
 #pragma once
 

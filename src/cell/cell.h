@@ -29,6 +29,7 @@ inline constexpr uint32_t kRowRank = 0;
 struct Cell {
   uint32_t family = kRowRank;
   CellKind kind = CellKind::kSet;
+  uint16_t label = 0;       // given by the filter of a read, which knows its text; 0: none. Sources leave it alone
   int64_t timestamp = 0;    // kSet: the version; kDeleteRange: the newest timestamp covered (inclusive); else 0
   int64_t range_start = 0;  // kDeleteRange: the oldest timestamp covered (inclusive); else 0
   std::string_view qualifier;

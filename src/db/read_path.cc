@@ -4,7 +4,6 @@
 
 #include "base/status.h"
 #include "db/engine.h"
-#include "model/offered.h"
 #include "model/validate.h"
 
 namespace stele::internal {
@@ -12,7 +11,6 @@ namespace {
 
 absl::StatusOr<FilterProgram> CompileFilter(const Filter& filter, const TableDefinition& definition) {
   STELE_RETURN_IF_ERROR(ValidateFilter(filter, definition.schema.granularity()));
-  STELE_RETURN_IF_ERROR(CheckOffered(filter));
   return FilterProgram::Compile(filter, definition.families);
 }
 

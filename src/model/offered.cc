@@ -1,29 +1,9 @@
 #include "model/offered.h"
 
 #include "base/status.h"
-#include "model/filter_node.h"
 #include "model/mutation_ops.h"
 
 namespace stele::internal {
-
-absl::Status CheckOffered(const Filter& filter) {
-  const FilterNode& node = filter.node();
-  switch (node.kind) {
-    case FilterKind::kPassAll:
-    case FilterKind::kLatest:
-    case FilterKind::kFamily:
-    case FilterKind::kColumn:
-    case FilterKind::kColumnRange:
-    case FilterKind::kTimestampRange:
-    case FilterKind::kCellsRowLimit:
-      return absl::OkStatus();
-    case FilterKind::kChain:
-      for (const Filter& child : node.children) STELE_RETURN_IF_ERROR(CheckOffered(child));
-      return absl::OkStatus();
-    default:
-      return Unimplemented("filter {} is not offered yet", filter.ToString());
-  }
-}
 
 absl::Status CheckOffered(const FamilySchema& family) {
   if (family.value_type == ValueType::kBytes) return absl::OkStatus();

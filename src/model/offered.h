@@ -6,15 +6,12 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "stele/filter.h"
 #include "stele/mutation.h"
 #include "stele/options.h"
 #include "stele/schema.h"
 
 namespace stele::internal {
 
-// Filters other than PassAll, Latest, Family, Column, ColumnRange, TimestampRange, CellsRowLimit and Chain.
-absl::Status CheckOffered(const Filter& filter);
 // Aggregate families.
 absl::Status CheckOffered(const FamilySchema& family);
 absl::Status CheckOffered(const Schema& schema);

@@ -179,7 +179,7 @@ absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& sch
   const auto take = [&](const MutationOp& op, std::optional<uint32_t> rank) {
     if (op.kind != Kind::kSetCell) return InvalidArgument("a bulk load takes SetCell alone; use Apply for other changes");
     const int64_t timestamp = op.server_time ? now : op.timestamp;
-    cells->push_back({rank.value_or(kRowRank), CellKind::kSet, timestamp, 0, op.qualifier, op.value});
+    cells->push_back({.family = rank.value_or(kRowRank), .timestamp = timestamp, .qualifier = op.qualifier, .value = op.value});
     in_order = in_order && (cells->size() == 1 || CompareCells((*cells)[cells->size() - 2], cells->back()) < 0);
     return absl::OkStatus();
   };

@@ -7,10 +7,21 @@
 #include "base/status.h"
 
 namespace stele::internal {
+namespace {
+
+// The very same bytes, as in the copies that an interleave makes of a cell.
+bool IsSame(std::string_view a, std::string_view b) { return a.data() == b.data() && a.size() == b.size(); }
+
+}  // namespace
 
 absl::StatusOr<Buffer> HoldCells(std::vector<Cell>* cells) {
   size_t bytes = 0;
-  for (const Cell& cell : *cells) bytes += CellBytes(cell);
+  std::string_view before;
+  for (const Cell& cell : *cells) {
+    bytes += cell.qualifier.size();
+    if (!IsSame(cell.value, before)) bytes += cell.value.size();
+    before = cell.value;
+  }
   STELE_ASSIGN_OR_RETURN(Buffer held, Buffer::Allocate(bytes));
   char* out = held.data();
   const auto copy = [&out](std::string_view* part) {
@@ -19,9 +30,18 @@ absl::StatusOr<Buffer> HoldCells(std::vector<Cell>* cells) {
     *part = std::string_view(out, part->size());
     out += part->size();
   };
+  before = {};
+  std::string_view before_copied;
   for (Cell& cell : *cells) {
     copy(&cell.qualifier);
-    copy(&cell.value);
+    const std::string_view value = cell.value;
+    if (IsSame(value, before)) {
+      cell.value = before_copied;
+    } else {
+      copy(&cell.value);
+    }
+    before = value;
+    before_copied = cell.value;
   }
   return held;
 }

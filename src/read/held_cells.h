@@ -19,7 +19,7 @@ inline size_t CellBytes(const Cell& cell) { return cell.qualifier.size() + cell.
 // What a cell costs its reader beside its bytes, while it is assembled and shown.
 inline constexpr size_t kShownCellBytes = sizeof(Cell) + sizeof(CellView);
 
-// Moves what `cells` view to the buffer in the answer.
+// Moves what `cells` view to the buffer in the answer; neighbours that share a value go on sharing it.
 absl::StatusOr<Buffer> HoldCells(std::vector<Cell>* cells);
 
 // When to: after so many batches of which nothing passed, and then after twice as many, since each copy costs all the cells held.

@@ -34,6 +34,9 @@ RowStream::~RowStream() {
 }
 
 void RowStream::PlanStretches() {
+  if (options_.program.rows() != KeyRange::All()) {
+    for (KeyRange& range : options_.ranges) range = Intersect(range, options_.program.rows());
+  }
   for (const KeyRange& range : options_.ranges) {
     if (range.IsEmpty()) continue;
     for (size_t i = TabletIndexOf(*options_.table, range.start); i < options_.table->tablets.size(); ++i) {
@@ -154,7 +157,11 @@ bool RowStream::ReadRow() {
   row_done_ = false;
   barren_batches_ = {};
   const uint64_t cells_seen_before = stats_.cells_seen;
-  if (options_.program.StartRow(chain_->row_key()) == FilterProgram::Next::kSkipTo) {
+  const FilterProgram::Next start = options_.program.StartRow(chain_->row_key());
+  if (start == FilterProgram::Next::kRowDone) return false;
+  if (!options_.program.in_place()) {
+    passes_.StartRow(chain_.get(), options_.reverse ? Direction::kReverse : Direction::kForward, &options_.program, &options_.interruption);
+  } else if (start == FilterProgram::Next::kSkipTo) {
     chain_->SkipTo(options_.program.skip_family(), options_.program.skip_qualifier());
   }
   const bool found = ReadPiece();
@@ -191,6 +198,7 @@ bool RowStream::ReadPiece() {
 
 // One batch of the row through the filter, appended to cells_. False at the row's end.
 bool RowStream::ReadBatch() {
+  if (!options_.program.in_place()) return ReadInPasses();
   const size_t begin = cells_.size();
   if (!chain_->ReadCells(&cells_)) {
     row_done_ = true;
@@ -208,11 +216,22 @@ bool RowStream::ReadBatch() {
   return true;
 }
 
+bool RowStream::ReadInPasses() {
+  const size_t begin = cells_.size();
+  const uint64_t seen_before = passes_.cells_seen();
+  const bool found = passes_.Read(&cells_);
+  stats_.cells_seen += passes_.cells_seen() - seen_before;
+  if (found) return cells_.size() > begin || AfterBarrenBatch();
+  row_done_ = true;
+  if (!passes_.status().ok()) Fail(passes_.status());
+  return false;
+}
+
 // Nothing of a batch passed, and a giant row may have many such: its pages must not pile up behind the cells that did pass.
 bool RowStream::AfterBarrenBatch() {
   if (Interrupted()) return false;
   if (cells_.empty()) {
-    chain_->Unpin();
+    if (!passes_.has_pending()) chain_->Unpin();
   } else if (barren_batches_.IsCopyDue()) {
     return Hold();
   }
@@ -232,6 +251,7 @@ bool RowStream::Hold() {
   absl::StatusOr<Buffer> held = HoldCells(&cells_);
   if (!held.ok()) return Fail(std::move(held).status());
   held_ = *std::move(held);
+  if (absl::Status pending = passes_.Hold(); !pending.ok()) return Fail(std::move(pending));
   ChargeHeld();
   chain_->Unpin();
   return true;
@@ -240,19 +260,26 @@ bool RowStream::Hold() {
 // Small rows cost less than counting them would.
 void RowStream::ChargeHeld() {
   const size_t arrays_bytes = cells_.capacity() * sizeof(Cell) + views_.capacity() * sizeof(CellView);
-  const size_t bytes = held_.size() + (arrays_bytes >= kChargedArraysMin ? arrays_bytes : 0);
+  const size_t bytes = held_.size() + passes_.held_bytes() + (arrays_bytes >= kChargedArraysMin ? arrays_bytes : 0);
   if (bytes != charge_.bytes()) charge_.Set(bytes);
+}
+
+void RowStream::ShowCells(size_t end) {
+  const FamilyList& families = options_.table->definition().families;
+  const FilterProgram& program = options_.program;
+  views_.clear();
+  views_.reserve(end - shown_);
+  const bool has_labels = program.has_labels();
+  for (size_t i = shown_; i < end; ++i) {
+    const Cell& cell = cells_[i];
+    views_.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value,
+                        has_labels ? program.LabelsOf(cell) : std::span<const std::string>());
+  }
 }
 
 // The cells up to `end` that were not shown yet.
 void RowStream::EmitPiece(size_t end) {
-  const FamilyList& families = options_.table->definition().families;
-  views_.clear();
-  views_.reserve(end - shown_);
-  for (size_t i = shown_; i < end; ++i) {
-    const Cell& cell = cells_[i];
-    views_.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value);
-  }
+  ShowCells(end);
   ChargeHeld();
   shown_ = end;
   row_open_ = end < cells_.size();
@@ -276,7 +303,7 @@ void RowStream::EmitPiece(size_t end) {
     const std::string_view row_key = take(row_.row_key());
     for (const CellView& cell : views_) {
       const std::string_view qualifier = take(cell.qualifier());
-      poisoned_views_.emplace_back(cell.family(), qualifier, cell.timestamp(), take(cell.value()));
+      poisoned_views_.emplace_back(cell.family(), qualifier, cell.timestamp(), take(cell.value()), cell.labels());
     }
     row_ = RowView(row_key, poisoned_views_, !row_open_);
   }

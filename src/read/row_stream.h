@@ -24,6 +24,7 @@
 #include "filter/program.h"
 #include "read/held_cells.h"
 #include "read/interruption.h"
+#include "read/pass_reader.h"
 #include "read/read_view.h"
 #include "read/source_chain.h"
 
@@ -76,11 +77,13 @@ class RowStream : public RowSource {
   bool ReadRow();
   bool ReadPiece();
   bool ReadBatch();
+  bool ReadInPasses();
   bool AfterBarrenBatch();
   bool DropShownCells();
   bool Hold();
   void ChargeHeld();
   void EmitPiece(size_t end);
+  void ShowCells(size_t end);
   bool Interrupted();
   bool Fail(absl::Status status);
 
@@ -101,6 +104,7 @@ class RowStream : public RowSource {
   size_t shown_ = 0;         // of cells_: in the current piece or an earlier one
   bool row_open_ = false;    // more pieces of the current row follow
   bool row_done_ = false;    // nothing more of the row can pass
+  PassReader passes_;        // where the program does not run in place
   BarrenBatches barren_batches_;
   Buffer held_;          // bytes of cells read ahead
   MemoryCharge charge_;  // of held_, and of the arrays of a large piece

@@ -27,7 +27,7 @@ bool LatestCursor::FillHistory() {
 
 bool LatestCursor::ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) {
   if (history_ == nullptr) history_ = new_history_();
-  const Cell column{family, CellKind::kSet, 0, 0, qualifier, {}};
+  const Cell column{.family = family, .qualifier = qualifier};
   EnterColumn(column);
   const size_t count_before = cells->size();
   while (!has_column_ended_ && cells->size() == count_before) {

@@ -121,7 +121,7 @@ size_t SectionBuilder::PageBytes(const FamilyPages& family) const {
 void SectionBuilder::ContinueRow(const Cell& first_cell) {
   continues_row_ = true;
   first_qualifier_.assign(first_cell.qualifier);
-  first_cell_ = Cell{first_cell.family, first_cell.kind, first_cell.timestamp, 0, {}, {}};
+  first_cell_ = Cell{.family = first_cell.family, .kind = first_cell.kind, .timestamp = first_cell.timestamp};
 }
 
 void SectionBuilder::BeginRow(std::string_view row_key) {

@@ -151,7 +151,9 @@ void SstableBuilder::State::CheckOrder(const Cell& cell) {
   if constexpr (!kInvariants) return;
   STELE_CHECK(!is_row_in_file_ || CompareCells(cell_before_, cell) < 0);
   qualifier_before_.assign(cell.qualifier);
-  cell_before_ = Cell{cell.family, cell.kind, cell.timestamp, cell.range_start, qualifier_before_, {}};
+  cell_before_ = cell;
+  cell_before_.qualifier = qualifier_before_;
+  cell_before_.value = {};
 }
 
 void SstableBuilder::State::EnterColumn(const Cell& cell) {

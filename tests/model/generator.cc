@@ -5,6 +5,9 @@
 #include <numeric>
 #include <set>
 
+#include "model/filter_node.h"
+#include "support/model_naive_filter.h"
+
 namespace stele::internal {
 namespace {
 
@@ -166,7 +169,25 @@ Term HistoryGenerator::QualifierRange() {
   return {Pick(kForms, random_()), {start, end}};
 }
 
+// Any filter, by its text.
+Term HistoryGenerator::TextFilter(const std::string& table) {
+  FilterWords words{.families = {Family(table), Family(table), Family(table)},
+                    .qualifiers = {Qualifier(), Qualifier(), Qualifier(), Qualifier()},
+                    .values = {"", "m", ExpandValue("1:5"), ExpandValue("2:77")},
+                    .row_keys = {Pick(keys_, random_()), Pick(keys_, random_())},
+                    .timestamps = {}};
+  for (int i = 0; i < 4; ++i) {
+    const int64_t micros = std::max<int64_t>(Micros(table), 0);
+    words.timestamps.push_back(micros - micros % 1000);
+  }
+  Random random(random_());
+  const stele::Filter filter = RandomFilter(random, words, 1 + static_cast<int>(Below(4)));
+  if (filter.node().wire_bytes > kFilterWireBytesMax) return "all";
+  return {"text", {filter.ToString()}};
+}
+
 Term HistoryGenerator::Filter(const std::string& table, int depth) {
+  if (depth == 0 && OneIn(3)) return TextFilter(table);
   switch (Below(depth > 2 ? 10 : 13)) {
     case 0:
     case 1:

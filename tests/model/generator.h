@@ -56,6 +56,7 @@ class HistoryGenerator {
   Term ModifyRule(const std::string& table);
   Term Range();
   Term QualifierRange();
+  Term TextFilter(const std::string& table);
   Term Filter(const std::string& table, int depth);
   Term GcFlag() { return OneIn(4) ? "0" : "1"; }
   Term SnapshotName();

@@ -49,7 +49,7 @@ Outcome JudgeCheck(const ReferenceStore& reference, const Term& operation) {
   if (if_matched.size() == 2 && if_not_matched.size() == 2) return {Code::kInvalidArgument};
   if (HasWrongForm(reference, if_matched) || HasWrongForm(reference, if_not_matched)) return {Code::kInvalidArgument};
   if (!FilterIsValid(operation[3], reference.tables.at(table).micros)) return {Code::kInvalidArgument};
-  Outcome outcome{.matched = !Filtered(operation[3], RowOf(reference, table, operation.Text(2))).empty()};
+  Outcome outcome{.matched = !Filtered(operation[3], operation.Text(2), RowOf(reference, table, operation.Text(2))).empty()};
   const Term& branch = outcome.matched ? if_matched : if_not_matched;
   if (branch.size() == 2) return outcome;
   outcome.code = reference.Judge(branch).front();

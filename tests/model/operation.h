@@ -13,6 +13,7 @@
 //   scan(T,rows(K-or-range..),FILTER,LIMIT,REVERSE,GC,SNAPSHOT,PIECE_BYTES)
 //     range: all key(K) closed(A,B) open(A,B) ropen(A,B) lopen(A,B) from(A) to(B) prefix(P)
 //     FILTER: all latest(N) fam(F) col(F,Q) colrange(F,range) ts(START,END|*) limit(N) chain(FILTER..)
+//             text(BYTES), a filter as stele/filter.h writes it, which stands in no chain
 //   snapshot(NAME) release(NAME)  flush(T) compact(T,range) droprange(T,range) sync waitidle clock(MICROS) sample(T) check
 //   between(read|create,OPERATION,OPERATION)   the first, when the second reads or creates an SSTable; after it if it never does
 //   reopen  crash(kill|drop|keep|loss|random,SEED)  crashat(CALLS,POLICY,SEED)  checkpoint(NAME,stay|adopt)

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
+
+#include "support/model_naive_filter.h"
 
 namespace stele::internal {
 namespace {
@@ -278,12 +281,32 @@ bool RangeIsInverted(const Term& range) {
   return range.size() == 2 && !range.Text(0).empty() && !range.Text(1).empty() && range.Text(0) > range.Text(1);
 }
 
-ReferenceRow Filtered(const Term& filter, const ReferenceRow& row) {
+namespace {
+
+// A filter in the text form: by its definition, in support/model_naive_filter.h.
+ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, const ReferenceRow& row) {
+  NaiveRow naive;
+  for (const ReferenceCell& cell : row) naive.push_back({cell.family, cell.qualifier, cell.timestamp, cell.value->bytes, cell.label});
+  ReferenceRow filtered;
+  for (const NaiveCell& cell : FilterNaively(filter, row_key, naive)) {
+    filtered.push_back({.family = cell.family,
+                        .qualifier = cell.qualifier,
+                        .timestamp = cell.timestamp,
+                        .value = std::make_shared<const ReferenceValue>(ReferenceValue{cell.value}),
+                        .label = cell.label});
+  }
+  return filtered;
+}
+
+}  // namespace
+
+ReferenceRow Filtered(const Term& filter, std::string_view row_key, const ReferenceRow& row) {
   if (filter.Is("chain")) {
     ReferenceRow left = row;
-    for (const Term& stage : filter.arguments) left = Filtered(stage, left);
+    for (const Term& stage : filter.arguments) left = Filtered(stage, row_key, left);
     return left;
   }
+  if (filter.Is("text")) return FilteredByText(Filter::Parse(filter.Text(0)).value_or(Filter::BlockAll()), row_key, row);
   ReferenceRow kept;
   int64_t in_column = 0;
   for (size_t i = 0; i < row.size(); ++i) {
@@ -300,6 +323,14 @@ ReferenceRow Filtered(const Term& filter, const ReferenceRow& row) {
     if (keep) kept.push_back(cell);
   }
   return kept;
+}
+
+ReferenceRow InOneOrder(ReferenceRow row) {
+  std::stable_sort(row.begin(), row.end(), [](const ReferenceCell& a, const ReferenceCell& b) {
+    return std::tie(a.family, a.qualifier, b.timestamp, a.label, a.value->bytes) <
+           std::tie(b.family, b.qualifier, a.timestamp, b.label, b.value->bytes);
+  });
+  return row;
 }
 
 bool FilterIsValid(const Term& filter, bool micros) {

@@ -33,9 +33,10 @@ struct ReferenceCell {
   int64_t timestamp = 0;
   ReferenceValuePointer value;
   bool certain = true;  // false: an answer may leave it out, or show a replaced value
+  std::string label = {};
 
   bool SamePlace(const ReferenceCell& other) const {
-    return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family;
+    return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family && label == other.label;
   }
   bool operator==(const ReferenceCell& other) const { return SamePlace(other) && value->bytes == other.value->bytes; }
 };
@@ -89,7 +90,9 @@ class ReferenceStore {
 bool RangeContains(const Term& range, std::string_view row_key);
 bool RangeIsInverted(const Term& range);
 // What the filter leaves of a row.
-ReferenceRow Filtered(const Term& filter, const ReferenceRow& row);
+ReferenceRow Filtered(const Term& filter, std::string_view row_key, const ReferenceRow& row);
+// By place, and cells of one place, as interleaves make them, in one order: theirs is not defined.
+ReferenceRow InOneOrder(ReferenceRow row);
 bool FilterIsValid(const Term& filter, bool micros);
 
 }  // namespace stele::internal

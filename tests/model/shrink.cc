@@ -77,7 +77,7 @@ class Shrinker {
   // Values become short, filters and rules trivial, where that makes no difference.
   void Simplify(const std::vector<size_t>& path, std::string_view simpler) {
     const Term& term = At(history_, path);
-    constexpr std::array<std::string_view, 6> kFilters = {"latest", "col", "colrange", "ts", "limit", "chain"};
+    constexpr std::array<std::string_view, 7> kFilters = {"latest", "col", "colrange", "ts", "limit", "chain", "text"};
     const bool is_value = term.arguments.empty() && term.name.find(':') != std::string::npos;
     const bool is_filter = std::find(kFilters.begin(), kFilters.end(), term.name) != kFilters.end() || (term.Is("fam") && term.size() == 1);
     const bool is_rule = term.Is("n") || term.Is("age") || (term.Is("all") && !term.arguments.empty()) || term.Is("any");

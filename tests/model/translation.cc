@@ -84,6 +84,7 @@ Filter ToFilter(const Term& filter) {
   if (filter.Is("colrange")) return Filter::ColumnRange(filter.Text(0), ToByteRange(filter[1]));
   if (filter.Is("ts")) return Filter::TimestampRange(ToTimestampRange(filter[0], filter[1]));
   if (filter.Is("limit")) return Filter::CellsRowLimit(static_cast<int>(filter.Number(0)));
+  if (filter.Is("text")) return Filter::Parse(filter.Text(0)).value_or(Filter::BlockAll());
   if (!filter.Is("chain")) return Filter::PassAll();
   std::vector<Filter> stages;
   for (const Term& stage : filter.arguments) stages.push_back(ToFilter(stage));
@@ -123,6 +124,7 @@ ReferenceRow ToReferenceRow(std::span<const CellView> cells) {
   for (const CellView& cell : cells) {
     row.push_back({std::string(cell.family()), std::string(cell.qualifier()), cell.timestamp().micros(),
                    std::make_shared<const ReferenceValue>(ReferenceValue{std::string(cell.value())})});
+    for (const std::string& label : cell.labels()) row.back().label += label;
   }
   return row;
 }
@@ -130,8 +132,9 @@ ReferenceRow ToReferenceRow(std::span<const CellView> cells) {
 std::string ToText(const ReferenceRow& row) {
   std::string text;
   for (const ReferenceCell& cell : row) {
-    text += fmt::format("    {}:{} @{} = {} bytes {}{}\n", cell.family, ToText(Term(cell.qualifier)), cell.timestamp,
-                        cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))), cell.certain ? "" : " (may be absent)");
+    text += fmt::format("    {}:{} @{} = {} bytes {}{}{}\n", cell.family, ToText(Term(cell.qualifier)), cell.timestamp,
+                        cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))), cell.certain ? "" : " (may be absent)",
+                        cell.label.empty() ? "" : " #" + cell.label);
   }
   return text.empty() ? "    (nothing)\n" : text;
 }

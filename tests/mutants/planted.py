@@ -242,7 +242,7 @@ plant(
 plant(
     "read", ["unit_db"], "src/read/row_lookup.cc",
     ("a row lookup takes the next row for its own", "if (chain->row_key() != row_key) return std::nullopt;", ""),
-    ("a lookup is not interrupted", "STELE_RETURN_IF_ERROR(lookup->interruption.Check());\n  if (!program", "if (!program"),
+    ("a lookup is not interrupted", "STELE_RETURN_IF_ERROR(lookup->interruption.Check());\n  const FilterProgram", "const FilterProgram"),
     ("a result may be of any size", "lookup->result_bytes > kResultBytesMax", "false"),
     ("a lookup sees later commits", "options.sequence = lookup->sequence;", "options.sequence = UINT64_MAX;"),
 )
@@ -513,11 +513,6 @@ plant(
     "skipping", SKIPPING, "src/gc/retention.h",
     ("an age alone condemns where the rank has to as well", "form_ == Form::kEither && limits_.age_micros != kAnyAge;",
      "limits_.age_micros != kAnyAge;"),
-)
-plant(
-    "skipping", SKIPPING, "src/filter/program.cc",
-    ("a limit on versions does not count newer ones", "if (!has_row_limit_ && !counts_versions_) timestamps_", "if (!has_row_limit_) timestamps_"),
-    ("a limit on the row's cells does not count older ones", "if (!has_row_limit_) timestamps_.least", "timestamps_.least"),
 )
 plant(
     "skipping", SKIPPING, "src/sstable/row_group_loader.cc",

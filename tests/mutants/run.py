@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import planted_filters  # noqa: F401 - adds to MUTANTS
 from planted import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

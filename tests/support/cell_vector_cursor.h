@@ -31,7 +31,9 @@ struct OwnedCell {
   static OwnedCell Copy(const Cell& cell) {
     return {cell.family, cell.kind, cell.timestamp, cell.range_start, std::string(cell.qualifier), std::string(cell.value)};
   }
-  Cell View() const { return {family, kind, timestamp, range_start, qualifier, value}; }
+  Cell View() const {
+    return {.family = family, .kind = kind, .timestamp = timestamp, .range_start = range_start, .qualifier = qualifier, .value = value};
+  }
   friend bool operator==(const OwnedCell&, const OwnedCell&) = default;
 };
 

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "base/random.h"
 #include "base/status.h"
-#include "model/filter_node.h"
+#include "model/validate.h"
 #include "support/base_text_cases.h"
 #include "support/cell_text.h"
+#include "support/model_naive_filter.h"
 
 namespace stele::internal {
 namespace {
@@ -21,37 +24,97 @@ FilterProgram CompileOrDie(const Filter& filter) {
   return program.ok() ? *std::move(program) : FilterProgram();
 }
 
-// What a reader does: project, enter the row, go on as the program says. `log`, if any, gets the hints.
-std::vector<OwnedCell> ReadFiltered(FilterProgram* program, const OwnedRow& row, size_t batch_cells, std::string* log) {
-  OwnedRow projected{row.row_key, {}};
-  for (const OwnedCell& cell : row.cells) {
-    if (program->wanted_families()[cell.family - 1]) projected.cells.push_back(cell);
-  }
-  const auto cursor = NewVectorCursor({projected}, {.batch_cells = batch_cells});
-  EXPECT_TRUE(cursor->SeekToEdge());
-  std::vector<OwnedCell> passed;
-  std::vector<Cell> batch;
-  for (FilterProgram::Next next = program->StartRow(row.row_key);;) {
-    if (next == FilterProgram::Next::kSkipTo) {
-      if (log != nullptr) {
-        *log += "skip to " + TestFamilies()[program->skip_family()].name + ":" + Printable(program->skip_qualifier()) + "\n";
-      }
-      cursor->SkipTo(program->skip_family(), program->skip_qualifier());
-    }
-    if (next == FilterProgram::Next::kRowDone) {
-      if (log != nullptr) *log += "row done\n";
-      return passed;
-    }
-    batch.clear();
-    if (!cursor->ReadCells(&batch)) return passed;
-    next = program->Run(&batch, 0);
-    for (const Cell& cell : batch) {
-      passed.push_back(OwnedCell::Copy(cell));
-      if (log != nullptr) *log += PrintCell(row.row_key, cell) + "\n";
-    }
-    cursor->Unpin();
-  }
+NaiveCell ToNaive(const FilterProgram& program, const Cell& cell) {
+  NaiveCell naive{TestFamilies()[cell.family].name, std::string(cell.qualifier), cell.timestamp, std::string(cell.value)};
+  for (const std::string& label : program.LabelsOf(cell)) naive.label += label;
+  return naive;
 }
+
+// A cell as a line; a label comes last, behind a blank.
+std::string PrintPassed(const FilterProgram& program, std::string_view row_key, const Cell& cell) {
+  std::string line = PrintCell(row_key, cell);
+  for (const std::string& label : program.LabelsOf(cell)) line += " #" + label;
+  return line + "\n";
+}
+
+// What a reader does: project, enter the row, go on as the program says, as often as it wants. `log`, if any, gets the hints.
+class ProgramReader {
+ public:
+  ProgramReader(FilterProgram* program, const OwnedRow& row, size_t batch_cells, std::string* log)
+      : program_(program), row_(row), batch_cells_(batch_cells), log_(log) {}
+
+  NaiveRow Read() {
+    const FilterProgram::Next start = program_->StartRow(row_.row_key);
+    if (start == FilterProgram::Next::kRowDone) {
+      Log("row done\n");
+    } else if (program_->in_place()) {
+      ReadOnce(start, true);
+    } else {
+      for (uint32_t pass = 0; pass < program_->pass_count(); ++pass) {
+        const bool is_last = pass + 1 == program_->pass_count();
+        if (program_->pass_count() > 1) Log(is_last ? "answer\n" : "decide\n");
+        if (!program_->StartPass(pass)) {
+          Log("not needed\n");
+        } else {
+          ReadOnce(program_->Entry(), is_last);
+        }
+      }
+    }
+    return std::move(passed_);
+  }
+
+ private:
+  // What a source may give: no unwanted family; and, but where a person looks on, no version outside of what matters, and of each column
+  // just the newest where that will do.
+  OwnedRow Projected() const {
+    OwnedRow projected{row_.row_key, {}};
+    for (const OwnedCell& cell : row_.cells) {
+      const bool is_older = !projected.cells.empty() && CompareColumn(projected.cells.back().View(), cell.View()) == 0;
+      const bool is_needed = program_->timestamps().Contains(cell.timestamp) && !(program_->latest_only() && is_older);
+      if (program_->wanted_families()[cell.family - 1] && (is_needed || log_ != nullptr)) projected.cells.push_back(cell);
+    }
+    return projected;
+  }
+
+  void ReadOnce(FilterProgram::Next next, bool is_last) {
+    const auto cursor = NewVectorCursor({Projected()}, {.batch_cells = batch_cells_});
+    EXPECT_TRUE(cursor->SeekToEdge());
+    std::vector<Cell> batch;
+    while (next != FilterProgram::Next::kRowDone) {
+      if (next == FilterProgram::Next::kSkipTo) {
+        Log("skip to " + TestFamilies()[program_->skip_family()].name + ":" + Printable(program_->skip_qualifier()) + "\n");
+        cursor->SkipTo(program_->skip_family(), program_->skip_qualifier());
+      }
+      batch.clear();
+      if (!cursor->ReadCells(&batch)) return;
+      std::vector<Cell> out;
+      if (program_->in_place()) {
+        next = program_->Run(&batch, 0);
+        out = batch;
+      } else {
+        EXPECT_LE(batch.size(), program_->cells_at_once());
+        next = program_->RunPass(batch, &out);
+      }
+      EXPECT_TRUE(is_last || out.empty());
+      for (const Cell& cell : out) {
+        passed_.push_back(ToNaive(*program_, cell));
+        Log(PrintPassed(*program_, row_.row_key, cell));
+      }
+      cursor->Unpin();
+    }
+    Log("row done\n");
+  }
+
+  void Log(const std::string& line) {
+    if (log_ != nullptr) *log_ += line;
+  }
+
+  FilterProgram* program_;
+  const OwnedRow& row_;
+  const size_t batch_cells_;
+  std::string* log_;
+  NaiveRow passed_;
+};
 
 // The rest of the command line is a filter; the output is what passes, with the hints in between.
 std::string RunCase(const TextCase& text_case) {
@@ -61,135 +124,88 @@ std::string RunCase(const TextCase& text_case) {
   auto program = FilterProgram::Compile(*filter, TestFamilies());
   if (!program.ok()) return program.status().ToString() + "\n";
   std::string log;
-  for (const OwnedRow& row : ParseRows(text_case.input_text())) ReadFiltered(&*program, row, 4, &log);
+  for (const OwnedRow& row : ParseRows(text_case.input_text())) ProgramReader(&*program, row, 4, &log).Read();
   log += "families";
   for (uint32_t rank = 1; rank <= TestFamilies().size(); ++rank) {
     if (program->wanted_families()[rank - 1]) log += " " + TestFamilies()[rank].name;
   }
+  if (program->latest_only()) log += "; newest versions alone";
+  const KeyRange& rows = program->rows();
+  if (rows != KeyRange::All()) log += "; rows " + Printable(rows.start) + " to " + (rows.unbounded_end ? "the end" : Printable(rows.end));
   return log + (program->may_pass() ? "\n" : "; nothing can pass\n");
 }
 
 TEST(FilterProgramTest, Cases) { RunTextCases("filter/program.txt", RunCase); }
 
-// One filter after the other, each over the whole list of cells.
-std::vector<OwnedCell> ApplyByDefinition(const Filter& filter, std::vector<OwnedCell> cells) {
-  const FilterNode& node = filter.node();
-  const std::string family = node.text;
-  const auto family_of = [](const OwnedCell& cell) { return TestFamilies()[cell.family].name; };
-  std::map<std::pair<uint32_t, std::string>, int> column_counts;
-  int row_count = 0;
-  const auto drops = [&](const OwnedCell& cell) {
-    switch (node.kind) {
-      case FilterKind::kFamily:
-        return family_of(cell) != family;
-      case FilterKind::kColumn:
-        return family_of(cell) != family || cell.qualifier != node.qualifier;
-      case FilterKind::kColumnRange:
-        return family_of(cell) != family || !node.range.Contains(cell.qualifier);
-      case FilterKind::kTimestampRange:
-        return cell.timestamp < node.timestamps.start.micros() || (node.timestamps.end && cell.timestamp >= node.timestamps.end->micros());
-      case FilterKind::kLatest:
-        return ++column_counts[{cell.family, cell.qualifier}] > node.count;
-      case FilterKind::kCellsRowLimit:
-        return ++row_count > node.count;
-      default:
-        return false;
-    }
-  };
-  std::vector<OwnedCell> passed;
-  for (const OwnedCell& cell : cells) {
-    if (!drops(cell)) passed.push_back(cell);
-  }
-  for (const Filter& child : node.children) passed = ApplyByDefinition(child, std::move(passed));
-  return passed;
+const FilterWords& Words() {
+  static const auto* const words = new FilterWords{.families = {"a", "b", "b", "c", "unknown"},
+                                                   .qualifiers = {"", "a", "ab", "b", "c", std::string("\0\n", 2)},
+                                                   .values = {"", "x", "y\nz", "abc", std::string("\0\xff", 2)},
+                                                   .row_keys = {"row", "r\xffow", "s", "rown"},
+                                                   .timestamps = {0, 3, 5, 8, 12, 20, 29}};
+  return *words;
 }
 
-std::string RandomQualifier(Random& random) {
-  static const char* const kQualifiers[] = {"", "a", "ab", "b", "c"};
-  return kQualifiers[random.Below(5)];
-}
-
-ByteRange RandomRange(Random& random) {
-  const std::string a = RandomQualifier(random);
-  const std::string b = RandomQualifier(random);
-  switch (random.Below(7)) {
-    case 0:
-      return ByteRange::All();
-    case 1:
-      return ByteRange::StartingAt(a);
-    case 2:
-      return ByteRange::EndingAt(b);
-    case 3:
-      return ByteRange::Closed(std::min(a, b), std::max(a, b));
-    case 4:
-      return ByteRange::Open(std::min(a, b), std::max(a, b));
-    case 5:
-      return ByteRange::RightOpen(std::min(a, b), std::max(a, b));
-    default:
-      return ByteRange::LeftOpen(std::min(a, b), std::max(a, b));
-  }
-}
-
-Filter RandomFilter(Random& random, int depth) {
-  static const char* const kFamilies[] = {"a", "b", "b", "b", "c", "unknown"};
-  const std::string family = kFamilies[random.Below(random.OneIn(8) ? 6 : 4)];
-  switch (random.Below(depth > 0 ? 12 : 7)) {
-    case 0:
-      return Filter::PassAll();
-    case 1:
-      return Filter::Latest(1 + static_cast<int>(random.Below(4)));
-    case 2:
-      return Filter::Family(family);
-    case 3:
-      return Filter::Column(family, RandomQualifier(random));
-    case 4:
-      return Filter::ColumnRange(family, RandomRange(random));
-    case 5: {
-      const auto start = static_cast<int64_t>(random.Below(15));
-      stele::TimestampRange range{.start = Timestamp::FromMicros(start)};
-      if (random.OneIn(2)) range.end = Timestamp::FromMicros(start + static_cast<int64_t>(random.Below(15)));
-      return Filter::TimestampRange(range);
-    }
-    case 6:
-      return Filter::CellsRowLimit(1 + static_cast<int>(random.Below(12)));
-    default: {
-      std::vector<Filter> children;
-      for (uint64_t left = 2 + random.Below(3); left > 0; --left) children.push_back(RandomFilter(random, depth - 1));
-      return Filter::Chain(std::move(children));
-    }
-  }
+template <typename Word>
+const Word& Pick(Random& random, const std::vector<Word>& words) {
+  return words[random.Below(words.size())];
 }
 
 OwnedRow RandomRow(Random& random) {
   std::set<std::tuple<uint32_t, std::string, int64_t>> identities;
   for (uint64_t left = random.Below(80); left > 0; --left) {
-    identities.emplace(1 + static_cast<uint32_t>(random.Below(3)), RandomQualifier(random), -static_cast<int64_t>(random.Below(30)));
+    identities.emplace(1 + static_cast<uint32_t>(random.Below(3)), Pick(random, Words().qualifiers),
+                       -static_cast<int64_t>(random.Below(30)));
   }
-  OwnedRow row{"row", {}};
+  OwnedRow row{Pick(random, Words().row_keys), {}};
   for (const auto& [family, qualifier, negated] : identities) {
-    row.cells.push_back({.family = family, .timestamp = -negated, .qualifier = qualifier, .value = std::to_string(row.cells.size())});
+    const std::string value = random.OneIn(2) ? Pick(random, Words().values) : std::to_string(row.cells.size());
+    row.cells.push_back({.family = family, .timestamp = -negated, .qualifier = qualifier, .value = value});
   }
   return row;
 }
 
-TEST(FilterProgramTest, RandomChainsFollowTheDefinition) {
-  uint64_t passed_count = 0;
-  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+NaiveRow ToNaive(const OwnedRow& row) {
+  NaiveRow naive;
+  for (const OwnedCell& cell : row.cells) {
+    naive.push_back({TestFamilies()[cell.family].name, cell.qualifier, cell.timestamp, cell.value});
+  }
+  return naive;
+}
+
+// The projection, the hints, the passes and the batches' borders change nothing.
+TEST(FilterProgramTest, RandomFiltersFollowTheDefinition) {
+  std::map<std::string, int> seen;
+  for (uint64_t seed = 1; seed <= 6000; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    const Filter filter = RandomFilter(random, 2);
+    const Filter filter = RandomFilter(random, Words(), 1 + static_cast<int>(random.Below(4)));
+    ASSERT_EQ(ValidateFilter(filter, TimestampGranularity::kMicros), absl::OkStatus()) << filter;
     FilterProgram program = CompileOrDie(filter);
     for (int i = 0; i < 3; ++i) {
       const OwnedRow row = RandomRow(random);
-      const std::vector<OwnedCell> expected = ApplyByDefinition(filter, row.cells);
-      ASSERT_EQ(ReadFiltered(&program, row, 1 + random.Below(9), nullptr), expected) << filter << "\n" << PrintRows({row});
-      if (!program.may_pass()) {
+      const NaiveRow expected = FilterNaively(filter, row.row_key, ToNaive(row));
+      const NaiveRow passed = ProgramReader(&program, row, 1 + random.Below(9), nullptr).Read();
+      ASSERT_EQ(InOrder(passed), InOrder(expected)) << filter << "\n" << PrintRows({row});
+      const auto stands_behind = [](const NaiveCell& a, const NaiveCell& b) {
+        return std::tie(a.family, a.qualifier, b.timestamp) > std::tie(b.family, b.qualifier, a.timestamp);
+      };
+      ASSERT_EQ(std::adjacent_find(passed.begin(), passed.end(), stands_behind), passed.end()) << filter;
+      if (!program.may_pass() || !program.rows().Contains(row.row_key)) {
         ASSERT_TRUE(expected.empty()) << filter;
       }
-      passed_count += expected.size();
+      seen["cells"] += static_cast<int>(expected.size());
+      seen["rows outside"] += !program.rows().Contains(row.row_key);
+      seen["in place"] += program.in_place() && !expected.empty();
+      seen["not in place"] += !program.in_place() && !expected.empty();
+      seen["several decisions"] += program.pass_count() > 2 && !expected.empty();
+      seen["latest only"] += program.latest_only() && !program.in_place() && !expected.empty();
+      seen["timestamps"] += program.timestamps() != TimestampSpan() && !expected.empty();
     }
   }
-  EXPECT_GT(passed_count, 5'000u);
+  for (const char* what : {"cells", "rows outside", "in place", "not in place", "several decisions", "latest only", "timestamps"}) {
+    EXPECT_GE(seen[what], 50) << what;
+  }
 }
 
 TEST(FilterProgramTest, RunLeavesEarlierCellsAlone) {
@@ -202,12 +218,64 @@ TEST(FilterProgramTest, RunLeavesEarlierCellsAlone) {
   EXPECT_EQ(cells[1].family, 2u);
 }
 
-TEST(FilterProgramTest, WhatIsNotOfferedIsUnimplemented) {
-  for (const Filter& filter :
-       {Filter::BlockAll(), Filter::StripValue(), Filter::ValueRegex("a"), Filter::RowKeyRegex("a"),
-        Filter::Interleave(Filter::PassAll(), Filter::PassAll()), Filter::Chain(Filter::PassAll(), Filter::Sink())}) {
-    EXPECT_EQ(FilterProgram::Compile(filter, TestFamilies()).status().code(), absl::StatusCode::kUnimplemented) << filter;
+Filter Doubled(const Filter& filter) { return Filter::Interleave(filter, filter); }
+
+// Sixteen copies of a cell are far from the bound; two to the sixteenth are beyond.
+TEST(FilterProgramTest, TooMuchWorkForACellIsRefused) {
+  const Filter both = Doubled(Filter::PassAll());
+  EXPECT_TRUE(FilterProgram::Compile(Filter::Chain(std::vector<Filter>(4, both)), TestFamilies()).ok());
+  for (const Filter& filter : {Filter::Chain(std::vector<Filter>(16, both)), Filter::Chain(std::vector<Filter>(500, both))}) {
+    const absl::Status status = FilterProgram::Compile(filter, TestFamilies()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_NE(status.message().find("at most 65536"), absl::string_view::npos) << status;
   }
+  std::vector<Filter> columns;
+  for (int i = 0; i < 1000; ++i) columns.push_back(Filter::Column("a", std::to_string(i)));
+  EXPECT_TRUE(FilterProgram::Compile(Filter::Interleave(columns), TestFamilies()).ok());
+}
+
+TEST(FilterProgramTest, TooManyDecisionsInARowAreRefused) {
+  const Filter condition = Filter::Condition(Filter::PassAll(), Filter::PassAll());
+  const auto chain = [&](size_t count) { return Filter::Chain(std::vector<Filter>(count, condition)); };
+  EXPECT_TRUE(FilterProgram::Compile(chain(64), TestFamilies()).ok());
+  EXPECT_EQ(FilterProgram::Compile(chain(65), TestFamilies()).status().code(), absl::StatusCode::kInvalidArgument);
+  // Those that do not wait for each other are decided together.
+  const auto beside = FilterProgram::Compile(Filter::Interleave(std::vector<Filter>(100, condition)), TestFamilies());
+  ASSERT_TRUE(beside.ok()) << beside.status();
+  EXPECT_EQ(beside->pass_count(), 2u);
+}
+
+TEST(FilterProgramTest, ManyLargeRegexesAreRefused) {
+  std::string many = "x{1000}";
+  for (int i = 0; i < 5; ++i) many += many;
+  const Filter large = Filter::ValueRegex(many);
+  EXPECT_TRUE(FilterProgram::Compile(Filter::Chain(std::vector<Filter>(8, large)), TestFamilies()).ok());
+  EXPECT_EQ(FilterProgram::Compile(Filter::Chain(std::vector<Filter>(300, large)), TestFamilies()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// One draw for a row: the same for each of its batches, and for each program of the seed.
+TEST(FilterProgramTest, ASampleKeepsItsPartOfTheRows) {
+  int kept = 0;
+  int kept_of_both = 0;
+  int differ = 0;
+  const auto compile = [](const Filter& filter, uint64_t seed) { return FilterProgram::Compile(filter, TestFamilies(), seed); };
+  auto program = compile(Filter::RowSample(0.25), 7);
+  auto same = compile(Filter::RowSample(0.25), 7);
+  auto both = compile(Filter::Chain(Filter::RowSample(0.5), Filter::RowSample(0.5)), 7);
+  auto other = compile(Filter::RowSample(0.25), 99);
+  ASSERT_TRUE(program.ok() && same.ok() && both.ok() && other.ok());
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string row_key = "row" + std::to_string(i);
+    const FilterProgram::Next next = program->StartRow(row_key);
+    kept += next == FilterProgram::Next::kContinue;
+    kept_of_both += both->StartRow(row_key) == FilterProgram::Next::kContinue;
+    differ += next != other->StartRow(row_key);
+    ASSERT_EQ(next, same->StartRow(row_key));
+  }
+  EXPECT_NEAR(kept, 2500, 200);
+  EXPECT_NEAR(kept_of_both, 2500, 200);  // each sample draws for itself
+  EXPECT_NEAR(differ, 3750, 250);
 }
 
 }  // namespace

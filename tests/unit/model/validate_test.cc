@@ -151,18 +151,6 @@ TEST(CheckOfferedTest, SaysWhatIsNot) {
   expect_not(CheckOffered(RowMutation("r").MergeToCell("f", "q", Timestamp(), "state")));
   EXPECT_TRUE(CheckOffered(WriteOptions{}).ok());
   expect_not(CheckOffered(WriteOptions{.idempotency_token = "12345678"}));
-
-  const Filter offered = Filter::Chain(Filter::PassAll(), Filter::Latest(1), Filter::Family("f"), Filter::Column("f", "q"),
-                                       Filter::ColumnRange("f", ByteRange()), Filter::TimestampRange({}), Filter::CellsRowLimit(1));
-  EXPECT_TRUE(CheckOffered(Filter()).ok());
-  EXPECT_TRUE(CheckOffered(offered).ok());
-  for (const Filter& filter :
-       {Filter::BlockAll(), Filter::FamilyRegex("f"), Filter::ColumnRegex("q"), Filter::ValueRange(ByteRange()), Filter::ValueRegex("v"),
-        Filter::ValueBitmask("m"), Filter::RowKeyRegex("r"), Filter::RowSample(0.5), Filter::CellsRowOffset(1), Filter::StripValue(),
-        Filter::Label("l"), Filter::Sink(), Filter::Condition(offered, offered), Filter::Interleave(offered, offered)}) {
-    expect_not(CheckOffered(filter));
-    expect_not(CheckOffered(Filter::Chain(Filter::PassAll(), Filter::Chain(filter, Filter::PassAll()))));
-  }
 }
 
 }  // namespace

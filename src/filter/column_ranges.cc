@@ -1,0 +1,101 @@
+#include "filter/column_ranges.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stele::internal {
+namespace {
+
+struct Place {
+  uint32_t family;
+  std::string_view qualifier;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+Place StartOf(const ColumnRange& range) { return {range.family, range.first}; }
+Place EndOf(const ColumnRange& range) { return {range.end_family, range.end}; }
+
+}  // namespace
+
+bool ColumnRange::EndsWith(uint32_t cell_family, std::string_view qualifier) const {
+  if (EndsBefore(cell_family, qualifier)) return true;
+  return cell_family == end_family && end.size() == qualifier.size() + 1 && end.back() == '\0' && end.starts_with(qualifier);
+}
+
+ColumnRange Intersect(const ColumnRange& a, const ColumnRange& b) {
+  const ColumnRange& starts_last = StartOf(a) < StartOf(b) ? b : a;
+  const ColumnRange& ends_first = EndOf(b) < EndOf(a) ? b : a;
+  return {.family = starts_last.family, .end_family = ends_first.end_family, .first = starts_last.first, .end = ends_first.end};
+}
+
+ColumnRanges ColumnRanges::OfFamilies(const std::vector<bool>& families) {
+  ColumnRanges made;
+  for (uint32_t rank = 1; rank <= families.size(); ++rank) {
+    if (!families[rank - 1]) continue;
+    if (rank > 1 && families[rank - 2]) {
+      made.ranges_.back().end_family = rank + 1;
+    } else {
+      made.ranges_.push_back(ColumnRange::OfFamily(rank));
+    }
+  }
+  return made;
+}
+
+void ColumnRanges::Narrow(const ColumnRange& by) {
+  for (ColumnRange& range : ranges_) range = Intersect(range, by);
+  std::erase_if(ranges_, [](const ColumnRange& range) { return range.IsEmpty(); });
+}
+
+void ColumnRanges::Narrow(const ColumnRanges& by) {
+  std::vector<ColumnRange> narrowed;
+  auto other = by.ranges_.begin();
+  auto range = ranges_.begin();
+  while (range != ranges_.end() && other != by.ranges_.end()) {
+    ColumnRange common = Intersect(*range, *other);
+    if (!common.IsEmpty()) narrowed.push_back(std::move(common));
+    if (EndOf(*range) < EndOf(*other)) {
+      ++range;
+    } else {
+      ++other;
+    }
+  }
+  ranges_ = std::move(narrowed);
+}
+
+void ColumnRanges::Unite(const ColumnRanges& with) {
+  std::vector<ColumnRange> sorted;
+  sorted.reserve(ranges_.size() + with.ranges_.size());
+  std::merge(ranges_.begin(), ranges_.end(), with.ranges_.begin(), with.ranges_.end(), std::back_inserter(sorted),
+             [](const ColumnRange& a, const ColumnRange& b) { return StartOf(a) < StartOf(b); });
+  ranges_.clear();
+  for (ColumnRange& range : sorted) {
+    if (ranges_.empty() || EndOf(ranges_.back()) < StartOf(range)) {
+      ranges_.push_back(std::move(range));
+    } else if (EndOf(ranges_.back()) < EndOf(range)) {
+      ranges_.back().end_family = range.end_family;
+      ranges_.back().end = std::move(range.end);
+    }
+  }
+}
+
+void ColumnRanges::FillUp() {
+  if (ranges_.empty()) return;
+  ColumnRange filled = std::move(ranges_.back());
+  filled.family = kRowRank;
+  filled.first.clear();
+  ranges_.assign(1, std::move(filled));
+}
+
+bool ColumnRanges::WantsFamily(uint32_t family) const {
+  return std::any_of(ranges_.begin(), ranges_.end(), [family](const ColumnRange& range) { return range.MeetsFamily(family); });
+}
+
+const ColumnRange* ColumnRanges::Next(uint32_t family, std::string_view qualifier, bool column_done) const {
+  const auto ends_before = [&](const ColumnRange& range) {
+    return column_done ? range.EndsWith(family, qualifier) : range.EndsBefore(family, qualifier);
+  };
+  const auto next = std::partition_point(ranges_.begin(), ranges_.end(), ends_before);
+  return next == ranges_.end() ? nullptr : &*next;
+}
+
+}  // namespace stele::internal

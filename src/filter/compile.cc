@@ -1,0 +1,276 @@
+#include "filter/compile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "model/filter_node.h"
+
+namespace stele::internal {
+namespace {
+
+// The regexes of one filter may be many, each with what it remembers of matching; together they have as much as these had alone.
+constexpr int64_t kLargestRegexesAtOnce = 16;
+constexpr uint64_t kManySteps = uint64_t{1} << 31;  // more are not told apart
+
+int64_t CountRegexes(const FilterNode& node) {
+  const bool is_regex = node.kind == FilterKind::kFamilyRegex || node.kind == FilterKind::kColumnRegex ||
+                        node.kind == FilterKind::kValueRegex || node.kind == FilterKind::kRowKeyRegex;
+  int64_t count = is_regex ? 1 : 0;
+  for (const Filter& child : node.children) count += CountRegexes(child.node());
+  return count;
+}
+
+// The first qualifier behind this one.
+std::string JustAfter(std::string_view qualifier) { return std::string(qualifier) + '\0'; }
+
+ColumnRange ToColumnRange(uint32_t family, const ByteRange& qualifiers) {
+  ColumnRange range = ColumnRange::OfFamily(family);
+  range.first = qualifiers.start_bound() == Bound::kOpen ? JustAfter(qualifiers.start()) : qualifiers.start();
+  if (qualifiers.end_bound() == Bound::kUnbounded) return range;
+  range.end_family = family;
+  range.end = qualifiers.end_bound() == Bound::kOpen ? qualifiers.end() : JustAfter(qualifiers.end());
+  return range;
+}
+
+bool HasSink(const StageList& list) {
+  return std::any_of(list.begin(), list.end(), [](const Stage& stage) { return stage.kind == StageKind::kSink || stage.has_sink; });
+}
+
+// What one cell may become in a list: copies that come out, and stages that it and its copies come to.
+struct Growth {
+  uint64_t copies = 1;
+  uint64_t steps = 1;
+};
+
+uint64_t Times(uint64_t a, uint64_t b) { return std::min(kManySteps, a * b); }
+
+Growth GrowthIn(const StageList& list) {
+  Growth all;
+  for (const Stage& stage : list) {
+    Growth here;
+    if (!stage.branches.empty()) here.copies = 0;
+    for (const StageList& branch : stage.branches) {
+      const Growth growth = GrowthIn(branch);
+      here.steps = std::min(kManySteps, here.steps + growth.steps);
+      here.copies =
+          std::min(kManySteps, stage.kind == StageKind::kCondition ? std::max(here.copies, growth.copies) : here.copies + growth.copies);
+    }
+    all.steps = std::min(kManySteps, all.steps + Times(all.copies, here.steps));
+    all.copies = Times(all.copies, here.copies);
+  }
+  return all;
+}
+
+class Compiler {
+ public:
+  Compiler(const FamilyList& families, std::optional<uint64_t> sample_seed, int64_t regex_count)
+      : families_(families), sample_seed_(sample_seed), regex_bytes_(kRegexMemoryBytesMax) {
+    if (regex_count > kLargestRegexesAtOnce) regex_bytes_ = kRegexMemoryBytesMax * kLargestRegexesAtOnce / regex_count;
+  }
+
+  // Appends to a list whose cells are whole from pass `pass` on; answers from which pass on what then comes out of it is. Chains inside
+  // chains are one list. The recursion is bounded by kFilterDepthKept.
+  absl::StatusOr<uint32_t> Add(const FilterNode& node, uint32_t pass, StageList* list) {
+    switch (node.kind) {
+      case FilterKind::kPassAll:
+        return pass;
+      case FilterKind::kChain:
+        for (const Filter& child : node.children) {
+          STELE_ASSIGN_OR_RETURN(pass, Add(child.node(), pass, list));
+        }
+        return pass;
+      case FilterKind::kInterleave:
+        return AddInterleave(node, pass, list);
+      case FilterKind::kCondition:
+        return AddCondition(node, pass, list);
+      default: {
+        STELE_ASSIGN_OR_RETURN(Stage stage, OfLeaf(node));
+        list->push_back(std::move(stage));
+        return pass;
+      }
+    }
+  }
+
+  std::vector<std::string> TakeLabels() { return std::move(labels_); }
+  bool in_place() const { return in_place_; }
+
+ private:
+  absl::StatusOr<uint32_t> AddInterleave(const FilterNode& node, uint32_t pass, StageList* list) {
+    in_place_ = false;
+    Stage stage{.kind = StageKind::kInterleave};
+    stage.branches.resize(node.children.size());
+    uint32_t last_pass = pass;
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      STELE_ASSIGN_OR_RETURN(const uint32_t branch_pass, Add(node.children[i].node(), pass, &stage.branches[i]));
+      last_pass = std::max(last_pass, branch_pass);
+      stage.has_sink |= HasSink(stage.branches[i]);
+    }
+    list->push_back(std::move(stage));
+    return last_pass;
+  }
+
+  absl::StatusOr<uint32_t> AddCondition(const FilterNode& node, uint32_t pass, StageList* list) {
+    in_place_ = false;
+    Stage stage{.kind = StageKind::kCondition};
+    stage.branches.resize(node.children.size());
+    STELE_ASSIGN_OR_RETURN(stage.pass, Add(node.children[0].node(), pass, &stage.branches[0]));
+    if (stage.pass >= kPassesMax) {
+      return InvalidArgument("filter: conditions that wait for each other {} in a row, at most {} are allowed", stage.pass + 1, kPassesMax);
+    }
+    uint32_t last_pass = stage.pass + 1;
+    for (size_t i = 1; i < node.children.size(); ++i) {
+      STELE_ASSIGN_OR_RETURN(const uint32_t branch_pass, Add(node.children[i].node(), stage.pass + 1, &stage.branches[i]));
+      last_pass = std::max(last_pass, branch_pass);
+    }
+    list->push_back(std::move(stage));
+    return last_pass;
+  }
+
+  absl::StatusOr<Stage> OfLeaf(const FilterNode& node) {
+    switch (node.kind) {
+      case FilterKind::kFamily:
+      case FilterKind::kColumn:
+      case FilterKind::kColumnRange:
+        return OfColumns(node);
+      case FilterKind::kTimestampRange: {
+        Stage stage{.kind = StageKind::kTimestamps, .start = node.timestamps.start.micros()};
+        if (node.timestamps.end.has_value()) stage.end = node.timestamps.end->micros();
+        return stage;
+      }
+      case FilterKind::kLatest:
+        return Counting(StageKind::kLatest, node.count);
+      case FilterKind::kCellsRowLimit:
+        return Counting(StageKind::kRowLimit, node.count);
+      case FilterKind::kCellsRowOffset:
+        return Counting(StageKind::kRowOffset, node.count);
+      case FilterKind::kFamilyRegex:
+        return OfFamilyRegex(node.text);
+      case FilterKind::kColumnRegex:
+        return Matching(StageKind::kColumnRegex, node.text);
+      case FilterKind::kValueRegex:
+        return Matching(StageKind::kValueRegex, node.text);
+      case FilterKind::kRowKeyRegex:
+        return Matching(StageKind::kRowRegex, node.text);
+      default:
+        return OfValueOrForm(node);
+    }
+  }
+
+  absl::StatusOr<Stage> OfValueOrForm(const FilterNode& node) {
+    StageTest test;
+    switch (node.kind) {
+      case FilterKind::kValueRange:
+        test.range = node.range;
+        return Testing(StageKind::kValueRange, std::move(test));
+      case FilterKind::kValueBitmask:
+        test.mask = node.text;
+        return Testing(StageKind::kValueMask, std::move(test));
+      case FilterKind::kRowSample:
+        if (!sample_seed_.has_value()) sample_seed_ = RandomSeed();
+        test.sample_seed = (*sample_seed_)++;
+        test.sample_below = static_cast<uint64_t>(node.probability * 0x1p64);
+        return Testing(StageKind::kRowSample, std::move(test));
+      case FilterKind::kStripValue:
+        return Stage{.kind = StageKind::kStrip};
+      case FilterKind::kLabel:
+        labels_.push_back(node.text);
+        return Stage{.kind = StageKind::kLabel, .label = static_cast<uint16_t>(labels_.size())};
+      case FilterKind::kSink:
+        in_place_ = false;
+        return Stage{.kind = StageKind::kSink};
+      default:
+        return Stage{.kind = StageKind::kNothing};
+    }
+  }
+
+  Stage OfColumns(const FilterNode& node) const {
+    const std::optional<uint32_t> family = families_.RankOfName(node.text);
+    if (!family.has_value()) return {.kind = StageKind::kNothing};
+    Stage stage{.kind = StageKind::kColumns};
+    if (node.kind == FilterKind::kFamily) stage.columns = ColumnRange::OfFamily(*family);
+    if (node.kind == FilterKind::kColumn) {
+      stage.columns = {.family = *family, .end_family = *family, .first = node.qualifier, .end = JustAfter(node.qualifier)};
+    }
+    if (node.kind == FilterKind::kColumnRange) stage.columns = ToColumnRange(*family, node.range);
+    if (stage.columns.IsEmpty()) stage.kind = StageKind::kNothing;
+    return stage;
+  }
+
+  // The families are known, so nothing is left to match.
+  absl::StatusOr<Stage> OfFamilyRegex(const std::string& pattern) const {
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<const re2::RE2> regex, Regex(pattern));
+    StageTest test;
+    test.families.resize(families_.size());
+    uint32_t count = 0;
+    uint32_t last = 0;
+    for (uint32_t rank = 1; rank <= families_.size(); ++rank) {
+      if (!re2::RE2::FullMatch(families_[rank].name, *regex)) continue;
+      test.families[rank - 1] = true;
+      ++count;
+      last = rank;
+    }
+    if (count == 0) return Stage{.kind = StageKind::kNothing};
+    if (count == 1) return Stage{.kind = StageKind::kColumns, .columns = ColumnRange::OfFamily(last)};
+    return Testing(StageKind::kFamilies, std::move(test));
+  }
+
+  absl::StatusOr<Stage> Matching(StageKind kind, const std::string& pattern) const {
+    StageTest test;
+    STELE_ASSIGN_OR_RETURN(test.regex, Regex(pattern));
+    return Testing(kind, std::move(test));
+  }
+
+  absl::StatusOr<std::unique_ptr<const re2::RE2>> Regex(const std::string& pattern) const {
+    re2::RE2::Options options(re2::RE2::Latin1);
+    options.set_log_errors(false);
+    options.set_never_capture(true);
+    options.set_max_mem(regex_bytes_);
+    auto regex = std::make_unique<const re2::RE2>(pattern, options);
+    if (regex->ok()) return regex;
+    return InvalidArgument("filter: regex \"{}\", with {} bytes of memory, its part of what a filter's regexes share: {}",
+                           Printable(pattern), regex_bytes_, regex->error());
+  }
+
+  static Stage Testing(StageKind kind, StageTest test) {
+    Stage stage{.kind = kind};
+    stage.test = std::make_shared<const StageTest>(std::move(test));
+    return stage;
+  }
+  static Stage Counting(StageKind kind, int count) {
+    Stage stage{.kind = kind, .count_limit = static_cast<uint64_t>(std::max(count, 0))};
+    if (count <= 0 && kind != StageKind::kRowOffset) stage.kind = StageKind::kNothing;
+    return stage;
+  }
+
+  const FamilyList& families_;
+  std::optional<uint64_t> sample_seed_;
+  int64_t regex_bytes_;
+  std::vector<std::string> labels_;
+  bool in_place_ = true;
+};
+
+}  // namespace
+
+absl::StatusOr<CompiledFilter> CompileStages(const Filter& filter, const FamilyList& families, std::optional<uint64_t> sample_seed) {
+  CompiledFilter compiled;
+  const FilterNode& node = filter.node();
+  if (node.kind == FilterKind::kPassAll) return compiled;
+  Compiler compiler(families, sample_seed, CountRegexes(node));
+  STELE_ASSIGN_OR_RETURN(const uint32_t last_pass, compiler.Add(node, 0, &compiled.stages));
+  compiled.pass_count = last_pass + 1;
+  compiled.labels = compiler.TakeLabels();
+  compiled.in_place = compiler.in_place();
+  if (compiled.in_place) return compiled;
+  compiled.step_count = GrowthIn(compiled.stages).steps;
+  if (compiled.step_count > kStepsMax) {
+    return InvalidArgument(
+        "filter: its interleaves may take a cell through {}{} steps, at most {} are allowed; put what narrows a row before them, or "
+        "nest fewer",
+        compiled.step_count >= kManySteps ? "over " : "", compiled.step_count, kStepsMax);
+  }
+  return compiled;
+}
+
+}  // namespace stele::internal

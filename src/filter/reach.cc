@@ -1,0 +1,212 @@
+#include "filter/reach.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace stele::internal {
+namespace {
+
+constexpr int kMatchBytes = 64;             // of the least and greatest string that match: enough to tell ranges apart
+constexpr uint32_t kFamiliesRangedMax = 8;  // a regex on qualifiers gives a range in each family; for many that costs more than it saves
+
+// From the least to the greatest string that can match, both included.
+struct MatchRange {
+  std::string least;
+  std::string greatest;
+};
+
+std::optional<MatchRange> RangeOf(const re2::RE2& regex) {
+  MatchRange range;
+  if (!regex.PossibleMatchRange(&range.least, &range.greatest, kMatchBytes) || range.greatest.empty()) return std::nullopt;
+  return range;
+}
+
+void Unite(Reach* reach, const Reach& with) {
+  if (with.IsNone()) return;
+  if (reach->IsNone()) {
+    *reach = with;
+    return;
+  }
+  reach->columns.Unite(with.columns);
+  reach->versions.least = std::min(reach->versions.least, with.versions.least);
+  reach->versions.greatest = std::max(reach->versions.greatest, with.versions.greatest);
+}
+
+void NarrowToRegex(const re2::RE2& regex, uint32_t family_count, ColumnRanges* columns) {
+  uint32_t wanted_count = 0;
+  for (uint32_t family = 1; family <= family_count; ++family) wanted_count += columns->WantsFamily(family) ? 1 : 0;
+  if (wanted_count > kFamiliesRangedMax) return;
+  const std::optional<MatchRange> range = RangeOf(regex);
+  if (!range.has_value()) return;
+  std::vector<ColumnRange> matching;
+  for (uint32_t family = 1; family <= family_count; ++family) {
+    if (!columns->WantsFamily(family)) continue;
+    matching.push_back({.family = family, .end_family = family, .first = range->least, .end = range->greatest + '\0'});
+  }
+  columns->Narrow(ColumnRanges(std::move(matching)));
+}
+
+void NarrowToTimestamps(const Stage& stage, TimestampSpan* versions) {
+  versions->least = std::max(versions->least, stage.start);
+  if (!stage.end.has_value()) return;
+  if (*stage.end <= stage.start) {
+    *versions = {.least = 1, .greatest = 0};
+  } else {
+    versions->greatest = std::min(versions->greatest, *stage.end - 1);
+  }
+}
+
+Reach ReachBefore(const StageList& list, Reach behind, uint32_t family_count);
+
+Reach ReachBefore(const Stage& stage, Reach behind, uint32_t family_count) {
+  switch (stage.kind) {
+    case StageKind::kColumns:
+      behind.columns.Narrow(stage.columns);
+      return behind;
+    case StageKind::kFamilies:
+      behind.columns.Narrow(ColumnRanges::OfFamilies(stage.test->families));
+      return behind;
+    case StageKind::kColumnRegex:
+      NarrowToRegex(*stage.test->regex, family_count, &behind.columns);
+      return behind;
+    case StageKind::kTimestamps:
+      NarrowToTimestamps(stage, &behind.versions);
+      return behind;
+    case StageKind::kLatest:  // counts the newer versions
+      if (!behind.IsNone()) behind.versions.greatest = TimestampSpan().greatest;
+      return behind;
+    case StageKind::kRowLimit:
+    case StageKind::kRowOffset:
+      if (behind.IsNone()) return {};
+      behind.columns.FillUp();
+      behind.versions = {};
+      return behind;
+    case StageKind::kNothing:
+      return {};
+    case StageKind::kSink:
+      return Reach::All();
+    case StageKind::kInterleave: {
+      Reach any;
+      for (const StageList& branch : stage.branches) Unite(&any, ReachBefore(branch, behind, family_count));
+      return any;
+    }
+    case StageKind::kCondition: {
+      Reach any = ReachBefore(stage.branches[1], behind, family_count);
+      Unite(&any, ReachBefore(stage.branches[2], behind, family_count));
+      if (!any.IsNone()) Unite(&any, ReachBefore(stage.branches[0], Reach::All(), family_count));
+      return any;
+    }
+    default:
+      return behind;
+  }
+}
+
+// The recursion is as deep as the filter.
+Reach ReachBefore(const StageList& list, Reach behind, uint32_t family_count) {
+  for (auto stage = list.rbegin(); stage != list.rend(); ++stage) behind = ReachBefore(*stage, std::move(behind), family_count);
+  return behind;
+}
+
+// What a list makes of columns whose older versions may be missing.
+enum class OldVersions : uint8_t {
+  kNeeded,
+  kUnneeded,
+  kOpen,  // unneeded, if what follows needs none: each stage so far passes the newest version of a column or no version at all
+};
+
+OldVersions OldVersionsOf(const StageList& list);
+
+OldVersions OldVersionsOf(const Stage& stage) {
+  switch (stage.kind) {
+    case StageKind::kColumns:
+    case StageKind::kFamilies:
+    case StageKind::kColumnRegex:
+    case StageKind::kStrip:
+    case StageKind::kLabel:
+    case StageKind::kRowRegex:
+    case StageKind::kRowSample:
+      return OldVersions::kOpen;
+    case StageKind::kTimestamps:  // one with an end would make an older version the newest that passes
+      return stage.end.has_value() ? OldVersions::kNeeded : OldVersions::kOpen;
+    case StageKind::kLatest:
+      return stage.count_limit == 1 ? OldVersions::kUnneeded : OldVersions::kNeeded;
+    case StageKind::kNothing:
+      return OldVersions::kUnneeded;
+    case StageKind::kInterleave:
+    case StageKind::kCondition: {
+      std::optional<OldVersions> all;
+      for (const StageList& branch : stage.branches) {
+        const OldVersions one = OldVersionsOf(branch);
+        if (one == OldVersions::kNeeded) return one;
+        // Whether a predicate gives any cell the newest version tells, if it is open.
+        if (stage.kind == StageKind::kCondition && &branch == &stage.branches.front()) continue;
+        if (all.has_value() && *all != one) return OldVersions::kNeeded;
+        all = one;
+      }
+      return all.value_or(OldVersions::kNeeded);
+    }
+    default:
+      return OldVersions::kNeeded;
+  }
+}
+
+OldVersions OldVersionsOf(const StageList& list) {
+  for (const Stage& stage : list) {
+    const OldVersions here = OldVersionsOf(stage);
+    if (here != OldVersions::kOpen) return here;
+  }
+  return OldVersions::kOpen;
+}
+
+KeyRange NoRows() { return {"", "", false}; }
+
+KeyRange EitherOf(const KeyRange& a, const KeyRange& b) {
+  if (a.IsEmpty()) return b;
+  return b.IsEmpty() ? a : Hull(a, b);
+}
+
+struct RowReach {
+  KeyRange passed = KeyRange::All();
+  KeyRange sunk = NoRows();
+};
+
+RowReach RowReachOf(const StageList& list) {
+  RowReach rows;
+  for (const Stage& stage : list) {
+    if (stage.kind == StageKind::kNothing) rows.passed = NoRows();
+    if (stage.kind == StageKind::kRowRegex) {
+      if (const std::optional<MatchRange> range = RangeOf(*stage.test->regex)) {
+        rows.passed = Intersect(rows.passed, {range->least, range->greatest + '\0', false});
+      }
+    }
+    if (stage.kind == StageKind::kSink) {
+      rows.sunk = EitherOf(rows.sunk, rows.passed);
+      rows.passed = NoRows();
+    }
+    if (stage.branches.empty()) continue;
+    RowReach any{NoRows(), NoRows()};
+    for (size_t i = stage.kind == StageKind::kCondition ? 1 : 0; i < stage.branches.size(); ++i) {
+      const RowReach one = RowReachOf(stage.branches[i]);
+      any.passed = EitherOf(any.passed, one.passed);
+      any.sunk = EitherOf(any.sunk, one.sunk);
+    }
+    rows.sunk = EitherOf(rows.sunk, Intersect(rows.passed, any.sunk));
+    rows.passed = Intersect(rows.passed, any.passed);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Reach ReachOf(const StageList& list, uint32_t family_count) { return ReachBefore(list, Reach::All(), family_count); }
+
+bool IsOfLatestOnly(const StageList& list) { return OldVersionsOf(list) == OldVersions::kUnneeded; }
+
+KeyRange RowsOf(const StageList& list) {
+  const RowReach rows = RowReachOf(list);
+  return EitherOf(rows.passed, rows.sunk);
+}
+
+}  // namespace stele::internal

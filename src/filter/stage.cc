@@ -1,0 +1,73 @@
+#include "filter/stage.h"
+
+#include "base/checksum.h"
+
+namespace stele::internal {
+namespace {
+
+bool Matches(const re2::RE2& regex, std::string_view bytes) {
+  return re2::RE2::FullMatch(re2::StringPiece(bytes.data(), bytes.size()), regex);
+}
+
+// As long as the mask, and with all its bits.
+bool HasBits(std::string_view value, std::string_view mask) {
+  if (value.size() != mask.size()) return false;
+  for (size_t i = 0; i < mask.size(); ++i) {
+    const auto bits = static_cast<unsigned char>(mask[i]);
+    if ((static_cast<unsigned char>(value[i]) & bits) != bits) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Verdict JudgeRareCell(const Stage& stage, Cell* cell) {
+  switch (stage.kind) {
+    case StageKind::kFamilies:
+      return {.passes = stage.test->families[cell->family - 1]};
+    case StageKind::kColumnRegex:
+      return {.passes = Matches(*stage.test->regex, cell->qualifier)};
+    case StageKind::kValueRange:
+      return {.passes = stage.test->range.Contains(cell->value)};
+    case StageKind::kValueRegex:
+      return {.passes = Matches(*stage.test->regex, cell->value)};
+    case StageKind::kValueMask:
+      return {.passes = HasBits(cell->value, stage.test->mask)};
+    case StageKind::kStrip:
+      cell->value = {};
+      return {};
+    case StageKind::kLabel:
+      cell->label = stage.label;
+      return {};
+    case StageKind::kRowRegex:
+    case StageKind::kRowSample:
+      return {.passes = stage.row_passes};
+    default:
+      return {.passes = false, .row_done = true};
+  }
+}
+
+bool JudgeRow(std::string_view row_key, StageList* list) {
+  bool reaches_sink = false;
+  for (Stage& stage : *list) {
+    bool passes = stage.kind != StageKind::kNothing;
+    if (stage.kind == StageKind::kRowRegex) passes = stage.row_passes = Matches(*stage.test->regex, row_key);
+    if (stage.kind == StageKind::kRowSample) {
+      passes = stage.row_passes = Checksum64(row_key, stage.test->sample_seed) < stage.test->sample_below;
+    }
+    if (stage.kind == StageKind::kSink) return true;
+    if (!stage.branches.empty()) {
+      passes = false;
+      for (StageList& branch : stage.branches) {
+        const bool branch_passes = JudgeRow(row_key, &branch);
+        // Whatever a predicate says, something passes only by the other two.
+        passes |= branch_passes && !(stage.kind == StageKind::kCondition && &branch == &stage.branches.front());
+      }
+      reaches_sink |= passes && stage.has_sink;
+    }
+    if (!passes) return reaches_sink;
+  }
+  return true;
+}
+
+}  // namespace stele::internal

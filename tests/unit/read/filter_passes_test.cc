@@ -1,0 +1,241 @@
+// Filters with interleaves, conditions and sinks over rows of any size, in pieces, in both directions: always what the definition says.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/random.h"
+#include "read/pass_reader.h"
+#include "read/row_lookup.h"
+#include "support/cell_text.h"
+#include "support/model_naive_filter.h"
+#include "support/read_fixture.h"
+
+namespace stele::internal {
+namespace {
+
+const FilterWords& Words() {
+  static const auto* const words = new FilterWords{.families = {"a", "b", "c", "d"},
+                                                   .qualifiers = {"", "q1", "q3", "q5", "q7", "q9"},
+                                                   .values = {"", "x", "yz", "abc"},
+                                                   .row_keys = {"row0", "row1", "row2"},
+                                                   .timestamps = {0, 10, 20, 25, 30, 39}};
+  return *words;
+}
+
+OwnedRow RandomRow(Random& random, int number, size_t cell_count, size_t value_bytes) {
+  std::set<std::tuple<uint32_t, std::string, int64_t>> places;
+  while (places.size() < cell_count) {
+    places.emplace(1 + static_cast<uint32_t>(random.Below(4)), fmt::format("q{}", random.Below(10)),
+                   -static_cast<int64_t>(random.Below(40)));
+  }
+  OwnedRow row{fmt::format("row{}", number), {}};
+  for (const auto& [family, qualifier, negated] : places) {
+    const bool is_word = random.OneIn(3);
+    row.cells.push_back({.family = family,
+                         .timestamp = -negated,
+                         .qualifier = random.OneIn(200) ? "" : qualifier,
+                         .value = is_word ? Words().values[random.Below(4)] : std::string(1 + random.Below(value_bytes), 'v')});
+  }
+  std::sort(row.cells.begin(), row.cells.end(),
+            [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
+  const auto is_same = [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) == 0; };
+  row.cells.erase(std::unique(row.cells.begin(), row.cells.end(), is_same), row.cells.end());
+  return row;
+}
+
+// Each cell in one of two files.
+HandmadeTable MakeTable(Random& random, const OwnedRows& rows) {
+  HandmadeTable table({}, {});
+  OwnedRows older;
+  OwnedRows newer;
+  for (const OwnedRow& row : rows) {
+    older.push_back({row.row_key, {}});
+    newer.push_back({row.row_key, {}});
+    for (const OwnedCell& cell : row.cells) (random.OneIn(2) ? older : newer).back().cells.push_back(cell);
+    if (older.back().cells.empty()) older.pop_back();
+    if (newer.back().cells.empty()) newer.pop_back();
+  }
+  table.AddFile(older, KeyRange::All(), 20'000);
+  table.AddFile(newer, KeyRange::All(), 20'000);
+  return table;
+}
+
+NaiveRow ToNaive(const OwnedRow& row) {
+  NaiveRow naive;
+  for (const OwnedCell& cell : row.cells) naive.push_back({TestFamilies()[cell.family].name, cell.qualifier, cell.timestamp, cell.value});
+  return naive;
+}
+
+void Append(const RowView& view, NaiveRow* row) {
+  for (const CellView& cell : view.cells()) {
+    row->push_back({std::string(cell.family()), std::string(cell.qualifier()), cell.timestamp().micros(), std::string(cell.value())});
+    for (const std::string& label : cell.labels()) row->back().label += label;
+  }
+}
+
+using Rows = std::vector<std::pair<std::string, NaiveRow>>;
+
+Rows ReadStream(const HandmadeTable& table, RowStreamOptions options) {
+  const auto stream = table.Open(std::move(options));
+  Rows rows;
+  bool goes_on = false;
+  while (stream->Next()) {
+    const RowView& view = stream->row();
+    EXPECT_FALSE(view.cells().empty());
+    if (!goes_on) rows.emplace_back(view.row_key(), NaiveRow());
+    EXPECT_EQ(rows.back().first, view.row_key());
+    Append(view, &rows.back().second);
+    goes_on = !view.is_last_piece();
+  }
+  EXPECT_EQ(stream->status(), absl::OkStatus());
+  EXPECT_FALSE(goes_on);
+  return rows;
+}
+
+Rows LookUp(const HandmadeTable& table, const OwnedRows& stored, const Filter& filter) {
+  Rows rows;
+  for (const OwnedRow& row : stored) {
+    RowStreamOptions options = table.Options(filter);
+    RowLookup lookup{.sequence = options.sequence, .now = options.now};
+    const auto found = LookUpRow(table.view(), row.row_key, &options.program, &lookup);
+    EXPECT_EQ(found.status(), absl::OkStatus());
+    if (!found.ok() || !found->has_value()) continue;
+    rows.emplace_back((*found)->row_key(), NaiveRow());
+    Append((*found)->view(), &rows.back().second);
+  }
+  return rows;
+}
+
+Rows Answer(const OwnedRows& stored, const Filter& filter) {
+  Rows rows;
+  for (const OwnedRow& row : stored) {
+    NaiveRow passed = FilterNaively(filter, row.row_key, ToNaive(row));
+    if (!passed.empty()) rows.emplace_back(row.row_key, std::move(passed));
+  }
+  return rows;
+}
+
+void ExpectSame(Rows actual, Rows expected, const Filter& filter) {
+  ASSERT_EQ(actual.size(), expected.size()) << filter;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_EQ(actual[i].first, expected[i].first) << filter;
+    const NaiveRow shown = InOrder(std::move(actual[i].second));
+    const NaiveRow wanted = InOrder(std::move(expected[i].second));
+    ASSERT_TRUE(shown == wanted) << filter << " of " << actual[i].first << ": " << shown.size() << " cells, expected " << wanted.size();
+  }
+}
+
+struct Sizes {
+  size_t cells;
+  size_t value_bytes;
+  std::vector<uint64_t> pieces;
+};
+
+void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
+  std::map<std::string, int> seen;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Random random(seed);
+    OwnedRows rows;
+    for (int i = 0; i < 3; ++i) rows.push_back(RandomRow(random, i, 1 + random.Below(sizes.cells) + sizes.cells / 2, sizes.value_bytes));
+    const HandmadeTable table = MakeTable(random, rows);
+    for (int i = 0; i < filters; ++i) {
+      SCOPED_TRACE(fmt::format("seed {}, filter {}", seed, i));
+      const Filter filter = RandomFilter(random, Words(), 2 + static_cast<int>(random.Below(3)));
+      Rows expected = Answer(rows, filter);
+      RowStreamOptions options = table.Options(filter);
+      seen["passed"] += !expected.empty();
+      seen["several passes"] += options.program.pass_count() > 1 && !expected.empty();
+      options.reverse = random.OneIn(2);
+      options.piece_bytes = sizes.pieces[random.Below(sizes.pieces.size())];
+      ASSERT_NO_FATAL_FAILURE(ExpectSame(LookUp(table, rows, filter), expected, filter));
+      if (options.reverse) std::reverse(expected.begin(), expected.end());
+      ASSERT_NO_FATAL_FAILURE(ExpectSame(ReadStream(table, std::move(options)), expected, filter));
+    }
+  }
+  EXPECT_GE(seen["passed"], 50);
+  EXPECT_GE(seen["several passes"], 10);
+}
+
+TEST(FilterPassesTest, SmallRows) { CompareRandomFilters({.cells = 60, .value_bytes = 50, .pieces = {1, 100, 1 << 20}}, 40, 10); }
+
+// Above what is kept while conditions are decided: the row is read again.
+TEST(FilterPassesTest, RowsThatAreReadAgain) {
+  const size_t value_bytes = 2 * kKeptRowBytes / 150;
+  CompareRandomFilters({.cells = 300, .value_bytes = value_bytes, .pieces = {1, 100'000, 1 << 20, 16 << 20}}, 6, 30);
+}
+
+OwnedRow LargeRow(const std::string& row_key) {
+  OwnedRow row{row_key, {}};
+  for (int i = 0; i < 400; ++i) {
+    row.cells.push_back({.family = 1, .timestamp = 1, .qualifier = fmt::format("q{:03}", i), .value = std::string(8000, 'a')});
+  }
+  row.cells.push_back({.family = 2, .timestamp = 1, .qualifier = "decides", .value = row_key});
+  return row;
+}
+
+TEST(FilterPassesTest, ARowReadAgainIsCountedOnce) {
+  HandmadeTable table({}, {});
+  table.AddFile({LargeRow("row0"), LargeRow("row1")}, KeyRange::All(), 20'000);
+  const Filter filter = Filter::Condition(Filter::ValueRegex("row1"), Filter::CellsRowLimit(3), Filter::PassAll());
+  for (const bool reverse : {false, true}) {
+    RowStreamOptions options = table.Options(filter);
+    options.reverse = reverse;
+    const auto stream = table.Open(std::move(options));
+    while (stream->Next()) {
+    }
+    EXPECT_EQ(stream->status(), absl::OkStatus());
+    EXPECT_EQ(stream->stats().cells_seen, 802u);
+    EXPECT_EQ(stream->stats().cells_returned, 404u);
+    EXPECT_EQ(stream->stats().rows_seen, 2u);
+  }
+}
+
+// What may go is let go of: neither the row nor its copies are held at once.
+TEST(FilterPassesTest, ALargeRowIsNotHeldWhole) {
+  HandmadeTable table({}, {});
+  table.AddFile({LargeRow("row0")}, KeyRange::All(), 20'000);
+  MemoryBudget budget(uint64_t{1} << 30);
+  const Filter copies = Filter::Interleave(Filter::PassAll(), Filter::Label("l"), Filter::PassAll());
+  RowStreamOptions options = table.Options(Filter::Chain(Filter::Condition(Filter::ColumnRegex("decides"), copies, Filter::BlockAll())));
+  options.budget = &budget;
+  options.piece_bytes = 100'000;
+  const auto stream = table.Open(std::move(options));
+  uint64_t cells = 0;
+  uint64_t most = 0;
+  while (stream->Next()) {
+    cells += stream->row().cells().size();
+    most = std::max(most, budget.bytes(MemoryBudget::Use::kPages));
+  }
+  EXPECT_EQ(stream->status(), absl::OkStatus());
+  EXPECT_EQ(cells, 3u * 401);
+  EXPECT_LT(most, 600'000u);
+}
+
+TEST(FilterPassesTest, DecidingIsInterrupted) {
+  HandmadeTable table({}, {});
+  table.AddFile({LargeRow("row0")}, KeyRange::All(), 20'000);
+  std::stop_source source;
+  source.request_stop();
+  RowStreamOptions options = table.Options(Filter::Condition(Filter::ColumnRegex("decides"), Filter::PassAll()));
+  PassReader passes;
+  Interruption interruption{.stop = source.get_token()};
+  ChainOptions chain_options = ReadChainOptions(table.view().definition(), options.program, true, options.now);
+  chain_options.sequence = table.sequence();
+  const auto chain = OpenChain(table.view(), table.view().tablets.front(), chain_options);
+  ASSERT_TRUE(chain.ok());
+  ASSERT_TRUE((*chain)->SeekRow("row0"));
+  ASSERT_NE(options.program.StartRow("row0"), FilterProgram::Next::kRowDone);
+  passes.StartRow(chain->get(), Direction::kForward, &options.program, &interruption);
+  std::vector<Cell> cells;
+  EXPECT_FALSE(passes.Read(&cells));
+  EXPECT_EQ(passes.status().code(), absl::StatusCode::kCancelled) << passes.status();
+}
+
+}  // namespace
+}  // namespace stele::internal
