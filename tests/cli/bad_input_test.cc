@@ -57,9 +57,14 @@ TEST_F(BadInputTest, ValueOverTheLimit) {
               "value.csv:4: the value of f:\"a\" has 104857601");
 }
 
+TEST_F(BadInputTest, Filters) {
+  ExpectError({"read", "t", "regex=("}, 1, "row key regex");
+  ExpectError({"read", "t", "columns=f:["}, 1, "column regex");
+  ExpectError({"read", "t", "filter=latest(0)"}, 1, "must be at least 1");
+  ExpectError({"lookup", "t", "r", "filter=newest(1)"}, 1, "newest");
+}
+
 TEST_F(BadInputTest, NotOfferedYet) {
-  ExpectError({"read", "t", "regex=r.*"}, 1, "regex= is not offered yet");
-  ExpectError({"read", "t", "columns=f:.*"}, 1, "not offered yet");
   ExpectError({"read", "t", "format-file=x"}, 1, "not offered yet");
   ExpectError({"setvaluetype", "t", "f", "stringutf8bytes"}, 1, "not offered yet");
   ExpectError({"createfamily", "t", "s:never:intsum"}, 1, "not offered yet");

@@ -53,6 +53,9 @@ TEST_F(BeyondCbtTest, Formats) {
   EXPECT_EQ(Output({"count", "t", "--format", "jsonl"}), "{\"count\":3}\n");
   EXPECT_EQ(Output({"read", "t", "prefix=a", "columns=f:q", "cells-per-column=1", "--format", "csv"}),
             "row,family,qualifier,timestamp,value\na,f,q,3000,3\n");
+  EXPECT_EQ(Output({"read", "t", "filter=chain(row_regex(\"a\"), column(\"f\", \"q\"), row_limit(1), strip)", "--format", "csv"}),
+            "row,family,qualifier,timestamp,value\na,f,q,3000,\n");
+  EXPECT_EQ(Output({"lookup", "t", "a", "filter=none", "--format", "json"}), "[]\n");
   EXPECT_EQ(Output({"read", "t", "prefix=none", "--format", "json"}), "[]\n");
   ExpectError({"ls", "--format", "xml"}, 2, "table, json, jsonl or csv");
 }

@@ -89,6 +89,12 @@ TEST_F(CbtOutputTest, ReadColumns) {
   EXPECT_EQ(Output({"read", "t", "columns=f:a,g:z"}), Rows({kB4, a1 + "\n", kR2, kR3}));
   const std::string ag1 = a1 + "  g:q w                                    @ 1970/01/01-00:00:00.004000\n    \"va lue\"\n\n";
   EXPECT_EQ(Output({"read", "t", "columns=f:a,g:", "count=2"}), Rows({kB4, ag1}));
+  EXPECT_EQ(Output({"read", "t", "columns=f:a|z"}), Rows({a1 + "\n", kR2, kR3}));
+  EXPECT_EQ(Output({"read", "t", "columns=f:a,g:.*", "count=2"}), Rows({kB4, ag1}));
+  EXPECT_EQ(Output({"read", "t", "columns=[f]:a"}), Rows({a1 + "\n", kR2, kR3}));
+  EXPECT_EQ(Output({"read", "t", "regex=r[13]"}), Rows({kR1, kR3}));
+  EXPECT_EQ(Output({"read", "t", "regex=r"}), "");
+  EXPECT_EQ(Output({"read", "t", "regex=r1", "columns=f:a"}), Rows({a1 + "\n"}));
   EXPECT_EQ(Output({"lookup", "t", "r1", "columns=f:a", "cells-per-column=1"}),
             Rows({"r1\n  f:a                                      @ 1970/01/01-00:00:00.002000\n    \"v2\"\n\n"}));
 }

@@ -58,18 +58,21 @@ constexpr Command kCommands[] = {
      "  A file is checked whole before anything is written; standard input is written as it comes.\n",
      RunImport},
     {"lookup", "Read from a single row",
-     "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [keys-only=true|false] "
-     "[include-stats=full]\n",
+     "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER] [keys-only=true|false]\n"
+     "              [include-stats=full]\n\n"
+     "  as in read\n",
      RunLookup},
     {"ls", "List tables and column families", "ls          list tables\n  ls TABLE    list a table's column families\n", RunLs},
     {"read", "Read rows",
-     "read TABLE [start=ROW] [end=ROW] [prefix=PREFIX] [reversed=true|false] [columns=FAMILY:COLUMN,...] [count=N]\n"
-     "            [cells-per-column=N] [keys-only=true|false] [include-stats=full]\n\n"
+     "read TABLE [start=ROW] [end=ROW] [prefix=PREFIX] [regex=REGEX] [reversed=true|false] [columns=FAMILY:COLUMN,...]\n"
+     "            [count=N] [cells-per-column=N] [filter=FILTER] [keys-only=true|false] [include-stats=full]\n\n"
      "  start, end        from start on and up to, not with, end\n"
-     "  columns           FAMILY:COLUMN, FAMILY: or COLUMN\n"
+     "  regex             rows whose whole key matches\n"
+     "  columns           FAMILY:COLUMN, FAMILY: or COLUMN; names with one of \\^$*+?()[]{}| are regular expressions\n"
      "  count             rows at most\n"
      "  cells-per-column  newest versions only\n"
-     "  regex, format-file and authorized-view are not offered yet.\n",
+     "  filter            applied last, as stele/filter.h writes it: 'chain(family(\"f\"), value_regex(\"a.*\"))'\n"
+     "  format-file and authorized-view are not offered yet.\n",
      RunRead},
     {"salvage", "Save what can be read of a damaged database", "salvage\n\n  Not offered yet.\n", RunSalvage},
     {"set", "Set value of a cell (write)",

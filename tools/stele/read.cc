@@ -15,7 +15,6 @@ namespace {
 
 struct ReadRequest {
   RowSet rows;
-  Columns columns;
   Filter filter;
   ReadOptions options;
   int64_t limit = -1;  // rows; -1: none
@@ -23,20 +22,32 @@ struct ReadRequest {
   bool with_stats = false;
 };
 
-absl::Status ParseCommon(const KeyValues& values, ReadRequest& request) {
-  for (const std::string_view key : {"authorized-view", "regex", "format-file"}) {
-    if (values.find(key) != values.end()) return NotOffered(fmt::format("{}=", key));
-  }
-  std::optional<int> versions;
+// Rows, versions and columns, as cbt chains them; then what filter= says.
+absl::StatusOr<Filter> ParseFilter(const KeyValues& values) {
+  std::vector<Filter> chain;
+  if (const auto text = Find(values, "regex")) chain.push_back(Filter::RowKeyRegex(*text));
   if (const auto text = Find(values, "cells-per-column")) {
     STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("number of cells per column", *text));
     if (count < 1 || count > INT32_MAX) return UsageError(fmt::format("Bad number of cells per column \"{}\": at least 1", *text));
-    versions = static_cast<int>(count);
+    chain.push_back(Filter::Latest(static_cast<int>(count)));
   }
   if (const auto text = Find(values, "columns")) {
-    STELE_ASSIGN_OR_RETURN(request.columns, Columns::Parse(*text));
+    STELE_ASSIGN_OR_RETURN(Filter columns, ParseColumns(*text));
+    chain.push_back(std::move(columns));
   }
-  request.filter = request.columns.MakeFilter(versions);
+  if (const auto text = Find(values, "filter")) {
+    STELE_ASSIGN_OR_RETURN(Filter filter, Filter::Parse(*text));
+    chain.push_back(std::move(filter));
+  }
+  if (chain.empty()) return Filter::PassAll();
+  return chain.size() == 1 ? chain[0] : Filter::Chain(std::move(chain));
+}
+
+absl::Status ParseCommon(const KeyValues& values, ReadRequest& request) {
+  for (const std::string_view key : {"authorized-view", "format-file"}) {
+    if (values.find(key) != values.end()) return NotOffered(fmt::format("{}=", key));
+  }
+  STELE_ASSIGN_OR_RETURN(request.filter, ParseFilter(values));
   if (const auto text = Find(values, "keys-only")) {
     STELE_ASSIGN_OR_RETURN(const bool keys_only, ParseBool("keys-only", *text));
     request.with_values = !keys_only;
@@ -58,17 +69,11 @@ class RowPrinter {
 
   uint64_t row_count() const { return row_count_; }
 
-  // A row, or one piece of it. False: no cell of it was asked for.
-  bool Add(const RowView& row) {
-    bool any = false;
-    for (const CellView& cell : row.cells()) {
-      if (!request_.columns.Contains(cell)) continue;
-      if (!in_row_) BeginRow(row.row_key());
-      any = true;
-      AddCell(row.row_key(), cell);
-    }
-    if (row.is_last_piece() && in_row_) EndRow();
-    return any;
+  // A row, or one piece of it.
+  void Add(const RowView& row) {
+    if (!in_row_) BeginRow(row.row_key());
+    for (const CellView& cell : row.cells()) AddCell(row.row_key(), cell);
+    if (row.is_last_piece()) EndRow();
   }
 
   void End() {
@@ -126,8 +131,8 @@ absl::Status PrintRows(Session& session, const std::string& table_name, const Re
   bool in_counted_row = false;
   while (request.limit < 0 || in_counted_row || static_cast<int64_t>(printer.row_count()) < request.limit) {
     if (!reader.Next()) break;
-    const bool printed = printer.Add(reader.row());
-    in_counted_row = (in_counted_row || printed) && !reader.row().is_last_piece();
+    printer.Add(reader.row());
+    in_counted_row = !reader.row().is_last_piece();
   }
   STELE_RETURN_IF_ERROR(Within("Reading rows", reader.status()));
   printer.End();
@@ -150,10 +155,10 @@ absl::Status PrintRows(Session& session, const std::string& table_name, const Re
 
 absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("read");
-  STELE_ASSIGN_OR_RETURN(
-      const KeyValues values,
-      ParseKeyValues(std::span(args).subspan(1), {"authorized-view", "start", "end", "prefix", "regex", "reversed", "columns", "count",
-                                                  "cells-per-column", "app-profile", "format-file", "keys-only", "include-stats"}));
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(1),
+                                        {"authorized-view", "start", "end", "prefix", "regex", "reversed", "columns", "count", "filter",
+                                         "cells-per-column", "app-profile", "format-file", "keys-only", "include-stats"}));
   ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   STELE_ASSIGN_OR_RETURN(RowRange range, ParseRange(values));
@@ -172,7 +177,7 @@ absl::Status RunLookup(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("lookup");
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
                          ParseKeyValues(std::span(args).subspan(2), {"authorized-view", "columns", "cells-per-column", "app-profile",
-                                                                     "format-file", "keys-only", "include-stats"}));
+                                                                     "filter", "format-file", "keys-only", "include-stats"}));
   ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   request.rows = RowSet().Append(args[1]);
