@@ -10,6 +10,9 @@
 #include <map>
 #include <utility>
 
+#include "base/hll.h"
+#include "support/cell_naive_fold.h"
+
 namespace stele::internal {
 namespace {
 
@@ -80,6 +83,29 @@ void ParseRange(std::string_view range, std::string_view line, OwnedCell* cell) 
   cell->timestamp = ParseTimestamp(range.substr(comma + 1, range.size() - comma - 2), line);
 }
 
+void ParseDelta(std::string_view what, std::string_view rest, std::string_view line, OwnedCell* cell) {
+  const std::string_view words[] = {"sum", "min", "max", "hll"};
+  const auto* word = std::find(std::begin(words), std::end(words), what);
+  if (word == std::end(words)) Refuse(line);
+  cell->kind = static_cast<CellKind>(static_cast<int>(CellKind::kSum) + (word - std::begin(words)));
+  if (cell->kind == CellKind::kHll) {
+    std::vector<std::string> items;
+    for (std::string_view item = TakeWord(&rest); !item.empty(); item = TakeWord(&rest)) items.emplace_back(item);
+    cell->value = NaiveSketch(items);
+    return;
+  }
+  const std::string_view number = TakeWord(&rest);
+  int64_t parsed = 0;
+  if (std::from_chars(number.data(), number.data() + number.size(), parsed).ptr != number.data() + number.size()) Refuse(line);
+  cell->value = NaiveNumber(parsed);
+}
+
+std::string PrintDelta(const Cell& cell) {
+  if (cell.kind == CellKind::kHll) return fmt::format("hll of about {:.0f}", EstimateHll(cell.value).value_or(-1));
+  const std::string_view words[] = {"sum", "min", "max"};
+  return fmt::format("{} {}", words[static_cast<int>(cell.kind) - static_cast<int>(CellKind::kSum)], NaiveNumberOf(cell.value));
+}
+
 CellLine ParseLine(std::string_view line, const FamilyList& families) {
   std::string_view rest = line;
   CellLine parsed;
@@ -105,8 +131,13 @@ CellLine ParseLine(std::string_view line, const FamilyList& families) {
     ParseRange(TakeWord(&rest), line, &parsed.cell);
     return parsed;
   }
-  if (verb.empty() || verb.front() != '@' || TakeWord(&rest) != "=") Refuse(line);
+  if (verb.empty() || verb.front() != '@') Refuse(line);
   parsed.cell.timestamp = ParseTimestamp(verb.substr(1), line);
+  const std::string_view what = TakeWord(&rest);
+  if (what != "=") {
+    ParseDelta(what, rest, line, &parsed.cell);
+    return parsed;
+  }
   rest.remove_prefix(std::min<size_t>(1, rest.size()));
   parsed.cell.value = Unescape(rest, line);
   return parsed;
@@ -150,6 +181,7 @@ std::string PrintCell(std::string_view row_key, const Cell& cell, const FamilyLi
   if (cell.kind == CellKind::kDeleteRange) {
     return fmt::format("{} DELETE [{},{}]", column, PrintTimestamp(cell.range_start), PrintTimestamp(cell.timestamp));
   }
+  if (cell.is_delta()) return fmt::format("{} @{} {}", column, PrintTimestamp(cell.timestamp), PrintDelta(cell));
   const std::string value = Escape(cell.value, true);
   return fmt::format("{} @{} ={}{}", column, PrintTimestamp(cell.timestamp), value.empty() ? "" : " ", value);
 }

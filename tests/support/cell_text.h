@@ -1,6 +1,7 @@
 // tests/support/cell_text.h: cells as lines of text, for tests that are driven by text.
 //
 //   row fam:qual @timestamp = value      a cell version; the value is the rest of the line
+//   row fam:qual @timestamp sum 5        a delta; also min, max, and "hll a b c" with items. A sketch is printed as "hll of about 3"
 //   row DELETE                           a row tombstone
 //   row fam DELETE                       a family tombstone
 //   row fam:qual DELETE [oldest,newest]  a range tombstone, both ends included; "max" stands for the greatest timestamp

@@ -12,7 +12,8 @@ TEST(CellText, PrintsWhatItParses) {
       "r1 a DELETE\n"
       "r1 a:q1 DELETE [3,max]\n"
       "r1 a:q1 @7 = one two\n"
-      "r1 b: @-5 =\n";
+      "r1 b: @-5 =\n"
+      "r1 c:q @1 sum -5\n";
   EXPECT_EQ(PrintRows(ParseRows(text)), text);
 }
 
