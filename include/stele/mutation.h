@@ -44,8 +44,9 @@ class RowMutation {
   RowMutation& SetCell(std::string_view family, std::string_view qualifier, std::string_view value);
   RowMutation& SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view value);
 
-  // Aggregate families only (not offered yet: Unimplemented). Adds a number to a sum, min or max; an item to an hll; folds a state, as
-  // read from a cell, into another. Repeating one of these counts twice: see WriteOptions.idempotency_token.
+  // Aggregate families only. Adds a number to a sum, min or max; an item to an hll; folds a state, as read from a cell (eight bytes
+  // big-endian, or a sketch), into another. They need no reading. A delete takes what was added before it. Repeating one of these counts
+  // twice: see WriteOptions.idempotency_token.
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, int64_t value);
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view item);
   RowMutation& MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view state);

@@ -38,7 +38,8 @@ class CellView {
 
   // The value as a number: eight bytes big-endian, two's complement. InvalidArgument if it has another length.
   absl::StatusOr<int64_t> AsInt64() const;
-  // For a family of type kHll: about how many distinct items were added. Unimplemented: such families are not offered yet.
+  // For a family of type kHll: about how many distinct items were added; the standard error is 0.81 %, up to about 3,000 it is as good as
+  // exact. InvalidArgument if the value is no such sketch.
   absl::StatusOr<double> EstimateCardinality() const;
 
  private:

@@ -21,7 +21,8 @@ inline namespace v0 {
 
 // What a family's cells hold. kBytes: whatever is set. The others are aggregates: AddToCell and MergeToCell fold into the cell of one
 // (row, family, qualifier, timestamp), SetCell is refused. Sum, min and max hold eight bytes big-endian (EncodeInt64); kHll holds a
-// sketch that counts distinct items. Fixed when the family is created. Aggregates are not offered yet: Unimplemented.
+// sketch that counts distinct items (HyperLogLog, docs/format/hll.md). A sum wraps around. Retention counts cells as they read, folded.
+// Fixed when the family is created.
 enum class ValueType : uint8_t { kBytes, kInt64Sum, kInt64Min, kInt64Max, kHll };
 
 // How SSTables are compressed. kNone: not at all. kFast: lz4. kBalanced (default): lz4 while a file is young, zstd once it has settled.

@@ -44,7 +44,6 @@ absl::StatusOr<Table> Database::CreateTable(std::string_view name, const Schema&
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   STELE_RETURN_IF_ERROR(internal::ValidateTableName(name));
   STELE_RETURN_IF_ERROR(internal::ValidateSchema(schema));
-  STELE_RETURN_IF_ERROR(internal::CheckOffered(schema));
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::TableBackend> table, backend_->CreateTable(name, schema));
   return Table(std::move(table));
 }

@@ -121,7 +121,6 @@ absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filte
 absl::Status Table::ModifyColumnFamilies(std::span<const FamilyChange> changes) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   for (const FamilyChange& change : changes) STELE_RETURN_IF_ERROR(internal::ValidateFamilyChange(change));
-  for (const FamilyChange& change : changes) STELE_RETURN_IF_ERROR(internal::CheckOffered(change.family()));
   return backend_->ModifyColumnFamilies(changes);
 }
 

@@ -49,7 +49,8 @@ class Load : public OpenLoad {
     const MutationSchema schema{.table_id = table_id_,
                                 .families = &definition_->families,
                                 .limits = definition_->schema.limits(),
-                                .granularity = definition_->schema.granularity()};
+                                .granularity = definition_->schema.granularity(),
+                                .family_schemas = definition_->schema.families()};
     STELE_RETURN_IF_ERROR(ReadSetCells(mutation, schema, began_micros_, &cells_));
     if (row_count_ > 0 && mutation.row_key() <= last_row_key_) {
       return InvalidArgument("row \"{}\" does not follow \"{}\": a bulk load takes rows in strictly ascending order",

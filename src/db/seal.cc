@@ -15,7 +15,8 @@ MutationSchema SchemaOf(uint32_t table_id, const TableDefinition& definition) {
   return {.table_id = table_id,
           .families = &definition.families,
           .limits = definition.schema.limits(),
-          .granularity = definition.schema.granularity()};
+          .granularity = definition.schema.granularity(),
+          .family_schemas = definition.schema.families()};
 }
 
 // Columns of the mutation whose ranged delete needs a seal.
@@ -43,7 +44,7 @@ absl::StatusOr<int64_t> FloorOf(const TableView& table, const ReadPoint& point, 
   std::vector<Cell> cells;
   while (cells.clear(), chain->Unpin(), chain->ReadCells(&cells)) {
     for (const Cell& cell : cells) {
-      if (cell.kind != CellKind::kSet || cell.family < column.family_rank) continue;
+      if (cell.is_tombstone() || cell.family < column.family_rank) continue;
       if (cell.family > column.family_rank || cell.qualifier > column.qualifier) return 0;
       if (cell.qualifier != column.qualifier) continue;
       if (retention.Condemned(++rank, cell.timestamp, point.now)) return cell.timestamp + 1;

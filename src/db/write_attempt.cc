@@ -30,7 +30,8 @@ absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id)
   return MutationSchema{.table_id = table_id,
                         .families = &definition.families,
                         .limits = definition.schema.limits(),
-                        .granularity = definition.schema.granularity()};
+                        .granularity = definition.schema.granularity(),
+                        .family_schemas = definition.schema.families()};
 }
 
 absl::Status KeptChanging() { return Aborted("the rows or the schema kept changing under the write; try again"); }

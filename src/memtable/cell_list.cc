@@ -5,6 +5,9 @@
 #include <cstring>
 #include <new>
 
+#include "base/invariant.h"
+#include "cell/fold.h"
+
 namespace stele::internal {
 namespace {
 
@@ -23,18 +26,30 @@ CellNode::CellNode(const Cell& cell, const CommitPoint& commit, int height, size
       kind_(cell.kind),
       height_(static_cast<uint8_t>(height)) {}
 
-CellNode* CellNode::Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height) {
-  char start[sizeof cell.range_start];
-  std::memcpy(start, &cell.range_start, sizeof start);
-  const std::string_view value = cell.kind == CellKind::kDeleteRange ? std::string_view(start, sizeof start) : cell.value;
-  char* memory = arena->Allocate(sizeof(CellNode) + height * sizeof(Link) + cell.qualifier.size() + value.size());
+CellNode* CellNode::Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const DeltaSpan& span) {
+  std::string_view head;
+  if (cell.kind == CellKind::kDeleteRange) head = {reinterpret_cast<const char*>(&cell.range_start), sizeof cell.range_start};
+  if (cell.is_delta()) head = {reinterpret_cast<const char*>(&span), sizeof span};
+  const size_t value_bytes = head.size() + cell.value.size();
+  char* memory = arena->Allocate(sizeof(CellNode) + height * sizeof(Link) + cell.qualifier.size() + value_bytes);
   if (memory == nullptr) return nullptr;
-  auto* node = new (memory) CellNode(cell, commit, height, value.size());
+  auto* node = new (memory) CellNode(cell, commit, height, value_bytes);
   for (int level = 0; level < height; ++level) new (node->links() + level) Link(nullptr);
   char* bytes = reinterpret_cast<char*>(node->links() + height);
-  std::copy_n(cell.qualifier.data(), cell.qualifier.size(), bytes);
-  std::copy_n(value.data(), value.size(), bytes + cell.qualifier.size());
+  bytes = std::copy_n(cell.qualifier.data(), cell.qualifier.size(), bytes);
+  bytes = std::copy_n(head.data(), head.size(), bytes);
+  std::copy_n(cell.value.data(), cell.value.size(), bytes);
   return node;
+}
+
+DeltaSpan CellNode::delta_span() const {
+  DeltaSpan span;
+  std::memcpy(&span, bytes() + qualifier_bytes_, sizeof span);
+  return span;
+}
+
+std::string_view CellNode::delta_value() const {
+  return {bytes() + qualifier_bytes_ + sizeof(DeltaSpan), value_bytes_ - sizeof(DeltaSpan)};
 }
 
 int64_t CellNode::range_start() const {
@@ -47,6 +62,8 @@ Cell CellNode::AsCell(uint32_t family) const {
   Cell cell{.family = family, .kind = kind_, .timestamp = timestamp_, .qualifier = qualifier()};
   if (kind_ == CellKind::kDeleteRange) {
     cell.range_start = range_start();
+  } else if (IsDelta(kind_)) {
+    cell.value = delta_value();
   } else {
     cell.value = std::string_view(bytes() + qualifier_bytes_, value_bytes_);
   }
@@ -56,10 +73,12 @@ Cell CellNode::AsCell(uint32_t family) const {
 bool CellList::Insert(Arena* arena, Random* random, const Cell& cell, const CommitPoint& commit) {
   if (count_ >= kPlainCells && tower_.load(std::memory_order_relaxed) == nullptr && !GrowTower(arena)) return false;
   const int height = count_ < kPlainCells ? 1 : RandomHeight(random, kHeightMax);
-  CellNode* node = CellNode::Make(arena, cell, commit, height);
-  if (node == nullptr) return false;
   Link* before[kHeightMax];
   FindLinks({cell, commit}, height, before);
+  CellNode* node = cell.is_delta() ? MakeDelta(arena, cell, commit, height, before[0]->load(std::memory_order_relaxed))
+                                   : CellNode::Make(arena, cell, commit, height);
+  if (node == nullptr) return false;
+  if (cell.is_tombstone()) last_tombstone_ = commit;
   for (int level = 0; level < height; ++level) {
     node->links()[level].store(before[level]->load(std::memory_order_relaxed), std::memory_order_relaxed);
     before[level]->store(node, std::memory_order_release);
@@ -67,6 +86,28 @@ bool CellList::Insert(Arena* arena, Random* random, const Cell& cell, const Comm
   last_inserted_ = node;
   ++count_;
   return true;
+}
+
+CellNode* CellList::MakeDelta(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const CellNode* older) const {
+  const auto is_before_it = [&](const CellNode* node) {
+    return node != nullptr && CompareCells(node->identity(), cell) == 0 && node->commit() > last_tombstone_;
+  };
+  DeltaSpan span{.since = commit, .plain_count = 1};
+  if (!is_before_it(older)) return CellNode::Make(arena, cell, commit, height, span);
+  span.plain_count += older->delta_span().plain_count;
+  if (cell.kind == CellKind::kHll && span.plain_count < kPlainDeltas) return CellNode::Make(arena, cell, commit, height, span);
+  span.plain_count = 0;
+  Fold fold;
+  fold.Start(cell.kind);
+  STELE_CHECK(fold.Add(cell.value));  // whoever read the batch saw to it
+  do {
+    STELE_CHECK(fold.Add(older->delta_value()));
+    span.since = older->delta_span().since;
+    older = span.since == older->commit() ? older->next() : nullptr;
+  } while (is_before_it(older));
+  Cell folded = cell;
+  folded.value = fold.Value();
+  return CellNode::Make(arena, folded, commit, height, span);
 }
 
 void CellList::FindLinks(const CellPlace& place, int height, Link** before) {

@@ -2,6 +2,10 @@
 //
 // Path:      RowList (row_list.h) holds one per row; the memtable's cursor walks it.
 // Order:     cell.h, then newest commit first. Nothing is ever removed or changed; several cells of one identity stand side by side.
+// Deltas:    a delta's node may say more than was added: what it and older deltas of its identity come to, back to a commit that it states
+//            (DeltaSpan). Never beyond a tombstone of the row, so that nobody has to divide it; and never changed afterwards, so that a
+//            view between two deltas sees the fold as of itself (engine rule 4). A number's nodes all do; of sketches one in kPlainDeltas,
+//            for each takes what the whole sketch does.
 // Cost:      the first kPlainCells cells have one link each; later ones get random heights, so a seek in a row of n cells takes O(log n)
 //            plus at most those. A cell that follows the last one inserted, as when a mutation's columns come sorted, is found at once.
 // Threads:   one inserting thread; any number of readers beside it. A node is whole before a release store links it.
@@ -25,13 +29,20 @@ struct CommitPoint {
   friend auto operator<=>(const CommitPoint&, const CommitPoint&) = default;
 };
 
-// One stored operation. In the arena behind it: its links, the qualifier, then the value (kDeleteRange: the eight bytes of range_start).
+// What a delta's node holds: all deltas of its identity from `since` on to its own commit.
+struct DeltaSpan {
+  CommitPoint since;
+  uint32_t plain_count = 0;  // of nodes before it in a row, itself included, that hold one delta alone
+};
+
+// One stored operation. In the arena behind it: its links, the qualifier, then the value: of a kDeleteRange the eight bytes of range_start,
+// of a delta its DeltaSpan and the folded value.
 class CellNode {
  public:
   using Link = std::atomic<CellNode*>;
 
-  // nullptr when the arena is refused memory.
-  static CellNode* Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height);
+  // nullptr when the arena is refused memory. `span`: of a delta.
+  static CellNode* Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const DeltaSpan& span = {});
 
   uint32_t family() const { return family_; }
   CellKind kind() const { return kind_; }
@@ -39,7 +50,9 @@ class CellNode {
   uint64_t sequence() const { return sequence_; }
   CommitPoint commit() const { return {sequence_, position_}; }
   std::string_view qualifier() const { return {bytes(), qualifier_bytes_}; }
-  int64_t range_start() const;  // kDeleteRange only
+  int64_t range_start() const;   // kDeleteRange only
+  DeltaSpan delta_span() const;  // of a delta only, as the next
+  std::string_view delta_value() const;
   // What CompareCells looks at.
   Cell identity() const { return {.family = family_, .kind = kind_, .timestamp = timestamp_, .qualifier = qualifier()}; }
   // All of it, under the rank that the cursor's user knows. Its bytes live as long as the arena.
@@ -80,6 +93,8 @@ inline bool IsBefore(const CellNode& node, const CellPlace& place) {
 class CellList {
  public:
   static constexpr uint32_t kPlainCells = 16;
+  // A read folds at most so many nodes for each tombstone that the row has.
+  static constexpr uint32_t kPlainDeltas = 64;
 
   // Later than all inserted before. False when memory was refused; nothing has changed then.
   bool Insert(Arena* arena, Random* random, const Cell& cell, const CommitPoint& commit);
@@ -100,11 +115,14 @@ class CellList {
   void FindLinks(const CellPlace& place, int height, Link** before);
   Link* FindPlainLink(const CellPlace& place, Link* from);
   bool GrowTower(Arena* arena);
+  // `older`: what will follow it in the list.
+  CellNode* MakeDelta(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const CellNode* older) const;
 
   Link first_{nullptr};
   std::atomic<Tower*> tower_{nullptr};  // once the row outgrew kPlainCells
   CellNode* last_inserted_ = nullptr;   // this and the next: for the inserting thread
   uint32_t count_ = 0;
+  CommitPoint last_tombstone_;  // of any kind
 };
 
 }  // namespace stele::internal

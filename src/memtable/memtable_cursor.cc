@@ -5,6 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "base/arena.h"
+#include "base/invariant.h"
+#include "base/status.h"
+#include "cell/fold.h"
 #include "memtable/active_ranges.h"
 
 namespace stele::internal {
@@ -20,12 +24,12 @@ class MemtableCursor final : public CellCursor {
 
   bool SeekToEdge() override { return EnterRow(forward_ ? rows_->First() : rows_->Last()); }
   bool SeekRow(std::string_view bound) override { return EnterRow(forward_ ? rows_->FirstFrom(bound) : rows_->LastBefore(bound)); }
-  bool NextRow() override { return row_ != nullptr && EnterRow(NextOf(row_)); }
+  bool NextRow() override { return status_.ok() && row_ != nullptr && EnterRow(NextOf(row_)); }
   std::string_view row_key() const override { return row_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override;
   void SkipTo(uint32_t family, std::string_view qualifier) override;
-  void Unpin() override {}  // the arena keeps what was handed out
-  absl::Status status() const override { return absl::OkStatus(); }
+  void Unpin() override { folded_.reset(); }  // the memtable's arena keeps all else that was handed out
+  absl::Status status() const override { return status_; }
 
  private:
   const RowNode* NextOf(const RowNode* row) const { return forward_ ? row->next() : rows_->Previous(row); }
@@ -33,6 +37,8 @@ class MemtableCursor final : public CellCursor {
   void EnterFamily(uint32_t family);
   void ReadIdentity(std::vector<Cell>* cells);
   void ReadRanges(const Cell& identity, std::vector<Cell>* cells);
+  void ReadDelta(std::vector<Cell>* cells);
+  const CellNode* OlderDelta(const CellNode& delta);
   bool IsHidden(const CellNode& version);
   bool JumpTowardsSkip();
   void MoveTo(const CellPlace& place);
@@ -58,9 +64,14 @@ class MemtableCursor final : public CellCursor {
   bool skipping_ = false;
   Cell skip_column_;
   std::string skip_qualifier_;
+  Fold fold_;
+  std::optional<Arena> folded_;  // values of cells handed out, until Unpin
+  absl::Status status_;
 };
 
 bool MemtableCursor::EnterRow(const RowNode* row) {
+  folded_.reset();
+  if (!status_.ok()) return false;
   while (row != nullptr && row->first_sequence() > sequence_) row = NextOf(row);
   row_ = row;
   if (row == nullptr) return false;
@@ -80,9 +91,9 @@ void MemtableCursor::EnterFamily(uint32_t family) {
 }
 
 bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
-  if (row_ == nullptr) return false;
+  if (row_ == nullptr || !status_.ok()) return false;
   const size_t count_before = cells->size();
-  while (node_ != nullptr && cells->size() - count_before < kCellBatch) {
+  while (node_ != nullptr && cells->size() - count_before < kCellBatch && status_.ok()) {
     if (skipping_ && JumpTowardsSkip()) continue;
     if (node_->family() != family_) EnterFamily(node_->family());
     if (family_ != kRowRank && user_family_ == kSkippedFamily) {
@@ -93,6 +104,7 @@ bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
       ReadIdentity(cells);
     }
   }
+  if (!status_.ok()) cells->resize(count_before);
   return cells->size() > count_before;
 }
 
@@ -115,8 +127,43 @@ void MemtableCursor::ReadIdentity(std::vector<Cell>* cells) {
     case CellKind::kSet:
       if (!IsHidden(*node_)) cells->push_back(node_->AsCell(user_family_));
       break;
+    case CellKind::kSum:
+    case CellKind::kMin:
+    case CellKind::kMax:
+    case CellKind::kHll:
+      ReadDelta(cells);
+      break;
   }
   MoveTo({identity, kOldestCommit});
+}
+
+// What the deltas of an identity come to, from node_ down to what deletes them.
+void MemtableCursor::ReadDelta(std::vector<Cell>* cells) {
+  if (IsHidden(*node_)) return;
+  Cell& cell = cells->emplace_back(node_->AsCell(user_family_));
+  const CellNode* older = OlderDelta(*node_);
+  if (older == nullptr) return;
+  fold_.Start(cell.kind);
+  STELE_CHECK(fold_.Add(cell.value));
+  for (; older != nullptr; older = OlderDelta(*older)) STELE_CHECK(fold_.Add(older->delta_value()));
+  const std::string_view value = fold_.Value();
+  if (!folded_.has_value()) folded_.emplace();
+  char* bytes = folded_->Allocate(value.size());
+  if (bytes == nullptr) {
+    status_ = ResourceExhausted("no memory for an aggregate cell of {} bytes; lower memory_budget_bytes or free memory", value.size());
+    return;
+  }
+  std::copy_n(value.data(), value.size(), bytes);
+  cell.value = {bytes, value.size()};
+}
+
+// The newest that the delta's node does not hold as well; none where it is hidden.
+const CellNode* MemtableCursor::OlderDelta(const CellNode& delta) {
+  const DeltaSpan span = delta.delta_span();
+  const CellNode* oldest = span.since == delta.commit() ? &delta : row_->cells().Seek({delta.identity(), span.since});
+  const CellNode* older = oldest->next();
+  if (older == nullptr || CompareCells(older->identity(), delta.identity()) != 0 || IsHidden(*older)) return nullptr;
+  return older;
 }
 
 // Range tombstones of one newest timestamp: an older one counts, too, where it reaches further down.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/status.h"
+
 namespace stele::internal {
 namespace {
 
@@ -24,6 +26,7 @@ void RowMerge::StartRow() {
   column_is_open_ = false;
   row_is_deleted_ = false;
   deleted_family_ = kRowRank;
+  folded_.reset();
   status_ = absl::OkStatus();
 }
 
@@ -156,6 +159,7 @@ void RowMerge::SkipTo(uint32_t family, std::string_view qualifier) {
 }
 
 void RowMerge::Unpin() {
+  folded_.reset();
   if (column_is_open_ && column_.qualifier.data() != column_qualifier_.data()) {
     column_qualifier_.assign(column_.qualifier);
     column_.qualifier = column_qualifier_;
@@ -258,7 +262,8 @@ void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t limit) {
     if (kind == CellKind::kDeleteRange) {
       MergeRangeTombstones(timestamp, cells);
     } else {
-      MergeSet(timestamp, cells);
+      MergeVersion(timestamp, cells);
+      if (!status_.ok()) return;
     }
     if (!AdvanceInColumn(timestamp, kind)) return;
   }
@@ -281,28 +286,66 @@ const Cell* RowMerge::NextInColumn() const {
   return least;
 }
 
-// The newest version of this timestamp, unless a newer source's active range tombstone covers it; then it covers the older ones too.
-void RowMerge::MergeSet(int64_t timestamp, std::vector<Cell>* cells) {
+// The newest version of this timestamp, or what its deltas come to, unless a newer source's active range tombstone covers it; then it
+// covers the older ones too.
+void RowMerge::MergeVersion(int64_t timestamp, std::vector<Cell>* cells) {
   ActiveRange newer;
-  bool decided = false;
+  std::optional<Cell> merged;
+  const auto add = [&](const Cell& version) {
+    if (!merged.has_value()) {
+      merged = version;
+      delta_count_ = 1;
+    } else if (merged->is_delta()) {
+      AddDelta(version, &*merged);
+    }
+  };
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
-    if (source.has_history() && source.history[source.history_next].timestamp == timestamp) {
-      if (!decided && !newer.Covers(timestamp)) cells->push_back(source.history[source.history_next]);
-      decided = true;
+    const bool is_covered = newer.Covers(timestamp);
+    if (!is_covered && source.has_history() && source.history[source.history_next].timestamp == timestamp) {
+      add(source.history[source.history_next]);
     }
-    if (source.in_column && source.current().timestamp == timestamp && source.current().kind == CellKind::kSet) {
-      if (newer.Covers(timestamp)) {
-        // Timestamps are never negative, so nothing of this column is left below a range from 0: its source may go on to the next.
-        if (newer.start <= 0) ++source.hidden_count;
-        source.wants_history |= newer.start > 0;
-      } else if (!decided) {
-        cells->push_back(source.current());
+    if (source.in_column && source.current().timestamp == timestamp && !source.current().is_tombstone()) {
+      if (is_covered) {
+        Hide(source, newer);
+      } else {
+        add(source.current());
       }
-      decided = true;
     }
     newer.Add(source.active);
   }
+  if (!merged.has_value()) return;
+  if (delta_count_ > 1) FinishDelta(&*merged);
+  cells->push_back(*merged);
+}
+
+// Timestamps are never negative, so nothing of a column is left below a range from 0: its source may go on to the next.
+void RowMerge::Hide(Source& source, const ActiveRange& newer) {
+  if (newer.start <= 0) ++source.hidden_count;
+  source.wants_history |= newer.start > 0;
+}
+
+void RowMerge::AddDelta(const Cell& delta, Cell* sum) {
+  bool is_value = delta.kind == sum->kind;
+  if (++delta_count_ == 2) {
+    fold_.Start(sum->kind);
+    is_value = is_value && fold_.Add(sum->value);
+  }
+  if (is_value && fold_.Add(delta.value)) return;
+  status_ = MakeStatus(absl::StatusCode::kDataLoss, fmt::format("column \"{}\" of family rank {}: an aggregate cell that is none",
+                                                                Printable(sum->qualifier), sum->family));
+}
+
+void RowMerge::FinishDelta(Cell* sum) {
+  const std::string_view value = fold_.Value();
+  if (!folded_.has_value()) folded_.emplace();
+  char* bytes = folded_->Allocate(value.size());
+  if (bytes == nullptr) {
+    status_ = ResourceExhausted("no memory for an aggregate cell of {} bytes; lower memory_budget_bytes or free memory", value.size());
+    return;
+  }
+  std::copy_n(value.data(), value.size(), bytes);
+  sum->value = {bytes, value.size()};
 }
 
 // Range tombstones that end at one timestamp become one, the widest; each goes on hiding what is older than its own source.
@@ -326,7 +369,7 @@ bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
   bool none_drained = true;
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
-    if (source.wants_history && kind == CellKind::kSet && !AdvanceHistory(source, timestamp)) return false;
+    if (source.wants_history && !IsTombstone(kind) && !AdvanceHistory(source, timestamp)) return false;
     if (!source.in_column || source.current().timestamp != timestamp || source.current().kind != kind) continue;
     ++source.next;
     if (source.hidden_count > kHiddenBeforeSkip) {

@@ -4,21 +4,26 @@
 // How:       Sources are kept in the order of their current column. Where one source alone has the next columns its cells are copied in
 //            runs, up to the runner-up's column. Where several have one column they are merged by timestamp, with one active range
 //            tombstone per source. What a row tombstone hides is never read; what a family tombstone hides is skipped at the source.
-// Memory:    no bytes are copied. A source's pins are given back only when its buffered cells have all been handed out, so a batch ends
+// Deltas:    those of one identity are folded over all sources that no newer tombstone hides (engine rule 15).
+// Memory:    no bytes are copied, but for folded values. A source's pins are given back only when its buffered cells have all been handed
+// out, so a batch ends
 //            early where a source whose pins are owed must be read on: a giant row pins at most about two batches per source.
 // History:   sources asked for the latest versions only leave out older ones. The newest of all sources is among what they hand out, unless
 //            a range tombstone hid it: then the rest of that column is asked for (engine rule 13).
-// Errors:    the first failure of a source; from then on ReadCells answers false.
-// Threads:   confined, as the cursors.
+// Errors:    the first failure of a source, DataLoss for a delta that is none, ResourceExhausted for refused memory; from then on ReadCells
+// answers false. Threads:   confined, as the cursors.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/arena.h"
 #include "cell/cell_cursor.h"
+#include "cell/fold.h"
 
 namespace stele::internal {
 
@@ -92,7 +97,10 @@ class RowMerge {
   void CopyRun(std::vector<Cell>* cells, size_t limit);
   void MergeColumn(std::vector<Cell>* cells, size_t limit);
   const Cell* NextInColumn() const;
-  void MergeSet(int64_t timestamp, std::vector<Cell>* cells);
+  void MergeVersion(int64_t timestamp, std::vector<Cell>* cells);
+  void Hide(Source& source, const ActiveRange& newer);
+  void AddDelta(const Cell& delta, Cell* sum);
+  void FinishDelta(Cell* sum);
   void MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells);
   bool AdvanceInColumn(int64_t timestamp, CellKind kind);
   bool AdvanceHistory(Source& source, int64_t timestamp);
@@ -110,6 +118,10 @@ class RowMerge {
   ActiveRange output_active_;  // of the range tombstones handed out in the open column
   bool row_is_deleted_ = false;
   uint32_t deleted_family_ = kRowRank;  // the last family whose tombstone was met
+  // Of the identity being merged.
+  uint32_t delta_count_ = 0;
+  Fold fold_;
+  std::optional<Arena> folded_;  // values of cells handed out, until Unpin
   absl::Status status_;
 };
 

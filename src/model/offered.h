@@ -6,17 +6,10 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "stele/mutation.h"
 #include "stele/options.h"
-#include "stele/schema.h"
 
 namespace stele::internal {
 
-// Aggregate families.
-absl::Status CheckOffered(const FamilySchema& family);
-absl::Status CheckOffered(const Schema& schema);
-// AddToCell and MergeToCell.
-absl::Status CheckOffered(const RowMutation& mutation);
 // Idempotency tokens.
 absl::Status CheckOffered(const WriteOptions& options);
 

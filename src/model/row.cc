@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hll.h"
 #include "base/status.h"
 
 namespace stele {
@@ -71,7 +72,9 @@ absl::StatusOr<int64_t> CellView::AsInt64() const {
 }
 
 absl::StatusOr<double> CellView::EstimateCardinality() const {
-  return internal::Unimplemented("estimating a cardinality is not offered yet: there are no hll families");
+  if (const std::optional<double> estimate = internal::EstimateHll(value_)) return *estimate;
+  return internal::InvalidArgument("cell {}:{}: the value of {} bytes is no sketch of an hll family", family_,
+                                   internal::Printable(qualifier_), value_.size());
 }
 
 std::span<const CellView> RowView::family(std::string_view name) const {

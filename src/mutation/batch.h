@@ -23,7 +23,7 @@ inline constexpr size_t kBatchValueBytesMax = size_t{256} << 20;
 struct BatchOp {
   CellKind kind = CellKind::kSet;
   uint32_t family_id = 0;
-  int64_t timestamp = 0;    // kSet: the version; kDeleteRange: newest covered, inclusive
+  int64_t timestamp = 0;    // the version; kDeleteRange: newest covered, inclusive
   int64_t range_start = 0;  // kDeleteRange: oldest covered, inclusive
   std::string_view qualifier;
   std::string_view value;

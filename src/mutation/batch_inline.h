@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/coding.h"
+#include "cell/fold.h"
 #include "mutation/batch.h"
 
 namespace stele::internal {
@@ -11,7 +12,7 @@ namespace stele::internal {
 // Reads one operation and checks its bounds; false when damaged.
 inline bool ReadBatchOp(ByteReader* reader, BatchOp* op) {
   uint8_t kind;
-  if (!reader->ReadByte(&kind) || kind > static_cast<uint8_t>(CellKind::kSet)) return false;
+  if (!reader->ReadByte(&kind) || !IsCellKind(kind)) return false;
   *op = BatchOp{.kind = static_cast<CellKind>(kind)};
   if (op->kind == CellKind::kDeleteRow) return true;
   if (!reader->ReadVarint32(&op->family_id) || op->family_id == 0) return false;
@@ -21,6 +22,7 @@ inline bool ReadBatchOp(ByteReader* reader, BatchOp* op) {
   op->timestamp = static_cast<int64_t>(timestamp);
   if (op->timestamp < 0) return false;
   if (op->kind == CellKind::kSet) return reader->ReadBytes(&op->value) && op->value.size() <= kBatchValueBytesMax;
+  if (IsDelta(op->kind)) return reader->ReadBytes(&op->value) && IsDeltaValue(op->kind, op->value);
   uint64_t range_start;
   if (!reader->ReadFixed64(&range_start)) return false;
   op->range_start = static_cast<int64_t>(range_start);

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/status.h"
+#include "cell/fold.h"
 #include "model/mutation_ops.h"
-#include "model/offered.h"
 #include "model/validate.h"
 
 namespace stele::internal {
@@ -33,7 +33,71 @@ class FamilyLookup {
   std::optional<uint32_t> rank_;
 };
 
-bool IsOffered(Kind kind) { return kind != Kind::kAddInt && kind != Kind::kAddItem && kind != Kind::kMerge; }
+std::string_view TypeText(ValueType type) {
+  switch (type) {
+    case ValueType::kBytes:
+      return "bytes";
+    case ValueType::kInt64Sum:
+      return "an int64 sum";
+    case ValueType::kInt64Min:
+      return "an int64 minimum";
+    case ValueType::kInt64Max:
+      return "an int64 maximum";
+    case ValueType::kHll:
+      return "an hll sketch";
+  }
+  return "values of an unknown type";
+}
+
+CellKind KindOf(ValueType type) {
+  switch (type) {
+    case ValueType::kInt64Sum:
+      return CellKind::kSum;
+    case ValueType::kInt64Min:
+      return CellKind::kMin;
+    case ValueType::kInt64Max:
+      return CellKind::kMax;
+    case ValueType::kHll:
+      return CellKind::kHll;
+    case ValueType::kBytes:
+      break;
+  }
+  return CellKind::kSet;
+}
+
+ValueType TypeOf(const MutationSchema& schema, uint32_t rank) {
+  return rank <= schema.family_schemas.size() ? schema.family_schemas[rank - 1].value_type : ValueType::kBytes;
+}
+
+// Whether the family takes such a change.
+absl::Status CheckType(const MutationOp& op, ValueType type) {
+  bool fits = true;
+  std::string_view needed;
+  switch (op.kind) {
+    case Kind::kSetCell:
+      fits = type == ValueType::kBytes;
+      needed = "AddToCell or MergeToCell";
+      break;
+    case Kind::kAddInt:
+      fits = type != ValueType::kBytes && type != ValueType::kHll;
+      needed = type == ValueType::kHll ? "AddToCell with an item" : "SetCell";
+      break;
+    case Kind::kAddItem:
+      fits = type == ValueType::kHll;
+      needed = type == ValueType::kBytes ? "SetCell" : "AddToCell with a number";
+      break;
+    case Kind::kMerge:
+      fits = type != ValueType::kBytes;
+      needed = "SetCell";
+      break;
+    default:
+      return absl::OkStatus();
+  }
+  if (!fits) return InvalidArgument("Column family type mismatch: family \"{}\" holds {}; use {}", op.family, TypeText(type), needed);
+  if (op.kind != Kind::kMerge || IsDeltaValue(KindOf(type), op.value)) return absl::OkStatus();
+  return InvalidArgument("MergeToCell in family \"{}\": the state of {} bytes is not that of {} as a read gives it", op.family,
+                         op.value.size(), TypeText(type));
+}
 
 absl::Status CheckLength(std::string_view what, size_t bytes, uint64_t bytes_max) {
   if (bytes <= bytes_max) return absl::OkStatus();
@@ -69,13 +133,19 @@ absl::Status InRow(const absl::Status& status, std::string_view row_key) {
   return status.ok() ? status : WithContext(status, fmt::format("row \"{}\"", Printable(row_key)));
 }
 
-absl::Status InElement(const absl::Status& status, size_t index) { return WithContext(status, fmt::format("element #{}", index)); }
+absl::Status InElement(const absl::Status& status, size_t index) {
+  return status.ok() ? status : WithContext(status, fmt::format("element #{}", index));
+}
+
+absl::Status CheckFamily(const MutationOp& op, std::optional<uint32_t> rank, const MutationSchema& schema) {
+  if (!rank.has_value()) return NotFound("Requested column family not found: \"{}\"", Printable(op.family));
+  return *rank == kRowRank ? absl::OkStatus() : CheckType(op, TypeOf(schema, *rank));
+}
 
 // `take` is given each change in turn and its family's rank (none: an unknown family, an error in the end); an error of it ends the check.
 template <typename Take>
 absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, const Take& take) {
-  absl::Status unknown_family;
-  bool offered = true;
+  absl::Status misfit;  // the first
   uint64_t bytes = row_key.size();
   FamilyLookup families(*schema.families);
   MutationOpReader reader(mutation.encoded_ops());
@@ -85,18 +155,19 @@ absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation,
     const std::optional<uint32_t> rank = op.kind == Kind::kDeleteFromRow ? kRowRank : families.RankOf(op.family);
     if (const absl::Status status = take(op, rank); !status.ok()) return InElement(status, index);
     bytes += op.family.size() + op.qualifier.size() + op.value.size();
-    offered = offered && IsOffered(op.kind);
-    if (!rank.has_value() && unknown_family.ok()) {
-      unknown_family = InElement(NotFound("Requested column family not found: \"{}\"", Printable(op.family)), index);
-    }
+    if (misfit.ok()) misfit = InElement(CheckFamily(op, rank, schema), index);
   }
   STELE_RETURN_IF_ERROR(CheckLength("mutation", bytes, schema.limits.row_bytes));
-  STELE_RETURN_IF_ERROR(unknown_family);
-  return offered ? absl::OkStatus() : CheckOffered(mutation);
+  return misfit;
 }
 
-// Of a change that was checked.
-BatchOp ToBatchOp(const MutationOp& op, uint32_t family_id, int64_t now) {
+// Of a change that was checked. What it adds to an aggregate may be in `delta`.
+BatchOp ToBatchOp(const MutationOp& op, ValueType type, uint32_t family_id, int64_t now, std::string* delta) {
+  BatchOp version{.kind = KindOf(type),
+                  .family_id = family_id,
+                  .timestamp = op.server_time ? now : op.timestamp,
+                  .qualifier = op.qualifier,
+                  .value = op.value};
   switch (op.kind) {
     case Kind::kDeleteFromRow:
       return {.kind = CellKind::kDeleteRow};
@@ -108,12 +179,17 @@ BatchOp ToBatchOp(const MutationOp& op, uint32_t family_id, int64_t now) {
               .timestamp = op.range_end.has_value() ? *op.range_end - 1 : std::numeric_limits<int64_t>::max(),
               .range_start = op.range_start,
               .qualifier = op.qualifier};
+    case Kind::kAddInt:
+      *delta = FoldedNumber(op.amount);
+      version.value = *delta;
+      return version;
+    case Kind::kAddItem:
+      delta->clear();
+      AppendHllItem(delta, op.value);
+      version.value = *delta;
+      return version;
     default:
-      return {.kind = CellKind::kSet,
-              .family_id = family_id,
-              .timestamp = op.server_time ? now : op.timestamp,
-              .qualifier = op.qualifier,
-              .value = op.value};
+      return version;
   }
 }
 
@@ -161,9 +237,11 @@ absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutatio
   FamilyLookup families(*schema.families);
   MutationOpReader reader(mutation.encoded_ops());
   MutationOp op;
+  std::string delta;
   while (reader.Next(&op)) {
     const uint32_t rank = op.kind == Kind::kDeleteFromRow ? kRowRank : *families.RankOf(op.family);
-    batch->Add(ToBatchOp(op, rank == kRowRank ? 0 : (*schema.families)[rank].id, now));
+    const uint32_t family_id = rank == kRowRank ? 0 : (*schema.families)[rank].id;
+    batch->Add(ToBatchOp(op, rank == kRowRank ? ValueType::kBytes : TypeOf(schema, rank), family_id, now, &delta));
   }
   return absl::OkStatus();
 }

@@ -2,7 +2,7 @@
 //
 // Path:      Table::Apply and its kin -> here -> BatchWriter -> commit queue; BulkLoad::Add -> here -> sstable builder.
 // Units:     timestamps in microseconds.
-// Errors:    InvalidArgument, NotFound for a family, Unimplemented for what is not offered yet; the text names the row, the element (its
+// Errors:    InvalidArgument, NotFound for a family; the text names the row, the element (its
 //            index from 0) and what is allowed. What is wrong in itself is reported before what does not fit the schema, and all is judged
 //            before anything is added: an error leaves the batch as it was.
 // Threads:   pure functions.
@@ -30,6 +30,7 @@ struct MutationSchema {
   const FamilyList* families = nullptr;
   Limits limits;
   TimestampGranularity granularity = TimestampGranularity::kMillis;
+  std::span<const FamilySchema> family_schemas;  // by rank - 1
 };
 
 // `row_key` stands for the mutation's own, which a branch of a conditional write may leave empty.

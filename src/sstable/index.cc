@@ -76,7 +76,7 @@ bool ReadFirstCell(ByteReader* in, Cell* cell) {
     return false;
   }
   cell->kind = static_cast<CellKind>(kind);
-  return kind >= static_cast<uint8_t>(CellKind::kDeleteFamily) && kind <= static_cast<uint8_t>(CellKind::kSet);
+  return kind >= static_cast<uint8_t>(CellKind::kDeleteFamily) && IsCellKind(kind);
 }
 
 bool ReadGroup(ByteReader* in, GroupReference* group) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cell/fold.h"
+
 namespace stele::internal {
 
 bool KeysPage::ReadFrom(std::string_view page) {
@@ -98,6 +100,12 @@ bool FamilyPage::SlotsFitKinds() const {
         break;
       case static_cast<uint64_t>(StoredKind::kSet):
       case static_cast<uint64_t>(StoredKind::kSetLarge):
+        break;
+      case static_cast<uint64_t>(StoredKind::kSum):
+      case static_cast<uint64_t>(StoredKind::kMin):
+      case static_cast<uint64_t>(StoredKind::kMax):
+      case static_cast<uint64_t>(StoredKind::kHll):
+        if (!IsDeltaValue(static_cast<CellKind>(kinds_[cell]), slot(cell))) return false;
         break;
       default:
         return false;

@@ -41,7 +41,7 @@ void FamilyPageBuilder::AddCell(uint32_t row, std::string_view qualifier, int64_
   kinds_.push_back(static_cast<uint8_t>(kind));
   slots_.append(slot);
   slot_offsets_.push_back(static_cast<uint32_t>(slots_.size()));
-  const bool is_value = kind == StoredKind::kSet || kind == StoredKind::kSetLarge;
+  const bool is_value = !IsTombstone(kind);
   statistics_.Add({!is_value, is_value, timestamp, timestamp});
 }
 

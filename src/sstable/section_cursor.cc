@@ -272,6 +272,13 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
       cell->kind = CellKind::kDeleteRange;
       cell->range_start = static_cast<int64_t>(LoadFixed64(page.slot(index).data()));
       return true;
+    case StoredKind::kSum:
+    case StoredKind::kMin:
+    case StoredKind::kMax:
+    case StoredKind::kHll:
+      cell->kind = static_cast<CellKind>(page.kind(index));
+      cell->value = page.slot(index);
+      return true;
     case StoredKind::kSet:
       cell->value = page.slot(index);
       return true;

@@ -5,6 +5,7 @@
 
 #include "base/invariant.h"
 #include "base/status.h"
+#include "cell/fold.h"
 #include "sstable/block_writer.h"
 #include "sstable/bloom.h"
 #include "sstable/large_value.h"
@@ -25,6 +26,11 @@ StoredKind StoredKindOf(const Cell& cell) {
       return StoredKind::kDeleteFamily;
     case CellKind::kDeleteRange:
       return StoredKind::kDeleteRange;
+    case CellKind::kSum:
+    case CellKind::kMin:
+    case CellKind::kMax:
+    case CellKind::kHll:
+      return static_cast<StoredKind>(cell.kind);
     default:
       return cell.value.size() < kLargeValueBytes ? StoredKind::kSet : StoredKind::kSetLarge;
   }
@@ -102,7 +108,7 @@ class SstableBuilder::State {
   bool is_row_in_file_ = false;  // has had a cell
   std::string qualifier_;
   uint32_t column_family_ = kRowRank;  // kRowRank: no column yet
-  uint64_t column_versions_ = 0;       // kSet cells of the column so far
+  uint64_t column_versions_ = 0;       // of the column so far
   Cell cell_before_;                   // in invariants builds; its qualifier in qualifier_before_
   std::string qualifier_before_;
 
@@ -193,6 +199,12 @@ absl::StatusOr<std::string_view> SstableBuilder::State::SlotOf(const Cell& cell)
       slot_.assign(reinterpret_cast<const char*>(&cell.range_start), sizeof cell.range_start);
       return std::string_view(slot_);
     case StoredKind::kSet:
+      return cell.value;
+    case StoredKind::kSum:
+    case StoredKind::kMin:
+    case StoredKind::kMax:
+    case StoredKind::kHll:
+      if (!IsDeltaValue(cell.kind, cell.value)) return InvalidArgument("an aggregate cell of {} bytes that is none", cell.value.size());
       return cell.value;
     case StoredKind::kSetLarge:
       STELE_RETURN_IF_ERROR(WriteLargeValue(cell.value));

@@ -1,6 +1,7 @@
 #include "sstable/sstable_dump.h"
 
 #include "base/status.h"
+#include "cell/fold.h"
 #include "sstable/large_value.h"
 #include "sstable/row_group_loader.h"
 
@@ -48,6 +49,12 @@ absl::Status AppendCell(const OpenSstable& table, uint64_t group_offset, const F
       break;
     case StoredKind::kSet:
       *out += fmt::format("= \"{}\"\n", Printable(slot));
+      break;
+    case StoredKind::kSum:
+    case StoredKind::kMin:
+    case StoredKind::kMax:
+    case StoredKind::kHll:
+      *out += DeltaText(static_cast<CellKind>(page.kind(cell)), slot) + "\n";
       break;
     case StoredKind::kSetLarge: {
       STELE_ASSIGN_OR_RETURN(const LargeValueReference reference, ParseLargeValueReference(table, slot, group_offset));

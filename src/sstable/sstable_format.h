@@ -47,13 +47,18 @@ inline constexpr size_t kLargeValueBytes = kBatchEndingBytes;
 inline constexpr size_t kLargeValueBlockBytes = 4 << 20;
 inline constexpr uint64_t kValueBytesMax = 256 << 20;
 
-// How a cell of a family page is stored: CellKind, but for values that lie apart. What the value slot holds:
+// How a cell of a family page is stored: the numbers of CellKind, and one for values that lie apart. What the value slot holds:
 enum class StoredKind : uint8_t {
   kDeleteFamily = 1,  // nothing
   kDeleteRange = 2,   // range_start, eight bytes
   kSet = 3,           // the value
   kSetLarge = 4,      // a large value's reference (sstable/large_value.h)
+  kSum = 5,           // deltas: the value (cell/fold.h), never apart
+  kMin = 6,
+  kMax = 7,
+  kHll = 8,
 };
+inline bool IsTombstone(StoredKind kind) { return kind < StoredKind::kSet; }
 
 // The checked block that lies at an offset known from elsewhere.
 struct BlockReference {

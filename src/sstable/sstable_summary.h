@@ -16,10 +16,10 @@ namespace stele::internal {
 
 struct FamilySummary {
   uint32_t family_id = 0;
-  uint64_t cells = 0;          // kSet only
+  uint64_t cells = 0;          // versions
   uint64_t tombstones = 0;     // family and range tombstones of it
   uint64_t logical_bytes = 0;  // qualifier, timestamp and value bytes
-  int64_t timestamp_min = 0;   // over kSet cells; meaningful when cells > 0
+  int64_t timestamp_min = 0;   // over versions; meaningful when cells > 0
   int64_t timestamp_max = 0;
   uint64_t versions_max = 0;  // most versions in one column
 };

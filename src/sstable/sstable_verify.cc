@@ -143,7 +143,7 @@ void Verification::CheckUnitStatistics(const GroupReference& reference, const Un
   group.ForEachPage([&](const FamilyPage& page) {
     const bool is_in_unit = page.rank() >= unit.rank_first && page.rank() <= unit.rank_last && page.row_first() == unit.row_first;
     for (uint32_t cell = 0; is_in_unit && cell < page.cell_count(); ++cell) {
-      const bool is_value = page.kind(cell) == StoredKind::kSet || page.kind(cell) == StoredKind::kSetLarge;
+      const bool is_value = !IsTombstone(page.kind(cell));
       counted.Add({!is_value, is_value, page.timestamp(cell), page.timestamp(cell)});
     }
   });

@@ -60,6 +60,18 @@ TEST_F(BeyondCbtTest, Formats) {
   ExpectError({"ls", "--format", "xml"}, 2, "table, json, jsonl or csv");
 }
 
+TEST_F(BeyondCbtTest, AddToCellFolds) {
+  EXPECT_EQ(Output({"createfamily", "t", "sum:never:intsum"}), "");
+  EXPECT_EQ(Output({"createfamily", "t", "visitors:never:inthll"}), "");
+  EXPECT_EQ(Output({"addtocell", "t", "s", "sum:q=65@1000", "sum:q=-1@1000", "visitors:q=ann", "visitors:q=ben"}), "");
+  EXPECT_EQ(Output({"flush", "t"}), "");
+  EXPECT_EQ(Output({"addtocell", "t", "s", "sum:q=2@1000", "visitors:q=ann"}), "");
+  EXPECT_EQ(Output({"read", "t", "prefix=s", "columns=sum:q", "--format", "csv"}),
+            std::string("row,family,qualifier,timestamp,value\ns,sum,q,1000,\0\0\0\0\0\0\0B\n", 63));
+  EXPECT_NE(Output({"ls", "t", "--format=csv"}).find("hllppUniqueCount"), std::string::npos);
+  ExpectError({"set", "t", "s", "sum:q=65"}, 1, "Column family type mismatch");
+}
+
 TEST_F(BeyondCbtTest, DropRowRange) {
   EXPECT_EQ(Output({"droprowrange", "t", "prefix=b"}), "");
   EXPECT_EQ(Output({"count", "t"}), "2\n");

@@ -12,6 +12,7 @@ namespace stele::internal {
 namespace {
 
 constexpr std::string_view kFamilies[] = {"a", "b", "cf", "d", "e.1", "Z"};
+constexpr std::string_view kTypes[] = {"sum", "min", "max", "hll"};
 constexpr std::string_view kTables[] = {"t0", "t1", "t2"};
 
 template <typename List>
@@ -70,6 +71,14 @@ std::string HistoryGenerator::Family(const std::string& table) {
   return Pick(it->second.families, random_());
 }
 
+// Mostly one that holds no aggregates, if there is one.
+std::string HistoryGenerator::PlainFamily(const std::string& table) {
+  std::string family = Family(table);
+  const auto it = tables_.find(table);
+  for (int tries = 0; tries < 8 && it != tables_.end() && it->second.types.contains(family); ++tries) family = Family(table);
+  return family;
+}
+
 std::string HistoryGenerator::Key() { return OneIn(400) ? "" : Pick(keys_, random_()); }
 std::string HistoryGenerator::Qualifier() { return Pick(qualifiers_, random_()); }
 
@@ -111,6 +120,35 @@ Term HistoryGenerator::Set(const std::string& table, const std::string& family) 
   return {"set", {family, Qualifier(), Micros(table), Value()}};
 }
 
+Term HistoryGenerator::Addition(const std::string& table, const std::string& family, const std::string& type) {
+  const std::string form = OneIn(100) ? std::string(Pick(kTypes, random_())) : type;
+  const std::string qualifier = Qualifier();
+  const int64_t when = Micros(table);
+  const auto number = [this]() -> int64_t {
+    if (OneIn(20)) return OneIn(2) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+    return static_cast<int64_t>(Below(2000)) - 1000;
+  };
+  if (form != "hll") {
+    if (!OneIn(5)) return {"add", {family, qualifier, when, number()}};
+    if (OneIn(20)) return {"merge", {family, qualifier, when, Term("bytes", {std::string(Below(10), 'x')})}};
+    return {"merge", {family, qualifier, when, Term("number", {number()})}};
+  }
+  if (!OneIn(6)) return {"item", {family, qualifier, when, "item " + std::to_string(Below(5000))}};
+  const auto first = static_cast<int64_t>(Below(5000));
+  if (OneIn(20)) return {"merge", {family, qualifier, when, Term("bytes", {std::string(Below(10), '\1')})}};
+  return {"merge", {family, qualifier, when, Term("sketch", {first, first + static_cast<int64_t>(Below(OneIn(8) ? 4000 : 200))})}};
+}
+
+// With a rule, and a type at times.
+Term HistoryGenerator::NewFamily(std::string_view word, const std::string& family, TableInfo* info) {
+  Term term(word, {family, Rule(0)});
+  info->types.erase(family);
+  if (!OneIn(3)) return term;
+  info->types[family] = Pick(kTypes, random_());
+  term.arguments.emplace_back(info->types[family]);
+  return term;
+}
+
 Term HistoryGenerator::Change(const std::string& table) {
   const uint64_t kind = Below(20);
   const std::string family = Family(table);
@@ -124,6 +162,9 @@ Term HistoryGenerator::Change(const std::string& table) {
     if (start == end && !OneIn(40)) end = start + std::min<int64_t>(1000, std::numeric_limits<int64_t>::max() - start);
     if (OneIn(4)) start = 0;
     return {"delrange", {family, Qualifier(), start, OneIn(4) ? Term("*") : Term(end)}};
+  }
+  if (const auto it = tables_.find(table); it != tables_.end() && !OneIn(200)) {
+    if (const auto type = it->second.types.find(family); type != it->second.types.end()) return Addition(table, family, type->second);
   }
   return Set(table, family);
 }
@@ -243,7 +284,7 @@ void HistoryGenerator::AddLoad() {
   std::vector<Term> arguments = {table};
   for (const std::string& key : keys) {
     Term row("row", {table, key});
-    for (uint64_t i = 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i) row.arguments.push_back(Set(table, Family(table)));
+    for (uint64_t i = 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i) row.arguments.push_back(Set(table, PlainFamily(table)));
     arguments.push_back(std::move(row));
     ++written_;
   }
@@ -347,7 +388,7 @@ void HistoryGenerator::AddCreate() {
   for (const std::string_view family : kFamilies) {
     if (!OneIn(2)) continue;
     info.families.emplace_back(family);
-    create.arguments.emplace_back("fam", std::vector<Term>{family, Rule(0)});
+    create.arguments.push_back(NewFamily("fam", std::string(family), &info));
   }
   history_.push_back(std::move(create));
   tables_.emplace(name, std::move(info));
@@ -368,7 +409,7 @@ void HistoryGenerator::AddFamilies() {
     auto& families = tables_[table].families;
     const auto it = std::find(families.begin(), families.end(), family);
     if (it == families.end() && !OneIn(30)) {
-      change.arguments.emplace_back("create", std::vector<Term>{family, Rule(0)});
+      change.arguments.push_back(NewFamily("create", family, &tables_[table]));
       families.push_back(family);
     } else if (OneIn(2)) {
       change.arguments.emplace_back("update", std::vector<Term>{family, Rule(0)});

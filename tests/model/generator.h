@@ -30,6 +30,7 @@ class HistoryGenerator {
  private:
   struct TableInfo {
     std::vector<std::string> families;
+    std::map<std::string, std::string> types;  // of those that hold aggregates
     bool micros = false;
   };
   struct Choice {
@@ -43,6 +44,7 @@ class HistoryGenerator {
 
   std::string TableName();
   std::string Family(const std::string& table);
+  std::string PlainFamily(const std::string& table);
   std::string Key();
   std::string Qualifier();
   int64_t Micros(const std::string& table);
@@ -50,6 +52,8 @@ class HistoryGenerator {
   Term Rule(int depth);
   Term Durability() { return OneIn(durable_one_in_) ? "d" : "p"; }
   Term Set(const std::string& table, const std::string& family);
+  Term Addition(const std::string& table, const std::string& family, const std::string& type);
+  Term NewFamily(std::string_view word, const std::string& family, TableInfo* info);
   Term Change(const std::string& table);
   Term Row(const std::string& table);
   Term Branch(const std::string& table, const std::string& row_key);

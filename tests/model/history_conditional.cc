@@ -36,9 +36,7 @@ ReferenceRow RowOf(const ReferenceStore& reference, const std::string& table, co
 }
 
 bool HasWrongForm(const ReferenceStore& reference, const Term& row) {
-  if (row.size() == 2) return false;  // an empty branch
-  const std::vector<Code> codes = reference.Judge(row);
-  return std::find(codes.begin(), codes.end(), Code::kInvalidArgument) != codes.end();
+  return row.size() > 2 && reference.HasWrongForm(row);  // a branch may be empty
 }
 
 Outcome JudgeCheck(const ReferenceStore& reference, const Term& operation) {
@@ -91,6 +89,7 @@ Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
     const Term& rule = operation[i];
     const std::pair<std::string, std::string> place(rule.Text(0), rule.Text(1));
     if (!table.families.contains(place.first)) return {Code::kNotFound};
+    if (table.types.contains(place.first)) return {Code::kInvalidArgument};
     const auto [it, is_new] = changed.try_emplace(place);
     ReferenceCell& cell = it->second;
     std::string bytes = is_new ? "" : cell.value->bytes;

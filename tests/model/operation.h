@@ -3,11 +3,13 @@
 // Format:    name(argument,...), where an argument is again a term; an atom is a term without arguments. Bytes of a name other than
 //            [A-Za-z0-9_.:+-] are written %XX, an empty name is %. Blank lines and lines that begin with # are skipped.
 // The words (generator.cc writes them, reference_store.cc and history_runner.cc read them):
-//   create(T,ms|us,none|fast|balanced,splits(K..),fam(F,RULE)..)   deletetable(T)   families(T,create(F,RULE)|update(F,RULE)|drop(F)..)
+//   create(T,ms|us,none|fast|balanced,splits(K..),fam(F,RULE[,TYPE])..)   deletetable(T)
+//   families(T,create(F,RULE[,TYPE])|update(F,RULE)|drop(F)..)              TYPE: sum min max hll; none: bytes
 //   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
 //   load(T,row(T,K,CHANGE..)..)
 //   cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))   rmw(p|d,T,K,inc(F,Q,AMOUNT)|app(F,Q,VALUE)..)
 //     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
+//             add(F,Q,TIMESTAMP,NUMBER) item(F,Q,TIMESTAMP,ITEM) merge(F,Q,TIMESTAMP,number(N)|sketch(A,B)|bytes(BYTES))
 //     VALUE: BYTES:SEED, or = and the bytes themselves      RULE: none n(COUNT) age(MICROS) any(RULE..) all(RULE..)
 //   readrow(T,K,FILTER,GC,SNAPSHOT)  exists(...same)  readmany(T,keys(K..),FILTER,GC,SNAPSHOT)      GC: 1|0   SNAPSHOT: a name or -
 //   scan(T,rows(K-or-range..),FILTER,LIMIT,REVERSE,GC,SNAPSHOT,PIECE_BYTES)

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "support/cell_naive_fold.h"
 #include "support/model_naive_filter.h"
 
 namespace stele::internal {
@@ -31,6 +32,26 @@ bool ByteRangeContains(const Term& range, const std::string& bytes) {
   const bool above = range.Is("closed") || range.Is("ropen") ? bytes >= range.Text(0) : bytes > range.Text(0);
   const bool below = range.Is("closed") || range.Is("lopen") ? bytes <= range.Text(1) : bytes < range.Text(1);
   return above && below;
+}
+
+bool IsAdding(const Term& change) { return change.Is("add") || change.Is("item") || change.Is("merge"); }
+
+// What the change folds in; of a merge that is malformed, whatever it says.
+std::string DeltaOf(const Term& change) {
+  const Term& what = change[3];
+  if (change.Is("add")) return NaiveNumber(what.ToNumber());
+  if (change.Is("item")) return NaiveSketch({what.name});
+  return StateOf(what);
+}
+
+bool FitsType(const Term& change, const std::string& type) {
+  if (change.Is("set") || change.Is("setnow")) return type.empty();
+  if (change.Is("add")) return !type.empty() && type != "hll";
+  if (change.Is("item")) return type == "hll";
+  if (!change.Is("merge")) return true;
+  const Term& state = change[3];
+  if (state.Is("bytes")) return !type.empty() && type != "hll" && state.Text(0).size() == 8;
+  return type == "hll" ? state.Is("sketch") : !type.empty() && state.Is("number");
 }
 
 void DropEmptyColumns(ReferenceStore::RowData& row) {
@@ -103,6 +124,7 @@ Codes ReferenceStore::Create(const Term& operation) {
   for (size_t i = 4; i < operation.size(); ++i) {
     if (operation[i].Text(0).empty() || !RuleIsValid(operation[i][1])) return kInvalid;
     if (!table.families.emplace(operation[i].Text(0), operation[i][1]).second) return kInvalid;
+    if (operation[i].size() > 2) table.types[operation[i].Text(0)] = operation[i].Text(2);
   }
   return tables.emplace(operation.Text(0), std::move(table)).second ? kOk : kExists;
 }
@@ -121,6 +143,7 @@ Codes ReferenceStore::ChangeFamilies(const Term& operation) {
     if (change.Is("create") == exists) return exists ? kExists : kNotFound;
     if (change.Is("drop")) {
       table.families.erase(family);
+      table.types.erase(family);
       for (auto& [key, row] : table.rows) row.erase(family);
       continue;
     }
@@ -135,6 +158,7 @@ Codes ReferenceStore::ChangeFamilies(const Term& operation) {
       }
     }
     table.families[family] = change[1];
+    if (change.size() > 2) table.types[family] = change.Text(2);
   }
   std::erase_if(table.rows, [](const auto& row) { return row.second.empty(); });
   it->second = std::move(table);
@@ -150,26 +174,35 @@ Codes ReferenceStore::DropRange(const Term& operation) {
   return kOk;
 }
 
-// A wrong row may be refused for any of its faults.
+bool ReferenceStore::HasWrongForm(const Term& row) const {
+  const bool micros = tables.at(row.Text(0)).micros;
+  if (row.Text(1).empty() || row.size() == 2) return true;
+  return std::any_of(row.arguments.begin() + 2, row.arguments.end(), [micros](const Term& change) {
+    if (change.Is("set") || IsAdding(change)) return !FitsTimestamp(change.Number(2), micros);
+    if (!change.Is("delrange")) return false;
+    const bool bounded = change.Text(3) != "*";
+    return !FitsTimestamp(change.Number(2), micros) ||
+           (bounded && (!FitsTimestamp(change.Number(3), micros) || change.Number(2) >= change.Number(3)));
+  });
+}
+
+// What does not fit the families: the first of it. A wrong row may be refused for any of its faults.
 Codes ReferenceStore::Judge(const Term& row) const {
   const auto it = tables.find(row.Text(0));
   if (it == tables.end()) return kNotFound;
   std::set<absl::StatusCode> codes;
-  if (row.Text(1).empty() || row.size() == 2) codes.insert(absl::StatusCode::kInvalidArgument);
   for (size_t i = 2; i < row.size(); ++i) {
     const Term& change = row[i];
     if (change.Is("delrow")) continue;
-    if (!it->second.families.contains(change.Text(0))) codes.insert(absl::StatusCode::kNotFound);
-    const bool micros = it->second.micros;
-    bool valid = true;
-    if (change.Is("set")) valid = FitsTimestamp(change.Number(2), micros);
-    if (change.Is("delrange")) {
-      const bool bounded = change.Text(3) != "*";
-      valid = FitsTimestamp(change.Number(2), micros) &&
-              (!bounded || (FitsTimestamp(change.Number(3), micros) && change.Number(2) < change.Number(3)));
+    const bool fits_before = codes.empty();
+    if (!it->second.families.contains(change.Text(0))) {
+      if (fits_before) codes.insert(absl::StatusCode::kNotFound);
+    } else if (const auto type = it->second.types.find(change.Text(0));
+               !FitsType(change, type == it->second.types.end() ? std::string() : type->second)) {
+      if (fits_before) codes.insert(absl::StatusCode::kInvalidArgument);
     }
-    if (!valid) codes.insert(absl::StatusCode::kInvalidArgument);
   }
+  if (HasWrongForm(row)) codes.insert(absl::StatusCode::kInvalidArgument);
   return codes.empty() ? kOk : Codes(codes.begin(), codes.end());
 }
 
@@ -255,6 +288,7 @@ void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
     Version& version = column[change.Is("set") ? change.Number(2) : stamp];
     version = {std::make_shared<const ReferenceValue>(ReferenceValue{ExpandValue(change.arguments.back()), version.value})};
   }
+  if (IsAdding(change)) Add(table.types.at(family), DeltaOf(change), &column[change.Number(2)]);
   if (change.Is("delcol")) column.clear();
   if (change.Is("delrange")) {
     std::erase_if(column, [&](const auto& entry) {
@@ -262,6 +296,26 @@ void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
     });
   }
   DropEmptyColumns(row);
+}
+
+void ReferenceStore::Add(const std::string& aggregate, const std::string& delta, Version* version) {
+  ReferenceValue value = version->value == nullptr ? ReferenceValue{.bytes = ""} : *version->value;
+  if (version->may_be_absent) {
+    value.unsure.insert(value.unsure.end(), value.sure.begin(), value.sure.end());
+    value.sure.clear();
+  }
+  value.bytes = version->value == nullptr ? delta : NaiveFold(aggregate, {value.bytes, delta});
+  value.aggregate = aggregate;
+  value.sure.push_back(delta);
+  *version = {std::make_shared<const ReferenceValue>(std::move(value))};
+}
+
+std::string StateOf(const Term& state) {
+  if (state.Is("number")) return NaiveNumber(state.Number(0));
+  if (state.Is("bytes")) return state.Text(0);
+  std::vector<std::string> items;
+  for (int64_t item = state.Number(0); item < state.Number(1); ++item) items.push_back("item " + std::to_string(item));
+  return NaiveSketch(items);
 }
 
 bool RangeContains(const Term& range, std::string_view row_key) {

@@ -24,6 +24,15 @@ namespace stele::internal {
 struct ReferenceValue {
   std::string bytes;
   std::shared_ptr<const ReferenceValue> replaced = nullptr;
+  // Of an aggregate, whose `bytes` are what all deltas come to. The unsure ones were added while the version was condemned, or before a
+  // time when it may have been: each of them may be gone.
+  std::string aggregate = {};
+  std::vector<std::string> sure = {};
+  std::vector<std::string> unsure = {};
+
+  bool operator==(const ReferenceValue& other) const {
+    return bytes == other.bytes && aggregate == other.aggregate && sure == other.sure && unsure == other.unsure;
+  }
 };
 using ReferenceValuePointer = std::shared_ptr<const ReferenceValue>;
 
@@ -32,8 +41,11 @@ struct ReferenceCell {
   std::string qualifier;
   int64_t timestamp = 0;
   ReferenceValuePointer value;
-  bool certain = true;  // false: an answer may leave it out, or show a replaced value
+  bool is_there = true;  // false: an answer may leave it out, or show a replaced value, or a part of its deltas
   std::string label = {};
+
+  // There is one answer.
+  bool certain() const { return is_there && value->unsure.empty(); }
 
   bool SamePlace(const ReferenceCell& other) const {
     return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family && label == other.label;
@@ -47,13 +59,14 @@ class ReferenceStore {
   struct Version {
     ReferenceValuePointer value;
     bool may_be_absent = false;
-    bool operator==(const Version& other) const { return may_be_absent == other.may_be_absent && value->bytes == other.value->bytes; }
+    bool operator==(const Version& other) const { return may_be_absent == other.may_be_absent && *value == *other.value; }
   };
   using Column = std::map<int64_t, Version, std::greater<>>;             // newest first
   using RowData = std::map<std::string, std::map<std::string, Column>>;  // by family and qualifier; nothing empty stays
   struct Table {
     bool micros = false;
-    std::map<std::string, Term> families;  // their rules
+    std::map<std::string, Term> families;      // their rules
+    std::map<std::string, std::string> types;  // of those that hold aggregates
     std::map<std::string, RowData> rows;
   };
 
@@ -68,6 +81,8 @@ class ReferenceStore {
 
   // The codes that are right for a row of a write.
   std::vector<absl::StatusCode> Judge(const Term& row) const;
+  // Is something wrong with it whatever the table's families are?
+  bool HasWrongForm(const Term& row) const;
 
   // A row as a read with apply_gc sees it, or everything that is stored; in the order of the answer.
   static ReferenceRow Read(const Table& table, const RowData& row, int64_t now, bool apply_gc);
@@ -83,9 +98,12 @@ class ReferenceStore {
   std::vector<absl::StatusCode> Write(const Term& operation);
   void SealRanges(const Term& row);
   void Change(Table& table, RowData& row, const Term& change);
+  static void Add(const std::string& aggregate, const std::string& delta, Version* version);
   void Settle(const Term& rule, Column& column) const;
 };
 
+// The bytes that a merge folds in.
+std::string StateOf(const Term& state);
 // Whether a range, or a set of keys and ranges, holds the key. Empty bounds are unbounded.
 bool RangeContains(const Term& range, std::string_view row_key);
 bool RangeIsInverted(const Term& range);

@@ -26,6 +26,12 @@ void AddChange(const Term& change, RowMutation* mutation) {
     mutation->DeleteFromRow();
   } else if (change.Is("set")) {
     mutation->SetCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), ExpandValue(change[3]));
+  } else if (change.Is("add")) {
+    mutation->AddToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), change.Number(3));
+  } else if (change.Is("item")) {
+    mutation->AddToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), change.Text(3));
+  } else if (change.Is("merge")) {
+    mutation->MergeToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), StateOf(change[3]));
   } else if (change.Is("setnow")) {
     mutation->SetCell(change.Text(0), change.Text(1), ExpandValue(change[2]));
   } else if (change.Is("delcol")) {
@@ -39,6 +45,13 @@ void AddChange(const Term& change, RowMutation* mutation) {
 
 }  // namespace
 
+ValueType ToValueType(std::string_view type) {
+  if (type == "sum") return ValueType::kInt64Sum;
+  if (type == "min") return ValueType::kInt64Min;
+  if (type == "max") return ValueType::kInt64Max;
+  return type == "hll" ? ValueType::kHll : ValueType::kBytes;
+}
+
 GcRule ToGcRule(const Term& rule) {
   if (rule.Is("n")) return GcRule::MaxNumVersions(static_cast<int>(rule.Number(0)));
   if (rule.Is("age")) return GcRule::MaxAge(std::chrono::microseconds(rule.Number(0)));
@@ -49,6 +62,10 @@ GcRule ToGcRule(const Term& rule) {
   return GcRule::None();
 }
 
+FamilySchema ToFamily(const Term& family) {
+  return {.name = family.Text(0), .gc = ToGcRule(family[1]), .value_type = ToValueType(family.size() > 2 ? family.Text(2) : "")};
+}
+
 Schema ToSchema(const Term& create) {
   Schema schema;
   schema.SetGranularity(create.Text(1) == "us" ? TimestampGranularity::kMicros : TimestampGranularity::kMillis);
@@ -56,7 +73,7 @@ Schema ToSchema(const Term& create) {
                         : create.Text(2) == "fast" ? Compression::kFast
                                                    : Compression::kBalanced);
   for (const Term& split : create[3].arguments) schema.AddSplit(split.name);
-  for (size_t i = 4; i < create.size(); ++i) schema.AddFamily(create[i].Text(0), ToGcRule(create[i][1]));
+  for (size_t i = 4; i < create.size(); ++i) schema.AddFamily(ToFamily(create[i]));
   return schema;
 }
 
@@ -64,7 +81,7 @@ std::vector<FamilyChange> ToFamilyChanges(const Term& families) {
   std::vector<FamilyChange> changes;
   for (size_t i = 1; i < families.size(); ++i) {
     const Term& change = families[i];
-    if (change.Is("create")) changes.push_back(FamilyChange::Create({.name = change.Text(0), .gc = ToGcRule(change[1])}));
+    if (change.Is("create")) changes.push_back(FamilyChange::Create(ToFamily(change)));
     if (change.Is("update")) changes.push_back(FamilyChange::Update(change.Text(0), ToGcRule(change[1])));
     if (change.Is("drop")) changes.push_back(FamilyChange::Drop(change.Text(0)));
   }
@@ -133,7 +150,7 @@ std::string ToText(const ReferenceRow& row) {
   std::string text;
   for (const ReferenceCell& cell : row) {
     text += fmt::format("    {}:{} @{} = {} bytes {}{}{}\n", cell.family, ToText(Term(cell.qualifier)), cell.timestamp,
-                        cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))), cell.certain ? "" : " (may be absent)",
+                        cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))), cell.is_there ? "" : " (may be absent)",
                         cell.label.empty() ? "" : " #" + cell.label);
   }
   return text.empty() ? "    (nothing)\n" : text;

@@ -9,6 +9,7 @@
 
 namespace stele::internal {
 
+ValueType ToValueType(std::string_view type);
 GcRule ToGcRule(const Term& rule);
 Schema ToSchema(const Term& create);
 std::vector<FamilyChange> ToFamilyChanges(const Term& families);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "merge/merge_cursor.h"
+#include "support/cell_naive_fold.h"
 
 namespace stele::internal {
 namespace {
@@ -17,7 +19,15 @@ OwnedRows Sorted(std::map<std::string, std::vector<OwnedCell>> by_row) {
   OwnedRows rows;
   for (auto& [row_key, cells] : by_row) {
     std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
-    rows.push_back({row_key, std::move(cells)});
+    OwnedRow& row = rows.emplace_back(OwnedRow{row_key, {}});
+    for (OwnedCell& cell : cells) {
+      const bool is_more = cell.kind == CellKind::kSum && !row.cells.empty() && SameIdentity(row.cells.back(), cell);
+      if (is_more) {
+        row.cells.back().value = NaiveFold("sum", {row.cells.back().value, cell.value});
+      } else {
+        row.cells.push_back(std::move(cell));
+      }
+    }
   }
   return rows;
 }
@@ -28,8 +38,9 @@ bool IsOver(const History& history, size_t i, size_t end) {
   for (size_t later = i + 1; later < end; ++later) {
     if (history[later].row_key != history[i].row_key) continue;
     const OwnedCell& other = history[later].cell;
-    if (cell.kind == CellKind::kSet && (Deletes(other, cell) || SameIdentity(other, cell))) return true;
-    if (cell.kind != CellKind::kSet && SameIdentity(other, cell)) return true;
+    const bool is_version = !cell.View().is_tombstone();
+    if (is_version && Deletes(other, cell)) return true;
+    if (!cell.View().is_delta() && SameIdentity(other, cell)) return true;
   }
   return false;
 }
@@ -45,10 +56,9 @@ bool Deletes(const OwnedCell& tombstone, const OwnedCell& cell) {
     case CellKind::kDeleteRange:
       return cell.family == tombstone.family && cell.qualifier == tombstone.qualifier && cell.timestamp <= tombstone.timestamp &&
              cell.timestamp >= tombstone.range_start;
-    case CellKind::kSet:
+    default:
       return false;
   }
-  return false;
 }
 
 Operation RandomOperation(Random& random, const HistoryShape& shape) {
@@ -66,6 +76,9 @@ Operation RandomOperation(Random& random, const HistoryShape& shape) {
   cell.timestamp = static_cast<int64_t>(random.Below(static_cast<uint64_t>(shape.timestamp_count)));
   if (cell.kind == CellKind::kDeleteRange) {
     cell.range_start = random.OneIn(3) ? 0 : static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp) + 1));
+  } else if (shape.last_family_adds && cell.family == shape.family_count) {
+    cell.kind = CellKind::kSum;
+    cell.value = NaiveNumber(static_cast<int64_t>(random.Below(1000)) - 500);
   } else {
     cell.value = fmt::format("{}", random.Below(1'000'000));
   }
@@ -93,14 +106,16 @@ OwnedRows LiveRows(const History& history, const std::vector<Retention>& rules, 
   std::map<std::string, std::vector<OwnedCell>> by_row;
   for (size_t i = 0; i < history.size(); ++i) {
     const Operation& operation = history[i];
-    if (operation.cell.kind != CellKind::kSet || IsOver(history, i, history.size())) continue;
-    uint64_t rank = 1;
+    if (operation.cell.View().is_tombstone() || IsOver(history, i, history.size())) continue;
+    std::set<int64_t> newer;
     for (size_t j = 0; j < history.size(); ++j) {
       const OwnedCell& other = history[j].cell;
-      rank += other.kind == CellKind::kSet && history[j].row_key == operation.row_key && other.family == operation.cell.family &&
-              other.qualifier == operation.cell.qualifier && other.timestamp > operation.cell.timestamp &&
-              !IsOver(history, j, history.size());
+      const bool counts = !other.View().is_tombstone() && history[j].row_key == operation.row_key &&
+                          other.family == operation.cell.family && other.qualifier == operation.cell.qualifier &&
+                          other.timestamp > operation.cell.timestamp;
+      if (counts && !IsOver(history, j, history.size())) newer.insert(other.timestamp);
     }
+    const uint64_t rank = newer.size() + 1;
     const uint32_t family = operation.cell.family;
     if (family <= rules.size() && rules[family - 1].Condemned(rank, operation.cell.timestamp, now)) continue;
     by_row[operation.row_key].push_back(operation.cell);

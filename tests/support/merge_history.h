@@ -33,6 +33,7 @@ struct HistoryShape {
   uint64_t qualifier_count = 3;
   int64_t timestamp_count = 12;
   uint64_t tombstone_percent = 30;
+  bool last_family_adds = false;  // its versions are sums
 };
 Operation RandomOperation(Random& random, const HistoryShape& shape);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/status.h"
+#include "support/cell_naive_fold.h"
 
 namespace stele::internal {
 
@@ -54,6 +55,12 @@ OwnedCell RandomCell(Random& random, const RowShape& shape) {
     if (which == 1) return {cell.family, CellKind::kDeleteFamily, 0, 0, "", ""};
     cell.kind = CellKind::kDeleteRange;
     cell.range_start = std::min(cell.timestamp, RandomTimestamp(random));
+    return cell;
+  }
+  if (cell.family + shape.delta_family_count > shape.family_count) {
+    cell.kind = cell.family % 2 == 0 ? CellKind::kSum : CellKind::kHll;
+    cell.value = cell.kind == CellKind::kSum ? NaiveNumber(static_cast<int64_t>(random.Next()))
+                                             : NaiveSketch(std::vector<std::string>(1 + random.Below(2), fmt::format("{}", random.Next())));
     return cell;
   }
   const bool is_narrow = cell.family <= shape.narrow_family_count;

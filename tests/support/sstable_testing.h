@@ -29,6 +29,7 @@ struct RowShape {
   int tombstone_percent = 10;        // of cells
   int large_value_percent = 0;       // of cells
   uint32_t narrow_family_count = 0;  // so many of the first families have values of a byte at most
+  uint32_t delta_family_count = 0;   // so many of the last families hold sums and sketches
   bool is_key_length_fixed = true;   // else 0 .. 40 bytes, any bytes
 };
 // Sorted and resolved, as a builder wants them.

@@ -119,7 +119,7 @@ absl::Status RunSetGcPolicy(Session& session, const std::vector<std::string>& ar
 absl::Status RunSetValueType(Session&, const std::vector<std::string>& args) {
   if (args.size() != 3) return WrongUsage("setvaluetype");
   if (args[2] != "stringutf8bytes") return UsageError(fmt::format("Failed to update family value type: unknown type {}", args[2]));
-  return NotOffered("setvaluetype");
+  return internal::InvalidArgument("the value type of family \"{}\" is fixed since it was created", internal::Printable(args[1]));
 }
 
 }  // namespace stele::cli

@@ -8,7 +8,9 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"addtocell", "Add a value to an aggregate cell (write)",
-     "addtocell TABLE ROW FAMILY:COLUMN=VALUE[@TIMESTAMP] ...\n\n  Not offered yet.\n", RunAddToCell},
+     "addtocell TABLE ROW FAMILY:COLUMN=VALUE[@TIMESTAMP] ...\n\n"
+     "  VALUE is a number; in a family of type inthll it is added as it stands. TIMESTAMP is in microseconds; 0 if left out.\n",
+     RunAddToCell},
     {"bench", "Measure this machine", "bench\n\n  Not offered yet.\n", RunBench},
     {"checkpoint", "Make a copy that can be opened",
      "checkpoint DIRECTORY\n\n"
@@ -83,7 +85,8 @@ constexpr Command kCommands[] = {
      "setgcpolicy TABLE FAMILY ((maxage=AGE | maxversions=N) [(and|or) (maxage=AGE | maxversions=N) ...] | never)\n\n"
      "  AGE has the unit ms, s, m, h or d. Example: stele --db DIR setgcpolicy events stats maxage=10d or maxversions=1\n",
      RunSetGcPolicy},
-    {"setvaluetype", "Update column family's value type.", "setvaluetype TABLE FAMILY TYPE\n\n  Not offered yet.\n", RunSetValueType},
+    {"setvaluetype", "Update column family's value type.",
+     "setvaluetype TABLE FAMILY TYPE\n\n  Refused: a family's type is fixed when it is created.\n", RunSetValueType},
     {"stats", "Show sizes and counts", "stats [TABLE]\n\n  Of the database, or of a table by family and tablet.\n", RunStats},
     {"verify", "Read and check every byte", "verify\n\n  Lists damage and exits with 1 if there is any.\n", RunVerify},
     {"version", "Print the version", "version\n", RunVersion},

@@ -43,18 +43,28 @@ absl::Status RunSet(Session& session, const std::vector<std::string>& args) {
   return Apply(session, args[0], mutation);
 }
 
+// To a sketch the value is added as it stands; to the others as a number.
 absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const auto cells, CellArguments("addtocell", args));
+  auto table = session.OpenTable(Session::Access::kWrite, args[0]);
+  if (!table.ok()) return Within("Applying mutation", table.status());
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table->schema());
   RowMutation mutation(args[1]);
   for (const std::string& text : cells) {
     STELE_ASSIGN_OR_RETURN(const CellArgument cell, ParseCellArgument("addtocell", text));
+    const Timestamp timestamp = cell.value.timestamp.value_or(Timestamp());
+    const FamilySchema* family = schema.family(cell.family);
+    if (family != nullptr && family->value_type == ValueType::kHll) {
+      mutation.AddToCell(cell.family, cell.qualifier, timestamp, cell.value.value);
+      continue;
+    }
     const std::string& digits = cell.value.value;
     int64_t amount = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), amount);
     if (error != std::errc() || end != digits.data() + digits.size()) return UsageError("Only int values are supported by addtocell.");
-    mutation.AddToCell(cell.family, cell.qualifier, cell.value.timestamp.value_or(Timestamp()), amount);
+    mutation.AddToCell(cell.family, cell.qualifier, timestamp, amount);
   }
-  return Apply(session, args[0], mutation);
+  return Within("Applying mutation", table->Apply(mutation));
 }
 
 }  // namespace stele::cli

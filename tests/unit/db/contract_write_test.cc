@@ -59,10 +59,6 @@ TEST(ContractWriteTest, BadInputIsRefusedWithItsPlaceAndNothingIsWritten) {
   ExpectRefused(store, erase(0, 0), "InvalidArgument", "element #1: timestamp range");
   ExpectRefused(store, erase(1000, 2500), "InvalidArgument", "element #1: end of the timestamp range");
   ExpectRefused(store, erase(-1000, 2000), "InvalidArgument", "element #1: start of the timestamp range");
-  // What is not offered yet.
-  ExpectRefused(store, set("r").AddToCell("f", "q", Ms(1), 1), "Unimplemented", "AddToCell");
-  ExpectRefused(store, set("r").AddToCell("f", "q", Ms(1), "item"), "Unimplemented", "AddToCell");
-  ExpectRefused(store, set("r").MergeToCell("f", "q", Ms(1), "state"), "Unimplemented", "MergeToCell");
 }
 
 TEST(ContractWriteTest, LimitsAreExact) {
@@ -250,9 +246,6 @@ TEST(ContractWriteTest, WhatIsNotOfferedAnswersUnimplemented) {
   const RowMutation set = RowMutation("r").SetCell("f", "q", Ms(1), "v");
   EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "12345678"})), "Unimplemented");
   EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "1234567"})), "InvalidArgument");
-  EXPECT_EQ(CodeName(store.database().CreateTable("sum", Schema().AddFamily({.name = "s", .value_type = ValueType::kInt64Sum})).status()),
-            "Unimplemented");
-  EXPECT_EQ(CodeName(table.ModifyColumnFamilies({FamilyChange::Create({.name = "h", .value_type = ValueType::kHll})})), "Unimplemented");
   EXPECT_EQ(CodeName(Database::Open("bigtable://p/i").status()), "Unimplemented");
   EXPECT_EQ(ShowAll(table), "");
 }

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "memtable/memtable.h"
+#include "support/cell_naive_fold.h"
 #include "support/memtable_fill.h"
 #include "unit/memtable/reference.h"
 
@@ -70,8 +71,10 @@ class Twins {
       cell.range_start = random_.OneIn(3) ? 0 : random_.Below(cell.timestamp + 1);
       return cell;
     }
-    cell.kind = CellKind::kSet;
+    cell.kind = cell.family == 3 ? CellKind::kSum : cell.family == 4 ? CellKind::kHll : CellKind::kSet;
     cell.value = fmt::format("{}", sequence_);
+    if (cell.kind == CellKind::kSum) cell.value = NaiveNumber(static_cast<int64_t>(random_.Next()));
+    if (cell.kind == CellKind::kHll) cell.value = NaiveSketch({fmt::format("item {}", random_.Below(1000))});
     return cell;
   }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "support/cell_naive_fold.h"
+
 namespace stele::internal {
 
 bool Reference::Deletes(const OwnedCell& tombstone, const OwnedCell& version) {
@@ -15,10 +17,9 @@ bool Reference::Deletes(const OwnedCell& tombstone, const OwnedCell& version) {
     case CellKind::kDeleteRange:
       return tombstone.family == version.family && tombstone.qualifier == version.qualifier && tombstone.range_start <= version.timestamp &&
              version.timestamp <= tombstone.timestamp;
-    case CellKind::kSet:
+    default:
       return false;
   }
-  return false;
 }
 
 bool Reference::Covers(const Op& tombstone, const Op& other) {
@@ -35,8 +36,23 @@ bool Reference::Stays(const Op& op, const std::vector<const Op*>& row) {
   return std::none_of(row.begin(), row.end(), [&](const Op* other) {
     if (op.cell.View().is_tombstone()) return Covers(*other, op);
     if (other->commit <= op.commit) return false;
-    return Deletes(other->cell, op.cell) || CompareCells(other->cell.View(), op.cell.View()) == 0;
+    const bool replaces = !op.cell.View().is_delta() && CompareCells(other->cell.View(), op.cell.View()) == 0;
+    return replaces || Deletes(other->cell, op.cell);
   });
+}
+
+// Deltas of one identity, side by side in sorted cells, become one.
+void Reference::FoldDeltas(std::vector<OwnedCell>* cells) {
+  std::vector<OwnedCell> folded;
+  for (const OwnedCell& cell : *cells) {
+    const bool is_more = cell.View().is_delta() && !folded.empty() && CompareCells(folded.back().View(), cell.View()) == 0;
+    if (is_more) {
+      folded.back().value = NaiveFold(cell.kind == CellKind::kSum ? "sum" : "hll", {folded.back().value, cell.value});
+    } else {
+      folded.push_back(cell);
+    }
+  }
+  *cells = std::move(folded);
 }
 
 OwnedRows Reference::Resolve(uint64_t sequence, const FamilyMap& families) const {
@@ -55,6 +71,7 @@ OwnedRows Reference::Resolve(uint64_t sequence, const FamilyMap& families) const
     }
     std::sort(row.cells.begin(), row.cells.end(),
               [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
+    FoldDeltas(&row.cells);
     if (!row.cells.empty()) rows.push_back(std::move(row));
   }
   return rows;

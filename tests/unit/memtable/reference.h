@@ -27,6 +27,7 @@ class Reference {
   static bool Deletes(const OwnedCell& tombstone, const OwnedCell& version);
   // The tombstone makes `other` needless for older sources.
   static bool Covers(const Op& tombstone, const Op& other);
+  static void FoldDeltas(std::vector<OwnedCell>* cells);
   static bool Stays(const Op& op, const std::vector<const Op*>& row);
 
   std::vector<Op> ops_;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/hll.h"
+
 namespace stele {
 namespace {
 
@@ -101,7 +103,14 @@ TEST(CellViewTest, NumbersAreEightBytesBigEndian) {
   for (const std::string& value : {std::string(), std::string(7, 'x'), std::string(9, 'x')}) {
     EXPECT_EQ(Cell("f", "q", 0, value).AsInt64().status().code(), absl::StatusCode::kInvalidArgument);
   }
-  EXPECT_EQ(Cell("f", "q", 0, "12345678").EstimateCardinality().status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST(CellViewTest, SketchesSayAboutHowManyItemsTheyCounted) {
+  EXPECT_EQ(Cell("f", "q", 0, "12345678").EstimateCardinality().status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Cell("f", "q", 0, "").EstimateCardinality().status().code(), absl::StatusCode::kInvalidArgument);
+  std::string state;
+  internal::AppendHllItem(&state, "item");
+  EXPECT_NEAR(*Cell("f", "q", 0, state).EstimateCardinality(), 1, 1e-6);
 }
 
 }  // namespace

@@ -143,12 +143,6 @@ TEST(ValidateRowKeyTest, NotEmpty) {  // rows 13 and 14 of the digest
 
 TEST(CheckOfferedTest, SaysWhatIsNot) {
   const auto expect_not = [](const absl::Status& status) { EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status; };
-  EXPECT_TRUE(CheckOffered(Schema().AddFamily("a")).ok());
-  expect_not(CheckOffered(Schema().AddFamily("a").AddFamily({.name = "b", .value_type = ValueType::kInt64Sum})));
-  EXPECT_TRUE(CheckOffered(RowMutation("r").SetCell("f", "q", "v").DeleteFromRow()).ok());
-  expect_not(CheckOffered(RowMutation("r").SetCell("f", "q", "v").AddToCell("f", "q", Timestamp(), int64_t{1})));
-  expect_not(CheckOffered(RowMutation("r").AddToCell("f", "q", Timestamp(), "item")));
-  expect_not(CheckOffered(RowMutation("r").MergeToCell("f", "q", Timestamp(), "state")));
   EXPECT_TRUE(CheckOffered(WriteOptions{}).ok());
   expect_not(CheckOffered(WriteOptions{.idempotency_token = "12345678"}));
 }

@@ -138,9 +138,28 @@ TEST(Batch, RefusesOperationsOutOfBounds) {
   negative.timestamp = -1;
   EXPECT_FALSE(Reads(Encoded(negative)));
   std::string unknown_kind = Encoded(set);
-  unknown_kind[0] = static_cast<char>(CellKind::kSet) + 1;
-  EXPECT_FALSE(Reads(unknown_kind));
+  for (const int kind : {4, kCellKindMax + 1, 255}) {
+    unknown_kind[0] = static_cast<char>(kind);
+    EXPECT_FALSE(Reads(unknown_kind)) << kind;
+  }
   EXPECT_FALSE(Reads(Encoded(set) + Encoded(set))) << "more than the row says it has";
+}
+
+TEST(Batch, RefusesDeltasThatAreNone) {
+  BatchOp delta{.kind = CellKind::kSum, .family_id = 1, .timestamp = 1, .qualifier = "q", .value = "12345678"};
+  for (const CellKind kind : {CellKind::kSum, CellKind::kMin, CellKind::kMax}) {
+    delta.kind = kind;
+    delta.value = "12345678";
+    EXPECT_TRUE(Reads(Encoded(delta)));
+    delta.value = "1234567";
+    EXPECT_FALSE(Reads(Encoded(delta)));
+  }
+  delta.kind = CellKind::kHll;
+  EXPECT_FALSE(Reads(Encoded(delta)));
+  std::string state;
+  AppendHllItem(&state, "item");
+  delta.value = state;
+  EXPECT_TRUE(Reads(Encoded(delta)));
 }
 
 TEST(Batch, RefusesRowKeysOutOfBounds) {

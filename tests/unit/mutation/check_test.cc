@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "support/cell_naive_fold.h"
 #include "support/cell_text.h"
 
 namespace stele::internal {
@@ -153,10 +154,11 @@ const Case kCases[] = {
     {"digest row 27: end not a millisecond", DeleteRange(2'000, 2'500), kInvalid, "2500"},
     {"negative start", DeleteRange(-1'000, std::nullopt), kInvalid, "negative"},
     {"negative end", DeleteRange(0, -1'000), kInvalid, "negative"},
-    {"sum", RowMutation("r").AddToCell("a", "q", Micros(0), 1), absl::StatusCode::kUnimplemented, "AddToCell"},
-    {"sketch", RowMutation("r").AddToCell("a", "q", Micros(0), "item"), absl::StatusCode::kUnimplemented, "AddToCell"},
-    {"merge", RowMutation("r").MergeToCell("a", "q", Micros(0), "state"), absl::StatusCode::kUnimplemented, "MergeToCell"},
-    {"wrong before not offered", RowMutation("r").AddToCell("a", "q", Micros(-5), 1), kInvalid, "negative"},
+    {"digest row 121: a number added to bytes", RowMutation("r").AddToCell("a", "q", Micros(0), 1), kInvalid, "family type mismatch"},
+    {"an item added to bytes", RowMutation("r").AddToCell("a", "q", Micros(0), "item"), kInvalid, "holds bytes; use SetCell"},
+    {"a state folded into bytes", RowMutation("r").MergeToCell("a", "q", Micros(0), "state"), kInvalid, "family type mismatch"},
+    {"wrong in itself before the type", RowMutation("r").AddToCell("a", "q", Micros(-5), 1), kInvalid, "negative"},
+    {"added in between two milliseconds", RowMutation("r").AddToCell("a", "q", Micros(1'500), 1), kInvalid, "multiple of 1000"},
 };
 
 TEST(AppendMutation, JudgesEverythingBeforeAddingAnything) {
@@ -169,6 +171,64 @@ TEST(AppendMutation, JudgesEverythingBeforeAddingAnything) {
     EXPECT_EQ(writer.row_count(), status.ok() ? 1u : 0u) << c.name;
     EXPECT_EQ(writer.bytes() == empty_bytes, !status.ok()) << c.name;
   }
+}
+
+// Families a, b, c and d: a sum, a minimum, a maximum and a sketch.
+const std::vector<FamilySchema>& AggregateFamilies() {
+  static const std::vector<FamilySchema> families = {{.name = "a", .value_type = ValueType::kInt64Sum},
+                                                     {.name = "b", .value_type = ValueType::kInt64Min},
+                                                     {.name = "c", .value_type = ValueType::kInt64Max},
+                                                     {.name = "d", .value_type = ValueType::kHll}};
+  return families;
+}
+
+MutationSchema AggregateSchema() {
+  MutationSchema schema = SmallSchema();
+  schema.limits = {};
+  schema.family_schemas = AggregateFamilies();
+  return schema;
+}
+
+TEST(AppendMutation, ChangesOfAggregatesAreDeltas) {
+  const MutationSchema schema = AggregateSchema();
+  EXPECT_EQ(Appended(RowMutation("r")
+                         .AddToCell("a", "q", Micros(1'000), int64_t{-5})
+                         .AddToCell("b", "q", Micros(2'000), 7)
+                         .AddToCell("c", "q", Micros(0), std::numeric_limits<int64_t>::min())
+                         .MergeToCell("a", "q", Micros(1'000), EncodeInt64(12))
+                         .DeleteFromColumn("a", "q")
+                         .DeleteFromRow(),
+                     schema),
+            "r a:q @1000 sum -5\nr b:q @2000 min 7\nr c:q @0 max -9223372036854775808\nr a:q @1000 sum 12\n"
+            "r a:q DELETE [0,max]\nr DELETE\n");
+  EXPECT_EQ(
+      Appended(RowMutation("r").AddToCell("d", "q", Micros(0), "item").MergeToCell("d", "q", Micros(0), NaiveSketch({"x", "y"})), schema),
+      "r d:q @0 hll of about 1\nr d:q @0 hll of about 2\n");
+}
+
+TEST(AppendMutation, AggregatesTakeWhatFitsTheirType) {
+  const MutationSchema schema = AggregateSchema();
+  const RowMutation row("r");
+  const RowMutation wrong[] = {RowMutation(row).SetCell("a", "q", EncodeInt64(1)),
+                               RowMutation(row).SetCell("d", "q", Micros(0), NaiveSketch({"x"})),
+                               RowMutation(row).AddToCell("a", "q", Micros(0), "item"),
+                               RowMutation(row).AddToCell("d", "q", Micros(0), 1),
+                               RowMutation(row).MergeToCell("a", "q", Micros(0), "123"),  // digest row 118
+                               RowMutation(row).MergeToCell("b", "q", Micros(0), "123456789"),
+                               RowMutation(row).MergeToCell("c", "q", Micros(0), NaiveSketch({"x"})),
+                               RowMutation(row).MergeToCell("d", "q", Micros(0), EncodeInt64(1)),
+                               RowMutation(row).MergeToCell("d", "q", Micros(0), "")};
+  for (const RowMutation& mutation : wrong) {
+    EXPECT_EQ(CheckMutation("r", mutation, schema).code(), kInvalid);
+    RowMutation after_good = RowMutation("r").AddToCell("a", "q", Micros(0), 1);
+    after_good.SetCell("a", "q", "v");
+    BatchWriter writer;
+    EXPECT_EQ(AppendMutation(after_good, schema, kNow, &writer).code(), kInvalid);
+    EXPECT_EQ(writer.row_count(), 0u) << "nothing is applied";
+  }
+  std::vector<Cell> cells;
+  EXPECT_EQ(ReadSetCells(RowMutation(row).AddToCell("a", "q", Micros(0), 1), schema, kNow, &cells).code(), kInvalid);
+  EXPECT_EQ(ReadSetCells(RowMutation(row).SetCell("a", "q", "12345678"), schema, kNow, &cells).code(), kInvalid);
 }
 
 TEST(AppendMutation, MicrosTakeEveryTimestamp) {

@@ -30,7 +30,8 @@ std::vector<OwnedRow> RowsOfVersions(Random& random) {
       OwnedCell cell{.family = 1 + static_cast<uint32_t>(random.Below(2)), .kind = CellKind::kSet};
       cell.qualifier = fmt::format("q{}", random.Below(3));
       cell.timestamp = 1 + static_cast<int64_t>(random.Below(60));
-      cell.value = fmt::format("value {}", random.Below(1000));
+      cell.kind = cell.family == 2 ? CellKind::kSum : CellKind::kSet;
+      cell.value = fmt::format("{:08}", random.Below(1000));
       if (random.OneIn(8)) {
         cell.kind = CellKind::kDeleteRange;
         cell.range_start = cell.timestamp - static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp)));

@@ -23,7 +23,8 @@ History RandomHistory(Random& random, size_t count) {
   const HistoryShape shape{.row_count = 1 + random.Below(20),
                            .qualifier_count = 2,
                            .timestamp_count = grows ? 8 : kTimestamps,
-                           .tombstone_percent = random.OneIn(3) ? 0 : random.Below(25)};
+                           .tombstone_percent = random.OneIn(3) ? 0 : random.Below(25),
+                           .last_family_adds = random.OneIn(2)};
   for (size_t i = 0; i < count; ++i) {
     Operation operation = RandomOperation(random, shape);
     OwnedCell& cell = operation.cell;

@@ -132,7 +132,7 @@ TEST(FamilyPage, NothingReachesOutOfIt) {
       for (uint32_t cell = 0; cell < parsed.cell_count(); ++cell) {
         ASSERT_TRUE(IsInside(parsed.qualifier(cell), page)) << at << " set to " << value;
         ASSERT_TRUE(IsInside(parsed.slot(cell), page)) << at << " set to " << value;
-        ASSERT_TRUE(parsed.kind(cell) >= StoredKind::kDeleteFamily && parsed.kind(cell) <= StoredKind::kSetLarge);
+        ASSERT_TRUE(parsed.kind(cell) >= StoredKind::kDeleteFamily && parsed.kind(cell) <= StoredKind::kHll);
         if (parsed.kind(cell) == StoredKind::kDeleteRange) {
           ASSERT_EQ(parsed.slot(cell).size(), 8u);
         }

@@ -28,6 +28,11 @@ const NamedShape kShapes[] = {
     {"long_histories", {.row_count = 6, .family_count = 2, .cells_per_row = 2000, .qualifier_count = 3}, 400},
     {"wide_among_narrow", {.row_count = 120, .family_count = 4, .cells_per_row = 30, .qualifier_count = 40}, 256},
     {"tombstones", {.row_count = 300, .family_count = 5, .cells_per_row = 8, .tombstone_percent = 70}, 512},
+    {"deltas", {.row_count = 300, .family_count = 4, .cells_per_row = 8, .qualifier_count = 3, .delta_family_count = 3}, 512},
+    {"deltas_zstd",
+     {.row_count = 40, .family_count = 2, .cells_per_row = 300, .qualifier_count = 4, .delta_family_count = 2},
+     400,
+     Codec::kZstd},
     {"empty_values", {.row_count = 300, .family_count = 2, .cells_per_row = 4, .value_bytes = 0}},
     {"narrow_family", {.row_count = 300, .family_count = 4, .value_bytes = 600, .narrow_family_count = 2}, 512},
     {"narrow_family_zstd", {.row_count = 900, .family_count = 3, .value_bytes = 600, .narrow_family_count = 1}, 2048, Codec::kZstd},
@@ -285,12 +290,12 @@ TEST_P(RoundTrip, SummaryCountsWhatIsThere) {
     counted.logical_bytes += row.row_key.size();
     std::map<std::pair<uint32_t, std::string>, uint64_t> versions;
     for (const OwnedCell& cell : row.cells) {
-      if (cell.kind != CellKind::kSet) ++counted.tombstones;
+      if (cell.View().is_tombstone()) ++counted.tombstones;
       if (cell.kind == CellKind::kDeleteRow) ++counted.row_tombstones;
       if (cell.family == kRowRank) continue;
       FamilySummary& family = families[cell.family - 1];
       family.logical_bytes += cell.qualifier.size() + 8 + cell.value.size();
-      if (cell.kind != CellKind::kSet) {
+      if (cell.View().is_tombstone()) {
         ++family.tombstones;
         continue;
       }
