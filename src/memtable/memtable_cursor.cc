@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/arena.h"
 #include "base/invariant.h"
@@ -16,6 +17,9 @@ namespace {
 
 // Walking is cheaper than a seek for about that many nodes.
 constexpr int kWalkedNodes = 8;
+// Of a row, or behind a skip, a few cells come first, and then ever more: who wants one column's newest version must not pay for all
+// versions of a row that is written over and over.
+constexpr size_t kFirstBatch = 8;
 
 class MemtableCursor final : public CellCursor {
  public:
@@ -60,6 +64,7 @@ class MemtableCursor final : public CellCursor {
   bool ranges_met_ = false;  // in the column of ranges_column_
   Cell ranges_column_;
   std::optional<int64_t> covered_from_;  // of that column, the least start of the range tombstones handed out
+  size_t batch_ = kFirstBatch;           // the most that the next ReadCells hands out
   // Set by SkipTo until node_ is there.
   bool skipping_ = false;
   Cell skip_column_;
@@ -78,6 +83,7 @@ bool MemtableCursor::EnterRow(const RowNode* row) {
   node_ = row->cells().First();
   row_deleted_ = {};
   skipping_ = false;
+  batch_ = kFirstBatch;
   ranges_met_ = false;
   EnterFamily(kRowRank);
   return true;
@@ -93,7 +99,8 @@ void MemtableCursor::EnterFamily(uint32_t family) {
 bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
   if (row_ == nullptr || !status_.ok()) return false;
   const size_t count_before = cells->size();
-  while (node_ != nullptr && cells->size() - count_before < kCellBatch && status_.ok()) {
+  const size_t batch = std::exchange(batch_, std::min(4 * batch_, kCellBatch));
+  while (node_ != nullptr && cells->size() - count_before < batch && status_.ok()) {
     if (skipping_ && JumpTowardsSkip()) continue;
     if (node_->family() != family_) EnterFamily(node_->family());
     if (family_ != kRowRank && user_family_ == kSkippedFamily) {
@@ -206,6 +213,7 @@ void MemtableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
   skip_column_ = {.family = source, .kind = CellKind::kDeleteRange, .timestamp = std::numeric_limits<int64_t>::max()};
   skip_column_.qualifier = skip_qualifier_;
   skipping_ = true;
+  batch_ = kFirstBatch;
 }
 
 // The tombstones of the row and of the family skipped to are stopped at: they are handed out, and hide. True when node_ moved.

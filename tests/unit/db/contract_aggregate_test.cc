@@ -254,12 +254,13 @@ TEST(ContractAggregateTest, ConditionalWritesReadTheFold) {
   ASSERT_TRUE(table.Apply(RowMutation("s").AddToCell("sum", "q", Ms(1), 1)).ok());
   const Filter newest = Filter::Chain(Filter::Column("sum", "q"), Filter::Latest(1));
   const auto branch =
-      table.CheckAndMutateRow("s", newest, RowMutation().AddToCell("sum", "q", Ms(1), 2).AddToCell("sum", "q", Ms(1), 3), {});
+      table.CheckAndMutateRow("s", newest, RowMutation().AddToCell("sum", "q", Ms(1), 2).AddToCell("sum", "q", Ms(1), 3), RowMutation());
   EXPECT_EQ(branch.value(), MutationBranch::kPredicateMatched);
   EXPECT_EQ((*table.ReadRow("s"))->cell("sum", "q")->AsInt64().value(), 6);
   // Only the branch that is taken is held against the families.
-  EXPECT_TRUE(table.CheckAndMutateRow("s", newest, {}, RowMutation().SetCell("sum", "q", "v")).ok());
-  EXPECT_EQ(CodeName(table.CheckAndMutateRow("s", newest, RowMutation().SetCell("sum", "q", "v"), {}).status()), "InvalidArgument");
+  EXPECT_TRUE(table.CheckAndMutateRow("s", newest, RowMutation(), RowMutation().SetCell("sum", "q", "v")).ok());
+  EXPECT_EQ(CodeName(table.CheckAndMutateRow("s", newest, RowMutation().SetCell("sum", "q", "v"), RowMutation()).status()),
+            "InvalidArgument");
 }
 
 TEST(ContractAggregateTest, ABulkLoadRefusesThem) {

@@ -163,14 +163,21 @@ TEST(Memtable, StreamsAndSeeksInAGiantRow) {
   ASSERT_TRUE(cursor->SeekToEdge());
   std::vector<Cell> cells;
   ASSERT_TRUE(cursor->ReadCells(&cells));
-  EXPECT_EQ(cells.size(), kCellBatch);
+  const size_t first = cells.size();
+  EXPECT_LE(first, 10u);  // who wants one column does not pay for many
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(cursor->ReadCells(&cells));
+  const size_t before = cells.size();
+  ASSERT_TRUE(cursor->ReadCells(&cells));
+  EXPECT_EQ(cells.size(), before + kCellBatch);
+  cells.clear();
   cursor->SkipTo(2, "15000");
   ASSERT_TRUE(cursor->ReadCells(&cells));
-  EXPECT_EQ(cells[kCellBatch].qualifier, "15000");
+  EXPECT_EQ(cells.size(), first);
+  EXPECT_EQ(cells[0].qualifier, "15000");
   while (cursor->ReadCells(&cells)) {
   }
-  ASSERT_EQ(cells.size(), kCellBatch + 5000);
-  for (uint32_t i = 0; i < 5000; ++i) ASSERT_EQ(cells[kCellBatch + i].qualifier, fmt::format("{:05}", 15'000 + i));
+  ASSERT_EQ(cells.size(), 5000u);
+  for (uint32_t i = 0; i < 5000; ++i) ASSERT_EQ(cells[i].qualifier, fmt::format("{:05}", 15'000 + i));
 }
 
 TEST(Memtable, PassesOverALongHistoryOfOneIdentity) {
