@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,26 +14,36 @@ namespace stele {
 inline namespace v0 {
 namespace {
 
-struct OwnedRow {
-  std::unique_ptr<char[]> bytes;
+// A row's cells, then the bytes they view, are one piece of memory.
+using RowMemory = std::shared_ptr<uint64_t[]>;
+static_assert(std::is_trivially_destructible_v<CellView> && alignof(CellView) <= alignof(uint64_t) &&
+              sizeof(CellView) % sizeof(uint64_t) == 0);
+
+// What few rows have.
+struct LabelledRow {
+  RowMemory memory;
   std::vector<std::string> labels;
-  std::vector<CellView> cells;
 };
 
-// Neighbours of one column share the bytes of its names.
-bool SameFamily(const CellView& a, const CellView& b) { return a.family() == b.family(); }
-bool SameQualifier(const CellView& a, const CellView& b) { return a.qualifier() == b.qualifier(); }
+// Neighbours of one column share the bytes of its names, which mostly they do in what they are copied from.
+bool IsSame(std::string_view a, std::string_view b) { return a.size() == b.size() && (a.data() == b.data() || a == b); }
 
-size_t CountBytes(const RowView& view) {
-  size_t bytes = view.row_key().size();
+struct RowSize {
+  size_t bytes = 0;
+  size_t label_count = 0;
+};
+
+RowSize SizeOf(const RowView& view) {
+  RowSize size{.bytes = view.row_key().size()};
   const CellView* previous = nullptr;
   for (const CellView& cell : view.cells()) {
-    if (previous == nullptr || !SameFamily(*previous, cell)) bytes += cell.family().size();
-    if (previous == nullptr || !SameQualifier(*previous, cell)) bytes += cell.qualifier().size();
-    bytes += cell.value().size();
+    if (previous == nullptr || !IsSame(previous->family(), cell.family())) size.bytes += cell.family().size();
+    if (previous == nullptr || !IsSame(previous->qualifier(), cell.qualifier())) size.bytes += cell.qualifier().size();
+    size.bytes += cell.value().size();
+    size.label_count += cell.labels().size();
     previous = &cell;
   }
-  return bytes;
+  return size;
 }
 
 std::string_view CopyTo(char** place, std::string_view bytes) {
@@ -42,20 +54,22 @@ std::string_view CopyTo(char** place, std::string_view bytes) {
   return {start, bytes.size()};
 }
 
-void CopyCells(const RowView& view, char* place, OwnedRow* owned) {
-  size_t label_count = 0;
-  for (const CellView& cell : view.cells()) label_count += cell.labels().size();
-  owned->labels.reserve(label_count);  // spans into it must stay
-  owned->cells.reserve(view.cells().size());
-  for (const CellView& cell : view.cells()) {
-    const CellView* const previous = owned->cells.empty() ? nullptr : &owned->cells.back();
-    const std::string_view family = previous != nullptr && SameFamily(*previous, cell) ? previous->family() : CopyTo(&place, cell.family());
-    const std::string_view qualifier =
-        previous != nullptr && SameQualifier(*previous, cell) ? previous->qualifier() : CopyTo(&place, cell.qualifier());
-    const size_t first_label = owned->labels.size();
-    owned->labels.insert(owned->labels.end(), cell.labels().begin(), cell.labels().end());
-    const std::span<const std::string> labels(owned->labels.data() + first_label, cell.labels().size());
-    owned->cells.emplace_back(family, qualifier, cell.timestamp(), CopyTo(&place, cell.value()), labels);
+// Places for all labels are reserved in `labels`, so that spans into it stay.
+void CopyCells(std::span<const CellView> cells, CellView* out, char* place, std::vector<std::string>* labels) {
+  std::string_view family;
+  std::string_view qualifier;
+  const CellView* previous = nullptr;
+  for (const CellView& cell : cells) {
+    if (previous == nullptr || !IsSame(previous->family(), cell.family())) family = CopyTo(&place, cell.family());
+    if (previous == nullptr || !IsSame(previous->qualifier(), cell.qualifier())) qualifier = CopyTo(&place, cell.qualifier());
+    std::span<const std::string> cell_labels;
+    if (!cell.labels().empty()) {
+      const size_t first_label = labels->size();
+      labels->insert(labels->end(), cell.labels().begin(), cell.labels().end());
+      cell_labels = {labels->data() + first_label, cell.labels().size()};
+    }
+    std::construct_at(out++, family, qualifier, cell.timestamp(), CopyTo(&place, cell.value()), cell_labels);
+    previous = &cell;
   }
 }
 
@@ -95,13 +109,22 @@ std::optional<CellView> RowView::cell(std::string_view family, std::string_view 
 Row RowView::Own() const { return Row(*this); }
 
 Row::Row(const RowView& view) {
-  auto owned = std::make_shared<OwnedRow>();
-  owned->bytes = std::make_unique_for_overwrite<char[]>(CountBytes(view));
-  char* place = owned->bytes.get();
+  const RowSize size = SizeOf(view);
+  const size_t cells_words = view.cells().size() * (sizeof(CellView) / sizeof(uint64_t));
+  RowMemory memory = std::make_shared_for_overwrite<uint64_t[]>(cells_words + (size.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+  auto* const cells = reinterpret_cast<CellView*>(memory.get());
+  char* place = reinterpret_cast<char*>(memory.get() + cells_words);
   const std::string_view row_key = CopyTo(&place, view.row_key());
-  CopyCells(view, place, owned.get());
-  view_ = RowView(row_key, owned->cells, view.is_last_piece());
-  storage_ = std::move(owned);
+  if (size.label_count == 0) {
+    CopyCells(view.cells(), cells, place, nullptr);
+    storage_ = std::move(memory);
+  } else {
+    auto labelled = std::make_shared<LabelledRow>(LabelledRow{std::move(memory), {}});
+    labelled->labels.reserve(size.label_count);
+    CopyCells(view.cells(), cells, place, &labelled->labels);
+    storage_ = std::move(labelled);
+  }
+  view_ = RowView(row_key, std::span<const CellView>(cells, view.cells().size()), view.is_last_piece());
 }
 
 }  // namespace v0
