@@ -46,6 +46,8 @@ class Memtable {
   // The ids of its families by rank, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return family_ids_; }
 
+  // At any sequence; any thread.
+  bool ContainsRow(std::string_view row_key) const { return rows_.Find(row_key) != nullptr; }
   // The newest sequence that touched the row, 0 if none did: what conditional writes check (engine rule 5). For the applying thread.
   uint64_t LastSequenceOfRow(std::string_view row_key) const;
 

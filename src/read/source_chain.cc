@@ -8,6 +8,7 @@
 #include "manifest/runs.h"
 #include "merge/merge_cursor.h"
 #include "merge/run_cursor.h"
+#include "read/plain_row_cursor.h"
 
 namespace stele::internal {
 namespace {
@@ -66,26 +67,45 @@ std::vector<TimestampSpan> SpansOf(const TableDefinition& definition, const Time
   return spans;
 }
 
-// Null when the reference has nothing for the rows asked for.
-absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table, const ViewReference& reference,
-                                                          const ChainOptions& options, std::optional<uint64_t>* row_hash) {
-  const KeyRange& range = reference.reference.range;
-  if (options.only_row && !range.Contains(*options.only_row)) return nullptr;
-  std::vector<bool> needed = options.wanted_families;
-  if (const SstableSummary& summary = reference.reference.file->summary; !needed.empty() || !options.spans.empty()) {
-    needed = NeededFamilies(table, summary, options);
-    if (summary.row_tombstones == 0 && std::find(needed.begin(), needed.end(), true) == needed.end()) return nullptr;
+// What a reference has for the rows asked for.
+struct Opened {
+  const SstableReader* reader = nullptr;  // null: nothing
+  std::vector<bool> wanted_families;      // as in ChainOptions
+
+  CursorOptions cursor_options(const TableView& table, const ChainOptions& options) const {
+    return SourceOptions(options, WantedMap(table, reader->family_ids(), wanted_families));
+  }
+};
+
+absl::StatusOr<Opened> Open(const TableView& table, const ViewReference& reference, const ChainOptions& options,
+                            std::optional<uint64_t>* row_hash) {
+  if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return Opened();
+  Opened opened{.wanted_families = options.wanted_families};
+  if (const SstableSummary& summary = reference.reference.file->summary; !options.wanted_families.empty() || !options.spans.empty()) {
+    opened.wanted_families = NeededFamilies(table, summary, options);
+    const std::vector<bool>& needed = opened.wanted_families;
+    if (summary.row_tombstones == 0 && std::find(needed.begin(), needed.end(), true) == needed.end()) return Opened();
   }
   if (reference.file->reader() == nullptr) return reference.file->open_status();
-  const SstableReader& reader = *reference.file->reader();
+  opened.reader = reference.file->reader().get();
   if (options.only_row) {
-    const SstableSummary& summary = reader.summary();
-    if (*options.only_row < summary.first_row || *options.only_row > summary.last_row) return nullptr;
+    const SstableSummary& summary = opened.reader->summary();
+    if (*options.only_row < summary.first_row || *options.only_row > summary.last_row) return Opened();
     if (!row_hash->has_value()) *row_hash = RowHash(*options.only_row);
-    if (!reader.MayContainRow(**row_hash)) return nullptr;
+    if (!opened.reader->MayContainRow(**row_hash)) return Opened();
   }
-  std::unique_ptr<CellCursor> cursor = reader.NewCursor(SourceOptions(options, WantedMap(table, reader.family_ids(), needed)));
-  if (!reference.narrowed || options.only_row) return cursor;
+  return opened;
+}
+
+// Null when the reference has nothing for the rows asked for; not for only_row.
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table, const ViewReference& reference,
+                                                          const ChainOptions& options) {
+  std::optional<uint64_t> no_hash;
+  STELE_ASSIGN_OR_RETURN(const Opened opened, Open(table, reference, options, &no_hash));
+  if (opened.reader == nullptr) return nullptr;
+  std::unique_ptr<CellCursor> cursor = opened.reader->NewCursor(opened.cursor_options(table, options));
+  if (!reference.narrowed) return cursor;
+  const KeyRange& range = reference.reference.range;
   return NewBoundedCursor(std::move(cursor), options.direction, range.start,
                           range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end));
 }
@@ -100,21 +120,9 @@ std::unique_ptr<CellCursor> NewStackRun(const TableView& table, const ViewTablet
     parts.push_back({range.start, range.end, range.unbounded_end});
   }
   const auto open = [&table, &tablet, run = std::move(run), options](size_t index) {
-    std::optional<uint64_t> row_hash;
-    return OpenReference(table, tablet.stack[run[index]], options, &row_hash);
+    return OpenReference(table, tablet.stack[run[index]], options);
   };
   return NewRunCursor(std::move(parts), open, options.direction);
-}
-
-// Adds what the stack has for only_row, source by source: most have nothing.
-absl::Status AddStackForRow(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
-                            std::vector<std::unique_ptr<CellCursor>>* sources) {
-  std::optional<uint64_t> row_hash;
-  for (const ViewReference& reference : tablet.stack) {
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, reference, options, &row_hash));
-    if (cursor != nullptr) sources->push_back(std::move(cursor));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status AddStack(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
@@ -122,16 +130,66 @@ absl::Status AddStack(const TableView& table, const ViewTablet& tablet, const Ch
   std::vector<const KeyRange*> ranges;
   ranges.reserve(tablet.stack.size());
   for (const ViewReference& reference : tablet.stack) ranges.push_back(&reference.reference.range);
-  std::optional<uint64_t> row_hash;
   for (std::vector<uint32_t>& run : DivideIntoRuns(ranges)) {
     if (run.size() > 1) {
       sources->push_back(NewStackRun(table, tablet, std::move(run), options));
       continue;
     }
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, tablet.stack[run.front()], options, &row_hash));
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, tablet.stack[run.front()], options));
     if (cursor != nullptr) sources->push_back(std::move(cursor));
   }
   return absl::OkStatus();
+}
+
+void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainOptions& options,
+                  std::vector<std::unique_ptr<CellCursor>>* sources) {
+  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
+    if (memtable->empty()) continue;
+    std::unique_ptr<CellCursor> cursor =
+        memtable->NewCursor(options.sequence, SourceOptions(options, WantedMap(table, memtable->family_ids(), options.wanted_families)));
+    // A memtable holds the rows of all tablets.
+    if (!options.only_row && table.tablets.size() > 1) {
+      cursor = NewBoundedCursor(std::move(cursor), options.direction, tablet.range.start,
+                                tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
+    }
+    sources->push_back(std::move(cursor));
+  }
+}
+
+std::unique_ptr<CellCursor> ChainOf(std::vector<std::unique_ptr<CellCursor>> sources, const ChainOptions& options) {
+  if (sources.empty()) return nullptr;
+  std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction);
+  if (options.retention) chain = NewRetentionCursor(std::move(chain), *options.retention);
+  return chain;
+}
+
+bool AnyMemtableHas(const TableView& table, std::string_view row_key) {
+  return std::any_of(table.memtables.begin(), table.memtables.end(),
+                     [row_key](const auto& memtable) { return !memtable->empty() && memtable->ContainsRow(row_key); });
+}
+
+// For only_row. Most references have nothing for it; what lies in one file alone, and plainly, takes no chain.
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options) {
+  const std::string_view row_key = *options.only_row;
+  absl::InlinedVector<Opened, 2> opened;
+  std::optional<uint64_t> row_hash;
+  for (const ViewReference& reference : tablet.stack) {
+    STELE_ASSIGN_OR_RETURN(Opened one, Open(table, reference, options, &row_hash));
+    if (one.reader != nullptr) opened.push_back(std::move(one));
+  }
+  // What is decoded only to find that it takes a chain, the chain finds in the cache.
+  if (options.fill_cache && opened.size() == 1 && !AnyMemtableHas(table, row_key)) {
+    PlainRow row;
+    const CursorOptions cursor_options = opened.front().cursor_options(table, options);
+    STELE_ASSIGN_OR_RETURN(const RowForm form, opened.front().reader->ReadPlainRow(row_key, cursor_options, &row));
+    if (form == RowForm::kAbsent) return nullptr;
+    if (form == RowForm::kPlain) return NewPlainRowCursor(row_key, std::move(row), options.direction, options.retention);
+  }
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  sources.reserve(table.memtables.size() + opened.size());
+  AddMemtables(table, tablet, options, &sources);
+  for (const Opened& one : opened) sources.push_back(one.reader->NewCursor(one.cursor_options(table, options)));
+  return ChainOf(std::move(sources), options);
 }
 
 }  // namespace
@@ -148,24 +206,12 @@ ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterPro
 }
 
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options) {
+  if (options.only_row) return OpenRowChain(table, tablet, options);
   std::vector<std::unique_ptr<CellCursor>> sources;
   sources.reserve(table.memtables.size() + tablet.stack.size());
-  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
-    if (memtable->empty()) continue;
-    std::unique_ptr<CellCursor> cursor =
-        memtable->NewCursor(options.sequence, SourceOptions(options, WantedMap(table, memtable->family_ids(), options.wanted_families)));
-    // A memtable holds the rows of all tablets.
-    if (!options.only_row && table.tablets.size() > 1) {
-      cursor = NewBoundedCursor(std::move(cursor), options.direction, tablet.range.start,
-                                tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
-    }
-    sources.push_back(std::move(cursor));
-  }
-  STELE_RETURN_IF_ERROR(options.only_row ? AddStackForRow(table, tablet, options, &sources) : AddStack(table, tablet, options, &sources));
-  if (sources.empty()) return nullptr;
-  std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction);
-  if (options.retention) chain = NewRetentionCursor(std::move(chain), *options.retention);
-  return chain;
+  AddMemtables(table, tablet, options, &sources);
+  STELE_RETURN_IF_ERROR(AddStack(table, tablet, options, &sources));
+  return ChainOf(std::move(sources), options);
 }
 
 size_t TabletIndexOf(const TableView& table, std::string_view row_key) {

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "base/checksum.h"
 #include "base/status.h"
+#include "cell/family_list.h"
 #include "io/file_system.h"
 #include "sstable/block_cache.h"
 #include "sstable/bloom.h"
@@ -44,6 +45,15 @@ struct OpenSstable {
   MemoryBudget* budget() const { return cache == nullptr ? nullptr : cache->budget(); }
   uint64_t file_id() const { return footer.summary.file_id; }
 
+  // The section holds row groups with cells of a family that is not skipped, or with what stands for all of them.
+  bool NeedsSection(const OpenSection& section, const FamilyMap& families) const {
+    if (section.index.group_count() == 0) return false;
+    if (section.number == 0 && footer.summary.row_tombstones != 0) return true;
+    for (const uint32_t rank : section.reference->ranks) {
+      if (rank < families.size() && families[rank] != kSkippedFamily) return true;
+    }
+    return false;
+  }
   // Tombstones of the family with this rank may be in the file.
   bool HasTombstones(uint32_t rank) const {
     for (const FamilySummary& family : footer.summary.families) {

@@ -160,12 +160,6 @@ absl::Status ReadIndexAndBloom(OpenSstable* table) {
   return absl::OkStatus();
 }
 
-// Holds cells of a family wanted.
-bool IsWanted(const SectionReference& section, const FamilyMap& families) {
-  return std::any_of(section.ranks.begin(), section.ranks.end(),
-                     [&](uint32_t rank) { return rank < families.size() && families[rank] != kSkippedFamily; });
-}
-
 }  // namespace
 
 uint64_t RowHash(std::string_view row_key) { return Checksum64(row_key); }
@@ -211,9 +205,7 @@ std::unique_ptr<CellCursor> SstableReader::NewCursor(const CursorOptions& option
   std::vector<std::unique_ptr<CellCursor>> cursors;
   const OpenSection* history = nullptr;  // left out
   for (const OpenSection& section : table.sections) {
-    // The first has the row tombstones.
-    const bool has_row_tombstones = section.number == 0 && table.footer.summary.row_tombstones != 0;
-    if (section.index.group_count() == 0 || (!has_row_tombstones && !IsWanted(*section.reference, options.families))) continue;
+    if (!table.NeedsSection(section, options.families)) continue;
     if (options.latest_only && section.reference->is_history) {
       history = &section;
     } else {
@@ -229,6 +221,10 @@ std::unique_ptr<CellCursor> SstableReader::NewCursor(const CursorOptions& option
     return std::make_unique<SectionCursor>(self, self->state_->table, *history, forward);
   };
   return std::make_unique<LatestCursor>(std::move(cursor), new_history, options.stats);
+}
+
+absl::StatusOr<RowForm> SstableReader::ReadPlainRow(std::string_view row_key, const CursorOptions& options, PlainRow* row) const {
+  return internal::ReadPlainRow(state_->table, row_key, options, row);
 }
 
 std::vector<SstableReader::Boundary> SstableReader::Boundaries() const {

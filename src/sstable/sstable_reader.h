@@ -20,6 +20,7 @@
 #include "cell/cell_cursor.h"
 #include "io/file_system.h"
 #include "sstable/block_cache.h"
+#include "sstable/plain_row.h"
 #include "sstable/sstable_summary.h"
 
 namespace stele::internal {
@@ -42,6 +43,8 @@ class SstableReader : public std::enable_shared_from_this<SstableReader> {
   bool MayContainRow(uint64_t row_hash) const;
   // Cells of rows in the whole file; who sees only a part of it (a reference) bounds the rows itself.
   std::unique_ptr<CellCursor> NewCursor(const CursorOptions& options) const;
+  // One row, where no cursor is needed for it (sstable/plain_row.h).
+  absl::StatusOr<RowForm> ReadPlainRow(std::string_view row_key, const CursorOptions& options, PlainRow* row) const;
   // Row keys that cut the file into about equal stored parts, with the stored bytes before each: for SampleRowKeys and slices. Ascending.
   struct Boundary {
     std::string row_key;

@@ -250,9 +250,9 @@ plant(
     "read", ["unit_read"], "src/read/source_chain.cc",
     ("condemned versions show", "if (apply_gc) options.retention->rules", "if (false) options.retention->rules"),
     ("a file's last row is not looked for", "*options.only_row > summary.last_row", "*options.only_row >= summary.last_row"),
-    ("rows outside a narrowed reference show", "if (!reference.narrowed || options.only_row) return cursor;", "if (true) return cursor;"),
+    ("rows outside a narrowed reference show", "if (!reference.narrowed) return cursor;", "if (true) return cursor;"),
     ("a memtable's rows show in every tablet", "if (!options.only_row && table.tablets.size() > 1)", "if (false)"),
-    ("an excised row is found by its key", "if (options.only_row && !range.Contains(*options.only_row)) return nullptr;", ""),
+    ("an excised row is found by its key", "if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return Opened();", ""),
     ("commits after the read point show", "memtable->NewCursor(options.sequence,", "memtable->NewCursor(UINT64_MAX,"),
     ("families nobody asked for are read", "if (rank != kSkippedFamily && !wanted[rank - 1]) rank = kSkippedFamily;", ""),
 )
@@ -518,6 +518,20 @@ plant(
     "skipping", SKIPPING, "src/sstable/row_group_loader.cc",
     ("a unit's tombstones are skipped with its cells (rule 12)", "if (options_.spans.empty() || unit.has_tombstones) return",
      "if (options_.spans.empty()) return"),
+)
+plant(
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/plain_row_cursor.cc",
+    ("versions of a column are not counted as such", "if (CompareColumn(cell, column) != 0) rank = 0;", ""),
+)
+plant(
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
+    ("a row that a memtable has too is read from its file alone", "opened.size() == 1 && !AnyMemtableHas(table, row_key)", "opened.size() == 1"),
+)
+plant(
+    "sstable", ["unit_read --gtest_filter=PlainRowTest.*"], "src/sstable/plain_row.cc",
+    ("a row that goes on in the next group ends there", "if (section.index.continues_row(group_index) || section.index.is_continued(group_index)) return RowForm::kOther;", ""),
+    ("sections' cells stand one behind the other", "while (place != pages_.begin() && (place - 1)->rank > rank) --place;", ""),
+    ("history is left out whoever asks", "if (section.reference->is_history && is_needed(section)) return RowForm::kOther;", "if (section.reference->is_history) continue;"),
 )
 plant(
     "skipping", SKIPPING, "src/sstable/row_group.h",
