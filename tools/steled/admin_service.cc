@@ -1,0 +1,217 @@
+#include "admin_service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "names.h"
+#include "schema_translation.h"
+#include "status.h"
+
+namespace stele::server {
+
+namespace admin_wire = ::google::bigtable::admin::v2;
+
+namespace {
+
+// One page of a list, and what a page may be at most; a caller that names no number gets the latter.
+constexpr int kTablesPerPage = 1000;
+
+absl::Status ProtectedError(const std::string& name) {
+  return FailedPrecondition("The table {} is protected against deletion; clear deletion_protection first", name);
+}
+
+// A single node is consistent with itself from the first, so a token only tells whether it was given for this table.
+std::string ConsistencyToken(const std::string& name) { return "consistent:" + name; }
+
+google::protobuf::Timestamp Now() {
+  const int64_t nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  google::protobuf::Timestamp now;
+  now.set_seconds(nanos / 1'000'000'000);
+  now.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  return now;
+}
+
+// Only deletion_protection can be updated.
+absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
+  static constexpr const char* kNotOffered[] = {"change_stream_config",  "change_stream_config.retention_period",
+                                                "row_key_schema",        "automated_backup_policy",
+                                                "tiered_storage_config", "column_families"};
+  if (mask.paths().empty()) return InvalidArgument("update_mask must not be empty");
+  for (const std::string& path : mask.paths()) {
+    if (path == kDeletionProtection) continue;
+    for (const char* const field : kNotOffered) {
+      if (path == field) return Unimplemented("\"{}\" cannot be updated by UpdateTable here", path);
+    }
+    return InField(InvalidArgument("\"{}\" cannot be updated", path), "update_mask");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WithTableName(const absl::Status& status, const std::string& name) { return OfRow(status, {}, name); }
+
+}  // namespace
+
+absl::Status AdminService::Create(const admin_wire::CreateTableRequest& request, admin_wire::Table* response) {
+  STELED_ASSIGN_OR_RETURN(const std::string prefix, StoredPrefix(request.parent()));
+  STELED_RETURN_IF_ERROR(CheckTableId(request.table_id()));
+  STELED_ASSIGN_OR_RETURN(const Schema schema, ToSchema(request));
+  const std::string stored_name = prefix + request.table_id();
+  const std::lock_guard lock(changes_);
+  STELED_ASSIGN_OR_RETURN(const Table table, tables_.Create(stored_name, schema));
+  STELED_ASSIGN_OR_RETURN(const Schema created, table.schema());
+  *response = ToWireTable(WireTableName(stored_name), created, admin_wire::Table::SCHEMA_VIEW);
+  return absl::OkStatus();
+}
+
+grpc::Status AdminService::CreateTable(grpc::ServerContext* /*context*/, const admin_wire::CreateTableRequest* request,
+                                       admin_wire::Table* response) {
+  return ToGrpc(Create(*request, response));
+}
+
+absl::Status AdminService::List(const admin_wire::ListTablesRequest& request, admin_wire::ListTablesResponse* response) const {
+  STELED_ASSIGN_OR_RETURN(const std::string prefix, StoredPrefix(request.parent()));
+  if (request.page_size() < 0) return InvalidArgument("page_size must not be negative");
+  const int page = request.page_size() == 0 ? kTablesPerPage : std::min(request.page_size(), kTablesPerPage);
+  STELED_ASSIGN_OR_RETURN(const std::vector<std::string> names, tables_.List(prefix));
+  const admin_wire::Table::View view =
+      request.view() == admin_wire::Table::VIEW_UNSPECIFIED ? admin_wire::Table::NAME_ONLY : request.view();
+  // The token of a page is the last name of the one before.
+  for (auto name = std::upper_bound(names.begin(), names.end(), request.page_token()); name != names.end(); ++name) {
+    if (response->tables_size() == page) {
+      response->set_next_page_token(*std::prev(name));
+      break;
+    }
+    Schema schema;
+    if (view != admin_wire::Table::NAME_ONLY) {
+      const absl::StatusOr<Table> table = tables_.Open(*name);
+      const absl::StatusOr<Schema> found = table.ok() ? table->schema() : table.status();
+      if (absl::IsNotFound(found.status())) continue;  // deleted meanwhile
+      if (!found.ok()) return found.status();
+      schema = *found;
+    }
+    *response->add_tables() = ToWireTable(WireTableName(*name), schema, view);
+  }
+  return absl::OkStatus();
+}
+
+grpc::Status AdminService::ListTables(grpc::ServerContext* /*context*/, const admin_wire::ListTablesRequest* request,
+                                      admin_wire::ListTablesResponse* response) {
+  return ToGrpc(List(*request, response));
+}
+
+absl::Status AdminService::Get(const std::string& name, admin_wire::Table::View view, admin_wire::Table* response) {
+  STELED_ASSIGN_OR_RETURN(const OpenTable table, tables_.Find(name));
+  const absl::StatusOr<Schema> schema = table.table.schema();
+  if (!schema.ok()) return WithTableName(schema.status(), name);
+  *response = ToWireTable(name, *schema, view);
+  return absl::OkStatus();
+}
+
+grpc::Status AdminService::GetTable(grpc::ServerContext* /*context*/, const admin_wire::GetTableRequest* request,
+                                    admin_wire::Table* response) {
+  return ToGrpc(Get(request->name(), request->view(), response));
+}
+
+absl::Status AdminService::Update(const admin_wire::UpdateTableRequest& request, google::longrunning::Operation* response) {
+  admin_wire::UpdateTableMetadata metadata;
+  *metadata.mutable_start_time() = Now();
+  STELED_RETURN_IF_ERROR(CheckUpdateMask(request.update_mask()));
+  const std::string& name = request.table().name();
+  admin_wire::Table updated;
+  {
+    const std::lock_guard lock(changes_);
+    STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(name));
+    const absl::Status set =
+        table.table.SetProperty(std::string(kDeletionProtection), ProtectionText(request.table().deletion_protection()));
+    STELED_RETURN_IF_ERROR(WithTableName(set, name));
+    STELED_RETURN_IF_ERROR(Get(name, admin_wire::Table::SCHEMA_VIEW, &updated));
+  }
+  metadata.set_name(name);
+  *metadata.mutable_end_time() = Now();
+  *response = operations_.AddDone(name, metadata, updated);
+  return absl::OkStatus();
+}
+
+grpc::Status AdminService::UpdateTable(grpc::ServerContext* /*context*/, const admin_wire::UpdateTableRequest* request,
+                                       google::longrunning::Operation* response) {
+  return ToGrpc(Update(*request, response));
+}
+
+absl::Status AdminService::Delete(const std::string& name) {
+  STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(name));
+  const std::lock_guard lock(changes_);
+  STELED_ASSIGN_OR_RETURN(const OpenTable table, tables_.Find(name));
+  STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
+  if (IsProtected(schema)) return ProtectedError(name);
+  return tables_.Delete(stored_name);
+}
+
+grpc::Status AdminService::DeleteTable(grpc::ServerContext* /*context*/, const admin_wire::DeleteTableRequest* request,
+                                       google::protobuf::Empty* /*response*/) {
+  return ToGrpc(Delete(request->name()));
+}
+
+absl::Status AdminService::ModifyFamilies(const admin_wire::ModifyColumnFamiliesRequest& request, admin_wire::Table* response) {
+  const std::lock_guard lock(changes_);
+  STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(request.name()));
+  STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
+  if (request.modifications().empty()) return InvalidArgument("No modifications provided");
+  std::vector<FamilyChange> changes;
+  for (const admin_wire::ModifyColumnFamiliesRequest::Modification& modification : request.modifications()) {
+    STELED_ASSIGN_OR_RETURN(FamilyChange change, ToFamilyChange(modification, schema));
+    if (change.kind() == FamilyChange::Kind::kDrop && IsProtected(schema)) return ProtectedError(request.name());
+    changes.push_back(std::move(change));
+  }
+  STELED_RETURN_IF_ERROR(WithTableName(table.table.ModifyColumnFamilies(changes), request.name()));
+  return Get(request.name(), admin_wire::Table::SCHEMA_VIEW, response);
+}
+
+grpc::Status AdminService::ModifyColumnFamilies(grpc::ServerContext* /*context*/, const admin_wire::ModifyColumnFamiliesRequest* request,
+                                                admin_wire::Table* response) {
+  return ToGrpc(ModifyFamilies(*request, response));
+}
+
+absl::Status AdminService::DropRows(const admin_wire::DropRowRangeRequest& request) {
+  STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(request.name()));
+  switch (request.target_case()) {
+    case admin_wire::DropRowRangeRequest::kRowKeyPrefix:
+      if (request.row_key_prefix().empty()) return InvalidArgument("row_key_prefix must not be empty");
+      return WithTableName(table.table.DropRowRange(RowRange::Prefix(request.row_key_prefix())), request.name());
+    case admin_wire::DropRowRangeRequest::kDeleteAllDataFromTable:
+      if (!request.delete_all_data_from_table()) return absl::OkStatus();
+      return WithTableName(table.table.DropRowRange(RowRange::All()), request.name());
+    case admin_wire::DropRowRangeRequest::TARGET_NOT_SET:
+      break;
+  }
+  return InvalidArgument("No target: set row_key_prefix or delete_all_data_from_table");
+}
+
+grpc::Status AdminService::DropRowRange(grpc::ServerContext* /*context*/, const admin_wire::DropRowRangeRequest* request,
+                                        google::protobuf::Empty* /*response*/) {
+  return ToGrpc(DropRows(*request));
+}
+
+grpc::Status AdminService::GenerateConsistencyToken(grpc::ServerContext* /*context*/,
+                                                    const admin_wire::GenerateConsistencyTokenRequest* request,
+                                                    admin_wire::GenerateConsistencyTokenResponse* response) {
+  const absl::StatusOr<OpenTable> table = tables_.Find(request->name());
+  if (!table.ok()) return ToGrpc(table.status());
+  response->set_consistency_token(ConsistencyToken(request->name()));
+  return grpc::Status::OK;
+}
+
+grpc::Status AdminService::CheckConsistency(grpc::ServerContext* /*context*/, const admin_wire::CheckConsistencyRequest* request,
+                                            admin_wire::CheckConsistencyResponse* response) {
+  const absl::StatusOr<OpenTable> table = tables_.Find(request->name());
+  if (!table.ok()) return ToGrpc(table.status());
+  if (request->consistency_token() != ConsistencyToken(request->name())) {
+    return ToGrpc(InvalidArgument("The consistency token was not given for {}", request->name()));
+  }
+  response->set_consistent(true);
+  return grpc::Status::OK;
+}
+
+}  // namespace stele::server

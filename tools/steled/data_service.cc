@@ -1,0 +1,216 @@
+#include "data_service.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "errors.h"
+#include "filter_translation.h"
+#include "mutate_rows.h"
+#include "mutation_translation.h"
+#include "names.h"
+#include "read_rows.h"
+#include "row_set_translation.h"
+#include "status.h"
+
+namespace stele::server {
+
+namespace wire = ::google::bigtable::v2;
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// A row larger than this comes to the chunker in pieces, so that a call holds little however large its rows are.
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+// A reader that gets rows now and then gets them soon; one that gets many gets full messages.
+constexpr std::chrono::milliseconds kFlushInterval(50);
+
+// A view names what a plain table does not have.
+absl::Status CheckNoView(const std::string& authorized_view, const std::string& materialized_view = {}) {
+  if (authorized_view.empty() && materialized_view.empty()) return absl::OkStatus();
+  return Unimplemented("Views are not offered; name a table");
+}
+
+void FillRow(const Row& row, wire::Row* out) {
+  out->set_key(std::string(row.row_key()));
+  wire::Family* family = nullptr;
+  for (const CellView& cell : row.cells()) {
+    if (family == nullptr || family->name() != cell.family()) {
+      family = out->add_families();
+      family->set_name(std::string(cell.family()));
+    }
+    // One cell for each column: those of a ReadModifyWriteRow.
+    wire::Column* const column = family->add_columns();
+    column->set_qualifier(std::string(cell.qualifier()));
+    wire::Cell* const out_cell = column->add_cells();
+    out_cell->set_timestamp_micros(cell.timestamp().micros());
+    out_cell->set_value(std::string(cell.value()));
+  }
+}
+
+}  // namespace
+
+template <typename Check>
+absl::StatusOr<OpenTable> DataService::FindChecked(const std::string& wire_name, const Check& check) {
+  absl::StatusOr<OpenTable> table = tables_.Find(wire_name);
+  if (!table.ok() && !absl::IsNotFound(table.status())) return table.status();
+  // Without a table no granularity is known to be hurt.
+  const TableTraits traits = table.ok() ? table->traits : TableTraits{.granularity = TimestampGranularity::kMicros};
+  STELED_RETURN_IF_ERROR(check(traits));
+  return table;
+}
+
+absl::Status DataService::Read(grpc::ServerContext* context, const wire::ReadRowsRequest& request,
+                               grpc::ServerWriter<wire::ReadRowsResponse>* writer) {
+  const SteadyClock::time_point begin = SteadyClock::now();
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
+  RowSet rows;
+  Filter filter;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    if (request.rows_limit() < 0) return InvalidArgument("rows_limit must not be negative");
+    STELED_ASSIGN_OR_RETURN(rows, ToRowSet(request.rows()));
+    STELED_ASSIGN_OR_RETURN(filter, ToFilter(request.filter(), traits.granularity));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
+  const CallWatch::Watch watch(&calls_, context);
+  const ReadOptions options{.limit = request.rows_limit(),
+                            .reverse = request.reversed(),
+                            .row_piece_bytes = kPieceBytes,
+                            .stop = watch.stop(),
+                            .deadline = DeadlineOf(*context)};
+  RowReader reader = table.table.ReadRows(rows, filter, options);
+  SteadyClock::time_point sent = begin;
+  RowChunker chunker([&](const wire::ReadRowsResponse& message) {
+    sent = SteadyClock::now();
+    return writer->Write(message);
+  });
+  while (reader.Next()) {
+    bool taken = chunker.Add(reader.row());
+    if (taken && SteadyClock::now() - sent > kFlushInterval) taken = chunker.Flush();
+    if (!taken) return MakeStatus(absl::StatusCode::kCancelled, "The client reads no more");
+  }
+  // Rows before an error are right, but a client takes up again after the last one that it got; an unfinished row it drops itself.
+  if (const absl::Status status = OfRow(reader.status(), {}, request.table_name()); !status.ok()) return status;
+  const int64_t elapsed_nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - begin).count();
+  chunker.Finish(reader.stats(), request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL, elapsed_nanos);
+  return absl::OkStatus();
+}
+
+grpc::Status DataService::ReadRows(grpc::ServerContext* context, const wire::ReadRowsRequest* request,
+                                   grpc::ServerWriter<wire::ReadRowsResponse>* writer) {
+  return ToGrpc(Read(context, *request, writer));
+}
+
+grpc::Status DataService::SampleRowKeys(grpc::ServerContext* /*context*/, const wire::SampleRowKeysRequest* request,
+                                        grpc::ServerWriter<wire::SampleRowKeysResponse>* writer) {
+  if (const absl::Status status = CheckNoView(request->authorized_view_name(), request->materialized_view_name()); !status.ok()) {
+    return ToGrpc(status);
+  }
+  RowRange range;
+  const auto check = [&](const TableTraits&) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(range, ToRowRange(request->row_range()));
+    return absl::OkStatus();
+  };
+  const absl::StatusOr<OpenTable> table = FindChecked(request->table_name(), check);
+  if (!table.ok()) return ToGrpc(table.status());
+  const absl::StatusOr<std::vector<RowKeySample>> samples = table->table.SampleRowKeys(range);
+  if (!samples.ok()) return ToGrpc(OfRow(samples.status(), {}, request->table_name()));
+  wire::SampleRowKeysResponse response;
+  for (const RowKeySample& sample : *samples) {
+    response.set_row_key(sample.row_key);
+    response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
+    if (!writer->Write(response)) break;
+  }
+  return grpc::Status::OK;
+}
+
+absl::Status DataService::Mutate(const wire::MutateRowRequest& request) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  RowMutation mutation;
+  WriteOptions options;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(mutation, ToRowMutation(request.row_key(), request.mutations(), traits));
+    STELED_ASSIGN_OR_RETURN(options.idempotency_token, ToToken(request.idempotency()));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
+  if (mutation.count() == 0) return absl::OkStatus();
+  return OfRow(table.table.Apply(mutation, options), request.row_key(), request.table_name());
+}
+
+grpc::Status DataService::MutateRow(grpc::ServerContext* /*context*/, const wire::MutateRowRequest* request,
+                                    wire::MutateRowResponse* /*response*/) {
+  return ToGrpc(Mutate(*request));
+}
+
+absl::Status DataService::MutateMany(const wire::MutateRowsRequest& request, grpc::ServerWriter<wire::MutateRowsResponse>* writer) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  EntryList entries;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(entries, ToEntries(request, traits));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
+  const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries);
+  SendVerdicts(request, verdicts, [writer](const wire::MutateRowsResponse& message) { return writer->Write(message); });
+  return absl::OkStatus();
+}
+
+grpc::Status DataService::MutateRows(grpc::ServerContext* /*context*/, const wire::MutateRowsRequest* request,
+                                     grpc::ServerWriter<wire::MutateRowsResponse>* writer) {
+  return ToGrpc(MutateMany(*request, writer));
+}
+
+absl::Status DataService::CheckAndMutate(const wire::CheckAndMutateRowRequest& request, wire::CheckAndMutateRowResponse* response) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  Filter predicate;
+  RowMutation if_matched;
+  RowMutation if_not_matched;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_RETURN_IF_ERROR(CheckRowKey(request.row_key(), traits));
+    if (request.true_mutations().empty() && request.false_mutations().empty()) return InvalidArgument("No mutations provided");
+    STELED_ASSIGN_OR_RETURN(predicate, ToFilter(request.predicate_filter(), traits.granularity));
+    STELED_ASSIGN_OR_RETURN(if_matched, ToChanges({}, request.true_mutations(), traits));
+    STELED_ASSIGN_OR_RETURN(if_not_matched, ToChanges({}, request.false_mutations(), traits));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
+  const absl::StatusOr<MutationBranch> branch = table.table.CheckAndMutateRow(request.row_key(), predicate, if_matched, if_not_matched);
+  if (!branch.ok()) return OfRow(branch.status(), request.row_key(), request.table_name());
+  response->set_predicate_matched(*branch == MutationBranch::kPredicateMatched);
+  return absl::OkStatus();
+}
+
+grpc::Status DataService::CheckAndMutateRow(grpc::ServerContext* /*context*/, const wire::CheckAndMutateRowRequest* request,
+                                            wire::CheckAndMutateRowResponse* response) {
+  return ToGrpc(CheckAndMutate(*request, response));
+}
+
+grpc::Status DataService::PingAndWarm(grpc::ServerContext* /*context*/, const wire::PingAndWarmRequest* request,
+                                      wire::PingAndWarmResponse* /*response*/) {
+  return ToGrpc(StoredPrefix(request->name()).status());
+}
+
+absl::Status DataService::ReadModifyWrite(const wire::ReadModifyWriteRowRequest& request, wire::ReadModifyWriteRowResponse* response) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  std::vector<ReadModifyWriteRule> rules;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_RETURN_IF_ERROR(CheckRowKey(request.row_key(), traits));
+    STELED_ASSIGN_OR_RETURN(rules, ToRules(request.rules(), traits));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
+  const absl::StatusOr<Row> row = table.table.ReadModifyWriteRow(request.row_key(), rules);
+  if (!row.ok()) return OfRow(row.status(), request.row_key(), request.table_name());
+  FillRow(*row, response->mutable_row());
+  return absl::OkStatus();
+}
+
+grpc::Status DataService::ReadModifyWriteRow(grpc::ServerContext* /*context*/, const wire::ReadModifyWriteRowRequest* request,
+                                             wire::ReadModifyWriteRowResponse* response) {
+  return ToGrpc(ReadModifyWrite(*request, response));
+}
+
+}  // namespace stele::server

@@ -1,0 +1,197 @@
+#include "filter_translation.h"
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "timestamps.h"
+
+namespace stele::server {
+
+namespace wire = ::google::bigtable::v2;
+
+namespace {
+
+constexpr size_t kFilterBytesMax = 20'480;
+// Chains, interleaves and conditions inside each other. The library counts likewise; here it bounds the recursion.
+constexpr int kFilterDepthMax = 20;
+
+// A switch has one position: its field is there to be true.
+absl::StatusOr<Filter> Switch(const char* field, bool on, Filter filter) {
+  if (!on) return InvalidArgument("Error in field '{}' : must be true", field);
+  return filter;
+}
+
+ByteRange ToColumnBytes(const wire::ColumnRange& range) {
+  Bound start_bound = Bound::kUnbounded;
+  Bound end_bound = Bound::kUnbounded;
+  std::string start;
+  std::string end;
+  if (range.start_qualifier_case() == wire::ColumnRange::kStartQualifierClosed) {
+    start_bound = Bound::kClosed;
+    start = range.start_qualifier_closed();
+  } else if (range.start_qualifier_case() == wire::ColumnRange::kStartQualifierOpen) {
+    start_bound = Bound::kOpen;
+    start = range.start_qualifier_open();
+  }
+  if (range.end_qualifier_case() == wire::ColumnRange::kEndQualifierClosed) {
+    end_bound = Bound::kClosed;
+    end = range.end_qualifier_closed();
+  } else if (range.end_qualifier_case() == wire::ColumnRange::kEndQualifierOpen) {
+    end_bound = Bound::kOpen;
+    end = range.end_qualifier_open();
+  }
+  return ByteRange(start_bound, std::move(start), end_bound, std::move(end));
+}
+
+ByteRange ToValueBytes(const wire::ValueRange& range) {
+  Bound start_bound = Bound::kUnbounded;
+  Bound end_bound = Bound::kUnbounded;
+  std::string start;
+  std::string end;
+  if (range.start_value_case() == wire::ValueRange::kStartValueClosed) {
+    start_bound = Bound::kClosed;
+    start = range.start_value_closed();
+  } else if (range.start_value_case() == wire::ValueRange::kStartValueOpen) {
+    start_bound = Bound::kOpen;
+    start = range.start_value_open();
+  }
+  if (range.end_value_case() == wire::ValueRange::kEndValueClosed) {
+    end_bound = Bound::kClosed;
+    end = range.end_value_closed();
+  } else if (range.end_value_case() == wire::ValueRange::kEndValueOpen) {
+    end_bound = Bound::kOpen;
+    end = range.end_value_open();
+  }
+  return ByteRange(start_bound, std::move(start), end_bound, std::move(end));
+}
+
+class FilterTranslation {
+ public:
+  explicit FilterTranslation(TimestampGranularity granularity) : granularity_(granularity) {}
+
+  absl::StatusOr<Filter> Translate(const wire::RowFilter& filter, int depth) {
+    switch (filter.filter_case()) {
+      case wire::RowFilter::kChain: {
+        STELED_ASSIGN_OR_RETURN(std::vector<Filter> children, Children(filter.chain().filters(), depth));
+        return Filter::Chain(std::move(children));
+      }
+      case wire::RowFilter::kInterleave: {
+        STELED_ASSIGN_OR_RETURN(std::vector<Filter> children, Children(filter.interleave().filters(), depth));
+        return Filter::Interleave(std::move(children));
+      }
+      case wire::RowFilter::kCondition:
+        return Condition(filter.condition(), depth);
+      case wire::RowFilter::kTimestampRangeFilter: {
+        absl::StatusOr<TimestampRange> range = ToTimestampRange(filter.timestamp_range_filter(), granularity_);
+        if (!range.ok()) return InField(range.status(), "timestamp_range_filter");
+        return Filter::TimestampRange(*range);
+      }
+      case wire::RowFilter::kPassAllFilter:
+      case wire::RowFilter::kBlockAllFilter:
+      case wire::RowFilter::kSink:
+      case wire::RowFilter::kStripValueTransformer:
+        return Switched(filter);
+      case wire::RowFilter::FILTER_NOT_SET:
+        // A kind that is newer than this server must not pass for one that lets everything through.
+        if (!filter.GetReflection()->GetUnknownFields(filter).empty())
+          return Unimplemented("A filter of a kind that this server does not know");
+        return Filter::PassAll();
+      default:
+        return Leaf(filter);
+    }
+  }
+
+ private:
+  absl::Status CheckDepth(int depth) const {
+    if (depth < kFilterDepthMax) return absl::OkStatus();
+    return InvalidArgument("Filters may be nested at most {} deep", kFilterDepthMax);
+  }
+
+  template <typename Filters>
+  absl::StatusOr<std::vector<Filter>> Children(const Filters& filters, int depth) {
+    STELED_RETURN_IF_ERROR(CheckDepth(depth));
+    std::vector<Filter> children;
+    children.reserve(static_cast<size_t>(filters.size()));
+    for (const wire::RowFilter& filter : filters) {
+      STELED_ASSIGN_OR_RETURN(Filter child, Translate(filter, depth + 1));
+      children.push_back(std::move(child));
+    }
+    return children;
+  }
+
+  // A branch that is not there gives nothing; a predicate that is not there passes everything, as any filter that says nothing.
+  absl::StatusOr<Filter> Condition(const wire::RowFilter::Condition& condition, int depth) {
+    STELED_RETURN_IF_ERROR(CheckDepth(depth));
+    STELED_ASSIGN_OR_RETURN(Filter predicate, Translate(condition.predicate_filter(), depth + 1));
+    Filter if_true = Filter::BlockAll();
+    if (condition.has_true_filter()) {
+      STELED_ASSIGN_OR_RETURN(if_true, Translate(condition.true_filter(), depth + 1));
+    }
+    Filter if_false = Filter::BlockAll();
+    if (condition.has_false_filter()) {
+      STELED_ASSIGN_OR_RETURN(if_false, Translate(condition.false_filter(), depth + 1));
+    }
+    return Filter::Condition(std::move(predicate), std::move(if_true), std::move(if_false));
+  }
+
+  static absl::StatusOr<Filter> Switched(const wire::RowFilter& filter) {
+    switch (filter.filter_case()) {
+      case wire::RowFilter::kPassAllFilter:
+        return Switch("pass_all_filter", filter.pass_all_filter(), Filter::PassAll());
+      case wire::RowFilter::kBlockAllFilter:
+        return Switch("block_all_filter", filter.block_all_filter(), Filter::BlockAll());
+      case wire::RowFilter::kSink:
+        return Switch("sink", filter.sink(), Filter::Sink());
+      default:
+        return Switch("strip_value_transformer", filter.strip_value_transformer(), Filter::StripValue());
+    }
+  }
+
+  static Filter Leaf(const wire::RowFilter& filter) {
+    switch (filter.filter_case()) {
+      case wire::RowFilter::kRowKeyRegexFilter:
+        return Filter::RowKeyRegex(filter.row_key_regex_filter());
+      case wire::RowFilter::kFamilyNameRegexFilter:
+        return Filter::FamilyRegex(filter.family_name_regex_filter());
+      case wire::RowFilter::kColumnQualifierRegexFilter:
+        return Filter::ColumnRegex(filter.column_qualifier_regex_filter());
+      case wire::RowFilter::kColumnRangeFilter:
+        return Filter::ColumnRange(filter.column_range_filter().family_name(), ToColumnBytes(filter.column_range_filter()));
+      case wire::RowFilter::kValueRegexFilter:
+        return Filter::ValueRegex(filter.value_regex_filter());
+      case wire::RowFilter::kCellsPerRowOffsetFilter:
+        return Filter::CellsRowOffset(filter.cells_per_row_offset_filter());
+      case wire::RowFilter::kCellsPerRowLimitFilter:
+        return Filter::CellsRowLimit(filter.cells_per_row_limit_filter());
+      case wire::RowFilter::kCellsPerColumnLimitFilter:
+        return Filter::Latest(filter.cells_per_column_limit_filter());
+      case wire::RowFilter::kRowSampleFilter:
+        return Filter::RowSample(filter.row_sample_filter());
+      case wire::RowFilter::kValueRangeFilter:
+        return Filter::ValueRange(ToValueBytes(filter.value_range_filter()));
+      case wire::RowFilter::kApplyLabelTransformer:
+        return Filter::Label(filter.apply_label_transformer());
+      case wire::RowFilter::kValueBitmaskFilter:
+        return Filter::ValueBitmask(filter.value_bitmask_filter().mask());
+      default:
+        return Filter::PassAll();
+    }
+  }
+
+  const TimestampGranularity granularity_;
+};
+
+}  // namespace
+
+absl::StatusOr<Filter> ToFilter(const wire::RowFilter& filter, TimestampGranularity granularity) {
+  if (const size_t bytes = filter.ByteSizeLong(); bytes > kFilterBytesMax) {
+    return InvalidArgument("The filter has {} bytes, at most {} are allowed", bytes, kFilterBytesMax);
+  }
+  return FilterTranslation(granularity).Translate(filter, 0);
+}
+
+}  // namespace stele::server

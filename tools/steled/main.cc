@@ -1,0 +1,59 @@
+// steled/main.cc: serves one database until it is told to stop.
+//
+// Errors:    to standard error, one line that begins with "steled: "; exit status 1, or 2 for a wrong call.
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "errors.h"
+#include "flags.h"
+#include "server.h"
+
+namespace stele::server {
+namespace {
+
+// Calls that still run after this are cancelled: a client can take up again, and whoever stops a server waits for it.
+constexpr std::chrono::milliseconds kGrace(5'000);
+
+int Fail(const absl::Status& status, int exit_status) {
+  fmt::print(stderr, "steled: {}\n", TextOf(status));
+  return exit_status;
+}
+
+int Main(const std::vector<std::string>& args) {
+  const absl::StatusOr<Flags> flags = ParseFlags(args);
+  if (!flags.ok()) return Fail(flags.status(), 2);
+  if (flags->wish == Flags::Wish::kHelp) {
+    fmt::print("{}", kHelpText);
+    return 0;
+  }
+  if (flags->wish == Flags::Wish::kVersion) {
+    fmt::print("steled {}\n", STELE_VERSION);
+    return 0;
+  }
+  // Before there is any other thread, so that the signal waits for this one.
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
+  if (!server.ok()) return Fail(server.status(), 1);
+  fmt::print("listening on {}\n", (*server)->address());
+  std::fflush(stdout);
+  int received = 0;
+  sigwait(&ending, &received);
+  const absl::Status stopped = (*server)->Stop(kGrace);
+  return stopped.ok() ? 0 : Fail(stopped, 1);
+}
+
+}  // namespace
+}  // namespace stele::server
+
+int main(int argc, char** argv) { return stele::server::Main(std::vector<std::string>(argv + 1, argv + argc)); }

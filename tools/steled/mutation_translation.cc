@@ -1,0 +1,187 @@
+#include "mutation_translation.h"
+
+#include <string_view>
+#include <utility>
+
+#include "errors.h"
+#include "timestamps.h"
+
+namespace stele::server {
+
+namespace wire = ::google::bigtable::v2;
+
+namespace {
+
+constexpr int64_t kServerTime = -1;
+constexpr size_t kTokenBytesMin = 8;
+
+absl::Status CheckBytes(std::string_view what, size_t bytes, uint64_t bytes_max) {
+  if (bytes <= bytes_max) return absl::OkStatus();
+  return InvalidArgument("The {} has {} bytes, at most {} are allowed", what, bytes, bytes_max);
+}
+
+class ChangeTranslation {
+ public:
+  ChangeTranslation(const TableTraits* traits, RowMutation* out) : traits_(*traits), out_(*out) {}
+
+  absl::Status Add(const wire::Mutation& mutation) {
+    is_clients_clock_ = mutation.timestamp_origin() == wire::Mutation::CLIENT_AUTO_GENERATED;
+    switch (mutation.mutation_case()) {
+      case wire::Mutation::kSetCell:
+        return SetCell(mutation.set_cell());
+      case wire::Mutation::kDeleteFromColumn:
+        return DeleteFromColumn(mutation.delete_from_column());
+      case wire::Mutation::kDeleteFromFamily:
+        out_.DeleteFromFamily(mutation.delete_from_family().family_name());
+        return absl::OkStatus();
+      case wire::Mutation::kDeleteFromRow:
+        out_.DeleteFromRow();
+        return absl::OkStatus();
+      case wire::Mutation::kAddToCell:
+        return AddToCell(mutation.add_to_cell());
+      case wire::Mutation::kMergeToCell:
+        return MergeToCell(mutation.merge_to_cell());
+      case wire::Mutation::MUTATION_NOT_SET:
+        break;
+    }
+    return InvalidArgument("No mutation is set, or one of a kind that this server does not know");
+  }
+
+ private:
+  // What a client's own clock said is cut to the granularity; what its user said has to fit.
+  absl::StatusOr<Timestamp> ToTimestamp(int64_t micros) const {
+    if (micros < 0) return InvalidArgument("Timestamps must be >= -1");
+    if (is_clients_clock_ && traits_.granularity == TimestampGranularity::kMillis) return Timestamp::FromMicros(micros - micros % 1000);
+    STELED_RETURN_IF_ERROR(CheckGranularity(micros, traits_.granularity));
+    return Timestamp::FromMicros(micros);
+  }
+
+  absl::Status SetCell(const wire::Mutation::SetCell& set) {
+    STELED_RETURN_IF_ERROR(CheckBytes("column qualifier", set.column_qualifier().size(), traits_.limits.qualifier_bytes));
+    STELED_RETURN_IF_ERROR(CheckBytes("value", set.value().size(), traits_.limits.value_bytes));
+    if (set.timestamp_micros() == kServerTime) {
+      out_.SetCell(set.family_name(), set.column_qualifier(), set.value());
+      return absl::OkStatus();
+    }
+    STELED_ASSIGN_OR_RETURN(const Timestamp timestamp, ToTimestamp(set.timestamp_micros()));
+    out_.SetCell(set.family_name(), set.column_qualifier(), timestamp, set.value());
+    return absl::OkStatus();
+  }
+
+  absl::Status DeleteFromColumn(const wire::Mutation::DeleteFromColumn& deletion) {
+    STELED_RETURN_IF_ERROR(CheckBytes("column qualifier", deletion.column_qualifier().size(), traits_.limits.qualifier_bytes));
+    absl::StatusOr<TimestampRange> range = ToTimestampRange(deletion.time_range(), traits_.granularity);
+    if (!range.ok()) return InField(range.status(), "time_range");
+    const bool is_negative = range->start < Timestamp() || (range->end.has_value() && *range->end < Timestamp());
+    if (is_negative || (range->end.has_value() && *range->end <= range->start)) {
+      return InField(InvalidArgument("Timestamp ranges must begin at 0 or later and end above their start"), "time_range");
+    }
+    if (range->start == Timestamp() && !range->end.has_value()) {
+      out_.DeleteFromColumn(deletion.family_name(), deletion.column_qualifier());
+    } else {
+      out_.DeleteFromColumn(deletion.family_name(), deletion.column_qualifier(), *range);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string_view> ToQualifier(const wire::Value& qualifier) const {
+    if (qualifier.kind_case() != wire::Value::kRawValue) return InField(InvalidArgument("must use `raw_value`"), "column_qualifier");
+    STELED_RETURN_IF_ERROR(CheckBytes("column qualifier", qualifier.raw_value().size(), traits_.limits.qualifier_bytes));
+    return std::string_view(qualifier.raw_value());
+  }
+
+  // Of an aggregate's cell: given, or 0; the server's clock cannot be asked for.
+  absl::StatusOr<Timestamp> ToAggregateTimestamp(const wire::Value& timestamp) const {
+    if (timestamp.kind_case() == wire::Value::KIND_NOT_SET) return Timestamp();
+    if (timestamp.kind_case() != wire::Value::kRawTimestampMicros) {
+      return InField(InvalidArgument("must use `raw_timestamp_micros`"), "timestamp");
+    }
+    if (timestamp.raw_timestamp_micros() < 0) return InField(InvalidArgument("must set timestamp >= 0"), "timestamp");
+    return ToTimestamp(timestamp.raw_timestamp_micros());
+  }
+
+  // No input adds 0, and so makes the cell.
+  absl::Status AddToCell(const wire::Mutation::AddToCell& add) {
+    STELED_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(add.column_qualifier()));
+    STELED_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(add.timestamp()));
+    const wire::Value::KindCase kind = add.input().kind_case();
+    if (kind != wire::Value::kIntValue && kind != wire::Value::KIND_NOT_SET) {
+      return InField(InvalidArgument("must use `int_value`"), "input");
+    }
+    out_.AddToCell(add.family_name(), qualifier, timestamp, add.input().int_value());
+    return absl::OkStatus();
+  }
+
+  absl::Status MergeToCell(const wire::Mutation::MergeToCell& merge) {
+    STELED_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(merge.column_qualifier()));
+    STELED_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(merge.timestamp()));
+    const wire::Value::KindCase kind = merge.input().kind_case();
+    if (kind != wire::Value::kBytesValue && kind != wire::Value::KIND_NOT_SET) {
+      return InField(InvalidArgument("must use `bytes_value`"), "input");
+    }
+    STELED_RETURN_IF_ERROR(CheckBytes("value", merge.input().bytes_value().size(), traits_.limits.value_bytes));
+    if (merge.input().bytes_value().empty()) return absl::OkStatus();
+    out_.MergeToCell(merge.family_name(), qualifier, timestamp, merge.input().bytes_value());
+    return absl::OkStatus();
+  }
+
+  const TableTraits& traits_;
+  RowMutation& out_;
+  bool is_clients_clock_ = false;
+};
+
+}  // namespace
+
+absl::Status CheckRowKey(const std::string& row_key, const TableTraits& traits) {
+  if (row_key.empty()) return InvalidArgument("Row keys must be non-empty");
+  return CheckBytes("row key", row_key.size(), traits.limits.row_key_bytes);
+}
+
+absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& mutations, const TableTraits& traits) {
+  if (static_cast<uint64_t>(mutations.size()) > traits.limits.mutations) {
+    return InvalidArgument("{} mutations, at most {} are allowed for one row", mutations.size(), traits.limits.mutations);
+  }
+  RowMutation result(std::move(row_key));
+  ChangeTranslation translation(&traits, &result);
+  for (int i = 0; i < mutations.size(); ++i) {
+    if (absl::Status status = translation.Add(mutations[i]); !status.ok()) {
+      return InField(InElement(status, static_cast<size_t>(i)), "Mutation list");
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Mutations& mutations, const TableTraits& traits) {
+  STELED_RETURN_IF_ERROR(CheckRowKey(row_key, traits));
+  if (mutations.empty()) return InvalidArgument("No mutations provided");
+  return ToChanges(row_key, mutations, traits);
+}
+
+absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, const TableTraits& traits) {
+  if (rules.empty()) return InvalidArgument("No rules provided");
+  if (static_cast<uint64_t>(rules.size()) > traits.limits.mutations) {
+    return InvalidArgument("{} rules, at most {} are allowed", rules.size(), traits.limits.mutations);
+  }
+  std::vector<ReadModifyWriteRule> result;
+  result.reserve(static_cast<size_t>(rules.size()));
+  for (int i = 0; i < rules.size(); ++i) {
+    const wire::ReadModifyWriteRule& rule = rules[i];
+    absl::Status status = CheckBytes("column qualifier", rule.column_qualifier().size(), traits.limits.qualifier_bytes);
+    if (status.ok() && rule.rule_case() == wire::ReadModifyWriteRule::RULE_NOT_SET) status = InvalidArgument("No rule is set");
+    if (!status.ok()) return InField(InElement(status, static_cast<size_t>(i)), "Rule list");
+    if (rule.rule_case() == wire::ReadModifyWriteRule::kAppendValue) {
+      result.push_back(ReadModifyWriteRule::AppendValue(rule.family_name(), rule.column_qualifier(), rule.append_value()));
+    } else {
+      result.push_back(ReadModifyWriteRule::IncrementAmount(rule.family_name(), rule.column_qualifier(), rule.increment_amount()));
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<std::string> ToToken(const wire::Idempotency& idempotency) {
+  if (idempotency.token().empty() && !idempotency.has_start_time()) return std::string();
+  if (idempotency.token().size() >= kTokenBytesMin) return idempotency.token();
+  return InField(InvalidArgument("A token has at least {} bytes", kTokenBytesMin), "idempotency");
+}
+
+}  // namespace stele::server

@@ -1,0 +1,44 @@
+// steled/mutation_translation.h: changes of rows, from the wire's form to the library's.
+//
+// Everything that can be said without the families is checked here, with Bigtable's texts and positions: a MutateRows with a wrong entry is
+// refused as a whole, before anything of it is applied.
+//
+// Errors:    InvalidArgument.
+// Threads:   pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "data.pb.h"
+#include "stele/mutation.h"
+#include "stele/schema.h"
+
+namespace stele::server {
+
+// What a table takes; fixed when it was created.
+struct TableTraits {
+  TimestampGranularity granularity = TimestampGranularity::kMillis;
+  Limits limits = {};
+};
+
+using Mutations = google::protobuf::RepeatedPtrField<google::bigtable::v2::Mutation>;
+using Rules = google::protobuf::RepeatedPtrField<google::bigtable::v2::ReadModifyWriteRule>;
+
+absl::Status CheckRowKey(const std::string& row_key, const TableTraits& traits);
+
+// Without a row key: to be a branch of a CheckAndMutateRow, or part of what ToRowMutation makes. May be empty.
+absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& mutations, const TableTraits& traits);
+
+// At least one change. The result may have none: folding nothing into an aggregate changes nothing.
+absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Mutations& mutations, const TableTraits& traits);
+
+// At least one rule.
+absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, const TableTraits& traits);
+
+// "" where there is none. At least 8 bytes.
+absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& idempotency);
+
+}  // namespace stele::server

@@ -1,0 +1,31 @@
+// steled/names.h: resource names on the wire, and the names under which the library keeps the same tables.
+//
+// Format:    projects/P/instances/I/tables/T is table "P/I/T" of the database.
+// Errors:    InvalidArgument naming what was given.
+// Threads:   pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace stele::server {
+
+// "projects/P/instances/I/tables/T" -> "P/I/T".
+absl::StatusOr<std::string> StoredTableName(std::string_view table_name);
+
+// "projects/P/instances/I" -> "P/I/", with which the stored names of its tables begin.
+absl::StatusOr<std::string> StoredPrefix(std::string_view instance_name);
+
+// "projects/P" -> "P/".
+absl::StatusOr<std::string> StoredProjectPrefix(std::string_view project_name);
+
+// "P/I/T" -> "projects/P/instances/I/tables/T"; "" for a stored name of another form.
+std::string WireTableName(std::string_view stored_name);
+
+// 1 to 50 of [-_.a-zA-Z0-9], not beginning with '-' or '.'.
+absl::Status CheckTableId(std::string_view table_id);
+
+}  // namespace stele::server

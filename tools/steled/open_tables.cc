@@ -1,0 +1,47 @@
+#include "open_tables.h"
+
+#include <utility>
+
+#include "errors.h"
+#include "names.h"
+
+namespace stele::server {
+
+absl::Status TableNotFound(std::string_view wire_name) { return NotFound("Table not found: {}", wire_name); }
+
+absl::StatusOr<OpenTable> OpenTables::Find(std::string_view wire_name) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = by_wire_name_.find(wire_name); found != by_wire_name_.end()) return found->second;
+  }
+  STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(wire_name));
+  const std::unique_lock lock(mutex_);
+  absl::StatusOr<Table> table = database_.OpenTable(stored_name);
+  if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
+  if (!table.ok()) return table.status();
+  STELED_ASSIGN_OR_RETURN(const Schema schema, table->schema());
+  OpenTable opened{.table = *std::move(table), .traits = {.granularity = schema.granularity(), .limits = schema.limits()}};
+  by_wire_name_.insert_or_assign(std::string(wire_name), opened);
+  return opened;
+}
+
+absl::StatusOr<Table> OpenTables::Create(const std::string& stored_name, const Schema& schema) {
+  absl::StatusOr<Table> table = database_.CreateTable(stored_name, schema);
+  if (!absl::IsAlreadyExists(table.status())) return table;
+  return AlreadyExists("Table already exists: {}", WireTableName(stored_name));
+}
+
+absl::Status OpenTables::Delete(const std::string& stored_name) {
+  const std::unique_lock lock(mutex_);
+  const absl::Status status = database_.DeleteTable(stored_name);
+  by_wire_name_.erase(WireTableName(stored_name));
+  return absl::IsNotFound(status) ? TableNotFound(WireTableName(stored_name)) : status;
+}
+
+absl::StatusOr<std::vector<std::string>> OpenTables::List(std::string_view stored_prefix) const {
+  STELED_ASSIGN_OR_RETURN(std::vector<std::string> names, database_.ListTables());
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(stored_prefix); });
+  return names;
+}
+
+}  // namespace stele::server

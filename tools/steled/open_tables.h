@@ -1,0 +1,53 @@
+// steled/open_tables.h: the tables of the database, as requests name them.
+//
+// Keeps the handles of tables that were asked for, with what of a table's schema never changes, so that a request for one row does not copy
+// a schema. Every creation and deletion of a table goes through here; no other process can have the database open.
+//
+// Errors:    InvalidArgument for a name, NotFound for a table; the library's own.
+// Threads:   thread-safe. Deleting a table holds up requests that name tables, for as long as the deletion takes to be durable.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mutation_translation.h"
+#include "stele/database.h"
+#include "stele/table.h"
+
+namespace stele::server {
+
+struct OpenTable {
+  Table table;
+  TableTraits traits;
+};
+
+class OpenTables {
+ public:
+  explicit OpenTables(Database database) : database_(std::move(database)) {}
+
+  // By its name on the wire.
+  absl::StatusOr<OpenTable> Find(std::string_view wire_name);
+
+  // By the name under which it is kept.
+  absl::StatusOr<Table> Create(const std::string& stored_name, const Schema& schema);
+  absl::Status Delete(const std::string& stored_name);
+  // Those whose names begin so, sorted.
+  absl::StatusOr<std::vector<std::string>> List(std::string_view stored_prefix) const;
+  absl::StatusOr<Table> Open(const std::string& stored_name) const { return database_.OpenTable(stored_name); }
+
+ private:
+  Database database_;
+  std::shared_mutex mutex_;
+  std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
+};
+
+// NotFound, as Bigtable says it.
+absl::Status TableNotFound(std::string_view wire_name);
+
+}  // namespace stele::server

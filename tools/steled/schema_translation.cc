@@ -1,0 +1,177 @@
+#include "schema_translation.h"
+
+#include <utility>
+
+#include "errors.h"
+#include "gc_rule_translation.h"
+
+namespace stele::server {
+
+namespace admin_wire = ::google::bigtable::admin::v2;
+
+namespace {
+
+// The one cluster that every instance has.
+constexpr char kClusterId[] = "local";
+
+absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
+  using Aggregate = admin_wire::Type::Aggregate;
+  switch (type.kind_case()) {
+    case admin_wire::Type::KIND_NOT_SET:
+    case admin_wire::Type::kBytesType:
+      return ValueType::kBytes;
+    case admin_wire::Type::kAggregateType:
+      break;
+    default:
+      return Unimplemented("A value_type that is neither bytes nor an aggregate is not offered");
+  }
+  const Aggregate& aggregate = type.aggregate_type();
+  if (aggregate.aggregator_case() == Aggregate::kHllppUniqueCount) {
+    return Unimplemented("The aggregator hllpp_unique_count is not offered");
+  }
+  if (aggregate.input_type().kind_case() != admin_wire::Type::kInt64Type) {
+    return InField(InvalidArgument("Sum, min and max take input_type int64"), "value_type.aggregate_type");
+  }
+  if (aggregate.input_type().int64_type().encoding().has_ordered_code_bytes()) {
+    return Unimplemented("The int64 encoding ordered_code_bytes is not offered");
+  }
+  switch (aggregate.aggregator_case()) {
+    case Aggregate::kSum:
+      return ValueType::kInt64Sum;
+    case Aggregate::kMin:
+      return ValueType::kInt64Min;
+    case Aggregate::kMax:
+      return ValueType::kInt64Max;
+    default:
+      return InField(InvalidArgument("An aggregate needs an aggregator that this server knows"), "value_type.aggregate_type");
+  }
+}
+
+void FillInt64(admin_wire::Type* type) { type->mutable_int64_type()->mutable_encoding()->mutable_big_endian_bytes(); }
+
+// Families of bytes show no type, as those of a table that never named one.
+void FillValueType(ValueType value_type, admin_wire::ColumnFamily* family) {
+  if (value_type == ValueType::kBytes) return;
+  auto* const aggregate = family->mutable_value_type()->mutable_aggregate_type();
+  if (value_type == ValueType::kHll) {
+    aggregate->mutable_input_type()->mutable_bytes_type()->mutable_encoding()->mutable_raw();
+    aggregate->mutable_state_type()->mutable_bytes_type()->mutable_encoding()->mutable_raw();
+    aggregate->mutable_hllpp_unique_count();
+    return;
+  }
+  FillInt64(aggregate->mutable_input_type());
+  FillInt64(aggregate->mutable_state_type());
+  if (value_type == ValueType::kInt64Sum) aggregate->mutable_sum();
+  if (value_type == ValueType::kInt64Min) aggregate->mutable_min();
+  if (value_type == ValueType::kInt64Max) aggregate->mutable_max();
+}
+
+absl::StatusOr<FamilySchema> ToFamily(const std::string& name, const admin_wire::ColumnFamily& family) {
+  STELED_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(family.gc_rule()));
+  STELED_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(family.value_type()));
+  return FamilySchema{.name = name, .gc = std::move(gc), .value_type = value_type};
+}
+
+absl::Status CheckSettings(const admin_wire::Table& table) {
+  if (table.has_change_stream_config()) return Unimplemented("change_stream_config is not offered");
+  if (table.has_automated_backup_policy()) return Unimplemented("automated_backup_policy is not offered");
+  if (table.has_tiered_storage_config()) return Unimplemented("tiered_storage_config is not offered");
+  if (table.has_row_key_schema()) return Unimplemented("row_key_schema is not offered");
+  return absl::OkStatus();
+}
+
+// An update says what it is about: the rule where it names nothing.
+absl::StatusOr<FamilyChange> ToUpdate(const admin_wire::ModifyColumnFamiliesRequest::Modification& modification, const Schema& schema) {
+  bool names_gc = modification.update_mask().paths().empty();
+  bool names_type = names_gc && modification.update().has_value_type();
+  for (const std::string& path : modification.update_mask().paths()) {
+    if (path == "gc_rule") {
+      names_gc = true;
+    } else if (path == "value_type") {
+      names_type = true;
+    } else {
+      return InField(InvalidArgument("\"{}\" cannot be updated", path), "update_mask");
+    }
+  }
+  const FamilySchema* const family = schema.family(modification.id());
+  if (names_type && family != nullptr) {
+    STELED_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(modification.update().value_type()));
+    if (value_type != family->value_type) return InvalidArgument("Immutable fields 'value_type.aggregate_type' cannot be updated");
+  }
+  if (!names_gc) return FamilyChange::Update(modification.id(), family != nullptr ? family->gc : GcRule::None());
+  STELED_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(modification.update().gc_rule()));
+  return FamilyChange::Update(modification.id(), std::move(gc));
+}
+
+}  // namespace
+
+bool IsProtected(const Schema& schema) {
+  const auto property = schema.properties().find(kDeletionProtection);
+  return property != schema.properties().end() && property->second == ProtectionText(true);
+}
+
+std::string ProtectionText(bool is_protected) { return is_protected ? "true" : "false"; }
+
+absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
+  const admin_wire::Table& table = request.table();
+  STELED_RETURN_IF_ERROR(CheckSettings(table));
+  Schema schema;
+  switch (table.granularity()) {
+    case admin_wire::Table::TIMESTAMP_GRANULARITY_UNSPECIFIED:
+    case admin_wire::Table::MILLIS:
+      break;
+    case admin_wire::Table::MICROS:
+      schema.SetGranularity(TimestampGranularity::kMicros);
+      break;
+    default:
+      return InField(InvalidArgument("Unknown timestamp granularity {}", static_cast<int>(table.granularity())), "granularity");
+  }
+  for (const auto& [name, wire_family] : table.column_families()) {
+    STELED_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(name, wire_family));
+    schema.AddFamily(std::move(family));
+  }
+  for (const admin_wire::CreateTableRequest::Split& split : request.initial_splits()) {
+    if (split.key().empty()) return InField(InvalidArgument("Row keys must be non-empty"), "initial_splits");
+    schema.AddSplit(split.key());
+  }
+  if (table.deletion_protection()) schema.SetProperty(std::string(kDeletionProtection), ProtectionText(true));
+  return schema;
+}
+
+absl::StatusOr<FamilyChange> ToFamilyChange(const admin_wire::ModifyColumnFamiliesRequest::Modification& modification,
+                                            const Schema& schema) {
+  switch (modification.mod_case()) {
+    case admin_wire::ModifyColumnFamiliesRequest::Modification::kCreate: {
+      STELED_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(modification.id(), modification.create()));
+      return FamilyChange::Create(std::move(family));
+    }
+    case admin_wire::ModifyColumnFamiliesRequest::Modification::kUpdate:
+      return ToUpdate(modification, schema);
+    case admin_wire::ModifyColumnFamiliesRequest::Modification::kDrop:
+      if (!modification.drop()) return InField(InvalidArgument("must be true"), "drop");
+      return FamilyChange::Drop(modification.id());
+    case admin_wire::ModifyColumnFamiliesRequest::Modification::MOD_NOT_SET:
+      break;
+  }
+  return InvalidArgument("No modification is set for family \"{}\"", modification.id());
+}
+
+admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, admin_wire::Table::View view) {
+  admin_wire::Table table;
+  table.set_name(std::string(wire_name));
+  const bool is_full = view == admin_wire::Table::FULL;
+  if (is_full || view == admin_wire::Table::REPLICATION_VIEW || view == admin_wire::Table::ENCRYPTION_VIEW) {
+    (*table.mutable_cluster_states())[kClusterId].set_replication_state(admin_wire::Table::ClusterState::READY);
+  }
+  if (!is_full && view != admin_wire::Table::SCHEMA_VIEW && view != admin_wire::Table::VIEW_UNSPECIFIED) return table;
+  for (const FamilySchema& family : schema.families()) {
+    admin_wire::ColumnFamily& out = (*table.mutable_column_families())[family.name];
+    *out.mutable_gc_rule() = ToWireGcRule(family.gc);
+    FillValueType(family.value_type, &out);
+  }
+  table.set_granularity(schema.granularity() == TimestampGranularity::kMillis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
+  table.set_deletion_protection(IsProtected(schema));
+  return table;
+}
+
+}  // namespace stele::server

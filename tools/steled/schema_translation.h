@@ -1,0 +1,34 @@
+// steled/schema_translation.h: tables and families, from the wire's form to the library's and back.
+//
+// Deletion protection is a property of the library's schema, of no meaning to the engine.
+//
+// Errors:    InvalidArgument; Unimplemented for settings that are not offered.
+// Threads:   pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "stele/schema.h"
+#include "table_admin.pb.h"
+
+namespace stele::server {
+
+inline constexpr std::string_view kDeletionProtection = "deletion_protection";
+
+bool IsProtected(const Schema& schema);
+std::string ProtectionText(bool is_protected);
+
+absl::StatusOr<Schema> ToSchema(const google::bigtable::admin::v2::CreateTableRequest& request);
+
+// `schema` is the one that the modification meets, but for what others of the request change.
+absl::StatusOr<FamilyChange> ToFamilyChange(const google::bigtable::admin::v2::ModifyColumnFamiliesRequest::Modification& modification,
+                                            const Schema& schema);
+
+// What `view` asks for; unspecified: the schema.
+google::bigtable::admin::v2::Table ToWireTable(std::string_view wire_name, const Schema& schema,
+                                               google::bigtable::admin::v2::Table::View view);
+
+}  // namespace stele::server

@@ -1,0 +1,101 @@
+#include "server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "errors.h"
+
+namespace stele::server {
+namespace {
+
+absl::StatusOr<std::string> ReadPem(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || text.empty()) return InvalidArgument("{}: cannot be read, or is empty", path);
+  return text;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(const Flags& flags) {
+  if (flags.tls_cert.empty()) return grpc::InsecureServerCredentials();
+  STELED_ASSIGN_OR_RETURN(std::string chain, ReadPem(flags.tls_cert));
+  STELED_ASSIGN_OR_RETURN(std::string key, ReadPem(flags.tls_key));
+  grpc::SslServerCredentialsOptions options(flags.tls_client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                                                        : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  if (!flags.tls_client_ca.empty()) {
+    STELED_ASSIGN_OR_RETURN(options.pem_root_certs, ReadPem(flags.tls_client_ca));
+  }
+  options.pem_key_cert_pairs.push_back({std::move(key), std::move(chain)});
+  return grpc::SslServerCredentials(options);
+}
+
+// What an operator should know goes to standard error; flushes and compactions are everyday work.
+void Report(const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::kBackgroundError:
+    case Event::Kind::kBackgroundRecovered:
+    case Event::Kind::kPoisoned:
+    case Event::Kind::kLogDiscarded:
+    case Event::Kind::kClockJump:
+      fmt::print(stderr, "steled: {}{}{}\n", event.message, event.status.ok() ? "" : ": ", event.status.ok() ? "" : TextOf(event.status));
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+Server::Server(Database database)
+    : database_(std::move(database)), tables_(database_), data_(&tables_, &calls_), admin_(&tables_, &operations_), instances_(&tables_) {}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
+  DatabaseOptions options;
+  options.durability = flags.durability;
+  options.memory_budget_bytes = flags.memory_budget_bytes;
+  options.on_event = Report;
+  STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
+  std::unique_ptr<Server> server(new Server(std::move(database)));
+  STELED_RETURN_IF_ERROR(server->Listen(flags));
+  return server;
+}
+
+absl::Status Server::Listen(const Flags& flags) {
+  STELED_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials, CredentialsOf(flags));
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(flags.listen, credentials, &port);
+  // Two servers on one port would share its clients out between two databases.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(kRequestBytesMax);
+  grpc::ResourceQuota quota("steled");
+  quota.Resize(kRequestMemoryBytes);
+  quota.SetMaxThreads(flags.calls_max);
+  builder.SetResourceQuota(quota);
+  builder.RegisterService(&data_);
+  builder.RegisterService(&admin_);
+  builder.RegisterService(&instances_);
+  builder.RegisterService(&operations_);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port == 0) {
+    return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("cannot listen on {}: is the port taken?", flags.listen));
+  }
+  address_ = flags.listen.substr(0, flags.listen.rfind(':')) + ":" + std::to_string(port);
+  return absl::OkStatus();
+}
+
+absl::Status Server::Stop(std::chrono::milliseconds grace) {
+  server_->Shutdown(std::chrono::system_clock::now() + grace);
+  server_->Wait();
+  return database_.Close();
+}
+
+}  // namespace stele::server

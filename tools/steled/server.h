@@ -1,0 +1,58 @@
+// steled/server.h: the services together, listening.
+//
+// Bounds: at most Flags.calls_max calls at once, each with a thread; kRequestMemoryBytes for what gRPC holds of requests and answers;
+// requests of at most kRequestBytesMax. Beyond the first a call is answered with RESOURCE_EXHAUSTED.
+//
+// Errors:    those of Database::Open; InvalidArgument for files of keys; Unavailable where the address cannot be had.
+// Threads:   Start and Stop by one thread.
+#pragma once
+
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "admin_service.h"
+#include "call_watch.h"
+#include "data_service.h"
+#include "flags.h"
+#include "instance_service.h"
+#include "open_tables.h"
+#include "operations.h"
+#include "stele/database.h"
+
+namespace stele::server {
+
+inline constexpr int kRequestBytesMax = 272 << 20;
+inline constexpr size_t kRequestMemoryBytes = size_t{1} << 30;
+
+class Server {
+ public:
+  // Opens the database and listens.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
+
+  // "HOST:PORT", with the port that was taken.
+  const std::string& address() const { return address_; }
+
+  // Takes no more calls, lets those that run end for `grace`, cancels the rest, and closes the database. What Close answers.
+  absl::Status Stop(std::chrono::milliseconds grace);
+
+ private:
+  explicit Server(Database database);
+
+  absl::Status Listen(const Flags& flags);
+
+  Database database_;
+  OpenTables tables_;
+  CallWatch calls_;
+  Operations operations_;
+  DataService data_;
+  AdminService admin_;
+  InstanceService instances_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace stele::server
