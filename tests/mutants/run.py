@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import planted_filters  # noqa: F401 - adds to MUTANTS
+import planted_steled  # noqa: F401 - likewise
 from planted import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
