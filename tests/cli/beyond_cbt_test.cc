@@ -67,7 +67,7 @@ TEST_F(BeyondCbtTest, AddToCellFolds) {
   EXPECT_EQ(Output({"flush", "t"}), "");
   EXPECT_EQ(Output({"addtocell", "t", "s", "sum:q=2@1000", "visitors:q=ann"}), "");
   EXPECT_EQ(Output({"read", "t", "prefix=s", "columns=sum:q", "--format", "csv"}),
-            std::string("row,family,qualifier,timestamp,value\ns,sum,q,1000,\0\0\0\0\0\0\0B\n", 63));
+            std::string("row,family,qualifier,timestamp,value\ns,sum,q,1000,\0\0\0\0\0\0\0B\n", 59));
   EXPECT_NE(Output({"ls", "t", "--format=csv"}).find("hllppUniqueCount"), std::string::npos);
   ExpectError({"set", "t", "s", "sum:q=65"}, 1, "Column family type mismatch");
 }

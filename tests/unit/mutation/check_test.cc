@@ -35,7 +35,13 @@ std::string PrintBatch(const std::string& batch) {
     EXPECT_EQ(row.table_id(), 9u);
     EXPECT_TRUE(row.ForEach([&](const BatchOp& op) {
       const uint32_t rank = TestFamilies().RankOfId(op.family_id).value_or(kRowRank);
-      text += PrintCell(row.row_key(), {rank, op.kind, op.timestamp, op.range_start, op.qualifier, op.value}) + "\n";
+      text += PrintCell(row.row_key(), {.family = rank,
+                                        .kind = op.kind,
+                                        .timestamp = op.timestamp,
+                                        .range_start = op.range_start,
+                                        .qualifier = op.qualifier,
+                                        .value = op.value}) +
+              "\n";
       return true;
     }));
   }
