@@ -46,7 +46,7 @@ class RowMutation {
 
   // Aggregate families only. Adds a number to a sum, min or max; an item to an hll; folds a state, as read from a cell (eight bytes
   // big-endian, or a sketch), into another. They need no reading. A delete takes what was added before it. Repeating one of these counts
-  // twice: see WriteOptions.idempotency_token.
+  // twice, unless under a token: see WriteOptions.idempotency_token.
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, int64_t value);
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view item);
   RowMutation& MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view state);

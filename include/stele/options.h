@@ -73,8 +73,10 @@ struct DatabaseOptions {
 struct WriteOptions {
   // None: the database's.
   std::optional<Durability> durability = std::nullopt;
-  // Makes a repeat of this write harmless: at least 8 bytes, remembered for 15 minutes by the database's clock. "": none. Not offered
-  // yet: Unimplemented.
+  // Makes a repeat of this write harmless: 8 to 1,024 bytes, remembered for 15 minutes by the database's clock, across reopen and crash. A
+  // repeat applies nothing and answers as the first did: OK, no failures, the same branch, or the changed columns as they are now. Only a
+  // write that was applied uses a token up; BulkApply covers each of its entries, by its place. One space for a database. Tokens take at
+  // most a sixteenth of memory_budget_bytes and 32 MiB; beyond, a write with one is ResourceExhausted. "": none.
   std::string idempotency_token = {};
 };
 

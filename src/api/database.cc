@@ -4,7 +4,6 @@
 
 #include "api/backend.h"
 #include "base/status.h"
-#include "model/offered.h"
 #include "model/validate.h"
 
 namespace stele {
@@ -67,7 +66,6 @@ absl::StatusOr<std::vector<std::string>> Database::ListTables() const {
 absl::Status Database::Apply(const WriteBatch& batch, WriteOptions options) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   STELE_RETURN_IF_ERROR(internal::ValidateWriteOptions(options));
-  STELE_RETURN_IF_ERROR(internal::CheckOffered(options));
   for (size_t i = 0; i < batch.entries().size(); ++i) {
     if (batch.entries()[i].table == nullptr) return internal::FailedPrecondition("batch entry {}: an empty table handle", i);
   }

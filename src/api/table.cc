@@ -4,7 +4,6 @@
 
 #include "api/backend.h"
 #include "base/status.h"
-#include "model/offered.h"
 #include "model/validate.h"
 
 namespace stele {
@@ -17,8 +16,7 @@ absl::Status CheckHandle(const std::shared_ptr<internal::TableBackend>& backend)
 
 absl::Status CheckWrite(const std::shared_ptr<internal::TableBackend>& backend, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
-  STELE_RETURN_IF_ERROR(internal::ValidateWriteOptions(options));
-  return internal::CheckOffered(options);
+  return internal::ValidateWriteOptions(options);
 }
 
 absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend, const ReadOptions& options) {

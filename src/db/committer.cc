@@ -22,8 +22,8 @@ struct Committer::Waiter {
   CondVar turn;  // signalled when done, or when it is at the head of the queue
 };
 
-Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
-    : state_(state), log_(log), clock_(clock), limits_(limits) {}
+Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, TokenTable* tokens, Limits limits)
+    : state_(state), log_(log), clock_(clock), tokens_(tokens), limits_(limits) {}
 
 absl::Status Committer::Commit(CommitRequest request) {
   Waiter waiter{.request = std::move(request)};
@@ -76,7 +76,10 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
   MutexLock lock(mutex_);
   size_t bytes = 0;
   for (Waiter* waiter : queue_) {
-    const bool joins = waiter == leader || (waiter->section == nullptr && waiter->request.conditions.empty());
+    const std::string& token = waiter->request.token.token;
+    const bool is_repeat = !token.empty() && std::any_of(group.begin(), group.end(),
+                                                         [&token](const Waiter* member) { return member->request.token.token == token; });
+    const bool joins = waiter == leader || (waiter->section == nullptr && waiter->request.conditions.empty() && !is_repeat);
     bytes += waiter->request.batch.size();
     if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
     group.push_back(waiter);
@@ -97,15 +100,24 @@ absl::Status Committer::Admit(const Waiter& waiter) const {
   return absl::OkStatus();
 }
 
+absl::Status Committer::AdmitToken(const TokenUse& token, int64_t commit_time) {
+  if (token.empty()) return absl::OkStatus();
+  STELE_RETURN_IF_ERROR(tokens_->Admit(token, commit_time, token_bytes_));
+  token_bytes_ += TokenTable::BytesOf(token);
+  return absl::OkStatus();
+}
+
 void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   const absl::Status poisoned = poison();
   const int64_t commit_time = clock_->Now();
   std::vector<LogRecord> records;
   std::vector<Waiter*> members;
   bool sync = false;
+  token_bytes_ = 0;
   uint64_t sequence = last_sequence_;
   for (Waiter* waiter : group) {
     waiter->status = !poisoned.ok() ? poisoned : Admit(*waiter);
+    if (waiter->status.ok()) waiter->status = AdmitToken(waiter->request.token, commit_time);
     if (!waiter->status.ok()) continue;
     SetBatchClock(&waiter->request.batch, commit_time);
     records.push_back({.sequence = ++sequence, .payload = waiter->request.batch});
@@ -134,6 +146,9 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
       Poison(status);
       return fail_all(poison());
     }
+  }
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (const TokenUse& token = members[i]->request.token; !token.empty()) tokens_->Add(token, records[i].sequence, commit_time);
   }
   state_->Publish(sequence);
   commits_.fetch_add(members.size(), std::memory_order_relaxed);

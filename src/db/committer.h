@@ -3,6 +3,9 @@
 // Path:      table writes -> Commit -> (leader) log append, sync if asked, memtables, publish -> ack.
 // Leader:    writers queue up; the one at the head leads: it takes what waits behind it (up to kGroupBytesMax), gives each batch its
 //            sequence, appends all with one write, syncs if any asks for it, applies, publishes and wakes the others.
+// Tokens:    admitted before the batch is logged and added before it is published; a group has a token once, so that of two writes under
+// one
+//            token the second meets the first (engine rule 2).
 // Refusal:   a batch made under an older schema generation, or whose condition no longer holds, is refused with Aborted before it is
 // logged;
 //            its writer makes it anew (engine rules 5 and 6).
@@ -23,6 +26,7 @@
 #include "base/mutex.h"
 #include "db/database_clock.h"
 #include "db/engine_state.h"
+#include "db/token_table.h"
 #include "wal/commit_log.h"
 
 namespace stele::internal {
@@ -40,6 +44,7 @@ struct CommitRequest {
   bool sync = false;
   uint64_t schema_generation = 0;
   std::vector<RowCondition> conditions;
+  TokenUse token;  // what `batch` says
 };
 
 class Committer {
@@ -50,7 +55,7 @@ class Committer {
     uint64_t log_bytes_max = 0;
   };
   // What it is given outlives it. `log` may be null (read-only): every commit is then refused.
-  Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits);
+  Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, TokenTable* tokens, Limits limits);
 
   // Aborted: stale, make it again. Other errors are the write's answer.
   absl::Status Commit(CommitRequest request);
@@ -81,17 +86,20 @@ class Committer {
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);
   absl::Status Admit(const Waiter& waiter) const;
+  absl::Status AdmitToken(const TokenUse& token, int64_t commit_time);
   absl::Status Apply(uint64_t sequence, std::string_view batch, int64_t commit_time);
   void FreezeWhatIsFull();
 
   EngineState* const state_;
   CommitLog* const log_;
   DatabaseClock* const clock_;
+  TokenTable* const tokens_;
   const Limits limits_;
   std::atomic<uint64_t> schema_generation_{1};
   std::atomic<uint64_t> commits_{0};  // relaxed: a figure
   uint64_t last_sequence_ = 0;        // confined to the leader
   std::vector<uint32_t> touched_;     // confined to the leader: tables of the group
+  uint64_t token_bytes_ = 0;          // confined to the leader: of the group's tokens, admitted and not yet added
   bool needed_segment_ = false;       // confined to the leader: background threads were told to prepare a log segment
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);

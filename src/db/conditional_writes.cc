@@ -35,10 +35,11 @@ absl::StatusOr<StandingRow> TakeRow(Engine& engine, uint32_t table_id) {
 }
 
 // Lets go of the view. `now` is that of the read: what is stamped is not older than what was seen.
-absl::Status CommitIfStanding(Engine& engine, StandingRow row, const WriteEntry& entry, const WriteOptions& options) {
+absl::Status CommitIfStanding(Engine& engine, StandingRow row, const WriteEntry& entry, const WriteOptions& options, TokenAnswer answer) {
   std::vector<RowCondition> conditions;
   conditions.push_back(row.ConditionOf(entry.table_id, entry.row_key()));
   WriteContext context{.schema_generation = row.schema_generation, .view = std::move(row.point.view), .now = row.point.now};
+  context.token = {.token = options.idempotency_token, .answer = answer, .entries = {{0, 1}}};
   STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, std::span(&entry, 1)));
   return CommitEntries(engine, std::move(context), std::span(&entry, 1), plan, options, std::move(conditions));
 }
@@ -53,6 +54,10 @@ absl::Status CheckForms(std::string_view row_key, const ConditionalMutations& mu
 absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& engine, uint32_t table_id, std::string_view row_key,
                                                  const Filter& predicate, const ConditionalMutations& mutations,
                                                  const WriteOptions& options) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(*engine, options));
+  if (answered.has_value()) {
+    return *answered == TokenAnswer::kPredicateNotMatched ? MutationBranch::kPredicateNotMatched : MutationBranch::kPredicateMatched;
+  }
   const RowLatches::Hold hold(&engine->latches, {row_key});
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(*engine, table_id));
   STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*row.point.view, table_id));
@@ -62,7 +67,8 @@ absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& 
   const MutationBranch branch = matched ? MutationBranch::kPredicateMatched : MutationBranch::kPredicateNotMatched;
   if (mutation->count() == 0) return branch;
   const WriteEntry entry{.table_id = table_id, .mutation = mutation, .branch_row_key = row_key};
-  STELE_RETURN_IF_ERROR(CommitIfStanding(*engine, std::move(row), entry, options));
+  const TokenAnswer answer = matched ? TokenAnswer::kPredicateMatched : TokenAnswer::kPredicateNotMatched;
+  STELE_RETURN_IF_ERROR(CommitIfStanding(*engine, std::move(row), entry, options, answer));
   return branch;
 }
 
@@ -152,8 +158,27 @@ absl::Status CheckRules(std::string_view row_key, std::span<const ReadModifyWrit
   return InvalidArgument("row \"{}\": {} rules, at most {} are allowed in this table", Printable(row_key), rules.size(), limits.mutations);
 }
 
+// What a repeat answers: the newest cells of the columns, those that are still there.
+absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_view row_key, std::span<const ReadModifyWriteRule> rules) {
+  STELE_ASSIGN_OR_RETURN(const StandingRow row, TakeRow(engine, table_id));
+  ChangedColumns columns;
+  for (const ReadModifyWriteRule& rule : rules) {
+    const std::optional<uint32_t> rank = row.table->definition().families.RankOfName(rule.family());
+    if (!rank.has_value() || columns.contains({*rank, rule.qualifier()})) continue;
+    const Filter newest = Filter::Chain(Filter::Column(rule.family(), rule.qualifier()), Filter::Latest(1));
+    STELE_ASSIGN_OR_RETURN(const std::vector<std::optional<Row>> rows,
+                           LookUpRows(engine, table_id, row.point, std::span(&row_key, 1), newest, {}));
+    if (!rows.front().has_value()) continue;
+    const CellView& cell = rows.front()->cells().front();
+    columns[{*rank, rule.qualifier()}] = {rule.family(), std::string(cell.value()), cell.timestamp().micros()};
+  }
+  return ToRow(row_key, columns);
+}
+
 absl::StatusOr<Row> TryReadModifyWrite(Engine& engine, uint32_t table_id, std::string_view row_key,
                                        std::span<const ReadModifyWriteRule> rules, const WriteOptions& options) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options));
+  if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules);
   const RowLatches::Hold hold(&engine.latches, {row_key});
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(engine, table_id));
   STELE_RETURN_IF_ERROR(CheckRules(row_key, rules, row.table->definition().schema.limits()));
@@ -167,7 +192,7 @@ absl::StatusOr<Row> TryReadModifyWrite(Engine& engine, uint32_t table_id, std::s
     mutation.SetCell(std::string(column.family), std::string(place.second), Timestamp::FromMicros(column.timestamp), column.value);
   }
   const WriteEntry entry{.table_id = table_id, .mutation = &mutation};
-  STELE_RETURN_IF_ERROR(CommitIfStanding(engine, std::move(row), entry, options));
+  STELE_RETURN_IF_ERROR(CommitIfStanding(engine, std::move(row), entry, options, TokenAnswer::kOk));
   return ToRow(row_key, modifier.columns());
 }
 

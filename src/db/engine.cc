@@ -46,6 +46,7 @@ Engine::Engine(std::string directory_in, EngineOptions options_in)
       pins(options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
       state(&files, &pins, &memory),
       large_writes(&memory),
+      tokens(&memory),
       pid_(::getpid()) {
   const int ahead_threads = options.background_threads == 0 ? 0 : AheadPool::ThreadsForThisMachine();
   if (ahead_threads > 0) ahead = std::make_unique<AheadPool>(ahead_threads);

@@ -139,6 +139,7 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
   STELE_RETURN_IF_ERROR(CheckFiles(engine.options.file_system, engine.directory, *version));
   STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, version->next_file_number));
   engine.clock.RaiseTo(version->clock_mark);
+  engine.tokens.Load(version->tokens, version->clock_mark);
   engine.state.Install(version, std::nullopt);
   engine.state.Publish(version->last_sequence);
   const LogReadOptions log_options = ReadOptionsOf(engine, version->oldest_segment);
@@ -199,7 +200,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
   Engine& e = *engine;
   const EngineSizes& sizes = e.options.sizes;
   e.committer = std::make_unique<Committer>(
-      &e.state, e.log.get(), &e.clock,
+      &e.state, e.log.get(), &e.clock, &e.tokens,
       Committer::Limits{
           .memtable_bytes = sizes.memtable_bytes, .active_bytes_max = sizes.write_memory_bytes / 2, .log_bytes_max = sizes.log_bytes_max});
   e.committer->StartAfter(e.state.published_sequence());
@@ -211,6 +212,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
                                                              .manifest = e.manifest.get(),
                                                              .files = &e.files,
                                                              .clock = &e.clock,
+                                                             .tokens = &e.tokens,
                                                              .next_file_number = &e.next_file_number});
   e.installer->CountDebt();
   e.background = std::make_unique<Background>(&e, e.options.background_threads);

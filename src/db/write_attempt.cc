@@ -23,6 +23,32 @@ void AppendSeals(const SealPlan& plan, const Seals& seals, BatchWriter* writer) 
 
 }  // namespace
 
+bool IsSynced(const Engine& engine, const WriteOptions& options) {
+  return options.durability.value_or(engine.options.database.durability) == Durability::kDisk;
+}
+
+TokenUse UseOf(Engine& engine, const std::string& token) {
+  if (token.empty()) return {};
+  // Not what is under way: whoever is told of it must be able to read it.
+  return engine.tokens.Find(token, engine.state.published_sequence(), engine.clock.Now());
+}
+
+absl::Status SyncIfAsked(Engine& engine, const WriteOptions& options) {
+  if (!IsSynced(engine, options)) return absl::OkStatus();
+  return engine.committer->RunExclusive([&engine] {
+    const absl::Status status = engine.log->Sync();
+    if (!status.ok()) engine.committer->Poison(status);
+    return status;
+  });
+}
+
+absl::StatusOr<std::optional<TokenAnswer>> AnswerOfRepeat(Engine& engine, const WriteOptions& options, uint64_t entry) {
+  const TokenUse use = UseOf(engine, options.idempotency_token);
+  if (!use.Covers(entry)) return std::nullopt;
+  STELE_RETURN_IF_ERROR(SyncIfAsked(engine, options));
+  return use.answer;
+}
+
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id) {
   const TableView* table = view.Find(table_id);
   if (table == nullptr) return NotFound("the table was deleted");
@@ -55,10 +81,12 @@ absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext
   if (writer->bytes() > kBatchBytesMax) {
     return InvalidArgument("a batch of {} bytes is over the limit of {}; divide it", writer->bytes(), kBatchBytesMax);
   }
+  writer->SetToken(context.token);
   CommitRequest request{.batch = writer->Finish(),
-                        .sync = options.durability.value_or(engine.options.database.durability) == Durability::kDisk,
+                        .sync = IsSynced(engine, options),
                         .schema_generation = context.schema_generation,
-                        .conditions = std::move(conditions)};
+                        .conditions = std::move(conditions),
+                        .token = context.token};
   return engine.committer->Commit(std::move(request));
 }
 

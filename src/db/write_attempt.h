@@ -9,13 +9,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "db/committer.h"
 #include "db/seal.h"
 #include "db/write_entry.h"
+#include "model/token_use.h"
 #include "mutation/batch.h"
 #include "mutation/check.h"
 #include "read/read_view.h"
@@ -30,8 +33,17 @@ struct WriteContext {
   uint64_t schema_generation = 0;
   // Let go before the writer waits for anything: with the last view go the files that only it needs, and whoever lets it go removes them.
   std::shared_ptr<const ReadView> view;
-  int64_t now = 0;  // stamps cells without a timestamp
+  int64_t now = 0;      // stamps cells without a timestamp
+  TokenUse token = {};  // what the batch is to be applied under; empty: none
 };
+
+// Of a write under options.idempotency_token: what the first one answered, if it was applied; it is made as durable as `options` ask. None:
+// the write is to be done.
+absl::StatusOr<std::optional<TokenAnswer>> AnswerOfRepeat(Engine& engine, const WriteOptions& options, uint64_t entry = 0);
+// What was applied under the token.
+TokenUse UseOf(Engine& engine, const std::string& token);
+bool IsSynced(const Engine& engine, const WriteOptions& options);
+absl::Status SyncIfAsked(Engine& engine, const WriteOptions& options);
 
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id);
 

@@ -23,70 +23,103 @@ WriteContext TakeContext(Engine& engine, int64_t now) {
   return context;
 }
 
-// One attempt. Aborted: again.
-absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options) {
+// One attempt. Aborted: again. `entry`: of the call, where it is one of several.
+absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options, uint64_t entry) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options, entry));
+  if (answered.has_value()) return absl::OkStatus();
   WriteContext context = TakeContext(engine, now);
+  context.token = {.token = options.idempotency_token, .entries = {{entry, entry + 1}}};
   STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
   const RowLatches::Hold hold(&engine.latches, plan.row_keys());
   return CommitEntries(engine, std::move(context), entries, plan, options, {});
 }
 
-// Encodes neighbours from `begin` on into one batch; those that are wrong are reported and left out. Answers where it stopped.
-size_t AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin,
-                        BatchWriter* writer, std::vector<FailedMutation>* failed, std::vector<size_t>* members) {
+// Some entries of a BulkApply, from `begin` to `end`, which are one batch.
+struct Neighbours {
+  size_t begin = 0;
+  size_t end = 0;
+  BatchWriter writer = {};
+  std::vector<size_t> members = {};          // what the batch holds
+  std::vector<FailedMutation> refused = {};  // what is wrong, and left out
+};
+
+// Encodes neighbours into the batch. What `done` covers was applied before.
+void AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<const RowMutation> mutations, const TokenUse& done,
+                      Neighbours* batch) {
   const absl::StatusOr<MutationSchema> schema = SchemaOf(*context.view, table_id);
-  size_t i = begin;
-  for (; i < mutations.size() && members->size() < kSharedBatchRows && writer->bytes() < kSharedBatchBytes; ++i) {
+  size_t& i = batch->end;
+  for (i = batch->begin; i < mutations.size(); ++i) {
+    if (batch->members.size() >= kSharedBatchRows || batch->writer.bytes() >= kSharedBatchBytes) break;
+    if (done.Covers(i)) continue;
     if (schema.ok() && NeedsSeal(*context.view->Find(table_id), *schema, mutations[i])) break;
     // A large one is a batch of its own: beside others it could come to more than a batch may hold, though alone it would not.
     if (BytesOf(mutations[i]) > kSharedBatchBytes) break;
-    const absl::Status status = schema.ok() ? AppendMutation(mutations[i], *schema, context.now, writer, {}) : schema.status();
+    const absl::Status status = schema.ok() ? AppendMutation(mutations[i], *schema, context.now, &batch->writer, {}) : schema.status();
     if (status.ok()) {
-      members->push_back(i);
+      batch->members.push_back(i);
     } else {
-      failed->push_back({.index = i, .status = status});
+      batch->refused.push_back({.index = i, .status = status});
     }
   }
-  return i;
+}
+
+TokenUse TokenOf(const WriteOptions& options, const std::vector<size_t>& members) {
+  TokenUse use{.token = options.idempotency_token};
+  if (use.empty()) return use;
+  for (const size_t member : members) {
+    if (!use.entries.empty() && use.entries.back().end == member) {
+      ++use.entries.back().end;
+    } else {
+      use.entries.push_back({member, member + 1});
+    }
+  }
+  return use;
 }
 
 // Applies a run of neighbours, at least one unless the first needs a seal or is large; answers how far it came.
 size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, int64_t now,
                        const WriteOptions& options, std::vector<FailedMutation>* failed) {
   for (int attempt = 0;; ++attempt) {
+    const TokenUse done = UseOf(engine, options.idempotency_token);
     WriteContext context = TakeContext(engine, now);
-    BatchWriter writer;
-    std::vector<FailedMutation> refused;
-    std::vector<size_t> members;
-    const size_t end = AppendNeighbours(context, table_id, mutations, begin, &writer, &refused, &members);
+    Neighbours batch{.begin = begin};
+    AppendNeighbours(context, table_id, mutations, done, &batch);
     context.view.reset();
+    context.token = TokenOf(options, batch.members);
     absl::Status status = engine.CheckWritable();
-    const LargeWrites::Hold hold(&engine.large_writes, writer.bytes());
-    if (status.ok()) status = engine.AwaitTurn(writer.bytes());
-    if (status.ok() && !members.empty()) status = CommitBatch(engine, &writer, context, options, {});
+    const LargeWrites::Hold hold(&engine.large_writes, batch.writer.bytes());
+    if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes());
+    if (status.ok() && !batch.members.empty()) status = CommitBatch(engine, &batch.writer, context, options, {});
+    if (status.ok() && batch.members.empty() && !done.empty()) status = SyncIfAsked(engine, options);
     if (status.code() == absl::StatusCode::kAborted) {
       if (MayAttemptAgain(attempt)) continue;
       status = KeptChanging();
     }
-    for (const size_t member : members) {
-      if (!status.ok()) refused.push_back({.index = member, .status = status});
+    // What is refused was reported. A repeat that could not be made as durable as it is asked to be is not acknowledged either.
+    std::vector<size_t> failing = batch.members;
+    for (size_t i = begin; i < batch.end && IsSynced(engine, options); ++i) {
+      if (done.Covers(i)) failing.push_back(i);
     }
-    std::sort(refused.begin(), refused.end(), [](const FailedMutation& a, const FailedMutation& b) { return a.index < b.index; });
-    failed->insert(failed->end(), refused.begin(), refused.end());
-    return end;
+    for (const size_t i : failing) {
+      if (!status.ok()) batch.refused.push_back({.index = i, .status = status});
+    }
+    std::sort(batch.refused.begin(), batch.refused.end(),
+              [](const FailedMutation& a, const FailedMutation& b) { return a.index < b.index; });
+    failed->insert(failed->end(), batch.refused.begin(), batch.refused.end());
+    return batch.end;
   }
 }
 
-absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options) {
+absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options, uint64_t entry) {
   uint64_t bytes = 0;
-  for (const WriteEntry& entry : entries) bytes += BytesOf(*entry.mutation);
-  return AttemptWrite(engine, bytes, [&] { return TryTogether(engine, entries, now, options); });
+  for (const WriteEntry& written : entries) bytes += BytesOf(*written.mutation);
+  return AttemptWrite(engine, bytes, [&] { return TryTogether(engine, entries, now, options, entry); });
 }
 
 }  // namespace
 
 absl::Status ApplyTogether(Engine& engine, std::span<const WriteEntry> entries, const WriteOptions& options) {
-  return ApplyAt(engine, entries, engine.clock.Now(), options);
+  return ApplyAt(engine, entries, engine.clock.Now(), options, 0);
 }
 
 std::vector<FailedMutation> ApplyEach(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations,
@@ -101,7 +134,7 @@ std::vector<FailedMutation> ApplyEach(Engine& engine, uint32_t table_id, std::sp
       continue;
     }
     const WriteEntry entry{.table_id = table_id, .mutation = &mutations[next]};
-    const absl::Status status = ApplyAt(engine, std::span(&entry, 1), now, options);
+    const absl::Status status = ApplyAt(engine, std::span(&entry, 1), now, options, next);
     if (!status.ok()) failed.push_back({.index = next, .status = status});
     ++next;
   }

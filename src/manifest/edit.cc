@@ -187,6 +187,10 @@ absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, con
   next->next_file_number = std::max(next->next_file_number, edit.next_file_number);
   next->next_table_id = std::max(next->next_table_id, edit.next_table_id);
   next->next_family_id = std::max(next->next_family_id, edit.next_family_id);
+  if (!edit.tokens.empty()) next->tokens.push_back(std::make_shared<const std::vector<StoredToken>>(edit.tokens));
+  std::erase_if(next->tokens, [&next](const auto& chunk) {
+    return std::none_of(chunk->begin(), chunk->end(), [&next](const StoredToken& token) { return token.IsLive(next->clock_mark); });
+  });
   return next;
 }
 
@@ -207,6 +211,10 @@ Edit SnapshotEdit(const Version& version) {
   edit.next_file_number = version.next_file_number;
   edit.next_table_id = version.next_table_id;
   edit.next_family_id = version.next_family_id;
+  for (const auto& chunk : version.tokens) {
+    std::copy_if(chunk->begin(), chunk->end(), std::back_inserter(edit.tokens),
+                 [&version](const StoredToken& token) { return token.IsLive(version.clock_mark); });
+  }
   return edit;
 }
 

@@ -21,6 +21,7 @@
 #include "cell/family_list.h"
 #include "gc/retention.h"
 #include "model/row_ranges.h"
+#include "model/token_use.h"
 #include "sstable/sstable_summary.h"
 #include "stele/schema.h"
 
@@ -91,6 +92,8 @@ struct Version {
   uint64_t next_file_number = 1;
   uint32_t next_table_id = 1;
   uint32_t next_family_id = 1;
+  // Idempotency tokens whose batches the log has forgotten, by the edit that brought them; those of a chunk that is too old as a whole go.
+  std::vector<std::shared_ptr<const std::vector<StoredToken>>> tokens;
 
   const TableState* FindTable(std::string_view name) const;
   // Every file referenced, by number.

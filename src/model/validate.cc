@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "model/gc_rule_node.h"
+#include "model/token_use.h"
 
 namespace stele::internal {
 namespace {
@@ -179,7 +180,9 @@ absl::Status ValidateWriteOptions(const WriteOptions& options) {
     return InvalidArgument("WriteOptions.idempotency_token has {} bytes, it must have at least {}", options.idempotency_token.size(),
                            kTokenBytesMin);
   }
-  return absl::OkStatus();
+  if (options.idempotency_token.size() <= kTokenBytesMax) return absl::OkStatus();
+  return InvalidArgument("WriteOptions.idempotency_token has {} bytes, at most {} are allowed", options.idempotency_token.size(),
+                         kTokenBytesMax);
 }
 
 }  // namespace stele::internal

@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kClockOffset = 0;
 constexpr size_t kRowCountOffset = 8;
 constexpr size_t kHeaderBytes = 12;
+constexpr uint32_t kHasToken = uint32_t{1} << 31;  // in the number of rows: a token follows them
 constexpr size_t kRowCountsBytes = 8;  // of operations, and of their bytes: fixed width, so that they can be filled in afterwards
 
 }  // namespace
@@ -20,6 +21,7 @@ void BatchWriter::Clear() {
   bytes_.assign(kHeaderBytes, '\0');
   row_ops_offset_ = 0;
   row_count_ = 0;
+  token_ = {};
 }
 
 void BatchWriter::StartRow(uint32_t table_id, std::string_view row_key) {
@@ -57,7 +59,8 @@ void BatchWriter::CloseRow() {
 
 std::string BatchWriter::Finish() {
   CloseRow();
-  StoreFixed32(bytes_.data() + kRowCountOffset, row_count_);
+  StoreFixed32(bytes_.data() + kRowCountOffset, row_count_ | (token_.empty() ? 0 : kHasToken));
+  if (!token_.empty()) AppendTokenUse(&bytes_, token_);
   std::string batch = std::move(bytes_);
   Clear();
   return batch;
@@ -71,13 +74,19 @@ BatchReader::BatchReader(std::string_view batch) {
   ByteReader reader(batch);
   uint64_t clock_micros;
   ok_ = reader.ReadFixed64(&clock_micros) && reader.ReadFixed32(&rows_left_) && reader.ReadRaw(reader.remaining(), &rest_);
-  if (ok_) clock_micros_ = static_cast<int64_t>(clock_micros);
+  if (!ok_) return;
+  clock_micros_ = static_cast<int64_t>(clock_micros);
+  has_token_ = (rows_left_ & kHasToken) != 0;
+  rows_left_ &= ~kHasToken;
 }
 
 bool BatchReader::NextRow(RowOps* row) {
   if (!ok_) return false;
   if (rows_left_ == 0) {
-    ok_ = rest_.empty();
+    ByteReader end(rest_);
+    ok_ = (!has_token_ || ReadTokenUse(&end, &token_)) && end.AtEnd();
+    if (ok_) rest_ = {};
+    has_token_ = false;
     return false;
   }
   ByteReader reader(rest_);

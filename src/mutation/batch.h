@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "cell/cell.h"
+#include "model/token_use.h"
 
 namespace stele::internal {
 
@@ -55,6 +56,8 @@ class BatchWriter {
   BatchWriter();
   void StartRow(uint32_t table_id, std::string_view row_key);
   void Add(const BatchOp& op);
+  // The token that the batch is applied under.
+  void SetToken(const TokenUse& token) { token_ = token; }
   size_t row_count() const { return row_count_; }
   size_t bytes() const { return bytes_.size(); }  // of the batch so far
   // The encoded batch; the writer is empty afterwards. `clock_micros` of a batch is set by the commit leader with SetBatchClock.
@@ -68,6 +71,7 @@ class BatchWriter {
   size_t row_ops_offset_ = 0;  // of the open row's operations in bytes_; their counts stand right before; 0: no row is open
   uint32_t row_op_count_ = 0;
   uint32_t row_count_ = 0;
+  TokenUse token_;
 };
 
 // The database clock at commit (engine rule 7), at a fixed place so that the leader can set it in bytes encoded earlier.
@@ -80,11 +84,15 @@ class BatchReader {
   // False at the end, and when damaged: then ok() is false.
   bool NextRow(RowOps* row);
   bool ok() const { return ok_; }
+  // After the last row; empty: none.
+  const TokenUse& token() const { return token_; }
 
  private:
   std::string_view rest_;
   int64_t clock_micros_ = 0;
   uint32_t rows_left_ = 0;
+  bool has_token_ = false;  // behind the rows, not read yet
+  TokenUse token_;
   bool ok_ = true;
 };
 

@@ -292,6 +292,23 @@ void HistoryGenerator::AddLoad() {
   Add("load", std::move(arguments));
 }
 
+// A write under a token, or one of those so far again, mostly the same write.
+void HistoryGenerator::AddUnderToken() {
+  if (!under_tokens_.empty() && OneIn(2)) {
+    history_.push_back(Pick(under_tokens_, random_()));
+    return;
+  }
+  constexpr void (HistoryGenerator::*kWrites[])() = {&HistoryGenerator::AddApply, &HistoryGenerator::AddBulk, &HistoryGenerator::AddBatch};
+  (this->*kWrites[Below(std::size(kWrites))])();
+  Term& write = history_.back();
+  write = Term("tok", {"token number " + std::to_string(Below(40)), write});
+  if (under_tokens_.size() < 12) {
+    under_tokens_.push_back(write);
+  } else {
+    under_tokens_[Below(under_tokens_.size())] = write;
+  }
+}
+
 Term HistoryGenerator::Branch(const std::string& table, const std::string& row_key) {
   Term branch("row", {table, row_key});
   for (uint64_t i = Below(OneIn(4) ? 6 : 3); i > 0; --i) branch.arguments.push_back(Change(table));
@@ -422,7 +439,8 @@ void HistoryGenerator::AddFamilies() {
 }
 
 void HistoryGenerator::AddClock() {
-  const int64_t step = static_cast<int64_t>(Below(OneIn(3) ? 20'000'000 : 20'000));
+  int64_t step = static_cast<int64_t>(Below(OneIn(3) ? 20'000'000 : 20'000));
+  if (OneIn(12)) step += 880'000'000;  // about what tokens are remembered for
   now_ += step;
   Add("clock", {step});
 }
@@ -455,12 +473,12 @@ void HistoryGenerator::AddCheckpoint() {
 
 History HistoryGenerator::Make(size_t operation_count) {
   using G = HistoryGenerator;
-  std::vector<Choice> choices = {{30, &G::AddApply},         {8, &G::AddBulk},         {8, &G::AddBatch},     {10, &G::AddReadRow},
-                                 {4, &G::AddReadMany},       {10, &G::AddScan},        {2, &G::AddSnapshot},  {2, &G::AddRelease},
-                                 {6, &G::AddCare},           {2, &G::AddCompact},      {1, &G::AddDropRange}, {0.5, &G::AddCreate},
-                                 {0.3, &G::AddDeleteTable},  {1.5, &G::AddFamilies},   {4, &G::AddClock},     {1, &G::AddReopen},
-                                 {1.5, &G::AddCrash},        {0.5, &G::AddCheckpoint}, {2, &G::AddLoad},      {5, &G::AddCheckAndMutate},
-                                 {5, &G::AddReadModifyWrite}};
+  std::vector<Choice> choices = {
+      {30, &G::AddApply},          {8, &G::AddBulk},      {8, &G::AddBatch},         {10, &G::AddReadRow},   {4, &G::AddReadMany},
+      {10, &G::AddScan},           {2, &G::AddSnapshot},  {2, &G::AddRelease},       {6, &G::AddCare},       {2, &G::AddCompact},
+      {1, &G::AddDropRange},       {0.5, &G::AddCreate},  {0.3, &G::AddDeleteTable}, {1.5, &G::AddFamilies}, {4, &G::AddClock},
+      {1, &G::AddReopen},          {1.5, &G::AddCrash},   {0.5, &G::AddCheckpoint},  {2, &G::AddLoad},       {5, &G::AddCheckAndMutate},
+      {5, &G::AddReadModifyWrite}, {8, &G::AddUnderToken}};
   if (kind_ == HistoryKind::kEventful) choices.push_back({6, &G::AddEvent});
   for (Choice& choice : choices) {
     if (OneIn(4)) choice.weight *= OneIn(2) ? 0.1 : 4;

@@ -69,6 +69,7 @@ class HistoryGenerator {
   void AddBulk();
   void AddBatch();
   void AddLoad();
+  void AddUnderToken();
   void AddCheckAndMutate();
   void AddReadModifyWrite();
   void AddReadRow();
@@ -106,6 +107,7 @@ class HistoryGenerator {
   std::vector<std::string> qualifiers_;
   std::map<std::string, TableInfo> tables_;  // as they should be
   std::vector<std::string> snapshots_;
+  std::vector<Term> under_tokens_;  // some of the writes under tokens, to be repeated
   int64_t now_ = 1'000'000'000;
   uint64_t durable_one_in_ = 20;
   uint64_t big_value_one_in_ = 100;

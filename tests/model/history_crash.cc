@@ -33,6 +33,17 @@ void AddDifferences(const ReferenceStore& a, const ReferenceStore& b, RowSetOfTa
   }
 }
 
+// Tokens that are used in one and not in the other, or for other entries.
+void AddTokenDifferences(const ReferenceStore& a, const ReferenceStore& b, std::set<std::string>* tokens) {
+  for (const ReferenceStore* store : {&a, &b}) {
+    const ReferenceStore& other = store == &a ? b : a;
+    for (const auto& [name, token] : store->tokens) {
+      const auto it = other.tokens.find(name);
+      if (it == other.tokens.end() ? !token.used_at.empty() : it->second != token) tokens->insert(name);
+    }
+  }
+}
+
 }  // namespace
 
 // The image is taken before anything of the old database ends: a destructor may still write.
@@ -75,6 +86,7 @@ std::string HistoryRunner::FindPrefix(const Dump& dump, size_t least) {
   for (size_t i = least;; ++i) {
     const std::string difference = Differs(state, dump);
     if (difference.empty()) {
+      if (match) AddTokenDifferences(*match, state, &spoilt_tokens_);
       if (match) AddDifferences(*match, state, &unseen);
       if (match) AddDifferences(state, *match, &unseen);
       match = state;

@@ -147,6 +147,7 @@ void HistoryRunner::CountStats() {
 std::string HistoryRunner::Step(const Term& operation) {
   if (IsWrite(operation)) return RunWrite(operation);
   if (operation.Is("bulk")) return RunBulk(operation);
+  if (operation.Is("tok")) return RunUnder(operation);
   if (operation.Is("load")) return RunLoad(operation);
   if (operation.Is("cam") || operation.Is("rmw")) return RunConditional(operation);
   if (operation.Is("between")) return RunBetween(operation);
@@ -197,11 +198,11 @@ absl::Status HistoryRunner::WriteToEngine(const Term& operation) {
       STELE_ASSIGN_OR_RETURN(const Table table, Handle(operation[i].Text(0)));
       batch.Add(table, ToMutation(operation[i]));
     }
-    return database_.Apply(batch, ToWriteOptions(operation[0]));
+    return database_.Apply(batch, OptionsOf(operation[0]));
   }
   if (operation.Is("deletetable")) return DeleteTable(operation.Text(0));
   STELE_ASSIGN_OR_RETURN(Table table, Handle(operation.Is("apply") ? operation[1].Text(0) : operation.Text(0)));
-  if (operation.Is("apply")) return table.Apply(ToMutation(operation[1]), ToWriteOptions(operation[0]));
+  if (operation.Is("apply")) return table.Apply(ToMutation(operation[1]), OptionsOf(operation[0]));
   if (operation.Is("families")) return table.ModifyColumnFamilies(ToFamilyChanges(operation));
   return table.DropRowRange(ToRowRange(operation[1]));
 }
@@ -218,14 +219,15 @@ absl::Status HistoryRunner::DeleteTable(const std::string& name) {
 
 std::string HistoryRunner::RunWrite(const Term& operation) {
   const absl::Status status = WriteToEngine(operation);
+  const Term journaled = Journaled(operation);
   if (!status.ok() && Crashed()) {
-    unsure_.push_back(operation);
+    unsure_.push_back(journaled);
     return "";
   }
   if (!status.ok()) ++coverage_["refused writes"];
-  std::string wrong = CodesDiffer(status, reference_.Apply(operation));
+  std::string wrong = CodesDiffer(status, reference_.Apply(journaled));
   if (!wrong.empty() || !status.ok()) return wrong;
-  journal_.push_back(operation);
+  journal_.push_back(journaled);
   const bool durable = !(operation.Is("apply") || operation.Is("batch")) || operation.Text(0) == "d";
   // What changes nothing writes nothing, and so syncs nothing.
   const bool nothing =
@@ -235,6 +237,34 @@ std::string HistoryRunner::RunWrite(const Term& operation) {
   return "";
 }
 
+Term HistoryRunner::Journaled(const Term& operation, size_t entry) const {
+  return token_.empty() ? operation : Term("tok", {token_, static_cast<int64_t>(entry), operation});
+}
+
+WriteOptions HistoryRunner::OptionsOf(const Term& durability) const {
+  WriteOptions options = ToWriteOptions(durability);
+  options.idempotency_token = token_;
+  return options;
+}
+
+// A handle of a table that is gone is nobody's, so nobody repeats a write to it.
+std::string HistoryRunner::RunUnder(const Term& operation) {
+  const Term& write = operation[1];
+  for (size_t i = 1; i < write.size(); ++i) {
+    if (!reference_.tables.contains(write[i].Text(0))) return "";
+  }
+  token_ = operation.Text(0);
+  const auto used = reference_.tokens.find(token_);
+  const bool is_used = used != reference_.tokens.end() && !used->second.used_at.empty();
+  if (is_used) ++coverage_["(tokens used again)"];
+  if (spoilt_tokens_.contains(token_) || (is_used && used->second.IsUncertain(reference_.now))) {
+    token_ += " anew " + std::to_string(++fresh_tokens_);
+  }
+  std::string wrong = Step(write);
+  token_.clear();
+  return wrong;
+}
+
 // Every entry is a write of its own, in order.
 std::string HistoryRunner::RunBulk(const Term& operation) {
   if (operation.size() < 2) return "";
@@ -242,13 +272,13 @@ std::string HistoryRunner::RunBulk(const Term& operation) {
   if (!table.ok()) return reference_.tables.contains(operation[1].Text(0)) ? table.status().ToString() : "";
   std::vector<RowMutation> mutations;
   for (size_t i = 1; i < operation.size(); ++i) mutations.push_back(ToMutation(operation[i]));
-  const std::vector<FailedMutation> failed = Table(*table).BulkApply(mutations, ToWriteOptions(operation[0]));
+  const std::vector<FailedMutation> failed = Table(*table).BulkApply(mutations, OptionsOf(operation[0]));
   size_t next_failed = 0;
   bool all_applied = true;
   for (size_t i = 1; i < operation.size(); ++i) {
     const bool refused = next_failed < failed.size() && failed[next_failed].index == i - 1;
     const absl::Status status = refused ? failed[next_failed++].status : absl::OkStatus();
-    const Term entry("apply", {operation[0], operation[i]});
+    const Term entry = Journaled({"apply", {operation[0], operation[i]}}, i - 1);
     const bool judged = status.ok() || absl::IsInvalidArgument(status) || absl::IsNotFound(status);
     if (Crashed() && !judged) {
       unsure_.push_back(entry);

@@ -70,6 +70,10 @@ class HistoryRunner {
   std::string Step(const Term& operation);
   std::string RunWrite(const Term& operation);
   std::string RunBulk(const Term& operation);
+  std::string RunUnder(const Term& operation);
+  // How the journal says it: under the token, if there is one.
+  Term Journaled(const Term& operation, size_t entry = 0) const;
+  WriteOptions OptionsOf(const Term& durability) const;
   std::string RunLoad(const Term& operation);
   std::string RunConditional(const Term& operation);
   absl::Status WriteToEngine(const Term& operation);
@@ -122,6 +126,9 @@ class HistoryRunner {
   size_t durable_count_ = 0;  // of them survive a power loss
   History unsure_;            // writes that failed as the crash came: done or not
   std::set<std::string> spoilt_copies_;
+  std::string token_;                    // of the write under way; empty: none
+  std::set<std::string> spoilt_tokens_;  // used or not: a crash left it open
+  size_t fresh_tokens_ = 0;
   bool acked_after_crash_ = false;  // an entry of a bulk, behind one that met the crash
   std::map<std::string, uint64_t> coverage_;
 };

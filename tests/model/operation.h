@@ -7,6 +7,7 @@
 //   families(T,create(F,RULE[,TYPE])|update(F,RULE)|drop(F)..)              TYPE: sum min max hll; none: bytes
 //   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
 //   load(T,row(T,K,CHANGE..)..)
+//   tok(TOKEN,OPERATION)   an apply, bulk or batch under an idempotency token. In the journal tok(TOKEN,ENTRY,OPERATION)
 //   cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))   rmw(p|d,T,K,inc(F,Q,AMOUNT)|app(F,Q,VALUE)..)
 //     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
 //             add(F,Q,TIMESTAMP,NUMBER) item(F,Q,TIMESTAMP,ITEM) merge(F,Q,TIMESTAMP,number(N)|sketch(A,B)|bytes(BYTES))

@@ -12,6 +12,7 @@ namespace stele::internal {
 namespace {
 
 using Codes = std::vector<absl::StatusCode>;
+constexpr int64_t kTokensRemembered = 900'000'000;
 const Codes kOk = {absl::StatusCode::kOk};
 const Codes kNotFound = {absl::StatusCode::kNotFound};
 const Codes kInvalid = {absl::StatusCode::kInvalidArgument};
@@ -111,12 +112,29 @@ Codes ReferenceStore::Apply(const Term& operation) {
     now += operation.Number(0);
     return kOk;
   }
+  if (operation.Is("tok")) return ApplyUnder(operation);
   if (operation.Is("create")) return Create(operation);
   if (operation.Is("deletetable")) return tables.erase(operation.Text(0)) > 0 ? kOk : kNotFound;
   if (operation.Is("families")) return ChangeFamilies(operation);
   if (operation.Is("droprange")) return DropRange(operation);
   if (operation.Is("load")) return Load(operation);
   return Write(operation);
+}
+
+bool ReferenceStore::Token::IsUncertain(int64_t now) const {
+  const auto is_old = [now](const auto& use) { return now - use.second >= kTokensRemembered; };
+  return std::any_of(used_at.begin(), used_at.end(), is_old) && !std::all_of(used_at.begin(), used_at.end(), is_old);
+}
+
+// tok(TOKEN,ENTRY,OPERATION)
+Codes ReferenceStore::ApplyUnder(const Term& operation) {
+  const Term& write = operation[2];
+  Token& token = tokens[operation.Text(0)];
+  std::erase_if(token.used_at, [this](const auto& use) { return now - use.second >= kTokensRemembered; });
+  if (token.used_at.contains(operation.Number(1))) return kOk;
+  const Codes codes = Apply(write);
+  if (codes == kOk && write.size() > 1) token.used_at[operation.Number(1)] = now;  // an empty batch applies nothing
+  return codes;
 }
 
 Codes ReferenceStore::Create(const Term& operation) {

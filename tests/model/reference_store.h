@@ -70,7 +70,15 @@ class ReferenceStore {
     std::map<std::string, RowData> rows;
   };
 
+  struct Token {
+    std::map<int64_t, int64_t> used_at;  // by entry
+    // Some of its entries are older than what tokens are remembered for, others not: those may be remembered or not.
+    bool IsUncertain(int64_t now) const;
+    bool operator==(const Token&) const = default;
+  };
+
   std::map<std::string, Table> tables;
+  std::map<std::string, Token> tokens;
   int64_t now = 0;
 
   // Carries out a writing operation, or refuses it and changes nothing. Answers the codes that are right; kOk alone when it was done.
@@ -91,6 +99,7 @@ class ReferenceStore {
   static bool CountsVersions(const Term& rule);
 
  private:
+  std::vector<absl::StatusCode> ApplyUnder(const Term& operation);
   std::vector<absl::StatusCode> Create(const Term& operation);
   std::vector<absl::StatusCode> ChangeFamilies(const Term& operation);
   std::vector<absl::StatusCode> DropRange(const Term& operation);

@@ -137,7 +137,7 @@ plant(
 plant(
     "mutation", ["unit_mutation"], "src/mutation/batch.cc",
     ("operations are counted on from the row before", "row_op_count_ = 0;", ""),
-    ("bytes behind the last row are taken for good", "ok_ = rest_.empty();", ""),
+    ("bytes behind the last row are taken for good", "&& end.AtEnd();", ";"),
     ("an empty row key is taken for good", "!row_key.empty() &&", ""),
     ("a row key of any size is taken for good", "row_key.size() <= kBatchKeyBytesMax &&", ""),
 )
@@ -303,8 +303,7 @@ plant(
     "recovery", ENGINE, "src/db/recovery.cc",
     ("what is in files is replayed (rule 2)", "sequence <= table->state->flushed_through", "sequence < table->state->flushed_through"),
     ("the log does not raise the clock (rule 7)",
-     "  engine.clock.RaiseTo(reader.clock_micros());\n  return absl::OkStatus();\n}\n\n// A batch that is applied later",
-     "  return absl::OkStatus();\n}\n\n// A batch that is applied later"),
+     "  engine.clock.RaiseTo(reader.clock_micros());\n  if (!reader.token()", "  if (!reader.token()"),
 )
 plant(
     "recovery", ENGINE, "src/db/open.cc",
@@ -627,4 +626,28 @@ plant(
     "aggregate", ["unit_mutation"], "src/mutation/check.cc",
     ("any state is taken for good", "if (op.kind != Kind::kMerge || IsDeltaValue(KindOf(type), op.value)) return absl::OkStatus();",
      "if (true) return absl::OkStatus();"),
+)
+TOKENS = ["unit_db --gtest_filter=*Token*", "crash_test --gtest_filter=Token*", "concurrency_test --gtest_filter=Token*"]
+plant(
+    "token", TOKENS, "src/db/recovery.cc",
+    ("what the log holds is forgotten at reopening (rule 2)", "if (!reader.token().empty()) engine.tokens.Add(reader.token(), sequence, reader.clock_micros());",
+     ""),
+)
+plant(
+    "token", TOKENS, "src/db/installer.cc",
+    ("a segment is reused without its tokens (rule 2)", "if (forgets) edit.tokens = parts_.tokens->NotInManifest(flushed_through, now);", ""),
+)
+plant(
+    "token", TOKENS, "src/db/token_table.cc",
+    ("the leader does not look again", 'return Aborted("a write under the same token came first");', "return absl::OkStatus();"),
+    ("a token lives for ever", "it->second.sequence > sequence || !it->second.stored.IsLive(now)", "it->second.sequence > sequence"),
+    ("a repeat is acknowledged before it can be read", "it == used_.end() || it->second.sequence > sequence ||", "it == used_.end() ||"),
+)
+plant(
+    "token", TOKENS, "src/db/write_path.cc",
+    ("a bulk's repeat begins anew", "if (done.Covers(i)) continue;", ""),
+)
+plant(
+    "token", TOKENS, "src/db/checkpoint.cc",
+    ("a copy forgets the tokens of the log", "    version_.tokens.push_back(tokens_);\n", ""),
 )

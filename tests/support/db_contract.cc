@@ -28,12 +28,12 @@ ContractDatabase::ContractDatabase(uint64_t memory_budget_bytes)
   Open();
 }
 
-void ContractDatabase::Open(DatabaseOptions options) {
+void ContractDatabase::Open(DatabaseOptions options, const std::string& directory) {
   table_.reset();
   database_.reset();
   options.clock = clock_;
   absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase(
-      "/db", {.database = options, .sizes = SizesFor(memory_budget_bytes_), .file_system = &file_system_, .background_threads = 0});
+      directory, {.database = options, .sizes = SizesFor(memory_budget_bytes_), .file_system = &file_system_, .background_threads = 0});
   ASSERT_TRUE(opened.ok()) << opened.status();
   database_.emplace(*std::move(opened));
   if (absl::StatusOr<Table> table = database_->OpenTable("t"); table.ok()) table_ = *table;

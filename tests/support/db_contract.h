@@ -28,7 +28,7 @@ class ContractDatabase {
   // Closes, and opens again; the clock goes on, or is replaced. The table is opened again, too, if it still exists.
   void Reopen(std::optional<Timestamp> clock_at = std::nullopt);
   // The same without Close: the handles go, as when a process ends in order.
-  void Open(DatabaseOptions options = {});
+  void Open(DatabaseOptions options = {}, const std::string& directory = "/db");
 
  private:
   const uint64_t memory_budget_bytes_;

@@ -241,13 +241,7 @@ TEST(ContractWriteTest, ABatchIsForOneDatabaseAndWholeOrNotAtAll) {
 }
 
 TEST(ContractWriteTest, WhatIsNotOfferedAnswersUnimplemented) {
-  ContractDatabase store;
-  Table& table = store.MakeTable(Schema().AddFamily("f"));
-  const RowMutation set = RowMutation("r").SetCell("f", "q", Ms(1), "v");
-  EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "12345678"})), "Unimplemented");
-  EXPECT_EQ(CodeName(table.Apply(set, {.idempotency_token = "1234567"})), "InvalidArgument");
   EXPECT_EQ(CodeName(Database::Open("bigtable://p/i").status()), "Unimplemented");
-  EXPECT_EQ(ShowAll(table), "");
 }
 
 }  // namespace

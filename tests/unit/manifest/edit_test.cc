@@ -68,6 +68,27 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
   EXPECT_EQ(definition.retentions[1].rule(), GcRule::MaxNumVersions(7));
 }
 
+TEST(EditTest, TokensComeBackAndGoWhenTheyAreOld) {
+  const StoredToken early{.use = {.token = "an early one", .entries = {{0, 1}}}, .commit_micros = 1000};
+  const StoredToken late{.use = {.token = "a late one", .answer = TokenAnswer::kPredicateNotMatched, .entries = {{0, 2}, {5, 9}}},
+                         .commit_micros = 5000};
+  Edit edit;
+  edit.tokens = {early, late};
+  const auto decoded = DecodeEdit(EncodeEdit(edit));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->tokens, edit.tokens);
+  EXPECT_EQ(EditText(*decoded), EditText(edit));
+  const auto version = Apply(Version(), edit);
+  ASSERT_TRUE(version.ok()) << version.status();
+  EXPECT_EQ(SnapshotEdit(**version).tokens, edit.tokens);
+  Edit later;
+  later.clock_mark = 1000 + kTokenMemoryMicros;
+  const auto without_early = Apply(**version, later);
+  EXPECT_EQ(SnapshotEdit(**without_early).tokens, std::vector<StoredToken>({late}));
+  later.clock_mark = 5000 + kTokenMemoryMicros;
+  EXPECT_TRUE((*Apply(**version, later))->tokens.empty());
+}
+
 TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {
   VersionHistory history(5);
   for (int step = 0; step < 30; ++step) {
@@ -85,7 +106,7 @@ TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {
 }
 
 TEST(EditTest, UnknownTagsAndImpossibleCountsAreRefused) {
-  for (const uint64_t tag : {uint64_t{0}, uint64_t{10}, uint64_t{1} << 40}) {
+  for (const uint64_t tag : {uint64_t{0}, uint64_t{11}, uint64_t{1} << 40}) {
     std::string bytes;
     AppendVarint(bytes, tag);
     EXPECT_NE(Message(DecodeEdit(bytes).status()).find("unknown edit tag"), std::string::npos) << tag;

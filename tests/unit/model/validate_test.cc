@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/offered.h"
+#include "model/token_use.h"
 #include "stele/mutation.h"
 
 namespace stele {
@@ -131,6 +131,8 @@ TEST(ValidateOptionsTest, Reads) {
 TEST(ValidateOptionsTest, Writes) {
   EXPECT_TRUE(ValidateWriteOptions({}).ok());
   EXPECT_TRUE(ValidateWriteOptions({.idempotency_token = "12345678"}).ok());
+  EXPECT_TRUE(ValidateWriteOptions({.idempotency_token = std::string(kTokenBytesMax, 't')}).ok());
+  ExpectInvalid(ValidateWriteOptions({.idempotency_token = std::string(kTokenBytesMax + 1, 't')}));
   ExpectInvalid(ValidateWriteOptions({.idempotency_token = "1234567"}));
   ExpectInvalid(ValidateWriteOptions({.durability = static_cast<Durability>(2)}));
 }
@@ -139,12 +141,6 @@ TEST(ValidateRowKeyTest, NotEmpty) {  // rows 13 and 14 of the digest
   EXPECT_TRUE(ValidateRowKey("a").ok());
   EXPECT_TRUE(ValidateRowKey(std::string_view("\0", 1)).ok());
   ExpectInvalid(ValidateRowKey(""));
-}
-
-TEST(CheckOfferedTest, SaysWhatIsNot) {
-  const auto expect_not = [](const absl::Status& status) { EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status; };
-  EXPECT_TRUE(CheckOffered(WriteOptions{}).ok());
-  expect_not(CheckOffered(WriteOptions{.idempotency_token = "12345678"}));
 }
 
 }  // namespace

@@ -62,6 +62,37 @@ TEST(Batch, KeepsOperationsOfKindsApartFromFieldsTheyDoNotHave) {
   EXPECT_EQ(PrintBatch(writer.Finish()), "1 r\n" + Print({.kind = CellKind::kDeleteFamily, .family_id = 5}));
 }
 
+TEST(Batch, ATokenFollowsTheRows) {
+  const TokenUse use{.token = "12345678", .answer = TokenAnswer::kPredicateMatched, .entries = {{0, 1}, {7, 9}}};
+  BatchWriter writer;
+  writer.StartRow(1, "r");
+  writer.Add(kOps[0]);
+  const std::string plain = BatchWriter(writer).Finish();
+  writer.SetToken(use);
+  const std::string batch = writer.Finish();
+  EXPECT_EQ(PrintBatch(batch), PrintBatch(plain));
+  const auto token_of = [](std::string_view bytes, bool* ok) {
+    BatchReader reader(bytes);
+    RowOps row;
+    while (reader.NextRow(&row)) {
+    }
+    *ok = reader.ok();
+    return reader.token();
+  };
+  bool ok = false;
+  EXPECT_EQ(token_of(batch, &ok), use);
+  EXPECT_TRUE(ok);
+  EXPECT_TRUE(token_of(plain, &ok).empty());
+  for (size_t bytes = 0; bytes < batch.size(); ++bytes) {
+    token_of(std::string_view(batch).substr(0, bytes), &ok);
+    EXPECT_FALSE(ok) << bytes;
+  }
+  token_of(batch + '\0', &ok);
+  EXPECT_FALSE(ok);
+  writer.StartRow(1, "r");
+  EXPECT_TRUE(token_of(writer.Finish(), &ok).empty()) << "the next batch has none";
+}
+
 TEST(Batch, WriterIsEmptyAfterFinish) {
   BatchWriter writer;
   const size_t empty_bytes = writer.bytes();

@@ -1,0 +1,194 @@
+// Idempotency tokens, as a user sees them: a repeat applies nothing again and answers as the first did (engine rule 2).
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/db_contract.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr char kToken[] = "token-01";
+
+WriteOptions Under(std::string token, std::optional<Durability> durability = std::nullopt) {
+  return {.durability = durability, .idempotency_token = std::move(token)};
+}
+
+RowMutation Add(std::string row_key = "r", int64_t amount = 1) {
+  return RowMutation(std::move(row_key)).AddToCell("sum", "q", Timestamp(), amount);
+}
+
+class ContractTokenTest : public testing::Test {
+ protected:
+  ContractTokenTest() {
+    store_.MakeTable(Schema()
+                         .AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum})
+                         .AddFamily({.name = "counted", .gc = GcRule::MaxNumVersions(2)})
+                         .AddFamily("f"));
+  }
+
+  Table& table() { return store_.table(); }
+  int64_t Sum(std::string_view row_key = "r") {
+    const std::optional<Row> row = table().ReadRow(row_key).value();
+    return row.has_value() && row->cell("sum", "q") ? row->cell("sum", "q")->AsInt64().value() : 0;
+  }
+  // The log forgets all that was written so far.
+  void LetTheLogForget() {
+    ASSERT_TRUE(table().Flush().ok());
+    store_.Reopen();
+  }
+
+  ContractDatabase store_;
+};
+
+TEST_F(ContractTokenTest, ARepeatAppliesNothing) {
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  EXPECT_EQ(Sum(), 1);
+  EXPECT_TRUE(table().Apply(Add(), Under("token-02")).ok());
+  EXPECT_TRUE(table().Apply(Add()).ok());
+  EXPECT_EQ(Sum(), 3);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(store_.database().Apply(WriteBatch().Add(table(), Add()).Add(table(), Add("s")), Under("of a batch")).ok());
+  EXPECT_EQ(Sum(), 4);
+  EXPECT_EQ(Sum("s"), 1);
+  // One space for all calls of the database.
+  EXPECT_TRUE(store_.database().Apply(WriteBatch().Add(table(), Add()), Under(kToken)).ok());
+  EXPECT_EQ(Sum(), 4);
+}
+
+TEST_F(ContractTokenTest, IsRememberedAcrossReopening) {
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  store_.Reopen();
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  EXPECT_EQ(Sum(), 1) << "from the log";
+  LetTheLogForget();
+  ASSERT_TRUE(table().Apply(Add("other")).ok());
+  LetTheLogForget();
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  EXPECT_EQ(Sum(), 1) << "from the manifest";
+  store_.Reopen();
+  store_.Reopen();
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  EXPECT_EQ(Sum(), 1) << "from the manifest, written anew";
+}
+
+TEST_F(ContractTokenTest, IsForgottenAfterFifteenMinutes) {
+  for (const bool forgotten_log : {false, true}) {
+    const std::string token = forgotten_log ? "in manifest" : "in the log";
+    const int64_t before = Sum();
+    ASSERT_TRUE(table().Apply(Add(), Under(token)).ok());
+    if (forgotten_log) LetTheLogForget();
+    store_.clock().Advance(std::chrono::minutes(15) - std::chrono::microseconds(1));
+    ASSERT_TRUE(table().Apply(Add(), Under(token)).ok());
+    EXPECT_EQ(Sum(), before + 1);
+    store_.clock().Advance(std::chrono::microseconds(1));
+    ASSERT_TRUE(table().Apply(Add(), Under(token)).ok());
+    EXPECT_EQ(Sum(), before + 2) << "a repeat of the repeat counts from here";
+    ASSERT_TRUE(table().Apply(Add(), Under(token)).ok());
+    EXPECT_EQ(Sum(), before + 2);
+    store_.Reopen();
+    ASSERT_TRUE(table().Apply(Add(), Under(token)).ok());
+    EXPECT_EQ(Sum(), before + 2);
+  }
+}
+
+TEST_F(ContractTokenTest, OnlyAWriteThatWasAppliedUsesItUp) {
+  EXPECT_EQ(CodeName(table().Apply(RowMutation("r").SetCell("nope", "q", "v"), Under(kToken))), "NotFound");
+  EXPECT_EQ(CodeName(table().Apply(RowMutation("r").SetCell("sum", "q", "v"), Under(kToken))), "InvalidArgument");
+  EXPECT_TRUE(store_.database().Apply(WriteBatch(), Under(kToken)).ok()) << "nothing to apply";
+  EXPECT_TRUE(table().Apply(Add(), Under(kToken)).ok());
+  EXPECT_EQ(Sum(), 1);
+  EXPECT_EQ(CodeName(table().Apply(Add(), Under("1234567"))), "InvalidArgument");
+  EXPECT_EQ(CodeName(table().Apply(Add(), Under(std::string(1025, 't')))), "InvalidArgument");
+  EXPECT_TRUE(table().Apply(Add(), Under(std::string(1024, 't'))).ok());
+}
+
+TEST_F(ContractTokenTest, BulkApplyCoversEachEntry) {
+  std::vector<RowMutation> mutations;
+  for (int i = 0; i < 6; ++i) mutations.push_back(Add("row" + std::to_string(i)));
+  mutations[2] = RowMutation("row2").SetCell("nope", "q", "v");
+  mutations[4].DeleteFromColumn("counted", "q", TimestampRange{.start = Timestamp::FromMillis(1)});  // is sealed, and so a batch of its own
+  std::vector<FailedMutation> failed = table().BulkApply(mutations, Under(kToken));
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0].index, 2u);
+  // The repeat applies what the first did not, and nothing else.
+  mutations[2] = Add("row2");
+  EXPECT_TRUE(table().BulkApply(mutations, Under(kToken)).empty());
+  store_.Reopen();
+  EXPECT_TRUE(table().BulkApply(mutations, Under(kToken, Durability::kDisk)).empty());
+  LetTheLogForget();
+  mutations.push_back(Add("row6"));
+  EXPECT_TRUE(table().BulkApply(mutations, Under(kToken)).empty());
+  for (int i = 0; i < 7; ++i) EXPECT_EQ(Sum("row" + std::to_string(i)), 1) << i;
+}
+
+TEST_F(ContractTokenTest, ConditionalWritesAnswerAsTheFirstDid) {
+  const auto check = [&](const std::string& token) {
+    return table().CheckAndMutateRow("r", {}, Add("", 10), Add("", 1), Under(token)).value();
+  };
+  EXPECT_EQ(check("first of all"), MutationBranch::kPredicateNotMatched);
+  EXPECT_EQ(check("first of all"), MutationBranch::kPredicateNotMatched) << "although it would match now";
+  EXPECT_EQ(check("the second"), MutationBranch::kPredicateMatched);
+  ASSERT_TRUE(table().Apply(RowMutation("r").DeleteFromRow()).ok());
+  LetTheLogForget();
+  EXPECT_EQ(check("the second"), MutationBranch::kPredicateMatched) << "although it would not match now";
+  EXPECT_EQ(Sum(), 0);
+
+  const auto increment = [&] {
+    return Show(
+        table()
+            .ReadModifyWriteRow("m", {ReadModifyWriteRule::IncrementAmount("f", "n", 5), ReadModifyWriteRule::AppendValue("f", "a", "x")},
+                                Under("increment"))
+            .value());
+  };
+  const std::string first = increment();
+  EXPECT_EQ(increment(), first);
+  ASSERT_TRUE(
+      table().Apply(RowMutation("m").SetCell("f", "a", Timestamp::FromMillis(2'000'000'000), "new").DeleteFromColumn("f", "n")).ok());
+  EXPECT_EQ(increment(), "m f:a@2000000000000=new") << "the columns as they are now";
+  // A branch that changes nothing is no write.
+  EXPECT_EQ(table().CheckAndMutateRow("none", {}, {}, Add(""), Under("empty branch")).value(), MutationBranch::kPredicateNotMatched);
+  EXPECT_EQ(table().CheckAndMutateRow("none", {}, {}, Add(""), Under("nothing done")).value(), MutationBranch::kPredicateMatched);
+  ASSERT_TRUE(table().Apply(RowMutation("none").DeleteFromRow()).ok());
+  EXPECT_EQ(table().CheckAndMutateRow("none", {}, {}, Add(""), Under("nothing done")).value(), MutationBranch::kPredicateNotMatched);
+}
+
+TEST_F(ContractTokenTest, ADurableRepeatOfAWriteIsDurable) {
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken, Durability::kProcess)).ok());
+  ASSERT_TRUE(table().Apply(Add(), Under(kToken, Durability::kDisk)).ok());
+  EXPECT_EQ(Sum(), 1);
+}
+
+TEST_F(ContractTokenTest, ACheckpointRemembersToo) {
+  ASSERT_TRUE(table().Apply(Add(), Under("in manifest")).ok());
+  LetTheLogForget();
+  ASSERT_TRUE(table().Apply(Add(), Under("in the log")).ok());
+  ASSERT_TRUE(store_.database().Checkpoint("/copy").ok());
+  ASSERT_TRUE(store_.database().Close().ok());
+  store_.Open({}, "/copy");
+  for (const char* token : {"in manifest", "in the log"}) EXPECT_TRUE(table().Apply(Add(), Under(token)).ok());
+  EXPECT_EQ(Sum(), 2);
+}
+
+TEST(ContractTokenBudgetTest, TokensTakeASixteenthOfTheBudgetAtMost) {
+  ContractDatabase store;
+  store.Open({.memory_budget_bytes = uint64_t{2} << 20});
+  Table& table = store.MakeTable(Schema().AddFamily("f"));
+  const auto write = [&](int i) {
+    return CodeName(table.Apply(RowMutation("r").SetCell("f", "q", "v"), Under(fmt::format("{:0>900}", i))));
+  };
+  int taken = 0;
+  while (taken < 1000 && write(taken) == "OK") ++taken;
+  EXPECT_GT(taken, 16);
+  EXPECT_LT(taken, 100);
+  EXPECT_EQ(write(taken), "ResourceExhausted");
+  EXPECT_EQ(write(0), "OK") << "a repeat needs no room";
+  EXPECT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", "v")).ok());
+  store.clock().Advance(std::chrono::minutes(15));
+  EXPECT_EQ(write(taken), "OK") << "there is room again";
+}
+
+}  // namespace
+}  // namespace stele::internal
