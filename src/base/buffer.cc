@@ -16,19 +16,42 @@ bool FailThisOne() {
   return allocations_until_failure.fetch_sub(1, std::memory_order_relaxed) == 1;
 }
 
+// A sanitizer that is to see who writes past a buffer has to know where it ends.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kSlabsFromBytes = SIZE_MAX;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr size_t kSlabsFromBytes = SIZE_MAX;
+#else
+constexpr size_t kSlabsFromBytes = kSlotBytesMin;
+#endif
+#else
+constexpr size_t kSlabsFromBytes = kSlotBytesMin;
+#endif
+
 }  // namespace
 
 void FailBufferAllocation(int nth) { allocations_until_failure.store(nth, std::memory_order_relaxed); }
 
-Buffer::~Buffer() { std::free(data_); }
+Buffer::~Buffer() {
+  if (bytes_ < kSlabsFromBytes) {
+    std::free(slot_.data);
+  } else {
+    GiveBackMemory(slot_, bytes_);
+  }
+}
 
 absl::StatusOr<Buffer> Buffer::Allocate(size_t bytes) {
   Buffer buffer;
   if (bytes == 0) return buffer;
-  buffer.data_ = FailThisOne() ? nullptr : static_cast<char*>(std::malloc(bytes));
-  if (buffer.data_ == nullptr) return ResourceExhausted("no memory for {} bytes; lower memory_budget_bytes or free memory", bytes);
+  if (!FailThisOne()) {
+    buffer.slot_ = bytes < kSlabsFromBytes ? MemorySlot{.data = static_cast<char*>(std::malloc(bytes))} : TakeMemory(bytes);
+  }
+  if (buffer.slot_.data == nullptr) return ResourceExhausted("no memory for {} bytes; lower memory_budget_bytes or free memory", bytes);
   buffer.bytes_ = bytes;
   return buffer;
 }
+
+size_t Buffer::MemoryBytesFor(size_t bytes) { return bytes < kSlabsFromBytes ? bytes : MemoryTakenFor(bytes); }
 
 }  // namespace stele::internal
