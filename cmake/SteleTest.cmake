@@ -3,8 +3,8 @@
 # stele_unit_test(ROOM [rooms below...]): tests/unit/ROOM/*.cc against the static library of ROOM and of the rooms below it, so that a room and
 #   its test build while other rooms do not. tests/support/<room>_*.cc joins every test that links <room>. Labels unit and sanitized; also tsan
 #   for the rooms that threads meet in (STELE_CONCURRENT_ROOMS).
-# stele_test(NAME sources... [LABELS labels...] [TIMEOUT seconds] [ENVIRONMENT NAME=value...]): a GoogleTest program against
-#   the whole static library, internals too, with src/ and tests/ on the include path and all of tests/support/ linked.
+# stele_test(NAME sources... [LABELS labels...] [TIMEOUT seconds] [ENVIRONMENT NAME=value...] [EACH_ALONE]): a GoogleTest program against
+#   the whole static library, run once, or once for each of its tests; internals too, with src/ and tests/ on the include path and all of tests/support/ linked.
 # stele_program(NAME sources...): what both are made of: an executable with the project's flags.
 #
 # Every program joins the target stele_tests_<label> for each of its labels, so that a sanitizer build makes no more than its tests need:
@@ -99,7 +99,7 @@ function(stele_unit_test room)
 endfunction()
 
 function(stele_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH_ALONE" "TIMEOUT" "LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)
   endif()
@@ -107,6 +107,10 @@ function(stele_test name)
   stele_precompile(${name} stele_test_headers)
   stele_all_support(${name})
   target_link_libraries(${name} PRIVATE stele_static GTest::gtest GTest::gtest_main)
+  if(arg_EACH_ALONE)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+    return()
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
   stele_label(${name} ${arg_LABELS})

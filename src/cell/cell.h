@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/status/status.h"
+
 namespace stele::internal {
 
 enum class CellKind : uint8_t {
@@ -31,6 +33,19 @@ inline bool IsCellKind(uint8_t kind) { return kind <= kCellKindMax && kind != 4;
 inline bool IsTombstone(CellKind kind) { return kind < CellKind::kSet; }
 inline bool IsDelta(CellKind kind) { return kind > CellKind::kSet; }
 
+struct Cell;
+
+// A large value that is still where it is stored: what a cursor that was asked for it (CursorOptions.defers_values) hands out in its place,
+// so that of all the cells that a merge looks at only those that come out of it are read. Lives as long as the cell's bytes.
+class DeferredValue {
+ public:
+  // Sets the cell's value, with bytes that live as long as its others.
+  virtual absl::Status ReadInto(Cell* cell) = 0;
+
+ protected:
+  ~DeferredValue() = default;
+};
+
 // A family within one cursor is its 1-based position among the families the cursor's user knows, in name order (cell/family_list.h);
 // 0 stands for the row itself and is used by kDeleteRow alone.
 inline constexpr uint32_t kRowRank = 0;
@@ -43,12 +58,23 @@ struct Cell {
   CellKind kind = CellKind::kSet;
   uint16_t label = 0;       // given by the filter of a read, which knows its text; 0: none. Sources leave it alone
   int64_t timestamp = 0;    // the version; kDeleteRange: the newest timestamp covered (inclusive); kDeleteRow, kDeleteFamily: 0
-  int64_t range_start = 0;  // kDeleteRange: the oldest timestamp covered (inclusive); else 0
+  int64_t range_start = 0;  // kDeleteRange: the oldest timestamp covered (inclusive); a deferred kSet: its DeferredValue; else 0
   std::string_view qualifier;
   std::string_view value;  // of a version
 
   bool is_tombstone() const { return IsTombstone(kind); }
   bool is_delta() const { return IsDelta(kind); }
+  // `value` has the right length, and no bytes yet.
+  bool is_deferred() const { return kind == CellKind::kSet && range_start != 0; }
+  void Defer(DeferredValue* deferred, size_t value_bytes) {
+    range_start = static_cast<int64_t>(reinterpret_cast<intptr_t>(deferred));
+    value = std::string_view(nullptr, value_bytes);
+  }
+  void SetDeferred(std::string_view bytes) {
+    range_start = 0;
+    value = bytes;
+  }
+  absl::Status ReadDeferred() { return reinterpret_cast<DeferredValue*>(static_cast<intptr_t>(range_start))->ReadInto(this); }
 };
 
 // By column: family rank, family tombstone first, qualifier. Equal for all versions (and range tombstones) of one column.

@@ -48,6 +48,8 @@ struct CursorOptions {
   bool latest_only = false;
   // By this source's rank; empty: all. Versions outside of their family's span may be left out, tombstones may not.
   std::vector<TimestampSpan> spans;
+  // Large values may come as deferred ones (cell.h). A batch ends with such a cell, as with any large one.
+  bool defers_values = false;
   CursorStats* stats = nullptr;  // may be null; outlives the cursor
   AheadRunner* ahead = nullptr;  // who decodes what a long scan comes to next; null: nobody. Outlives the cursor
 };

@@ -22,6 +22,7 @@ std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const C
   CursorOptions options;
   options.families = input.definition->families.MapFrom(reader.family_ids());
   options.fill_cache = false;  // what is read here is about to be obsolete
+  options.defers_values = true;
   options.stats = stats;
   std::unique_ptr<CellCursor> cursor = reader.NewCursor(options);
   if (range.Covers(RowsOf(*reference.file))) return cursor;
@@ -53,6 +54,7 @@ std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const C
   policy.partial = true;
   policy.newest_commit_time = NewestCommitTime(slice);
   policy.drop_tombstones = slice.reaches_end;
+  policy.reads_deferred = true;
   return NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward), std::move(policy), retention);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // Often enough for throttling to be smooth, seldom enough to cost nothing.
 constexpr uint64_t kProgressBytes = 1 << 20;
-// Settled files are written once and read for long; above this level zstd gets much slower for little.
+constexpr size_t kCellsBetweenCharges = 256;
 
 class RunWriter {
  public:
@@ -53,13 +53,21 @@ class RunWriter {
       if (!started) STELE_RETURN_IF_ERROR(StartRow(cursor.row_key()));
       started = true;
       STELE_RETURN_IF_ERROR(builder_->AddCells(cells_));
+      cells_since_charge_ += cells_.size();
       cells_.clear();
       cursor.Unpin();
-      charge_.Set(builder_->memory_bytes() + cells_.capacity() * sizeof(Cell));
+      ChargeNowAndThen();
       ReportProgress(kProgressBytes);
       STELE_RETURN_IF_ERROR(CheckStop());
     }
     return absl::OkStatus();
+  }
+
+  // Adding up what a builder holds costs as much as adding a row to it.
+  void ChargeNowAndThen() {
+    if (cells_since_charge_ < kCellsBetweenCharges && charge_.bytes() != 0) return;
+    charge_.Set(builder_->memory_bytes() + cells_.capacity() * sizeof(Cell));
+    cells_since_charge_ = 0;
   }
 
   // The file is made with its first row, so that a job with nothing to write leaves no trace.
@@ -90,6 +98,7 @@ class RunWriter {
   std::unique_ptr<SstableBuilder> builder_;
   std::vector<Cell> cells_;
   MemoryCharge charge_;  // of builder_ and cells_
+  size_t cells_since_charge_ = 0;
   uint64_t reported_bytes_ = 0;
 };
 

@@ -11,6 +11,8 @@
 namespace stele::internal {
 namespace {
 
+constexpr uint64_t kBytesBetweenCharges = 64 << 10;  // adding up what a builder holds costs as much as adding a row to it
+
 uint64_t BytesOf(std::string_view row_key, std::span<const Cell> cells) {
   uint64_t bytes = row_key.size();
   for (const Cell& cell : cells) bytes += cell.qualifier.size() + sizeof cell.timestamp + cell.value.size();
@@ -19,19 +21,27 @@ uint64_t BytesOf(std::string_view row_key, std::span<const Cell> cells) {
 
 }  // namespace
 
+LoadFiles::LoadFiles(Engine* engine) : engine_(*engine), charge_(&engine->memory, MemoryBudget::Use::kJobs) {}
+
 absl::Status LoadFiles::AddRow(const TableDefinition& definition, std::string_view row_key, std::span<const Cell> cells) {
   const bool is_full = raw_bytes_ >= engine_.options.sizes.load_file_bytes;
   if (builder_ != nullptr && (is_full || family_ids_ != definition.families.ids())) STELE_RETURN_IF_ERROR(CloseFile());
   if (builder_ == nullptr) STELE_RETURN_IF_ERROR(BeginFile(definition));
   raw_bytes_ += BytesOf(row_key, cells);
   STELE_RETURN_IF_ERROR(builder_->StartRow(row_key));
-  return builder_->AddCells(cells);
+  STELE_RETURN_IF_ERROR(builder_->AddCells(cells));
+  if (raw_bytes_ - charged_at_bytes_ >= kBytesBetweenCharges) {
+    charge_.Set(builder_->memory_bytes());
+    charged_at_bytes_ = raw_bytes_;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LoadFiles::BeginFile(const TableDefinition& definition) {
   number_ = engine_.NewFileNumber();
   family_ids_ = definition.families.ids();
   raw_bytes_ = 0;
+  charged_at_bytes_ = 0;
   const std::string path = JoinPath(engine_.directory, SstableName(number_));
   STELE_ASSIGN_OR_RETURN(file_, engine_.options.file_system->Open(path, OpenMode::kCreate));
   // A load is written once and read for long, as what a major compaction leaves: hence its codec. Whoever loads waits: hence the effort.
@@ -50,6 +60,7 @@ absl::Status LoadFiles::CloseFile() {
   STELE_RETURN_IF_ERROR(file_->Sync());
   files_.push_back({.number = number_, .summary = std::move(summary), .settled = true});
   builder_.reset();
+  charge_.Set(0);
   file_.reset();
   return absl::OkStatus();
 }
@@ -64,6 +75,7 @@ void LoadFiles::Remove() {
     engine_.options.file_system->Remove(JoinPath(engine_.directory, SstableName(number))).IgnoreError();
   };
   builder_.reset();
+  charge_.Set(0);
   if (file_ != nullptr) {
     file_.reset();
     remove(number_);

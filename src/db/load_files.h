@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/memory_budget.h"
 #include "cell/cell.h"
 #include "db/side_thread.h"
 #include "io/file_system.h"
@@ -28,7 +29,7 @@ class Engine;
 
 class LoadFiles {
  public:
-  explicit LoadFiles(Engine* engine) : engine_(*engine) {}
+  explicit LoadFiles(Engine* engine);
 
   // Rows ascend, also over calls with another definition: the families are those of `definition`.
   absl::Status AddRow(const TableDefinition& definition, std::string_view row_key, std::span<const Cell> cells);
@@ -51,7 +52,9 @@ class LoadFiles {
   std::unique_ptr<SstableBuilder> builder_;
   uint64_t number_ = 0;  // its number
   std::vector<uint32_t> family_ids_;
-  uint64_t raw_bytes_ = 0;  // of its rows
+  uint64_t raw_bytes_ = 0;         // of its rows
+  uint64_t charged_at_bytes_ = 0;  // raw_bytes_ when the builder was charged last
+  MemoryCharge charge_;            // of what it holds (kJobs)
 };
 
 }  // namespace stele::internal

@@ -15,9 +15,9 @@ class RetentionCursor final : public CellCursor {
   RetentionCursor(std::unique_ptr<CellCursor> input, RetentionPolicy policy, RetentionStats* stats)
       : input_(std::move(input)), policy_(std::move(policy)), stats_(stats) {}
 
-  bool SeekToEdge() override { return StartRow(input_->SeekToEdge()); }
-  bool SeekRow(std::string_view bound) override { return StartRow(input_->SeekRow(bound)); }
-  bool NextRow() override { return StartRow(input_->NextRow()); }
+  bool SeekToEdge() override { return status_.ok() && StartRow(input_->SeekToEdge()); }
+  bool SeekRow(std::string_view bound) override { return status_.ok() && StartRow(input_->SeekRow(bound)); }
+  bool NextRow() override { return status_.ok() && StartRow(input_->NextRow()); }
   std::string_view row_key() const override { return input_->row_key(); }
 
   bool ReadCells(std::vector<Cell>* cells) override;
@@ -26,7 +26,7 @@ class RetentionCursor final : public CellCursor {
     input_->SkipTo(family, qualifier);
   }
   void Unpin() override;
-  absl::Status status() const override { return input_->status(); }
+  absl::Status status() const override { return status_.ok() ? input_->status() : status_; }
 
  private:
   bool StartRow(bool found) {
@@ -37,6 +37,7 @@ class RetentionCursor final : public CellCursor {
     return found;
   }
   void Filter(std::vector<Cell>* cells, size_t begin);
+  bool ReadDeferred(std::vector<Cell>* cells, size_t begin);
   void StartFamily(uint32_t family);
   bool Keeps(const Cell& cell);
   bool Condemned(const Cell& cell) const;
@@ -52,16 +53,17 @@ class RetentionCursor final : public CellCursor {
   uint64_t rank_ = 0;
   uint32_t condemned_count_ = 0;  // since the last skip; while it is not 0 the rest of the column is known to be condemned
   bool handed_out_ = false;       // cells since the row's start or the last Unpin()
+  absl::Status status_;           // of reading deferred values
 };
 
 bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
   const size_t begin = cells->size();
-  while (input_->ReadCells(cells)) {
+  while (status_.ok() && input_->ReadCells(cells)) {
     Filter(cells, begin);
     SkipCondemned();
     if (cells->size() > begin) {
       handed_out_ = true;
-      return true;
+      return !policy_.reads_deferred || ReadDeferred(cells, begin);
     }
     if (!handed_out_) Unpin();  // a giant row of condemned cells is not to be pinned all at once
   }
@@ -76,6 +78,14 @@ void RetentionCursor::Filter(std::vector<Cell>* cells, size_t begin) {
     ++kept;
   }
   cells->resize(kept);
+}
+
+bool RetentionCursor::ReadDeferred(std::vector<Cell>* cells, size_t begin) {
+  for (size_t i = begin; i < cells->size() && status_.ok(); ++i) {
+    if ((*cells)[i].is_deferred()) status_ = (*cells)[i].ReadDeferred();
+  }
+  if (!status_.ok()) cells->resize(begin);
+  return status_.ok();
 }
 
 void RetentionCursor::StartFamily(uint32_t family) {
@@ -135,7 +145,7 @@ void RetentionCursor::Unpin() {
 std::unique_ptr<CellCursor> NewRetentionCursor(std::unique_ptr<CellCursor> input, RetentionPolicy policy, RetentionStats* stats) {
   const bool keeps_all_versions =
       std::all_of(policy.rules.begin(), policy.rules.end(), [](const Retention& rule) { return rule.KeepsEverything(); });
-  if (keeps_all_versions && !policy.drop_tombstones) return input;
+  if (keeps_all_versions && !policy.drop_tombstones && !policy.reads_deferred) return input;
   return std::make_unique<RetentionCursor>(std::move(input), std::move(policy), stats);
 }
 

@@ -27,6 +27,8 @@ struct RetentionPolicy {
   bool partial = false;
   int64_t newest_commit_time = 0;
   bool drop_tombstones = false;
+  // The input hands out deferred values (cell.h): those of cells that stay are read here.
+  bool reads_deferred = false;
 };
 
 // Counts what it dropped, for Stats and for the report of a compaction.

@@ -27,6 +27,7 @@ CursorOptions SourceOptions(const ChainOptions& options, FamilyMap families) {
                        .families = std::move(families),
                        .fill_cache = options.fill_cache,
                        .latest_only = options.latest_only,
+                       .defers_values = options.retention.has_value(),
                        .stats = options.stats,
                        .ahead = options.ahead};
   if (options.spans.empty()) return source;
@@ -159,8 +160,10 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
 std::unique_ptr<CellCursor> ChainOf(std::vector<std::unique_ptr<CellCursor>> sources, const ChainOptions& options) {
   if (sources.empty()) return nullptr;
   std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction);
-  if (options.retention) chain = NewRetentionCursor(std::move(chain), *options.retention);
-  return chain;
+  if (!options.retention) return chain;
+  RetentionPolicy policy = *options.retention;
+  policy.reads_deferred = true;
+  return NewRetentionCursor(std::move(chain), std::move(policy));
 }
 
 bool AnyMemtableHas(const TableView& table, std::string_view row_key) {

@@ -16,16 +16,16 @@ absl::StatusOr<uint64_t> BlockWriter::Append(std::string_view bytes) {
     STELE_RETURN_IF_ERROR(file_->Write(pending_offset_, bytes));
     pending_offset_ += bytes.size();
   } else {
-    pending_.append(bytes);
+    STELE_RETURN_IF_ERROR(pending_.Append(bytes));
   }
   return checksum;
 }
 
 absl::Status BlockWriter::Flush() {
   if (pending_.empty()) return absl::OkStatus();
-  STELE_RETURN_IF_ERROR(file_->Write(pending_offset_, pending_));
+  STELE_RETURN_IF_ERROR(file_->Write(pending_offset_, pending_.view()));
   pending_offset_ += pending_.size();
-  pending_.clear();
+  pending_.Clear();
   return absl::OkStatus();
 }
 

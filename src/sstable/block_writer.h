@@ -1,16 +1,16 @@
 // sstable/block_writer.h: the end of an SSTable being written: blocks go there in large writes, and answer where they lie.
 //
 // Path:      section_builder (extents), sstable builder (large values, bloom, index, footer, tail) -> here -> io.
-// Errors:    those of the file.
+// Errors:    those of the file; ResourceExhausted for refused memory.
 // Threads:   confined to its builder's thread.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "base/checksum.h"
+#include "base/growing_buffer.h"
 #include "io/file_system.h"
 #include "sstable/sstable_format.h"
 
@@ -29,11 +29,12 @@ class BlockWriter {
   // The checksum of `bytes` where they now lie.
   absl::StatusOr<uint64_t> Append(std::string_view bytes);
   absl::Status Flush();
+  size_t memory_bytes() const { return pending_.memory_bytes(); }
 
  private:
   File* const file_;
   const uint64_t file_id_;
-  std::string pending_;  // begins at pending_offset_ of the file
+  GrowingBuffer pending_;  // begins at pending_offset_ of the file
   uint64_t pending_offset_ = 0;
 };
 

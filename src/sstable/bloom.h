@@ -40,7 +40,7 @@ class Bloom {
   static absl::StatusOr<Bloom> FromBytes(std::string_view bytes);
   // Without blocks every answer is true.
   bool MayContain(uint64_t row_hash) const;
-  size_t memory_bytes() const { return memory_.size(); }
+  size_t memory_bytes() const { return memory_.memory_bytes(); }
 
  private:
   Buffer memory_;

@@ -76,28 +76,27 @@ absl::Status Compressor::SetDictionary(std::string_view dictionary) {
   return is_set ? absl::OkStatus() : ResourceExhausted("no memory for a zstd dictionary");
 }
 
-absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, std::string* out) {
+size_t Compressor::memory_bytes() const { return zstd_ == nullptr ? 0 : ZSTD_sizeof_CCtx(zstd_->context); }
+
+absl::StatusOr<Codec> Compressor::Compress(std::string_view raw, GrowingBuffer* out) {
   const size_t before = out->size();
   // Decompression costs time at every read, so a block has to earn it; a result past the limit is as good as none.
   const size_t limit = raw.size() - raw.size() / 16;
   size_t stored_bytes = 0;  // 0: keep it raw
   if (codec_ == Codec::kLz4 && !raw.empty()) {
-    out->resize(before + limit);
-    const int result = LZ4_compress_default(raw.data(), out->data() + before, static_cast<int>(raw.size()), static_cast<int>(limit));
+    STELE_ASSIGN_OR_RETURN(char* const room, out->Extend(limit));
+    const int result = LZ4_compress_default(raw.data(), room, static_cast<int>(raw.size()), static_cast<int>(limit));
     stored_bytes = result > 0 ? static_cast<size_t>(result) : 0;
   } else if (codec_ == Codec::kZstd && !raw.empty()) {
     if (zstd_->context == nullptr) return ResourceExhausted("no memory for a zstd context");
-    out->resize(before + limit);
-    const size_t result = ZSTD_compress2(zstd_->context, out->data() + before, limit, raw.data(), raw.size());
+    STELE_ASSIGN_OR_RETURN(char* const room, out->Extend(limit));
+    const size_t result = ZSTD_compress2(zstd_->context, room, limit, raw.data(), raw.size());
     if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) return ResourceExhausted("no memory for zstd");
     stored_bytes = ZSTD_isError(result) ? 0 : result;
   }
-  if (stored_bytes != 0) {
-    out->resize(before + stored_bytes);
-    return codec_;
-  }
-  out->resize(before);
-  out->append(raw);
+  out->ShortenTo(before + stored_bytes);
+  if (stored_bytes != 0) return codec_;
+  STELE_RETURN_IF_ERROR(out->Append(raw));
   return Codec::kNone;
 }
 

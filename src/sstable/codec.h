@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "base/growing_buffer.h"
 #include "sstable/dictionary.h"
 
 namespace stele::internal {
@@ -36,7 +36,9 @@ class Compressor {
   // From here on with this dictionary (zstd only); empty: without one.
   absl::Status SetDictionary(std::string_view dictionary);
   // Appends `raw` to `out`, compressed where it pays, and answers how.
-  absl::StatusOr<Codec> Compress(std::string_view raw, std::string* out);
+  absl::StatusOr<Codec> Compress(std::string_view raw, GrowingBuffer* out);
+  // Of the codec's context.
+  size_t memory_bytes() const;
 
  private:
   struct ZstdContext;

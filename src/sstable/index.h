@@ -69,7 +69,7 @@ class SstableIndex {
   size_t LowerBound(std::string_view row) const;
   // The first group whose last row is > row.
   size_t UpperBound(std::string_view row) const;
-  size_t memory_bytes() const { return bytes_.size() + slots_.capacity() * sizeof(Slot) + fences_.capacity() * sizeof(uint64_t); }
+  size_t memory_bytes() const { return bytes_.memory_bytes() + slots_.capacity() * sizeof(Slot) + fences_.capacity() * sizeof(uint64_t); }
 
  private:
   struct Slot {

@@ -8,17 +8,20 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kPartOverheadBytes = 512;  // what decoded units take beside their bytes, about
+constexpr size_t kPartOverheadBytes = 512;  // what decoded units take beside their bytes and pages, and their group for them, about
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DecodedUnits>> DecodedUnits::Allocate(MemoryBudget* budget, size_t raw_bytes) {
   auto units = std::make_unique<DecodedUnits>();
-  units->charge_ = MemoryCharge(budget, MemoryBudget::Use::kPages, raw_bytes + kPackedSlackBytes + kPartOverheadBytes);
+  const size_t charged_bytes = Buffer::MemoryBytesFor(raw_bytes + kPackedSlackBytes) + kPartOverheadBytes;
+  units->charge_ = MemoryCharge(budget, MemoryBudget::Use::kPages, charged_bytes);
   STELE_ASSIGN_OR_RETURN(units->memory_, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
   std::memset(units->memory_.data() + raw_bytes, 0, kPackedSlackBytes);
   return units;
 }
+
+void DecodedUnits::ChargeAll() { charge_.Set(memory_bytes() + kPartOverheadBytes); }
 
 bool DecodedUnits::AddUnit(size_t unit, const UnitReference& reference, std::string_view raw) {
   ByteReader in(raw);

@@ -36,7 +36,9 @@ class DecodedUnits {
   char* NextRaw(size_t raw_bytes) { return memory_.data() + std::exchange(used_bytes_, used_bytes_ + raw_bytes); }
   // What was decoded there is the group's family unit number `unit`.
   bool AddUnit(size_t unit, const UnitReference& reference, std::string_view raw);
-  size_t memory_bytes() const { return sizeof(DecodedUnits) + memory_.size() + pages_.capacity() * sizeof(FamilyPage); }
+  size_t memory_bytes() const { return sizeof(DecodedUnits) + memory_.memory_bytes() + pages_.capacity() * sizeof(FamilyPage); }
+  // Once all units are added: their pages, too.
+  void ChargeAll();
   // visit(number, its first page); the pages stay where they are once all units are added.
   template <typename Visit>
   void ForEachUnit(const Visit& visit) const {

@@ -162,6 +162,7 @@ absl::StatusOr<std::unique_ptr<DecodedUnits>> RowGroupLoader::Decode(size_t grou
                                        units.get(), new_group));
     }
   }
+  units->ChargeAll();
   if (stats_ != nullptr) stats_->bytes_decoded += raw_bytes;
   return units;
 }
@@ -214,9 +215,11 @@ RowGroupLoader::Stretch RowGroupLoader::StretchToRead(size_t group_index, const 
 
 absl::Status RowGroupLoader::FillWindow(Stretch stretch) {
   window_ = {};
-  if (window_memory_.size() < stretch.bytes()) {
+  // One of before memory was short may be many times what is read at once now.
+  const bool is_too_large = window_memory_.size() / 2 > stretch.bytes() && table_.budget() != nullptr && table_.budget()->is_over();
+  if (window_memory_.size() < stretch.bytes() || is_too_large) {
     window_memory_ = Buffer();  // before there is another
-    window_charge_.Set(stretch.bytes());
+    window_charge_.Set(Buffer::MemoryBytesFor(stretch.bytes()));
     STELE_ASSIGN_OR_RETURN(window_memory_, Buffer::Allocate(stretch.bytes()));
   }
   STELE_RETURN_IF_ERROR(table_.ReadExactly(stretch.begin, stretch.bytes(), window_memory_.data()));

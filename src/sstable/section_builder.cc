@@ -38,7 +38,7 @@ SectionBuilder::Compressors::Compressors(const SectionOptions& options)
 // Groups that two compress at once: each takes the next one that nobody has taken.
 class SectionBuilder::Batch {
  public:
-  Batch(std::string raw, std::vector<PendingGroup> pending) : groups(std::move(pending)), raw_(std::move(raw)) {
+  Batch(GrowingBuffer raw, std::vector<PendingGroup> pending) : groups(std::move(pending)), raw_(std::move(raw)) {
     stored.resize(groups.size());
     statuses.resize(groups.size());
     size_t at = 0;
@@ -51,19 +51,19 @@ class SectionBuilder::Batch {
   void Work(Compressors* compressors) {
     // relaxed: the count alone; Begin and Await order the rest
     for (size_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < groups.size();) {
-      statuses[i] = CompressGroup(compressors, std::string_view(raw_).substr(raw_offsets_[i]), &groups[i].reference, &stored[i]);
+      statuses[i] = CompressGroup(compressors, raw_.view().substr(raw_offsets_[i]), &groups[i].reference, &stored[i]);
     }
   }
 
   // At most, also while it is worked on.
-  size_t memory_bytes() const { return 2 * raw_.capacity() + groups.capacity() * sizeof(PendingGroup); }
+  size_t memory_bytes() const { return 2 * raw_.memory_bytes() + groups.capacity() * sizeof(PendingGroup); }
 
   std::vector<PendingGroup> groups;
-  std::vector<std::string> stored;
+  std::vector<GrowingBuffer> stored;
   std::vector<absl::Status> statuses;
 
  private:
-  const std::string raw_;
+  const GrowingBuffer raw_;
   std::vector<size_t> raw_offsets_;
   std::atomic<size_t> next_{0};
 };
@@ -82,8 +82,9 @@ SectionBuilder::~SectionBuilder() {
 
 size_t SectionBuilder::memory_bytes() const {
   const size_t batch_bytes = batch_ == nullptr ? 0 : batch_->memory_bytes();
-  return raw_.capacity() + extent_.capacity() + index_.capacity() + pending_.capacity() * sizeof(PendingGroup) + 2 * group_bytes_ +
-         batch_bytes;
+  const size_t codec_bytes = compressors_.memory_bytes() + (compressors_beside_ == nullptr ? 0 : compressors_beside_->memory_bytes());
+  return raw_.memory_bytes() + extent_.memory_bytes() + index_.memory_bytes() + pending_.capacity() * sizeof(PendingGroup) +
+         2 * group_bytes_ + batch_bytes + codec_bytes;
 }
 
 size_t SectionBuilder::training_bytes() const { return kTrainingGroups * options_.row_group_bytes; }
@@ -154,13 +155,12 @@ absl::Status SectionBuilder::CloseGroup() {
   group.row_count = keys_.row_count();
   group.continues_row = continues_row_;
   group.first_cell = first_cell_;
-  const size_t before = raw_.size();
-  keys_.AppendPage(&raw_);
+  std::string keys_page;
+  keys_.AppendPage(&keys_page);
   UnitReference keys;
   keys.row_end = keys_.row_count();
-  keys.block.raw_bytes = static_cast<uint32_t>(raw_.size() - before);
-  group.units.push_back(keys);
-  AppendFamilyUnits(&group);
+  STELE_RETURN_IF_ERROR(AppendUnit(keys, keys_page, {}, &group));
+  STELE_RETURN_IF_ERROR(AppendFamilyUnits(&group));
   ++group_count_;
   keys_.Clear();
   group_bytes_ = 0;
@@ -173,30 +173,31 @@ absl::Status SectionBuilder::CloseGroup() {
   return extent_.size() >= kExtentBytes ? WriteExtent() : absl::OkStatus();
 }
 
-void SectionBuilder::AppendFamilyUnits(GroupReference* group) {
+absl::Status SectionBuilder::AppendFamilyUnits(GroupReference* group) {
   std::string shared;  // small pages that make one unit together
   std::vector<std::pair<uint32_t, size_t>> heads;
   UnitReference unit;
   PageStatistics statistics;
   const auto close_shared = [&]() {
-    if (heads.empty()) return;
+    if (heads.empty()) return absl::OkStatus();
     unit.rank_first = heads.front().first;
     unit.rank_last = heads.back().first;
     unit.row_end = keys_.row_count();
     SetStatistics(statistics, &unit);
     std::string head;
     AppendUnitHead(&head, heads);
-    AppendUnit(unit, head, shared, group);
+    const absl::Status appended = AppendUnit(unit, head, shared, group);
     shared.clear();
     heads.clear();
     statistics = {};
+    return appended;
   };
   for (uint32_t rank = 1; rank <= families_.size(); ++rank) {
     FamilyPages& family = families_[rank - 1];
     if (family.open.empty()) continue;  // a page is closed only for the next cell, so none is closed either
     // A page worth reading alone gets a unit of its own; small ones together cost less than each a block and a reference.
     const bool is_small = family.closed_units.empty() && family.open.raw_bytes() < unit_bytes() / 2;
-    if (!is_small || shared.size() >= unit_bytes()) close_shared();
+    if (!is_small || shared.size() >= unit_bytes()) STELE_RETURN_IF_ERROR(close_shared());
     ClosePage(rank, keys_.row_count());
     std::string_view pages = family.closed;
     for (const auto& [page_unit, page_bytes] : family.closed_units) {
@@ -207,7 +208,7 @@ void SectionBuilder::AppendFamilyUnits(GroupReference* group) {
       } else {
         std::string head;
         AppendUnitHead(&head, {{rank, page_bytes}});
-        AppendUnit(page_unit, head, pages.substr(0, page_bytes), group);
+        STELE_RETURN_IF_ERROR(AppendUnit(page_unit, head, pages.substr(0, page_bytes), group));
       }
       pages.remove_prefix(page_bytes);
     }
@@ -215,25 +216,26 @@ void SectionBuilder::AppendFamilyUnits(GroupReference* group) {
     family.closed_units.clear();
     family.open.Clear(0);
   }
-  close_shared();
+  return close_shared();
 }
 
-void SectionBuilder::AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group) {
+absl::Status SectionBuilder::AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group) {
   unit.block.raw_bytes = static_cast<uint32_t>(head.size() + pages.size());
-  raw_.append(head).append(pages);
   group->units.push_back(unit);
+  STELE_RETURN_IF_ERROR(raw_.Append(head));
+  return raw_.Append(pages);
 }
 
 // About the family units waiting in raw_, as they would be stored with the compressor as it is.
 absl::StatusOr<size_t> SectionBuilder::TrialBytes() {
   size_t stored_bytes = 0;
-  std::string stored;
+  GrowingBuffer stored;
   size_t at = 0;
   for (size_t i = 0; i < pending_.size(); ++i) {
     for (const UnitReference& unit : pending_[i].reference.units) {
       if (!unit.is_keys() && i % kTrialEvery == 0) {
-        stored.clear();
-        STELE_RETURN_IF_ERROR(compressors_.families.Compress(std::string_view(raw_).substr(at, unit.block.raw_bytes), &stored).status());
+        stored.Clear();
+        STELE_RETURN_IF_ERROR(compressors_.families.Compress(raw_.view().substr(at, unit.block.raw_bytes), &stored).status());
         stored_bytes += stored.size() * kTrialEvery;
       }
       at += unit.block.raw_bytes;
@@ -245,20 +247,20 @@ absl::StatusOr<size_t> SectionBuilder::TrialBytes() {
 absl::Status SectionBuilder::ChooseDictionary() {
   if (!is_training_) return absl::OkStatus();
   is_training_ = false;
-  std::string samples;
+  GrowingBuffer samples;
   std::vector<size_t> sample_bytes;
   size_t at = 0;
   for (const PendingGroup& pending : pending_) {
     for (const UnitReference& unit : pending.reference.units) {
       if (!unit.is_keys()) {
-        samples.append(raw_, at, unit.block.raw_bytes);
+        STELE_RETURN_IF_ERROR(samples.Append(raw_.view().substr(at, unit.block.raw_bytes)));
         sample_bytes.push_back(unit.block.raw_bytes);
       }
       at += unit.block.raw_bytes;
     }
   }
   if (raw_.size() < training_bytes()) return absl::OkStatus();  // a small file would pay more for the dictionary than it saves
-  std::string dictionary = TrainDictionary(samples, sample_bytes);
+  std::string dictionary = TrainDictionary(samples.view(), sample_bytes);
   if (dictionary.empty()) return absl::OkStatus();
   STELE_ASSIGN_OR_RETURN(const size_t plain_bytes, TrialBytes());
   STELE_RETURN_IF_ERROR(SetDictionary(dictionary));
@@ -274,7 +276,7 @@ absl::Status SectionBuilder::SetDictionary(std::string_view dictionary) {
 }
 
 // Appends the group's units, which begin `raw`, to `stored`; their offsets are those in `stored`.
-absl::Status SectionBuilder::CompressGroup(Compressors* compressors, std::string_view raw, GroupReference* group, std::string* stored) {
+absl::Status SectionBuilder::CompressGroup(Compressors* compressors, std::string_view raw, GroupReference* group, GrowingBuffer* stored) {
   for (UnitReference& unit : group->units) {
     BlockReference& block = unit.block;
     const size_t before = stored->size();
@@ -288,13 +290,13 @@ absl::Status SectionBuilder::CompressGroup(Compressors* compressors, std::string
 }
 
 absl::Status SectionBuilder::CompressGroups() {
-  std::string_view raw = raw_;
+  std::string_view raw = raw_.view();
   for (; compressed_count_ < pending_.size(); ++compressed_count_) {
     GroupReference& group = pending_[compressed_count_].reference;
     STELE_RETURN_IF_ERROR(CompressGroup(&compressors_, raw, &group, &extent_));
     for (const UnitReference& unit : group.units) raw.remove_prefix(unit.block.raw_bytes);
   }
-  raw_.clear();
+  raw_.Clear();
   return absl::OkStatus();
 }
 
@@ -303,7 +305,7 @@ absl::Status SectionBuilder::PassGroups() {
   const auto first = pending_.begin() + static_cast<ptrdiff_t>(compressed_count_);
   std::vector<PendingGroup> groups(std::make_move_iterator(first), std::make_move_iterator(pending_.end()));
   pending_.resize(compressed_count_);
-  auto batch = std::make_unique<Batch>(std::exchange(raw_, {}), std::move(groups));
+  auto batch = std::make_unique<Batch>(std::move(raw_), std::move(groups));
   STELE_RETURN_IF_ERROR(FinishBatch());
   batch_ = std::move(batch);
   options_.beside->Begin([batch = batch_.get(), compressors = compressors_beside_.get()] { batch->Work(compressors); });
@@ -319,7 +321,7 @@ absl::Status SectionBuilder::FinishBatch() {
     STELE_RETURN_IF_ERROR(batch->statuses[i]);
     PendingGroup& group = pending_.emplace_back(std::move(batch->groups[i]));
     for (UnitReference& unit : group.reference.units) unit.block.offset += extent_.size();
-    extent_.append(batch->stored[i]);
+    STELE_RETURN_IF_ERROR(extent_.Append(batch->stored[i].view()));
     ++compressed_count_;
     if (extent_.size() >= kExtentBytes) STELE_RETURN_IF_ERROR(WriteExtent());
   }
@@ -328,22 +330,25 @@ absl::Status SectionBuilder::FinishBatch() {
 
 absl::Status SectionBuilder::WriteExtent() {
   const uint64_t base = writer_->offset();
+  std::string entry;
   for (PendingGroup& pending : pending_) {
     GroupReference& group = pending.reference;
     group.first_row = pending.first_row;
     group.last_row = pending.last_row;
     group.first_cell.qualifier = pending.first_qualifier;
     for (UnitReference& unit : group.units) {
-      const std::string_view stored = std::string_view(extent_).substr(unit.block.offset, unit.block.stored_bytes);
+      const std::string_view stored = extent_.view().substr(unit.block.offset, unit.block.stored_bytes);
       unit.block.offset += base;
       unit.block.checksum = writer_->ChecksumAt(unit.block.offset, stored);
     }
-    AppendGroup(&index_, group);
+    entry.clear();
+    AppendGroup(&entry, group);
+    STELE_RETURN_IF_ERROR(index_.Append(entry));
   }
-  STELE_RETURN_IF_ERROR(writer_->Append(extent_).status());
+  STELE_RETURN_IF_ERROR(writer_->Append(extent_.view()).status());
   pending_.clear();
   compressed_count_ = 0;
-  extent_.clear();
+  extent_.Clear();
   return absl::OkStatus();
 }
 

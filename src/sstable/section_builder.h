@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/growing_buffer.h"
 #include "cell/cell.h"
 #include "sstable/block_writer.h"
 #include "sstable/codec.h"
@@ -51,7 +52,7 @@ class SectionBuilder {
   absl::Status Finish();
 
   // After Finish.
-  const std::string& index() const { return index_; }
+  std::string_view index() const { return index_.view(); }
   const std::string& dictionary() const { return dictionary_; }
   uint64_t group_count() const { return group_count_; }
 
@@ -75,6 +76,7 @@ class SectionBuilder {
 
   struct Compressors {
     explicit Compressors(const SectionOptions& options);
+    size_t memory_bytes() const { return families.memory_bytes() + keys.memory_bytes(); }
     Compressor families;
     Compressor keys;
   };
@@ -87,11 +89,11 @@ class SectionBuilder {
   void BeginRow(std::string_view row_key);
   absl::Status CloseGroup();
   void ClosePage(uint32_t rank, uint32_t row_end);
-  void AppendFamilyUnits(GroupReference* group);
-  void AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group);
+  absl::Status AppendFamilyUnits(GroupReference* group);
+  absl::Status AppendUnit(UnitReference unit, std::string_view head, std::string_view pages, GroupReference* group);
   absl::Status ChooseDictionary();
   absl::StatusOr<size_t> TrialBytes();
-  static absl::Status CompressGroup(Compressors* compressors, std::string_view raw, GroupReference* group, std::string* stored);
+  static absl::Status CompressGroup(Compressors* compressors, std::string_view raw, GroupReference* group, GrowingBuffer* stored);
   absl::Status SetDictionary(std::string_view dictionary);
   absl::Status CompressGroups();
   absl::Status PassGroups();
@@ -102,7 +104,7 @@ class SectionBuilder {
   const SectionOptions options_;
   Compressors compressors_;
   std::unique_ptr<Compressors> compressors_beside_;  // with hands beside
-  std::string index_;                                // grows by about 1 % of the data
+  GrowingBuffer index_;                              // grows by about 1 % of the data
   uint64_t group_count_ = 0;
   std::string dictionary_;
   bool is_training_ = false;
@@ -120,8 +122,8 @@ class SectionBuilder {
 
   std::vector<PendingGroup> pending_;
   size_t compressed_count_ = 0;  // so many of them are in extent_, the others in raw_
-  std::string raw_;
-  std::string extent_;
+  GrowingBuffer raw_;
+  GrowingBuffer extent_;
   std::unique_ptr<Batch> batch_;  // groups between those in extent_ and those in raw_; being compressed
 };
 

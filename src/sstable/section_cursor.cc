@@ -1,6 +1,7 @@
 #include "sstable/section_cursor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sstable/large_value.h"
 
@@ -28,6 +29,23 @@ SectionCursor::SectionCursor(std::shared_ptr<const void> owner, const OpenSstabl
       ahead_(owner_, table, section, options_),
       may_pass_over_(MayPassOver(table, section, options_)),
       pinned_charge_(table.budget(), MemoryBudget::Use::kPages) {}
+
+class SectionCursor::Deferred final : public DeferredValue {
+ public:
+  Deferred(SectionCursor* cursor, LargeValueReference reference) : cursor_(*cursor), reference_(std::move(reference)) {}
+
+  absl::Status ReadInto(Cell* cell) override {
+    STELE_ASSIGN_OR_RETURN(const std::string_view value, cursor_.ReadLarge(reference_));
+    cell->SetDeferred(value);
+    return absl::OkStatus();
+  }
+
+ private:
+  SectionCursor& cursor_;
+  const LargeValueReference reference_;
+};
+
+SectionCursor::~SectionCursor() = default;
 
 bool SectionCursor::Fail(absl::Status status) {
   status_ = std::move(status);
@@ -289,12 +307,22 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
   const uint64_t group_offset = section_.index.group(group_index_).offset();
   auto reference = ParseLargeValueReference(table_, page.slot(index), group_offset);
   if (!reference.ok()) return Fail(std::move(reference).status());
-  pinned_charge_.Set(pinned_charge_.bytes() + reference->value_bytes);
-  auto value = ReadLargeValue(table_, *reference, options_.stats);
-  if (!value.ok()) return Fail(std::move(value).status());
-  pinned_values_.push_back(*std::move(value));
-  cell->value = pinned_values_.back().view();
+  if (options_.defers_values) {
+    const uint64_t value_bytes = reference->value_bytes;
+    cell->Defer(deferred_.emplace_back(std::make_unique<Deferred>(this, *std::move(reference))).get(), value_bytes);
+    return true;
+  }
+  const auto value = ReadLarge(*reference);
+  if (!value.ok()) return Fail(value.status());
+  cell->value = *value;
   return true;
+}
+
+// Pinned, as what is handed out.
+absl::StatusOr<std::string_view> SectionCursor::ReadLarge(const LargeValueReference& reference) {
+  pinned_charge_.Set(pinned_charge_.bytes() + Buffer::MemoryBytesFor(reference.value_bytes));
+  STELE_ASSIGN_OR_RETURN(Buffer value, ReadLargeValue(table_, reference, options_.stats));
+  return pinned_values_.emplace_back(std::move(value)).view();
 }
 
 void SectionCursor::SkipTo(uint32_t family, std::string_view qualifier) {
@@ -363,6 +391,7 @@ void SectionCursor::MoveToColumn(const Cell& column) {
 void SectionCursor::Unpin() {
   pinned_groups_.clear();
   pinned_values_.clear();
+  deferred_.clear();
   pinned_charge_.Set(0);
 }
 

@@ -16,6 +16,7 @@
 
 #include "cell/cell_cursor.h"
 #include "sstable/group_ahead.h"
+#include "sstable/large_value.h"
 #include "sstable/open_sstable.h"
 #include "sstable/row_group.h"
 #include "sstable/row_group_loader.h"
@@ -26,6 +27,7 @@ class SectionCursor final : public CellCursor {
  public:
   // `owner` keeps `table` open.
   SectionCursor(std::shared_ptr<const void> owner, const OpenSstable& table, const OpenSection& section, const CursorOptions& options);
+  ~SectionCursor() override;
 
   bool SeekToEdge() override;
   bool SeekRow(std::string_view bound) override;
@@ -38,6 +40,7 @@ class SectionCursor final : public CellCursor {
 
  private:
   using GroupPointer = RowGroupLoader::GroupPointer;
+  class Deferred;
   struct WantedPage {
     const FamilyPage* page;
     uint32_t rank;  // the user's
@@ -68,6 +71,7 @@ class SectionCursor final : public CellCursor {
   bool IsLeftOut(const FamilyPage& page, uint32_t index) const;
   bool FillCells(size_t count_max, std::vector<Cell>* cells, bool* is_batch_full);
   bool FillCell(const FamilyPage& page, uint32_t index, Cell* cell, bool* is_large);
+  absl::StatusOr<std::string_view> ReadLarge(const LargeValueReference& reference);
   // These take the file's own ranks.
   bool PassFamilyTombstone(uint32_t rank);
   size_t GroupOfColumn(const Cell& column) const;
@@ -104,7 +108,8 @@ class SectionCursor final : public CellCursor {
 
   std::vector<GroupPointer> pinned_groups_;  // that cells handed out point into, beside group_ and home_group_
   std::vector<Buffer> pinned_values_;
-  MemoryCharge pinned_charge_;  // of pinned_values_
+  std::vector<std::unique_ptr<Deferred>> deferred_;  // of cells handed out
+  MemoryCharge pinned_charge_;                       // of pinned_values_
 };
 
 }  // namespace stele::internal

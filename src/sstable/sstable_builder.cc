@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kSampleGroups = 8;  // so much is looked at before the sections are decided
 constexpr size_t kCellOverheadBytes = 16;
-constexpr size_t kFixedBytes = size_t{1} << 20;  // an allowance for codecs' contexts and scratch; not measured
+constexpr size_t kScratchBytes = size_t{128} << 10;  // an allowance for what pages are put together in; a guess
 
 StoredKind StoredKindOf(const Cell& cell) {
   switch (cell.kind) {
@@ -66,7 +66,8 @@ class SstableBuilder::State {
   absl::StatusOr<SstableSummary> Finish();
   uint64_t bytes_written() const { return writer_.offset(); }
   size_t memory_bytes() const {
-    size_t bytes = kFixedBytes + sample_bytes_.capacity() + sampled_cells_.capacity() * sizeof(SampledCell) + bloom_.memory_bytes();
+    size_t bytes = kScratchBytes + writer_.memory_bytes() + large_value_compressor_.memory_bytes() + large_value_block_.memory_bytes() +
+                   sample_bytes_.memory_bytes() + sampled_cells_.capacity() * sizeof(SampledCell) + bloom_.memory_bytes();
     for (const auto& section : sections_) bytes += section->builder.memory_bytes();
     return bytes;
   }
@@ -94,12 +95,13 @@ class SstableBuilder::State {
   absl::Status OpenSections(const SectionPlan& plan);
   absl::Status Route(uint64_t row_number, std::string_view row_key, const Cell& cell, StoredKind kind, std::string_view slot,
                      bool is_history);
-  absl::Status FinishSections(Footer* footer, std::string* index);
+  absl::Status FinishSections(Footer* footer, GrowingBuffer* index);
   absl::Status AppendEnd(Footer* footer);
 
   SstableBuilderOptions options_;
   BlockWriter writer_;
   Compressor large_value_compressor_;
+  GrowingBuffer large_value_block_;  // scratch
   SstableSummary summary_;
   BloomBuilder bloom_;
 
@@ -115,7 +117,7 @@ class SstableBuilder::State {
   // Until the sections are decided.
   std::vector<FamilySample> sample_;
   std::vector<SampledCell> sampled_cells_;
-  std::string sample_bytes_;
+  GrowingBuffer sample_bytes_;
   size_t sample_size_ = 0;  // what they take
 
   // Afterwards.
@@ -218,16 +220,16 @@ absl::Status SstableBuilder::State::WriteLargeValue(std::string_view value) {
   if (value.size() > kValueBytesMax) return InvalidArgument("a value of {} bytes; at most {} are possible", value.size(), kValueBytesMax);
   LargeValueReference reference;
   reference.value_bytes = value.size();
-  std::string stored;
+  GrowingBuffer& stored = large_value_block_;
   for (size_t at = 0; at < value.size(); at += kLargeValueBlockBytes) {
     const std::string_view raw = value.substr(at, kLargeValueBlockBytes);
     BlockReference block;
-    stored.clear();
+    stored.Clear();
     STELE_ASSIGN_OR_RETURN(block.codec, large_value_compressor_.Compress(raw, &stored));
     block.offset = writer_.offset();
     block.stored_bytes = static_cast<uint32_t>(stored.size());
     block.raw_bytes = static_cast<uint32_t>(raw.size());
-    STELE_ASSIGN_OR_RETURN(block.checksum, writer_.Append(stored));
+    STELE_ASSIGN_OR_RETURN(block.checksum, writer_.Append(stored.view()));
     reference.blocks.push_back(block);
   }
   slot_.clear();
@@ -249,17 +251,17 @@ absl::Status SstableBuilder::State::Sample(const Cell& cell, StoredKind kind, st
   const auto keep = [this](std::string_view bytes, size_t* offset, size_t* length) {
     *offset = sample_bytes_.size();
     *length = bytes.size();
-    sample_bytes_.append(bytes);
+    return sample_bytes_.Append(bytes);
   };
   const bool is_new_row = sampled_cells_.empty() || sampled_cells_.back().row_number != summary_.rows;
   if (is_new_row) {
-    keep(row_key_, &sampled.row_offset, &sampled.row_bytes);
+    STELE_RETURN_IF_ERROR(keep(row_key_, &sampled.row_offset, &sampled.row_bytes));
   } else {
     sampled.row_offset = sampled_cells_.back().row_offset;
     sampled.row_bytes = sampled_cells_.back().row_bytes;
   }
-  keep(cell.qualifier, &sampled.qualifier_offset, &sampled.qualifier_bytes);
-  keep(slot, &sampled.slot_offset, &sampled.slot_bytes);
+  STELE_RETURN_IF_ERROR(keep(cell.qualifier, &sampled.qualifier_offset, &sampled.qualifier_bytes));
+  STELE_RETURN_IF_ERROR(keep(slot, &sampled.slot_offset, &sampled.slot_bytes));
   sampled_cells_.push_back(sampled);
   sample_size_ = sample_bytes_.size() + sampled_cells_.size() * sizeof(SampledCell);
   return sample_size_ < kSampleGroups * options_.row_group_bytes ? absl::OkStatus() : OpenSections(PlanSections(sample_));
@@ -269,7 +271,7 @@ absl::Status SstableBuilder::State::OpenSections(const SectionPlan& plan) {
   plan_ = plan;
   const SectionOptions options{sample_.size(), options_.codec, options_.zstd_effort, options_.row_group_bytes, options_.beside};
   for (size_t i = 0; i < plan.section_count; ++i) sections_.push_back(std::make_unique<Section>(&writer_, options));
-  const std::string_view bytes = sample_bytes_;
+  const std::string_view bytes = sample_bytes_.view();
   for (const SampledCell& sampled : sampled_cells_) {
     Cell cell = sampled.cell;
     cell.qualifier = bytes.substr(sampled.qualifier_offset, sampled.qualifier_bytes);
@@ -278,7 +280,7 @@ absl::Status SstableBuilder::State::OpenSections(const SectionPlan& plan) {
                                 bytes.substr(sampled.slot_offset, sampled.slot_bytes), is_history));
   }
   sampled_cells_ = {};
-  sample_bytes_ = {};
+  sample_bytes_ = GrowingBuffer();
   return absl::OkStatus();
 }
 
@@ -292,7 +294,7 @@ absl::Status SstableBuilder::State::Route(uint64_t row_number, std::string_view 
   return section.builder.AddCell(row_key, is_new_row, cell, kind, slot);
 }
 
-absl::Status SstableBuilder::State::FinishSections(Footer* footer, std::string* index) {
+absl::Status SstableBuilder::State::FinishSections(Footer* footer, GrowingBuffer* index) {
   for (const auto& section : sections_) STELE_RETURN_IF_ERROR(section->builder.Finish());
   footer->dictionary_offset = writer_.offset();
   for (size_t i = 0; i < sections_.size(); ++i) {
@@ -305,7 +307,7 @@ absl::Status SstableBuilder::State::FinishSections(Footer* footer, std::string* 
     }
     section.group_count = builder.group_count();
     section.index_bytes = builder.index().size();
-    index->append(builder.index());
+    STELE_RETURN_IF_ERROR(index->Append(builder.index()));
     section.dictionary_bytes = static_cast<uint32_t>(builder.dictionary().size());
     if (section.dictionary_bytes != 0) {
       STELE_ASSIGN_OR_RETURN(section.dictionary_checksum, writer_.Append(builder.dictionary()));
@@ -320,7 +322,7 @@ absl::StatusOr<SstableSummary> SstableBuilder::State::Finish() {
   for (const FamilySummary& family : summary_.families) summary_.logical_bytes += family.logical_bytes;
   Footer footer;
   footer.family_ids = options_.family_ids;
-  std::string index;
+  GrowingBuffer index;
   STELE_RETURN_IF_ERROR(FinishSections(&footer, &index));
   STELE_ASSIGN_OR_RETURN(const Buffer bloom, bloom_.Finish());
   footer.bloom_offset = writer_.offset();
@@ -328,7 +330,7 @@ absl::StatusOr<SstableSummary> SstableBuilder::State::Finish() {
   STELE_ASSIGN_OR_RETURN(footer.bloom_checksum, writer_.Append(bloom.view()));
   summary_.index_offset = writer_.offset();
   summary_.index_bytes = index.size();
-  STELE_ASSIGN_OR_RETURN(summary_.index_checksum, writer_.Append(index));
+  STELE_ASSIGN_OR_RETURN(summary_.index_checksum, writer_.Append(index.view()));
   STELE_RETURN_IF_ERROR(AppendEnd(&footer));
   return summary_;
 }

@@ -651,3 +651,30 @@ plant(
     "token", TOKENS, "src/db/checkpoint.cc",
     ("a copy forgets the tokens of the log", "    version_.tokens.push_back(tokens_);\n", ""),
 )
+
+plant(
+    "memory", ["unit_base --gtest_filter=SlabMemory.*"], "src/base/slab_memory.cc",
+    ("what is idle is never given back", "if (idle_bytes.load(std::memory_order_relaxed) > kIdleBytesMax) Purge();", ""),
+    ("a slot's last frame counts as nobody's", "return ((slot + 1) * slot_bytes_ - 1) / frame_bytes_;", "return slot * slot_bytes_ / frame_bytes_;"),
+    ("slabs without a slot in use stay mapped", "    Unlink(slab);\n    unused.reset(slab);\n", ""),
+    ("a child of a fork may find a lock taken", "    ::pthread_atfork(", "    if (false) ::pthread_atfork("),
+)
+plant(
+    "memory", ["unit_sstable --gtest_filter=BudgetTest.*"], "src/sstable/row_group_loader.cc",
+    ("a row group's arrays are not charged", "  units->ChargeAll();\n", ""),
+)
+plant(
+    "memory", ["unit_db --gtest_filter=MemoryBudgetTest.*"], "src/db/load_files.cc",
+    ("what a bulk load builds is not charged", "    charge_.Set(builder_->memory_bytes());\n", ""),
+    ("what a bulk load built stays charged", "  builder_.reset();\n  charge_.Set(0);\n  if", "  builder_.reset();\n  if"),
+)
+plant(
+    "memory", ["unit_merge --gtest_filter=DeferredValuesTest.*"], "src/merge/retention_cursor.cc",
+    ("values of condemned cells are read", "    Filter(cells, begin);\n    SkipCondemned();\n",
+     "    if (policy_.reads_deferred && !ReadDeferred(cells, begin)) return false;\n    Filter(cells, begin);\n    SkipCondemned();\n"),
+    ("a value that cannot be read ends the row as if all were well", "return status_.ok() ? input_->status() : status_;", "return input_->status();"),
+)
+plant(
+    "memory", ["unit_merge --gtest_filter=DeferredValuesTest.*"], "src/merge/retention_cursor.cc",
+    ("where rules keep everything values stay unread", " && !policy.reads_deferred) return input;", ") return input;"),
+)

@@ -102,6 +102,21 @@ TEST_F(MemoryBudgetTest, WhatAReaderHoldsIsChargedUntilItGoes) {
   EXPECT_EQ(memory().bytes(Use::kWrites), 0u);
 }
 
+TEST_F(MemoryBudgetTest, WhatABulkLoadBuildsIsChargedUntilItEnds) {
+  Open(64 * kMiB, 0);
+  for (const bool finishes : {true, false}) {
+    BulkLoad load = table_.NewBulkLoad();
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(load.Add(Put(fmt::format("{}{:02}", finishes, i), 10 << 10)), absl::OkStatus());
+    EXPECT_GT(database_.Stats().job_bytes, 64u << 10);
+    if (finishes) {
+      ASSERT_EQ(load.Finish(), absl::OkStatus());
+    } else {
+      load.Abort();
+    }
+    EXPECT_EQ(database_.Stats().job_bytes, 0u);
+  }
+}
+
 // Engine rule 21.
 TEST_F(MemoryBudgetTest, WritesLargerThanAQuarterOfTheBudgetRunAlone) {
   constexpr size_t kLargeBytes = 10 * kMiB;

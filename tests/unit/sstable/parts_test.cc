@@ -170,9 +170,10 @@ TEST(Codec, RoundTripAndLies) {
   std::string text;
   for (int i = 0; i < 500; ++i) text += fmt::format("word{} ", i % 37);
   for (const Codec codec : {Codec::kNone, Codec::kLz4, Codec::kZstd}) {
-    std::string stored;
-    const auto used = Compressor(codec, ZstdEffort::kQuick).Compress(text, &stored);
+    GrowingBuffer out;
+    const auto used = Compressor(codec, ZstdEffort::kQuick).Compress(text, &out);
     ASSERT_TRUE(used.ok());
+    const std::string stored(out.view());
     ASSERT_EQ(*used, codec);
     std::string raw(text.size(), '\0');
     EXPECT_TRUE(Decompress(codec, stored, raw.data(), raw.size()));
@@ -190,9 +191,9 @@ TEST(Codec, WhatDoesNotShrinkStaysRaw) {
   std::string noise(5000, '\0');
   for (char& c : noise) c = static_cast<char>(random.Next());
   for (const Codec codec : {Codec::kLz4, Codec::kZstd}) {
-    std::string stored;
+    GrowingBuffer stored;
     EXPECT_EQ(*Compressor(codec, ZstdEffort::kQuick).Compress(noise, &stored), Codec::kNone);
-    EXPECT_EQ(stored, noise);
+    EXPECT_EQ(stored.view(), noise);
   }
 }
 
@@ -202,7 +203,7 @@ TEST(Codec, TakesADictionaryAfterWhatDidNotShrink) {
   std::string noise(500, '\0');
   for (char& c : noise) c = static_cast<char>(random.Next());
   Compressor compressor(Codec::kZstd, ZstdEffort::kQuick);
-  std::string stored;
+  GrowingBuffer stored;
   EXPECT_EQ(*compressor.Compress(noise, &stored), Codec::kNone);
   EXPECT_EQ(compressor.SetDictionary("a dictionary"), absl::OkStatus());
 }

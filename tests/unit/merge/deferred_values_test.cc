@@ -1,0 +1,122 @@
+// Deferred values (cell/cell.h): of all that sources hand out only what comes out of merge and retention is read.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "merge/merge_cursor.h"
+#include "merge/retention_cursor.h"
+
+namespace stele::internal {
+namespace {
+
+// One row "r" with these versions of one column, newest first, each in a batch of its own as large values are. Reading the version of
+// `damaged` fails.
+class LargeVersions final : public CellCursor {
+ public:
+  LargeVersions(std::string name, std::vector<int64_t> timestamps, std::vector<int64_t>* reads, int64_t damaged = 0)
+      : name_(std::move(name)), timestamps_(std::move(timestamps)), reads_(*reads), damaged_(damaged) {}
+
+  bool SeekToEdge() override { return true; }
+  bool SeekRow(std::string_view /*bound*/) override { return true; }
+  bool NextRow() override { return false; }
+  std::string_view row_key() const override { return "r"; }
+  bool ReadCells(std::vector<Cell>* cells) override {
+    if (next_ == timestamps_.size()) return false;
+    Cell& cell = cells->emplace_back();
+    cell.family = 1;
+    cell.timestamp = timestamps_[next_++];
+    cell.qualifier = "q";
+    cell.Defer(&values_.emplace_back(this), kBatchEndingBytes);
+    return true;
+  }
+  void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
+  void Unpin() override {
+    values_.clear();
+    pinned_.clear();
+  }
+  absl::Status status() const override { return absl::OkStatus(); }
+
+ private:
+  class Value final : public DeferredValue {
+   public:
+    explicit Value(LargeVersions* cursor) : cursor_(*cursor) {}
+    absl::Status ReadInto(Cell* cell) override {
+      cursor_.reads_.push_back(cell->timestamp);
+      if (cell->timestamp == cursor_.damaged_) return DataLoss("file", 17, "damaged");
+      std::string value = cursor_.name_ + std::to_string(cell->timestamp);
+      value.resize(kBatchEndingBytes, '.');
+      cell->SetDeferred(cursor_.pinned_.emplace_back(std::move(value)));
+      return absl::OkStatus();
+    }
+
+   private:
+    LargeVersions& cursor_;
+  };
+
+  const std::string name_;
+  const std::vector<int64_t> timestamps_;
+  std::vector<int64_t>& reads_;
+  const int64_t damaged_;
+  size_t next_ = 0;
+  std::deque<Value> values_;
+  std::deque<std::string> pinned_;
+};
+
+class DeferredValuesTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<CellCursor> Chain(const GcRule& rule, int64_t damaged = 0) {
+    std::vector<std::unique_ptr<CellCursor>> sources;
+    sources.push_back(std::make_unique<LargeVersions>("new", std::vector<int64_t>{9, 5, 3}, &reads_, damaged));
+    sources.push_back(std::make_unique<LargeVersions>("old", std::vector<int64_t>{8, 5, 1}, &reads_, damaged));
+    rules_ = {Retention(rule)};
+    return NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.rules = rules_, .reads_deferred = true});
+  }
+  // The beginnings of the values, batch by batch.
+  std::vector<std::string> ReadRow(CellCursor* chain) {
+    std::vector<std::string> values;
+    std::vector<Cell> cells;
+    EXPECT_TRUE(chain->SeekToEdge());
+    while (chain->ReadCells(&cells)) {
+      for (const Cell& cell : cells) {
+        EXPECT_FALSE(cell.is_deferred());
+        EXPECT_EQ(cell.value.size(), kBatchEndingBytes);
+        if (!cell.is_deferred()) values.emplace_back(cell.value.substr(0, cell.value.find('.')));
+      }
+      cells.clear();
+      chain->Unpin();
+    }
+    return values;
+  }
+
+  std::vector<int64_t> reads_;
+  std::vector<Retention> rules_;
+};
+
+TEST_F(DeferredValuesTest, WhatComesOutIsRead) {
+  EXPECT_EQ(ReadRow(Chain(GcRule::None()).get()), (std::vector<std::string>{"new9", "old8", "new5", "new3", "old1"}));
+  EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8, 5, 3, 1})) << "the older source's 5 is hidden";
+}
+
+TEST_F(DeferredValuesTest, WhatIsCondemnedIsNotRead) {
+  EXPECT_EQ(ReadRow(Chain(GcRule::MaxNumVersions(2)).get()), (std::vector<std::string>{"new9", "old8"}));
+  EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8}));
+}
+
+TEST_F(DeferredValuesTest, AFailureWithholdsTheBatchAndLasts) {
+  const std::unique_ptr<CellCursor> chain = Chain(GcRule::None(), 8);
+  EXPECT_EQ(ReadRow(chain.get()), std::vector<std::string>{"new9"});
+  EXPECT_EQ(chain->status().code(), absl::StatusCode::kDataLoss);
+  std::vector<Cell> cells;
+  EXPECT_FALSE(chain->ReadCells(&cells));
+  EXPECT_FALSE(chain->NextRow());
+  EXPECT_FALSE(chain->SeekToEdge());
+  EXPECT_TRUE(cells.empty());
+}
+
+}  // namespace
+}  // namespace stele::internal
