@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "cell/cell.h"
 #include "filter/column_ranges.h"
 #include "stele/filter.h"
@@ -81,7 +82,7 @@ struct Verdict {
 Verdict JudgeRareCell(const Stage& stage, Cell* cell);
 
 // A cell version that comes to the stage; its kind is none that needs a list (kSink and behind). May change the cell.
-inline Verdict JudgeCell(Stage* stage, Cell* cell) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline Verdict JudgeCell(Stage* stage, Cell* cell) {
   switch (stage->kind) {
     case StageKind::kColumns: {
       const bool ends_before = stage->columns.EndsBefore(cell->family, cell->qualifier);
