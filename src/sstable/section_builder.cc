@@ -55,6 +55,12 @@ class SectionBuilder::Batch {
     }
   }
 
+  // Once nobody works on it: its memory, for what comes next.
+  GrowingBuffer TakeMemory() {
+    raw_.Clear();
+    return std::move(raw_);
+  }
+
   // At most, also while it is worked on.
   size_t memory_bytes() const { return 2 * raw_.memory_bytes() + groups.capacity() * sizeof(PendingGroup); }
 
@@ -63,7 +69,7 @@ class SectionBuilder::Batch {
   std::vector<absl::Status> statuses;
 
  private:
-  const GrowingBuffer raw_;
+  GrowingBuffer raw_;
   std::vector<size_t> raw_offsets_;
   std::atomic<size_t> next_{0};
 };
@@ -325,6 +331,7 @@ absl::Status SectionBuilder::FinishBatch() {
     ++compressed_count_;
     if (extent_.size() >= kExtentBytes) STELE_RETURN_IF_ERROR(WriteExtent());
   }
+  if (raw_.memory_bytes() == 0) raw_ = batch->TakeMemory();  // else each batch would ask the system for its memory anew
   return absl::OkStatus();
 }
 

@@ -149,10 +149,13 @@ TEST_F(ContractTokenTest, ConditionalWritesAnswerAsTheFirstDid) {
       table().Apply(RowMutation("m").SetCell("f", "a", Timestamp::FromMillis(2'000'000'000), "new").DeleteFromColumn("f", "n")).ok());
   EXPECT_EQ(increment(), "m f:a@2000000000000=new") << "the columns as they are now";
   // A branch that changes nothing is no write.
-  EXPECT_EQ(table().CheckAndMutateRow("none", {}, {}, Add(""), Under("empty branch")).value(), MutationBranch::kPredicateNotMatched);
-  EXPECT_EQ(table().CheckAndMutateRow("none", {}, {}, Add(""), Under("nothing done")).value(), MutationBranch::kPredicateMatched);
+  EXPECT_EQ(table().CheckAndMutateRow("none", {}, RowMutation(), Add(""), Under("empty branch")).value(),
+            MutationBranch::kPredicateNotMatched);
+  EXPECT_EQ(table().CheckAndMutateRow("none", {}, RowMutation(), Add(""), Under("nothing done")).value(),
+            MutationBranch::kPredicateMatched);
   ASSERT_TRUE(table().Apply(RowMutation("none").DeleteFromRow()).ok());
-  EXPECT_EQ(table().CheckAndMutateRow("none", {}, {}, Add(""), Under("nothing done")).value(), MutationBranch::kPredicateNotMatched);
+  EXPECT_EQ(table().CheckAndMutateRow("none", {}, RowMutation(), Add(""), Under("nothing done")).value(),
+            MutationBranch::kPredicateNotMatched);
 }
 
 TEST_F(ContractTokenTest, ADurableRepeatOfAWriteIsDurable) {
