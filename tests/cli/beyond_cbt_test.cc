@@ -55,6 +55,7 @@ TEST_F(BeyondCbtTest, Formats) {
             "row,family,qualifier,timestamp,value\na,f,q,3000,3\n");
   EXPECT_EQ(Output({"read", "t", "filter=chain(row_regex(\"a\"), column(\"f\", \"q\"), row_limit(1), strip)", "--format", "csv"}),
             "row,family,qualifier,timestamp,value\na,f,q,3000,\n");
+  EXPECT_NE(Output({"lookup", "t", "a", "filter=label(\"x\")", "--format", "jsonl"}).find("\"labels\":[\"x\"]"), std::string::npos);
   EXPECT_EQ(Output({"lookup", "t", "a", "filter=none", "--format", "json"}), "[]\n");
   EXPECT_EQ(Output({"read", "t", "prefix=none", "--format", "json"}), "[]\n");
   ExpectError({"ls", "--format", "xml"}, 2, "table, json, jsonl or csv");

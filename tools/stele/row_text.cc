@@ -176,6 +176,7 @@ Json CellJson(const CellView& cell, bool with_value) {
   SetBytes(json, "qualifier", cell.qualifier());
   json["timestamp"] = cell.timestamp().micros();
   if (with_value) SetBytes(json, "value", cell.value());
+  for (const std::string& label : cell.labels()) json["labels"].push_back(label);
   return json;
 }
 
