@@ -24,11 +24,11 @@ case $kind in
     CXX=$CXX "$here/pkg_config/build.sh" "$linkage" "$STELE_PREFIX" "$program"
     ;;
   fetch_content)
-    # The folder is kept between static and shared: the objects are the same.
+    # The folder is kept between static and shared: the objects are the same. Not optimised, for what is tested is the building.
     shared=OFF
     if [ "$linkage" = shared ]; then shared=ON; fi
-    "$CMAKE" -G Ninja -S "$here/fetch_content" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$STELE_TYPE" \
-      -DSTELE_SOURCE_DIR="$STELE_SOURCE" -DBUILD_SHARED_LIBS=$shared ${STELE_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$STELE_LAUNCHER"}
+    "$CMAKE" -G Ninja -S "$here/fetch_content" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+      -DSTELE_PRECOMPILE="${STELE_PRECOMPILE:-OFF}" -DSTELE_SOURCE_DIR="$STELE_SOURCE" -DBUILD_SHARED_LIBS=$shared ${STELE_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$STELE_LAUNCHER"}
     "$CMAKE" --build "$build"
     program=$build/consumer
     ;;
