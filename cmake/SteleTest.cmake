@@ -15,7 +15,6 @@ set(STELE_CONCURRENT_ROOMS base io memtable sstable db)
 # not at all (a third of the time, and a report needs no more than lines); the library under them is the one that users get.
 add_library(stele_test_flags INTERFACE)
 target_include_directories(stele_test_flags INTERFACE "${PROJECT_SOURCE_DIR}/tests")
-target_compile_definitions(stele_test_flags INTERFACE STELE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
 target_compile_options(stele_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
 if(STELE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(stele_test_flags INTERFACE -O0 -gline-tables-only)
@@ -31,6 +30,14 @@ function(stele_program name)
   target_link_libraries(${name} PRIVATE stele_test_flags)
 endfunction()
 
+set(STELE_TEST_DATA_SOURCE "${CMAKE_CURRENT_BINARY_DIR}/base_test_data.cc")
+file(CONFIGURE OUTPUT "${STELE_TEST_DATA_SOURCE}" @ONLY CONTENT [[
+#include "support/base_test_data.h"
+namespace stele::internal {
+std::string TestDataPath(std::string_view path) { return std::string("@PROJECT_SOURCE_DIR@/tests/").append(path); }
+}  // namespace stele::internal
+]])
+
 # The owner of what the tests parse once.
 if(STELE_PRECOMPILE)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc" "")
@@ -45,6 +52,9 @@ endif()
 function(stele_support program room)
   if(NOT TARGET stele_support_${room})
     file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/${room}_*.cc")
+    if(room STREQUAL "base")
+      list(APPEND sources "${STELE_TEST_DATA_SOURCE}")
+    endif()
     if(NOT sources)
       return()
     endif()

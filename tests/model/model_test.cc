@@ -17,6 +17,7 @@
 #include "model/generator.h"
 #include "model/history_runner.h"
 #include "model/shrink.h"
+#include "support/base_test_data.h"
 
 namespace stele::internal {
 namespace {
@@ -163,7 +164,7 @@ TEST(Model, EveryFailureOfOldStaysMended) {
   if (one != nullptr) {
     paths.emplace_back(one);
   } else {
-    const std::filesystem::path folder = std::filesystem::path(STELE_TEST_DATA) / "regression";
+    const std::filesystem::path folder = TestDataPath("regression");
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".history") paths.push_back(entry.path());
     }

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/base_test_data.h"
+
 namespace stele::internal {
 namespace {
 
@@ -86,7 +88,7 @@ std::string TextCase::input_text() const {
 }
 
 void RunTextCases(std::string_view path, const std::function<std::string(const TextCase&)>& run) {
-  const std::string file = std::string(STELE_TEST_DATA "/data/") + std::string(path);
+  const std::string file = TestDataPath("data/" + std::string(path));
   std::ifstream in(file);
   ASSERT_TRUE(in.is_open()) << file;
   std::vector<Block> blocks = ParseBlocks(in);

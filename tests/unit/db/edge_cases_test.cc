@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "support/base_test_data.h"
 #include "support/base_text_cases.h"
 #include "support/db_script.h"
 
@@ -49,7 +50,7 @@ const std::set<int>& NumbersWithoutACase() {
 }
 
 TEST(EdgeCasesTest, AllAreAccountedFor) {
-  const std::set<int> numbers = NumbersIn(std::string(STELE_TEST_DATA "/data/") + kFile);
+  const std::set<int> numbers = NumbersIn(TestDataPath(std::string("data/") + kFile));
   for (int number = 1; number <= 146; ++number) {
     EXPECT_NE(numbers.contains(number), NumbersWithoutACase().contains(number)) << "row " << number;
   }

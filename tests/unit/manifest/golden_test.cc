@@ -9,12 +9,13 @@
 #include "io/crash_file_system.h"
 #include "manifest/edit.h"
 #include "manifest/manifest_log.h"
+#include "support/base_test_data.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
 namespace {
 
-std::string GoldenPath(const std::string& name) { return std::string(STELE_TEST_DATA) + "/golden/manifest/" + name; }
+std::string GoldenPath(const std::string& name) { return TestDataPath("golden/manifest/" + name); }
 
 std::string ReadGolden(const std::string& name) {
   std::ifstream in(GoldenPath(name), std::ios::binary);

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "io/mem_file_system.h"
+#include "support/base_test_data.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
@@ -43,7 +44,7 @@ std::vector<Golden> Goldens() {
           {"large_zstd", Codec::kZstd, large}};
 }
 
-std::string PathOf(const std::string& name) { return std::string(STELE_TEST_DATA) + "/golden/sstable/" + name; }
+std::string PathOf(const std::string& name) { return TestDataPath("golden/sstable/" + name); }
 
 std::string ReadWhole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -65,7 +66,7 @@ TEST(Golden, FilesReadAsEver) {
       const auto reader = OpenSstableFile(&file_system, name);
       WriteWhole(PathOf(name + ".txt"), *(*reader)->Dump(/*cells=*/true));
       for (const char mode : {'0', '1'}) {
-        WriteWhole(fmt::format("{}/fuzz/corpus/sstable/{}_{}", STELE_TEST_DATA, name, mode), mode + built);
+        WriteWhole(TestDataPath(fmt::format("fuzz/corpus/sstable/{}_{}", name, mode)), mode + built);
       }
     }
     const std::string bytes = ReadWhole(PathOf(name + ".sst"));
