@@ -1,6 +1,6 @@
 # A room is a folder of src/: one object library from all its .cc files. Its flags stay private, so nothing leaks to consumers.
 #
-# stele_room(NAME) makes stele_NAME_objects; a folder without a .cc file yet makes nothing. The rooms a test may link are all of them
+# stele_room(NAME [APART]) makes stele_NAME_objects; a folder without a .cc file yet makes nothing. APART: not part of the library stele. The rooms a test may link are all of them
 # (SteleLibrary.cmake joins them); the order between rooms is docs/layers.txt and is checked by tools/checks/check_layers.py.
 set(STELE_ROOM_OBJECTS "")
 
@@ -68,7 +68,9 @@ function(stele_room name)
   target_compile_options(stele_${name}_objects PRIVATE -fno-exceptions -fno-semantic-interposition)
   target_link_libraries(stele_${name}_objects PUBLIC stele_private_flags)
   stele_precompile(stele_${name}_objects stele_base_objects ${STELE_PRECOMPILED_HEADERS})
-  set(STELE_ROOM_OBJECTS ${STELE_ROOM_OBJECTS} stele_${name}_objects PARENT_SCOPE)
+  if(NOT "APART" IN_LIST ARGN)
+    set(STELE_ROOM_OBJECTS ${STELE_ROOM_OBJECTS} stele_${name}_objects PARENT_SCOPE)
+  endif()
   # A static library of one room, so that a room and its test build while other rooms do not.
   add_library(stele_${name} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:stele_${name}_objects>)
   target_link_libraries(stele_${name} PUBLIC stele_private_flags)

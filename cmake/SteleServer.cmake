@@ -1,20 +1,4 @@
-# steled, where it is wanted and can be had. A sanitizer build leaves it out: Debian's gRPC is not built with sanitizers, and its locks and
-# containers would be reported as ours.
-set(stele_server "${STELE_BUILD_SERVER}")
-if(stele_server STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL)
-  set(stele_server OFF)
-endif()
-if(stele_server AND TARGET stele_static AND NOT STELE_SANITIZE AND NOT STELE_FUZZ)
-  if(stele_server STREQUAL "AUTO")
-    find_package(Protobuf MODULE QUIET)
-    find_package(gRPC CONFIG QUIET)
-  else()
-    find_package(Protobuf MODULE REQUIRED)
-    find_package(gRPC CONFIG REQUIRED)
-  endif()
-  if(TARGET gRPC::grpc++_reflection AND TARGET gRPC::grpc_cpp_plugin AND TARGET protobuf::protoc)
-    add_subdirectory("${PROJECT_SOURCE_DIR}/tools/steled")
-  else()
-    message(STATUS "steled is not built: gRPC or protobuf is missing (libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)")
-  endif()
+# steled, where it is wanted and can be had (SteleWire.cmake).
+if(STELE_HAS_WIRE AND stele_wants_SERVER)
+  add_subdirectory("${PROJECT_SOURCE_DIR}/tools/steled")
 endif()

@@ -6,11 +6,22 @@
 #include <vector>
 
 #include "errors.h"
-#include "names.h"
-#include "schema_translation.h"
 #include "status.h"
+#include "wire/names.h"
+#include "wire/schema_translation.h"
 
 namespace stele::server {
+
+using internal::CheckTableId;
+using internal::IsProtected;
+using internal::kDeletionProtection;
+using internal::ProtectionText;
+using internal::StoredPrefix;
+using internal::StoredTableName;
+using internal::ToFamilyChange;
+using internal::ToSchema;
+using internal::ToWireTable;
+using internal::WireTableName;
 
 namespace admin_wire = ::google::bigtable::admin::v2;
 

@@ -13,7 +13,7 @@
 
 #include "open_tables.h"
 #include "operations.h"
-#include "table_admin.grpc.pb.h"
+#include "wire/table_admin.grpc.pb.h"
 
 namespace stele::server {
 

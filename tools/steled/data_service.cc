@@ -5,15 +5,25 @@
 #include <utility>
 
 #include "errors.h"
-#include "filter_translation.h"
 #include "mutate_rows.h"
-#include "mutation_translation.h"
-#include "names.h"
 #include "read_rows.h"
-#include "row_set_translation.h"
 #include "status.h"
+#include "wire/filter_translation.h"
+#include "wire/mutation_translation.h"
+#include "wire/names.h"
+#include "wire/row_set_translation.h"
 
 namespace stele::server {
+
+using internal::CheckRowKey;
+using internal::StoredPrefix;
+using internal::ToChanges;
+using internal::ToFilter;
+using internal::ToRowMutation;
+using internal::ToRowRange;
+using internal::ToRowSet;
+using internal::ToRules;
+using internal::ToToken;
 
 namespace wire = ::google::bigtable::v2;
 

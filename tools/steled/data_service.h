@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "bigtable.grpc.pb.h"
 #include "call_watch.h"
 #include "open_tables.h"
 #include "stele/mutation.h"
+#include "wire/bigtable.grpc.pb.h"
 
 namespace stele::server {
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "wire/field_errors.h"
 
 namespace stele::server {
 
@@ -34,14 +35,8 @@ STELED_DEFINE_ERROR(FailedPrecondition, kFailedPrecondition)
 STELED_DEFINE_ERROR(Unimplemented, kUnimplemented)
 #undef STELED_DEFINE_ERROR
 
-// The same with "Error in field 'FIELD' : " before its text, as Bigtable nests them.
-inline absl::Status InField(const absl::Status& status, std::string_view field) {
-  return status.ok() ? status : MakeStatus(status.code(), fmt::format("Error in field '{}' : {}", field, TextOf(status)));
-}
-
-inline absl::Status InElement(const absl::Status& status, size_t index) {
-  return status.ok() ? status : MakeStatus(status.code(), fmt::format("Error in element #{} : {}", index, TextOf(status)));
-}
+using internal::InElement;
+using internal::InField;
 
 }  // namespace stele::server
 

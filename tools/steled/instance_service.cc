@@ -5,10 +5,14 @@
 #include <string_view>
 
 #include "errors.h"
-#include "names.h"
 #include "status.h"
+#include "wire/names.h"
 
 namespace stele::server {
+
+using internal::StoredPrefix;
+using internal::StoredProjectPrefix;
+using internal::WireTableName;
 
 namespace admin_wire = ::google::bigtable::admin::v2;
 

@@ -7,8 +7,8 @@
 // Source:    google.bigtable.admin.v2.BigtableInstanceAdmin.
 #pragma once
 
-#include "instance_admin.grpc.pb.h"
 #include "open_tables.h"
+#include "wire/instance_admin.grpc.pb.h"
 
 namespace stele::server {
 

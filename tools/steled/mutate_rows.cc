@@ -8,6 +8,9 @@
 
 namespace stele::server {
 
+using internal::ToRowMutation;
+using internal::ToToken;
+
 namespace wire = ::google::bigtable::v2;
 
 namespace {

@@ -10,11 +10,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "bigtable.pb.h"
-#include "mutation_translation.h"
 #include "stele/table.h"
+#include "wire/bigtable.pb.h"
+#include "wire/mutation_translation.h"
 
 namespace stele::server {
+
+using internal::TableTraits;
 
 // In the order of the request. tokens[i] is "" where entry i has none.
 struct EntryList {

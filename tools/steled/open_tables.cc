@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "errors.h"
-#include "names.h"
+#include "wire/names.h"
 
 namespace stele::server {
+
+using internal::StoredTableName;
+using internal::WireTableName;
 
 absl::Status TableNotFound(std::string_view wire_name) { return NotFound("Table not found: {}", wire_name); }
 

@@ -16,11 +16,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "mutation_translation.h"
 #include "stele/database.h"
 #include "stele/table.h"
+#include "wire/mutation_translation.h"
 
 namespace stele::server {
+
+using internal::TableTraits;
 
 struct OpenTable {
   Table table;

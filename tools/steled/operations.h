@@ -12,7 +12,7 @@
 #include <mutex>
 #include <string>
 
-#include "operations.grpc.pb.h"
+#include "wire/operations.grpc.pb.h"
 
 namespace stele::server {
 

@@ -1,12 +1,12 @@
-#include "names.h"
+#include "wire/names.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "errors.h"
+#include "wire/field_errors.h"
 
-namespace stele::server {
+namespace stele::internal {
 namespace {
 
 constexpr size_t kTableIdBytesMax = 50;
@@ -86,4 +86,4 @@ absl::Status CheckTableId(std::string_view table_id) {
                          kTableIdBytesMax);
 }
 
-}  // namespace stele::server
+}  // namespace stele::internal

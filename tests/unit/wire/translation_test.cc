@@ -2,17 +2,14 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-#include "errors.h"
-#include "filter_translation.h"
-#include "flags.h"
-#include "gc_rule_translation.h"
-#include "mutate_rows.h"
-#include "mutation_translation.h"
-#include "names.h"
-#include "row_set_translation.h"
-#include "schema_translation.h"
+#include "wire/filter_translation.h"
+#include "wire/gc_rule_translation.h"
+#include "wire/mutation_translation.h"
+#include "wire/names.h"
+#include "wire/row_set_translation.h"
+#include "wire/schema_translation.h"
 
-namespace stele::server {
+namespace stele::internal {
 namespace {
 
 namespace data_wire = ::google::bigtable::v2;
@@ -130,7 +127,7 @@ TEST(Filters, AKindFromTheFutureDoesNotPassEverything) {
 std::string MutationText(const std::string& text, TimestampGranularity granularity = TimestampGranularity::kMillis) {
   const auto request = FromText<data_wire::MutateRowRequest>("row_key: 'r' " + text);
   const auto mutation = ToRowMutation(request.row_key(), request.mutations(), {.granularity = granularity});
-  return mutation.ok() ? std::to_string(mutation->count()) : TextOf(mutation.status());
+  return mutation.ok() ? std::to_string(mutation->count()) : std::string(ToStd(mutation.status().message()));
 }
 
 bool SameChanges(const std::string& text, const RowMutation& expected, TimestampGranularity granularity = TimestampGranularity::kMillis) {
@@ -208,20 +205,6 @@ TEST(MutationTranslation, LimitsAreTheTables) {
   EXPECT_EQ(status("r", 16'385), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(MutationTranslation, OneWrongEntryRefusesAll) {
-  const auto request = FromText<data_wire::MutateRowsRequest>(
-      "entries { row_key: 'a' mutations { delete_from_row {} } } entries { row_key: '' mutations { delete_from_row {} } }");
-  EXPECT_EQ(TextOf(ToEntries(request, {}).status()), "Error in field 'Entry list' : Error in element #1 : Row keys must be non-empty");
-  EXPECT_TRUE(absl::IsInvalidArgument(ToEntries({}, {}).status()));
-  data_wire::MutateRowsRequest many;
-  for (int i = 0; i < 2; ++i) {
-    auto* const entry = many.add_entries();
-    entry->set_row_key("r");
-    for (int j = 0; j < 50'000 + i; ++j) entry->add_mutations()->mutable_delete_from_row();
-  }
-  EXPECT_TRUE(absl::IsInvalidArgument(ToEntries(many, {}).status()));
-}
-
 TEST(MutationTranslation, RulesAndTokens) {
   const auto request = FromText<data_wire::ReadModifyWriteRowRequest>(
       "rules { family_name: 'f' column_qualifier: 'q' increment_amount: 0 } rules { family_name: 'f' append_value: '' }");
@@ -274,24 +257,5 @@ TEST(Schemas, WhatIsNotOfferedIsSaid) {
   }
 }
 
-TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
-  const auto parse = [](std::vector<std::string> args) {
-    args.insert(args.begin(), {"--db", "d"});
-    return ParseFlags(args);
-  };
-  EXPECT_TRUE(parse({}).ok());
-  EXPECT_EQ(parse({}).value().durability, Durability::kDisk);
-  EXPECT_EQ(parse({"--memory-budget=64MiB"}).value().memory_budget_bytes, uint64_t{64} << 20);
-  EXPECT_EQ(parse({"--durability", "process"}).value().durability, Durability::kProcess);
-  EXPECT_FALSE(parse({"--listen", "0.0.0.0:1"}).ok());
-  EXPECT_FALSE(parse({"--listen", "127.0.0.1.example.com:1"}).ok());
-  EXPECT_FALSE(parse({"--listen", "0.0.0.0:1", "--allow-remote"}).ok());
-  EXPECT_TRUE(parse({"--listen", "0.0.0.0:1", "--allow-remote", "--tls-cert", "c", "--tls-key", "k"}).ok());
-  EXPECT_FALSE(parse({"--tls-cert", "c"}).ok());
-  EXPECT_FALSE(parse({"--memory-budget", "much"}).ok());
-  EXPECT_FALSE(parse({"--no-such-flag", "x"}).ok());
-  EXPECT_FALSE(ParseFlags(std::vector<std::string>{}).ok());
-}
-
 }  // namespace
-}  // namespace stele::server
+}  // namespace stele::internal

@@ -1,4 +1,4 @@
-// steled/timestamps.h: the wire's timestamps, checked before the library sees them, with Bigtable's texts.
+// wire/timestamps.h: the wire's timestamps, checked before the library sees them, with Bigtable's texts.
 //
 // Units:     microseconds.
 // Errors:    InvalidArgument.
@@ -10,12 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "data.pb.h"
-#include "errors.h"
 #include "stele/schema.h"
 #include "stele/timestamp.h"
+#include "wire/data.pb.h"
+#include "wire/field_errors.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 inline absl::Status CheckGranularity(int64_t micros, TimestampGranularity granularity) {
   if (granularity == TimestampGranularity::kMicros || micros % 1000 == 0) return absl::OkStatus();
@@ -25,11 +25,11 @@ inline absl::Status CheckGranularity(int64_t micros, TimestampGranularity granul
 // An end of 0 is none.
 inline absl::StatusOr<TimestampRange> ToTimestampRange(const google::bigtable::v2::TimestampRange& range,
                                                        TimestampGranularity granularity) {
-  STELED_RETURN_IF_ERROR(CheckGranularity(range.start_timestamp_micros(), granularity));
-  STELED_RETURN_IF_ERROR(CheckGranularity(range.end_timestamp_micros(), granularity));
+  STELE_RETURN_IF_ERROR(CheckGranularity(range.start_timestamp_micros(), granularity));
+  STELE_RETURN_IF_ERROR(CheckGranularity(range.end_timestamp_micros(), granularity));
   TimestampRange result{.start = Timestamp::FromMicros(range.start_timestamp_micros())};
   if (range.end_timestamp_micros() != 0) result.end = Timestamp::FromMicros(range.end_timestamp_micros());
   return result;
 }
 
-}  // namespace stele::server
+}  // namespace stele::internal

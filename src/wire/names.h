@@ -1,4 +1,4 @@
-// steled/names.h: resource names on the wire, and the names under which the library keeps the same tables.
+// wire/names.h: resource names on the wire, and the names under which the library keeps the same tables.
 //
 // Format:    projects/P/instances/I/tables/T is table "P/I/T" of the database.
 // Errors:    InvalidArgument naming what was given.
@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 // "projects/P/instances/I/tables/T" -> "P/I/T".
 absl::StatusOr<std::string> StoredTableName(std::string_view table_name);
@@ -28,4 +28,4 @@ std::string WireTableName(std::string_view stored_name);
 // 1 to 50 of [-_.a-zA-Z0-9], not beginning with '-' or '.'.
 absl::Status CheckTableId(std::string_view table_id);
 
-}  // namespace stele::server
+}  // namespace stele::internal

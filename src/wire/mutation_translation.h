@@ -1,4 +1,4 @@
-// steled/mutation_translation.h: changes of rows, from the wire's form to the library's.
+// wire/mutation_translation.h: changes of rows, from the wire's form to the library's.
 //
 // Everything that can be said without the families is checked here, with Bigtable's texts and positions: a MutateRows with a wrong entry is
 // refused as a whole, before anything of it is applied.
@@ -12,11 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "data.pb.h"
 #include "stele/mutation.h"
 #include "stele/schema.h"
+#include "wire/data.pb.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 // What a table takes; fixed when it was created.
 struct TableTraits {
@@ -41,4 +41,4 @@ absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, con
 // "" where there is none. At least 8 bytes.
 absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& idempotency);
 
-}  // namespace stele::server
+}  // namespace stele::internal

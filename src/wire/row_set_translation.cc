@@ -1,11 +1,11 @@
-#include "row_set_translation.h"
+#include "wire/row_set_translation.h"
 
 #include <string>
 #include <utility>
 
-#include "errors.h"
+#include "wire/field_errors.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 namespace wire = ::google::bigtable::v2;
 
@@ -41,4 +41,4 @@ absl::StatusOr<RowSet> ToRowSet(const wire::RowSet& rows) {
   return result;
 }
 
-}  // namespace stele::server
+}  // namespace stele::internal

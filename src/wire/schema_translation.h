@@ -1,4 +1,4 @@
-// steled/schema_translation.h: tables and families, from the wire's form to the library's and back.
+// wire/schema_translation.h: tables and families, from the wire's form to the library's and back.
 //
 // Deletion protection is a property of the library's schema, of no meaning to the engine.
 //
@@ -12,9 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/schema.h"
-#include "table_admin.pb.h"
+#include "wire/table_admin.pb.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 inline constexpr std::string_view kDeletionProtection = "deletion_protection";
 
@@ -31,4 +31,4 @@ absl::StatusOr<FamilyChange> ToFamilyChange(const google::bigtable::admin::v2::M
 google::bigtable::admin::v2::Table ToWireTable(std::string_view wire_name, const Schema& schema,
                                                google::bigtable::admin::v2::Table::View view);
 
-}  // namespace stele::server
+}  // namespace stele::internal

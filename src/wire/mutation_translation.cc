@@ -1,12 +1,12 @@
-#include "mutation_translation.h"
+#include "wire/mutation_translation.h"
 
 #include <string_view>
 #include <utility>
 
-#include "errors.h"
-#include "timestamps.h"
+#include "wire/field_errors.h"
+#include "wire/timestamps.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 namespace wire = ::google::bigtable::v2;
 
@@ -52,24 +52,24 @@ class ChangeTranslation {
   absl::StatusOr<Timestamp> ToTimestamp(int64_t micros) const {
     if (micros < 0) return InvalidArgument("Timestamps must be >= -1");
     if (is_clients_clock_ && traits_.granularity == TimestampGranularity::kMillis) return Timestamp::FromMicros(micros - micros % 1000);
-    STELED_RETURN_IF_ERROR(CheckGranularity(micros, traits_.granularity));
+    STELE_RETURN_IF_ERROR(CheckGranularity(micros, traits_.granularity));
     return Timestamp::FromMicros(micros);
   }
 
   absl::Status SetCell(const wire::Mutation::SetCell& set) {
-    STELED_RETURN_IF_ERROR(CheckBytes("column qualifier", set.column_qualifier().size(), traits_.limits.qualifier_bytes));
-    STELED_RETURN_IF_ERROR(CheckBytes("value", set.value().size(), traits_.limits.value_bytes));
+    STELE_RETURN_IF_ERROR(CheckBytes("column qualifier", set.column_qualifier().size(), traits_.limits.qualifier_bytes));
+    STELE_RETURN_IF_ERROR(CheckBytes("value", set.value().size(), traits_.limits.value_bytes));
     if (set.timestamp_micros() == kServerTime) {
       out_.SetCell(set.family_name(), set.column_qualifier(), set.value());
       return absl::OkStatus();
     }
-    STELED_ASSIGN_OR_RETURN(const Timestamp timestamp, ToTimestamp(set.timestamp_micros()));
+    STELE_ASSIGN_OR_RETURN(const Timestamp timestamp, ToTimestamp(set.timestamp_micros()));
     out_.SetCell(set.family_name(), set.column_qualifier(), timestamp, set.value());
     return absl::OkStatus();
   }
 
   absl::Status DeleteFromColumn(const wire::Mutation::DeleteFromColumn& deletion) {
-    STELED_RETURN_IF_ERROR(CheckBytes("column qualifier", deletion.column_qualifier().size(), traits_.limits.qualifier_bytes));
+    STELE_RETURN_IF_ERROR(CheckBytes("column qualifier", deletion.column_qualifier().size(), traits_.limits.qualifier_bytes));
     absl::StatusOr<TimestampRange> range = ToTimestampRange(deletion.time_range(), traits_.granularity);
     if (!range.ok()) return InField(range.status(), "time_range");
     const bool is_negative = range->start < Timestamp() || (range->end.has_value() && *range->end < Timestamp());
@@ -86,7 +86,7 @@ class ChangeTranslation {
 
   absl::StatusOr<std::string_view> ToQualifier(const wire::Value& qualifier) const {
     if (qualifier.kind_case() != wire::Value::kRawValue) return InField(InvalidArgument("must use `raw_value`"), "column_qualifier");
-    STELED_RETURN_IF_ERROR(CheckBytes("column qualifier", qualifier.raw_value().size(), traits_.limits.qualifier_bytes));
+    STELE_RETURN_IF_ERROR(CheckBytes("column qualifier", qualifier.raw_value().size(), traits_.limits.qualifier_bytes));
     return std::string_view(qualifier.raw_value());
   }
 
@@ -102,8 +102,8 @@ class ChangeTranslation {
 
   // No input adds 0, and so makes the cell.
   absl::Status AddToCell(const wire::Mutation::AddToCell& add) {
-    STELED_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(add.column_qualifier()));
-    STELED_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(add.timestamp()));
+    STELE_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(add.column_qualifier()));
+    STELE_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(add.timestamp()));
     const wire::Value::KindCase kind = add.input().kind_case();
     if (kind != wire::Value::kIntValue && kind != wire::Value::KIND_NOT_SET) {
       return InField(InvalidArgument("must use `int_value`"), "input");
@@ -113,13 +113,13 @@ class ChangeTranslation {
   }
 
   absl::Status MergeToCell(const wire::Mutation::MergeToCell& merge) {
-    STELED_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(merge.column_qualifier()));
-    STELED_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(merge.timestamp()));
+    STELE_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(merge.column_qualifier()));
+    STELE_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(merge.timestamp()));
     const wire::Value::KindCase kind = merge.input().kind_case();
     if (kind != wire::Value::kBytesValue && kind != wire::Value::KIND_NOT_SET) {
       return InField(InvalidArgument("must use `bytes_value`"), "input");
     }
-    STELED_RETURN_IF_ERROR(CheckBytes("value", merge.input().bytes_value().size(), traits_.limits.value_bytes));
+    STELE_RETURN_IF_ERROR(CheckBytes("value", merge.input().bytes_value().size(), traits_.limits.value_bytes));
     if (merge.input().bytes_value().empty()) return absl::OkStatus();
     out_.MergeToCell(merge.family_name(), qualifier, timestamp, merge.input().bytes_value());
     return absl::OkStatus();
@@ -152,7 +152,7 @@ absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& muta
 }
 
 absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Mutations& mutations, const TableTraits& traits) {
-  STELED_RETURN_IF_ERROR(CheckRowKey(row_key, traits));
+  STELE_RETURN_IF_ERROR(CheckRowKey(row_key, traits));
   if (mutations.empty()) return InvalidArgument("No mutations provided");
   return ToChanges(row_key, mutations, traits);
 }
@@ -184,4 +184,4 @@ absl::StatusOr<std::string> ToToken(const wire::Idempotency& idempotency) {
   return InField(InvalidArgument("A token has at least {} bytes", kTokenBytesMin), "idempotency");
 }
 
-}  // namespace stele::server
+}  // namespace stele::internal

@@ -1,4 +1,4 @@
-#include "filter_translation.h"
+#include "wire/filter_translation.h"
 
 #include <google/protobuf/unknown_field_set.h>
 
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "errors.h"
-#include "timestamps.h"
+#include "wire/field_errors.h"
+#include "wire/timestamps.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 namespace wire = ::google::bigtable::v2;
 
@@ -76,11 +76,11 @@ class FilterTranslation {
   absl::StatusOr<Filter> Translate(const wire::RowFilter& filter, int depth) {
     switch (filter.filter_case()) {
       case wire::RowFilter::kChain: {
-        STELED_ASSIGN_OR_RETURN(std::vector<Filter> children, Children(filter.chain().filters(), depth));
+        STELE_ASSIGN_OR_RETURN(std::vector<Filter> children, Children(filter.chain().filters(), depth));
         return Filter::Chain(std::move(children));
       }
       case wire::RowFilter::kInterleave: {
-        STELED_ASSIGN_OR_RETURN(std::vector<Filter> children, Children(filter.interleave().filters(), depth));
+        STELE_ASSIGN_OR_RETURN(std::vector<Filter> children, Children(filter.interleave().filters(), depth));
         return Filter::Interleave(std::move(children));
       }
       case wire::RowFilter::kCondition:
@@ -113,11 +113,11 @@ class FilterTranslation {
 
   template <typename Filters>
   absl::StatusOr<std::vector<Filter>> Children(const Filters& filters, int depth) {
-    STELED_RETURN_IF_ERROR(CheckDepth(depth));
+    STELE_RETURN_IF_ERROR(CheckDepth(depth));
     std::vector<Filter> children;
     children.reserve(static_cast<size_t>(filters.size()));
     for (const wire::RowFilter& filter : filters) {
-      STELED_ASSIGN_OR_RETURN(Filter child, Translate(filter, depth + 1));
+      STELE_ASSIGN_OR_RETURN(Filter child, Translate(filter, depth + 1));
       children.push_back(std::move(child));
     }
     return children;
@@ -125,15 +125,15 @@ class FilterTranslation {
 
   // A branch that is not there gives nothing; a predicate that is not there passes everything, as any filter that says nothing.
   absl::StatusOr<Filter> Condition(const wire::RowFilter::Condition& condition, int depth) {
-    STELED_RETURN_IF_ERROR(CheckDepth(depth));
-    STELED_ASSIGN_OR_RETURN(Filter predicate, Translate(condition.predicate_filter(), depth + 1));
+    STELE_RETURN_IF_ERROR(CheckDepth(depth));
+    STELE_ASSIGN_OR_RETURN(Filter predicate, Translate(condition.predicate_filter(), depth + 1));
     Filter if_true = Filter::BlockAll();
     if (condition.has_true_filter()) {
-      STELED_ASSIGN_OR_RETURN(if_true, Translate(condition.true_filter(), depth + 1));
+      STELE_ASSIGN_OR_RETURN(if_true, Translate(condition.true_filter(), depth + 1));
     }
     Filter if_false = Filter::BlockAll();
     if (condition.has_false_filter()) {
-      STELED_ASSIGN_OR_RETURN(if_false, Translate(condition.false_filter(), depth + 1));
+      STELE_ASSIGN_OR_RETURN(if_false, Translate(condition.false_filter(), depth + 1));
     }
     return Filter::Condition(std::move(predicate), std::move(if_true), std::move(if_false));
   }
@@ -194,4 +194,4 @@ absl::StatusOr<Filter> ToFilter(const wire::RowFilter& filter, TimestampGranular
   return FilterTranslation(granularity).Translate(filter, 0);
 }
 
-}  // namespace stele::server
+}  // namespace stele::internal

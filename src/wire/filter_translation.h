@@ -1,4 +1,4 @@
-// steled/filter_translation.h: filters, from the wire's form to the library's.
+// wire/filter_translation.h: filters, from the wire's form to the library's.
 //
 // Errors:    InvalidArgument for what only the wire can say wrongly: a switch that is false, too deep, too large, an unaligned timestamp.
 // The
@@ -7,13 +7,13 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "data.pb.h"
 #include "stele/filter.h"
 #include "stele/schema.h"
+#include "wire/data.pb.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 // A filter that says nothing passes everything.
 absl::StatusOr<Filter> ToFilter(const google::bigtable::v2::RowFilter& filter, TimestampGranularity granularity);
 
-}  // namespace stele::server
+}  // namespace stele::internal

@@ -1,14 +1,14 @@
-// steled/row_set_translation.h: which rows a request is about, from the wire's form to the library's.
+// wire/row_set_translation.h: which rows a request is about, from the wire's form to the library's.
 //
 // Errors:    InvalidArgument: an empty row key; a range in which no row can lie.
 // Threads:   pure functions.
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "data.pb.h"
 #include "stele/row_set.h"
+#include "wire/data.pb.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 // An empty bound, closed or open, is unbounded, as clients take it.
 absl::StatusOr<RowRange> ToRowRange(const google::bigtable::v2::RowRange& range);
@@ -16,4 +16,4 @@ absl::StatusOr<RowRange> ToRowRange(const google::bigtable::v2::RowRange& range)
 // A set of nothing is the whole table.
 absl::StatusOr<RowSet> ToRowSet(const google::bigtable::v2::RowSet& rows);
 
-}  // namespace stele::server
+}  // namespace stele::internal

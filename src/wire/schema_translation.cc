@@ -1,11 +1,11 @@
-#include "schema_translation.h"
+#include "wire/schema_translation.h"
 
 #include <utility>
 
-#include "errors.h"
-#include "gc_rule_translation.h"
+#include "wire/field_errors.h"
+#include "wire/gc_rule_translation.h"
 
-namespace stele::server {
+namespace stele::internal {
 
 namespace admin_wire = ::google::bigtable::admin::v2;
 
@@ -67,8 +67,8 @@ void FillValueType(ValueType value_type, admin_wire::ColumnFamily* family) {
 }
 
 absl::StatusOr<FamilySchema> ToFamily(const std::string& name, const admin_wire::ColumnFamily& family) {
-  STELED_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(family.gc_rule()));
-  STELED_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(family.value_type()));
+  STELE_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(family.gc_rule()));
+  STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(family.value_type()));
   return FamilySchema{.name = name, .gc = std::move(gc), .value_type = value_type};
 }
 
@@ -95,11 +95,11 @@ absl::StatusOr<FamilyChange> ToUpdate(const admin_wire::ModifyColumnFamiliesRequ
   }
   const FamilySchema* const family = schema.family(modification.id());
   if (names_type && family != nullptr) {
-    STELED_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(modification.update().value_type()));
+    STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(modification.update().value_type()));
     if (value_type != family->value_type) return InvalidArgument("Immutable fields 'value_type.aggregate_type' cannot be updated");
   }
   if (!names_gc) return FamilyChange::Update(modification.id(), family != nullptr ? family->gc : GcRule::None());
-  STELED_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(modification.update().gc_rule()));
+  STELE_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(modification.update().gc_rule()));
   return FamilyChange::Update(modification.id(), std::move(gc));
 }
 
@@ -114,7 +114,7 @@ std::string ProtectionText(bool is_protected) { return is_protected ? "true" : "
 
 absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
   const admin_wire::Table& table = request.table();
-  STELED_RETURN_IF_ERROR(CheckSettings(table));
+  STELE_RETURN_IF_ERROR(CheckSettings(table));
   Schema schema;
   switch (table.granularity()) {
     case admin_wire::Table::TIMESTAMP_GRANULARITY_UNSPECIFIED:
@@ -127,7 +127,7 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
       return InField(InvalidArgument("Unknown timestamp granularity {}", static_cast<int>(table.granularity())), "granularity");
   }
   for (const auto& [name, wire_family] : table.column_families()) {
-    STELED_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(name, wire_family));
+    STELE_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(name, wire_family));
     schema.AddFamily(std::move(family));
   }
   for (const admin_wire::CreateTableRequest::Split& split : request.initial_splits()) {
@@ -142,7 +142,7 @@ absl::StatusOr<FamilyChange> ToFamilyChange(const admin_wire::ModifyColumnFamili
                                             const Schema& schema) {
   switch (modification.mod_case()) {
     case admin_wire::ModifyColumnFamiliesRequest::Modification::kCreate: {
-      STELED_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(modification.id(), modification.create()));
+      STELE_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(modification.id(), modification.create()));
       return FamilyChange::Create(std::move(family));
     }
     case admin_wire::ModifyColumnFamiliesRequest::Modification::kUpdate:
@@ -174,4 +174,4 @@ admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, 
   return table;
 }
 
-}  // namespace stele::server
+}  // namespace stele::internal
