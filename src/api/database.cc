@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/backend.h"
+#include "api/remote_opener.h"
 #include "base/status.h"
 #include "model/validate.h"
 
@@ -20,9 +21,6 @@ absl::Status CheckHandle(const std::shared_ptr<internal::DatabaseBackend>& backe
 absl::Status CheckLocation(std::string_view location) {
   if (location.empty()) return internal::InvalidArgument("location: empty; it is a directory, \"mem:\" or \"bigtable://PROJECT/INSTANCE\"");
   if (location.find('\0') != std::string_view::npos) return internal::InvalidArgument("location: a path holds no zero byte");
-  if (location.substr(0, kRemote.size()) == kRemote) {
-    return internal::Unimplemented("location \"{}\": to open a remote database, link stele::remote", internal::Printable(location));
-  }
   if (location.substr(0, kMemory.size()) == kMemory && location != kMemory) {
     return internal::InvalidArgument("location \"{}\": nothing may follow \"mem:\"; for a directory of that name put \"./\" before it",
                                      internal::Printable(location));
@@ -30,12 +28,18 @@ absl::Status CheckLocation(std::string_view location) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::shared_ptr<internal::DatabaseBackend>> OpenBackend(std::string_view location, const DatabaseOptions& options) {
+  if (!location.starts_with(kRemote)) return internal::OpenLocalDatabase(location, options);
+  if (const internal::RemoteOpener open = internal::GetRemoteOpener(); open != nullptr) return open(location, options);
+  return internal::Unimplemented("location \"{}\": to open a remote database, link stele::remote", internal::Printable(location));
+}
+
 }  // namespace
 
 absl::StatusOr<Database> Database::Open(std::string_view location, DatabaseOptions options) {
   STELE_RETURN_IF_ERROR(CheckLocation(location));
   STELE_RETURN_IF_ERROR(internal::ValidateDatabaseOptions(options));
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::DatabaseBackend> backend, internal::OpenLocalDatabase(location, options));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::DatabaseBackend> backend, OpenBackend(location, options));
   return Database(std::move(backend));
 }
 

@@ -1,9 +1,9 @@
 // Tables, families and instances, by a generated client against a running server.
 #include <grpcpp/grpcpp.h>
 
-#include "instance_admin.grpc.pb.h"
-#include "operations.grpc.pb.h"
 #include "steled/server_fixture.h"
+#include "wire/instance_admin.grpc.pb.h"
+#include "wire/operations.grpc.pb.h"
 
 namespace stele::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bigtable.pb.h"
+#include "wire/bigtable.pb.h"
 
 namespace stele::server {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bigtable.grpc.pb.h"
-#include "table_admin.grpc.pb.h"
+#include "wire/bigtable.grpc.pb.h"
+#include "wire/table_admin.grpc.pb.h"
 
 namespace stele::server {
 

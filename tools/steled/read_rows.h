@@ -17,9 +17,9 @@
 #include <string>
 #include <string_view>
 
-#include "bigtable.pb.h"
 #include "stele/row.h"
 #include "stele/stats.h"
+#include "wire/bigtable.pb.h"
 
 namespace stele::server {
 

@@ -2,12 +2,15 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include "base/status.h"
+#include "wire/bigtable.pb.h"
 #include "wire/filter_translation.h"
 #include "wire/gc_rule_translation.h"
 #include "wire/mutation_translation.h"
 #include "wire/names.h"
 #include "wire/row_set_translation.h"
 #include "wire/schema_translation.h"
+#include "wire/table_admin.pb.h"
 
 namespace stele::internal {
 namespace {
