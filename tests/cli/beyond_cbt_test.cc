@@ -73,6 +73,66 @@ TEST_F(BeyondCbtTest, AddToCellFolds) {
   ExpectError({"set", "t", "s", "sum:q=65"}, 1, "Column family type mismatch");
 }
 
+class AggregatesComeBackTest : public BeyondCbtTest {
+ protected:
+  static constexpr char kFamilies[] = "families=sum:never:intsum,min:never:intmin,max:never:intmax,hll:never:inthll,plain";
+
+  void SetUp() override {
+    EXPECT_EQ(Output({"createtable", "a", kFamilies}), "");
+    EXPECT_EQ(Output({"createtable", "copy", kFamilies}), "");
+    // -6148914691236517206 is eight times the byte 0xaa, 168626701 ends in two line ends and 44 in a comma.
+    EXPECT_EQ(Output({"addtocell", "a", "r", "sum:a=5@1000", "sum:a=6@1000", "sum:b=-6148914691236517206@2000", "sum:c=168626701",
+                      "min:a=-3", "max:a=44", "hll:a=ann", "hll:a=ben@3000"}),
+              "");
+    EXPECT_EQ(Output({"addtocell", "a", "r\n,\"", "sum:,=34"}), "");
+    EXPECT_EQ(Output({"set", "a", "r", "plain:q=x@1000"}), "");
+  }
+};
+
+TEST_F(AggregatesComeBackTest, FromJsonl) {
+  const std::string exported = Output({"export", "a"});
+  const CommandResult imported = Run({"import", "copy", WriteFile("a.jsonl", exported)});
+  EXPECT_EQ(imported.exit_status, 0) << imported.err;
+  EXPECT_EQ(Output({"export", "copy"}), exported);
+}
+
+TEST_F(AggregatesComeBackTest, FromCsv) {
+  const std::string path = Path("a.csv");
+  EXPECT_EQ(RunPlain({"--db", database(), "-o", path, "export", "a", "format=csv"}).err, "");
+  const CommandResult imported = Run({"import", "copy", path, "timestamp=value-encoded"});
+  EXPECT_EQ(imported.exit_status, 0) << imported.err;
+  EXPECT_EQ(Output({"export", "copy"}), Output({"export", "a"}));
+}
+
+TEST_F(AggregatesComeBackTest, ValuesAreAddedWhereThatIsAsked) {
+  const std::string path = WriteFile("add.csv", ",sum,min,max,hll,plain\n,a,a,a,a,q\nr,42,-1,7,ann,x\nr,-2,3,20231114,ben,y\n");
+  EXPECT_EQ(Run({"import", "copy", path, "aggregates=add"}).err, "Done importing 2 rows.\n");
+  EXPECT_EQ(Output({"addtocell", "a", "check", "sum:a=40", "min:a=-1", "max:a=20231114", "hll:a=ben", "hll:a=ann"}), "");
+  const std::string expected = Output({"read", "a", "prefix=check", "columns=sum:,min:,max:,hll:", "--format", "csv"});
+  std::string read = Output({"read", "copy", "columns=sum:,min:,max:,hll:", "--format", "csv"});
+  for (size_t at = 0; (at = read.find("\nr,", at)) != std::string::npos; ++at) read.replace(at, 3, "\ncheck,");
+  EXPECT_EQ(read, expected);
+  // Again counts again.
+  EXPECT_EQ(Run({"import", "copy", path, "aggregates=add"}).exit_status, 0);
+  EXPECT_NE(Output({"read", "copy", "columns=sum:"}).find("\"\\x00\\x00\\x00\\x00\\x00\\x00\\x00P\""), std::string::npos);
+}
+
+TEST_F(AggregatesComeBackTest, WhatIsNeitherStateNorNumberIsRefused) {
+  const auto refused = [&](const std::string& line, const std::vector<std::string>& more, std::string_view text) {
+    std::vector<std::string> args = {"import", "copy", WriteFile("bad.csv", ",sum,hll\n,a,a\n" + line + "\n")};
+    args.insert(args.end(), more.begin(), more.end());
+    ExpectError(args, 1, text);
+  };
+  refused("r,42,", {}, "bad.csv:3: sum:\"a\" is an aggregate, and \"42\" is none of its states");
+  refused("r,,ann", {}, "bad.csv:3: hll:\"a\" is an aggregate");
+  refused("r,20231114,", {}, "say aggregates=add or aggregates=state");
+  refused("r,4x,", {"aggregates=add"}, "\"4x\" is not a whole number");
+  ExpectError({"import", "copy", WriteFile("bad.csv", ",sum\n,a\nr,1\n"), "aggregates=perhaps"}, 2, "'state' or 'add'");
+  EXPECT_EQ(Output({"count", "copy"}), "0\n");
+  EXPECT_EQ(Run({"import", "copy", WriteFile("eight.csv", ",sum\n,a\nr,20231114\n"), "aggregates=state"}).exit_status, 0);
+  EXPECT_NE(Output({"read", "copy"}).find("\"20231114\""), std::string::npos);
+}
+
 TEST_F(BeyondCbtTest, DropRowRange) {
   EXPECT_EQ(Output({"droprowrange", "t", "prefix=b"}), "");
   EXPECT_EQ(Output({"count", "t"}), "2\n");
@@ -144,7 +204,7 @@ TEST_F(BeyondCbtTest, HelpAndVersion) {
        {"createtable", "ls",         "deletetable",  "createfamily", "deletefamily", "setgcpolicy", "setvaluetype", "set",
         "addtocell",   "read",       "lookup",       "count",        "import",       "deleterow",   "deletecolumn", "deleteallrows",
         "help",        "version",    "droprowrange", "export",       "compact",      "flush",       "stats",        "verify",
-        "salvage",     "checkpoint", "dump",         "bench"}) {
+        "salvage",     "checkpoint", "dump",         "bench",        "copy"}) {
     EXPECT_NE(help.find(std::string("stele ") + verb + " "), std::string::npos) << verb;
     EXPECT_EQ(Output({"help", verb}).rfind(std::string("stele ") + verb, 0), 0u) << verb;
   }

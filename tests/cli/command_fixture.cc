@@ -1,6 +1,7 @@
 #include "cli/command_fixture.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,18 @@ std::string ReadAll(const std::string& path) {
 
 }  // namespace
 
+bool RunningCommand::HasEnded() {
+  if (pid_ != 0 && waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = 0;
+  return pid_ == 0;
+}
+
+void RunningCommand::Kill() {
+  if (pid_ == 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  pid_ = 0;
+}
+
 CommandTest::CommandTest() : directory_(testing::TempDir() + "stele-cli-XXXXXX") {
   if (mkdtemp(directory_.data()) == nullptr) ADD_FAILURE() << "no temporary directory";
 }
@@ -38,11 +51,11 @@ std::string CommandTest::WriteFile(std::string_view name, std::string_view bytes
   return path;
 }
 
-CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const {
+pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string& out, const std::string& err) const {
   const char* const program = std::getenv("STELE_COMMAND");
   if (program == nullptr) {
     ADD_FAILURE() << "STELE_COMMAND is not set: run this through ctest";
-    return {};
+    return 0;
   }
   std::vector<std::string> words = {program};
   words.insert(words.end(), args.begin(), args.end());
@@ -51,8 +64,6 @@ CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const 
   argv.push_back(nullptr);
   std::string zone = "TZ=UTC";
   char* const environment[] = {zone.data(), nullptr};
-  const std::string out = Path("stdout");
-  const std::string err = Path("stderr");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -62,10 +73,21 @@ CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const 
   const int error = posix_spawn(&pid, program, &actions, nullptr, argv.data(), environment);
   posix_spawn_file_actions_destroy(&actions);
   EXPECT_EQ(error, 0) << program;
-  if (error != 0) return {};
+  return error == 0 ? pid : 0;
+}
+
+CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const {
+  const std::string out = Path("stdout");
+  const std::string err = Path("stderr");
+  const pid_t pid = Spawn(args, out, err);
+  if (pid == 0) return {};
   int how = 0;
   waitpid(pid, &how, 0);
   return CommandResult{WIFEXITED(how) ? WEXITSTATUS(how) : -1, ReadAll(out), ReadAll(err)};
+}
+
+std::unique_ptr<RunningCommand> CommandTest::Start(const std::vector<std::string>& args) const {
+  return std::make_unique<RunningCommand>(Spawn(args, Path("stdout-started"), Path("stderr-started")));
 }
 
 CommandResult CommandTest::Run(const std::vector<std::string>& args) const {

@@ -45,6 +45,7 @@ absl::Status RunCompact(Session& session, const std::vector<std::string>& args);
 absl::Status RunStats(Session& session, const std::vector<std::string>& args);
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args);
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args);
+absl::Status RunCopy(Session& session, const std::vector<std::string>& args);
 absl::Status RunDump(Session& session, const std::vector<std::string>& args);
 absl::Status RunSalvage(Session& session, const std::vector<std::string>& args);
 absl::Status RunBench(Session& session, const std::vector<std::string>& args);

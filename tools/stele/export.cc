@@ -1,5 +1,6 @@
 // tools/stele/export.cc: export: a table, as of one moment, in a form that import takes back.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -102,7 +103,7 @@ absl::Status RunExport(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
   STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(args[0]));
-  STELE_ASSIGN_OR_RETURN(Snapshot snapshot, database.GetSnapshot());
+  STELE_ASSIGN_OR_RETURN(std::optional<Snapshot> snapshot, SnapshotWhereOffered(database));
   const ReadOptions options{.snapshot = std::move(snapshot), .fill_cache = false};
   if (format == "csv") return Within("exporting", ExportCsv(session, table, range, options));
   return Within("exporting", ExportJsonl(session, table.ReadRows(range, Filter::PassAll(), options)));

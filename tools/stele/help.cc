@@ -20,6 +20,17 @@ constexpr Command kCommands[] = {
      "compact [TABLE]\n\n"
      "  Rewrites each table, or one, into one layer: condemned versions and deleted cells go.\n",
      RunCompact},
+    {"copy", "Copy tables to another database",
+     "copy SOURCE DESTINATION [TABLE ...] [--to NAME] [--prefix PREFIX | start=ROW end=ROW] [--verify] [--resume FILE]\n"
+     "            [batch-size=10000] [workers=4]\n\n"
+     "  SOURCE, DESTINATION  directories, or bigtable://PROJECT/INSTANCE[?endpoint=HOST:PORT]; --db is not looked at\n"
+     "  TABLE                these tables, else all; made at the destination where they are not there\n"
+     "  --to                 the copy's name, of one table\n"
+     "  --verify             reads both sides at the end and compares them\n"
+     "  --resume             where the copy's marks are kept; else beside the directory of DESTINATION, or of SOURCE\n"
+     "  batch-size, workers  rows in a batch, of 8 MiB at most; threads\n\n"
+     "  Cut off at any moment, the same command goes on where it was. Copied twice is the same as once.\n",
+     RunCopy},
     {"count", "Count rows in a table", "count TABLE [prefix=PREFIX]\n", RunCount},
     {"createfamily", "Create a column family", "createfamily TABLE FAMILY[:GCPOLICY]\n", RunCreateFamily},
     {"createtable", "Create a table",
@@ -50,11 +61,14 @@ constexpr Command kCommands[] = {
     {"flush", "Write what is in memory to SSTables", "flush [TABLE]\n", RunFlush},
     {"help", "Print help text", "help [COMMAND]\n", RunHelp},
     {"import", "Batch write many rows based on the input file",
-     "import TABLE FILE [column-family=FAMILY] [batch-size=500] [timestamp=now|value-encoded] [format=csv|jsonl]\n\n"
+     "import TABLE FILE [column-family=FAMILY] [batch-size=500] [timestamp=now|value-encoded] [format=csv|jsonl]\n"
+     "            [aggregates=state|add]\n\n"
      "  FILE           CSV, or JSON lines as export writes them (by the name .jsonl or format=); - is standard input\n"
      "  column-family  the family of all columns, where the CSV file has no line of families\n"
      "  batch-size     rows in a batch\n"
-     "  timestamp      value-encoded: a CSV value may end in @MICROSECONDS\n\n"
+     "  timestamp      value-encoded: a CSV value may end in @MICROSECONDS\n"
+     "  aggregates     what values for aggregate families are: states, as export writes them, or what is added: numbers, items of an\n"
+     "                 inthll; twice imported counts twice\n\n"
      "  CSV: a line of families, a line of columns, both with an empty first field, then lines of row key and values. A family holds\n"
      "  for the columns to its right until the next one; an empty value makes no cell.\n"
      "  A file is checked whole before anything is written; standard input is written as it comes.\n",

@@ -26,11 +26,13 @@ struct ImportRequest {
   bool is_jsonl = false;
   CsvLayout layout;
   size_t batch_rows = 500;
+  AggregateValues aggregate_values = AggregateValues::kUnsaid;
 };
 
 absl::StatusOr<ImportRequest> ParseRequest(const std::vector<std::string>& args) {
-  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(2), {"app-profile", "column-family", "batch-size",
-                                                                                             "workers", "timestamp", "format"}));
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(2),
+                                        {"app-profile", "column-family", "batch-size", "workers", "timestamp", "format", "aggregates"}));
   ImportRequest request{.path = args[1], .is_jsonl = args[1].ends_with(".jsonl")};
   request.layout.family = Find(values, "column-family").value_or("");
   if (const auto text = Find(values, "batch-size")) {
@@ -52,6 +54,12 @@ absl::StatusOr<ImportRequest> ParseRequest(const std::vector<std::string>& args)
     if (*format != "csv" && *format != "jsonl") return UsageError("error parsing importer args: format must be one of 'csv' or 'jsonl'");
     request.is_jsonl = *format == "jsonl";
   }
+  if (const auto aggregates = Find(values, "aggregates")) {
+    if (*aggregates != "state" && *aggregates != "add") {
+      return UsageError("error parsing importer args: aggregates must be one of 'state' or 'add'");
+    }
+    request.aggregate_values = *aggregates == "state" ? AggregateValues::kStates : AggregateValues::kAdded;
+  }
   return request;
 }
 
@@ -68,22 +76,28 @@ absl::StatusOr<std::unique_ptr<ImportSource>> OpenSource(const ImportRequest& re
   return OpenCsvSource(file, name, request.layout);
 }
 
-absl::StatusOr<bool> NextChecked(const Schema& schema, ImportSource& source, ImportRow& row) {
+// What rows are held against, and made into mutations by.
+struct RowRules {
+  Schema schema;
+  AggregateValues aggregate_values;
+};
+
+absl::StatusOr<bool> NextChecked(const RowRules& rules, ImportSource& source, ImportRow& row) {
   STELE_ASSIGN_OR_RETURN(const bool any, source.Next(row));
   if (!any) return false;
-  const absl::Status checked = CheckRow(schema, row);
+  const absl::Status checked = CheckRow(rules.schema, rules.aggregate_values, row);
   if (!checked.ok()) return source.Wrong(internal::ToStd(checked.message()));
   return true;
 }
 
 // Answers how many bytes there are.
-absl::StatusOr<uint64_t> CheckAll(const Schema& schema, const ImportRequest& request) {
+absl::StatusOr<uint64_t> CheckAll(const RowRules& rules, const ImportRequest& request) {
   STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
   STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
   Progress progress("checking", "bytes", 0);
   ImportRow row;
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(schema, *source, row));
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, *source, row));
     if (!any) return source->bytes_read();
     progress.Set(source->bytes_read());
   }
@@ -91,12 +105,12 @@ absl::StatusOr<uint64_t> CheckAll(const Schema& schema, const ImportRequest& req
 
 class BatchWriter {
  public:
-  BatchWriter(Table table, size_t batch_rows) : table_(std::move(table)), batch_rows_(batch_rows) {}
+  BatchWriter(Table table, const RowRules& rules, size_t batch_rows) : table_(std::move(table)), rules_(rules), batch_rows_(batch_rows) {}
 
   absl::Status Add(const ImportRow& row) {
     if (row.cells.empty()) return absl::OkStatus();
     for (const ImportCell& cell : row.cells) batch_bytes_ += cell.value.size() + cell.qualifier.size();
-    batch_.push_back(row.ToMutation());
+    batch_.push_back(MutationOf(rules_.schema, rules_.aggregate_values, row));
     return batch_.size() >= batch_rows_ || batch_bytes_ >= kBatchBytesMax ? Write() : absl::OkStatus();
   }
 
@@ -116,17 +130,18 @@ class BatchWriter {
 
  private:
   Table table_;
+  const RowRules& rules_;
   const size_t batch_rows_;
   std::vector<RowMutation> batch_;
   uint64_t batch_bytes_ = 0;
   uint64_t written_ = 0;
 };
 
-absl::Status WriteAll(const Schema& schema, ImportSource& source, uint64_t bytes_total, BatchWriter& writer) {
+absl::Status WriteAll(const RowRules& rules, ImportSource& source, uint64_t bytes_total, BatchWriter& writer) {
   Progress progress("importing", "bytes", bytes_total);
   ImportRow row;
   while (true) {
-    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(schema, source, row));
+    STELE_ASSIGN_OR_RETURN(const bool any, NextChecked(rules, source, row));
     if (!any) return writer.Write();
     STELE_RETURN_IF_ERROR(writer.Add(row));
     progress.Set(source.bytes_read());
@@ -140,17 +155,18 @@ absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseRequest(args));
   STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
   STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, args[0]));
-  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
+  STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
   uint64_t bytes_total = 0;
   // What comes through a pipe cannot be read twice.
   if (std::fseek(file.get(), 0, SEEK_SET) == 0 && request.path != "-") {
-    auto checked = CheckAll(schema, request);
+    auto checked = CheckAll(rules, request);
     if (!checked.ok()) return Within("nothing was written", checked.status());
     bytes_total = *checked;
   }
   STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
-  BatchWriter writer(table, request.batch_rows);
-  const absl::Status status = WriteAll(schema, *source, bytes_total, writer);
+  BatchWriter writer(table, rules, request.batch_rows);
+  const absl::Status status = WriteAll(rules, *source, bytes_total, writer);
   if (!status.ok()) return Within(fmt::format("{} rows were written before the error", writer.written()), status);
   session.Note(fmt::format("Done importing {} rows.\n", writer.written()));
   return absl::OkStatus();

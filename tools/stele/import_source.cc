@@ -145,13 +145,51 @@ class JsonlSource : public ImportSource {
   uint64_t bytes_read_ = 0;
 };
 
+// A number as text, or none.
+std::optional<int64_t> NumberIn(std::string_view text) {
+  const auto number = ParseNumber("number", text);
+  return number.ok() ? std::optional(*number) : std::nullopt;
+}
+
+absl::Status CheckAdded(ValueType type, const ImportCell& cell) {
+  if (type == ValueType::kHll || NumberIn(cell.value).has_value()) return absl::OkStatus();
+  return internal::InvalidArgument("{}:{} counts, and \"{}\" is not a whole number", cell.family, Quoted(cell.qualifier),
+                                   internal::Printable(cell.value));
+}
+
+absl::Status CheckState(ValueType type, const ImportCell& cell) {
+  const bool is_state = type == ValueType::kHll ? CellView("", "", {}, cell.value).EstimateCardinality().ok()
+                                                : CellView("", "", {}, cell.value).AsInt64().ok();
+  if (is_state) return absl::OkStatus();
+  return internal::InvalidArgument("{}:{} is an aggregate, and \"{}\" is none of its states: for values to be added say aggregates=add",
+                                   cell.family, Quoted(cell.qualifier), internal::Printable(cell.value));
+}
+
+absl::Status CheckAggregate(ValueType type, AggregateValues aggregate_values, const ImportCell& cell) {
+  if (aggregate_values == AggregateValues::kAdded) return CheckAdded(type, cell);
+  STELE_RETURN_IF_ERROR(CheckState(type, cell));
+  // Eight digits are a state's length, too: a date, say, would become a very great number unseen.
+  if (aggregate_values == AggregateValues::kStates || type == ValueType::kHll || !NumberIn(cell.value).has_value()) return absl::OkStatus();
+  return internal::InvalidArgument("\"{}\" for {}:{} may be a number or a state of eight bytes: say aggregates=add or aggregates=state",
+                                   cell.value, cell.family, Quoted(cell.qualifier));
+}
+
 }  // namespace
 
-RowMutation ImportRow::ToMutation() const {
-  RowMutation mutation(row_key);
-  for (const ImportCell& cell : cells) {
-    if (cell.timestamp.has_value()) {
-      mutation.SetCell(cell.family, cell.qualifier, *cell.timestamp, cell.value);
+RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row) {
+  RowMutation mutation(row.row_key);
+  for (const ImportCell& cell : row.cells) {
+    const FamilySchema* const family = schema.family(cell.family);
+    const ValueType type = family == nullptr ? ValueType::kBytes : family->value_type;
+    const Timestamp timestamp = cell.timestamp.value_or(Timestamp());
+    if (type != ValueType::kBytes && aggregate_values != AggregateValues::kAdded) {
+      mutation.MergeToCell(cell.family, cell.qualifier, timestamp, cell.value);
+    } else if (type == ValueType::kHll) {
+      mutation.AddToCell(cell.family, cell.qualifier, timestamp, cell.value);
+    } else if (type != ValueType::kBytes) {
+      mutation.AddToCell(cell.family, cell.qualifier, timestamp, NumberIn(cell.value).value_or(0));
+    } else if (cell.timestamp.has_value()) {
+      mutation.SetCell(cell.family, cell.qualifier, timestamp, cell.value);
     } else {
       mutation.SetCell(cell.family, cell.qualifier, cell.value);
     }
@@ -169,7 +207,7 @@ std::unique_ptr<ImportSource> OpenJsonlSource(std::FILE* file, std::string name)
   return std::make_unique<JsonlSource>(file, std::move(name));
 }
 
-absl::Status CheckRow(const Schema& schema, const ImportRow& row) {
+absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row) {
   const Limits& limits = schema.limits();
   if (row.row_key.empty()) return internal::InvalidArgument("the row key is empty");
   if (row.row_key.size() > limits.row_key_bytes) {
@@ -179,7 +217,11 @@ absl::Status CheckRow(const Schema& schema, const ImportRow& row) {
     return internal::InvalidArgument("{} cells in one row; at most {} are allowed in one write", row.cells.size(), limits.mutations);
   }
   for (const ImportCell& cell : row.cells) {
-    if (schema.family(cell.family) == nullptr) return internal::NotFound("no column family \"{}\" in the table", cell.family);
+    const FamilySchema* const family = schema.family(cell.family);
+    if (family == nullptr) return internal::NotFound("no column family \"{}\" in the table", cell.family);
+    if (family->value_type != ValueType::kBytes) {
+      STELE_RETURN_IF_ERROR(CheckAggregate(family->value_type, aggregate_values, cell));
+    }
     if (cell.qualifier.size() > limits.qualifier_bytes) {
       return internal::InvalidArgument("a qualifier has {} bytes; at most {} are allowed", cell.qualifier.size(), limits.qualifier_bytes);
     }

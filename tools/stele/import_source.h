@@ -26,9 +26,14 @@ struct ImportCell {
 struct ImportRow {
   std::string row_key;
   std::vector<ImportCell> cells;
-
-  RowMutation ToMutation() const;
 };
+
+// What the values for aggregate families are: states, as `export` writes them, folded in by MergeToCell; or what is added by AddToCell:
+// whole numbers as text, items of an hll as they stand. Where it was not said they are states, but for those that could be either.
+enum class AggregateValues { kUnsaid, kStates, kAdded };
+
+// A cell of an aggregate family without a timestamp has 0, as in addtocell. The row is one that CheckRow found right.
+RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row);
 
 class ImportSource {
  public:
@@ -49,6 +54,6 @@ absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std
 std::unique_ptr<ImportSource> OpenJsonlSource(std::FILE* file, std::string name);
 
 // Whether the table would take the row, as far as that can be said beforehand.
-absl::Status CheckRow(const Schema& schema, const ImportRow& row);
+absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row);
 
 }  // namespace stele::cli

@@ -36,6 +36,13 @@ absl::StatusOr<Format> ParseFormat(std::string_view text) {
   return UsageError(fmt::format("--format takes table, json, jsonl or csv, not \"{}\"", text));
 }
 
+absl::StatusOr<std::optional<Snapshot>> SnapshotWhereOffered(const Database& database) {
+  auto snapshot = database.GetSnapshot();
+  if (snapshot.ok()) return std::optional<Snapshot>(*std::move(snapshot));
+  if (snapshot.status().code() == absl::StatusCode::kUnimplemented) return std::optional<Snapshot>();
+  return snapshot.status();
+}
+
 Session::~Session() {
   if (out_ != nullptr && out_ != stdout) std::fclose(out_);
 }

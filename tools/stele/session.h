@@ -32,6 +32,9 @@ absl::Status NotOffered(std::string_view what);
 absl::Status Within(std::string_view context, const absl::Status& status);
 absl::StatusOr<Format> ParseFormat(std::string_view text);
 
+// All tables as they are now; none where the database has no snapshots: then each row is read as it is when its turn comes.
+absl::StatusOr<std::optional<Snapshot>> SnapshotWhereOffered(const Database& database);
+
 class Session {
  public:
   explicit Session(GlobalOptions options) : options_(std::move(options)) {}

@@ -1,0 +1,313 @@
+// stele copy between directories: what arrives, what is refused, and what an interrupted copy comes to.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "cli/command_fixture.h"
+#include "stele/stele.h"
+
+namespace stele {
+namespace {
+
+constexpr auto kSecond = Timestamp::FromMicros(1'000'000);
+
+std::string FileBytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+class CopyTest : public CommandTest {
+ protected:
+  // A database of the test's own, closed before a command looks at it.
+  static Database Open(const std::string& path) {
+    auto database = Database::Open(path);
+    EXPECT_TRUE(database.ok()) << database.status();
+    return *database;
+  }
+
+  // Every cell that a reader sees, one text each.
+  static std::vector<std::string> Cells(const std::string& path, const std::string& table_name) {
+    auto database = Database::Open(path, {.create_if_missing = false, .read_only = true});
+    EXPECT_TRUE(database.ok()) << database.status();
+    auto table = database->OpenTable(table_name);
+    EXPECT_TRUE(table.ok()) << table.status();
+    RowReader reader = table->ReadRows();
+    std::vector<std::string> cells;
+    while (reader.Next()) {
+      for (const CellView& cell : reader.row().cells()) {
+        std::string& text = cells.emplace_back();
+        for (const std::string_view part : {reader.row().row_key(), cell.family(), cell.qualifier(), cell.value()}) {
+          text.append(std::to_string(part.size())).append(":").append(part);
+        }
+        text += "@" + std::to_string(cell.timestamp().micros());
+      }
+    }
+    EXPECT_TRUE(reader.status().ok()) << reader.status();
+    return cells;
+  }
+
+  static Schema SchemaOf(const std::string& path, const std::string& table_name) {
+    auto database = Database::Open(path, {.create_if_missing = false, .read_only = true});
+    EXPECT_TRUE(database.ok()) << database.status();
+    return *database->OpenTable(table_name)->schema();
+  }
+
+  std::string source() const { return Path("source"); }
+  std::string destination() const { return Path("destination"); }
+
+  CommandResult Copy(const std::vector<std::string>& args) const {
+    std::vector<std::string> words = {"copy", source(), destination()};
+    words.insert(words.end(), args.begin(), args.end());
+    return RunPlain(words);
+  }
+  // Expects success; answers what was said on standard error.
+  std::string Copied(const std::vector<std::string>& args) const {
+    const CommandResult result = Copy(args);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    return result.err;
+  }
+  void ExpectRefused(const std::vector<std::string>& args, int exit_status, std::string_view text) const {
+    const CommandResult result = Copy(args);
+    EXPECT_EQ(result.exit_status, exit_status) << result.err;
+    EXPECT_NE(result.err.find(text), std::string::npos) << result.err;
+  }
+  void ExpectSame(const std::string& table_name, const std::string& copy_name) const {
+    const std::vector<std::string> cells = Cells(source(), table_name);
+    EXPECT_FALSE(cells.empty());
+    EXPECT_TRUE(cells == Cells(destination(), copy_name)) << table_name;
+  }
+
+  // Files of marks beside the destination.
+  std::vector<std::string> MarkFiles() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("."))) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("destination.copy-") && !name.ends_with(".new")) found.push_back(entry.path().string());
+    }
+    return found;
+  }
+
+  // A table "t" of plain cells and counters.
+  void MakeRows(int row_count) const {
+    Database database = Open(source());
+    Table table = *database.CreateTable("t", Schema()
+                                                 .AddFamily("plain", GcRule::MaxNumVersions(2))
+                                                 .AddFamily({.name = "sum", .gc = {}, .value_type = ValueType::kInt64Sum})
+                                                 .AddSplit("row1")
+                                                 .AddSplit("row2"));
+    for (int i = 0; i < row_count; ++i) {
+      RowMutation mutation("row" + std::to_string(i));
+      mutation.SetCell("plain", "q", kSecond, "value " + std::to_string(i)).AddToCell("sum", "q", kSecond, i);
+      ASSERT_TRUE(table.Apply(mutation).ok());
+    }
+    ASSERT_TRUE(database.Close().ok());
+  }
+
+  // Begins a copy and kills it once its marks have moved `moves` times.
+  void CopyAndKill(int moves) const {
+    const auto copy = Start({"copy", source(), destination(), "batch-size=1", "workers=2"});
+    std::string last;
+    for (int seen = 0; seen < moves;) {
+      ASSERT_FALSE(copy->HasEnded()) << "it was to be killed: give it more rows";
+      const std::vector<std::string> files = MarkFiles();
+      const std::string text = files.empty() ? "" : FileBytes(files[0]);
+      if (!text.empty() && text != last) {
+        last = text;
+        ++seen;
+      }
+      std::this_thread::yield();
+    }
+    copy->Kill();
+    ASSERT_EQ(MarkFiles().size(), 1u);
+  }
+};
+
+Schema FullSchema() {
+  return Schema()
+      .AddFamily("plain", GcRule::Union(GcRule::MaxNumVersions(2), GcRule::MaxAge(std::chrono::hours(24 * 365 * 200))))
+      .AddFamily("all")
+      .AddFamily({.name = "sum", .gc = {}, .value_type = ValueType::kInt64Sum})
+      .AddFamily({.name = "min", .gc = {}, .value_type = ValueType::kInt64Min})
+      .AddFamily({.name = "max", .gc = {}, .value_type = ValueType::kInt64Max})
+      .AddFamily({.name = "hll", .gc = {}, .value_type = ValueType::kHll})
+      .SetGranularity(TimestampGranularity::kMicros)
+      .SetCompression(Compression::kFast)
+      .AddSplit("m")
+      .AddSplit(std::string("\0\xff", 2))
+      .SetProperty("owner", "shop")
+      .SetLimits({.row_key_bytes = 5000, .mutations = 3000});
+}
+
+TEST_F(CopyTest, EverythingArrives) {
+  Database database = Open(source());
+  Table table = *database.CreateTable("p/i/full", FullSchema());
+  const auto apply = [&](const RowMutation& mutation) { ASSERT_TRUE(table.Apply(mutation).ok()); };
+  for (const int64_t micros : {1, 2, 3}) {  // the rule condemns the oldest
+    apply(RowMutation("versions").SetCell("plain", "q", Timestamp::FromMicros(micros), std::to_string(micros)));
+    apply(RowMutation("versions").SetCell("all", "q", Timestamp::FromMicros(micros), std::to_string(micros)));
+  }
+  apply(RowMutation(std::string("\0\xff\n", 3)).SetCell("all", "", kSecond, "").SetCell("all", "\xff", kSecond, std::string(1, '\0')));
+  apply(RowMutation(std::string(5000, '\xff')).SetCell("all", "last", Timestamp::FromMicros(INT64_MAX), "latest"));
+  apply(RowMutation("deleted").SetCell("all", "q", kSecond, "gone"));
+  apply(RowMutation("deleted").DeleteFromRow());
+  for (int i = 0; i < 3; ++i) {
+    for (const Timestamp timestamp : {Timestamp(), kSecond, Timestamp::FromMicros(INT64_MAX)}) {
+      apply(RowMutation("counts")
+                .AddToCell("sum", "q", timestamp, INT64_MAX - i)
+                .AddToCell("min", "q", timestamp, -i)
+                .AddToCell("max", "q", timestamp, i)
+                .AddToCell("hll", "q", timestamp, "item" + std::to_string(i)));
+    }
+    ASSERT_TRUE(table.Flush().ok());
+  }
+  // A row in several pieces, with counters in each, and a value larger than a batch.
+  const std::string value(16 << 10, 'v');
+  for (int i = 0; i < 2000; ++i) {
+    const std::string qualifier = "q" + std::to_string(i);
+    apply(RowMutation("wide").SetCell("all", qualifier, kSecond, value + qualifier).AddToCell("sum", qualifier, kSecond, i));
+  }
+  apply(RowMutation("value").SetCell("all", "q", kSecond, std::string(20 << 20, 'x')));
+  ASSERT_TRUE(database.CreateTable("empty", Schema().AddFamily("f")).ok());
+  ASSERT_TRUE(database.Close().ok());
+
+  const std::string said = Copied({"--verify"});
+  EXPECT_NE(said.find("Copied p/i/full to p/i/full: 6 rows, "), std::string::npos) << said;
+  EXPECT_NE(said.find("Copied empty to empty: 0 rows, 0 cells, 0 bytes in "), std::string::npos) << said;
+  EXPECT_NE(said.find("Verified p/i/full: 6 rows are the same.\n"), std::string::npos) << said;
+  EXPECT_EQ(SchemaOf(destination(), "p/i/full"), FullSchema());
+  EXPECT_EQ(SchemaOf(destination(), "empty"), Schema().AddFamily("f"));
+  ExpectSame("p/i/full", "p/i/full");
+  EXPECT_TRUE(MarkFiles().empty());
+  // Once more changes nothing: no counter counts twice.
+  Copied({"--verify"});
+  ExpectSame("p/i/full", "p/i/full");
+}
+
+TEST_F(CopyTest, GoesOnAfterKills) {
+  MakeRows(3000);
+  for (const int moves : {1, 40, 5}) {
+    ASSERT_NO_FATAL_FAILURE(CopyAndKill(moves));
+  }
+  // Those before the mark are not copied again: what they have become meanwhile does not show.
+  EXPECT_EQ(RunPlain({"--db", source(), "set", "t", "row0", "plain:q=changed@1000000"}).exit_status, 0);
+  const std::string said = Copied({});
+  EXPECT_NE(said.find("t: going on after "), std::string::npos) << said;
+  EXPECT_NE(said.find("Copied t to t: 3000 rows, 6000 cells, "), std::string::npos) << said;
+  EXPECT_TRUE(MarkFiles().empty());
+  EXPECT_EQ(RunPlain({"--db", source(), "set", "t", "row0", "plain:q=value 0@1000000"}).exit_status, 0);
+  ExpectSame("t", "t");
+}
+
+TEST_F(CopyTest, AMarkOfWhatIsGoneIsWorthNothing) {
+  MakeRows(2000);
+  ASSERT_NO_FATAL_FAILURE(CopyAndKill(10));
+  std::filesystem::remove_all(destination());
+  EXPECT_NE(Copied({}).find("beginning anew"), std::string::npos);
+  ExpectSame("t", "t");
+
+  std::filesystem::remove_all(destination());
+  ASSERT_NO_FATAL_FAILURE(CopyAndKill(10));
+  EXPECT_EQ(RunPlain({"--db", destination(), "deleteallrows", "t"}).exit_status, 0);
+  EXPECT_NE(Copied({}).find("beginning anew"), std::string::npos);
+  ExpectSame("t", "t");
+}
+
+TEST_F(CopyTest, MarksOfAnotherCopyAndOtherFilesAreLeftAlone) {
+  MakeRows(2000);
+  ASSERT_NO_FATAL_FAILURE(CopyAndKill(3));
+  const std::string marks = MarkFiles()[0];
+  const std::string bytes = FileBytes(marks);
+  ExpectRefused({"--prefix", "row1", "--resume", marks}, 1, "holds the marks of another copy");
+  ExpectRefused({"--resume", WriteFile("notes", "{}")}, 1, "is no marks of a copy");
+  ExpectRefused({"--resume", WriteFile("short", bytes.substr(0, bytes.size() / 2))}, 1, "is no marks of a copy");
+  EXPECT_EQ(FileBytes(Path("notes")), "{}");
+  // Another range has marks of its own, and leaves these.
+  Copied({"--prefix", "row1"});
+  EXPECT_EQ(FileBytes(marks), bytes);
+  // The same copy, with its marks elsewhere.
+  std::filesystem::rename(marks, Path("elsewhere"));
+  EXPECT_NE(Copied({"--resume=" + Path("elsewhere")}).find("going on after"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(Path("elsewhere")));
+  ExpectSame("t", "t");
+}
+
+TEST_F(CopyTest, WhatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
+  MakeRows(10);
+  {
+    Database database = Open(source());
+    ASSERT_TRUE(database.CreateTable("micros", Schema().AddFamily("f").SetGranularity(TimestampGranularity::kMicros)).ok());
+    ASSERT_TRUE(database.Close().ok());
+  }
+  ExpectRefused({"none"}, 1, "\"none\"");
+  EXPECT_FALSE(std::filesystem::exists(destination()));
+  {
+    Database database = Open(destination());
+    ASSERT_TRUE(database.CreateTable("t", Schema().AddFamily("plain").AddFamily("sum")).ok());
+    ASSERT_TRUE(database.CreateTable("millis", Schema().AddFamily("f")).ok());
+    ASSERT_TRUE(database.CreateTable("fewer", Schema().AddFamily("plain")).ok());
+    ASSERT_TRUE(database.Close().ok());
+  }
+  ExpectRefused({}, 1, "plain (bytes), sum (intsum) here, plain (bytes), sum (bytes) there; nothing was written");
+  ExpectRefused({"t", "--to", "fewer"}, 1, "nothing was written");
+  ExpectRefused({"micros", "--to=millis"}, 1, "whole milliseconds only; nothing was written");
+  EXPECT_EQ(RunPlain({"--db", destination(), "ls"}).out, "fewer\nmillis\nt\n");
+  EXPECT_EQ(RunPlain({"--db", destination(), "count", "t"}).out, "0\n");
+  EXPECT_TRUE(MarkFiles().empty());
+}
+
+TEST_F(CopyTest, WrongCalls) {
+  MakeRows(1);
+  EXPECT_EQ(RunPlain({"copy"}).exit_status, 2);
+  EXPECT_EQ(RunPlain({"copy", source()}).exit_status, 2);
+  ExpectRefused({"--to"}, 2, "--to needs a value");
+  ExpectRefused({"--nonsense", "1"}, 2, "nonsense");
+  ExpectRefused({"workers=0"}, 2, "workers must be 1 to 64");
+  ExpectRefused({"batch-size=100001"}, 2, "batch-size must be 1 to 100000");
+  ExpectRefused({"--prefix", "a", "start=a"}, 2, "may not be mixed");
+  ExpectRefused({"start=b", "end=a"}, 2, "no row can lie in");
+  ExpectRefused({"t", "t"}, 2, "two tables would become \"t\"");
+  ExpectRefused({"t", "u", "--to", "v"}, 2, "--to names the copy of one table");
+  EXPECT_EQ(RunPlain({"copy", Path("missing"), destination()}).exit_status, 1);
+  EXPECT_FALSE(std::filesystem::exists(Path("missing")));
+  const CommandResult itself = RunPlain({"copy", source(), source() + "/"});
+  EXPECT_EQ(itself.exit_status, 2);
+  EXPECT_NE(itself.err.find("onto itself"), std::string::npos) << itself.err;
+  EXPECT_FALSE(std::filesystem::exists(destination()));
+}
+
+TEST_F(CopyTest, ARangeUnderAnotherName) {
+  MakeRows(30);
+  EXPECT_NE(Copied({"t", "--to", "ones", "--prefix", "row1"}).find("Copied t to ones: 11 rows, "), std::string::npos);
+  EXPECT_NE(Copied({"t", "--to", "some", "start=row13", "end=row2", "--verify"}).find("Verified t: 7 rows"), std::string::npos);
+  EXPECT_EQ(RunPlain({"--db", destination(), "read", "some", "keys-only=true", "columns=plain:q", "count=1", "--format", "csv"}).out,
+            "row,family,qualifier,timestamp,value\nrow13,plain,q,1000000,\n");
+  // Within one database.
+  const CommandResult within = RunPlain({"copy", source(), source(), "t", "--to", "again", "--format", "jsonl"});
+  EXPECT_EQ(within.exit_status, 0) << within.err;
+  EXPECT_EQ(within.out.rfind(R"({"table":"t","copy":"again","rows":30,"cells":60,"bytes":)", 0), 0u) << within.out;
+  EXPECT_EQ(Cells(source(), "again"), Cells(source(), "t"));
+}
+
+TEST_F(CopyTest, VerifyFindsWhatDiffers) {
+  MakeRows(20);
+  Copied({});
+  EXPECT_EQ(RunPlain({"--db", destination(), "set", "t", "row5", "plain:more=x@1000"}).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", destination(), "set", "t", "zebra", "plain:q=x@1000"}).exit_status, 0);
+  // What only the destination has stays.
+  ExpectRefused({"--verify"}, 1, "table \"t\": 2 of 21 rows compared are not the same at the destination: \"row5\", \"zebra\"");
+  ExpectRefused({"--verify", "--prefix", "row5"}, 1, "1 of 1 rows compared");
+  Copied({"--verify", "--prefix", "row1"});
+  EXPECT_TRUE(MarkFiles().empty());
+}
+
+TEST_F(CopyTest, TheDestinationsRuleStays) {
+  MakeRows(3);
+  EXPECT_EQ(RunPlain({"--db", destination(), "createtable", "t", "families=plain:maxversions=1,sum:never:intsum"}).exit_status, 0);
+  EXPECT_NE(Copied({}).find("t: the destination's rule of family plain stays as it is, maxversions=1 instead of maxversions=2\n"),
+            std::string::npos);
+  EXPECT_EQ(SchemaOf(destination(), "t").family("plain")->gc, GcRule::MaxNumVersions(1));
+}
+
+}  // namespace
+}  // namespace stele

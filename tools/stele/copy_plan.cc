@@ -1,0 +1,138 @@
+#include "copy_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr std::string_view kRemoteScheme = "bigtable://";
+
+// The table id without PROJECT/INSTANCE/, which a remote database has in its own name.
+std::string TableId(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+
+std::string_view TypeName(ValueType type) {
+  constexpr std::array<std::string_view, 5> kNames = {"bytes", "intsum", "intmin", "intmax", "inthll"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+std::string FamilyList(const Schema& schema) {
+  std::string text;
+  for (const FamilySchema& family : schema.families()) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", family.name, TypeName(family.value_type));
+  }
+  return text.empty() ? "none" : text;
+}
+
+bool SameFamilies(const Schema& left, const Schema& right) {
+  return std::equal(left.families().begin(), left.families().end(), right.families().begin(), right.families().end(),
+                    [](const FamilySchema& a, const FamilySchema& b) { return a.name == b.name && a.value_type == b.value_type; });
+}
+
+absl::Status CheckFit(const CopyTable& table) {
+  if (!SameFamilies(table.source_schema, table.destination_schema)) {
+    return internal::FailedPrecondition("the destination's families are others: {} here, {} there; nothing was written",
+                                        FamilyList(table.source_schema), FamilyList(table.destination_schema));
+  }
+  if (table.source_schema.granularity() == TimestampGranularity::kMicros &&
+      table.destination_schema.granularity() == TimestampGranularity::kMillis) {
+    return internal::FailedPrecondition(
+        "it has timestamps of microseconds, and the destination takes whole milliseconds only; nothing was written");
+  }
+  return absl::OkStatus();
+}
+
+void NoteRules(Session& session, const CopyTable& table) {
+  for (const FamilySchema& family : table.source_schema.families()) {
+    const FamilySchema* const there = table.destination_schema.family(family.name);
+    if (there == nullptr || there->gc == family.gc) continue;
+    session.Note(fmt::format("{}: the destination's rule of family {} stays as it is, {} instead of {}\n", table.destination_name,
+                             family.name, there->gc.ToString(), family.gc.ToString()));
+  }
+}
+
+// What a table is made with. A remote one has families and splits alone.
+Schema SchemaFor(const CopyRequest& request, const Schema& source) {
+  if (!IsRemote(request.destination)) return source;
+  Schema schema;
+  for (const FamilySchema& family : source.families()) schema.AddFamily(family);
+  for (const std::string& split : source.splits()) schema.AddSplit(split);
+  return schema;
+}
+
+void NoteLeftBehind(Session& session, const CopyTable& table) {
+  std::string what;
+  if (!table.source_schema.properties().empty()) what = "properties";
+  if (table.source_schema.limits() != Limits()) what += what.empty() ? "limits" : " and limits";
+  if (what.empty()) return;
+  session.Note(fmt::format("{}: the table's {} stay behind, for the destination has none\n", table.source_name, what));
+}
+
+absl::Status FitTable(Session& session, const CopyRequest& request, const Database& destination, CopyTable& table) {
+  auto there = destination.OpenTable(table.destination_name);
+  table.is_new = there.status().code() == absl::StatusCode::kNotFound;
+  if (table.is_new) {
+    table.destination_schema = SchemaFor(request, table.source_schema);
+    if (IsRemote(request.destination)) NoteLeftBehind(session, table);
+  } else {
+    STELE_RETURN_IF_ERROR(there.status());
+    table.destination = *std::move(there);
+    STELE_ASSIGN_OR_RETURN(table.destination_schema, table.destination.schema());
+    NoteRules(session, table);
+  }
+  return CheckFit(table);
+}
+
+}  // namespace
+
+bool IsRemote(std::string_view location) { return location.starts_with(kRemoteScheme); }
+bool IsDirectory(std::string_view location) { return !IsRemote(location) && location != "mem:"; }
+
+absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request, const Database& source) {
+  std::vector<std::string> names = request.tables;
+  if (names.empty()) {
+    STELE_ASSIGN_OR_RETURN(names, source.ListTables());
+    if (names.empty()) return internal::NotFound("{} has no tables", request.source);
+  }
+  if (!request.to.empty() && names.size() != 1) return UsageError("--to names the copy of one table: name that table, too");
+  std::vector<CopyTable> tables;
+  std::set<std::string> taken;
+  for (const std::string& name : names) {
+    CopyTable& table = tables.emplace_back();
+    table.source_name = name;
+    table.destination_name = !request.to.empty() ? request.to : IsRemote(request.destination) ? TableId(name) : name;
+    if (!taken.insert(table.destination_name).second) {
+      return UsageError(fmt::format("two tables would become \"{}\": copy them one by one with --to", table.destination_name));
+    }
+    if (request.source == request.destination && table.destination_name == name) {
+      return UsageError(fmt::format("table \"{}\" would be copied onto itself: give the copy a name with --to", name));
+    }
+    STELE_ASSIGN_OR_RETURN(table.source, source.OpenTable(name));
+    STELE_ASSIGN_OR_RETURN(table.source_schema, table.source.schema());
+  }
+  return tables;
+}
+
+absl::Status FitTables(Session& session, const CopyRequest& request, const Database& destination, std::vector<CopyTable>& tables) {
+  for (CopyTable& table : tables) {
+    STELE_RETURN_IF_ERROR(Within(fmt::format("table \"{}\"", table.source_name), FitTable(session, request, destination, table)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MakeTables(Database& destination, std::vector<CopyTable>& tables) {
+  for (CopyTable& table : tables) {
+    if (!table.is_new) continue;
+    auto made = destination.CreateTable(table.destination_name, table.destination_schema);
+    if (!made.ok()) return Within(fmt::format("making table \"{}\" at the destination", table.destination_name), made.status());
+    table.destination = *std::move(made);
+    STELE_ASSIGN_OR_RETURN(table.destination_schema, table.destination.schema());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace stele::cli
