@@ -1,0 +1,170 @@
+// bench/server/main.cc: steled beside Google's emulator of Bigtable: the same calls over gRPC, the same answers, interleaved rounds.
+//
+//   stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...] [--only WORKLOAD,...] [--json]
+//                     [--steled PROGRAM] [--emulator PROGRAM] [--dir DIRECTORY]
+//
+// What all servers answer and hold must be the same: else, or when anything fails, the exit code is 1. 2: wrong arguments.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "report.h"
+#include "rounds.h"
+
+namespace stele_load {
+namespace {
+
+constexpr uint64_t kRowsMin = 64;  // each of sixteen connections has some
+constexpr uint64_t kRowsMax = 10'000'000;
+
+struct Arguments {
+  Plan plan;
+  std::vector<std::string> servers;  // none: all that can be had
+  std::string steled;                // "": beside this program
+  std::string emulator = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator";
+  std::string directory;  // "": a temporary one
+  bool is_json = false;
+  std::string error;  // "": fine
+};
+
+std::vector<std::string> Split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    parts.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+template <typename Number>
+bool ReadNumber(std::string_view text, Number* number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return error == std::errc() && end == text.data() + text.size() && *number > 0;
+}
+
+bool ReadConnections(std::string_view text, std::vector<uint64_t>* connections) {
+  connections->clear();
+  for (const std::string& part : Split(text)) {
+    uint64_t number = 0;
+    if (!ReadNumber(part, &number) || number > kRowsMin) return false;
+    connections->push_back(number);
+  }
+  return !connections->empty();
+}
+
+bool AreWorkloads(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return std::any_of(Workloads().begin(), Workloads().end(), [&name](const Workload& workload) { return workload.name == name; });
+  });
+}
+
+void TakeValue(std::string_view name, const std::string& value, Arguments* arguments) {
+  Plan& plan = arguments->plan;
+  if (name == "--rows") {
+    if (!ReadNumber(value, &plan.rows) || plan.rows < kRowsMin || plan.rows > kRowsMax) {
+      arguments->error = fmt::format("--rows: {} to {}", kRowsMin, kRowsMax);
+    }
+  } else if (name == "--rounds") {
+    if (!ReadNumber(value, &plan.rounds)) arguments->error = "--rounds: a number from 1 on";
+  } else if (name == "--connections") {
+    if (!ReadConnections(value, &plan.connections)) arguments->error = fmt::format("--connections: numbers from 1 to {}", kRowsMin);
+  } else if (name == "--only") {
+    plan.only = Split(value);
+    if (!AreWorkloads(plan.only)) arguments->error = "--only: not all of these are workloads";
+  } else if (name == "--servers") {
+    arguments->servers = Split(value);
+  } else if (name == "--steled" && !value.empty()) {
+    arguments->steled = value;
+  } else if (name == "--emulator") {
+    arguments->emulator = value;
+  } else if (name == "--dir" && !value.empty()) {
+    arguments->directory = value;
+  } else {
+    arguments->error = fmt::format("what is '{}'?", name);
+  }
+}
+
+Arguments ParseArguments(int argument_count, char** texts) {
+  Arguments arguments;
+  for (int i = 1; i < argument_count && arguments.error.empty(); ++i) {
+    const std::string_view name = texts[i];
+    if (name == "--json") {
+      arguments.is_json = true;
+    } else {
+      TakeValue(name, i + 1 < argument_count ? texts[++i] : "", &arguments);
+    }
+  }
+  if (arguments.steled.empty()) {
+    std::error_code error;
+    arguments.steled = (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "steled").string();
+  }
+  return arguments;
+}
+
+void ChooseServers(Arguments* arguments) {
+  std::vector<Contender> found = Contenders(arguments->steled, arguments->emulator, arguments->directory);
+  if (arguments->servers.empty()) {
+    arguments->plan.contenders = std::move(found);
+    return;
+  }
+  for (Contender& contender : found) {
+    const bool is_asked = std::find(arguments->servers.begin(), arguments->servers.end(), contender.name) != arguments->servers.end();
+    if (is_asked) arguments->plan.contenders.push_back(std::move(contender));
+  }
+  if (arguments->plan.contenders.size() != arguments->servers.size()) arguments->error = "--servers: not all of these are there";
+}
+
+// The directory that was asked for, or one of our own; "" where none can be made.
+std::string MakeDirectory(const std::string& asked) {
+  std::error_code error;
+  if (!asked.empty()) {
+    std::filesystem::create_directories(asked, error);
+    return error ? "" : asked;
+  }
+  std::string pattern = (std::filesystem::temp_directory_path() / "stele_server_load.XXXXXX").string();
+  return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
+}
+
+int FailWithUsage(const std::string& error) {
+  fmt::print(stderr, "stele_server_load: {}\nworkloads:", error);
+  for (const Workload& workload : Workloads()) fmt::print(stderr, " {}", workload.name);
+  fmt::print(stderr, "\nservers: steled-disk steled-process emulator\n");
+  return 2;
+}
+
+int Main(int argument_count, char** texts) {
+  Arguments arguments = ParseArguments(argument_count, texts);
+  if (!arguments.error.empty()) return FailWithUsage(arguments.error);
+  const bool is_temporary = arguments.directory.empty();
+  arguments.directory = MakeDirectory(arguments.directory);
+  if (arguments.directory.empty()) {
+    fmt::print(stderr, "stele_server_load: no directory to work in\n");
+    return 1;
+  }
+  ChooseServers(&arguments);
+  if (!arguments.error.empty()) return FailWithUsage(arguments.error);
+  const Plan& plan = arguments.plan;
+  if (access(arguments.emulator.c_str(), X_OK) != 0) fmt::print(stderr, "without the emulator: {} is not there\n", arguments.emulator);
+  fmt::print("{}", arguments.is_json ? RunAsJson(plan, arguments.directory) : RunAsText(plan, arguments.directory));
+  std::fflush(stdout);
+  const Outcome outcome = RunRounds(plan, [&](const Result& result) {
+    if (arguments.is_json) fmt::print("{}", ResultAsJson(plan, result));
+    std::fflush(stdout);
+  });
+  if (!arguments.is_json) fmt::print("{}", TableOf(plan, outcome));
+  for (const std::string& failure : outcome.failures) fmt::print(stderr, "stele_server_load: {}\n", failure);
+  std::error_code ignored;
+  if (is_temporary) std::filesystem::remove_all(arguments.directory, ignored);
+  return outcome.failures.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace stele_load
+
+int main(int argument_count, char** texts) { return stele_load::Main(argument_count, texts); }

@@ -1,0 +1,225 @@
+#include "rounds.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/empty.pb.h>
+
+#include <algorithm>
+#include <latch>
+#include <memory>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "compare/measure.h"
+#include "table_admin.pb.h"
+
+namespace stele_load {
+
+using stele_compare::Clock;
+using stele_compare::Figure;
+using stele_compare::Latencies;
+using stele_compare::Mix;
+using stele_compare::SecondsSince;
+
+namespace admin = ::google::bigtable::admin::v2;
+
+namespace {
+
+constexpr size_t kPoolBytes = size_t{16} << 20;
+constexpr char kInstance[] = "projects/bench/instances/bench";
+
+// What one connection of a run did.
+struct Part {
+  Script script;
+  std::vector<std::vector<grpc::ByteBuffer>> answers;  // of each request
+  Latencies latencies{0};
+  grpc::Status status;
+};
+
+void Send(Connection* connection, const Method& method, Part* part) {
+  for (size_t i = 0; i < part->script.requests.size() && part->status.ok(); ++i) {
+    const Clock::time_point begin = Clock::now();
+    part->status = connection->Call(method, part->script.requests[i], &part->answers[i]);
+    part->latencies.Add(Clock::now() - begin);
+  }
+}
+
+// All connections at once; the seconds from the first request to the last answer.
+double SendAll(const std::string& address, const Method& method, std::vector<Part>* parts) {
+  std::latch ready(static_cast<std::ptrdiff_t>(parts->size()) + 1);
+  std::latch go(1);
+  std::vector<std::jthread> threads;
+  for (Part& part : *parts) {
+    threads.emplace_back([&address, &method, &ready, &go, &part] {
+      Connection connection(address);
+      ready.count_down();
+      go.wait();
+      Send(&connection, method, &part);
+    });
+  }
+  ready.arrive_and_wait();
+  const Clock::time_point begin = Clock::now();
+  go.count_down();
+  threads.clear();
+  return SecondsSince(begin);
+}
+
+// Reads what came, in the order of the connections and their requests.
+std::string ReadAnswers(Kind kind, const std::vector<Part>& parts, Figure* figure) {
+  Reading reading(kind);
+  for (const Part& part : parts) {
+    if (!part.status.ok()) return fmt::format("[{}] {}", static_cast<int>(part.status.error_code()), part.status.error_message());
+    for (const std::vector<grpc::ByteBuffer>& answers : part.answers) {
+      for (const grpc::ByteBuffer& answer : answers) {
+        if (std::string error = reading.Take(answer); !error.empty()) return error;
+      }
+    }
+  }
+  reading.Finish();
+  figure->hash = reading.hash();
+  figure->cell_count = reading.tally().cells();
+  return "";
+}
+
+class Rounds {
+ public:
+  Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result) : plan_(plan), on_result_(on_result), pool_(kPoolBytes) {}
+
+  Outcome Run() {
+    for (const Contender& contender : plan_.contenders) {
+      servers_.push_back(std::make_unique<RunningServer>(contender));
+      if (servers_.back()->address().empty()) {
+        outcome_.failures.push_back(fmt::format("{} did not come up: {}", contender.name, contender.settings));
+        return std::move(outcome_);
+      }
+    }
+    for (round_ = 1; round_ <= plan_.rounds; ++round_) {
+      for (const uint64_t connections : plan_.connections) RunWorkloads(connections);
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  bool IsAsked(const Workload& workload) const {
+    return plan_.only.empty() || std::find(plan_.only.begin(), plan_.only.end(), workload.name) != plan_.only.end();
+  }
+  std::string TableName(const std::string& id) const { return fmt::format("{}/tables/{}", kInstance, id); }
+
+  void RunWorkloads(uint64_t connections) {
+    const std::string filled = fmt::format("filled-{}-{}", round_, connections);
+    const std::string empty = fmt::format("empty-{}-{}", round_, connections);
+    for (const std::string& table : {filled, empty}) ForEachServer([&](Connection* connection) { return CreateTable(table, connection); });
+    for (const Workload& workload : Workloads()) {
+      const bool fills = workload.kind == Kind::kMutateRows;  // the others need it
+      if (!IsAsked(workload) && !fills) continue;
+      const std::string& table = workload.kind == Kind::kMutateRow ? empty : filled;
+      RunOnAll(workload, {.kind = workload.kind,
+                          .table = TableName(table),
+                          .rows = plan_.rows,
+                          .connections = connections,
+                          .seed = static_cast<uint64_t>(round_)});
+    }
+    for (const std::string& table : {filled, empty}) ForEachServer([&](Connection* connection) { return DeleteTable(table, connection); });
+  }
+
+  template <typename Call>
+  void ForEachServer(const Call& call) {
+    for (size_t i = 0; i < servers_.size(); ++i) {
+      Connection connection(servers_[i]->address());
+      if (const grpc::Status status = call(&connection); !status.ok()) {
+        outcome_.failures.push_back(fmt::format("{}: {}", plan_.contenders[i].name, status.error_message()));
+      }
+    }
+  }
+  grpc::Status CreateTable(const std::string& id, Connection* connection) const {
+    admin::CreateTableRequest request;
+    request.set_parent(kInstance);
+    request.set_table_id(id);
+    for (const char* const family : {"0", "1"}) (*request.mutable_table()->mutable_column_families())[family];
+    admin::Table table;
+    return connection->Call("/google.bigtable.admin.v2.BigtableTableAdmin/CreateTable", request, &table);
+  }
+  grpc::Status DeleteTable(const std::string& id, Connection* connection) const {
+    admin::DeleteTableRequest request;
+    request.set_name(TableName(id));
+    google::protobuf::Empty nothing;
+    return connection->Call("/google.bigtable.admin.v2.BigtableTableAdmin/DeleteTable", request, &nothing);
+  }
+
+  void RunOnAll(const Workload& workload, const struct Run& run) {
+    std::vector<Part> parts(run.connections);
+    stele_compare::RowMaker maker(pool_, stele_compare::DataSet::kRandom);
+    for (uint64_t i = 0; i < run.connections; ++i) parts[i].script = ScriptOf(run, i, &maker);
+    std::vector<Figure> figures(servers_.size());
+    for (size_t i = 0; i < servers_.size(); ++i) {
+      const size_t turn = (i + static_cast<size_t>(round_)) % servers_.size();
+      figures[turn] = RunOnOne(run, *servers_[turn], &parts);
+      Keep(workload, run, turn, figures[turn]);
+    }
+    for (size_t i = 1; i < servers_.size(); ++i) {
+      if (figures[i].hash == figures[0].hash && figures[i].cell_count == figures[0].cell_count) continue;
+      outcome_.failures.push_back(fmt::format("{} from {} connections, round {}: {} gave {} cells, hash {:016x}; {} {}, {:016x}",
+                                              workload.name, run.connections, round_, plan_.contenders[0].name, figures[0].cell_count,
+                                              figures[0].hash, plan_.contenders[i].name, figures[i].cell_count, figures[i].hash));
+    }
+  }
+
+  void Keep(const Workload& workload, const struct Run& run, size_t server, const Figure& figure) {
+    const std::string& name = plan_.contenders[server].name;
+    if (figure.error[0] != '\0') {
+      outcome_.failures.push_back(
+          fmt::format("{} from {} connections, {}, round {}: {}", workload.name, run.connections, name, round_, figure.error));
+    }
+    if (!IsAsked(workload)) return;
+    outcome_.results.push_back({&workload, run.connections, name, round_, figure});
+    on_result_(outcome_.results.back());
+  }
+
+  Figure RunOnOne(const struct Run& run, const RunningServer& server, std::vector<Part>* parts) const {
+    Figure figure;
+    Latencies latencies(0);
+    for (Part& part : *parts) {
+      part.answers.assign(part.script.requests.size(), {});
+      part.latencies = Latencies(part.script.requests.size());
+      part.status = grpc::Status::OK;
+      figure.operation_count += part.script.operation_count;
+    }
+    const double cpu_before = server.CpuSeconds();
+    figure.seconds = SendAll(server.address(), MethodOf(run.kind), parts);
+    figure.settle_seconds = server.Settle();
+    figure.cpu_seconds = server.CpuSeconds() - cpu_before;
+    figure.rss_bytes = server.PeakBytes();
+    figure.value = static_cast<double>(figure.operation_count) / figure.seconds;
+    for (const Part& part : *parts) latencies.Append(part.latencies);
+    latencies.Read(&figure);
+    std::string error = ReadAnswers(run.kind, *parts, &figure);
+    if (error.empty() && !IsRead(run.kind)) error = AddTable(run.table, server, &figure);
+    stele_compare::SetText(figure.error, sizeof figure.error, error);
+    return figure;
+  }
+
+  // What is in the table now becomes part of the figure's hash.
+  static std::string AddTable(const std::string& table, const RunningServer& server, Figure* figure) {
+    std::vector<Part> parts(1);
+    parts[0].script.requests = {WholeTable(table)};
+    parts[0].answers.resize(1);
+    SendAll(server.address(), MethodOf(Kind::kScan), &parts);
+    const uint64_t of_answers = figure->hash;
+    std::string error = ReadAnswers(Kind::kScan, parts, figure);
+    figure->hash = Mix(figure->hash ^ of_answers);
+    return error;
+  }
+
+  const Plan& plan_;
+  const std::function<void(const Result&)>& on_result_;
+  const stele_compare::Pool pool_;
+  std::vector<std::unique_ptr<RunningServer>> servers_;
+  int round_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result) { return Rounds(plan, on_result).Run(); }
+
+}  // namespace stele_load

@@ -1,0 +1,86 @@
+// server/workload.h: what is sent to the servers, and what they have to answer.
+//
+// Rows and values are those of bench/compare/data.h. Every table is made anew for its round and filled by the calls that are timed, with
+// timestamps that the client says, so that all servers hold the same and can be held against each other.
+//
+// Threads:   pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/data.h"
+#include "compare/tally.h"
+#include "connection.h"
+
+namespace stele_load {
+
+enum class Kind : uint8_t {
+  kMutateRows,      // all rows, a hundred a call; it fills the table that the next three use
+  kScan,            // all rows, each connection its part of them
+  kReadRow,         // a row by its key, at random
+  kCheckAndMutate,  // a cell is set where it is not, and deleted where it is: a lock
+  kMutateRow,       // a row of five cells a call, in random order, into an empty table
+};
+
+struct Workload {
+  Kind kind = Kind::kScan;
+  std::string_view name;
+  std::string_view unit;
+  double goal = 0;  // times the emulator's rate
+};
+
+// In the order in which they run.
+std::span<const Workload> Workloads();
+const Method& MethodOf(Kind kind);
+bool IsRead(Kind kind);
+
+// One run: `connections` share out the rows among each other.
+struct Run {
+  Kind kind = Kind::kScan;
+  std::string table;  // by its full name
+  uint64_t rows = 0;
+  uint64_t connections = 1;
+  uint64_t seed = 0;  // which rows, in what order
+};
+
+// What one connection sends, and how many rows or calls all of it counts for.
+struct Script {
+  std::vector<grpc::ByteBuffer> requests;
+  uint64_t operation_count = 0;
+};
+Script ScriptOf(const Run& run, uint64_t connection, stele_compare::RowMaker* maker);
+
+// Adds an answer to what a run read; "" or what is wrong with it.
+class Reading {
+ public:
+  explicit Reading(Kind kind) : kind_(kind) {}
+  std::string Take(const grpc::ByteBuffer& answer);
+  // After the last.
+  void Finish() { tally_.Finish(); }
+
+  const stele_compare::Tally& tally() const { return tally_; }
+  uint64_t hash() const { return stele_compare::Mix(tally_.hash() ^ matched_hash_); }
+
+ private:
+  std::string TakeRows(const grpc::ByteBuffer& answer);
+
+  const Kind kind_;
+  stele_compare::Tally tally_;
+  uint64_t matched_hash_ = 0;
+  // Of the cell that the next chunk belongs to.
+  std::string family_;
+  std::string qualifier_;
+  std::string value_;
+  int64_t timestamp_micros_ = 0;
+  bool in_row_ = false;
+  bool in_value_ = false;
+};
+
+// The whole table in one request.
+grpc::ByteBuffer WholeTable(const std::string& table);
+
+}  // namespace stele_load
