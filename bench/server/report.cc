@@ -110,8 +110,7 @@ std::string ResultAsJson(const Plan& plan, const Result& result) {
 
 std::string TableOf(const Plan& plan, const Outcome& outcome) {
   const std::string& base = plan.contenders.back().name;
-  std::string text = fmt::format(kLine, "workload", "conn", "server", "median", "best", "unit", "ratio", "best", "cpu", "goal", "p50 us",
-                                 "p99 us", "rss MiB");
+  std::string text = fmt::format(kLine, "workload", "conn", "server", "median", "best", "unit", "ratio", "best", "goal", "p50 us", "p99 us", "server us", "client us", "rss MiB");
   for (const uint64_t connections : plan.connections) {
     for (const Workload& workload : Workloads()) {
       const Samples base_samples(outcome, workload, connections, base);

@@ -150,33 +150,34 @@ class Rounds {
     std::vector<Part> parts(run.connections);
     stele_compare::RowMaker maker(pool_, stele_compare::DataSet::kRandom);
     for (uint64_t i = 0; i < run.connections; ++i) parts[i].script = ScriptOf(run, i, &maker);
-    std::vector<Figure> figures(servers_.size());
+    std::vector<Result> results(servers_.size());
     for (size_t i = 0; i < servers_.size(); ++i) {
       const size_t turn = (i + static_cast<size_t>(round_)) % servers_.size();
-      figures[turn] = RunOnOne(run, *servers_[turn], &parts);
-      Keep(workload, run, turn, figures[turn]);
+      results[turn] = {&workload, run.connections, plan_.contenders[turn].name, round_, {}, 0};
+      RunOnOne(run, *servers_[turn], &parts, &results[turn]);
+      Keep(results[turn]);
     }
-    for (size_t i = 1; i < servers_.size(); ++i) {
-      if (figures[i].hash == figures[0].hash && figures[i].cell_count == figures[0].cell_count) continue;
-      outcome_.failures.push_back(fmt::format("{} from {} connections, round {}: {} gave {} cells, hash {:016x}; {} {}, {:016x}",
-                                              workload.name, run.connections, round_, plan_.contenders[0].name, figures[0].cell_count,
-                                              figures[0].hash, plan_.contenders[i].name, figures[i].cell_count, figures[i].hash));
-    }
+    for (const Result& result : results) CompareAnswers(results[0], result);
   }
 
-  void Keep(const Workload& workload, const struct Run& run, size_t server, const Figure& figure) {
-    const std::string& name = plan_.contenders[server].name;
-    if (figure.error[0] != '\0') {
-      outcome_.failures.push_back(
-          fmt::format("{} from {} connections, {}, round {}: {}", workload.name, run.connections, name, round_, figure.error));
-    }
-    if (!IsAsked(workload)) return;
-    outcome_.results.push_back({&workload, run.connections, name, round_, figure});
-    on_result_(outcome_.results.back());
+  void CompareAnswers(const Result& one, const Result& other) {
+    if (one.figure.hash == other.figure.hash && one.figure.cell_count == other.figure.cell_count) return;
+    outcome_.failures.push_back(fmt::format("{}: {} cells, hash {:016x}; {}: {} cells, hash {:016x}", NameOf(one), one.figure.cell_count,
+                                            one.figure.hash, NameOf(other), other.figure.cell_count, other.figure.hash));
+  }
+  static std::string NameOf(const Result& result) {
+    return fmt::format("{} from {} connections, {}, round {}", result.workload->name, result.connections, result.contender, result.round);
   }
 
-  Figure RunOnOne(const struct Run& run, const RunningServer& server, std::vector<Part>* parts) const {
-    Figure figure;
+  void Keep(const Result& result) {
+    if (result.figure.error[0] != '\0') outcome_.failures.push_back(fmt::format("{}: {}", NameOf(result), result.figure.error));
+    if (!IsAsked(*result.workload)) return;
+    outcome_.results.push_back(result);
+    on_result_(result);
+  }
+
+  static void RunOnOne(const struct Run& run, const RunningServer& server, std::vector<Part>* parts, Result* result) {
+    Figure& figure = result->figure;
     Latencies latencies(0);
     for (Part& part : *parts) {
       part.answers.assign(part.script.requests.size(), {});
@@ -185,7 +186,9 @@ class Rounds {
       figure.operation_count += part.script.operation_count;
     }
     const double cpu_before = server.CpuSeconds();
+    const double own_cpu_before = stele_compare::CpuSeconds();
     figure.seconds = SendAll(server.address(), MethodOf(run.kind), parts);
+    result->client_cpu_seconds = stele_compare::CpuSeconds() - own_cpu_before;
     figure.settle_seconds = server.Settle();
     figure.cpu_seconds = server.CpuSeconds() - cpu_before;
     figure.rss_bytes = server.PeakBytes();
@@ -195,7 +198,6 @@ class Rounds {
     std::string error = ReadAnswers(run.kind, *parts, &figure);
     if (error.empty() && !IsRead(run.kind)) error = AddTable(run.table, server, &figure);
     stele_compare::SetText(figure.error, sizeof figure.error, error);
-    return figure;
   }
 
   // What is in the table now becomes part of the figure's hash.

@@ -31,6 +31,7 @@ struct Result {
   std::string_view contender;
   int round = 0;
   stele_compare::Figure figure;
+  double client_cpu_seconds = 0;  // over the timed part; figure.cpu_seconds are the server's
 };
 
 struct Outcome {
