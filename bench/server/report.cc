@@ -14,56 +14,62 @@ namespace {
 using stele_compare::Figure;
 using Json = nlohmann::ordered_json;
 
-// The figures of one workload, number of connections and server that worked.
+// Those of one workload, number of connections and server that worked.
 class Samples {
  public:
   Samples(const Outcome& outcome, const Workload& workload, uint64_t connections, std::string_view contender) {
     for (const Result& result : outcome.results) {
       if (result.workload != &workload || result.connections != connections || result.contender != contender) continue;
-      if (result.figure.error[0] == '\0') figures_.push_back(&result.figure);
+      if (result.figure.error[0] == '\0') results_.push_back(&result);
     }
   }
-  bool empty() const { return figures_.empty(); }
+  bool empty() const { return results_.empty(); }
 
   template <typename Take>
   double Median(const Take& take) const {
     std::vector<double> numbers;
-    for (const Figure* figure : figures_) numbers.push_back(take(*figure));
+    for (const Result* result : results_) numbers.push_back(take(*result));
     if (numbers.empty()) return 0;
     std::sort(numbers.begin(), numbers.end());
     return (numbers[(numbers.size() - 1) / 2] + numbers[numbers.size() / 2]) / 2;
   }
   double Rate() const {
-    return Median([](const Figure& figure) { return figure.value; });
+    return Median([](const Result& result) { return result.figure.value; });
   }
   double BestRate() const {
     double best = 0;
-    for (const Figure* figure : figures_) best = std::max(best, figure->value);
+    for (const Result* result : results_) best = std::max(best, result->figure.value);
     return best;
   }
-  // Holds on a machine that is busy with other work, where the rate does not.
-  double WorkForCpuSecond() const {
+  // Of CPU time for each operation, settling included. Holds on a machine that is busy with other work, where the rate does not.
+  double ServerMicros() const {
     return Median(
-        [](const Figure& figure) { return figure.cpu_seconds > 0 ? static_cast<double>(figure.operation_count) / figure.cpu_seconds : 0; });
+        [](const Result& result) { return result.figure.cpu_seconds * 1e6 / static_cast<double>(result.figure.operation_count); });
+  }
+  double ClientMicros() const {
+    return Median(
+        [](const Result& result) { return result.client_cpu_seconds * 1e6 / static_cast<double>(result.figure.operation_count); });
   }
 
  private:
-  std::vector<const Figure*> figures_;
+  std::vector<const Result*> results_;
 };
 
 std::string Short(double number) { return number >= 1e4 ? fmt::format("{:.1f}k", number / 1e3) : fmt::format("{:.0f}", number); }
 std::string RatioOf(double value, double base) { return value > 0 && base > 0 ? fmt::format("{:.2f}", value / base) : "-"; }
 
-constexpr std::string_view kLine = "{:<15} {:>4} {:<15} {:>8} {:>8} {:<8} {:>6} {:>6} {:>6} {:>5} {:>9} {:>9} {:>8}\n";
+constexpr std::string_view kLine = "{:<15} {:>4} {:<15} {:>8} {:>8} {:<8} {:>6} {:>6} {:>5} {:>9} {:>9} {:>10} {:>10} {:>8}\n";
 
 std::string LineOf(const Workload& workload, uint64_t connections, std::string_view name, const Samples& samples, const Samples& base) {
   const auto micros = [](double number) { return fmt::format("{:.0f}", number); };
+  const auto cpu_micros = [](double number) { return fmt::format("{:.1f}", number); };
   return fmt::format(kLine, workload.name, connections, name, Short(samples.Rate()), Short(samples.BestRate()), workload.unit,
                      RatioOf(samples.Rate(), base.Rate()), RatioOf(samples.BestRate(), base.BestRate()),
-                     RatioOf(samples.WorkForCpuSecond(), base.WorkForCpuSecond()), fmt::format("{:.1f}", workload.goal),
-                     micros(samples.Median([](const Figure& figure) { return figure.p50_us; })),
-                     micros(samples.Median([](const Figure& figure) { return figure.p99_us; })),
-                     micros(samples.Median([](const Figure& figure) { return static_cast<double>(figure.rss_bytes) / (1 << 20); })));
+                     fmt::format("{:.1f}", workload.goal),
+                     micros(samples.Median([](const Result& result) { return result.figure.p50_us; })),
+                     micros(samples.Median([](const Result& result) { return result.figure.p99_us; })), cpu_micros(samples.ServerMicros()),
+                     cpu_micros(samples.ClientMicros()),
+                     micros(samples.Median([](const Result& result) { return static_cast<double>(result.figure.rss_bytes) / (1 << 20); })));
 }
 
 }  // namespace
@@ -97,6 +103,7 @@ std::string ResultAsJson(const Plan& plan, const Result& result) {
                      {"seconds", figure.seconds},
                      {"settle_seconds", figure.settle_seconds},
                      {"cpu_seconds", figure.cpu_seconds},
+                     {"client_cpu_seconds", result.client_cpu_seconds},
                      {"operations", figure.operation_count},
                      {"rss_bytes", figure.rss_bytes},
                      {"p50_us", figure.p50_us},
@@ -110,7 +117,8 @@ std::string ResultAsJson(const Plan& plan, const Result& result) {
 
 std::string TableOf(const Plan& plan, const Outcome& outcome) {
   const std::string& base = plan.contenders.back().name;
-  std::string text = fmt::format(kLine, "workload", "conn", "server", "median", "best", "unit", "ratio", "best", "goal", "p50 us", "p99 us", "server us", "client us", "rss MiB");
+  std::string text = fmt::format(kLine, "workload", "conn", "server", "median", "best", "unit", "ratio", "best", "goal", "p50 us", "p99 us",
+                                 "server us", "client us", "rss MiB");
   for (const uint64_t connections : plan.connections) {
     for (const Workload& workload : Workloads()) {
       const Samples base_samples(outcome, workload, connections, base);
@@ -122,8 +130,8 @@ std::string TableOf(const Plan& plan, const Outcome& outcome) {
   }
   return text +
          fmt::format(
-             "ratio, best: medians and best rates beside those of {}; cpu: work for each CPU second of the server, settling included, "
-             "beside the same; goal: what ratio is wanted\n",
+             "ratio, best: medians and best rates beside those of {}; goal: what ratio is wanted; p50, p99: of a call; server us, client "
+             "us: CPU time for each operation, the server's with its settling\n",
              base);
 }
 

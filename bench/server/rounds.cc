@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "compare/measure.h"
-#include "table_admin.pb.h"
+#include "wire/table_admin.pb.h"
 
 namespace stele_load {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "bigtable.pb.h"
+#include "wire/bigtable.pb.h"
 
 namespace stele_load {
 
