@@ -1,6 +1,7 @@
 #include "db/committer.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/status.h"
@@ -11,6 +12,35 @@ namespace {
 
 // A group is one write to the log: large enough to amortise a sync over many writers, small enough that the first does not wait for much.
 constexpr size_t kGroupBytesMax = size_t{1} << 20;
+// Batches that are looked through for the rows that they write, before a conditional one may join them: under the queue's lock, so few.
+constexpr size_t kRowsLookedThroughBytesMax = size_t{64} << 10;
+
+// The rows that the batches of a group write.
+class GroupRows {
+ public:
+  // Does none of `conditions` name a row that a batch writes? `batches` are those of all calls before, and more. False also where that
+  // would take too long to say.
+  template <typename BatchOf>
+  bool Spare(const std::vector<RowCondition>& conditions, size_t batch_count, const BatchOf& batch_of) {
+    if (conditions.empty()) return true;
+    for (; looked_through_ < batch_count; ++looked_through_) {
+      const std::string_view batch = batch_of(looked_through_);
+      bytes_ += batch.size();
+      if (bytes_ > kRowsLookedThroughBytesMax) return false;
+      BatchReader reader(batch);
+      for (RowOps row; reader.NextRow(&row);) rows_.emplace(row.table_id(), row.row_key());
+      if (!reader.ok()) return false;
+    }
+    return std::none_of(conditions.begin(), conditions.end(), [this](const RowCondition& condition) {
+      return rows_.contains({condition.table_id, condition.row_key});
+    });
+  }
+
+ private:
+  std::set<std::pair<uint32_t, std::string_view>> rows_;
+  size_t looked_through_ = 0;
+  size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -68,18 +98,21 @@ void Committer::Lead(Waiter* leader) {
   if (!queue_.empty()) queue_.front()->turn.Signal();
 }
 
-// The leader and those behind it that may share its write: not beyond an exclusive section, nor a conditional batch, whose rows the group's
-// own earlier batches might change.
+// The leader and those behind it that may share its write: not beyond an exclusive section, nor a conditional batch of which the group's
+// own earlier batches change a row. One whose rows they leave alone is judged as if it came first.
 std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
   std::vector<Waiter*> group;
   if (leader->section != nullptr) return {leader};
   MutexLock lock(mutex_);
   size_t bytes = 0;
+  GroupRows rows;
+  const auto batch_of = [&group](size_t index) -> std::string_view { return group[index]->request.batch; };
   for (Waiter* waiter : queue_) {
     const std::string& token = waiter->request.token.token;
     const bool is_repeat = !token.empty() && std::any_of(group.begin(), group.end(),
                                                          [&token](const Waiter* member) { return member->request.token.token == token; });
-    const bool joins = waiter == leader || (waiter->section == nullptr && waiter->request.conditions.empty() && !is_repeat);
+    const bool joins =
+        waiter == leader || (waiter->section == nullptr && !is_repeat && rows.Spare(waiter->request.conditions, group.size(), batch_of));
     bytes += waiter->request.batch.size();
     if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
     group.push_back(waiter);

@@ -2,7 +2,8 @@
 //
 // Path:      table writes -> Commit -> (leader) log append, sync if asked, memtables, publish -> ack.
 // Leader:    writers queue up; the one at the head leads: it takes what waits behind it (up to kGroupBytesMax), gives each batch its
-//            sequence, appends all with one write, syncs if any asks for it, applies, publishes and wakes the others.
+//            sequence, appends all with one write, syncs if any asks for it, applies, publishes and wakes the others. A conditional batch
+//            joins a group that leaves its rows alone.
 // Tokens:    admitted before the batch is logged and added before it is published; a group has a token once, so that of two writes under
 // one
 //            token the second meets the first (engine rule 2).
