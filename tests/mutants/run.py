@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Planted bugs: each mutant of planted.py is built and has to make one of its test programs fail.
 
-  tests/mutants/run.py                  all of them, in a copy of the last commit; about half an hour on two cores
-  tests/mutants/run.py merge.1 wal      these mutants, or these rooms' mutants
+  tests/mutants/run.py                  all of them, in a copy of the last commit; some hours on two cores
+  tests/mutants/run.py merge.1 wal      these mutants, and these rooms' mutants, in this order
   tests/mutants/run.py --check [ROOT]   only: does each mutant's old text occur exactly once in its file? (a lint test)
 
-A program that fails without any mutant proves nothing, so each is run once on the clean copy first. Answers 1 when a mutant survives.
+A mutant costs a build of its first program and a run up to the first test that fails; further programs only if that one passes. A program
+that fails without any mutant proves nothing, so the first time it fails it is run once more on the clean copy. Answers 1 when a mutant survives.
 """
 import argparse
+import io
+import os
 import pathlib
+import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -40,6 +46,27 @@ def faults_of(mutants, root):
     return faults
 
 
+def unpack_head(tree):
+    """Makes `tree` the last commit. What is the same already keeps its time, so that it is not built again."""
+    archive = subprocess.run(["git", "-C", str(ROOT), "archive", "HEAD"], check=True, stdout=subprocess.PIPE).stdout
+    committed = set()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar.getmembers():
+            if not member.isfile():
+                continue
+            path = tree / member.name
+            committed.add(path)
+            content = tar.extractfile(member).read()
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(member.mode)
+    for path in tree.rglob("*"):
+        if path.is_file() and path not in committed:
+            path.unlink()
+
+
 class Copy:
     """The last commit in a folder of its own, and what is built from it."""
 
@@ -47,37 +74,45 @@ class Copy:
         self.tree = folder / "tree"
         self.build = folder / "build"
         self.jobs = jobs
+        self.proven = set()  # killers that pass without any mutant
         self.tree.mkdir(parents=True, exist_ok=True)
-        archive = subprocess.run(["git", "-C", str(ROOT), "archive", "HEAD"], check=True, stdout=subprocess.PIPE).stdout
-        subprocess.run(["tar", "-x", "-C", str(self.tree)], input=archive, check=True)
+        unpack_head(self.tree)
         # Unoptimised and without debug information: most of the time goes into building.
         command = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", "-DCMAKE_CXX_COMPILER=clang++",
-                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTELE_INVARIANTS=ON",
-                   "-DSTELE_BUILD_TOOLS=OFF", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTELE_INVARIANTS=ON", "-DSTELE_BUILD_TOOLS=OFF",
+                   "-DSTELE_PRECOMPILE=ON"]
+        if shutil.which("ccache"):
+            command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+        if shutil.which("ld.lld"):
+            command.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld")
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
-    def builds(self, programs):
-        command = ["ninja", "-C", str(self.build), f"-j{self.jobs}", *programs]
+    def builds(self, killer):
+        command = ["ninja", "-C", str(self.build), f"-j{self.jobs}", shlex.split(killer)[0]]
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             print(done.stdout[-2000:])
         return done.returncode == 0
 
-    def passes(self, killer):
-        """True, or what was seen instead: "failed", "crashed", "hung"."""
+    def fault_seen_by(self, killer):
+        """What the killer makes of the tree as it is built; None when it passes."""
         program, *arguments = shlex.split(killer)
+        command = [str(self.build / "tests" / program), "--gtest_fail_fast", "--gtest_brief=0", *arguments]
+        environment = {**os.environ, "STELE_MODEL_SHRINK": "0"}
         try:
-            done = subprocess.run([str(self.build / "tests" / program), *arguments], check=False, timeout=TEST_SECONDS_MAX,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            done = subprocess.run(command, check=False, timeout=TEST_SECONDS_MAX, env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, errors="replace")
         except subprocess.TimeoutExpired:
             return "hung"
         if done.returncode == 0:
-            return True
-        return "failed" if done.returncode > 0 else "crashed"
+            return None
+        tests = re.findall(r"^\[ RUN      \] (\S+)", done.stdout, re.MULTILINE)
+        return f"{'failed' if done.returncode > 0 else 'crashed'}: {tests[-1] if tests else 'before any test'}"
 
-
-def programs_of(killers):
-    return sorted({shlex.split(killer)[0] for killer in killers})
+    def passes_unharmed(self, killer):
+        if killer not in self.proven and self.builds(killer) and self.fault_seen_by(killer) is None:
+            self.proven.add(killer)
+        return killer in self.proven
 
 
 def judge(copy, mutant):
@@ -85,16 +120,21 @@ def judge(copy, mutant):
     path = copy.tree / mutant.file
     clean = path.read_text(encoding="utf-8")
     path.write_text(clean.replace(mutant.old, mutant.new), encoding="utf-8")
+    killer = seen = None
     try:
-        if not copy.builds(programs_of(mutant.killers)):
-            return False, "DOES NOT BUILD"
         for killer in mutant.killers:
-            seen = copy.passes(killer)
-            if seen is not True:
-                return True, f"{seen}: {killer}"
-        return False, "SURVIVED"
+            if not copy.builds(killer):
+                return False, "DOES NOT BUILD"
+            seen = copy.fault_seen_by(killer)
+            if seen is not None:
+                break
     finally:
         path.write_text(clean, encoding="utf-8")
+    if seen is None:
+        return False, "SURVIVED"
+    if not copy.passes_unharmed(killer):
+        return False, f"NOT JUDGED: {killer} does not pass without any mutant"
+    return True, f"{shlex.split(killer)[0]} {seen}"
 
 
 def run(mutants, folder, jobs):
@@ -103,22 +143,23 @@ def run(mutants, folder, jobs):
     if faults:
         print("\n".join(faults))
         return 1
-    killers = sorted({killer for mutant in mutants for killer in mutant.killers})
-    if not copy.builds(programs_of(killers)):
-        return 1
-    for killer in killers:
-        if copy.passes(killer) is not True:
-            print(f"{killer} does not pass without any mutant")
-            return 1
     survivors = []
     start = time.monotonic()
     for mutant in mutants:
+        begin = time.monotonic()
         killed, how = judge(copy, mutant)
         if not killed:
             survivors.append(mutant.name)
-        print(f"{mutant.name:16} {how:40} {mutant.what}", flush=True)
+        print(f"{mutant.name:16} {time.monotonic() - begin:5.0f} s  {how:60} {mutant.what}", flush=True)
     print(f"{len(mutants)} mutants, {len(survivors)} survived {survivors}; {time.monotonic() - start:.0f} s")
     return 1 if survivors else 0
+
+
+def chosen(names):
+    """In the order of the names; each mutant once."""
+    if not names:
+        return MUTANTS
+    return list(dict.fromkeys(mutant for name in names for mutant in MUTANTS if name in (mutant.name, mutant.room)))
 
 
 def main():
@@ -132,7 +173,7 @@ def main():
         faults = faults_of(MUTANTS, options.check)
         print("\n".join(faults) or f"{len(MUTANTS)} mutants fit")
         return 1 if faults else 0
-    mutants = [mutant for mutant in MUTANTS if not options.names or {mutant.name, mutant.room} & set(options.names)]
+    mutants = chosen(options.names)
     if not mutants:
         print("no such mutant")
         return 1
