@@ -211,12 +211,13 @@ Term HistoryGenerator::QualifierRange() {
 }
 
 // Any filter, by its text.
-Term HistoryGenerator::TextFilter(const std::string& table) {
+Term HistoryGenerator::TextFilter(const std::string& table, int samples_max) {
   FilterWords words{.families = {Family(table), Family(table), Family(table)},
                     .qualifiers = {Qualifier(), Qualifier(), Qualifier(), Qualifier()},
                     .values = {"", "m", ExpandValue("1:5"), ExpandValue("2:77")},
                     .row_keys = {Pick(keys_, random_()), Pick(keys_, random_())},
-                    .timestamps = {}};
+                    .timestamps = {},
+                    .samples_max = samples_max};
   for (int i = 0; i < 4; ++i) {
     const int64_t micros = std::max<int64_t>(Micros(table), 0);
     words.timestamps.push_back(micros - micros % 1000);
@@ -227,8 +228,8 @@ Term HistoryGenerator::TextFilter(const std::string& table) {
   return {"text", {filter.ToString()}};
 }
 
-Term HistoryGenerator::Filter(const std::string& table, int depth) {
-  if (depth == 0 && OneIn(3)) return TextFilter(table);
+Term HistoryGenerator::Filter(const std::string& table, int depth, int samples_max) {
+  if (depth == 0 && OneIn(3)) return TextFilter(table, samples_max);
   switch (Below(depth > 2 ? 10 : 13)) {
     case 0:
     case 1:
@@ -298,7 +299,10 @@ void HistoryGenerator::AddUnderToken() {
     history_.push_back(Pick(under_tokens_, random_()));
     return;
   }
-  constexpr void (HistoryGenerator::*kWrites[])() = {&HistoryGenerator::AddApply, &HistoryGenerator::AddBulk, &HistoryGenerator::AddBatch};
+  using G = HistoryGenerator;
+  constexpr void (G::*kWrites[])() = {&G::AddApply,          &G::AddBulk,           &G::AddBatch,
+                                      &G::AddCheckAndMutate, &G::AddCheckAndMutate, &G::AddReadModifyWrite,
+                                      &G::AddReadModifyWrite};
   (this->*kWrites[Below(std::size(kWrites))])();
   Term& write = history_.back();
   write = Term("tok", {"token number " + std::to_string(Below(40)), write});
@@ -318,7 +322,9 @@ Term HistoryGenerator::Branch(const std::string& table, const std::string& row_k
 void HistoryGenerator::AddCheckAndMutate() {
   const std::string table = TableName();
   const std::string row_key = Key();
-  Add("cam", {Durability(), table, row_key, Filter(table, 0), Branch(table, row_key), Branch(table, row_key)});
+  // Whether a row is in a sample, nobody can foretell.
+  const Term predicate = Filter(table, 0, /*samples_max=*/0);
+  Add("cam", {Durability(), table, row_key, predicate, Branch(table, row_key), Branch(table, row_key)});
 }
 
 // Mostly on columns that hold what fits.
@@ -358,7 +364,7 @@ void HistoryGenerator::AddScan() {
   const int64_t limit = OneIn(2) ? 0 : static_cast<int64_t>(1 + Below(6));
   const int64_t piece_bytes = OneIn(3) ? static_cast<int64_t>(1 + Below(2000)) : 16 << 20;
   Add("scan", {table, Term("rows", std::move(rows)), Filter(table, 0), OneIn(200) ? Term("-1") : Term(limit), OneIn(3) ? "1" : "0",
-               GcFlag(), SnapshotName(), piece_bytes});
+               GcFlag(), SnapshotName(), piece_bytes, OneIn(8) ? "0" : "1"});
 }
 
 void HistoryGenerator::AddSnapshot() {
@@ -476,7 +482,7 @@ History HistoryGenerator::Make(size_t operation_count) {
   std::vector<Choice> choices = {
       {30, &G::AddApply},          {8, &G::AddBulk},      {8, &G::AddBatch},         {10, &G::AddReadRow},   {4, &G::AddReadMany},
       {10, &G::AddScan},           {2, &G::AddSnapshot},  {2, &G::AddRelease},       {6, &G::AddCare},       {2, &G::AddCompact},
-      {1, &G::AddDropRange},       {0.5, &G::AddCreate},  {0.3, &G::AddDeleteTable}, {1.5, &G::AddFamilies}, {4, &G::AddClock},
+      {1, &G::AddDropRange},       {0.5, &G::AddCreate},  {0.7, &G::AddDeleteTable}, {1.5, &G::AddFamilies}, {4, &G::AddClock},
       {1, &G::AddReopen},          {1.5, &G::AddCrash},   {0.5, &G::AddCheckpoint},  {2, &G::AddLoad},       {5, &G::AddCheckAndMutate},
       {5, &G::AddReadModifyWrite}, {8, &G::AddUnderToken}};
   if (kind_ == HistoryKind::kEventful) choices.push_back({6, &G::AddEvent});

@@ -60,8 +60,8 @@ class HistoryGenerator {
   Term ModifyRule(const std::string& table);
   Term Range();
   Term QualifierRange();
-  Term TextFilter(const std::string& table);
-  Term Filter(const std::string& table, int depth);
+  Term TextFilter(const std::string& table, int samples_max);
+  Term Filter(const std::string& table, int depth, int samples_max = 2);
   Term GcFlag() { return OneIn(4) ? "0" : "1"; }
   Term SnapshotName();
 
@@ -98,6 +98,7 @@ class HistoryGenerator {
   void AddDiscard();
   void AddSpill();
   void AddGrowth();
+  void AddRepeat();
 
   const HistoryKind kind_;
   std::mt19937_64 random_;

@@ -25,7 +25,7 @@ Term Scan(const std::string& table, Term rows, Term filter, bool reverse) {
 void HistoryGenerator::AddEvent() {
   using G = HistoryGenerator;
   constexpr void (G::*kEvents[])() = {&G::AddRetry,   &G::AddSeal,  &G::AddFallToHistory, &G::AddExpiry,
-                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth};
+                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth,        &G::AddRepeat};
   if (event_count_ == 0) event_count_ = Below(std::size(kEvents));
   (this->*kEvents[event_count_++ % std::size(kEvents)])();
 }
@@ -130,6 +130,31 @@ void HistoryGenerator::AddSpill() {
   Add("waitidle", {});
   Add("readrow", {"pinned", row_key, "all", "1", name});
   Add("release", {name});
+}
+
+// Conditional writes under tokens, once more after the row was changed, the database was opened anew, or it crashed.
+void HistoryGenerator::AddRepeat() {
+  AddOwnTable("repeated", "none");
+  const std::string row_key = Key();
+  const std::string suffix = std::to_string(history_.size());
+  const Term filter = OneIn(2) ? Term("all") : Term("col", {"f", "q"});
+  const Term if_matched("row", {"repeated", row_key, SetCell("r", 1, 20, Below(1000)), Term("delcol", {"f", "q"})});
+  const Term if_not_matched("row", {"repeated", row_key, SetCell("q", 1, 20, Below(1000))});
+  const Term check("tok", {"check under a token " + suffix, Term("cam", {"d", "repeated", row_key, filter, if_matched, if_not_matched})});
+  const Term increment("tok", {"increment under a token " + suffix, Term("rmw", {"d", "repeated", row_key, Term("inc", {"f", "n", "1"})})});
+  history_.push_back(check);
+  history_.push_back(increment);
+  if (OneIn(2)) history_.push_back(Apply("repeated", row_key, {OneIn(2) ? Term("delrow") : SetCell("q", 2, 20, Below(1000))}));
+  if (OneIn(3)) Add("flush", {"repeated"});
+  if (OneIn(3)) {
+    AddReopen();
+  } else {
+    snapshots_.clear();
+    Add("crash", {OneIn(2) ? "drop" : "random", static_cast<int64_t>(Below(1'000'000))});
+  }
+  history_.push_back(check);
+  history_.push_back(increment);
+  Add("readrow", {"repeated", row_key, "all", "1", "-"});
 }
 
 // More than a tablet should have, and then little of it.

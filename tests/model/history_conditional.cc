@@ -1,5 +1,5 @@
 // What HistoryRunner does for writes that depend on how a row stands. What they came to is journaled as a plain write: a crash that takes
-// an earlier write must not change what a later one decided.
+// an earlier write must not change what a later one decided. Under a token the journal has what it answered, too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@ struct Outcome {
   std::optional<Term> write = std::nullopt;
   bool matched = false;       // of a cam
   ReferenceRow changed = {};  // of a rmw
+  bool is_repeat = false;
 };
 
 Term PlainWrite(const Term& durability, const std::string& table, const std::string& row_key, std::vector<Term> changes) {
@@ -118,6 +119,24 @@ Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
   return outcome;
 }
 
+// Of a call whose token was used: what the first one answered, whatever became of the row. A changed column is shown as it is now.
+Outcome JudgeRepeat(const ReferenceStore& reference, const Term& operation, bool matched) {
+  if (operation.Text(2).empty()) return {Code::kInvalidArgument};
+  Outcome outcome{.matched = matched, .is_repeat = true};
+  if (operation.Is("cam")) {
+    if (operation[4].size() == 2 && operation[5].size() == 2) return {Code::kInvalidArgument};
+    return outcome;
+  }
+  const ReferenceRow row = RowOf(reference, operation.Text(1), operation.Text(2));
+  for (size_t i = 0; i < row.size(); ++i) {
+    const bool is_newest = i == 0 || row[i - 1].family != row[i].family || row[i - 1].qualifier != row[i].qualifier;
+    const bool is_named = std::any_of(operation.arguments.begin() + 3, operation.arguments.end(),
+                                      [&](const Term& rule) { return rule.Text(0) == row[i].family && rule.Text(1) == row[i].qualifier; });
+    if (is_newest && is_named) outcome.changed.push_back(row[i]);
+  }
+  return outcome;
+}
+
 std::vector<ReadModifyWriteRule> ToRules(const Term& operation) {
   std::vector<ReadModifyWriteRule> rules;
   for (size_t i = 3; i < operation.size(); ++i) {
@@ -140,10 +159,14 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
     return "";
   }
   Table table = *found;
-  const auto judge = [&] { return operation.Is("cam") ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation); };
-  const Outcome before = judge();
-  const WriteOptions options = ToWriteOptions(operation[0]);
   const bool checks = operation.Is("cam");
+  const auto judge = [&] {
+    const ReferenceStore::Token* const used = UsedToken(token_, 0);
+    if (used != nullptr) return JudgeRepeat(reference_, operation, used->matched);
+    return checks ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation);
+  };
+  const Outcome before = judge();
+  const WriteOptions options = OptionsOf(operation[0]);
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateMatched;
   absl::StatusOr<Row> row = Row();
   if (checks) {
@@ -155,6 +178,8 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   const absl::Status status = checks ? branch.status() : row.status();
   // Judged afterwards: another write may have come between. What writes nothing may have been decided before it.
   Outcome outcome = judge();
+  if (outcome.write.has_value()) outcome.write = Journaled(*outcome.write);
+  if (outcome.write.has_value() && !token_.empty() && checks && !outcome.matched) outcome.write->arguments.emplace_back("unmatched");
   const bool may_be_before = !before.write.has_value() && before.code == status.code();
   if (may_be_before && (!status.ok() || (*branch == MutationBranch::kPredicateMatched) == before.matched)) outcome = before;
   if (!status.ok() && Crashed()) {
@@ -173,11 +198,13 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   if (!checks) {
     if (std::string wrong = RowDiffers(operation.Text(2), outcome.changed, ToReferenceRow(row->cells())); !wrong.empty()) return wrong;
   }
-  if (!outcome.write.has_value()) return "";
-  ++coverage_[checks ? "(rows checked and changed)" : "(rows read and modified)"];
-  reference_.Apply(*outcome.write);
-  journal_.push_back(*outcome.write);
-  if (operation.Text(0) == "d") MarkDurable();
+  if (outcome.is_repeat) CountRepeat(operation);
+  if (outcome.write.has_value()) {
+    CountConditional(operation, outcome.matched);
+    reference_.Apply(*outcome.write);
+    journal_.push_back(*outcome.write);
+  }
+  if (operation.Text(0) == "d" && (outcome.write.has_value() || outcome.is_repeat)) MarkDurable();
   return "";
 }
 

@@ -52,6 +52,7 @@ std::string HistoryRunner::Crash(const std::string& policy_word, uint64_t seed) 
   const CrashPolicy policy = PolicyOf(policy_word, seed);
   const bool killed = policy.keep == CrashPolicy::Keep::kPageCache;
   CountStats();
+  ++crashes_;
   std::shared_ptr<CrashFileSystem> image = crash_->Crash(policy, seed);
   Forget();
   if (seed % 3 == 0) {

@@ -11,7 +11,7 @@
 
 namespace stele::internal {
 
-absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse) {
+absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse, bool* met_pieces) {
   std::vector<std::pair<std::string, ReferenceRow>> rows;
   bool in_row = false;
   while (reader.Next()) {
@@ -27,6 +27,7 @@ absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowRea
     ReferenceRow piece = ToReferenceRow(view.cells());
     rows.back().second.insert(rows.back().second.end(), piece.begin(), piece.end());
     in_row = !view.is_last_piece();
+    if (in_row && met_pieces != nullptr) *met_pieces = true;
   }
   STELE_RETURN_IF_ERROR(reader.status());
   if (in_row) return absl::InternalError("the last row has no last piece");

@@ -24,7 +24,8 @@ struct HistoryRunner::Dump {
 };
 
 // All rows that a scan gives, pieces put together; an error also for rows out of order or empty ones.
-absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse = false);
+absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse = false,
+                                                                          bool* met_pieces = nullptr);
 
 // `actual` must hold what is certain in `expected`, and nothing that is not in it. "" if so.
 std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected, const ReferenceRow& actual);

@@ -10,17 +10,8 @@
 
 namespace stele::internal {
 
-struct HistoryRunner::ReadContext {
-  Table handle;
-  const ReferenceStore::Table* table = nullptr;
-  int64_t now = 0;
-  Term filter;
-  ReadOptions options;
-  bool is_snapshot = false;  // asked for by the operation
-};
-
-std::string HistoryRunner::Expect(const ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row,
-                                  ReferenceRow* expected) {
+std::string HistoryRunner::Expect(ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row,
+                                  std::vector<ReferenceRow>* expected) {
   ReferenceRow cells = ReferenceStore::Read(*context.table, row, context.now, context.options.apply_gc);
   if (!IsCertain(cells)) {
     ++coverage_["uncertain rows"];
@@ -31,8 +22,10 @@ std::string HistoryRunner::Expect(const ReadContext& context, const std::string&
     if (std::string wrong = RowDiffers(row_key, cells, actual); !wrong.empty()) return "without a filter, " + wrong;
     cells = std::move(actual);
   }
-  *expected = InOneOrder(Filtered(context.filter, row_key, cells));
-  if (context.filter.Is("text") && !expected->empty()) ++coverage_["rows that pass filters by text"];
+  *expected = FilteredInAnyWay(context.filter, row_key, cells);
+  for (ReferenceRow& way : *expected) way = InOneOrder(std::move(way));
+  context.met_rows = context.met_rows || !cells.empty();
+  if (context.filter.Is("text") && !expected->front().empty()) ++coverage_["rows that pass filters by text"];
   return "";
 }
 
@@ -46,11 +39,30 @@ std::string RefusalDiffers(const absl::Status& status, absl::StatusCode code) {
 // Only the filters of a text can give several cells of one place.
 ReferenceRow Shown(const Term& filter, ReferenceRow row) { return filter.Is("text") ? InOneOrder(std::move(row)) : row; }
 
-std::string OptionalRowDiffers(const Term& filter, const std::string& row_key, const ReferenceRow& expected,
+// From all that were expected.
+std::string RowDiffersFromAll(const std::string& row_key, const std::vector<ReferenceRow>& expected, const ReferenceRow& shown) {
+  std::string wrong;
+  for (const ReferenceRow& way : expected) {
+    std::string differs = RowDiffers(row_key, way, shown);
+    if (differs.empty()) return "";
+    if (wrong.empty()) wrong = std::move(differs);
+  }
+  return wrong;
+}
+
+std::string OptionalRowDiffers(const Term& filter, const std::string& row_key, const std::vector<ReferenceRow>& expected,
                                const std::optional<Row>& found) {
   if (found && found->row_key() != row_key) return "the row has another key";
   if (found && found->cells().empty()) return "a row without cells";
-  return RowDiffers(row_key, expected, Shown(filter, found ? ToReferenceRow(found->cells()) : ReferenceRow()));
+  return RowDiffersFromAll(row_key, expected, Shown(filter, found ? ToReferenceRow(found->cells()) : ReferenceRow()));
+}
+
+bool MayBeEmpty(const std::vector<ReferenceRow>& expected) {
+  return std::any_of(expected.begin(), expected.end(), [](const ReferenceRow& way) { return way.empty(); });
+}
+
+bool MayBeThere(const std::vector<ReferenceRow>& expected) {
+  return std::any_of(expected.begin(), expected.end(), [](const ReferenceRow& way) { return !way.empty(); });
 }
 
 }  // namespace
@@ -84,11 +96,11 @@ std::string HistoryRunner::RunRead(const Term& operation) {
   context.options.limit = operation.Number(3);
   context.options.reverse = operation.Text(4) == "1";
   context.options.row_piece_bytes = static_cast<uint64_t>(operation.Number(7));
+  context.options.fill_cache = operation.size() < 9 || operation.Text(8) == "1";
   return RunScan(operation, context);
 }
 
-std::string HistoryRunner::RunRows(const Term& operation, const ReadContext& given) {
-  ReadContext context = given;
+std::string HistoryRunner::RunRows(const Term& operation, ReadContext& context) {
   std::vector<std::string> keys = {operation.Text(1)};
   if (operation.Is("readmany")) {
     keys.clear();
@@ -108,16 +120,17 @@ std::string HistoryRunner::RunRows(const Term& operation, const ReadContext& giv
     if (!snapshot.ok()) return snapshot.status().ToString();
     context.options.snapshot = *snapshot;
   }
-  std::vector<ReferenceRow> expected(keys.size());
+  std::vector<std::vector<ReferenceRow>> expected(keys.size(), {ReferenceRow()});
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto row = context.table->rows.find(keys[i]);
     if (row == context.table->rows.end()) continue;
     if (std::string wrong = Expect(context, keys[i], row->second, &expected[i]); !wrong.empty()) return wrong;
   }
+  CountRead(operation, context);
   if (operation.Is("exists")) {
     const absl::StatusOr<bool> found = context.handle.Exists(keys[0], filter, context.options);
     if (!found.ok()) return found.status().ToString();
-    return *found == !expected[0].empty() ? "" : fmt::format("exists: answered {}", *found);
+    return (*found ? MayBeThere(expected[0]) : MayBeEmpty(expected[0])) ? "" : fmt::format("exists: answered {}", *found);
   }
   if (operation.Is("readrow")) {
     const absl::StatusOr<std::optional<Row>> found = context.handle.ReadRow(keys[0], filter, context.options);
@@ -155,26 +168,23 @@ std::string HistoryRunner::RunScan(const Term& operation, ReadContext& context) 
     }
   }
   if (context.options.reverse) std::reverse(keys.begin(), keys.end());
-  std::vector<std::pair<std::string, ReferenceRow>> expected;
-  for (const std::string& row_key : keys) {
-    if (context.options.limit > 0 && static_cast<int64_t>(expected.size()) == context.options.limit) break;
-    ReferenceRow row;
-    if (std::string wrong = Expect(context, row_key, context.table->rows.at(row_key), &row); !wrong.empty()) return wrong;
-    if (!row.empty()) expected.emplace_back(row_key, std::move(row));
-  }
-  const auto found = Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options), context.options.reverse);
+  const auto found = Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options), context.options.reverse, &context.met_pieces);
   if (!found.ok()) return found.status().ToString();
-  for (size_t i = 0; i < std::max(expected.size(), found->size()); ++i) {
-    if (i >= found->size()) return fmt::format("{} rows, expected {}; {} is missing", i, expected.size(), ToText(Term(expected[i].first)));
-    if (i >= expected.size())
-      return fmt::format("row {} should not be there:\n{}", ToText(Term((*found)[i].first)), ToText((*found)[i].second));
-    if ((*found)[i].first != expected[i].first) {
-      return fmt::format("row {} where {} should be", ToText(Term((*found)[i].first)), ToText(Term(expected[i].first)));
+  size_t met = 0;
+  for (const std::string& row_key : keys) {
+    if (context.options.limit > 0 && static_cast<int64_t>(met) == context.options.limit) break;
+    std::vector<ReferenceRow> expected;
+    if (std::string wrong = Expect(context, row_key, context.table->rows.at(row_key), &expected); !wrong.empty()) return wrong;
+    if (met == found->size() || (*found)[met].first != row_key) {
+      if (!MayBeEmpty(expected)) return fmt::format("{} rows; {} is missing", found->size(), ToText(Term(row_key)));
+      continue;
     }
-    const ReferenceRow shown = Shown(context.filter, (*found)[i].second);
-    if (std::string wrong = RowDiffers(expected[i].first, expected[i].second, shown); !wrong.empty()) return wrong;
+    const ReferenceRow shown = Shown(context.filter, (*found)[met++].second);
+    if (std::string wrong = RowDiffersFromAll(row_key, expected, shown); !wrong.empty()) return wrong;
   }
-  return "";
+  CountRead(operation, context);
+  if (met == found->size()) return "";
+  return fmt::format("row {} should not be there:\n{}", ToText(Term((*found)[met].first)), ToText((*found)[met].second));
 }
 
 }  // namespace stele::internal

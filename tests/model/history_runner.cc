@@ -225,8 +225,10 @@ std::string HistoryRunner::RunWrite(const Term& operation) {
     return "";
   }
   if (!status.ok()) ++coverage_["refused writes"];
+  const bool is_repeat = UsedToken(token_, 0) != nullptr;
   std::string wrong = CodesDiffer(status, reference_.Apply(journaled));
   if (!wrong.empty() || !status.ok()) return wrong;
+  CountWrite(operation, is_repeat);
   journal_.push_back(journaled);
   const bool durable = !(operation.Is("apply") || operation.Is("batch")) || operation.Text(0) == "d";
   // What changes nothing writes nothing, and so syncs nothing.
@@ -250,8 +252,12 @@ WriteOptions HistoryRunner::OptionsOf(const Term& durability) const {
 // A handle of a table that is gone is nobody's, so nobody repeats a write to it.
 std::string HistoryRunner::RunUnder(const Term& operation) {
   const Term& write = operation[1];
-  for (size_t i = 1; i < write.size(); ++i) {
-    if (!reference_.tables.contains(write[i].Text(0))) return "";
+  if (write.Is("cam") || write.Is("rmw")) {
+    if (!reference_.tables.contains(write.Text(1))) return "";
+  } else {
+    for (size_t i = 1; i < write.size(); ++i) {
+      if (!reference_.tables.contains(write[i].Text(0))) return "";
+    }
   }
   token_ = operation.Text(0);
   const auto used = reference_.tokens.find(token_);
@@ -259,6 +265,8 @@ std::string HistoryRunner::RunUnder(const Term& operation) {
   if (is_used) ++coverage_["(tokens used again)"];
   if (spoilt_tokens_.contains(token_) || (is_used && used->second.IsUncertain(reference_.now))) {
     token_ += " anew " + std::to_string(++fresh_tokens_);
+  } else if (!is_used) {
+    tokens_born_[token_] = {reopenings_, crashes_};
   }
   std::string wrong = Step(write);
   token_.clear();
@@ -285,10 +293,13 @@ std::string HistoryRunner::RunBulk(const Term& operation) {
       continue;
     }
     if (status.ok() && !unsure_.empty()) acked_after_crash_ = true;
+    const bool is_repeat = UsedToken(token_, static_cast<int64_t>(i - 1)) != nullptr;
     if (std::string wrong = CodesDiffer(status, reference_.Apply(entry)); !wrong.empty()) return fmt::format("entry {}: {}", i - 1, wrong);
+    if (status.ok()) CountWrite(entry, is_repeat);
     if (status.ok()) journal_.push_back(entry);
     all_applied = all_applied && status.ok();
   }
+  if (failed.empty()) ++coverage_["write bulk"];
   if (next_failed != failed.size()) return "verdicts out of order, or about no entry";
   if (operation.Text(0) == "d" && all_applied && unsure_.empty()) MarkDurable();
   return "";
@@ -314,6 +325,7 @@ std::string HistoryRunner::RunLoad(const Term& operation) {
   }
   if (!finished.ok()) return "Finish: " + finished.ToString();
   if (last == nullptr) return "";  // changes nothing, and so syncs nothing
+  CountWrite(operation, false);
   reference_.Apply(operation);
   journal_.push_back(operation);
   MarkDurable();
@@ -336,6 +348,7 @@ std::string HistoryRunner::TakeSnapshot(const std::string& name) {
 
 std::string HistoryRunner::Reopen() {
   CountStats();
+  ++reopenings_;
   const auto stale = handles_.empty() ? Table() : handles_.begin()->second;
   const absl::Status closed = database_.Close();
   if (!closed.ok()) return "Close: " + closed.ToString();

@@ -64,7 +64,16 @@ class HistoryRunner {
     std::map<std::string, Table> handles;
   };
   struct Dump;
-  struct ReadContext;
+  struct ReadContext {
+    Table handle;
+    const ReferenceStore::Table* table = nullptr;
+    int64_t now = 0;
+    Term filter;
+    ReadOptions options;
+    bool is_snapshot = false;  // asked for by the operation
+    bool met_rows = false;
+    bool met_pieces = false;
+  };
 
   // Each answers what is wrong; nothing: "".
   std::string Step(const Term& operation);
@@ -78,7 +87,7 @@ class HistoryRunner {
   std::string RunConditional(const Term& operation);
   absl::Status WriteToEngine(const Term& operation);
   std::string RunRead(const Term& operation);
-  std::string RunRows(const Term& operation, const ReadContext& context);
+  std::string RunRows(const Term& operation, ReadContext& context);
   std::string RunScan(const Term& operation, ReadContext& context);
   std::string RunCare(const Term& operation);
   std::string RunBetween(const Term& operation);
@@ -95,8 +104,19 @@ class HistoryRunner {
   absl::StatusOr<Dump> ReadAll(Database& database);
   std::string Differs(const ReferenceStore& reference, const Dump& dump) const;
   absl::StatusOr<Table> Handle(const std::string& name);
-  // What the reader should see of a row; reads it once more, unfiltered, where the reference is not certain.
-  std::string Expect(const ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row, ReferenceRow* expected);
+  // What the reader may see of a row, one of several where samples decide; reads it once more, unfiltered, where the reference is not
+  // certain.
+  std::string Expect(ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row,
+                     std::vector<ReferenceRow>* expected);
+  // Of a read that met rows: its kind, and those of its filters.
+  void CountRead(const Term& operation, const ReadContext& context);
+  // Of a write that was applied, or repeated: its kind, and those of its changes.
+  void CountWrite(const Term& write, bool is_repeat);
+  void CountChanges(const Term& row);
+  void CountRepeat(const Term& write);
+  void CountConditional(const Term& operation, bool matched);
+  // The token, if a write under it did that entry and is remembered; none: nullptr.
+  const ReferenceStore::Token* UsedToken(const std::string& token, int64_t entry) const;
   bool Crashed() const { return crash_ != nullptr && crash_->crashed(); }
   void MarkDurable();
   void CountStats();
@@ -129,6 +149,10 @@ class HistoryRunner {
   std::string token_;                    // of the write under way; empty: none
   std::set<std::string> spoilt_tokens_;  // used or not: a crash left it open
   size_t fresh_tokens_ = 0;
+  // When a token's first write was done: how many reopenings and crashes came before.
+  std::map<std::string, std::pair<uint64_t, uint64_t>> tokens_born_;
+  uint64_t reopenings_ = 0;
+  uint64_t crashes_ = 0;
   bool acked_after_crash_ = false;  // an entry of a bulk, behind one that met the crash
   std::map<std::string, uint64_t> coverage_;
 };

@@ -3,6 +3,7 @@
 // Environment: STELE_MODEL_SECONDS  go on with fresh seeds for so long
 //              STELE_MODEL_SEED     begin there (a failure prints its seed)
 //              STELE_MODEL_HISTORY  run this file only
+//              STELE_MODEL_SHRINK   0: a failure is shown as it is
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <sstream>
 
 #include "base/random.h"
@@ -29,6 +31,11 @@ constexpr size_t kOperationsPerHistory = 1000;
 constexpr size_t kFixedOperations = 200'000;
 constexpr auto kFixedTimeMax = std::chrono::seconds(90);
 constexpr auto kShrinkTimeMax = std::chrono::seconds(30);
+
+bool Shrinks() {
+  const char* const text = std::getenv("STELE_MODEL_SHRINK");
+  return text == nullptr || std::string_view(text) != "0";
+}
 
 // Eventful histories, and how often each event has to happen in all of them together. They have no threads, so that the counts are the same
 // every time. Sanitized runs, which are many times slower, do a part.
@@ -60,6 +67,107 @@ constexpr std::string_view kEvents[] = {"(freezes)",
                                         "(view spills)",
                                         "(discarded jobs)"};
 
+// And how often each kind of write, change, read, range and filter has to be held against the reference in them.
+constexpr std::string_view kKinds[] = {"write apply",
+                                       "write bulk",
+                                       "write batch",
+                                       "write to several tables",
+                                       "write load",
+                                       "write cam, matched",
+                                       "write cam, not matched",
+                                       "write rmw, inc",
+                                       "write rmw, app",
+                                       "write create",
+                                       "write deletetable",
+                                       "write families",
+                                       "write droprange",
+                                       "repeat of apply",
+                                       "repeat of batch",
+                                       "repeat of cam",
+                                       "repeat of rmw",
+                                       "repeat of apply after reopening",
+                                       "repeat of cam after reopening",
+                                       "repeat of rmw after reopening",
+                                       "repeat of apply after a crash",
+                                       "repeat of cam after a crash",
+                                       "repeat of rmw after a crash",
+                                       "change set",
+                                       "change setnow",
+                                       "change delcol",
+                                       "change delrange",
+                                       "change delrange without an end",
+                                       "change delfam",
+                                       "change delrow",
+                                       "change add to sum",
+                                       "change add to min",
+                                       "change add to max",
+                                       "change item",
+                                       "change merge of a number",
+                                       "change merge of a sketch",
+                                       "read readrow",
+                                       "read exists",
+                                       "read readmany",
+                                       "read scan",
+                                       "read reverse",
+                                       "read limited",
+                                       "read in pieces",
+                                       "read of a snapshot",
+                                       "read raw",
+                                       "read past the cache",
+                                       "rows key",
+                                       "rows all",
+                                       "rows closed",
+                                       "rows open",
+                                       "rows ropen",
+                                       "rows lopen",
+                                       "rows from",
+                                       "rows to",
+                                       "rows prefix",
+                                       "filter all",
+                                       "filter none",
+                                       "filter latest",
+                                       "filter family_regex",
+                                       "filter column_regex",
+                                       "filter family",
+                                       "filter column",
+                                       "filter column_range",
+                                       "filter value_range",
+                                       "filter timestamps",
+                                       "filter row_regex",
+                                       "filter value_regex",
+                                       "filter value_bitmask",
+                                       "filter row_limit",
+                                       "filter row_offset",
+                                       "filter sample",
+                                       "filter strip",
+                                       "filter label",
+                                       "filter sink",
+                                       "filter condition",
+                                       "filter chain",
+                                       "filter interleave",
+                                       "nested filter all",
+                                       "nested filter none",
+                                       "nested filter latest",
+                                       "nested filter family_regex",
+                                       "nested filter column_regex",
+                                       "nested filter family",
+                                       "nested filter column",
+                                       "nested filter column_range",
+                                       "nested filter value_range",
+                                       "nested filter timestamps",
+                                       "nested filter row_regex",
+                                       "nested filter value_regex",
+                                       "nested filter value_bitmask",
+                                       "nested filter row_limit",
+                                       "nested filter row_offset",
+                                       "nested filter sample",
+                                       "nested filter strip",
+                                       "nested filter label",
+                                       "nested filter sink",
+                                       "nested filter condition",
+                                       "nested filter chain",
+                                       "nested filter interleave"};
+
 std::map<std::string, uint64_t> coverage;
 
 std::optional<RunFailure> RunOnce(const RunnerOptions& options, const History& history) {
@@ -78,6 +186,7 @@ bool FailsSoon(const RunnerOptions& options, const History& history) {
 }
 
 std::string Report(uint64_t seed, RunnerOptions options, const History& history, const RunFailure& failure) {
+  if (!Shrinks()) return fmt::format("seed {}, operation {}: {}", seed, failure.index, failure.what);
   RunnerOptions without_threads = options;
   without_threads.threads = 0;
   if (FailsSoon(without_threads, history)) options = without_threads;
@@ -149,11 +258,14 @@ TEST(Model, EveryEventHappensOften) {
   if (std::getenv("STELE_MODEL_HISTORY") != nullptr) GTEST_SKIP() << "one file only";
   const std::map<std::string, uint64_t> before = std::exchange(coverage, {});
   for (uint64_t seed = 1; seed <= kEventfulHistories && !HasFailure(); ++seed) RunSeed(seed, HistoryKind::kEventful);
-  std::cout << fmt::format("{} eventful histories; of each event at least {}:\n", kEventfulHistories, kEventsMin);
-  for (const std::string_view event : kEvents) {
-    const uint64_t count = coverage[std::string(event)];
-    std::cout << fmt::format("  {:8} {}\n", count, event);
-    EXPECT_GE(count, kEventsMin) << event << " hardly ever happened";
+  std::cout << fmt::format("{} eventful histories; of each event and kind at least {}:\n", kEventfulHistories, kEventsMin);
+  for (const std::span<const std::string_view> list :
+       {std::span<const std::string_view>(kEvents), std::span<const std::string_view>(kKinds)}) {
+    for (const std::string_view what : list) {
+      const uint64_t count = coverage[std::string(what)];
+      std::cout << fmt::format("  {:8} {}\n", count, what);
+      EXPECT_GE(count, kEventsMin) << what << " hardly ever happened";
+    }
   }
   for (const auto& [what, count] : before) coverage[what] += count;
 }

@@ -7,13 +7,14 @@
 //   families(T,create(F,RULE[,TYPE])|update(F,RULE)|drop(F)..)              TYPE: sum min max hll; none: bytes
 //   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
 //   load(T,row(T,K,CHANGE..)..)
-//   tok(TOKEN,OPERATION)   an apply, bulk or batch under an idempotency token. In the journal tok(TOKEN,ENTRY,OPERATION)
-//   cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))   rmw(p|d,T,K,inc(F,Q,AMOUNT)|app(F,Q,VALUE)..)
+//   tok(TOKEN,OPERATION)   an apply, bulk, batch, cam or rmw under an idempotency token. In the journal
+//   tok(TOKEN,ENTRY,OPERATION[,unmatched]) cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))
+//   rmw(p|d,T,K,inc(F,Q,AMOUNT)|app(F,Q,VALUE)..)
 //     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
 //             add(F,Q,TIMESTAMP,NUMBER) item(F,Q,TIMESTAMP,ITEM) merge(F,Q,TIMESTAMP,number(N)|sketch(A,B)|bytes(BYTES))
 //     VALUE: BYTES:SEED, or = and the bytes themselves      RULE: none n(COUNT) age(MICROS) any(RULE..) all(RULE..)
 //   readrow(T,K,FILTER,GC,SNAPSHOT)  exists(...same)  readmany(T,keys(K..),FILTER,GC,SNAPSHOT)      GC: 1|0   SNAPSHOT: a name or -
-//   scan(T,rows(K-or-range..),FILTER,LIMIT,REVERSE,GC,SNAPSHOT,PIECE_BYTES)
+//   scan(T,rows(K-or-range..),FILTER,LIMIT,REVERSE,GC,SNAPSHOT,PIECE_BYTES[,FILL_CACHE])
 //     range: all key(K) closed(A,B) open(A,B) ropen(A,B) lopen(A,B) from(A) to(B) prefix(P)
 //     FILTER: all latest(N) fam(F) col(F,Q) colrange(F,range) ts(START,END|*) limit(N) chain(FILTER..)
 //             text(BYTES), a filter as stele/filter.h writes it, which stands in no chain

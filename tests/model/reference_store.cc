@@ -121,19 +121,23 @@ Codes ReferenceStore::Apply(const Term& operation) {
   return Write(operation);
 }
 
+bool ReferenceStore::IsRemembered(int64_t used_at, int64_t now) { return now - used_at < kTokensRemembered; }
+
 bool ReferenceStore::Token::IsUncertain(int64_t now) const {
-  const auto is_old = [now](const auto& use) { return now - use.second >= kTokensRemembered; };
+  const auto is_old = [now](const auto& use) { return !IsRemembered(use.second, now); };
   return std::any_of(used_at.begin(), used_at.end(), is_old) && !std::all_of(used_at.begin(), used_at.end(), is_old);
 }
 
-// tok(TOKEN,ENTRY,OPERATION)
+// tok(TOKEN,ENTRY,OPERATION[,unmatched])
 Codes ReferenceStore::ApplyUnder(const Term& operation) {
   const Term& write = operation[2];
   Token& token = tokens[operation.Text(0)];
-  std::erase_if(token.used_at, [this](const auto& use) { return now - use.second >= kTokensRemembered; });
+  std::erase_if(token.used_at, [this](const auto& use) { return !IsRemembered(use.second, now); });
   if (token.used_at.contains(operation.Number(1))) return kOk;
   const Codes codes = Apply(write);
-  if (codes == kOk && write.size() > 1) token.used_at[operation.Number(1)] = now;  // an empty batch applies nothing
+  if (codes != kOk || write.size() == 1) return codes;  // an empty batch applies nothing
+  if (token.used_at.empty()) token.matched = operation.size() < 4;
+  token.used_at[operation.Number(1)] = now;
   return codes;
 }
 
@@ -356,11 +360,11 @@ bool RangeIsInverted(const Term& range) {
 namespace {
 
 // A filter in the text form: by its definition, in support/model_naive_filter.h.
-ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, const ReferenceRow& row) {
+ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, const ReferenceRow& row, uint64_t kept_samples) {
   NaiveRow naive;
   for (const ReferenceCell& cell : row) naive.push_back({cell.family, cell.qualifier, cell.timestamp, cell.value->bytes, cell.label});
   ReferenceRow filtered;
-  for (const NaiveCell& cell : FilterNaively(filter, row_key, naive)) {
+  for (const NaiveCell& cell : FilterNaively(filter, row_key, naive, kept_samples)) {
     filtered.push_back({.family = cell.family,
                         .qualifier = cell.qualifier,
                         .timestamp = cell.timestamp,
@@ -372,13 +376,22 @@ ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, cons
 
 }  // namespace
 
+std::vector<ReferenceRow> FilteredInAnyWay(const Term& filter, std::string_view row_key, const ReferenceRow& row) {
+  if (!filter.Is("text")) return {Filtered(filter, row_key, row)};
+  const Filter parsed = Filter::Parse(filter.Text(0)).value_or(Filter::BlockAll());
+  std::vector<ReferenceRow> ways;
+  const uint64_t way_count = uint64_t{1} << CountSamples(parsed);
+  for (uint64_t kept = 0; kept < way_count; ++kept) ways.push_back(FilteredByText(parsed, row_key, row, kept));
+  return ways;
+}
+
 ReferenceRow Filtered(const Term& filter, std::string_view row_key, const ReferenceRow& row) {
   if (filter.Is("chain")) {
     ReferenceRow left = row;
     for (const Term& stage : filter.arguments) left = Filtered(stage, row_key, left);
     return left;
   }
-  if (filter.Is("text")) return FilteredByText(Filter::Parse(filter.Text(0)).value_or(Filter::BlockAll()), row_key, row);
+  if (filter.Is("text")) return FilteredInAnyWay(filter, row_key, row).front();
   ReferenceRow kept;
   int64_t in_column = 0;
   for (size_t i = 0; i < row.size(); ++i) {

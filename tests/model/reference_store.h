@@ -72,10 +72,14 @@ class ReferenceStore {
 
   struct Token {
     std::map<int64_t, int64_t> used_at;  // by entry
+    bool matched = true;                 // what its first write answered, if that was a cam
     // Some of its entries are older than what tokens are remembered for, others not: those may be remembered or not.
     bool IsUncertain(int64_t now) const;
     bool operator==(const Token&) const = default;
   };
+
+  // Is a token still, that was used then?
+  static bool IsRemembered(int64_t used_at, int64_t now);
 
   std::map<std::string, Table> tables;
   std::map<std::string, Token> tokens;
@@ -118,6 +122,8 @@ bool RangeContains(const Term& range, std::string_view row_key);
 bool RangeIsInverted(const Term& range);
 // What the filter leaves of a row.
 ReferenceRow Filtered(const Term& filter, std::string_view row_key, const ReferenceRow& row);
+// What it may leave: one answer for each way in which its samples may decide.
+std::vector<ReferenceRow> FilteredInAnyWay(const Term& filter, std::string_view row_key, const ReferenceRow& row);
 // By place, and cells of one place, as interleaves make them, in one order: theirs is not defined.
 ReferenceRow InOneOrder(ReferenceRow row);
 bool FilterIsValid(const Term& filter, bool micros);

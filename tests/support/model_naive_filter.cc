@@ -63,13 +63,20 @@ bool StandsBefore(const NaiveCell& a, const NaiveCell& b) {
          std::tuple(std::string_view(b.family), std::string_view(b.qualifier), a.timestamp);
 }
 
-NaiveRow Apply(const FilterNode& node, std::string_view row_key, NaiveRow row, NaiveRow* sunk);
+// What is said of the row as a whole, and what came to sinks.
+struct RowContext {
+  std::string_view row_key;
+  std::map<const FilterNode*, bool> samples = {};
+  NaiveRow sunk = {};
+};
 
-NaiveRow ApplyInterleave(const FilterNode& node, std::string_view row_key, NaiveRow row, NaiveRow* sunk) {
+NaiveRow Apply(const FilterNode& node, NaiveRow row, RowContext* context);
+
+NaiveRow ApplyInterleave(const FilterNode& node, NaiveRow row, RowContext* context) {
   for (size_t i = 0; i < row.size(); ++i) row[i].trail.push_back(i);
   NaiveRow together;
   for (const Filter& filter : node.children) {
-    NaiveRow one = Apply(filter.node(), row_key, row, sunk);
+    NaiveRow one = Apply(filter.node(), row, context);
     together.insert(together.end(), one.begin(), one.end());
   }
   std::stable_sort(together.begin(), together.end(),
@@ -93,20 +100,22 @@ NaiveRow ApplyCounting(const FilterNode& node, const NaiveRow& row) {
   return kept;
 }
 
-NaiveRow Apply(const FilterNode& node, std::string_view row_key, NaiveRow row, NaiveRow* sunk) {
+NaiveRow Apply(const FilterNode& node, NaiveRow row, RowContext* context) {
   switch (node.kind) {
     case FilterKind::kChain:
-      for (const Filter& filter : node.children) row = Apply(filter.node(), row_key, std::move(row), sunk);
+      for (const Filter& filter : node.children) row = Apply(filter.node(), std::move(row), context);
       return row;
     case FilterKind::kInterleave:
-      return ApplyInterleave(node, row_key, std::move(row), sunk);
+      return ApplyInterleave(node, std::move(row), context);
     case FilterKind::kCondition: {
-      const bool holds = !Apply(node.children[0].node(), row_key, row, sunk).empty();
-      return Apply(node.children[holds ? 1 : 2].node(), row_key, std::move(row), sunk);
+      const bool holds = !Apply(node.children[0].node(), row, context).empty();
+      return Apply(node.children[holds ? 1 : 2].node(), std::move(row), context);
     }
     case FilterKind::kSink:
-      sunk->insert(sunk->end(), row.begin(), row.end());
+      context->sunk.insert(context->sunk.end(), row.begin(), row.end());
       return {};
+    case FilterKind::kRowSample:
+      return context->samples.at(&node) ? row : NaiveRow();
     case FilterKind::kLatest:
     case FilterKind::kCellsRowLimit:
     case FilterKind::kCellsRowOffset:
@@ -118,17 +127,31 @@ NaiveRow Apply(const FilterNode& node, std::string_view row_key, NaiveRow row, N
       for (NaiveCell& cell : row) cell.label = node.text;
       return row;
     default:
-      std::erase_if(row, [&](const NaiveCell& cell) { return !Passes(node, row_key, cell); });
+      std::erase_if(row, [&](const NaiveCell& cell) { return !Passes(node, context->row_key, cell); });
       return row;
   }
 }
 
+void AddSamples(const FilterNode& node, std::vector<const FilterNode*>* samples) {
+  if (node.kind == FilterKind::kRowSample) samples->push_back(&node);
+  for (const Filter& filter : node.children) AddSamples(filter.node(), samples);
+}
+
 }  // namespace
 
-NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const NaiveRow& row) {
-  NaiveRow sunk;
-  NaiveRow passed = Apply(filter.node(), row_key, row, &sunk);
-  passed.insert(passed.end(), sunk.begin(), sunk.end());
+size_t CountSamples(const Filter& filter) {
+  std::vector<const FilterNode*> samples;
+  AddSamples(filter.node(), &samples);
+  return samples.size();
+}
+
+NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const NaiveRow& row, uint64_t kept_samples) {
+  RowContext context{.row_key = row_key};
+  std::vector<const FilterNode*> samples;
+  AddSamples(filter.node(), &samples);
+  for (size_t i = 0; i < samples.size(); ++i) context.samples[samples[i]] = (kept_samples >> i & 1) != 0;
+  NaiveRow passed = Apply(filter.node(), row, &context);
+  passed.insert(passed.end(), context.sunk.begin(), context.sunk.end());
   for (NaiveCell& cell : passed) cell.trail.clear();
   std::stable_sort(passed.begin(), passed.end(), StandsBefore);
   return passed;
@@ -194,7 +217,7 @@ std::string RandomRegex(Random& random, const std::vector<std::string>& words) {
 
 class FilterMaker {
  public:
-  FilterMaker(Random& random, const FilterWords& words) : random_(random), words_(words) {}
+  FilterMaker(Random& random, const FilterWords& words) : random_(random), words_(words), samples_left_(words.samples_max) {}
 
   Filter Make(int depth, bool may_sink, bool may_label) {
     if (depth > 0 && random_.OneIn(2)) return MakeComposite(depth, may_sink, may_label);
@@ -262,7 +285,9 @@ class FilterMaker {
       case 15:
         return Filter::StripValue();
       default:
-        return Filter::PassAll();
+        if (samples_left_ == 0) return Filter::PassAll();
+        --samples_left_;
+        return Filter::RowSample(0.5);
     }
   }
 
@@ -276,6 +301,7 @@ class FilterMaker {
 
   Random& random_;
   const FilterWords& words_;
+  int samples_left_;
 };
 
 }  // namespace

@@ -30,8 +30,11 @@ struct NaiveCell {
 };
 using NaiveRow = std::vector<NaiveCell>;
 
-// RowSample is none of it: it passes all.
-NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const NaiveRow& row);
+// Bit i of `kept_samples`: whether the filter's RowSample i, in the order of its text, keeps the row. No filter of one expression may be
+// the same object as another.
+NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const NaiveRow& row, uint64_t kept_samples = UINT64_MAX);
+// How many of an expression are RowSample.
+size_t CountSamples(const Filter& filter);
 // By place; equal places by value and label.
 NaiveRow InOrder(NaiveRow row);
 // "f:q@1=value#label ..."
@@ -45,9 +48,10 @@ struct FilterWords {
   std::vector<std::string> values;
   std::vector<std::string> row_keys;
   std::vector<int64_t> timestamps;
+  int samples_max = 0;  // RowSample in it at most
 };
 
-// Valid, without RowSample. `depth`: of composites at most.
+// Valid. `depth`: of composites at most.
 Filter RandomFilter(Random& random, const FilterWords& words, int depth);
 
 }  // namespace stele::internal
