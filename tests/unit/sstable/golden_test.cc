@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "io/mem_file_system.h"
 #include "support/base_test_data.h"
+#include "support/cell_naive_fold.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
@@ -20,6 +21,12 @@ struct Golden {
   Codec codec;
   std::vector<OwnedRow> rows;
 };
+
+std::vector<std::string> Items(int count) {
+  std::vector<std::string> items;
+  for (int i = 0; i < count; ++i) items.push_back(fmt::format("item {}", i));
+  return items;
+}
 
 std::vector<Golden> Goldens() {
   std::vector<OwnedRow> small = {
@@ -38,7 +45,17 @@ std::vector<Golden> Goldens() {
   for (int i = 60; i > 0; --i) wide[1].cells.push_back({2, CellKind::kSet, i * 1000, 0, "history", fmt::format("version {}", i)});
   std::vector<OwnedRow> large = small;
   large.push_back({"large", {{1, CellKind::kSet, 7, 0, "value", std::string(200'000, 'L')}}});
+  const std::vector<OwnedRow> deltas = {
+      {"counters",
+       {{1, CellKind::kDeleteRange, 3000, 1000, "sum", ""},
+        {1, CellKind::kSum, 2000, 0, "sum", NaiveNumber(-7)},
+        {1, CellKind::kSum, 1000, 0, "sum", NaiveNumber(INT64_MAX)},
+        {2, CellKind::kMin, 0, 0, "", NaiveNumber(INT64_MIN)},
+        {3, CellKind::kMax, 5, 0, "max", NaiveNumber(41)}}},
+      {"sketches",
+       {{1, CellKind::kHll, 0, 0, "few", NaiveSketch({"one", "two"})}, {1, CellKind::kHll, 0, 0, "many", NaiveSketch(Items(3000))}}}};
   return {{"small_raw", Codec::kNone, small},
+          {"deltas_raw", Codec::kNone, deltas},
           {"wide_raw", Codec::kNone, wide},
           {"wide_lz4", Codec::kLz4, wide},
           {"large_zstd", Codec::kZstd, large}};
