@@ -244,10 +244,7 @@ TEST(Model, TheEngineAnswersAsTheReference) {
       operations += RunSeed(seed);
     }
     EXPECT_GT(coverage["(view spills)"], 0u) << "no snapshot met engine rule 16";
-    if (operations >= kFixedOperations) {
-      EXPECT_GT(coverage["(tablet splits)"], 100u);
-      EXPECT_GT(coverage["(tablet merges)"], 100u);
-    }
+    if (kDoesAll && !HasFailure()) EXPECT_GE(operations, kFixedOperations);
   }
   uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : RandomSeed() % 1'000'000'000'000;
   const auto end = start + std::chrono::seconds(seconds != nullptr ? std::strtoll(seconds, nullptr, 10) : 0);
