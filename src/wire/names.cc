@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "wire/field_errors.h"
 
@@ -29,13 +30,16 @@ std::optional<std::string_view> TakeId(std::string_view word, std::string_view* 
   return id;
 }
 
-// The ids of `count` levels of "projects/P/instances/I/tables/T", and nothing after them.
-std::optional<std::array<std::string_view, 3>> SplitName(std::string_view name, size_t count) {
-  constexpr std::array<std::string_view, 3> kWords = {"projects", "instances", "tables"};
+constexpr std::array<std::string_view, 3> kTableWords = {"projects", "instances", "tables"};
+constexpr std::array<std::string_view, 4> kBackupWords = {"projects", "instances", "clusters", "backups"};
+
+// The ids behind the first `count` of `words` in "projects/P/instances/I/tables/T", and nothing after them. The last of four, and of three
+// the third, is a matter of its caller; the others are checked.
+std::optional<std::array<std::string_view, 4>> SplitName(std::string_view name, std::span<const std::string_view> words, size_t count) {
   if (name.empty() || name.back() == '/') return std::nullopt;
-  std::array<std::string_view, 3> ids;
+  std::array<std::string_view, 4> ids;
   for (size_t i = 0; i < count; ++i) {
-    const std::optional<std::string_view> id = TakeId(kWords[i], &name);
+    const std::optional<std::string_view> id = TakeId(words[i], &name);
     if (!id.has_value() || (i < 2 && !IsId(*id))) return std::nullopt;
     ids[i] = *id;
   }
@@ -43,10 +47,21 @@ std::optional<std::array<std::string_view, 3>> SplitName(std::string_view name, 
   return ids;
 }
 
+// A backup's id has a table's form.
+absl::Status CheckResourceId(std::string_view what, std::string_view resource_id) {
+  const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; };
+  if (!resource_id.empty() && resource_id.size() <= kTableIdBytesMax &&
+      (IsAlphanumeric(resource_id.front()) || resource_id.front() == '_') && std::all_of(resource_id.begin(), resource_id.end(), allowed)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("Invalid {} id \"{}\": it must be 1 to {} of [-_.a-zA-Z0-9], not beginning with '-' or '.'", what, resource_id,
+                         kTableIdBytesMax);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> StoredTableName(std::string_view table_name) {
-  const auto ids = SplitName(table_name, 3);
+  const auto ids = SplitName(table_name, kTableWords, 3);
   if (!ids.has_value() || !CheckTableId((*ids)[2]).ok()) {
     return InvalidArgument("Invalid table name \"{}\": expected projects/PROJECT/instances/INSTANCE/tables/TABLE", table_name);
   }
@@ -54,7 +69,7 @@ absl::StatusOr<std::string> StoredTableName(std::string_view table_name) {
 }
 
 absl::StatusOr<std::string> StoredPrefix(std::string_view instance_name) {
-  const auto ids = SplitName(instance_name, 2);
+  const auto ids = SplitName(instance_name, kTableWords, 2);
   if (!ids.has_value()) {
     return InvalidArgument("Invalid instance name \"{}\": expected projects/PROJECT/instances/INSTANCE", instance_name);
   }
@@ -62,7 +77,7 @@ absl::StatusOr<std::string> StoredPrefix(std::string_view instance_name) {
 }
 
 absl::StatusOr<std::string> StoredProjectPrefix(std::string_view project_name) {
-  const auto ids = SplitName(project_name, 1);
+  const auto ids = SplitName(project_name, kTableWords, 1);
   if (!ids.has_value()) return InvalidArgument("Invalid project name \"{}\": expected projects/PROJECT", project_name);
   return fmt::format("{}/", (*ids)[0]);
 }
@@ -76,14 +91,27 @@ std::string WireTableName(std::string_view stored_name) {
                      stored_name.substr(second + 1));
 }
 
-absl::Status CheckTableId(std::string_view table_id) {
-  const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; };
-  if (!table_id.empty() && table_id.size() <= kTableIdBytesMax && (IsAlphanumeric(table_id.front()) || table_id.front() == '_') &&
-      std::all_of(table_id.begin(), table_id.end(), allowed)) {
-    return absl::OkStatus();
+absl::Status CheckTableId(std::string_view table_id) { return CheckResourceId("table", table_id); }
+
+absl::Status CheckBackupId(std::string_view backup_id) { return CheckResourceId("backup", backup_id); }
+
+absl::StatusOr<std::string> BackupPrefix(std::string_view cluster_name) {
+  const auto ids = SplitName(cluster_name, kBackupWords, 3);
+  if (ids.has_value() && IsId((*ids)[2])) return fmt::format("{}/backups/", cluster_name);
+  if (ids.has_value() && (*ids)[2] == "-") return std::string(cluster_name.substr(0, cluster_name.size() - 1));
+  return InvalidArgument("Invalid cluster name \"{}\": expected projects/PROJECT/instances/INSTANCE/clusters/CLUSTER", cluster_name);
+}
+
+absl::StatusOr<BackupName> ParseBackupName(std::string_view backup_name) {
+  const auto ids = SplitName(backup_name, kBackupWords, 4);
+  if (!ids.has_value() || !IsId((*ids)[2]) || !CheckBackupId((*ids)[3]).ok()) {
+    return InvalidArgument("Invalid backup name \"{}\": expected projects/PROJECT/instances/INSTANCE/clusters/CLUSTER/backups/BACKUP",
+                           backup_name);
   }
-  return InvalidArgument("Invalid table id \"{}\": it must be 1 to {} of [-_.a-zA-Z0-9], not beginning with '-' or '.'", table_id,
-                         kTableIdBytesMax);
+  return BackupName{.project = std::string((*ids)[0]),
+                    .instance = std::string((*ids)[1]),
+                    .cluster = std::string((*ids)[2]),
+                    .backup = std::string((*ids)[3])};
 }
 
 }  // namespace stele::internal

@@ -27,5 +27,19 @@ std::string WireTableName(std::string_view stored_name);
 
 // 1 to 50 of [-_.a-zA-Z0-9], not beginning with '-' or '.'.
 absl::Status CheckTableId(std::string_view table_id);
+absl::Status CheckBackupId(std::string_view backup_id);
+
+// "projects/P/instances/I/clusters/C" -> with "/backups/" behind it, with which the names of its backups begin; for the cluster "-" that
+// with which those of all clusters of the instance begin.
+absl::StatusOr<std::string> BackupPrefix(std::string_view cluster_name);
+
+// projects/P/instances/I/clusters/C/backups/B.
+struct BackupName {
+  std::string project;
+  std::string instance;
+  std::string cluster;
+  std::string backup;
+};
+absl::StatusOr<BackupName> ParseBackupName(std::string_view backup_name);
 
 }  // namespace stele::internal

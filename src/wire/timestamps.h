@@ -1,10 +1,13 @@
-// wire/timestamps.h: the wire's timestamps, checked before the library sees them, with Bigtable's texts.
+// wire/timestamps.h: the wire's timestamps: of cells, checked before the library sees them, with Bigtable's texts; and points in time.
 //
 // Units:     microseconds.
 // Errors:    InvalidArgument.
 // Threads:   pure functions.
 #pragma once
 
+#include <google/protobuf/timestamp.pb.h>
+
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -31,5 +34,20 @@ inline absl::StatusOr<TimestampRange> ToTimestampRange(const google::bigtable::v
   if (range.end_timestamp_micros() != 0) result.end = Timestamp::FromMicros(range.end_timestamp_micros());
   return result;
 }
+
+// ---- points in time ----
+
+inline google::protobuf::Timestamp ToWireTime(int64_t micros) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(std::chrono::microseconds(micros));
+  google::protobuf::Timestamp point;
+  point.set_seconds(seconds.count());
+  point.set_nanos(static_cast<int32_t>((micros - seconds.count() * 1'000'000) * 1'000));
+  return point;
+}
+
+inline google::protobuf::Timestamp WireNow() { return ToWireTime(Timestamp::From(std::chrono::system_clock::now()).micros()); }
+
+// Of the years 1 to 9999, as protobuf has them, so that it fits.
+inline int64_t MicrosOf(const google::protobuf::Timestamp& point) { return point.seconds() * 1'000'000 + point.nanos() / 1'000; }
 
 }  // namespace stele::internal

@@ -1,7 +1,6 @@
 #include "admin_service.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "status.h"
 #include "wire/names.h"
 #include "wire/schema_translation.h"
+#include "wire/timestamps.h"
 
 namespace stele::server {
 
@@ -21,6 +21,7 @@ using internal::StoredTableName;
 using internal::ToFamilyChange;
 using internal::ToSchema;
 using internal::ToWireTable;
+using internal::WireNow;
 using internal::WireTableName;
 
 namespace admin_wire = ::google::bigtable::admin::v2;
@@ -36,14 +37,6 @@ absl::Status ProtectedError(const std::string& name) {
 
 // A single node is consistent with itself from the first, so a token only tells whether it was given for this table.
 std::string ConsistencyToken(const std::string& name) { return "consistent:" + name; }
-
-google::protobuf::Timestamp Now() {
-  const int64_t nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  google::protobuf::Timestamp now;
-  now.set_seconds(nanos / 1'000'000'000);
-  now.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
-  return now;
-}
 
 // Only deletion_protection can be updated.
 absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
@@ -62,6 +55,13 @@ absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
 }
 
 absl::Status WithTableName(const absl::Status& status, const std::string& name) { return OfRow(status, {}, name); }
+
+template <typename Message>
+grpc::Status Answer(absl::StatusOr<Message> result, Message* response) {
+  if (!result.ok()) return ToGrpc(result.status());
+  *response = *std::move(result);
+  return grpc::Status::OK;
+}
 
 }  // namespace
 
@@ -128,7 +128,7 @@ grpc::Status AdminService::GetTable(grpc::ServerContext* /*context*/, const admi
 
 absl::Status AdminService::Update(const admin_wire::UpdateTableRequest& request, google::longrunning::Operation* response) {
   admin_wire::UpdateTableMetadata metadata;
-  *metadata.mutable_start_time() = Now();
+  *metadata.mutable_start_time() = WireNow();
   STELED_RETURN_IF_ERROR(CheckUpdateMask(request.update_mask()));
   const std::string& name = request.table().name();
   admin_wire::Table updated;
@@ -141,7 +141,7 @@ absl::Status AdminService::Update(const admin_wire::UpdateTableRequest& request,
     STELED_RETURN_IF_ERROR(Get(name, admin_wire::Table::SCHEMA_VIEW, &updated));
   }
   metadata.set_name(name);
-  *metadata.mutable_end_time() = Now();
+  *metadata.mutable_end_time() = WireNow();
   *response = operations_.AddDone(name, metadata, updated);
   return absl::OkStatus();
 }
@@ -223,6 +223,43 @@ grpc::Status AdminService::CheckConsistency(grpc::ServerContext* /*context*/, co
   }
   response->set_consistent(true);
   return grpc::Status::OK;
+}
+
+// ---- backups ----
+
+grpc::Status AdminService::CreateBackup(grpc::ServerContext* /*context*/, const admin_wire::CreateBackupRequest* request,
+                                        google::longrunning::Operation* response) {
+  return Answer(backups_.Create(*request), response);
+}
+
+grpc::Status AdminService::GetBackup(grpc::ServerContext* /*context*/, const admin_wire::GetBackupRequest* request,
+                                     admin_wire::Backup* response) {
+  return Answer(backups_.Get(request->name()), response);
+}
+
+grpc::Status AdminService::UpdateBackup(grpc::ServerContext* /*context*/, const admin_wire::UpdateBackupRequest* request,
+                                        admin_wire::Backup* response) {
+  return Answer(backups_.Update(*request), response);
+}
+
+grpc::Status AdminService::DeleteBackup(grpc::ServerContext* /*context*/, const admin_wire::DeleteBackupRequest* request,
+                                        google::protobuf::Empty* /*response*/) {
+  return ToGrpc(backups_.Delete(request->name()));
+}
+
+grpc::Status AdminService::ListBackups(grpc::ServerContext* /*context*/, const admin_wire::ListBackupsRequest* request,
+                                       admin_wire::ListBackupsResponse* response) {
+  return ToGrpc(backups_.List(*request, response));
+}
+
+grpc::Status AdminService::CopyBackup(grpc::ServerContext* /*context*/, const admin_wire::CopyBackupRequest* request,
+                                      google::longrunning::Operation* response) {
+  return Answer(backups_.Copy(*request), response);
+}
+
+grpc::Status AdminService::RestoreTable(grpc::ServerContext* /*context*/, const admin_wire::RestoreTableRequest* request,
+                                        google::longrunning::Operation* response) {
+  return Answer(backups_.Restore(*request), response);
 }
 
 }  // namespace stele::server

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "backups.h"
 #include "open_tables.h"
 #include "operations.h"
 #include "wire/table_admin.grpc.pb.h"
@@ -19,8 +20,9 @@ namespace stele::server {
 
 class AdminService final : public google::bigtable::admin::v2::BigtableTableAdmin::Service {
  public:
-  // Both have to outlive the service.
-  AdminService(OpenTables* tables, Operations* operations) : tables_(*tables), operations_(*operations) {}
+  // All have to outlive the service.
+  AdminService(OpenTables* tables, Operations* operations, Backups* backups)
+      : tables_(*tables), operations_(*operations), backups_(*backups) {}
 
   grpc::Status CreateTable(grpc::ServerContext* context, const google::bigtable::admin::v2::CreateTableRequest* request,
                            google::bigtable::admin::v2::Table* response) override;
@@ -41,6 +43,20 @@ class AdminService final : public google::bigtable::admin::v2::BigtableTableAdmi
                                         google::bigtable::admin::v2::GenerateConsistencyTokenResponse* response) override;
   grpc::Status CheckConsistency(grpc::ServerContext* context, const google::bigtable::admin::v2::CheckConsistencyRequest* request,
                                 google::bigtable::admin::v2::CheckConsistencyResponse* response) override;
+  grpc::Status CreateBackup(grpc::ServerContext* context, const google::bigtable::admin::v2::CreateBackupRequest* request,
+                            google::longrunning::Operation* response) override;
+  grpc::Status GetBackup(grpc::ServerContext* context, const google::bigtable::admin::v2::GetBackupRequest* request,
+                         google::bigtable::admin::v2::Backup* response) override;
+  grpc::Status UpdateBackup(grpc::ServerContext* context, const google::bigtable::admin::v2::UpdateBackupRequest* request,
+                            google::bigtable::admin::v2::Backup* response) override;
+  grpc::Status DeleteBackup(grpc::ServerContext* context, const google::bigtable::admin::v2::DeleteBackupRequest* request,
+                            google::protobuf::Empty* response) override;
+  grpc::Status ListBackups(grpc::ServerContext* context, const google::bigtable::admin::v2::ListBackupsRequest* request,
+                           google::bigtable::admin::v2::ListBackupsResponse* response) override;
+  grpc::Status CopyBackup(grpc::ServerContext* context, const google::bigtable::admin::v2::CopyBackupRequest* request,
+                          google::longrunning::Operation* response) override;
+  grpc::Status RestoreTable(grpc::ServerContext* context, const google::bigtable::admin::v2::RestoreTableRequest* request,
+                            google::longrunning::Operation* response) override;
 
  private:
   absl::Status Create(const google::bigtable::admin::v2::CreateTableRequest& request, google::bigtable::admin::v2::Table* response);
@@ -55,6 +71,7 @@ class AdminService final : public google::bigtable::admin::v2::BigtableTableAdmi
 
   OpenTables& tables_;
   Operations& operations_;
+  Backups& backups_;
   std::mutex changes_;  // held by the request that changes a table
 };
 

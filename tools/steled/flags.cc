@@ -37,6 +37,8 @@ std::optional<uint64_t> ToBytes(std::string_view text) {
 absl::Status SetFlag(std::string_view name, const std::string& value, Flags* flags) {
   if (name == "db") {
     flags->database = value;
+  } else if (name == "backup-dir") {
+    flags->backup_directory = value;
   } else if (name == "listen") {
     flags->listen = value;
   } else if (name == "tls-cert") {
@@ -89,6 +91,7 @@ const std::string_view kHelpText =
     "\n"
     "  --db DIR                 the database; made if it is not there\n"
     "  --listen HOST:PORT       where to listen; port 0 takes a free one (127.0.0.1:8086)\n"
+    "  --backup-dir DIR         where backups are kept (DIR-backups, beside the database)\n"
     "  --memory-budget BYTES    memory for memtables, cache and open files, as 512MiB (256MiB)\n"
     "  --durability disk|process\n"
     "                           what an acknowledged write survives: the loss of power, or the end of the process (disk)\n"

@@ -19,6 +19,7 @@ struct Flags {
 
   Wish wish = Wish::kServe;
   std::string database;
+  std::string backup_directory;  // "": beside the database
   std::string listen = "127.0.0.1:8086";
   uint64_t memory_budget_bytes = uint64_t{256} << 20;
   // Bigtable's acknowledgements outlive a loss of power, so steled's do.

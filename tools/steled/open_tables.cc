@@ -6,6 +6,12 @@
 #include "wire/names.h"
 
 namespace stele::server {
+namespace {
+
+// Of a table that is hidden, kept with it so that a next process knows it; empty once it was revealed.
+constexpr char kHiddenProperty[] = "steled.hidden";
+
+}  // namespace
 
 using internal::StoredTableName;
 using internal::WireTableName;
@@ -19,6 +25,7 @@ absl::StatusOr<OpenTable> OpenTables::Find(std::string_view wire_name) {
   }
   STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(wire_name));
   const std::unique_lock lock(mutex_);
+  if (hidden_.contains(stored_name)) return TableNotFound(wire_name);
   absl::StatusOr<Table> table = database_.OpenTable(stored_name);
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
@@ -38,12 +45,42 @@ absl::Status OpenTables::Delete(const std::string& stored_name) {
   const std::unique_lock lock(mutex_);
   const absl::Status status = database_.DeleteTable(stored_name);
   by_wire_name_.erase(WireTableName(stored_name));
+  if (status.ok()) hidden_.erase(stored_name);
   return absl::IsNotFound(status) ? TableNotFound(WireTableName(stored_name)) : status;
+}
+
+absl::StatusOr<Table> OpenTables::CreateHidden(const std::string& stored_name, Schema schema) {
+  schema.SetProperty(kHiddenProperty, "true");
+  const std::unique_lock lock(mutex_);
+  STELED_ASSIGN_OR_RETURN(Table table, Create(stored_name, schema));
+  hidden_.insert(stored_name);
+  return table;
+}
+
+absl::Status OpenTables::Reveal(const std::string& stored_name) {
+  const std::unique_lock lock(mutex_);
+  STELED_ASSIGN_OR_RETURN(Table table, database_.OpenTable(stored_name));
+  STELED_RETURN_IF_ERROR(table.SetProperty(kHiddenProperty, ""));
+  hidden_.erase(stored_name);
+  return absl::OkStatus();
+}
+
+absl::Status OpenTables::DeleteUnrevealed() {
+  STELED_ASSIGN_OR_RETURN(const std::vector<std::string> names, database_.ListTables());
+  for (const std::string& name : names) {
+    STELED_ASSIGN_OR_RETURN(const Table table, database_.OpenTable(name));
+    STELED_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+    const auto property = schema.properties().find(kHiddenProperty);
+    if (property == schema.properties().end() || property->second.empty()) continue;
+    STELED_RETURN_IF_ERROR(database_.DeleteTable(name));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::string>> OpenTables::List(std::string_view stored_prefix) const {
   STELED_ASSIGN_OR_RETURN(std::vector<std::string> names, database_.ListTables());
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(stored_prefix); });
+  const std::shared_lock lock(mutex_);
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(stored_prefix) || hidden_.contains(name); });
   return names;
 }
 

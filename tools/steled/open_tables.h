@@ -9,6 +9,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -39,14 +40,22 @@ class OpenTables {
   // By the name under which it is kept.
   absl::StatusOr<Table> Create(const std::string& stored_name, const Schema& schema);
   absl::Status Delete(const std::string& stored_name);
+
+  // Makes a table that no request sees until Reveal, or Delete. What was not revealed when a process ended goes with DeleteUnrevealed(), to
+  // be called before anything else.
+  absl::StatusOr<Table> CreateHidden(const std::string& stored_name, Schema schema);
+  absl::Status Reveal(const std::string& stored_name);
+  absl::Status DeleteUnrevealed();
+
   // Those whose names begin so, sorted.
   absl::StatusOr<std::vector<std::string>> List(std::string_view stored_prefix) const;
   absl::StatusOr<Table> Open(const std::string& stored_name) const { return database_.OpenTable(stored_name); }
 
  private:
   Database database_;
-  std::shared_mutex mutex_;
+  mutable std::shared_mutex mutex_;
   std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
+  std::set<std::string, std::less<>> hidden_;                   // stored names; guarded by mutex_
 };
 
 // NotFound, as Bigtable says it.

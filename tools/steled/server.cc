@@ -35,6 +35,19 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(const Fla
   return grpc::SslServerCredentials(options);
 }
 
+class SystemClock final : public Clock {
+ public:
+  Timestamp Now() override { return Timestamp::From(std::chrono::system_clock::now()); }
+};
+
+// Beside the database unless told otherwise; "" for one in memory.
+std::string BackupRootOf(const Flags& flags) {
+  if (!flags.backup_directory.empty()) return flags.backup_directory;
+  std::string root = flags.database;
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  return root == "mem:" ? std::string() : root + "-backups";
+}
+
 // What an operator should know goes to standard error; flushes and compactions are everyday work.
 void Report(const Event& event) {
   switch (event.kind) {
@@ -52,8 +65,13 @@ void Report(const Event& event) {
 
 }  // namespace
 
-Server::Server(Database database)
-    : database_(std::move(database)), tables_(database_), data_(&tables_, &calls_), admin_(&tables_, &operations_), instances_(&tables_) {}
+Server::Server(Database database, const Flags& flags)
+    : database_(std::move(database)),
+      tables_(database_),
+      backups_(database_, &tables_, &operations_, BackupRootOf(flags), std::make_shared<SystemClock>()),
+      data_(&tables_, &calls_),
+      admin_(&tables_, &operations_, &backups_),
+      instances_(&tables_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   DatabaseOptions options;
@@ -61,7 +79,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   options.memory_budget_bytes = flags.memory_budget_bytes;
   options.on_event = Report;
   STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
-  std::unique_ptr<Server> server(new Server(std::move(database)));
+  std::unique_ptr<Server> server(new Server(std::move(database), flags));
+  STELED_RETURN_IF_ERROR(server->tables_.DeleteUnrevealed());
+  STELED_RETURN_IF_ERROR(server->backups_.Load());
   STELED_RETURN_IF_ERROR(server->Listen(flags));
   return server;
 }
@@ -95,6 +115,7 @@ absl::Status Server::Listen(const Flags& flags) {
 absl::Status Server::Stop(std::chrono::milliseconds grace) {
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
+  operations_.Stop();
   return database_.Close();
 }
 

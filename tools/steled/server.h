@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "admin_service.h"
+#include "backups.h"
 #include "call_watch.h"
 #include "data_service.h"
 #include "flags.h"
@@ -40,14 +41,15 @@ class Server {
   absl::Status Stop(std::chrono::milliseconds grace);
 
  private:
-  explicit Server(Database database);
+  Server(Database database, const Flags& flags);
 
   absl::Status Listen(const Flags& flags);
 
   Database database_;
   OpenTables tables_;
   CallWatch calls_;
-  Operations operations_;
+  Backups backups_;
+  Operations operations_;  // after what its work uses
   DataService data_;
   AdminService admin_;
   InstanceService instances_;
