@@ -14,8 +14,11 @@ using google::bigtable::v2::ReadRowsResponse;
 
 struct Sent {
   std::vector<ReadRowsResponse> messages;
-  RowChunker chunker{[this](const ReadRowsResponse& message) {
+  bool ended = false;  // the last message came
+  RowChunker chunker{[this](const ReadRowsResponse& message, bool is_last) {
+    EXPECT_FALSE(ended) << "a message after the last";
     messages.push_back(message);
+    ended = is_last;
     return true;
   }};
 
@@ -102,7 +105,7 @@ TEST(RowChunker, LabelsStandOnTheFirstChunkOfACell) {
 
 TEST(RowChunker, ASinkThatEndsEndsTheWork) {
   int calls = 0;
-  RowChunker chunker([&](const ReadRowsResponse&) {
+  RowChunker chunker([&](const ReadRowsResponse&, bool) {
     ++calls;
     return false;
   });
@@ -115,10 +118,14 @@ TEST(RowChunker, ASinkThatEndsEndsTheWork) {
 TEST(RowChunker, StatsComeLastAndOnlyWhenAskedFor) {
   for (const bool full : {false, true}) {
     Sent sent;
+    const std::vector<CellView> cells = {At("f", "a", 1000, "x")};
+    ASSERT_TRUE(sent.chunker.Add(RowView("r", cells)));
+    EXPECT_FALSE(sent.ended);
     ASSERT_TRUE(sent.chunker.Finish({.rows_seen = 4, .rows_returned = 3, .cells_seen = 2, .cells_returned = 1}, full, 1'500'000'000));
-    ASSERT_EQ(sent.messages.size(), full ? 1u : 0u);
+    ASSERT_EQ(sent.messages.size(), full ? 2u : 1u);
+    EXPECT_TRUE(sent.ended);
     if (!full) continue;
-    const auto& view = sent.messages[0].request_stats().full_read_stats_view();
+    const auto& view = sent.messages[1].request_stats().full_read_stats_view();
     EXPECT_EQ(view.read_iteration_stats().rows_seen_count(), 4);
     EXPECT_EQ(view.read_iteration_stats().rows_returned_count(), 3);
     EXPECT_EQ(view.read_iteration_stats().cells_seen_count(), 2);

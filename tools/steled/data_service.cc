@@ -42,6 +42,14 @@ absl::Status CheckNoView(const std::string& authorized_view, const std::string& 
   return Unimplemented("Views are not offered; name a table");
 }
 
+// The last message goes together with the status that follows: one packet to write, and one to read, less for each call.
+template <typename Message>
+bool Send(const Message& message, bool is_last, grpc::ServerWriter<Message>* writer) {
+  if (!is_last) return writer->Write(message);
+  writer->WriteLast(message, grpc::WriteOptions());
+  return true;
+}
+
 void FillRow(const Row& row, wire::Row* out) {
   out->set_key(std::string(row.row_key()));
   wire::Family* family = nullptr;
@@ -92,9 +100,9 @@ absl::Status DataService::Read(grpc::ServerContext* context, const wire::ReadRow
                             .deadline = DeadlineOf(*context)};
   RowReader reader = table.table.ReadRows(rows, filter, options);
   SteadyClock::time_point sent = begin;
-  RowChunker chunker([&](const wire::ReadRowsResponse& message) {
+  RowChunker chunker([&](const wire::ReadRowsResponse& message, bool is_last) {
     sent = SteadyClock::now();
-    return writer->Write(message);
+    return Send(message, is_last, writer);
   });
   while (reader.Next()) {
     bool taken = chunker.Add(reader.row());
@@ -164,7 +172,8 @@ absl::Status DataService::MutateMany(const wire::MutateRowsRequest& request, grp
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
   const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries);
-  SendVerdicts(request, verdicts, [writer](const wire::MutateRowsResponse& message) { return writer->Write(message); });
+  SendVerdicts(request, verdicts,
+               [writer](const wire::MutateRowsResponse& message, bool is_last) { return Send(message, is_last, writer); });
   return absl::OkStatus();
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "errors.h"
 #include "flags.h"
 #include "server.h"
@@ -37,6 +38,8 @@ int Main(const std::vector<std::string>& args) {
     fmt::print("steled {}\n", STELE_VERSION);
     return 0;
   }
+  // Debian's Abseil looks for deadlocks at every lock of every program that does not say this.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Before there is any other thread, so that the signal waits for this one.
   sigset_t ending;
   sigemptyset(&ending);

@@ -65,7 +65,7 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries) {
 }
 
 void SendVerdicts(const wire::MutateRowsRequest& request, const std::vector<absl::Status>& verdicts,
-                  const std::function<bool(const wire::MutateRowsResponse&)>& send) {
+                  const std::function<bool(const wire::MutateRowsResponse& message, bool is_last)>& send) {
   wire::MutateRowsResponse message;
   size_t bytes = 0;
   for (size_t i = 0; i < verdicts.size(); ++i) {
@@ -76,12 +76,12 @@ void SendVerdicts(const wire::MutateRowsRequest& request, const std::vector<absl
     entry->mutable_status()->set_code(static_cast<int>(verdict.error_code()));
     entry->mutable_status()->set_message(verdict.error_message());
     bytes += 32 + verdict.error_message().size();
-    if (bytes < kResponseBytes) continue;
-    if (!send(message)) return;
+    const bool is_last = i + 1 == verdicts.size();
+    if (bytes < kResponseBytes && !is_last) continue;
+    if (!send(message, is_last)) return;
     message.Clear();
     bytes = 0;
   }
-  if (!message.entries().empty()) send(message);
 }
 
 }  // namespace stele::server

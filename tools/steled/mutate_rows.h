@@ -31,6 +31,6 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries);
 
 // Every index once, in order, in messages of some hundred KiB. Stops when `send` answers false.
 void SendVerdicts(const google::bigtable::v2::MutateRowsRequest& request, const std::vector<absl::Status>& verdicts,
-                  const std::function<bool(const google::bigtable::v2::MutateRowsResponse&)>& send);
+                  const std::function<bool(const google::bigtable::v2::MutateRowsResponse& message, bool is_last)>& send);
 
 }  // namespace stele::server

@@ -64,9 +64,11 @@ bool RowChunker::AddValue(Chunk* chunk, size_t head_bytes, std::string_view valu
 
 bool RowChunker::MakeRoom(size_t bytes) { return message_bytes_ + bytes <= kMessageBytes || Flush(); }
 
-bool RowChunker::Flush() {
+bool RowChunker::Flush() { return Send(/*is_last=*/false); }
+
+bool RowChunker::Send(bool is_last) {
   if (message_.chunks().empty()) return true;
-  const bool taken = sink_(message_);
+  const bool taken = sink_(message_, is_last);
   // A message that is cleared keeps its strings' memory for the next one: right for many small cells, but large ones would pile up.
   if (keeps_large_) {
     google::bigtable::v2::ReadRowsResponse fresh;
@@ -80,7 +82,7 @@ bool RowChunker::Flush() {
 }
 
 bool RowChunker::Finish(const ReadStats& stats, bool full_stats, int64_t elapsed_nanos) {
-  if (!Flush()) return false;
+  if (!Send(/*is_last=*/!full_stats)) return false;
   if (!full_stats) return true;
   google::bigtable::v2::ReadRowsResponse last;
   auto* const view = last.mutable_request_stats()->mutable_full_read_stats_view();
@@ -92,7 +94,7 @@ bool RowChunker::Finish(const ReadStats& stats, bool full_stats, int64_t elapsed
   auto* const latency = view->mutable_request_latency_stats()->mutable_frontend_server_latency();
   latency->set_seconds(elapsed_nanos / 1'000'000'000);
   latency->set_nanos(static_cast<int32_t>(elapsed_nanos % 1'000'000'000));
-  return sink_(last);
+  return sink_(last, true);
 }
 
 }  // namespace stele::server

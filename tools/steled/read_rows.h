@@ -29,7 +29,8 @@ inline constexpr size_t kValueChunkBytes = size_t{256} << 10;
 
 class RowChunker {
  public:
-  using Sink = std::function<bool(const google::bigtable::v2::ReadRowsResponse&)>;
+  // A message, and whether it is the read's last. False: no more.
+  using Sink = std::function<bool(const google::bigtable::v2::ReadRowsResponse& message, bool is_last)>;
 
   explicit RowChunker(Sink sink) : sink_(std::move(sink)) {}
 
@@ -47,6 +48,7 @@ class RowChunker {
   bool AddValue(Chunk* chunk, size_t head_bytes, std::string_view value, bool is_last);
   // Sends the message if `bytes` more would be too many.
   bool MakeRoom(size_t bytes);
+  bool Send(bool is_last);
 
   Sink sink_;
   google::bigtable::v2::ReadRowsResponse message_;

@@ -2,7 +2,6 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 
 #include <cstdio>
@@ -65,8 +64,9 @@ void Report(const Event& event) {
 
 }  // namespace
 
-Server::Server(Database database, const Flags& flags)
-    : database_(std::move(database)),
+Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthService> health)
+    : health_(std::move(health)),
+      database_(std::move(database)),
       tables_(database_),
       backups_(database_, &tables_, &operations_, BackupRootOf(flags), std::make_shared<SystemClock>()),
       data_(&tables_, &calls_),
@@ -77,9 +77,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   DatabaseOptions options;
   options.durability = flags.durability;
   options.memory_budget_bytes = flags.memory_budget_bytes;
-  options.on_event = Report;
+  const auto health = std::make_shared<HealthService>();
+  options.on_event = [health](const Event& event) {
+    Report(event);
+    if (event.kind == Event::Kind::kPoisoned) health->SetServing(false);
+  };
   STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
-  std::unique_ptr<Server> server(new Server(std::move(database), flags));
+  std::unique_ptr<Server> server(new Server(std::move(database), flags, health));
   STELED_RETURN_IF_ERROR(server->tables_.DeleteUnrevealed());
   STELED_RETURN_IF_ERROR(server->backups_.Load());
   STELED_RETURN_IF_ERROR(server->Listen(flags));
@@ -88,7 +92,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
 
 absl::Status Server::Listen(const Flags& flags) {
   STELED_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials, CredentialsOf(flags));
-  grpc::EnableDefaultHealthCheckService(true);
+  grpc::EnableDefaultHealthCheckService(false);  // there is one of our own
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
@@ -100,6 +104,7 @@ absl::Status Server::Listen(const Flags& flags) {
   quota.Resize(kRequestMemoryBytes);
   quota.SetMaxThreads(flags.calls_max);
   builder.SetResourceQuota(quota);
+  builder.RegisterService(health_.get());
   builder.RegisterService(&data_);
   builder.RegisterService(&admin_);
   builder.RegisterService(&instances_);
@@ -113,6 +118,7 @@ absl::Status Server::Listen(const Flags& flags) {
 }
 
 absl::Status Server::Stop(std::chrono::milliseconds grace) {
+  health_->Stop();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
   operations_.Stop();

@@ -19,6 +19,7 @@
 #include "call_watch.h"
 #include "data_service.h"
 #include "flags.h"
+#include "health_service.h"
 #include "instance_service.h"
 #include "open_tables.h"
 #include "operations.h"
@@ -41,10 +42,11 @@ class Server {
   absl::Status Stop(std::chrono::milliseconds grace);
 
  private:
-  Server(Database database, const Flags& flags);
+  Server(Database database, const Flags& flags, std::shared_ptr<HealthService> health);
 
   absl::Status Listen(const Flags& flags);
 
+  const std::shared_ptr<HealthService> health_;  // the database's events know it, too
   Database database_;
   OpenTables tables_;
   CallWatch calls_;
