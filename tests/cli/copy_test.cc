@@ -221,6 +221,9 @@ TEST_F(CopyTest, MarksOfAnotherCopyAndOtherFilesAreLeftAlone) {
   ExpectRefused({"--prefix", "row1", "--resume", marks}, 1, "holds the marks of another copy");
   ExpectRefused({"--resume", WriteFile("notes", "{}")}, 1, "is no marks of a copy");
   ExpectRefused({"--resume", WriteFile("short", bytes.substr(0, bytes.size() / 2))}, 1, "is no marks of a copy");
+  std::string newer = bytes;
+  newer.replace(newer.find("copy, 1"), 7, "copy, 2");
+  ExpectRefused({"--resume", WriteFile("newer", newer)}, 1, "is no marks of a copy");
   EXPECT_EQ(FileBytes(Path("notes")), "{}");
   // Another range has marks of its own, and leaves these.
   Copied({"--prefix", "row1"});
@@ -248,9 +251,9 @@ TEST_F(CopyTest, WhatDoesNotFitIsRefusedBeforeAnythingIsWritten) {
     ASSERT_TRUE(database.CreateTable("fewer", Schema().AddFamily("plain")).ok());
     ASSERT_TRUE(database.Close().ok());
   }
-  ExpectRefused({}, 1, "plain (bytes), sum (intsum) here, plain (bytes), sum (bytes) there; nothing was written");
-  ExpectRefused({"t", "--to", "fewer"}, 1, "nothing was written");
-  ExpectRefused({"micros", "--to=millis"}, 1, "whole milliseconds only; nothing was written");
+  ExpectRefused({}, 1, "plain (bytes), sum (intsum) here, plain (bytes), sum (bytes) there; no row was written");
+  ExpectRefused({"t", "--to", "fewer"}, 1, "no row was written");
+  ExpectRefused({"micros", "--to=millis"}, 1, "whole milliseconds only; no row was written");
   EXPECT_EQ(RunPlain({"--db", destination(), "ls"}).out, "fewer\nmillis\nt\n");
   EXPECT_EQ(RunPlain({"--db", destination(), "count", "t"}).out, "0\n");
   EXPECT_TRUE(MarkFiles().empty());
@@ -293,20 +296,27 @@ TEST_F(CopyTest, VerifyFindsWhatDiffers) {
   MakeRows(20);
   Copied({});
   EXPECT_EQ(RunPlain({"--db", destination(), "set", "t", "row5", "plain:more=x@1000"}).exit_status, 0);
-  EXPECT_EQ(RunPlain({"--db", destination(), "set", "t", "zebra", "plain:q=x@1000"}).exit_status, 0);
-  // What only the destination has stays.
-  ExpectRefused({"--verify"}, 1, "table \"t\": 2 of 21 rows compared are not the same at the destination: \"row5\", \"zebra\"");
+  for (const char* row_key : {"row10a", "row10b", "zebra"}) {
+    EXPECT_EQ(RunPlain({"--db", destination(), "set", "t", row_key, "plain:q=x@1000"}).exit_status, 0);
+  }
+  // What only the destination has stays, what it lacks is there again.
+  EXPECT_EQ(RunPlain({"--db", destination(), "deleterow", "t", "row7"}).exit_status, 0);
+  ExpectRefused({"--verify"}, 1,
+                "table \"t\": 4 of 23 rows compared are not the same at the destination: \"row10a\", \"row10b\", \"row5\", \"zebra\"");
   ExpectRefused({"--verify", "--prefix", "row5"}, 1, "1 of 1 rows compared");
-  Copied({"--verify", "--prefix", "row1"});
+  Copied({"--verify", "start=row11", "end=row5"});
   EXPECT_TRUE(MarkFiles().empty());
 }
 
 TEST_F(CopyTest, TheDestinationsRuleStays) {
-  MakeRows(3);
-  EXPECT_EQ(RunPlain({"--db", destination(), "createtable", "t", "families=plain:maxversions=1,sum:never:intsum"}).exit_status, 0);
-  EXPECT_NE(Copied({}).find("t: the destination's rule of family plain stays as it is, maxversions=1 instead of maxversions=2\n"),
-            std::string::npos);
-  EXPECT_EQ(SchemaOf(destination(), "t").family("plain")->gc, GcRule::MaxNumVersions(1));
+  EXPECT_EQ(RunPlain({"--db", source(), "createtable", "t", "families=f,g"}).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", source(), "set", "t", "old", "f:q=x@1000"}).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", source(), "set", "t", "stays", "g:q=x@1000"}).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", destination(), "createtable", "t", "families=f:maxage=1h,g"}).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", destination(), "set", "t", "more", "g:q=x@1000"}).exit_status, 0);
+  EXPECT_NE(Copied({}).find("t: the destination's rule of family f stays as it is, maxage=1h instead of never\n"), std::string::npos);
+  EXPECT_EQ(SchemaOf(destination(), "t").family("f")->gc, GcRule::MaxAge(std::chrono::hours(1)));
+  ExpectRefused({"--verify"}, 1, "2 of 3 rows compared are not the same at the destination: \"more\", \"old\"");
 }
 
 }  // namespace

@@ -75,7 +75,13 @@ void CopyBatch::AddCell(RowMutation& mutation, const CellView& cell) const {
     return;
   }
   mutation.DeleteFromColumn(cell.family(), cell.qualifier(), Only(cell.timestamp(), schema_.granularity()));
-  mutation.MergeToCell(cell.family(), cell.qualifier(), cell.timestamp(), cell.value());
+  // Where there was nothing before it, a number that is added comes to itself; servers agree on how that is asked for, but not on merging.
+  const auto number = cell.AsInt64();
+  if (family->value_type != ValueType::kHll && number.ok()) {
+    mutation.AddToCell(cell.family(), cell.qualifier(), cell.timestamp(), *number);
+  } else {
+    mutation.MergeToCell(cell.family(), cell.qualifier(), cell.timestamp(), cell.value());
+  }
 }
 
 bool CopyBatch::is_full() const { return bytes_ >= kBatchBytesMax || changes_ >= kBatchChangesMax; }

@@ -35,13 +35,13 @@ bool SameFamilies(const Schema& left, const Schema& right) {
 
 absl::Status CheckFit(const CopyTable& table) {
   if (!SameFamilies(table.source_schema, table.destination_schema)) {
-    return internal::FailedPrecondition("the destination's families are others: {} here, {} there; nothing was written",
+    return internal::FailedPrecondition("the destination's families are others: {} here, {} there; no row was written",
                                         FamilyList(table.source_schema), FamilyList(table.destination_schema));
   }
   if (table.source_schema.granularity() == TimestampGranularity::kMicros &&
       table.destination_schema.granularity() == TimestampGranularity::kMillis) {
     return internal::FailedPrecondition(
-        "it has timestamps of microseconds, and the destination takes whole milliseconds only; nothing was written");
+        "it has timestamps of microseconds, and the destination takes whole milliseconds only; no row was written");
   }
   return absl::OkStatus();
 }
@@ -55,13 +55,13 @@ void NoteRules(Session& session, const CopyTable& table) {
   }
 }
 
-// What a table is made with. A remote one has families and splits alone.
+// What a table is made with. A remote one has families, splits and a granularity alone.
 Schema SchemaFor(const CopyRequest& request, const Schema& source) {
   if (!IsRemote(request.destination)) return source;
   Schema schema;
   for (const FamilySchema& family : source.families()) schema.AddFamily(family);
   for (const std::string& split : source.splits()) schema.AddSplit(split);
-  return schema;
+  return schema.SetGranularity(source.granularity());
 }
 
 void NoteLeftBehind(Session& session, const CopyTable& table) {
@@ -131,6 +131,8 @@ absl::Status MakeTables(Database& destination, std::vector<CopyTable>& tables) {
     if (!made.ok()) return Within(fmt::format("making table \"{}\" at the destination", table.destination_name), made.status());
     table.destination = *std::move(made);
     STELE_ASSIGN_OR_RETURN(table.destination_schema, table.destination.schema());
+    // A server may have made less of it than was asked.
+    STELE_RETURN_IF_ERROR(Within(fmt::format("table \"{}\" as the destination made it", table.source_name), CheckFit(table)));
   }
   return absl::OkStatus();
 }

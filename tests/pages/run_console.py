@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""run_console.py PAGE.md STELE [STELED]: runs a page's ```console blocks, all in one shell, and compares what each command says with what the page says.
+
+A line that begins with "$ " is a command, the lines below it are what it prints, on both outputs. "..." stands for anything within a line,
+tabs are as good as spaces. The port 8086 becomes a free one. Where a page needs steled, and there is none, or none that the command can reach, that is said and the
+exit code is 77 (skipped).
+"""
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+END = "--- end of command, status "
+
+
+def commands(text):
+    """(line, command, [expected lines]) of each command on the page."""
+    found = []
+    inside = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("```"):
+            inside = line == "```console"
+        elif inside and line.startswith("$ "):
+            found.append((number, line[2:], []))
+        elif inside:
+            found[-1][2].append(line)
+    return found
+
+
+def spaces_alike(line):
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def matches(expected, said):
+    pattern = "\n".join(".*".join(re.escape(part) for part in spaces_alike(line).split("...")) for line in expected)
+    return re.fullmatch(pattern, "\n".join(map(spaces_alike, said))) is not None
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Shell:
+    """One bash for the whole page; what it started ends with it."""
+
+    def __init__(self, folder, programs):
+        bin_folder = pathlib.Path(folder, "bin")
+        bin_folder.mkdir()
+        for program in programs:
+            (bin_folder / pathlib.Path(program).name).symlink_to(pathlib.Path(program).resolve())
+        work = pathlib.Path(folder, "work")
+        work.mkdir()
+        environment = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "TZ": "UTC", "HOME": str(work), "LC_ALL": "C.UTF-8"}
+        self.process = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work,
+                                        env=environment, start_new_session=True)
+
+    def run(self, command):
+        """Its lines, and its exit status."""
+        self.process.stdin.write(f"{command}\necho \"{END}$?\"\n")
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            if line.startswith(END):
+                return lines, int(line[len(END):])
+            lines.append(line.rstrip("\n"))
+        sys.exit(f"the shell ended at: {command}")
+
+    def end(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def can_reach_servers(stele):
+    done = subprocess.run([stele, "--db", "bigtable://p/i?endpoint=127.0.0.1:1&retry_seconds=0", "ls"], capture_output=True, text=True, check=False)
+    return "stele::remote" not in done.stderr
+
+
+def run_page(page, programs):
+    wrong = 0
+    port = str(free_port())
+    with tempfile.TemporaryDirectory() as folder:
+        shell = Shell(folder, programs)
+        for number, command, expected in commands(page.read_text(encoding="utf-8")):
+            said, status = shell.run(command.replace("8086", port))
+            if status == 0 and matches(expected, said):
+                continue
+            wrong += 1
+            print(f"{page}:{number}: $ {command}\n", "\n".join(said), f"\nexit status {status}; the page says\n", "\n".join(expected))
+        shell.end()
+    return wrong
+
+
+def main():
+    page = pathlib.Path(sys.argv[1])
+    programs = sys.argv[2:]
+    count = len(commands(page.read_text(encoding="utf-8")))
+    if count == 0:
+        sys.exit(f"{page}: there is no command to run")
+    if len(programs) == 2 and not can_reach_servers(programs[0]):
+        print("skipped: the command was built without stele::remote")
+        sys.exit(SKIPPED)
+    wrong = run_page(page, programs)
+    print(f"{count} commands, {wrong} wrong")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""copy_test.py STELE STELED: `stele copy` between directories, running servers and Google's emulator, with kills of both sides in between.
+
+Where the command was built without stele::remote nothing is tested, that is said, and the exit code is 77 (skipped). The emulator's tests are
+skipped where it is not installed.
+"""
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+STELE, STELED = (sys.argv[1:3] + ["", ""])[:2]
+EMULATOR = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator"
+FAMILIES = "families=plain:maxversions=2,all,sum:never:intsum,min:never:intmin,max:never:intmax"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def cell(family, qualifier, value, micros=1000):
+    return {"family": family, "qualifier": qualifier, "timestamp": micros, "value": value}
+
+
+class Server:
+    """A steled, or the emulator, on a port that it keeps when it is started again."""
+
+    def __init__(self, *command):
+        self.port = free_port()
+        self.command = [part.format(port=self.port) for part in command]
+        self.process = None
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def location(self, instance="i"):
+        return f"bigtable://p/{instance}?endpoint=127.0.0.1:{self.port}&retry_seconds=20"
+
+
+class CopyTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="stele-copy-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.source = str(self.folder / "source")
+
+    def server(self, *command):
+        server = Server(*command)
+        self.addCleanup(server.kill)
+        return server
+
+    def steled(self, name="served"):
+        return self.server(STELED, "--db", str(self.folder / name), "--listen", "127.0.0.1:{port}", "--durability=process")
+
+    def stele(self, *args, status=0):
+        """What it printed on standard output, and on standard error."""
+        done = subprocess.run([STELE, *args], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout, done.stderr
+
+    def export(self, location, table):
+        return self.stele("--db", location, "export", table)[0]
+
+    def load(self, table, rows, families=FAMILIES):
+        self.stele("--db", self.source, "createtable", table, families, "splits=m,row1,row2")
+        path = self.folder / "rows.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        self.stele("--db", self.source, "import", table, str(path), "aggregates=add")
+
+    def load_all_kinds(self, table):
+        """Binary keys, empty values, many versions, counters, a row in pieces, a value above a message."""
+        rows = [
+            {"row_base64": "AP8K", "cells": [cell("all", "", ""), {"family": "all", "qualifier_base64": "/w==", "timestamp": 0, "value": "x"}]},
+            {"row": "counts", "cells": [cell(family, "q", value, micros) for family in ("sum", "min", "max")
+                                        for micros in (0, 5000) for value in ("7", "-9223372036854775808")]},
+            {"row": "versions", "cells": [cell("plain", "q", str(i), i * 1000) for i in range(5)]},
+            {"row": "value", "cells": [cell("all", "q", "v" * (5 << 20))]},
+        ]
+        for first in range(0, 1500, 500):
+            rows.append({"row": "wide", "cells": [cell("all", f"q{first + i}", "w" * (12 << 10)) for i in range(500)] +
+                                                 [cell("sum", f"q{first + i}", str(i)) for i in range(500)]})
+        self.load(table, rows)
+
+    def load_many(self, table, count=20000):
+        self.load(table, [{"row": f"row{i}", "cells": [cell("plain", "q", f"value {i}"), cell("sum", "q", str(i))]} for i in range(count)])
+
+    def copy_and_kill(self, marks, *args):
+        """Begins a copy and kills it after its marks have moved a few times."""
+        copy = subprocess.Popen([STELE, "copy", *args, "batch-size=20"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        seen = set()
+        while len(seen) < 8:
+            self.assertIsNone(copy.poll(), "it was to be killed: give it more rows")
+            if marks.exists():
+                seen.add(marks.read_bytes())
+        copy.send_signal(signal.SIGKILL)
+        copy.wait()
+
+    def there_and_back(self, server):
+        location = server.location()
+        back = str(self.folder / "back")
+        self.load_all_kinds("t")
+        _, said = self.stele("copy", self.source, location, "--verify")
+        self.assertIn("Verified t: 5 rows are the same.", said)
+        self.stele("copy", self.source, location, "--verify")  # copied twice is the same as once
+        _, said = self.stele("copy", location, back, "--verify")
+        self.assertIn("The source has no snapshots", said)
+        self.assertEqual(self.export(back, "t"), self.export(self.source, "t"))
+        self.assertEqual(self.stele("--db", back, "ls", "t"), self.stele("--db", self.source, "ls", "t"))
+        # A table that is there with other families.
+        self.stele("--db", back, "createtable", "other", "families=plain,sum")
+        _, said = self.stele("copy", location, back, "t", "--to", "other", status=1)
+        self.assertIn("no row was written", said)
+
+    def goes_on(self, server):
+        location = server.location()
+        self.load_many("t")
+        marks = self.folder / "marks"
+        for _ in range(2):
+            self.copy_and_kill(marks, self.source, location, "--resume", str(marks))
+        _, said = self.stele("copy", self.source, location, "--resume", str(marks), "--verify")
+        self.assertIn("t: going on after ", said)
+        self.assertIn("Verified t: 20000 rows are the same.", said)
+        self.assertFalse(marks.exists())
+
+    def test_steled_there_and_back(self):
+        self.there_and_back(self.steled())
+
+    def test_steled_goes_on_after_kills(self):
+        self.goes_on(self.steled())
+
+    def test_a_server_that_goes_away_and_comes_back(self):
+        server = self.steled()
+        marks = self.folder / "marks"
+        self.load_many("t")
+        self.copy_and_kill(marks, self.source, server.location(), "--resume", str(marks))
+        server.kill()
+        gone = server.location().replace("retry_seconds=20", "retry_seconds=0")
+        self.stele("copy", self.source, gone, status=1)
+        # It comes back while a copy waits for it.
+        copy = subprocess.Popen([STELE, "copy", self.source, server.location(), "--resume", str(marks), "--verify"], stderr=subprocess.PIPE,
+                                text=True)
+        server.start()
+        _, said = copy.communicate()
+        self.assertEqual(copy.returncode, 0, said)
+        self.assertIn("Verified t: 20000 rows are the same.", said)
+
+    def test_a_server_that_forgot_everything(self):
+        server = self.steled()
+        marks = self.folder / "marks"
+        self.load_many("t")
+        self.copy_and_kill(marks, self.source, server.location(), "--resume", str(marks))
+        self.stele("--db", server.location(), "deletetable", "t")
+        _, said = self.stele("copy", self.source, server.location(), "--resume", str(marks), "--verify")
+        self.assertIn("beginning anew", said)
+
+    def test_between_two_servers(self):
+        first, second = self.steled("first"), self.steled("second")
+        marks = self.folder / "marks"
+        self.load_many("t")
+        self.stele("copy", self.source, first.location())
+        self.copy_and_kill(marks, first.location(), second.location("other"), "--resume", str(marks))
+        _, said = self.stele("copy", first.location(), second.location("other"), "--resume", str(marks), "--verify")
+        self.assertIn("going on after", said)
+        self.assertEqual(self.export(second.location("other"), "t"), self.export(self.source, "t"))
+
+    def test_tables_of_a_server_leave_their_instance_behind(self):
+        server = self.steled()
+        self.load("p/i/t", [{"row": "r", "cells": [cell("all", "q", "v")]}])
+        _, said = self.stele("copy", self.source, server.location())
+        self.assertIn("Copied p/i/t to t: 1 rows", said)
+
+    @unittest.skipUnless(os.path.exists(EMULATOR), "Google's emulator is not installed")
+    def test_emulator_there_and_back(self):
+        self.there_and_back(self.server(EMULATOR, "-host", "127.0.0.1", "-port", "{port}"))
+
+    @unittest.skipUnless(os.path.exists(EMULATOR), "Google's emulator is not installed")
+    def test_emulator_goes_on_after_kills(self):
+        self.goes_on(self.server(EMULATOR, "-host", "127.0.0.1", "-port", "{port}"))
+
+
+def main():
+    tried = subprocess.run([STELE, "--db", "bigtable://p/i?endpoint=127.0.0.1:1&retry_seconds=0", "ls"], capture_output=True, text=True,
+                           check=False)
+    if "stele::remote" in tried.stderr:
+        print("skipped: the command was built without stele::remote")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1])
+
+
+if __name__ == "__main__":
+    main()
