@@ -8,6 +8,7 @@
 namespace stele::internal {
 namespace {
 
+constexpr size_t kFamilyPageBytesMin = 21;  // that of one cell with nothing in it: counts, and the heads of six arrays
 constexpr size_t kPartOverheadBytes = 512;  // what decoded units take beside their bytes and pages, and their group for them, about
 
 }  // namespace
@@ -27,23 +28,26 @@ bool DecodedUnits::AddUnit(size_t unit, const UnitReference& reference, std::str
   ByteReader in(raw);
   uint32_t page_count;
   if (!in.ReadVarint32(&page_count) || page_count == 0) return false;
-  absl::InlinedVector<std::pair<uint32_t, uint64_t>, 4> heads;  // rank, page length
+  ByteReader heads = in;
   uint32_t rank_before = kRowRank;
   for (uint32_t i = 0; i < page_count; ++i) {  // ends at the latest where the bytes do
     uint32_t rank;
     uint64_t page_bytes;
-    if (!in.ReadVarint32(&rank) || !in.ReadVarint(&page_bytes)) return false;
+    if (!in.ReadVarint32(&rank) || !in.ReadVarint(&page_bytes) || page_bytes < kFamilyPageBytesMin) return false;
     if (rank <= rank_before || rank < reference.rank_first || rank > reference.rank_last) return false;
     rank_before = rank;
-    heads.emplace_back(rank, page_bytes);
   }
+  // Before there are so many.
+  if (page_count > in.remaining() / kFamilyPageBytesMin) return false;
   const size_t page_first = pages_.size();
-  pages_.resize(page_first + heads.size());
-  for (size_t i = 0; i < heads.size(); ++i) {
-    const auto& [rank, page_bytes] = heads[i];
-    FamilyPage& page = pages_[page_first + i];
+  pages_.resize(page_first + page_count);
+  for (size_t i = page_first; i < pages_.size(); ++i) {
+    uint32_t rank = 0;
+    uint64_t page_bytes = 0;
     std::string_view bytes;
-    if (!in.ReadRaw(page_bytes, &bytes) || !page.ReadFrom(rank, reference.row_first, reference.row_end, bytes)) return false;
+    heads.ReadVarint32(&rank);
+    heads.ReadVarint(&page_bytes);
+    if (!in.ReadRaw(page_bytes, &bytes) || !pages_[i].ReadFrom(rank, reference.row_first, reference.row_end, bytes)) return false;
   }
   pages_.back().MarkLastOfUnit();
   units_.push_back({unit, page_first});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/invariant.h"
 #include "base/status.h"
 #include "cell/fold.h"
 #include "sstable/block_writer.h"
@@ -36,6 +35,12 @@ StoredKind StoredKindOf(const Cell& cell) {
   }
 }
 
+// An input is damaged in a way that no checksum shows. What would be written could not be read, and its inputs would be gone.
+absl::Status OutOfOrder(std::string_view what, std::string_view row_key) {
+  return MakeStatus(absl::StatusCode::kDataLoss,
+                    fmt::format("row \"{}\": {}; verify the database to find the file", Printable(row_key), what));
+}
+
 }  // namespace
 
 class SstableBuilder::State {
@@ -52,7 +57,7 @@ class SstableBuilder::State {
   }
 
   absl::Status StartRow(std::string_view row_key) {
-    STELE_INVARIANT(summary_.rows == 0 || row_key_ < row_key);
+    if (summary_.rows != 0 && row_key <= summary_.last_row) return OutOfOrder("it does not follow the row before it", row_key);
     row_key_.assign(row_key);
     is_row_in_file_ = false;
     return absl::OkStatus();
@@ -86,8 +91,7 @@ class SstableBuilder::State {
 
   absl::Status AddCell(const Cell& cell);
   absl::Status AddRow();
-  void CheckOrder(const Cell& cell);
-  void EnterColumn(const Cell& cell);
+  bool EnterCell(const Cell& cell);
   void CountCell(const Cell& cell);
   absl::StatusOr<std::string_view> SlotOf(const Cell& cell);
   absl::Status WriteLargeValue(std::string_view value);
@@ -105,14 +109,12 @@ class SstableBuilder::State {
   SstableSummary summary_;
   BloomBuilder bloom_;
 
-  // The row started last, and its column.
+  // The row started last, and its cell before.
   std::string row_key_;
   bool is_row_in_file_ = false;  // has had a cell
+  Cell cell_before_;             // without a value; its qualifier in qualifier_
   std::string qualifier_;
-  uint32_t column_family_ = kRowRank;  // kRowRank: no column yet
-  uint64_t column_versions_ = 0;       // of the column so far
-  Cell cell_before_;                   // in invariants builds; its qualifier in qualifier_before_
-  std::string qualifier_before_;
+  uint64_t column_versions_ = 0;  // of its column so far
 
   // Until the sections are decided.
   std::vector<FamilySample> sample_;
@@ -135,10 +137,9 @@ absl::Status SstableBuilder::State::AddCell(const Cell& cell) {
   if (cell.family > sample_.size() || (cell.family == kRowRank) != (cell.kind == CellKind::kDeleteRow)) {
     return InvalidArgument("a cell of family rank {} among {} families", cell.family, sample_.size());
   }
-  CheckOrder(cell);
+  if (!EnterCell(cell)) return OutOfOrder("a cell of it does not follow the cell before it", row_key_);
   STELE_ASSIGN_OR_RETURN(const std::string_view slot, SlotOf(cell));
   if (!is_row_in_file_) STELE_RETURN_IF_ERROR(AddRow());
-  EnterColumn(cell);
   CountCell(cell);
   const StoredKind kind = StoredKindOf(cell);
   if (sections_.empty()) return Sample(cell, kind, slot);
@@ -147,7 +148,6 @@ absl::Status SstableBuilder::State::AddCell(const Cell& cell) {
 
 absl::Status SstableBuilder::State::AddRow() {
   is_row_in_file_ = true;
-  column_family_ = kRowRank;
   if (summary_.rows == 0) summary_.first_row = row_key_;
   summary_.last_row = row_key_;
   ++summary_.rows;
@@ -155,23 +155,21 @@ absl::Status SstableBuilder::State::AddRow() {
   return bloom_.AddRow(RowHash(row_key_));
 }
 
-void SstableBuilder::State::CheckOrder(const Cell& cell) {
-  if constexpr (!kInvariants) return;
-  STELE_CHECK(!is_row_in_file_ || CompareCells(cell_before_, cell) < 0);
-  qualifier_before_.assign(cell.qualifier);
-  cell_before_ = cell;
-  cell_before_.qualifier = qualifier_before_;
-  cell_before_.value = {};
-}
-
-void SstableBuilder::State::EnterColumn(const Cell& cell) {
-  if (cell.kind < CellKind::kDeleteRange) {
-    column_family_ = kRowRank;
-  } else if (cell.family != column_family_ || cell.qualifier != qualifier_) {
-    column_family_ = cell.family;
+// False for a cell that does not follow the one before. What merges sources trusts their order, and a source may be a file that lies.
+bool SstableBuilder::State::EnterCell(const Cell& cell) {
+  const auto order = is_row_in_file_ ? CompareColumn(cell_before_, cell) : std::strong_ordering::less;
+  if (order > 0) return false;
+  if (order < 0) {
     qualifier_.assign(cell.qualifier);
     column_versions_ = 0;
+  } else if (cell.timestamp > cell_before_.timestamp || (cell.timestamp == cell_before_.timestamp && cell.kind <= cell_before_.kind)) {
+    return false;
   }
+  cell_before_.family = cell.family;
+  cell_before_.kind = cell.kind;
+  cell_before_.timestamp = cell.timestamp;
+  cell_before_.qualifier = qualifier_;
+  return true;
 }
 
 void SstableBuilder::State::CountCell(const Cell& cell) {

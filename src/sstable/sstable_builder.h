@@ -2,9 +2,9 @@
 //
 // Path:      flush, compaction -> here -> io. The caller created the file, and syncs it and its directory after Finish (engine rule 22).
 // Format:    docs/format/sstable.md; constants in sstable/sstable_format.h.
-// Input:     rows strictly ascending; within a row cells in the order of cell/cell.h (checked in invariants builds).
+// Input:     rows strictly ascending; within a row cells in the order of cell/cell.h.
 // Units:     sizes are bytes before compression unless named stored.
-// Errors:    those of the file, and ResourceExhausted for refused memory; the builder is then of no further use.
+// Errors:    those of the file, ResourceExhausted for refused memory, DataLoss for input out of order; it is then of no further use.
 // Threads:   confined to one thread at a time. The same input and options give the same bytes.
 #pragma once
 

@@ -31,7 +31,7 @@ class Verification {
   absl::Status CheckWhole(uint64_t offset, uint64_t bytes, uint64_t checksum, std::string_view what);
   absl::Status CheckGroup(const OpenSection& section, const GroupReference& reference);
   absl::Status LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group);
-  void CheckUnitStatistics(const GroupReference& reference, const UnitReference& unit, const RowGroup& group);
+  void CheckUnitStatistics(const GroupReference& reference, const RowGroup& group);
   absl::Status CheckLargeValues(const GroupReference& reference, const RowGroup& group);
   absl::Status CheckLargeValue(const GroupReference& reference, const FamilyPage& page, uint32_t cell);
   void CheckCoverage();
@@ -131,25 +131,32 @@ absl::Status Verification::CheckGroup(const OpenSection& section, const GroupRef
       Report(DamageOf(reference, reference.offset(), "cells of a family that is not in the section"));
     }
   });
-  for (size_t unit = 1; unit < reference.units.size(); ++unit) {
-    if (group.has_unit(unit)) CheckUnitStatistics(reference, reference.units[unit], group);
-  }
+  CheckUnitStatistics(reference, group);
   return CheckLargeValues(reference, group);
 }
 
-// What the index says of a unit's cells, for those who pass it over unread.
-void Verification::CheckUnitStatistics(const GroupReference& reference, const UnitReference& unit, const RowGroup& group) {
-  PageStatistics counted;
+// What the index says of the cells of units, for those who pass them over unread. One pass: a file may claim as many units as it has bytes.
+void Verification::CheckUnitStatistics(const GroupReference& reference, const RowGroup& group) {
+  std::vector<PageStatistics> counted(reference.units.size());
+  size_t unit = 0;  // of the page; pages come by unit
+  bool is_new_unit = true;
   group.ForEachPage([&](const FamilyPage& page) {
-    const bool is_in_unit = page.rank() >= unit.rank_first && page.rank() <= unit.rank_last && page.row_first() == unit.row_first;
-    for (uint32_t cell = 0; is_in_unit && cell < page.cell_count(); ++cell) {
+    while (is_new_unit && !group.has_unit(++unit)) {
+    }
+    is_new_unit = page.is_last_of_unit();
+    for (uint32_t cell = 0; cell < page.cell_count(); ++cell) {
       const bool is_value = !IsTombstone(page.kind(cell));
-      counted.Add({!is_value, is_value, page.timestamp(cell), page.timestamp(cell)});
+      counted[unit].Add({!is_value, is_value, page.timestamp(cell), page.timestamp(cell)});
     }
   });
-  const bool is_same = counted.has_tombstones == unit.has_tombstones && counted.has_cells == unit.has_cells &&
-                       (!counted.has_cells || (counted.timestamp_min == unit.timestamp_min && counted.timestamp_max == unit.timestamp_max));
-  if (!is_same) Report(DamageOf(reference, unit.block.offset, "the index says other things of a unit than its cells"));
+  for (unit = 1; unit < reference.units.size(); ++unit) {
+    if (!group.has_unit(unit)) continue;
+    const UnitReference& said = reference.units[unit];
+    const PageStatistics& found = counted[unit];
+    const bool is_same = found.has_tombstones == said.has_tombstones && found.has_cells == said.has_cells &&
+                         (!found.has_cells || (found.timestamp_min == said.timestamp_min && found.timestamp_max == said.timestamp_max));
+    if (!is_same) Report(DamageOf(reference, said.block.offset, "the index says other things of a unit than its cells"));
+  }
 }
 
 absl::Status Verification::LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group) {

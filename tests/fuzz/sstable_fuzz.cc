@@ -1,104 +1,127 @@
-// tests/fuzz/sstable_fuzz.cc: an SSTable of any bytes is opened, scanned both ways, skipped through, verified and dumped.
+// tests/fuzz/sstable_fuzz.cc: an SSTable of any bytes is opened and read in every way that the engine reads one: scanned both ways, skipped
+// through, sought, projected, for its latest versions, for some rows alone, merged with itself and written again, verified and dumped.
 //
 // Input:     a byte, then the file. When the byte is odd, checksums are made right first, as far as footer and index can be read, so that
-//            what lies behind them is reached too.
+//            what lies behind them is reached too. Its other bits choose among the options of reading.
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "base/checksum.h"
 #include "io/mem_file_system.h"
-#include "sstable/index.h"
-#include "sstable/sstable_format.h"
+#include "merge/merge_cursor.h"
+#include "merge/retention_cursor.h"
+#include "sstable/block_cache.h"
+#include "sstable/sstable_builder.h"
 #include "sstable/sstable_reader.h"
+#include "support/sstable_repair.h"
 
 namespace stele::internal {
 namespace {
 
-// The span, or nothing where it is not inside the file.
-std::string_view Span(const std::string& bytes, uint64_t offset, uint64_t length) {
-  if (offset > bytes.size() || length > bytes.size() - offset) return {};
-  return std::string_view(bytes).substr(offset, length);
+constexpr size_t kRowsSoughtMax = 40;
+constexpr size_t kFamiliesMax = 1000;  // a file may claim millions; maps of all of them are the user's, not the file's
+
+uint64_t sum = 0;
+
+void Touch(std::string_view bytes) {
+  for (const char c : bytes) sum += static_cast<unsigned char>(c);
 }
 
-uint64_t ChecksumAt(const std::string& bytes, uint64_t file_id, uint64_t offset, uint64_t length) {
-  return Checksum64(Span(bytes, offset, length), BlockSeed(file_id, offset));
-}
-
-void RepairIndex(std::string* bytes, const Footer& footer) {
-  const SstableSummary& summary = footer.summary;
-  uint64_t offset = summary.index_offset;
-  for (const SectionReference& section : footer.sections) {
-    const std::string old(Span(*bytes, offset, section.index_bytes));
-    const auto index = SstableIndex::ReadFrom(old, offset, section, footer, "fuzz");
-    if (!index.ok()) return;
-    std::string repaired;
-    for (size_t i = 0; i < index->group_count(); ++i) {
-      GroupReference group = index->group(i);
-      for (UnitReference& unit : group.units) {
-        unit.block.checksum = ChecksumAt(*bytes, summary.file_id, unit.block.offset, unit.block.stored_bytes);
-      }
-      AppendGroup(&repaired, group);
-    }
-    if (repaired.size() == old.size()) bytes->replace(offset, repaired.size(), repaired);
-    offset += section.index_bytes;
-  }
-}
-
-void RepairChecksums(std::string* bytes) {
-  if (bytes->size() < kSstableTailBytes) return;
-  char* const tail = bytes->data() + bytes->size() - kSstableTailBytes;
-  const uint64_t footer_offset = LoadFixed64(tail + 8);
-  const uint64_t footer_bytes = LoadFixed64(tail + 16);
-  Footer footer;
-  if (ReadFooter(Span(*bytes, footer_offset, footer_bytes), &footer)) {
-    SstableSummary& summary = footer.summary;
-    StoreFixed64(tail, summary.file_id);
-    RepairIndex(bytes, footer);
-    summary.file_bytes = bytes->size();
-    summary.index_checksum = ChecksumAt(*bytes, summary.file_id, summary.index_offset, summary.index_bytes);
-    uint64_t dictionary_offset = footer.dictionary_offset;
-    for (SectionReference& section : footer.sections) {
-      section.dictionary_checksum = ChecksumAt(*bytes, summary.file_id, dictionary_offset, section.dictionary_bytes);
-      dictionary_offset += section.dictionary_bytes;
-    }
-    footer.bloom_checksum = ChecksumAt(*bytes, summary.file_id, footer.bloom_offset, footer.bloom_bytes);
-    std::string repaired;
-    AppendFooter(&repaired, footer);
-    if (repaired.size() == footer_bytes) bytes->replace(footer_offset, footer_bytes, repaired);
-  }
-  StoreFixed64(tail + 24, ChecksumAt(*bytes, LoadFixed64(tail), footer_offset, footer_bytes));
-  StoreFixed64(tail + 48, Checksum64({tail, 48}, kSstableMagic));
-  StoreFixed64(tail + 56, kSstableMagic);
-}
-
-void ReadAll(const SstableReader& reader, Direction direction, bool skips) {
+CursorOptions OptionsOf(const SstableReader& reader, uint8_t choice) {
   CursorOptions options;
-  options.direction = direction;
-  options.families.resize(reader.family_ids().size() + 1);
-  for (size_t rank = 1; rank < options.families.size(); ++rank) options.families[rank] = static_cast<uint32_t>(rank);
-  const auto cursor = reader.NewCursor(options);
+  options.families.resize(std::min(reader.family_ids().size(), kFamiliesMax) + 1, kSkippedFamily);
+  const bool is_projected = (choice & 2) != 0;
+  for (size_t rank = 1; rank < options.families.size(); ++rank) {
+    if (!is_projected || rank % 2 == 0) options.families[rank] = static_cast<uint32_t>(rank);
+  }
+  options.fill_cache = (choice & 4) != 0;
+  options.latest_only = (choice & 8) != 0;
+  if ((choice & 16) != 0) options.spans.assign(options.families.size(), {.least = 2, .greatest = 1'000'000});
+  return options;
+}
+
+// The cells of the cursor's row, let go of batch by batch.
+void ReadRow(CellCursor* cursor) {
   std::vector<Cell> cells;
+  for (; cursor->ReadCells(&cells); cells.clear(), cursor->Unpin()) {
+    for (const Cell& cell : cells) {
+      Touch(cell.qualifier);
+      if (!cell.is_deferred()) Touch(cell.value);
+    }
+  }
+}
+
+void ReadAll(CellCursor* cursor, Direction direction, bool skips) {
   std::string row_key_before;
-  uint64_t sum = 0;
+  bool is_first = true;
   for (bool more = cursor->SeekToEdge(); more; more = cursor->NextRow()) {
-    if (!row_key_before.empty() &&
-        (direction == Direction::kForward ? cursor->row_key() <= row_key_before : cursor->row_key() >= row_key_before)) {
+    const std::string row_key(cursor->row_key());
+    if (!is_first && (direction == Direction::kForward ? row_key <= row_key_before : row_key >= row_key_before)) {
       __builtin_trap();  // rows out of order
     }
-    row_key_before = cursor->row_key();
+    is_first = false;
+    row_key_before = row_key;
     if (skips) cursor->SkipTo(2, "history");
-    while (cursor->ReadCells(&cells)) {
-      for (const Cell& cell : cells) {
-        for (const char c : cell.qualifier) sum += static_cast<unsigned char>(c);
-        for (const char c : cell.value) sum += static_cast<unsigned char>(c);
-      }
-      cells.clear();
+    ReadRow(cursor);
+  }
+}
+
+// The rows of boundaries and ends, those beside them, and what follows.
+void Seek(const SstableReader& reader, CursorOptions options) {
+  std::vector<std::string> rows = {"", reader.summary().first_row, reader.summary().last_row, reader.summary().last_row + '\0'};
+  for (const SstableReader::Boundary& boundary : reader.Boundaries()) {
+    if (rows.size() < kRowsSoughtMax) rows.push_back(boundary.row_key);
+  }
+  for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
+    options.direction = direction;
+    const auto cursor = reader.NewCursor(options);
+    for (const std::string& row : rows) {
+      if (!cursor->SeekRow(row)) continue;
+      ReadRow(cursor.get());
+      if (cursor->NextRow()) cursor->SkipTo(1, "q");
+      ReadRow(cursor.get());
+    }
+  }
+  for (const std::string& row_key : rows) {
+    Touch(reader.MayContainRow(RowHash(row_key)) ? "y" : "n");
+    PlainRow row;
+    const absl::StatusOr<RowForm> form = reader.ReadPlainRow(row_key, options, &row);
+    if (!form.ok() || *form != RowForm::kPlain) continue;
+    std::vector<Cell> cells;
+    row.AppendCells(&cells);
+    for (const Cell& cell : cells) Touch(cell.value);
+  }
+}
+
+// What a compaction does of the file and one that has the same rows. Their cells may come in no order at all: an error, or a file that
+// opens.
+void Compact(const SstableReader& reader, CursorOptions options, FileSystem* file_system) {
+  options.direction = Direction::kForward;
+  options.defers_values = true;
+  std::vector<std::unique_ptr<CellCursor>> cursors;
+  for (int i = 0; i < 2; ++i) cursors.push_back(reader.NewCursor(options));
+  const auto cursor = NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward),
+                                         {.drop_tombstones = !options.latest_only, .reads_deferred = true});
+  auto file = file_system->Open("compacted", OpenMode::kCreate);
+  SstableBuilderOptions builder_options{.file_id = 7, .row_group_bytes = 512};
+  for (size_t rank = 1; rank < options.families.size(); ++rank) builder_options.family_ids.push_back(static_cast<uint32_t>(rank));
+  SstableBuilder builder(file->get(), builder_options);
+  std::vector<Cell> cells;
+  absl::Status status;
+  for (bool more = cursor->SeekToEdge(); more && status.ok(); more = cursor->NextRow()) {
+    status = builder.StartRow(cursor->row_key());
+    for (cells.clear(); status.ok() && cursor->ReadCells(&cells); cells.clear()) {
+      status = builder.AddCells(cells);
       cursor->Unpin();
     }
   }
-  volatile uint64_t sink = sum;  // the bytes are touched
-  static_cast<void>(sink);
+  if (!status.ok() || !cursor->status().ok() || !builder.Finish().ok()) return;
+  const auto compacted = SstableReader::Open(*std::move(file), "compacted.sst", nullptr, nullptr);
+  if (!compacted.ok()) __builtin_trap();  // its inputs would be gone
+  bool is_damaged = false;
+  const absl::Status verified = (*compacted)->Verify([&is_damaged](const SstableReader::Damage&) { is_damaged = true; });
+  if (!verified.ok() || is_damaged) __builtin_trap();
 }
 
 }  // namespace
@@ -108,17 +131,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stele::internal;
   if (size == 0) return 0;
   std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  if (data[0] % 2 == 1) RepairChecksums(&bytes);
+  const uint8_t choice = data[0];
+  if (choice % 2 == 1) RepairChecksums(&bytes);
   MemFileSystem file_system;
   auto file = file_system.Open("fuzz", OpenMode::kCreate);
   if (!file.ok() || !(*file)->Write(0, bytes).ok()) return 0;
-  const auto reader = SstableReader::Open(*std::move(file), "fuzz.sst", nullptr, nullptr);
-  if (!reader.ok()) return 0;
-  ReadAll(**reader, Direction::kForward, false);
-  ReadAll(**reader, Direction::kForward, true);
-  ReadAll(**reader, Direction::kReverse, false);
-  static_cast<void>((*reader)->Verify([](const SstableReader::Damage&) {}));
-  static_cast<void>((*reader)->Dump(true));
-  static_cast<void>((*reader)->Boundaries());
+  BlockCache cache(size_t{64} << 10);
+  const auto opened = SstableReader::Open(*std::move(file), "fuzz.sst", nullptr, (choice & 32) != 0 ? &cache : nullptr);
+  if (!opened.ok()) return 0;
+  const SstableReader& reader = **opened;
+  CursorOptions options = OptionsOf(reader, choice);
+  for (const bool skips : {false, true}) ReadAll(reader.NewCursor(options).get(), options.direction, skips);
+  Seek(reader, options);
+  Compact(reader, options, &file_system);
+  options.direction = Direction::kReverse;
+  ReadAll(reader.NewCursor(options).get(), options.direction, false);
+  static_cast<void>(reader.Verify([](const SstableReader::Damage&) {}));
+  static_cast<void>(reader.Dump(true));
+  volatile uint64_t sink = sum;  // the bytes are touched
+  static_cast<void>(sink);
   return 0;
 }
