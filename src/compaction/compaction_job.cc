@@ -7,27 +7,46 @@
 #include "cell/bounded_cursor.h"
 #include "compaction/run_writer.h"
 #include "io/file_names.h"
+#include "manifest/runs.h"
 #include "manifest/stack_edits.h"
 #include "merge/merge_cursor.h"
+#include "merge/run_cursor.h"
 
 namespace stele::internal {
 namespace {
 
-// An input's cells as this compaction may see them; null when its rows lie outside.
-std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const CompactionSlice& slice, size_t index, CursorStats* stats) {
+// The rows of an input that this compaction sees; none, perhaps.
+KeyRange RowsOfInput(const CompactionSlice& slice, size_t index) {
   const SstableReference& reference = slice.inputs[index];
+  return Intersect(Intersect(reference.range, slice.range), RowsOf(*reference.file));
+}
+
+// Their cells.
+std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const CompactionSlice& slice, size_t index, const KeyRange& rows,
+                                           CursorStats* stats) {
   const SstableReader& reader = *slice.readers[index];
-  const KeyRange range = Intersect(reference.range, slice.range);
-  if (range.IsEmpty()) return nullptr;
   CursorOptions options;
   options.families = input.definition->families.MapFrom(reader.family_ids());
   options.fill_cache = false;  // what is read here is about to be obsolete
   options.defers_values = true;
   options.stats = stats;
   std::unique_ptr<CellCursor> cursor = reader.NewCursor(options);
-  if (range.Covers(RowsOf(*reference.file))) return cursor;
-  std::optional<std::string> end = range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end);
-  return NewBoundedCursor(std::move(cursor), Direction::kForward, range.start, std::move(end));
+  if (rows.Covers(RowsOf(*slice.inputs[index].file))) return cursor;
+  return NewBoundedCursor(std::move(cursor), Direction::kForward, rows.start, rows.end);
+}
+
+// Inputs without a row in common, one after the other: of hundreds that were written in row order a merge holds one.
+std::unique_ptr<CellCursor> NewRunOfInputs(const CompactionInput& input, const CompactionSlice& slice,
+                                           std::shared_ptr<const std::vector<KeyRange>> rows, std::vector<uint32_t> run,
+                                           CursorStats* stats) {
+  if (run.size() == 1) return NewInputCursor(input, slice, run.front(), (*rows)[run.front()], stats);
+  std::vector<RunPart> parts;
+  parts.reserve(run.size());
+  for (const uint32_t index : run) parts.push_back({(*rows)[index].start, (*rows)[index].end, false});
+  const auto open = [&input, &slice, rows = std::move(rows), run = std::move(run), stats](size_t part) {
+    return absl::StatusOr<std::unique_ptr<CellCursor>>(NewInputCursor(input, slice, run[part], (*rows)[run[part]], stats));
+  };
+  return NewRunCursor(std::move(parts), open, Direction::kForward);
 }
 
 // A slice's own: a file of another one may be of commits that this slice's tablet has outside the inputs.
@@ -42,10 +61,13 @@ int64_t NewestCommitTime(const CompactionSlice& slice) {
 // What stays of a slice; null when there is nothing to look at.
 std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const CompactionSlice& slice, CursorStats* stats,
                                            RetentionStats* retention) {
+  auto rows = std::make_shared<std::vector<KeyRange>>();
+  for (size_t i = 0; i < slice.inputs.size(); ++i) rows->push_back(RowsOfInput(slice, i));
+  std::vector<const KeyRange*> newest_first;
+  for (const KeyRange& range : *rows) newest_first.push_back(&range);
   std::vector<std::unique_ptr<CellCursor>> cursors;
-  for (size_t i = 0; i < slice.inputs.size(); ++i) {
-    std::unique_ptr<CellCursor> cursor = NewInputCursor(input, slice, i, stats);
-    if (cursor != nullptr) cursors.push_back(std::move(cursor));
+  for (std::vector<uint32_t>& run : DivideIntoRuns(newest_first)) {
+    cursors.push_back(NewRunOfInputs(input, slice, rows, std::move(run), stats));
   }
   if (cursors.empty()) return nullptr;
   RetentionPolicy policy;

@@ -1,8 +1,8 @@
 // compaction/compaction_job.h: merges a contiguous part of a tablet's stack, or of those of several neighbours, into one SSTable. A plain
 // function, as flush/flush_job.h.
 //
-// Path:      db background -> here -> sstable cursors, bounded to their references -> merge -> retention (partial) -> sstable builder;
-//            slice after slice into the same file.
+// Path:      db background -> here -> sstable cursors, bounded to their references, those without a row in common as one run -> merge ->
+//            retention (partial) -> sstable builder; slice after slice into the same file.
 // Ranks:     each slice is judged at the newest commit time among its own inputs (engine rule 9). The output states the least of these:
 //            at a later one, a tablet may have commits that are not in its part of the file, and a job that takes this part without them
 //            would take a rank for settled that they had lowered.

@@ -51,7 +51,7 @@ plant(
      "NewestCommitTime(slice)"),
     ("tombstones are dropped over older sources (rule 11)", "policy.drop_tombstones = slice.reaches_end;",
      "policy.drop_tombstones = true;"),
-    ("rows outside a narrowed reference are read", "if (range.Covers(RowsOf(*reference.file))) return cursor;", "if (true) return cursor;"),
+    ("rows outside a narrowed reference are read", "if (rows.Covers(RowsOf(*slice.inputs[index].file))) return cursor;", "if (true) return cursor;"),
     ("rows outside the job's range are read", "Intersect(reference.range, slice.range)", "reference.range"),
     ("ranks among the inputs are taken for true ranks", "policy.partial = true;", "policy.partial = false;"),
     ("cannot be stopped", "target.stop = input.stop;", ""),

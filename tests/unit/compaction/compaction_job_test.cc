@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/status.h"
@@ -13,6 +14,7 @@
 #include "merge/merge_cursor.h"
 #include "support/cell_text.h"
 #include "support/compaction_fixture.h"
+#include "support/io_observed_file_system.h"
 
 namespace stele::internal {
 namespace {
@@ -211,6 +213,44 @@ TEST(CompactionJobTest, ProgressAddsUpToTheFile) {
   const auto output = RunCompaction(input);
   ASSERT_TRUE(output.ok());
   EXPECT_EQ(bytes, output->file->summary.file_bytes);
+}
+
+// Files written in row order are one source: each is read to its end before the next is begun, and an older one beside them as rows come.
+TEST(CompactionJobTest, InputsWithoutARowInCommonAreReadOneAfterTheOther) {
+  MemFileSystem files;
+  std::vector<std::string> paths;  // read, each once for all reads in a row
+  ObservedFileSystem observed(&files, [&paths](CallKind kind, const std::string& path) {
+    if (kind == CallKind::kRead && (paths.empty() || paths.back() != path)) paths.push_back(path);
+  });
+  CompactionInput input = NewInput(&observed, {});
+  const auto lines = [](char letter, int first, int end, std::string_view value) {
+    std::string text;
+    for (int i = first; i < end; ++i) text += fmt::format("{}{:03} a:q @{} = {} {}\n", letter, i, i + 1, value, i);
+    return text;
+  };
+  AddInput(&observed, &input, lines('b', 0, 90, "new"), KeyRange::All(), 70);
+  AddInput(&observed, &input, lines('c', 0, 90, "new"), {"c", "c050", false}, 70);
+  AddInput(&observed, &input, lines('a', 0, 90, "new"), KeyRange::All(), 70);
+  AddInput(&observed, &input, "gone a:q @1 = outside\n", {"h", "i", false}, 70);
+  paths.clear();
+  const auto output = RunCompaction(input);
+  ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_EQ(paths, (std::vector<std::string>{"/000003.sst", "/000001.sst", "/000002.sst"}));
+  const std::string text = TextOf(&files, "/", *output->file);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 90 + 90 + 50);
+  EXPECT_LT(text.find("a089"), text.find("b000"));
+  EXPECT_EQ(text.find("c050"), std::string::npos);
+
+  AddInput(&observed, &input, lines('a', 0, 90, "old") + lines('b', 40, 99, "old") + lines('c', 40, 60, "old"), KeyRange::All(), 60);
+  input.file_number = kOutputNumber + 1;
+  const auto merged = RunCompaction(input);
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  const std::string merged_text = TextOf(&files, "/", *merged->file);
+  EXPECT_EQ(std::count(merged_text.begin(), merged_text.end(), '\n'), 90 + 99 + 60);
+  for (const char* expected : {"a089 a:q @90 = new 89\n", "b089 a:q @90 = new 89\n", "b098 a:q @99 = old 98\n", "c049 a:q @50 = new 49\n",
+                               "c050 a:q @51 = old 50\n"}) {
+    EXPECT_NE(merged_text.find(expected), std::string::npos) << expected << "\n" << merged_text.substr(0, 300);
+  }
 }
 
 TEST(CompactionJobTest, CodecsByAge) {
