@@ -38,7 +38,7 @@ std::string_view NameOf(JobSubject::Kind kind) {
     case JobSubject::Kind::kFlush:
       return "a flush";
     case JobSubject::Kind::kSegment:
-      return "preparing a log segment";
+      return "making or removing a log segment";
     case JobSubject::Kind::kCompaction:
       return "a compaction";
     case JobSubject::Kind::kSpill:

@@ -37,8 +37,8 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   parts_.state->Install(*after, flushed);
   CountDebtOf(**after);
   MarkObsolete(*before, **after);
-  // What could not be recycled or removed now is found by a later Release or the next Open.
-  parts_.log->Release(flushed_through).IgnoreError();
+  // The edit stands. A segment that could not be removed is the background's from now on, which tries again, and tells.
+  if (!parts_.log->Release(flushed_through).ok()) parts_.state->Notify();
   return absl::OkStatus();
 }
 

@@ -56,6 +56,7 @@ class CommitLog::State {
   }
 
   bool SpareIsDue() const {
+    if (spares_.RemovalIsDue()) return !poisoned();
     {
       MutexLock lock(mutex_);
       if (segments_.empty() || segments_.back().end_offset < options_.first_segment_bytes / 4) return false;

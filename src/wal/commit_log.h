@@ -65,7 +65,7 @@ class CommitLog {
   // makes no spares), and syncs come often or a released segment waits to be recycled. Zeros for a log that is synced for flushes alone
   // would be as many bytes again as the records; its next segments are reserved as they are needed.
   bool SpareIsDue() const;
-  absl::Status PrepareSpare();
+  absl::Status PrepareSpare();  // first of all it removes what Release could not; until then it is due
   // Records with sequence <= `through` are not needed any more (every table's durable flushed_through has passed them, and so the log is
   // synced that far): segments wholly below become spares under new numbers, or are removed when there are enough. The segment that holds
   // the record `through` itself stays, so that there is always one to begin reading with.

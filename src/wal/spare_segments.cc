@@ -138,6 +138,7 @@ absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
 
 absl::Status SpareSegments::Prepare() {
   MutexLock maintenance_lock(maintenance_);
+  if (RemovalIsDue()) STELE_RETURN_IF_ERROR(RemoveExcessLocked());
   while (Needed()) {
     const std::optional<RetiredSegment> retired = FrontRetired();
     if (retired.has_value() && !retired->reusable) {
@@ -173,6 +174,22 @@ absl::Status SpareSegments::Prepare() {
 
 absl::Status SpareSegments::RemoveExcess() {
   MutexLock maintenance_lock(maintenance_);
+  return RemoveExcessLocked();
+}
+
+absl::Status SpareSegments::RemoveExcessLocked() {
+  absl::Status status = RemoveRetired();
+  MutexLock lock(mutex_);
+  removal_failed_ = !status.ok();
+  return status;
+}
+
+bool SpareSegments::RemovalIsDue() const {
+  MutexLock lock(mutex_);
+  return removal_failed_;
+}
+
+absl::Status SpareSegments::RemoveRetired() {
   while (true) {
     const std::optional<RetiredSegment> retired = FrontRetired();
     {

@@ -64,8 +64,9 @@ class SpareSegments {
   absl::Status Prepare();
 
   void Retire(RetiredSegment segment);
-  // Removes retired files that will not be needed as spares.
+  // Removes retired files that will not be needed as spares. What fails is due then, and done by the next Prepare.
   absl::Status RemoveExcess();
+  bool RemovalIsDue() const;
 
  private:
   std::string Path(uint64_t number) const;
@@ -74,6 +75,8 @@ class SpareSegments {
   absl::StatusOr<BlankSegment> Recycle(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(maintenance_);
   absl::StatusOr<uint64_t> Renumber(uint64_t number);
   absl::Status RemoveDurably(uint64_t number);
+  absl::Status RemoveExcessLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(maintenance_);
+  absl::Status RemoveRetired() ABSL_EXCLUSIVE_LOCKS_REQUIRED(maintenance_);
   std::optional<RetiredSegment> FrontRetired() const;
   void PopRetired();
 
@@ -83,6 +86,7 @@ class SpareSegments {
   std::vector<BlankSegment> spares_ ABSL_GUARDED_BY(mutex_);    // ascending
   std::deque<RetiredSegment> retired_ ABSL_GUARDED_BY(mutex_);  // the front is changed under maintenance_ only
   uint64_t used_number_ ABSL_GUARDED_BY(mutex_) = 0;            // the highest that was taken
+  bool removal_failed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace stele::internal

@@ -2,6 +2,7 @@
 // nothing needs any more, memory that only a flush gives back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -234,6 +235,33 @@ TEST(ReviewBackgroundTest, ShortSessionsDoNotPileUpLogSegments) {
   }
   const Table table = *store.database.OpenTable("t0");
   for (int i = 0; i < kSessions; ++i) EXPECT_TRUE(Has(table, "r" + std::to_string(i)));
+}
+
+// Engine rule 20: it is told, tried again, and over when the fault is.
+TEST(ReviewBackgroundTest, LogSegmentsThatCannotBeRemovedAreToldOfAndRemovedLater) {
+  EngineOptions options = SmallEngineOptions(nullptr);
+  options.sizes.log_bytes_max = 1 << 20;
+  ReviewDatabase store(options);
+  std::vector<Table> tables = MakeTables(store, 2);
+  // Many segments that one table's oldest commit keeps, and that its flush lets go at once.
+  ASSERT_TRUE(tables[0].Apply(Set("r", Ms(1))).ok());
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_TRUE(tables[1].Apply(Set("r", Ms(1), 12'000)).ok());
+    ASSERT_TRUE(tables[1].Flush().ok());
+  }
+  ASSERT_EQ(store.database.WaitForIdle(), absl::OkStatus());
+  const size_t before = store.CountFiles(FileType::kSegment);
+  ASSERT_GT(before, 8u);
+  store.file_system.FailKind(CallKind::kRemove, 1, {.error_number = EIO, .sticky = true});
+  EXPECT_TRUE(tables[0].Flush().ok()) << "the edit stands";
+  EXPECT_EQ(store.CountFiles(FileType::kSegment), before);
+  EXPECT_TRUE(absl::IsUnavailable(store.database.WaitForIdle()));
+  EXPECT_TRUE(absl::IsUnavailable(store.database.Stats().last_background_error));
+  EXPECT_EQ(std::count(store.events.begin(), store.events.end(), Event::Kind::kBackgroundError), 1);
+  store.file_system.ClearFaults();
+  EXPECT_EQ(store.database.WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(std::count(store.events.begin(), store.events.end(), Event::Kind::kBackgroundRecovered), 1);
+  EXPECT_LE(store.CountFiles(FileType::kSegment), 4u) << "the active one and its spares";
 }
 
 }  // namespace
