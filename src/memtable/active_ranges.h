@@ -39,6 +39,9 @@ class ActiveRanges {
     return steps_.empty() ? CommitPoint{} : steps_.back().commit;
   }
 
+  // The commit of one that reaches down to timestamp 0, below which there is none; {0, 0}: none does.
+  CommitPoint HidesTheRest() const { return !steps_.empty() && steps_.front().range_start == 0 ? steps_.front().commit : CommitPoint{}; }
+
  private:
   struct Step {
     int64_t range_start;

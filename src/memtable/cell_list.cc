@@ -31,11 +31,12 @@ CellNode* CellNode::Make(Arena* arena, const Cell& cell, const CommitPoint& comm
   if (cell.kind == CellKind::kDeleteRange) head = {reinterpret_cast<const char*>(&cell.range_start), sizeof cell.range_start};
   if (cell.is_delta()) head = {reinterpret_cast<const char*>(&span), sizeof span};
   const size_t value_bytes = head.size() + cell.value.size();
-  char* memory = arena->Allocate(sizeof(CellNode) + height * sizeof(Link) + cell.qualifier.size() + value_bytes);
+  const size_t links_bytes = static_cast<size_t>(height - 1) * sizeof(UpperLink);
+  char* memory = arena->Allocate(sizeof(CellNode) + links_bytes + cell.qualifier.size() + value_bytes);
   if (memory == nullptr) return nullptr;
   auto* node = new (memory) CellNode(cell, commit, height, value_bytes);
-  for (int level = 0; level < height; ++level) new (node->links() + level) Link(nullptr);
-  char* bytes = reinterpret_cast<char*>(node->links() + height);
+  for (int level = 1; level < height; ++level) new (&node->upper_link(level)) UpperLink;
+  char* bytes = reinterpret_cast<char*>(&node->upper_link(height));
   bytes = std::copy_n(cell.qualifier.data(), cell.qualifier.size(), bytes);
   bytes = std::copy_n(head.data(), head.size(), bytes);
   std::copy_n(cell.value.data(), cell.value.size(), bytes);
@@ -71,21 +72,34 @@ Cell CellNode::AsCell(uint32_t family) const {
 }
 
 bool CellList::Insert(Arena* arena, Random* random, const Cell& cell, const CommitPoint& commit) {
-  if (count_ >= kPlainCells && tower_.load(std::memory_order_relaxed) == nullptr && !GrowTower(arena)) return false;
+  if (count_ >= kPlainCells && tower_.load(std::memory_order_relaxed) == nullptr && !GrowTower(arena, commit.sequence)) return false;
   const int height = count_ < kPlainCells ? 1 : RandomHeight(random, kHeightMax);
-  Link* before[kHeightMax];
-  FindLinks({cell, commit}, height, before);
-  CellNode* node = cell.is_delta() ? MakeDelta(arena, cell, commit, height, before[0]->load(std::memory_order_relaxed))
-                                   : CellNode::Make(arena, cell, commit, height);
+  Link* const before = FindLink({cell, commit});
+  CellNode* const next = before->load(std::memory_order_relaxed);
+  CellNode* const node = cell.is_delta() ? MakeDelta(arena, cell, commit, height, next) : CellNode::Make(arena, cell, commit, height);
+  last_inserted_ = node;  // none: the path leads elsewhere
   if (node == nullptr) return false;
   if (cell.is_tombstone()) last_tombstone_ = commit;
-  for (int level = 0; level < height; ++level) {
-    node->links()[level].store(before[level]->load(std::memory_order_relaxed), std::memory_order_relaxed);
-    before[level]->store(node, std::memory_order_release);
-  }
-  last_inserted_ = node;
+  node->link().store(next, std::memory_order_relaxed);
+  before->store(node, std::memory_order_release);
+  if (Tower* tower = tower_.load(std::memory_order_relaxed); tower != nullptr) LinkAbove(node, tower);
   ++count_;
   return true;
+}
+
+// What an upper link passed over, the two that it is cut into pass over together: neither knows more than the whole did.
+void CellList::LinkAbove(CellNode* node, Tower* tower) {
+  for (int level = 1; level < node->height(); ++level) {
+    UpperLink& own = node->upper_link(level);
+    UpperLink& before = *tower->path[level];
+    own.node.store(before.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    before.node.store(node, std::memory_order_release);
+    tower->path[level] = &own;
+  }
+  for (int level = node->height(); level < kHeightMax; ++level) {
+    tower->path[level]->newest.store(node->sequence(), std::memory_order_relaxed);
+  }
 }
 
 CellNode* CellList::MakeDelta(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const CellNode* older) const {
@@ -110,39 +124,40 @@ CellNode* CellList::MakeDelta(Arena* arena, const Cell& cell, const CommitPoint&
   return CellNode::Make(arena, folded, commit, height, span);
 }
 
-void CellList::FindLinks(const CellPlace& place, int height, Link** before) {
+CellList::Link* CellList::FindLink(const CellPlace& place) {
   Tower* tower = tower_.load(std::memory_order_relaxed);
-  if (last_inserted_ != nullptr && height == 1 && IsBefore(*last_inserted_, place)) {
-    before[0] = last_inserted_->links();
-    const CellNode* next = last_inserted_->next();
-    if (next == nullptr || !IsBefore(*next, place)) return;
-    if (tower == nullptr) {
-      before[0] = FindPlainLink(place, before[0]);
-      return;
-    }
+  if (last_inserted_ != nullptr && IsBefore(*last_inserted_, place)) {
+    Link* const link = &last_inserted_->link();
+    const CellNode* next = link->load(std::memory_order_relaxed);
+    if (next == nullptr || !IsBefore(*next, place)) return link;
+    if (tower == nullptr) return FindPlainLink(place, link);
   }
   CellNode* at = nullptr;  // the head
   for (int level = kHeightMax - 1; tower != nullptr && level > 0; --level) {
-    Link* link = at == nullptr ? &tower->links[level] : &at->links()[level];
-    for (CellNode* next; (next = link->load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place); link = &at->links()[level]) {
+    UpperLink* link = at == nullptr ? &tower->links[level] : &at->upper_link(level);
+    for (CellNode* next; (next = link->node.load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place);
+         link = &at->upper_link(level)) {
       at = next;
     }
-    if (level < height) before[level] = link;
+    tower->path[level] = link;
   }
-  before[0] = FindPlainLink(place, at == nullptr ? &first_ : at->links());
+  return FindPlainLink(place, at == nullptr ? &first_ : &at->link());
 }
 
 CellList::Link* CellList::FindPlainLink(const CellPlace& place, Link* from) {
   CellNode* next;
-  while ((next = from->load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place)) from = next->links();
+  while ((next = from->load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place)) from = &next->link();
   return from;
 }
 
-bool CellList::GrowTower(Arena* arena) {
+bool CellList::GrowTower(Arena* arena, uint64_t newest) {
   char* memory = arena->Allocate(sizeof(Tower));
   if (memory == nullptr) return false;
   auto* tower = new (memory) Tower;
-  for (Link& link : tower->links) link.store(nullptr, std::memory_order_relaxed);
+  for (int level = 1; level < kHeightMax; ++level) {
+    tower->links[level].newest.store(newest, std::memory_order_relaxed);
+    tower->path[level] = &tower->links[level];
+  }
   tower_.store(tower, std::memory_order_release);
   return true;
 }
@@ -151,16 +166,32 @@ const CellNode* CellList::Seek(const CellPlace& place) const {
   const CellNode* at = nullptr;  // the head
   if (const Tower* tower = tower_.load(std::memory_order_acquire); tower != nullptr) {
     for (int level = kHeightMax - 1; level > 0; --level) {
-      const CellNode* next = (at == nullptr ? tower->links : at->links())[level].load(std::memory_order_acquire);
+      const CellNode* next = (at == nullptr ? tower->links[level] : at->upper_link(level)).node.load(std::memory_order_acquire);
       while (next != nullptr && IsBefore(*next, place)) {
         at = next;
-        next = at->links()[level].load(std::memory_order_acquire);
+        next = at->upper_link(level).node.load(std::memory_order_acquire);
       }
     }
   }
   const CellNode* next = at == nullptr ? First() : at->next();
   while (next != nullptr && IsBefore(*next, place)) next = next->next();
   return next;
+}
+
+const CellNode* CellList::NextSince(uint64_t sequence, const CellNode* from, const CellPlace& end) {
+  const CellNode* at = from;
+  while (true) {
+    const CellNode* next = nullptr;
+    for (int level = at->height() - 1; level > 0 && next == nullptr; --level) {
+      const UpperLink& link = at->upper_link(level);
+      if (link.newest.load(std::memory_order_relaxed) >= sequence) continue;
+      const CellNode* over = link.node.load(std::memory_order_acquire);
+      if (over != nullptr && IsBefore(*over, end)) next = over;
+    }
+    if (next == nullptr) next = at->next();
+    if (next == nullptr || next->sequence() >= sequence || !IsBefore(*next, end)) return next;
+    at = next;
+  }
 }
 
 }  // namespace stele::internal

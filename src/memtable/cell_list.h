@@ -8,6 +8,8 @@
 //            for each takes what the whole sketch does.
 // Cost:      the first kPlainCells cells have one link each; later ones get random heights, so a seek in a row of n cells takes O(log n)
 //            plus at most those. A cell that follows the last one inserted, as when a mutation's columns come sorted, is found at once.
+// Newest:    a link above the lowest level says how new what it passes over is at most. So whoever looks for what was written since a
+//            tombstone passes over all that it hides in O(log n), however the timestamps lie.
 // Threads:   one inserting thread; any number of readers beside it. A node is whole before a release store links it.
 #pragma once
 
@@ -35,11 +37,17 @@ struct DeltaSpan {
   uint32_t plain_count = 0;  // of nodes before it in a row, itself included, that hold one delta alone
 };
 
-// One stored operation. In the arena behind it: its links, the qualifier, then the value: of a kDeleteRange the eight bytes of range_start,
-// of a delta its DeltaSpan and the folded value.
+// One stored operation. In the arena behind it: its link, its upper links, the qualifier, then the value: of a kDeleteRange the eight bytes
+// of range_start, of a delta its DeltaSpan and the folded value.
 class CellNode {
  public:
   using Link = std::atomic<CellNode*>;
+  // Of a level above the lowest. No node that it passes over has a later sequence than `newest`, but for one that is being inserted, which
+  // no reader sees yet; so readers may load the two one by one. Relaxed: the published sequence orders what a reader has to know of.
+  struct UpperLink {
+    Link node{nullptr};
+    std::atomic<uint64_t> newest{0};
+  };
 
   // nullptr when the arena is refused memory. `span`: of a delta.
   static CellNode* Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const DeltaSpan& span = {});
@@ -58,14 +66,18 @@ class CellNode {
   // All of it, under the rank that the cursor's user knows. Its bytes live as long as the arena.
   Cell AsCell(uint32_t family) const;
 
-  const CellNode* next() const { return links()[0].load(std::memory_order_acquire); }
-  const Link* links() const { return reinterpret_cast<const Link*>(this + 1); }
-  Link* links() { return reinterpret_cast<Link*>(this + 1); }
+  const CellNode* next() const { return next_.load(std::memory_order_acquire); }
+  Link& link() { return next_; }
+  // Levels that it has links on, the lowest one counted; upper_link of levels 1 to height() - 1.
+  int height() const { return height_; }
+  const UpperLink& upper_link(int level) const { return reinterpret_cast<const UpperLink*>(this + 1)[level - 1]; }
+  UpperLink& upper_link(int level) { return reinterpret_cast<UpperLink*>(this + 1)[level - 1]; }
 
  private:
   CellNode(const Cell& cell, const CommitPoint& commit, int height, size_t value_bytes);
-  const char* bytes() const { return reinterpret_cast<const char*>(links() + height_); }
+  const char* bytes() const { return reinterpret_cast<const char*>(&upper_link(height_)); }
 
+  Link next_{nullptr};
   const uint64_t sequence_;
   const int64_t timestamp_;
   const uint32_t position_;
@@ -102,19 +114,27 @@ class CellList {
   const CellNode* First() const { return first_.load(std::memory_order_acquire); }
   // The first node that is not before `place`, or nullptr.
   const CellNode* Seek(const CellPlace& place) const;
+  // The first node behind `from` that was committed at `sequence` or later, or is not before `end`; or nullptr. For readers of that
+  // sequence or later ones.
+  static const CellNode* NextSince(uint64_t sequence, const CellNode* from, const CellPlace& end);
 
  private:
   static constexpr int kHeightMax = 12;
   using Link = CellNode::Link;
-  // The head's links; links[0] stays unused, first_ stands for it.
+  using UpperLink = CellNode::UpperLink;
   struct Tower {
-    Link links[kHeightMax];
+    UpperLink links[kHeightMax];  // the head's; links[0] stays unused, first_ stands for it
+    // For the inserting thread: of each level the link that passes over the place right behind last_inserted_.
+    UpperLink* path[kHeightMax];
   };
 
-  // The links that are to point to a node of `height` at `place`.
-  void FindLinks(const CellPlace& place, int height, Link** before);
+  // The link that is to point to a node at `place`; the path leads there then.
+  Link* FindLink(const CellPlace& place);
   Link* FindPlainLink(const CellPlace& place, Link* from);
-  bool GrowTower(Arena* arena);
+  // `newest`: not older than any node so far.
+  bool GrowTower(Arena* arena, uint64_t newest);
+  // On the levels above the lowest, which it is linked on.
+  static void LinkAbove(CellNode* node, Tower* tower);
   // `older`: what will follow it in the list.
   CellNode* MakeDelta(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const CellNode* older) const;
 

@@ -41,6 +41,7 @@ class MemtableCursor final : public CellCursor {
   void EnterFamily(uint32_t family);
   void ReadIdentity(std::vector<Cell>* cells);
   void ReadRanges(const Cell& identity, std::vector<Cell>* cells);
+  void LeaveIdentity(const CellNode& read);
   void ReadDelta(std::vector<Cell>* cells);
   const CellNode* OlderDelta(const CellNode& delta);
   bool IsHidden(const CellNode& version);
@@ -117,7 +118,7 @@ bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
 
 // node_ is the newest of its identity that the cursor sees.
 void MemtableCursor::ReadIdentity(std::vector<Cell>* cells) {
-  const Cell identity = node_->identity();
+  const CellNode& newest = *node_;
   switch (node_->kind()) {
     case CellKind::kDeleteRow:
       row_deleted_ = node_->commit();
@@ -129,7 +130,7 @@ void MemtableCursor::ReadIdentity(std::vector<Cell>* cells) {
       family_tombstone_ = true;
       break;
     case CellKind::kDeleteRange:
-      ReadRanges(identity, cells);
+      ReadRanges(newest.identity(), cells);
       break;
     case CellKind::kSet:
       if (!IsHidden(*node_)) cells->push_back(node_->AsCell(user_family_));
@@ -141,7 +142,26 @@ void MemtableCursor::ReadIdentity(std::vector<Cell>* cells) {
       ReadDelta(cells);
       break;
   }
-  MoveTo({identity, kOldestCommit});
+  LeaveIdentity(newest);
+}
+
+// Past the identity that was read; and if a tombstone hides it that hides all that is older in the rest of the row, the family or the
+// column, then past all of that.
+void MemtableCursor::LeaveIdentity(const CellNode& read) {
+  const uint64_t sequence = read.sequence();
+  const bool is_in_ranges = ranges_met_ && CompareColumn(ranges_column_, read.identity()) == 0;
+  const CommitPoint column_deleted = is_in_ranges ? ranges_.HidesTheRest() : CommitPoint{};
+  if (sequence < row_deleted_.sequence) {
+    node_ = CellList::NextSince(row_deleted_.sequence, &read, {{.family = std::numeric_limits<uint32_t>::max()}, kNewestCommit});
+  } else if (sequence < deleted_.sequence) {
+    const CellPlace next_family{{.family = read.family() + 1, .kind = CellKind::kDeleteFamily}, kNewestCommit};
+    node_ = CellList::NextSince(deleted_.sequence, &read, next_family);
+  } else if (sequence < column_deleted.sequence) {
+    const CellPlace column_end{{.family = read.family(), .timestamp = -1, .qualifier = read.qualifier()}, kNewestCommit};
+    node_ = CellList::NextSince(column_deleted.sequence, &read, column_end);
+  } else {
+    MoveTo({read.identity(), kOldestCommit});
+  }
 }
 
 // What the deltas of an identity come to, from node_ down to what deletes them.
