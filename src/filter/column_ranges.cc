@@ -22,10 +22,15 @@ bool ColumnRange::EndsWith(uint32_t cell_family, std::string_view qualifier) con
   return cell_family == end_family && end.size() == qualifier.size() + 1 && end.back() == '\0' && end.starts_with(qualifier);
 }
 
-ColumnRange Intersect(const ColumnRange& a, const ColumnRange& b) {
-  const ColumnRange& starts_last = StartOf(a) < StartOf(b) ? b : a;
-  const ColumnRange& ends_first = EndOf(b) < EndOf(a) ? b : a;
-  return {.family = starts_last.family, .end_family = ends_first.end_family, .first = starts_last.first, .end = ends_first.end};
+void ColumnRange::Narrow(const ColumnRange& by) {
+  if (StartOf(*this) < StartOf(by)) {
+    family = by.family;
+    first = by.first;
+  }
+  if (EndOf(by) < EndOf(*this)) {
+    end_family = by.end_family;
+    end = by.end;
+  }
 }
 
 ColumnRanges ColumnRanges::OfFamilies(const std::vector<bool>& families) {
@@ -42,16 +47,17 @@ ColumnRanges ColumnRanges::OfFamilies(const std::vector<bool>& families) {
 }
 
 void ColumnRanges::Narrow(const ColumnRange& by) {
-  for (ColumnRange& range : ranges_) range = Intersect(range, by);
-  std::erase_if(ranges_, [](const ColumnRange& range) { return range.IsEmpty(); });
+  for (ColumnRange& range : ranges_) range.Narrow(by);
+  ranges_.erase(std::remove_if(ranges_.begin(), ranges_.end(), [](const ColumnRange& range) { return range.IsEmpty(); }), ranges_.end());
 }
 
 void ColumnRanges::Narrow(const ColumnRanges& by) {
-  std::vector<ColumnRange> narrowed;
+  List narrowed;
   auto other = by.ranges_.begin();
   auto range = ranges_.begin();
   while (range != ranges_.end() && other != by.ranges_.end()) {
-    ColumnRange common = Intersect(*range, *other);
+    ColumnRange common = *range;
+    common.Narrow(*other);
     if (!common.IsEmpty()) narrowed.push_back(std::move(common));
     if (EndOf(*range) < EndOf(*other)) {
       ++range;
@@ -63,7 +69,7 @@ void ColumnRanges::Narrow(const ColumnRanges& by) {
 }
 
 void ColumnRanges::Unite(const ColumnRanges& with) {
-  std::vector<ColumnRange> sorted;
+  List sorted;
   sorted.reserve(ranges_.size() + with.ranges_.size());
   std::merge(ranges_.begin(), ranges_.end(), with.ranges_.begin(), with.ranges_.end(), std::back_inserter(sorted),
              [](const ColumnRange& a, const ColumnRange& b) { return StartOf(a) < StartOf(b); });
@@ -83,7 +89,8 @@ void ColumnRanges::FillUp() {
   ColumnRange filled = std::move(ranges_.back());
   filled.family = kRowRank;
   filled.first.clear();
-  ranges_.assign(1, std::move(filled));
+  ranges_.clear();
+  ranges_.push_back(std::move(filled));
 }
 
 bool ColumnRanges::WantsFamily(uint32_t family) const {

@@ -9,8 +9,10 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "cell/cell.h"
 
 namespace stele::internal {
@@ -34,25 +36,26 @@ struct ColumnRange {
   }
   // Nor is what comes right behind the column part of it.
   bool EndsWith(uint32_t cell_family, std::string_view qualifier) const;
+  // To what both have in common; empty if that is nothing.
+  void Narrow(const ColumnRange& by);
   bool IsEmpty() const { return family != end_family ? family > end_family : first >= end; }
   bool MeetsFamily(uint32_t other) const { return family <= other && (end_family > other || (end_family == other && !end.empty())); }
 };
 
-// What both have in common; an empty range if nothing.
-ColumnRange Intersect(const ColumnRange& a, const ColumnRange& b);
-
 // Ascending, disjoint, none empty. Default: nothing.
 class ColumnRanges {
  public:
-  static ColumnRanges All() { return ColumnRanges({ColumnRange()}); }
+  using List = absl::InlinedVector<ColumnRange, 1>;  // point reads mostly have one, and are as fast as their compiling
+
+  static ColumnRanges All() { return ColumnRanges(List(1)); }
   // Families by rank - 1.
   static ColumnRanges OfFamilies(const std::vector<bool>& families);
 
   ColumnRanges() = default;
-  explicit ColumnRanges(std::vector<ColumnRange> ranges) : ranges_(std::move(ranges)) {}
+  explicit ColumnRanges(List ranges) : ranges_(std::move(ranges)) {}
 
   bool IsNone() const { return ranges_.empty(); }
-  const std::vector<ColumnRange>& ranges() const { return ranges_; }
+  const List& ranges() const { return ranges_; }
 
   void Narrow(const ColumnRange& by);
   void Narrow(const ColumnRanges& by);
@@ -64,7 +67,7 @@ class ColumnRanges {
   const ColumnRange* Next(uint32_t family, std::string_view qualifier, bool column_done) const;
 
  private:
-  std::vector<ColumnRange> ranges_;
+  List ranges_;
 };
 
 }  // namespace stele::internal

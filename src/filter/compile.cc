@@ -77,6 +77,7 @@ class Compiler {
       case FilterKind::kPassAll:
         return pass;
       case FilterKind::kChain:
+        if (list->empty()) list->reserve(node.children.size());
         for (const Filter& child : node.children) {
           STELE_ASSIGN_OR_RETURN(pass, Add(child.node(), pass, list));
         }
@@ -85,16 +86,15 @@ class Compiler {
         return AddInterleave(node, pass, list);
       case FilterKind::kCondition:
         return AddCondition(node, pass, list);
-      default: {
-        STELE_ASSIGN_OR_RETURN(Stage stage, OfLeaf(node));
-        list->push_back(std::move(stage));
+      default:
+        STELE_RETURN_IF_ERROR(SetLeaf(node, &list->emplace_back()));
         return pass;
-      }
     }
   }
 
   std::vector<std::string> TakeLabels() { return std::move(labels_); }
   bool in_place() const { return in_place_; }
+  bool has_row_regex() const { return has_row_regex_; }
 
  private:
   absl::StatusOr<uint32_t> AddInterleave(const FilterNode& node, uint32_t pass, StageList* list) {
@@ -128,79 +128,92 @@ class Compiler {
     return last_pass;
   }
 
-  absl::StatusOr<Stage> OfLeaf(const FilterNode& node) {
+  // Stages are large: they are made where they stay.
+  absl::Status SetLeaf(const FilterNode& node, Stage* stage) {
     switch (node.kind) {
       case FilterKind::kFamily:
       case FilterKind::kColumn:
       case FilterKind::kColumnRange:
-        return OfColumns(node);
-      case FilterKind::kTimestampRange: {
-        Stage stage{.kind = StageKind::kTimestamps, .start = node.timestamps.start.micros()};
-        if (node.timestamps.end.has_value()) stage.end = node.timestamps.end->micros();
-        return stage;
-      }
+        SetColumns(node, stage);
+        return absl::OkStatus();
+      case FilterKind::kTimestampRange:
+        stage->kind = StageKind::kTimestamps;
+        stage->start = node.timestamps.start.micros();
+        if (node.timestamps.end.has_value()) stage->end = node.timestamps.end->micros();
+        return absl::OkStatus();
       case FilterKind::kLatest:
-        return Counting(StageKind::kLatest, node.count);
+        SetCount(StageKind::kLatest, node.count, stage);
+        return absl::OkStatus();
       case FilterKind::kCellsRowLimit:
-        return Counting(StageKind::kRowLimit, node.count);
+        SetCount(StageKind::kRowLimit, node.count, stage);
+        return absl::OkStatus();
       case FilterKind::kCellsRowOffset:
-        return Counting(StageKind::kRowOffset, node.count);
+        SetCount(StageKind::kRowOffset, node.count, stage);
+        return absl::OkStatus();
       case FilterKind::kFamilyRegex:
-        return OfFamilyRegex(node.text);
+        return SetFamilyRegex(node.text, stage);
       case FilterKind::kColumnRegex:
-        return Matching(StageKind::kColumnRegex, node.text);
+        return SetRegex(StageKind::kColumnRegex, "column regex", node.text, stage);
       case FilterKind::kValueRegex:
-        return Matching(StageKind::kValueRegex, node.text);
+        return SetRegex(StageKind::kValueRegex, "value regex", node.text, stage);
       case FilterKind::kRowKeyRegex:
-        return Matching(StageKind::kRowRegex, node.text);
+        has_row_regex_ = true;
+        return SetRegex(StageKind::kRowRegex, "row key regex", node.text, stage);
       default:
-        return OfValueOrForm(node);
+        SetValueOrForm(node, stage);
+        return absl::OkStatus();
     }
   }
 
-  absl::StatusOr<Stage> OfValueOrForm(const FilterNode& node) {
+  void SetValueOrForm(const FilterNode& node, Stage* stage) {
     StageTest test;
     switch (node.kind) {
       case FilterKind::kValueRange:
         test.range = node.range;
-        return Testing(StageKind::kValueRange, std::move(test));
+        return SetTest(StageKind::kValueRange, std::move(test), stage);
       case FilterKind::kValueBitmask:
         test.mask = node.text;
-        return Testing(StageKind::kValueMask, std::move(test));
+        return SetTest(StageKind::kValueMask, std::move(test), stage);
       case FilterKind::kRowSample:
         if (!sample_seed_.has_value()) sample_seed_ = RandomSeed();
         test.sample_seed = (*sample_seed_)++;
         test.sample_below = static_cast<uint64_t>(node.probability * 0x1p64);
-        return Testing(StageKind::kRowSample, std::move(test));
+        return SetTest(StageKind::kRowSample, std::move(test), stage);
       case FilterKind::kStripValue:
-        return Stage{.kind = StageKind::kStrip};
+        stage->kind = StageKind::kStrip;
+        return;
       case FilterKind::kLabel:
         labels_.push_back(node.text);
-        return Stage{.kind = StageKind::kLabel, .label = static_cast<uint16_t>(labels_.size())};
+        stage->kind = StageKind::kLabel;
+        stage->label = static_cast<uint16_t>(labels_.size());
+        return;
       case FilterKind::kSink:
         in_place_ = false;
-        return Stage{.kind = StageKind::kSink};
+        stage->kind = StageKind::kSink;
+        return;
       default:
-        return Stage{.kind = StageKind::kNothing};
+        stage->kind = StageKind::kNothing;
+        return;
     }
   }
 
-  Stage OfColumns(const FilterNode& node) const {
+  void SetColumns(const FilterNode& node, Stage* stage) const {
     const std::optional<uint32_t> family = families_.RankOfName(node.text);
-    if (!family.has_value()) return {.kind = StageKind::kNothing};
-    Stage stage{.kind = StageKind::kColumns};
-    if (node.kind == FilterKind::kFamily) stage.columns = ColumnRange::OfFamily(*family);
+    if (!family.has_value()) return;  // nothing
+    ColumnRange& columns = stage->columns;
+    if (node.kind == FilterKind::kFamily) columns = ColumnRange::OfFamily(*family);
     if (node.kind == FilterKind::kColumn) {
-      stage.columns = {.family = *family, .end_family = *family, .first = node.qualifier, .end = JustAfter(node.qualifier)};
+      columns.family = columns.end_family = *family;
+      columns.first = node.qualifier;
+      columns.end = JustAfter(node.qualifier);
     }
-    if (node.kind == FilterKind::kColumnRange) stage.columns = ToColumnRange(*family, node.range);
-    if (stage.columns.IsEmpty()) stage.kind = StageKind::kNothing;
-    return stage;
+    if (node.kind == FilterKind::kColumnRange) columns = ToColumnRange(*family, node.range);
+    if (!columns.IsEmpty()) stage->kind = StageKind::kColumns;
   }
 
   // The families are known, so nothing is left to match.
-  absl::StatusOr<Stage> OfFamilyRegex(const std::string& pattern) const {
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<const re2::RE2> regex, Regex(pattern));
+  absl::Status SetFamilyRegex(const std::string& pattern, Stage* stage) const {
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<const re2::RE2> regex, Regex("family regex", pattern));
     StageTest test;
     test.families.resize(families_.size());
     uint32_t count = 0;
@@ -211,37 +224,45 @@ class Compiler {
       ++count;
       last = rank;
     }
-    if (count == 0) return Stage{.kind = StageKind::kNothing};
-    if (count == 1) return Stage{.kind = StageKind::kColumns, .columns = ColumnRange::OfFamily(last)};
-    return Testing(StageKind::kFamilies, std::move(test));
+    if (count == 0) return absl::OkStatus();  // nothing
+    if (count == 1) {
+      stage->kind = StageKind::kColumns;
+      stage->columns = ColumnRange::OfFamily(last);
+    } else {
+      SetTest(StageKind::kFamilies, std::move(test), stage);
+    }
+    return absl::OkStatus();
   }
 
-  absl::StatusOr<Stage> Matching(StageKind kind, const std::string& pattern) const {
+  absl::Status SetRegex(StageKind kind, std::string_view what, const std::string& pattern, Stage* stage) const {
     StageTest test;
-    STELE_ASSIGN_OR_RETURN(test.regex, Regex(pattern));
-    return Testing(kind, std::move(test));
+    STELE_ASSIGN_OR_RETURN(test.regex, Regex(what, pattern));
+    SetTest(kind, std::move(test), stage);
+    return absl::OkStatus();
   }
 
-  absl::StatusOr<std::unique_ptr<const re2::RE2>> Regex(const std::string& pattern) const {
+  absl::StatusOr<std::unique_ptr<const re2::RE2>> Regex(std::string_view what, const std::string& pattern) const {
     re2::RE2::Options options(re2::RE2::Latin1);
     options.set_log_errors(false);
     options.set_never_capture(true);
     options.set_max_mem(regex_bytes_);
     auto regex = std::make_unique<const re2::RE2>(pattern, options);
     if (regex->ok()) return regex;
-    return InvalidArgument("filter: regex \"{}\", with {} bytes of memory, its part of what a filter's regexes share: {}",
+    if (regex->error_code() != re2::RE2::ErrorPatternTooLarge) {
+      return InvalidArgument("filter: {} \"{}\": {}", what, Printable(pattern), regex->error());
+    }
+    return InvalidArgument("filter: {} \"{}\", with {} bytes of memory, its part of what a filter's regexes share: {}", what,
                            Printable(pattern), regex_bytes_, regex->error());
   }
 
-  static Stage Testing(StageKind kind, StageTest test) {
-    Stage stage{.kind = kind};
-    stage.test = std::make_shared<const StageTest>(std::move(test));
-    return stage;
+  static void SetTest(StageKind kind, StageTest test, Stage* stage) {
+    stage->kind = kind;
+    stage->test = std::make_shared<const StageTest>(std::move(test));
   }
-  static Stage Counting(StageKind kind, int count) {
-    Stage stage{.kind = kind, .count_limit = static_cast<uint64_t>(std::max(count, 0))};
-    if (count <= 0 && kind != StageKind::kRowOffset) stage.kind = StageKind::kNothing;
-    return stage;
+  static void SetCount(StageKind kind, int count, Stage* stage) {
+    if (count <= 0 && kind != StageKind::kRowOffset) return;  // nothing
+    stage->kind = kind;
+    stage->count_limit = static_cast<uint64_t>(std::max(count, 0));
   }
 
   const FamilyList& families_;
@@ -249,6 +270,7 @@ class Compiler {
   int64_t regex_bytes_;
   std::vector<std::string> labels_;
   bool in_place_ = true;
+  bool has_row_regex_ = false;
 };
 
 }  // namespace
@@ -262,6 +284,7 @@ absl::StatusOr<CompiledFilter> CompileStages(const Filter& filter, const FamilyL
   compiled.pass_count = last_pass + 1;
   compiled.labels = compiler.TakeLabels();
   compiled.in_place = compiler.in_place();
+  compiled.has_row_regex = compiler.has_row_regex();
   if (compiled.in_place) return compiled;
   compiled.step_count = GrowthIn(compiled.stages).steps;
   if (compiled.step_count > kStepsMax) {

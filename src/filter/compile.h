@@ -3,8 +3,8 @@
 // Path:      program.h -> here -> stage.h.
 // Passes:    a condition decides on the whole row before it lets a cell on, so a row is gone through once for each condition that has to
 //            wait for another, and once more for the answer. Conditions that do not depend on each other share a pass.
-// Errors:    InvalidArgument for regexes that need too much memory together, for kPassesMax and kStepsMax. What a filter says by itself
-//            has been judged by ValidateFilter before.
+// Errors:    InvalidArgument for regexes that RE2 refuses or that need too much memory together, for kPassesMax and kStepsMax. What else a
+//            filter says has been judged by ValidateFilter before.
 // Threads:   pure.
 #pragma once
 
@@ -31,7 +31,8 @@ struct CompiledFilter {
   std::vector<std::string> labels;  // Cell::label counts them from 1
   uint32_t pass_count = 1;
   uint64_t step_count = 0;  // at most, of one cell
-  bool in_place = true;     // a cell gives itself or nothing, at once: no sinks, interleaves and conditions
+  bool has_row_regex = false;
+  bool in_place = true;  // a cell gives itself or nothing, at once: no sinks, interleaves and conditions
 };
 
 // Of equal seeds equal rows are sampled; none: of this call's own.

@@ -35,6 +35,7 @@ absl::StatusOr<FilterProgram> FilterProgram::Compile(const Filter& filter, const
   program.in_place_ = compiled.in_place;
   program.pass_count_ = compiled.pass_count;
   program.labels_ = std::move(compiled.labels);
+  if (compiled.has_row_regex) program.rows_ = RowsOf(compiled.stages);
   program.FindReach(compiled.stages, families.size());
   if (!compiled.in_place) {
     program.cells_at_once_ = std::max<size_t>(1, kStepsMax / compiled.step_count);
@@ -54,7 +55,6 @@ void FilterProgram::FindReach(const StageList& stages, size_t family_count) {
   wanted_families_.assign(family_count, true);
   if (stages.empty()) return;
   Reach reach = ReachOf(stages, static_cast<uint32_t>(family_count));
-  rows_ = RowsOf(stages);
   may_pass_ = !reach.IsNone() && !rows_.IsEmpty();
   latest_only_ = IsOfLatestOnly(stages);
   timestamps_ = reach.versions;

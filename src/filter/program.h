@@ -7,7 +7,7 @@
 //            read/pass_reader.h sees to it that the cells are there as often as needed.
 // Skipping:  what the whole program has to see (reach.h) is worked out once, so that sources leave the rest out, and a row can be entered
 //            in the middle and left early. A row limit counts what reaches it, so nothing may be skipped on account of a stage behind it.
-// Errors:    InvalidArgument for what compile.h refuses. The filter has been judged by ValidateFilter before.
+// Errors:    InvalidArgument for what compile.h refuses. All else of the filter has been judged by ValidateFilter before.
 // Threads:   thread-compatible; copies are independent.
 #pragma once
 

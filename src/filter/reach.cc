@@ -40,7 +40,7 @@ void NarrowToRegex(const re2::RE2& regex, uint32_t family_count, ColumnRanges* c
   if (wanted_count > kFamiliesRangedMax) return;
   const std::optional<MatchRange> range = RangeOf(regex);
   if (!range.has_value()) return;
-  std::vector<ColumnRange> matching;
+  ColumnRanges::List matching;
   for (uint32_t family = 1; family <= family_count; ++family) {
     if (!columns->WantsFamily(family)) continue;
     matching.push_back({.family = family, .end_family = family, .first = range->least, .end = range->greatest + '\0'});
@@ -58,55 +58,60 @@ void NarrowToTimestamps(const Stage& stage, TimestampSpan* versions) {
   }
 }
 
-Reach ReachBefore(const StageList& list, Reach behind, uint32_t family_count);
+// What matters behind a stage, or a list, becomes what matters before it.
+void GoBefore(const StageList& list, uint32_t family_count, Reach* reach);
 
-Reach ReachBefore(const Stage& stage, Reach behind, uint32_t family_count) {
+Reach Before(const StageList& branch, Reach behind, uint32_t family_count) {
+  GoBefore(branch, family_count, &behind);
+  return behind;
+}
+
+void GoBefore(const Stage& stage, uint32_t family_count, Reach* reach) {
   switch (stage.kind) {
     case StageKind::kColumns:
-      behind.columns.Narrow(stage.columns);
-      return behind;
+      return reach->columns.Narrow(stage.columns);
     case StageKind::kFamilies:
-      behind.columns.Narrow(ColumnRanges::OfFamilies(stage.test->families));
-      return behind;
+      return reach->columns.Narrow(ColumnRanges::OfFamilies(stage.test->families));
     case StageKind::kColumnRegex:
-      NarrowToRegex(*stage.test->regex, family_count, &behind.columns);
-      return behind;
+      return NarrowToRegex(*stage.test->regex, family_count, &reach->columns);
     case StageKind::kTimestamps:
-      NarrowToTimestamps(stage, &behind.versions);
-      return behind;
+      return NarrowToTimestamps(stage, &reach->versions);
     case StageKind::kLatest:  // counts the newer versions
-      if (!behind.IsNone()) behind.versions.greatest = TimestampSpan().greatest;
-      return behind;
+      if (!reach->IsNone()) reach->versions.greatest = TimestampSpan().greatest;
+      return;
     case StageKind::kRowLimit:
     case StageKind::kRowOffset:
-      if (behind.IsNone()) return {};
-      behind.columns.FillUp();
-      behind.versions = {};
-      return behind;
+      if (reach->IsNone()) return;
+      reach->columns.FillUp();
+      reach->versions = {};
+      return;
     case StageKind::kNothing:
-      return {};
+      *reach = {};
+      return;
     case StageKind::kSink:
-      return Reach::All();
+      *reach = Reach::All();
+      return;
     case StageKind::kInterleave: {
       Reach any;
-      for (const StageList& branch : stage.branches) Unite(&any, ReachBefore(branch, behind, family_count));
-      return any;
+      for (const StageList& branch : stage.branches) Unite(&any, Before(branch, *reach, family_count));
+      *reach = std::move(any);
+      return;
     }
     case StageKind::kCondition: {
-      Reach any = ReachBefore(stage.branches[1], behind, family_count);
-      Unite(&any, ReachBefore(stage.branches[2], behind, family_count));
-      if (!any.IsNone()) Unite(&any, ReachBefore(stage.branches[0], Reach::All(), family_count));
-      return any;
+      Reach any = Before(stage.branches[1], *reach, family_count);
+      Unite(&any, Before(stage.branches[2], *reach, family_count));
+      if (!any.IsNone()) Unite(&any, Before(stage.branches[0], Reach::All(), family_count));
+      *reach = std::move(any);
+      return;
     }
     default:
-      return behind;
+      return;
   }
 }
 
 // The recursion is as deep as the filter.
-Reach ReachBefore(const StageList& list, Reach behind, uint32_t family_count) {
-  for (auto stage = list.rbegin(); stage != list.rend(); ++stage) behind = ReachBefore(*stage, std::move(behind), family_count);
-  return behind;
+void GoBefore(const StageList& list, uint32_t family_count, Reach* reach) {
+  for (auto stage = list.rbegin(); stage != list.rend(); ++stage) GoBefore(*stage, family_count, reach);
 }
 
 // What a list makes of columns whose older versions may be missing.
@@ -200,7 +205,11 @@ RowReach RowReachOf(const StageList& list) {
 
 }  // namespace
 
-Reach ReachOf(const StageList& list, uint32_t family_count) { return ReachBefore(list, Reach::All(), family_count); }
+Reach ReachOf(const StageList& list, uint32_t family_count) {
+  Reach reach = Reach::All();
+  GoBefore(list, family_count, &reach);
+  return reach;
+}
 
 bool IsOfLatestOnly(const StageList& list) { return OldVersionsOf(list) == OldVersions::kUnneeded; }
 

@@ -34,6 +34,7 @@ absl::Status ValidateRowRange(const RowRange& range);
 absl::Status ValidateTimestamp(Timestamp timestamp, TimestampGranularity granularity, std::string_view what);
 // Both bounds, and start <= end.
 absl::Status ValidateTimestampRange(const TimestampRange& range, TimestampGranularity granularity);
+// But for what RE2 says of regexes: FilterProgram::Compile, which has to ask it anyway, judges that.
 absl::Status ValidateFilter(const Filter& filter, TimestampGranularity granularity);
 
 absl::Status ValidateDatabaseOptions(const DatabaseOptions& options);

@@ -245,6 +245,44 @@ TEST(FilterProgramTest, TooManyDecisionsInARowAreRefused) {
   EXPECT_EQ(beside->pass_count(), 2u);
 }
 
+// Whatever becomes of it: also behind what lets no cell on.
+void ExpectRegexJudged(const Filter& filter, bool is_good) {
+  for (const Filter& outer : {filter, Filter::Chain(Filter::BlockAll(), filter), Filter::Interleave(filter, Filter::PassAll()),
+                              Filter::Condition(filter, Filter::PassAll()), Filter::Condition(Filter::PassAll(), filter),
+                              Filter::Condition(Filter::BlockAll(), Filter::PassAll(), filter)}) {
+    const absl::Status status = FilterProgram::Compile(outer, TestFamilies()).status();
+    EXPECT_EQ(status.code(), is_good ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument) << outer << ": " << status;
+  }
+}
+
+TEST(FilterProgramTest, WhatRE2RefusesIsRefused) {  // rows 91, 93 and 94 of the digest
+  const std::string good[] = {"",
+                              "x",
+                              "(?i)X",
+                              "\\Qx\\E",
+                              "\\pL",
+                              "\\C*",
+                              "[^a]*",
+                              "a|b",
+                              "\xff",
+                              std::string("a\0b", 3),
+                              "\\x80",
+                              "x{1000}",
+                              std::string(20'000, 'x')};
+  const std::string bad[] = {"(", "[", ")", "(x)\\1", "x{1001}", "*", "((((x{1000}){1000}){1000}){1000})"};
+  for (const bool is_good : {true, false}) {
+    for (const std::string& regex :
+         is_good ? std::vector<std::string>(std::begin(good), std::end(good)) : std::vector<std::string>(std::begin(bad), std::end(bad))) {
+      ExpectRegexJudged(Filter::FamilyRegex(regex), is_good);
+      ExpectRegexJudged(Filter::ColumnRegex(regex), is_good);
+      ExpectRegexJudged(Filter::ValueRegex(regex), is_good);
+      ExpectRegexJudged(Filter::RowKeyRegex(regex), is_good);
+    }
+  }
+  const absl::Status status = FilterProgram::Compile(Filter::ColumnRegex("a(b"), TestFamilies()).status();
+  EXPECT_EQ(status.message(), "filter: column regex \"a(b\": missing ): a(b");
+}
+
 TEST(FilterProgramTest, ManyLargeRegexesAreRefused) {
   std::string many = "x{1000}";
   for (int i = 0; i < 5; ++i) many += many;

@@ -35,22 +35,10 @@ TEST(ValidateFilterTest, Counts) {  // rows 101 and 102 of the digest
   ExpectInvalid(Filter::CellsRowOffset(-1));
 }
 
-TEST(ValidateFilterTest, Regexes) {  // rows 86, 87, 91, 93 and 94 of the digest
-  const std::string good[] = {"",      "x",      "(?i)X", "\\Qx\\E", "\\pL", "\\C*", "[^a]*", "a|b", "\xff", std::string("a\0b", 3),
-                              "\\x80", "x{1000}"};
-  for (const std::string& regex : good) {
-    ExpectValid(Filter::ColumnRegex(regex));
-    ExpectValid(Filter::ValueRegex(regex));
-    if (!regex.empty()) ExpectValid(Filter::RowKeyRegex(regex));
-  }
-  const std::string bad[] = {"(", "[", ")", "(x)\\1", "x{1001}", "*", "((((x{1000}){1000}){1000}){1000})"};
-  for (const std::string& regex : bad) {
-    ExpectInvalid(Filter::FamilyRegex(regex));
-    ExpectInvalid(Filter::ColumnRegex(regex));
-    ExpectInvalid(Filter::ValueRegex(regex));
-    ExpectInvalid(Filter::RowKeyRegex(regex));
-  }
+TEST(ValidateFilterTest, Regexes) {  // rows 86 and 87 of the digest; what RE2 says of them is FilterProgramTest's
   ExpectInvalid(Filter::RowKeyRegex(""));
+  ExpectValid(Filter::ColumnRegex(""));
+  ExpectValid(Filter::ValueRegex(""));
   ExpectValid(Filter::FamilyRegex(""));
   ExpectInvalid(Filter::FamilyRegex("(?:f)"));
   ExpectInvalid(Filter::Family("a:b"));
@@ -58,8 +46,6 @@ TEST(ValidateFilterTest, Regexes) {  // rows 86, 87, 91, 93 and 94 of the digest
   ExpectValid(Filter::Column("f", "a:b"));
   ExpectValid(Filter::Family("no such family"));
 }
-
-TEST(ValidateFilterTest, ALiteralAsLongAsAFilterMayBeCompiles) { ExpectValid(Filter::ValueRegex(std::string(20'000, 'x'))); }
 
 TEST(ValidateFilterTest, Ranges) {  // rows 95 and 97 of the digest
   for (const ByteRange& range : {ByteRange(), ByteRange::RightOpen("", ""), ByteRange::Closed("", ""), ByteRange::Open("a", "a"),
