@@ -609,6 +609,20 @@ plant(
     ("a delta's node forgets what the one before it held", "span.since = older->delta_span().since;", "span.since = older->commit();"),
 )
 plant(
+    "memtable", ["unit_memtable"], "src/memtable/cell_list.cc",
+    ("a link does not know of what was inserted below it", "    tower->path[level]->newest.store(node->sequence(), std::memory_order_relaxed);\n", ""),
+    ("the part of a link that is cut off forgets how new it is", "    own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);\n", ""),
+    ("the first links know nothing of the cells before them", "    tower->links[level].newest.store(newest, std::memory_order_relaxed);\n", ""),
+    ("a link that was cut looks as new as the row", "own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);",
+     "own.newest.store(UINT64_MAX, std::memory_order_relaxed);"),
+)
+plant(
+    "memtable", ["unit_memtable"], "src/memtable/memtable_cursor.cc",
+    ("a column's delete hides the next column", "ranges_met_ && CompareColumn(ranges_column_, read.identity()) == 0;", "ranges_met_;"),
+    ("a family's delete hides the next family", "{{.family = read.family() + 1, .kind = CellKind::kDeleteFamily}, kNewestCommit};",
+     "{{.family = read.family() + 2, .kind = CellKind::kDeleteFamily}, kNewestCommit};"),
+)
+plant(
     "aggregate", ["unit_memtable"], "src/memtable/memtable_cursor.cc",
     ("deltas below a delete are folded in", "!= 0 || IsHidden(*older)) return nullptr;", "!= 0) return nullptr;"),
 )

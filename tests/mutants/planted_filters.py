@@ -6,16 +6,16 @@ STATS = ["unit_db --gtest_filter=ReadStatsTest.*"]
 
 plant(
     "skipping", SKIPPING, "src/filter/reach.cc",
-    ("a limit on versions does not count newer ones", "if (!behind.IsNone()) behind.versions.greatest = TimestampSpan().greatest;", ""),
-    ("a limit on the row's cells does not count older ones", "      behind.columns.FillUp();\n      behind.versions = {};\n",
-     "      behind.columns.FillUp();\n"),
+    ("a limit on versions does not count newer ones", "if (!reach->IsNone()) reach->versions.greatest = TimestampSpan().greatest;", ""),
+    ("a limit on the row's cells does not count older ones", "      reach->columns.FillUp();\n      reach->versions = {};\n",
+     "      reach->columns.FillUp();\n"),
 )
 plant(
     "filter", ["unit_filter"], "src/filter/reach.cc",
-    ("a limit of the row's cells counts what may pass behind it alone", "      behind.columns.FillUp();\n", ""),
+    ("a limit of the row's cells counts what may pass behind it alone", "      reach->columns.FillUp();\n", ""),
     ("what a predicate looks at is not read",
-     "      if (!any.IsNone()) Unite(&any, ReachBefore(stage.branches[0], Reach::All(), family_count));\n", ""),
-    ("what comes to a sink is narrowed by what follows", "      return Reach::All();\n", "      return behind;\n"),
+     "      if (!any.IsNone()) Unite(&any, Before(stage.branches[0], Reach::All(), family_count));\n", ""),
+    ("what comes to a sink is narrowed by what follows", "      *reach = Reach::All();\n", ""),
     ("branches of which one needs old versions count as of newest ones alone",
      "        if (all.has_value() && *all != one) return OldVersions::kNeeded;\n", ""),
     ("a range of timestamps with an end passes the newest version or none",
