@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from steled_process import Steled
+
 SKIPPED = 77
 STELED = sys.argv[1] if len(sys.argv) > 1 else ""
 LINE = "----------------------------------------\n"
@@ -24,19 +26,11 @@ def row(row_key, *cells):
     return LINE + row_key + "\n" + "".join(cells) + "\n"
 
 
-class Server:
-    """A steled on a port of its own."""
+class Server(Steled):
+    """A steled, and cbt for it."""
 
     def __init__(self, database, *flags):
-        self.process = subprocess.Popen([STELED, "--db", database, "--listen", "127.0.0.1:0", *flags], stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        assert line.startswith("listening on 127.0.0.1:"), line
-        self.address = line.split()[-1]
-
-    def end(self, with_signal):
-        self.process.send_signal(with_signal)
-        self.process.stdout.close()
-        return self.process.wait()
+        super().__init__(STELED, database, *flags)
 
     def cbt(self, *args):
         """What it printed on standard output, and its errors behind that."""
