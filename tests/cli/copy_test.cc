@@ -308,6 +308,14 @@ TEST_F(CopyTest, VerifyFindsWhatDiffers) {
   EXPECT_TRUE(MarkFiles().empty());
 }
 
+TEST_F(CopyTest, IntoMemoryIsATrial) {
+  MakeRows(50);
+  const CommandResult result = RunPlain({"copy", source(), "mem:", "--verify", "batch-size=1"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_NE(result.err.find("Verified t: 50 rows are the same."), std::string::npos) << result.err;
+  EXPECT_EQ(RunPlain({"copy", "mem:", destination()}).exit_status, 1);
+}
+
 TEST_F(CopyTest, TheDestinationsRuleStays) {
   EXPECT_EQ(RunPlain({"--db", source(), "createtable", "t", "families=f,g"}).exit_status, 0);
   EXPECT_EQ(RunPlain({"--db", source(), "set", "t", "old", "f:q=x@1000"}).exit_status, 0);

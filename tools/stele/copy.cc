@@ -98,6 +98,7 @@ std::string JobText(const CopyRequest& request) {
 
 std::string MarkPath(const CopyRequest& request, const std::string& job) {
   if (!request.mark_path.empty()) return request.mark_path;
+  if (request.destination == kInMemory) return "";  // gone with this run
   const std::string& beside = IsDirectory(request.destination) ? request.destination : request.source;
   return IsDirectory(beside) ? fmt::format("{}.copy-{:016x}", beside, internal::Checksum64(job)) : "";
 }

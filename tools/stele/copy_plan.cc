@@ -90,7 +90,7 @@ absl::Status FitTable(Session& session, const CopyRequest& request, const Databa
 }  // namespace
 
 bool IsRemote(std::string_view location) { return location.starts_with(kRemoteScheme); }
-bool IsDirectory(std::string_view location) { return !IsRemote(location) && location != "mem:"; }
+bool IsDirectory(std::string_view location) { return !IsRemote(location) && location != kInMemory; }
 
 absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request, const Database& source) {
   std::vector<std::string> names = request.tables;

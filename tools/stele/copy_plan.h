@@ -27,6 +27,7 @@ struct CopyRequest {
   bool verify = false;
 };
 
+inline constexpr std::string_view kInMemory = "mem:";
 bool IsRemote(std::string_view location);
 // A directory: neither remote nor in memory.
 bool IsDirectory(std::string_view location);
