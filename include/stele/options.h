@@ -95,7 +95,7 @@ struct ReadOptions {
   // Threads that a ReadRows may use, 1 to 64, beside those that decode ahead for all readers. The order of rows is the same whatever it is.
   int parallelism = 1;
   // A row above this many bytes comes in pieces (RowView::is_last_piece); so does one of more than 256 cells for which their handles, 128
-  // bytes each, would be above it. At least 1.
+  // bytes each, would be above it. More than an eighth of memory_budget_bytes counts as that. At least 1.
   uint64_t row_piece_bytes = uint64_t{16} << 20;
   // Ends the read with Cancelled when stopped. Default: never.
   std::stop_token stop = {};

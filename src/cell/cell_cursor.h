@@ -38,6 +38,7 @@ struct CursorStats {
   uint64_t bytes_read = 0;     // from files
   uint64_t bytes_decoded = 0;  // after decompression
   uint64_t history_reads = 0;  // columns whose history was needed although only the latest was asked for
+  uint64_t bytes_pinned = 0;   // of memory that cells handed out may lie in, from cache or not; counted when it is come to
 };
 
 struct CursorOptions {
@@ -66,7 +67,8 @@ class CellCursor {
   // Only after one of the above answered true.
   virtual std::string_view row_key() const = 0;
 
-  // Appends the next cells of the current row to `cells`; false when the row has no more (nothing appended).
+  // Appends the next cells of the current row to `cells`; false when the row has no more (nothing appended). Having appended none is no
+  // end: after much that was of no use the user is given the occasion to let go of what it pins.
   virtual bool ReadCells(std::vector<Cell>* cells) = 0;
   // Within the current row, forward only: cells before the column (family, qualifier) may be left out from here on; those from it on may
   // not, nor the tombstones of the row or of that family if not yet handed out. A hint: doing nothing is allowed.
@@ -74,7 +76,8 @@ class CellCursor {
   // With latest_only: appends some more of the current row's versions of the column that were left out, newest first; nothing when there
   // are no more. For cells of a column handed out already, and columns ascending. False on failure.
   virtual bool ReadHistory(uint32_t /*family*/, std::string_view /*qualifier*/, std::vector<Cell>* /*cells*/) { return true; }
-  // Cells handed out so far may go; row_key() stays.
+  // Cells handed out so far may go; row_key() stays. A deferred value that the last of them has may be read all the same, until the next
+  // batch.
   virtual void Unpin() = 0;
 
   virtual absl::Status status() const = 0;

@@ -50,6 +50,10 @@ class RunWriter {
     bool started = false;
     STELE_RETURN_IF_ERROR(CheckStop());
     while (cursor.ReadCells(&cells_)) {
+      if (cells_.empty()) {
+        cursor.Unpin();
+        continue;
+      }
       if (!started) STELE_RETURN_IF_ERROR(StartRow(cursor.row_key()));
       started = true;
       STELE_RETURN_IF_ERROR(builder_->AddCells(cells_));

@@ -9,6 +9,8 @@ namespace {
 
 // So many condemned versions in a row, and the rest of the column is skipped at the source.
 constexpr uint32_t kCondemnedBeforeSkip = 8;
+// So many batches of which nothing is kept, and the user is given the occasion to let go of what it pins.
+constexpr uint32_t kBatchesBeforeNone = 16;
 
 class RetentionCursor final : public CellCursor {
  public:
@@ -58,14 +60,19 @@ class RetentionCursor final : public CellCursor {
 
 bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
   const size_t begin = cells->size();
-  while (status_.ok() && input_->ReadCells(cells)) {
+  for (uint32_t batches = 1; status_.ok() && input_->ReadCells(cells); ++batches) {
     Filter(cells, begin);
     SkipCondemned();
     if (cells->size() > begin) {
       handed_out_ = true;
       return !policy_.reads_deferred || ReadDeferred(cells, begin);
     }
-    if (!handed_out_) Unpin();  // a giant row of condemned cells is not to be pinned all at once
+    // A giant row of condemned cells is not to be pinned all at once.
+    if (!handed_out_) {
+      Unpin();
+    } else if (batches == kBatchesBeforeNone) {
+      return true;
+    }
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "cell/held_cells.h"
 
 namespace stele::internal {
 namespace {
@@ -38,6 +39,8 @@ void RowMerge::AddSource(CellCursor* cursor) {
   source.next = 0;
   source.ended = false;
   source.unpin_owed = false;
+  source.batch_count = 0;
+  if (source.held.size() > 0) source.held = Buffer();
   source.skip.family = 0;
 }
 
@@ -93,6 +96,7 @@ bool RowMerge::Refill(Source& source) {
       source.ended = true;
       return false;
     }
+    ++source.batch_count;
     DropSkipped(source);
   } while (source.drained());
   return true;
@@ -164,12 +168,25 @@ void RowMerge::Unpin() {
     column_qualifier_.assign(column_.qualifier);
     column_.qualifier = column_qualifier_;
   }
-  for (size_t i = 0; i < source_count_; ++i) {
-    Source& source = sources_[i];
-    const bool is_through = source.drained() && !(column_is_open_ && source.has_history());
-    source.unpin_owed = !is_through;
-    if (is_through) source.cursor->Unpin();
+  for (size_t i = 0; i < source_count_; ++i) UnpinSource(sources_[i]);
+}
+
+// Without memory for a copy the pins stay for now: nothing is wrong yet.
+void RowMerge::UnpinSource(Source& source) {
+  const bool has_history = column_is_open_ && source.has_history();
+  if (source.drained() && !has_history) {
+    source.held = Buffer();
+  } else {
+    if (source.batch_count == 0) return;  // what is left over was copied
+    source.unpin_owed = true;
+    if (has_history || source.batch_count <= kBatchesBeforeHold) return;
+    absl::StatusOr<Buffer> held = HoldCells(std::span(source.cells).subspan(source.next));
+    if (!held.ok()) return;
+    source.held = *std::move(held);
   }
+  source.unpin_owed = false;
+  source.cursor->Unpin();
+  source.batch_count = 0;
 }
 
 bool RowMerge::OrderedBefore(uint32_t a, uint32_t b) const {

@@ -5,9 +5,9 @@
 //            runs, up to the runner-up's column. Where several have one column they are merged by timestamp, with one active range
 //            tombstone per source. What a row tombstone hides is never read; what a family tombstone hides is skipped at the source.
 // Deltas:    those of one identity are folded over all sources that no newer tombstone hides (engine rule 15).
-// Memory:    no bytes are copied, but for folded values. A source's pins are given back only when its buffered cells have all been handed
-// out, so a batch ends
-//            early where a source whose pins are owed must be read on: a giant row pins at most about two batches per source.
+// Memory:    no bytes are copied, but for folded values. A source's pins are given back when its buffered cells have all been handed out,
+//            so a batch ends early where a source whose pins are owed must be read on: a giant row pins at most about two batches per
+//            source. For a user that reads many batches before it lets go of them, as for a piece of a row, the cells left over are copied.
 // History:   sources asked for the latest versions only leave out older ones. The newest of all sources is among what they hand out, unless
 //            a range tombstone hid it: then the rest of that column is asked for (engine rule 13).
 // Errors:    the first failure of a source, DataLoss for a delta that is none, ResourceExhausted for refused memory; from then on ReadCells
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "cell/cell_cursor.h"
 #include "cell/fold.h"
 
@@ -64,8 +65,10 @@ class RowMerge {
     std::vector<Cell> cells;  // [next, end) are still to be merged
     size_t next = 0;
     bool ended = false;
-    bool unpin_owed = false;  // the user let go of cells, but buffered ones were among those the cursor would have let go of
-    bool in_column = false;   // the current cell belongs to the open column
+    bool unpin_owed = false;   // the user let go of cells, but buffered ones were among those the cursor would have let go of
+    uint32_t batch_count = 0;  // read since the cursor was last told to unpin
+    Buffer held;               // bytes of buffered cells, which the cursor let go of
+    bool in_column = false;    // the current cell belongs to the open column
     uint32_t hidden_count = 0;
     // A version of the open column was hidden: older ones, which the source left out, may not be. They are merged beside its other cells of
     // the column, whose range tombstones stand among them.
@@ -82,6 +85,7 @@ class RowMerge {
 
   void ReadFirstBatches(std::vector<Cell>* cells);
   bool Refill(Source& source);
+  void UnpinSource(Source& source);
   bool RefillGroup(bool has_output);
   static bool LiesBefore(const Cell& cell, const SkipTarget& target);
   static void DropSkipped(Source& source);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "read/held_cells.h"
+#include "cell/held_cells.h"
 
 namespace stele::internal {
 
@@ -77,6 +77,13 @@ bool PassReader::FillInput() {
     return chain_->status().ok() ? false : Fail(chain_->status());
   }
   is_held_ = false;
+  if (input_.size() == begin && is_deciding_) {
+    absl::StatusOr<Buffer> held = HoldCells(std::span(input_));
+    if (!held.ok()) return Fail(std::move(held).status());
+    held_ = *std::move(held);
+    is_held_ = true;
+    chain_->Unpin();  // of what lay between
+  }
   for (size_t i = begin; i < input_.size(); ++i) kept_bytes_ += CellBytes(input_[i]) + sizeof(Cell);
   read_count_ += input_.size() - begin;
   cells_seen_ = std::max(cells_seen_, read_count_);
@@ -103,7 +110,7 @@ absl::Status PassReader::Hold() {
   input_.erase(input_.begin(), input_.begin() + static_cast<ptrdiff_t>(next_));
   next_ = 0;
   has_all_ = false;
-  STELE_ASSIGN_OR_RETURN(held_, HoldCells(&input_));
+  STELE_ASSIGN_OR_RETURN(held_, HoldCells(std::span(input_)));
   is_held_ = true;
   return absl::OkStatus();
 }

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "read/held_cells.h"
+#include "cell/held_cells.h"
 #include "read/pass_reader.h"
+#include "read/row_pins.h"
 #include "read/source_chain.h"
 
 namespace stele::internal {
@@ -17,29 +18,33 @@ struct Collected {
 
   std::vector<Cell> cells;
   std::optional<PassReader> passes;  // where the program does not run in place
-  BarrenBatches barren;
+  CursorStats stats;
+  RowPins pins{&stats};
+  uint64_t bytes = 0;  // of cells
   Buffer held;
   MemoryCharge charge;
 };
 
 // After a batch of which the cells from `begin` on passed.
 absl::Status AfterBatch(std::string_view row_key, size_t begin, CellCursor* chain, RowLookup* lookup, Collected* row) {
-  for (size_t i = begin; i < row->cells.size(); ++i) lookup->result_bytes += CellBytes(row->cells[i]) + kShownCellBytes;
+  uint64_t bytes = 0;
+  for (size_t i = begin; i < row->cells.size(); ++i) bytes += CellBytes(row->cells[i]);
+  row->bytes += bytes;
+  lookup->result_bytes += bytes + (row->cells.size() - begin) * kShownCellBytes;
   if (lookup->result_bytes > kResultBytesMax) {
     return ResourceExhausted("the result is over {} bytes at row \"{}\"; read it in pieces with ReadRows, or ask for less at once",
                              kResultBytesMax, Printable(row_key));
   }
-  if (row->cells.size() > begin) return absl::OkStatus();
-  // A giant row of which little passes is not to be pinned all at once.
   if (!row->cells.empty()) {
-    if (!row->barren.IsCopyDue()) return absl::OkStatus();
-    STELE_ASSIGN_OR_RETURN(row->held, HoldCells(&row->cells));
+    if (!row->pins.IsCopyDue(row->cells.size(), row->bytes)) return absl::OkStatus();
+    STELE_ASSIGN_OR_RETURN(row->held, HoldCells(std::span(row->cells)));
     if (row->passes) STELE_RETURN_IF_ERROR(row->passes->Hold());
-    row->charge.Set(row->held.size() + (row->passes ? row->passes->held_bytes() : 0));
+    row->charge.Set(row->held.memory_bytes() + (row->passes ? row->passes->held_bytes() : 0));
   } else if (row->passes && row->passes->has_pending()) {
     return absl::OkStatus();
   }
   chain->Unpin();
+  row->pins.Unpinned();
   return absl::OkStatus();
 }
 
@@ -75,6 +80,8 @@ absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string
   options.sequence = lookup->sequence;
   options.fill_cache = lookup->fill_cache;
   options.only_row = row_key;
+  Collected row(lookup->budget);
+  options.stats = &row.stats;
   const ViewTablet& tablet = table.tablets[TabletIndexOf(table, row_key)];
   tablet.CountReads(1);
   STELE_ASSIGN_OR_RETURN(const std::unique_ptr<CellCursor> chain, OpenChain(table, tablet, options));
@@ -84,7 +91,6 @@ absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string
     return std::nullopt;
   }
   if (chain->row_key() != row_key) return std::nullopt;
-  Collected row(lookup->budget);
   STELE_RETURN_IF_ERROR(program->in_place() ? ReadInPlace(row_key, start, chain.get(), program, lookup, &row)
                                             : ReadInPasses(row_key, chain.get(), program, lookup, &row));
   if (row.cells.empty()) return std::nullopt;

@@ -7,6 +7,7 @@
 #include "absl/base/attributes.h"
 #include "base/invariant.h"
 #include "base/status.h"
+#include "cell/held_cells.h"
 
 namespace stele::internal {
 namespace {
@@ -14,6 +15,12 @@ namespace {
 constexpr uint64_t kReadsCountedAtOnce = 256;  // counters are shared by all threads
 constexpr size_t kPieceCellsMin = 256;
 constexpr size_t kChargedArraysMin = 256 << 10;
+
+// A piece may cost about four times its bytes (row_pins.h).
+uint64_t PieceBytes(const RowStreamOptions& options) {
+  if (options.budget == nullptr) return options.piece_bytes;
+  return std::min(options.piece_bytes, std::max<uint64_t>(1, options.budget->budget_bytes() / 8));
+}
 
 bool IsSingleRow(const KeyRange& range) {
   return !range.unbounded_end && range.end.size() == range.start.size() + 1 && range.end.back() == '\0' &&
@@ -24,7 +31,8 @@ bool IsSingleRow(const KeyRange& range) {
 
 RowStream::RowStream(RowStreamOptions options)
     : options_(std::move(options)),
-      piece_cells_max_(std::max<size_t>(kPieceCellsMin, options_.piece_bytes / kShownCellBytes)),
+      piece_bytes_(PieceBytes(options_)),
+      piece_cells_max_(std::max<size_t>(kPieceCellsMin, piece_bytes_ / kShownCellBytes)),
       charge_(options_.budget, MemoryBudget::Use::kPages) {
   if (options_.program.may_pass()) PlanStretches();
 }
@@ -156,7 +164,7 @@ bool RowStream::ReadRow() {
   cells_.clear();
   shown_ = 0;
   row_done_ = false;
-  barren_batches_ = {};
+  pins_.Unpinned();
   const uint64_t cells_seen_before = stats_.cells_seen;
   const FilterProgram::Next start = options_.program.StartRow(chain_->row_key());
   if (start == FilterProgram::Next::kRowDone) return false;
@@ -180,10 +188,12 @@ bool RowStream::ReadPiece() {
   size_t end = shown_;
   size_t bytes = 0;
   while (true) {
-    while (end < cells_.size() && bytes < options_.piece_bytes && end - shown_ < piece_cells_max_) bytes += CellBytes(cells_[end++]);
+    while (end < cells_.size() && bytes < piece_bytes_ && end - shown_ < piece_cells_max_) bytes += CellBytes(cells_[end++]);
     if (end < cells_.size() || row_done_) break;
     end -= shown_;
     if (!DropShownCells()) return false;
+    if (pins_.IsCopyDue(cells_.size(), bytes) && !Hold()) return false;
+    Reserve();
     if (!ReadBatch()) {
       if (!status_.ok()) return false;
       break;
@@ -229,15 +239,22 @@ ABSL_ATTRIBUTE_NOINLINE bool RowStream::ReadInPasses() {
   return false;
 }
 
-// Nothing of a batch passed, and a giant row may have many such: its pages must not pile up behind the cells that did pass.
+// Nothing of a batch passed, and a giant row may have many such before the first of which something does.
 bool RowStream::AfterBarrenBatch() {
   if (Interrupted()) return false;
-  if (cells_.empty()) {
-    if (!passes_.has_pending()) chain_->Unpin();
-  } else if (barren_batches_.IsCopyDue()) {
-    return Hold();
+  if (cells_.empty() && !passes_.has_pending()) {
+    chain_->Unpin();
+    pins_.Unpinned();
   }
   return true;
+}
+
+// Doubled, the array would take twice what a piece may have.
+void RowStream::Reserve() {
+  const size_t capacity = cells_.capacity();
+  if (cells_.size() + kCellBatch <= capacity || capacity * sizeof(Cell) < kChargedArraysMin) return;
+  cells_.reserve(std::min(2 * capacity, std::max(capacity, piece_cells_max_)) + kCellBatch);
+  ChargeHeld();
 }
 
 // Before more is read: of the pieces handed out nothing stays.
@@ -250,19 +267,20 @@ bool RowStream::DropShownCells() {
 
 // The cells move to memory of their own, and the pages they came from go.
 bool RowStream::Hold() {
-  absl::StatusOr<Buffer> held = HoldCells(&cells_);
+  absl::StatusOr<Buffer> held = HoldCells(std::span(cells_));
   if (!held.ok()) return Fail(std::move(held).status());
   held_ = *std::move(held);
   if (absl::Status pending = passes_.Hold(); !pending.ok()) return Fail(std::move(pending));
   ChargeHeld();
   chain_->Unpin();
+  pins_.Unpinned();
   return true;
 }
 
 // Small rows cost less than counting them would.
 void RowStream::ChargeHeld() {
   const size_t arrays_bytes = cells_.capacity() * sizeof(Cell) + views_.capacity() * sizeof(CellView);
-  const size_t bytes = held_.size() + passes_.held_bytes() + (arrays_bytes >= kChargedArraysMin ? arrays_bytes : 0);
+  const size_t bytes = held_.memory_bytes() + passes_.held_bytes() + (arrays_bytes >= kChargedArraysMin ? arrays_bytes : 0);
   if (bytes != charge_.bytes()) charge_.Set(bytes);
 }
 

@@ -4,7 +4,8 @@
 // Memory:    what was replaced in the pinned view is let go at the next row, all of it at the end.
 // Pieces:    a row above piece_bytes is handed out in pieces; so is one of very many small cells, which cost more than their bytes. Whether
 //            a piece is the last is known by reading on until another cell passes the filter or the row ends; that look-ahead batch is
-//            copied before the piece's memory is given back.
+//            copied before the piece's memory is given back. While a piece is collected its cells' arrays and their bytes are each
+//            piece_bytes at most, and what is pinned or was copied for them a few times their bytes (row_pins.h).
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded; FailedPrecondition once the database is closed. Rows before stay right.
 // Threads:   confined to one thread at a time; the view it holds is immutable.
 #pragma once
@@ -22,10 +23,10 @@
 #include "base/buffer.h"
 #include "base/memory_budget.h"
 #include "filter/program.h"
-#include "read/held_cells.h"
 #include "read/interruption.h"
 #include "read/pass_reader.h"
 #include "read/read_view.h"
+#include "read/row_pins.h"
 #include "read/source_chain.h"
 
 namespace stele::internal {
@@ -43,9 +44,9 @@ struct RowStreamOptions {
   bool reverse = false;
   bool apply_gc = true;
   bool fill_cache = true;
-  uint64_t piece_bytes = uint64_t{16} << 20;
-  AheadRunner* ahead = nullptr;    // lives as long as what keep_alive holds
-  MemoryBudget* budget = nullptr;  // what is held for a piece is charged to it; may be null
+  uint64_t piece_bytes = uint64_t{16} << 20;  // no more than an eighth of the budget counts
+  AheadRunner* ahead = nullptr;               // lives as long as what keep_alive holds
+  MemoryBudget* budget = nullptr;             // what is held for a piece is charged to it; may be null
   Interruption interruption;
 };
 
@@ -79,6 +80,7 @@ class RowStream : public RowSource {
   bool ReadBatch();
   bool ReadInPasses();
   bool AfterBarrenBatch();
+  void Reserve();
   bool DropShownCells();
   bool Hold();
   void ChargeHeld();
@@ -88,6 +90,7 @@ class RowStream : public RowSource {
   bool Fail(absl::Status status);
 
   RowStreamOptions options_;
+  const uint64_t piece_bytes_;
   const size_t piece_cells_max_;
   std::vector<Stretch> stretches_;
   size_t stretch_next_ = 0;
@@ -105,9 +108,9 @@ class RowStream : public RowSource {
   bool row_open_ = false;    // more pieces of the current row follow
   bool row_done_ = false;    // nothing more of the row can pass
   PassReader passes_;        // where the program does not run in place
-  BarrenBatches barren_batches_;
+  RowPins pins_{&cursor_stats_};
   Buffer held_;          // bytes of cells read ahead
-  MemoryCharge charge_;  // of held_, and of the arrays of a large piece
+  MemoryCharge charge_;  // of held_, and of the arrays of a large row
   std::vector<CellView> views_;
   RowView row_;
   Buffer poison_;  // invariants builds: the row's bytes, overwritten by the next Next()

@@ -81,6 +81,7 @@ void SectionCursor::SetGroup(GroupPointer group, size_t group_index, bool is_who
   group_index_ = group_index;
   is_group_whole_ = is_whole;
   stripe_begin_ = stripe_end_ = 0;
+  if (options_.stats != nullptr) options_.stats->bytes_pinned += group_->memory_bytes();
 }
 
 bool SectionCursor::EnterStripe() {
@@ -321,6 +322,7 @@ bool SectionCursor::FillCell(const FamilyPage& page, uint32_t index, Cell* cell,
 // Pinned, as what is handed out.
 absl::StatusOr<std::string_view> SectionCursor::ReadLarge(const LargeValueReference& reference) {
   pinned_charge_.Set(pinned_charge_.bytes() + Buffer::MemoryBytesFor(reference.value_bytes));
+  if (options_.stats != nullptr) options_.stats->bytes_pinned += reference.value_bytes;
   STELE_ASSIGN_OR_RETURN(Buffer value, ReadLargeValue(table_, reference, options_.stats));
   return pinned_values_.emplace_back(std::move(value)).view();
 }
@@ -391,7 +393,8 @@ void SectionCursor::MoveToColumn(const Cell& column) {
 void SectionCursor::Unpin() {
   pinned_groups_.clear();
   pinned_values_.clear();
-  deferred_.clear();
+  // A deferred cell ends its batch: only the last may be left over.
+  if (deferred_.size() > 1) deferred_.erase(deferred_.begin(), deferred_.end() - 1);
   pinned_charge_.Set(0);
 }
 

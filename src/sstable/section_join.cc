@@ -1,6 +1,9 @@
 #include "sstable/section_join.h"
 
 #include <algorithm>
+#include <span>
+
+#include "cell/held_cells.h"
 
 namespace stele::internal {
 
@@ -13,7 +16,26 @@ bool SectionJoin::Part::Fill() {
   cells.clear();
   next = 0;
   is_unpin_due = false;
-  return is_in_row && cursor->ReadCells(&cells);
+  if (!is_in_row || !cursor->ReadCells(&cells)) return false;
+  ++batch_count;
+  return true;
+}
+
+// As RowMerge::UnpinSource.
+void SectionJoin::Part::Unpin() {
+  if (!has_cell()) {
+    held = Buffer();
+  } else {
+    if (batch_count == 0) return;
+    is_unpin_due = true;
+    if (batch_count <= kBatchesBeforeHold) return;
+    absl::StatusOr<Buffer> copied = HoldCells(std::span(cells).subspan(next));
+    if (!copied.ok()) return;
+    held = *std::move(copied);
+  }
+  is_unpin_due = false;
+  cursor->Unpin();
+  batch_count = 0;
 }
 
 // Only the user's Unpin lets anything go; a batch that ends here gives the occasion for what an earlier one could not.
@@ -38,6 +60,8 @@ bool SectionJoin::EnterRow() {
     part.cells.clear();
     part.next = 0;
     part.is_unpin_due = false;
+    part.batch_count = 0;
+    part.held = Buffer();
     part.is_in_row = false;
     if (!part.has_row) continue;
     if (first == nullptr || (direction_ == Direction::kForward ? part.cursor->row_key() < first->cursor->row_key()
@@ -111,10 +135,7 @@ void SectionJoin::SkipTo(uint32_t family, std::string_view qualifier) {
 }
 
 void SectionJoin::Unpin() {
-  for (Part& part : parts_) {
-    part.is_unpin_due = part.has_cell();
-    if (!part.is_unpin_due) part.cursor->Unpin();
-  }
+  for (Part& part : parts_) part.Unpin();
 }
 
 }  // namespace stele::internal

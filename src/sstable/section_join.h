@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/buffer.h"
 #include "cell/cell_cursor.h"
 
 namespace stele::internal {
@@ -35,10 +36,13 @@ class SectionJoin final : public CellCursor {
     bool is_unpin_due = false;  // cells of `cells` not handed out yet may lie in what the cursor would let go
     std::vector<Cell> cells;    // read from the cursor; those from `next` on are not handed out yet
     size_t next = 0;
+    uint32_t batch_count = 0;  // read since the cursor was last told to unpin
+    Buffer held;               // bytes of `cells`, which the cursor let go of
 
     bool has_cell() const { return next < cells.size(); }
     // There is a cell to hand out, or one might be had from the cursor.
     bool Fill();
+    void Unpin();
   };
   bool EnterRow();
   bool OwesUnpin() const;

@@ -69,7 +69,7 @@ plant(
      "  if (absl::Status status = interruption_->Check(); !status.ok()) return Fail(std::move(status));\n", ""),
 )
 plant(
-    "filter", PASSES, "src/read/held_cells.cc",
+    "filter", PASSES, "src/cell/held_cells.cc",
     ("copies of a value are held each", "return a.data() == b.data() && a.size() == b.size();", "return a.size() == b.size() && a.empty();"),
 )
 plant(

@@ -36,7 +36,7 @@ class LargeVersions final : public CellCursor {
   }
   void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
   void Unpin() override {
-    values_.clear();
+    while (values_.size() > 1) values_.pop_front();
     pinned_.clear();
   }
   absl::Status status() const override { return absl::OkStatus(); }
@@ -105,6 +105,28 @@ TEST_F(DeferredValuesTest, WhatComesOutIsRead) {
 TEST_F(DeferredValuesTest, WhatIsCondemnedIsNotRead) {
   EXPECT_EQ(ReadRow(Chain(GcRule::MaxNumVersions(2)).get()), (std::vector<std::string>{"new9", "old8"}));
   EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8}));
+}
+
+// What is left over of a source that was told to unpin can still be read.
+TEST_F(DeferredValuesTest, AUserMayLetGoSeldom) {
+  std::vector<int64_t> most;
+  std::vector<int64_t> others;
+  for (int64_t timestamp = 200; timestamp > 0; --timestamp) (timestamp % 3 == 0 ? others : most).push_back(timestamp);
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  sources.push_back(std::make_unique<LargeVersions>("v", most, &reads_));
+  sources.push_back(std::make_unique<LargeVersions>("v", others, &reads_));
+  const std::unique_ptr<CellCursor> chain =
+      NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.reads_deferred = true});
+  ASSERT_TRUE(chain->SeekToEdge());
+  int64_t next = 200;
+  std::vector<Cell> cells;
+  for (bool more = true; more; chain->Unpin()) {
+    cells.clear();
+    for (int batch = 0; batch < 13 && more; ++batch) more = chain->ReadCells(&cells);
+    for (const Cell& cell : cells) EXPECT_EQ(cell.value.substr(0, cell.value.find('.')), "v" + std::to_string(next--));
+  }
+  EXPECT_EQ(next, 0);
+  EXPECT_EQ(reads_.size(), 200u);
 }
 
 TEST_F(DeferredValuesTest, AFailureWithholdsTheBatchAndLasts) {

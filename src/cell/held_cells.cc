@@ -1,4 +1,4 @@
-#include "read/held_cells.h"
+#include "cell/held_cells.h"
 
 #include <cstring>
 #include <string_view>
@@ -12,15 +12,19 @@ namespace {
 // The very same bytes, as in the copies that an interleave makes of a cell.
 bool IsSame(std::string_view a, std::string_view b) { return a.data() == b.data() && a.size() == b.size(); }
 
+// None where it is still in its file.
+std::string_view ValueOf(const Cell& cell) { return cell.is_deferred() ? std::string_view() : cell.value; }
+
 }  // namespace
 
-absl::StatusOr<Buffer> HoldCells(std::vector<Cell>* cells) {
+absl::StatusOr<Buffer> HoldCells(std::span<Cell> cells) {
   size_t bytes = 0;
   std::string_view before;
-  for (const Cell& cell : *cells) {
+  for (const Cell& cell : cells) {
     bytes += cell.qualifier.size();
-    if (!IsSame(cell.value, before)) bytes += cell.value.size();
-    before = cell.value;
+    const std::string_view value = ValueOf(cell);
+    if (!IsSame(value, before)) bytes += value.size();
+    before = value;
   }
   STELE_ASSIGN_OR_RETURN(Buffer held, Buffer::Allocate(bytes));
   char* out = held.data();
@@ -32,9 +36,14 @@ absl::StatusOr<Buffer> HoldCells(std::vector<Cell>* cells) {
   };
   before = {};
   std::string_view before_copied;
-  for (Cell& cell : *cells) {
+  for (Cell& cell : cells) {
     copy(&cell.qualifier);
-    const std::string_view value = cell.value;
+    const std::string_view value = ValueOf(cell);
+    if (cell.is_deferred()) {
+      before = {};
+      before_copied = {};
+      continue;
+    }
     if (IsSame(value, before)) {
       cell.value = before_copied;
     } else {
