@@ -50,8 +50,12 @@ class MemoryBudget {
   uint64_t budget_bytes() const { return budget_bytes_; }
   uint64_t bytes(Use use) const { return uses_[static_cast<size_t>(use)].bytes.load(std::memory_order_relaxed); }
   uint64_t bytes_in_all() const;
-  // Also after the cache gave what it could: what is only convenient should be left.
+  // Also after the cache gave what it could: what is only convenient should be left, and what can go to disk should.
   bool is_over() const { return bytes_in_all() > budget_bytes_; }
+  uint64_t bytes_over() const {
+    const uint64_t total = bytes_in_all();
+    return total - (total < budget_bytes_ ? total : budget_bytes_);
+  }
 
  private:
   // On a cache line of its own: charged from many threads.

@@ -43,7 +43,7 @@ Engine::Engine(std::string directory_in, EngineOptions options_in)
       memory(options.database.memory_budget_bytes),
       cache(options.sizes.cache_bytes, &memory, options.sizes.cache_least_bytes),
       files(options.file_system, directory, &cache),
-      pins(options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
+      pins(&memory, options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
       state(&files, &pins, &memory),
       large_writes(&memory),
       tokens(&memory),
@@ -126,8 +126,9 @@ absl::Status Engine::CheckWritable() const {
   return WithContext(state.failures.RefusingWrites(), "writes are refused while background work fails (it is tried again)");
 }
 
+// Over the budget writers are slowed, whoever it is that takes so much; but no more than that, for readers may wait for them.
 WritePressure Engine::Pressure() const {
-  return {.memtable_bytes = state.memtable_bytes() + pins.ChargedBytes(),
+  return {.memtable_bytes = state.memtable_bytes() + pins.ChargedBytes() + memory.bytes_over(),
           .memtable_bytes_max = options.sizes.write_memory_bytes,
           .debt_bytes = installer->debt_bytes(),
           .debt_bytes_max = 64 * options.sizes.memtable_bytes};

@@ -68,8 +68,9 @@ uint64_t PinnedViews::ChargedBytes() const {
   if (retired_count_.load(std::memory_order_relaxed) == 0) return 0;
   MutexLock lock(mutex_);
   const uint64_t bytes = MemtableBytesLocked();
-  if (bytes <= free_bytes_) return 0;
-  const uint64_t charged = bytes - free_bytes_;
+  const uint64_t free_bytes_now = free_bytes();
+  if (bytes <= free_bytes_now) return 0;
+  const uint64_t charged = bytes - free_bytes_now;
   return NextLocked() != nullptr ? charged : std::min(charged, stuck_bytes_max_);
 }
 
@@ -85,7 +86,7 @@ bool PinnedViews::Holds(const Entry& entry, const Retired& retired) {
 }
 
 const PinnedViews::Retired* PinnedViews::NextLocked() const {
-  if (MemtableBytesLocked() <= free_bytes_) return nullptr;
+  if (MemtableBytesLocked() <= free_bytes()) return nullptr;
   for (const Retired& retired : retired_) {
     for (const auto& [pin_number, entry] : entries_) {
       if (!retired.alive.expired() && Holds(entry, retired)) return &retired;

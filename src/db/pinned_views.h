@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/memory_budget.h"
 #include "base/mutex.h"
 #include "read/read_view.h"
 
@@ -25,9 +26,11 @@ class PinnedViews {
  public:
   enum class Kind { kSnapshot, kScan };
 
-  // `free_bytes`: what pinned memtables may hold without being charged. `stuck_bytes_max`: what is charged at most while nothing can be
-  // written out, so that writers never wait for a reader that may be waiting for them.
-  PinnedViews(uint64_t free_bytes, uint64_t stuck_bytes_max) : free_bytes_(free_bytes), stuck_bytes_max_(stuck_bytes_max) {}
+  // `free_bytes`: what pinned memtables may hold without counting as memtables of writers; nothing, while `budget` is exceeded.
+  // `stuck_bytes_max`: what counts at most while nothing can be written out, so that writers never wait for a reader that may be waiting
+  // for them.
+  PinnedViews(const MemoryBudget* budget, uint64_t free_bytes, uint64_t stuck_bytes_max)
+      : budget_(*budget), free_bytes_(free_bytes), stuck_bytes_max_(stuck_bytes_max) {}
   PinnedViews(const PinnedViews&) = delete;
   PinnedViews& operator=(const PinnedViews&) = delete;
 
@@ -85,6 +88,9 @@ class PinnedViews {
   // Null when none is due.
   const Retired* NextLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  uint64_t free_bytes() const { return budget_.is_over() ? 0 : free_bytes_; }
+
+  const MemoryBudget& budget_;
   const uint64_t free_bytes_;
   const uint64_t stuck_bytes_max_;
   mutable Mutex mutex_;

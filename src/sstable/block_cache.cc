@@ -188,26 +188,37 @@ BlockCache::~BlockCache() {
   if (budget_ != nullptr) budget_->SetYielding(nullptr);
 }
 
-// Shards above an even share of what is left go down to it, in turn, until enough went. A block that a reader pins frees nothing by going;
-// the next charge then asks again.
+// What other threads are about to let go of counts as gone. No thread leaves all of it to another: that one may not get to run for long.
 void BlockCache::GiveWay(uint64_t over_bytes) {
-  if (is_giving_way_.exchange(true, std::memory_order_acquire)) return;
-  // What a block counts for here is not just what was charged for it: again, until it is enough.
-  for (size_t cached_bytes = bytes(); over_bytes > 0 && cached_bytes > least_bytes_; cached_bytes = bytes()) {
-    size_t left_bytes = std::min<size_t>(over_bytes, cached_bytes - least_bytes_);
-    const size_t share_bytes = (cached_bytes - left_bytes) / shards_.size();
-    const size_t first = shard_next_.fetch_add(1, std::memory_order_relaxed);
-    for (size_t i = 0; i < shards_.size() && left_bytes > 0; ++i) {
-      Shard& shard = *shards_[(first + i) % shards_.size()];
-      const size_t shard_bytes = shard.bytes();
-      if (shard_bytes <= share_bytes) continue;
-      left_bytes -= std::min(left_bytes, shard.ShrinkTo(shard_bytes - std::min(shard_bytes - share_bytes, left_bytes)));
-    }
-    if (bytes() == cached_bytes) break;
+  const uint64_t under_way = giving_bytes_.load(std::memory_order_relaxed);
+  if (over_bytes <= under_way) return;
+  const uint64_t own_bytes = over_bytes - under_way;
+  giving_bytes_.fetch_add(own_bytes, std::memory_order_relaxed);
+  // What a block counts for here is not just what was charged for it, and one that a reader pins frees nothing by going: again, until it is
+  // enough.
+  for (uint64_t left_bytes = own_bytes; left_bytes > 0 && ShrinkBy(left_bytes);) {
     const uint64_t total = budget_->bytes_in_all();
-    over_bytes = total - std::min(total, budget_->budget_bytes());
+    const uint64_t others = giving_bytes_.load(std::memory_order_relaxed) - own_bytes;
+    left_bytes = total - std::min(total, budget_->budget_bytes() + others);
   }
-  is_giving_way_.store(false, std::memory_order_release);
+  giving_bytes_.fetch_sub(own_bytes, std::memory_order_relaxed);
+}
+
+// Shards above an even share of what is left go down to it, in turn, until enough went. False: nothing did.
+bool BlockCache::ShrinkBy(uint64_t wanted_bytes) {
+  const size_t cached_bytes = bytes();
+  if (cached_bytes <= least_bytes_) return false;
+  const size_t gone_bytes_max = std::min<size_t>(wanted_bytes, cached_bytes - least_bytes_);
+  size_t left_bytes = gone_bytes_max;
+  const size_t share_bytes = (cached_bytes - left_bytes) / shards_.size();
+  const size_t first = shard_next_.fetch_add(1, std::memory_order_relaxed);
+  for (size_t i = 0; i < shards_.size() && left_bytes > 0; ++i) {
+    Shard& shard = *shards_[(first + i) % shards_.size()];
+    const size_t shard_bytes = shard.bytes();
+    if (shard_bytes <= share_bytes) continue;
+    left_bytes -= std::min(left_bytes, shard.ShrinkTo(shard_bytes - std::min(shard_bytes - share_bytes, left_bytes)));
+  }
+  return left_bytes < gone_bytes_max;
 }
 
 uint64_t BlockCache::NewCacheId() { return cache_id_next_.fetch_add(1, std::memory_order_relaxed); }

@@ -42,13 +42,14 @@ class BlockCache final : private MemoryBudget::Yielding {
  private:
   class Shard;
   void GiveWay(uint64_t over_bytes) override;
+  bool ShrinkBy(uint64_t wanted_bytes);
   Shard& ShardOf(uint64_t cache_id, uint64_t offset);
   const size_t capacity_bytes_;
   MemoryBudget* const budget_;
   const size_t least_bytes_;
   std::vector<std::unique_ptr<Shard>> shards_;
-  std::atomic<bool> is_giving_way_{false};  // acquire and release: one thread at a time
-  std::atomic<size_t> shard_next_{0};       // relaxed: who gives way first; only evenness matters
+  std::atomic<uint64_t> giving_bytes_{0};  // relaxed: of all threads that are giving way, what each has in hand; it orders nothing
+  std::atomic<size_t> shard_next_{0};      // relaxed: who gives way first; only evenness matters
   std::atomic<uint64_t> cache_id_next_{1};
   std::atomic<uint64_t> hits_{0};
   std::atomic<uint64_t> misses_{0};

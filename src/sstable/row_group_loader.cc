@@ -80,7 +80,16 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadAll(size_t grou
   if (missing.empty()) return group;
   STELE_ASSIGN_OR_RETURN(group, Grow(group_index, reference, missing, std::move(group)));
   Cache(group_index, group);
+  if (table_.budget() != nullptr && table_.budget()->is_over()) DropWindow(reference);
   return group;
+}
+
+// Unless it has more than this group's bytes, which nobody will ask for again.
+void RowGroupLoader::DropWindow(const GroupReference& reference) {
+  if (window_.begin < reference.offset() || window_.end > reference.end_offset()) return;
+  window_ = {};
+  window_memory_ = Buffer();
+  window_charge_.Set(0);
 }
 
 absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t group_index, std::string_view bound, Direction direction,

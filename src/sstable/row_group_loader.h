@@ -2,7 +2,8 @@
 //
 // Path:      section_cursor, dump -> here -> block cache -> io.
 // Reading:   neighbouring units come with one read, a point read's group too. Who goes from group to group, in either direction, is read
-//            ahead for: as many groups as he went by so far, up to 256 KiB and to the end of the section's extent.
+//            ahead for: as many groups as he went by so far, up to 256 KiB and to the end of the section's extent. While the memory budget
+//            is exceeded, a group at a time, and what was read of it goes once it is decoded.
 //            Only the units of the row asked for are decoded, or all of the group for who goes on.
 // Errors:    DataLoss naming file and offset for the group that is damaged; the loader goes on working for others. A read that fails for
 //            what it would have taken in around the units asked for is done again without.
@@ -67,6 +68,7 @@ class RowGroupLoader {
   // `last_end` will be.
   absl::StatusOr<std::string_view> Read(size_t group_index, const GroupReference& reference, Stretch wanted, uint64_t last_end);
   absl::Status FillWindow(Stretch stretch);
+  void DropWindow(const GroupReference& reference);
   Stretch StretchToRead(size_t group_index, const GroupReference& reference, Stretch wanted, uint64_t last_end) const;
   Stretch StretchAhead(size_t group_index, Stretch stretch) const;
   uint64_t CacheKey(size_t group_index) const { return group_index * kSectionsMax + section_.number; }

@@ -1,6 +1,10 @@
 // What an SSTable's readers hold is charged to the budget, and the cache has what is left of it.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <latch>
+#include <thread>
+
 #include "base/buffer.h"
 #include "base/memory_budget.h"
 #include "io/mem_file_system.h"
@@ -53,6 +57,47 @@ TEST_F(BudgetTest, TheCacheHasWhatTheOthersLeave) {
   }
   EXPECT_EQ(cache.bytes(), 0u);
   EXPECT_EQ(budget.bytes_in_all(), 0u);
+}
+
+class ChargedBlock final : public CachedBlock {
+ public:
+  static constexpr size_t kBytes = 8 << 10;
+  explicit ChargedBlock(MemoryBudget* budget, std::function<void()> on_gone = nullptr)
+      : charge_(budget, Use::kPages, kBytes), on_gone_(std::move(on_gone)) {}
+  ~ChargedBlock() override {
+    if (on_gone_) on_gone_();
+  }
+  size_t memory_bytes() const override { return kBytes; }
+
+ private:
+  MemoryCharge charge_;
+  const std::function<void()> on_gone_;
+};
+
+// Regression: one thread at a time made the cache give way. While it waited for a processor the others' charges went past the budget.
+TEST_F(BudgetTest, AThreadThatGivesWaySlowlyKeepsNobodyElseFromIt) {
+  constexpr uint64_t kOwnBytes = 100 << 10;
+  MemoryBudget budget(1 << 20);
+  BlockCache cache(1 << 20, &budget);
+  std::latch is_giving_way(1);
+  std::latch may_go_on(1);
+  const auto wait = [&] {
+    is_giving_way.count_down();
+    may_go_on.wait();
+  };
+  for (uint64_t i = 0; i < 120; ++i) {
+    cache.Insert(1, i, i == 0 ? std::make_shared<ChargedBlock>(&budget, wait) : std::make_shared<ChargedBlock>(&budget));
+  }
+  ASSERT_LE(budget.bytes_in_all(), budget.budget_bytes());
+  std::thread slow([&] { budget.Charge(Use::kJobs, kOwnBytes); });
+  is_giving_way.wait();
+  budget.Charge(Use::kMemtables, 400 << 10);
+  EXPECT_LE(budget.bytes_in_all(), budget.budget_bytes() + kOwnBytes) << "what the other thread has in hand";
+  may_go_on.count_down();
+  slow.join();
+  EXPECT_LE(budget.bytes_in_all(), budget.budget_bytes());
+  budget.Discharge(Use::kMemtables, 400 << 10);
+  budget.Discharge(Use::kJobs, kOwnBytes);
 }
 
 TEST_F(BudgetTest, WhatACursorPinsIsChargedUntilItGoes) {
