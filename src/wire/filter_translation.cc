@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/filter_node.h"
 #include "wire/field_errors.h"
 #include "wire/timestamps.h"
 
@@ -14,10 +15,6 @@ namespace stele::internal {
 namespace wire = ::google::bigtable::v2;
 
 namespace {
-
-constexpr size_t kFilterBytesMax = 20'480;
-// Chains, interleaves and conditions inside each other. The library counts likewise; here it bounds the recursion.
-constexpr int kFilterDepthMax = 20;
 
 // A switch has one position: its field is there to be true.
 absl::StatusOr<Filter> Switch(const char* field, bool on, Filter filter) {
@@ -185,11 +182,127 @@ class FilterTranslation {
   const TimestampGranularity granularity_;
 };
 
+void FillColumnRange(const std::string& family, const ByteRange& range, wire::ColumnRange* out) {
+  out->set_family_name(family);
+  if (range.start_bound() == Bound::kClosed) out->set_start_qualifier_closed(range.start());
+  if (range.start_bound() == Bound::kOpen) out->set_start_qualifier_open(range.start());
+  if (range.end_bound() == Bound::kClosed) out->set_end_qualifier_closed(range.end());
+  if (range.end_bound() == Bound::kOpen) out->set_end_qualifier_open(range.end());
+}
+
+void FillValueRange(const ByteRange& range, wire::ValueRange* out) {
+  if (range.start_bound() == Bound::kClosed) out->set_start_value_closed(range.start());
+  if (range.start_bound() == Bound::kOpen) out->set_start_value_open(range.start());
+  if (range.end_bound() == Bound::kClosed) out->set_end_value_closed(range.end());
+  if (range.end_bound() == Bound::kOpen) out->set_end_value_open(range.end());
+}
+
+void FillTimestampRange(const TimestampRange& range, wire::RowFilter* out) {
+  if (range.end == Timestamp()) {
+    out->set_block_all_filter(true);
+    return;
+  }
+  wire::TimestampRange* const bounds = out->mutable_timestamp_range_filter();
+  bounds->set_start_timestamp_micros(range.start.micros());
+  if (range.end.has_value()) bounds->set_end_timestamp_micros(range.end->micros());
+}
+
+void FillCondition(const std::vector<Filter>& children, wire::RowFilter::Condition* out) {
+  *out->mutable_predicate_filter() = ToWireFilter(children[0]);
+  *out->mutable_true_filter() = ToWireFilter(children[1]);
+  *out->mutable_false_filter() = ToWireFilter(children[2]);
+}
+
+// Filters that select by name, value or time.
+void FillSelection(const FilterNode& node, wire::RowFilter* out) {
+  switch (node.kind) {
+    case FilterKind::kFamilyRegex:
+      out->set_family_name_regex_filter(node.text);
+      break;
+    case FilterKind::kColumnRegex:
+      out->set_column_qualifier_regex_filter(node.text);
+      break;
+    case FilterKind::kFamily:
+      FillColumnRange(node.text, ByteRange::All(), out->mutable_column_range_filter());
+      break;
+    case FilterKind::kColumn:
+      FillColumnRange(node.text, ByteRange::Closed(node.qualifier, node.qualifier), out->mutable_column_range_filter());
+      break;
+    case FilterKind::kColumnRange:
+      FillColumnRange(node.text, node.range, out->mutable_column_range_filter());
+      break;
+    case FilterKind::kValueRange:
+      FillValueRange(node.range, out->mutable_value_range_filter());
+      break;
+    case FilterKind::kTimestampRange:
+      FillTimestampRange(node.timestamps, out);
+      break;
+    case FilterKind::kRowKeyRegex:
+      out->set_row_key_regex_filter(node.text);
+      break;
+    case FilterKind::kValueRegex:
+      out->set_value_regex_filter(node.text);
+      break;
+    case FilterKind::kValueBitmask:
+      out->mutable_value_bitmask_filter()->set_mask(node.text);
+      break;
+    default:
+      break;
+  }
+}
+
 }  // namespace
 
+wire::RowFilter ToWireFilter(const Filter& filter) {
+  const FilterNode& node = filter.node();
+  wire::RowFilter result;
+  switch (node.kind) {
+    case FilterKind::kPassAll:
+      result.set_pass_all_filter(true);
+      break;
+    case FilterKind::kBlockAll:
+      result.set_block_all_filter(true);
+      break;
+    case FilterKind::kLatest:
+      result.set_cells_per_column_limit_filter(node.count);
+      break;
+    case FilterKind::kCellsRowLimit:
+      result.set_cells_per_row_limit_filter(node.count);
+      break;
+    case FilterKind::kCellsRowOffset:
+      result.set_cells_per_row_offset_filter(node.count);
+      break;
+    case FilterKind::kRowSample:
+      result.set_row_sample_filter(node.probability);
+      break;
+    case FilterKind::kStripValue:
+      result.set_strip_value_transformer(true);
+      break;
+    case FilterKind::kLabel:
+      result.set_apply_label_transformer(node.text);
+      break;
+    case FilterKind::kSink:
+      result.set_sink(true);
+      break;
+    case FilterKind::kCondition:
+      FillCondition(node.children, result.mutable_condition());
+      break;
+    case FilterKind::kChain:
+      for (const Filter& child : node.children) *result.mutable_chain()->add_filters() = ToWireFilter(child);
+      break;
+    case FilterKind::kInterleave:
+      for (const Filter& child : node.children) *result.mutable_interleave()->add_filters() = ToWireFilter(child);
+      break;
+    default:
+      FillSelection(node, &result);
+      break;
+  }
+  return result;
+}
+
 absl::StatusOr<Filter> ToFilter(const wire::RowFilter& filter, TimestampGranularity granularity) {
-  if (const size_t bytes = filter.ByteSizeLong(); bytes > kFilterBytesMax) {
-    return InvalidArgument("The filter has {} bytes, at most {} are allowed", bytes, kFilterBytesMax);
+  if (const size_t bytes = filter.ByteSizeLong(); bytes > kFilterWireBytesMax) {
+    return InvalidArgument("The filter has {} bytes, at most {} are allowed", bytes, kFilterWireBytesMax);
   }
   return FilterTranslation(granularity).Translate(filter, 0);
 }

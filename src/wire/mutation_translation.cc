@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/mutation_ops.h"
 #include "wire/field_errors.h"
 #include "wire/timestamps.h"
 
@@ -182,6 +183,89 @@ absl::StatusOr<std::string> ToToken(const wire::Idempotency& idempotency) {
   if (idempotency.token().empty() && !idempotency.has_start_time()) return std::string();
   if (idempotency.token().size() >= kTokenBytesMin) return idempotency.token();
   return InField(InvalidArgument("A token has at least {} bytes", kTokenBytesMin), "idempotency");
+}
+
+namespace {
+
+void FillSetCell(const MutationOp& op, int64_t now_micros, wire::Mutation* out) {
+  wire::Mutation::SetCell* const set = out->mutable_set_cell();
+  set->set_family_name(std::string(op.family));
+  set->set_column_qualifier(std::string(op.qualifier));
+  set->set_timestamp_micros(op.server_time ? now_micros : op.timestamp);
+  set->set_value(std::string(op.value));
+  if (op.server_time) out->set_timestamp_origin(wire::Mutation::CLIENT_AUTO_GENERATED);
+}
+
+void FillDeleteFromColumn(const MutationOp& op, wire::Mutation::DeleteFromColumn* out) {
+  out->set_family_name(std::string(op.family));
+  out->set_column_qualifier(std::string(op.qualifier));
+  if (op.range_start == 0 && !op.range_end.has_value()) return;
+  out->mutable_time_range()->set_start_timestamp_micros(op.range_start);
+  if (op.range_end.has_value()) out->mutable_time_range()->set_end_timestamp_micros(*op.range_end);
+}
+
+// AddToCell and MergeToCell have the same fields.
+template <typename Change>
+void FillAggregate(const MutationOp& op, Change* out) {
+  out->set_family_name(std::string(op.family));
+  out->mutable_column_qualifier()->set_raw_value(std::string(op.qualifier));
+  out->mutable_timestamp()->set_raw_timestamp_micros(op.timestamp);
+  if (op.kind == MutationOp::Kind::kAddInt) {
+    out->mutable_input()->set_int_value(op.amount);
+  } else {
+    out->mutable_input()->set_bytes_value(std::string(op.value));
+  }
+}
+
+}  // namespace
+
+void AddToWire(const RowMutation& mutation, int64_t now_micros, Mutations* out) {
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  while (reader.Next(&op)) {
+    wire::Mutation* const change = out->Add();
+    switch (op.kind) {
+      case MutationOp::Kind::kSetCell:
+        FillSetCell(op, now_micros, change);
+        break;
+      case MutationOp::Kind::kAddInt:
+      case MutationOp::Kind::kAddItem:
+        FillAggregate(op, change->mutable_add_to_cell());
+        break;
+      case MutationOp::Kind::kMerge:
+        FillAggregate(op, change->mutable_merge_to_cell());
+        break;
+      case MutationOp::Kind::kDeleteFromColumn:
+        FillDeleteFromColumn(op, change->mutable_delete_from_column());
+        break;
+      case MutationOp::Kind::kDeleteFromFamily:
+        change->mutable_delete_from_family()->set_family_name(std::string(op.family));
+        break;
+      case MutationOp::Kind::kDeleteFromRow:
+        change->mutable_delete_from_row();
+        break;
+    }
+  }
+}
+
+void AddToWire(const ReadModifyWriteRule& rule, Rules* out) {
+  wire::ReadModifyWriteRule* const added = out->Add();
+  added->set_family_name(rule.family());
+  added->set_column_qualifier(rule.qualifier());
+  if (rule.kind() == ReadModifyWriteRule::Kind::kAppendValue) {
+    added->set_append_value(rule.value());
+  } else {
+    added->set_increment_amount(rule.amount());
+  }
+}
+
+bool IsIdempotent(const RowMutation& mutation) {
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  while (reader.Next(&op)) {
+    if (op.kind == MutationOp::Kind::kAddInt || op.kind == MutationOp::Kind::kAddItem || op.kind == MutationOp::Kind::kMerge) return false;
+  }
+  return true;
 }
 
 }  // namespace stele::internal

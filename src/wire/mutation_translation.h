@@ -1,4 +1,4 @@
-// wire/mutation_translation.h: changes of rows, from the wire's form to the library's.
+// wire/mutation_translation.h: changes of rows, from the wire's form to the library's and back.
 //
 // Everything that can be said without the families is checked here, with Bigtable's texts and positions: a MutateRows with a wrong entry is
 // refused as a whole, before anything of it is applied.
@@ -7,6 +7,7 @@
 // Threads:   pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,12 @@ absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, con
 
 // "" where there is none. At least 8 bytes.
 absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& idempotency);
+
+// Of changes that CheckForm (mutation/check.h) passes. Cells without a timestamp get `now_micros`, told apart as a client's own.
+void AddToWire(const RowMutation& mutation, int64_t now_micros, Mutations* out);
+void AddToWire(const ReadModifyWriteRule& rule, Rules* out);
+
+// Whether applying it twice is the same as applying it once, when cells without a timestamp have got one.
+bool IsIdempotent(const RowMutation& mutation);
 
 }  // namespace stele::internal

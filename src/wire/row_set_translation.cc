@@ -41,4 +41,16 @@ absl::StatusOr<RowSet> ToRowSet(const wire::RowSet& rows) {
   return result;
 }
 
+void AddToWire(const KeyRange& range, wire::RowSet* out) {
+  const bool is_single =
+      !range.unbounded_end && range.end.size() == range.start.size() + 1 && range.end.back() == '\0' && range.end.starts_with(range.start);
+  if (is_single && !range.start.empty()) {
+    out->add_row_keys(range.start);
+    return;
+  }
+  wire::RowRange* const added = out->add_row_ranges();
+  if (!range.start.empty()) added->set_start_key_closed(range.start);
+  if (!range.unbounded_end) added->set_end_key_open(range.end);
+}
+
 }  // namespace stele::internal

@@ -72,6 +72,13 @@ absl::StatusOr<FamilySchema> ToFamily(const std::string& name, const admin_wire:
   return FamilySchema{.name = name, .gc = std::move(gc), .value_type = value_type};
 }
 
+admin_wire::ColumnFamily ToWireFamily(const FamilySchema& family) {
+  admin_wire::ColumnFamily result;
+  *result.mutable_gc_rule() = ToWireGcRule(family.gc);
+  FillValueType(family.value_type, &result);
+  return result;
+}
+
 absl::Status CheckSettings(const admin_wire::Table& table) {
   if (table.has_change_stream_config()) return Unimplemented("change_stream_config is not offered");
   if (table.has_automated_backup_policy()) return Unimplemented("automated_backup_policy is not offered");
@@ -165,13 +172,57 @@ admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, 
   }
   if (!is_full && view != admin_wire::Table::SCHEMA_VIEW && view != admin_wire::Table::VIEW_UNSPECIFIED) return table;
   for (const FamilySchema& family : schema.families()) {
-    admin_wire::ColumnFamily& out = (*table.mutable_column_families())[family.name];
-    *out.mutable_gc_rule() = ToWireGcRule(family.gc);
-    FillValueType(family.value_type, &out);
+    (*table.mutable_column_families())[family.name] = ToWireFamily(family);
   }
   table.set_granularity(schema.granularity() == TimestampGranularity::kMillis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
   table.set_deletion_protection(IsProtected(schema));
   return table;
+}
+
+absl::StatusOr<Schema> ToSchema(const admin_wire::Table& table) {
+  Schema schema;
+  if (table.granularity() == admin_wire::Table::MICROS) schema.SetGranularity(TimestampGranularity::kMicros);
+  for (const auto& [name, wire_family] : table.column_families()) {
+    absl::StatusOr<FamilySchema> family = ToFamily(name, wire_family);
+    if (!family.ok()) return WithContext(family.status(), fmt::format("family \"{}\"", Printable(name)));
+    schema.AddFamily(*std::move(family));
+  }
+  if (table.deletion_protection()) schema.SetProperty(std::string(kDeletionProtection), ProtectionText(true));
+  return schema;
+}
+
+absl::StatusOr<admin_wire::CreateTableRequest> ToWireCreation(const Schema& schema) {
+  if (schema.limits() != Limits()) return Unimplemented("limits of a table cannot be set on a server: it has its own");
+  admin_wire::CreateTableRequest request;
+  for (const auto& [name, value] : schema.properties()) {
+    if (name != kDeletionProtection)
+      return Unimplemented("property \"{}\": a server keeps \"{}\" alone", Printable(name), kDeletionProtection);
+  }
+  admin_wire::Table& table = *request.mutable_table();
+  const bool is_millis = schema.granularity() == TimestampGranularity::kMillis;
+  table.set_granularity(is_millis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
+  table.set_deletion_protection(IsProtected(schema));
+  for (const FamilySchema& family : schema.families()) (*table.mutable_column_families())[family.name] = ToWireFamily(family);
+  for (const std::string& split : schema.splits()) request.add_initial_splits()->set_key(split);
+  return request;
+}
+
+admin_wire::ModifyColumnFamiliesRequest::Modification ToWireChange(const FamilyChange& change) {
+  admin_wire::ModifyColumnFamiliesRequest::Modification modification;
+  modification.set_id(change.name());
+  switch (change.kind()) {
+    case FamilyChange::Kind::kCreate:
+      *modification.mutable_create() = ToWireFamily(change.family());
+      break;
+    case FamilyChange::Kind::kUpdate:
+      *modification.mutable_update()->mutable_gc_rule() = ToWireGcRule(change.family().gc);
+      modification.mutable_update_mask()->add_paths("gc_rule");
+      break;
+    case FamilyChange::Kind::kDrop:
+      modification.set_drop(true);
+      break;
+  }
+  return modification;
 }
 
 }  // namespace stele::internal

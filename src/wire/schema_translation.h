@@ -31,4 +31,12 @@ absl::StatusOr<FamilyChange> ToFamilyChange(const google::bigtable::admin::v2::M
 google::bigtable::admin::v2::Table ToWireTable(std::string_view wire_name, const Schema& schema,
                                                google::bigtable::admin::v2::Table::View view);
 
+// The other way round: what a server shows of a table, with SCHEMA_VIEW or FULL. Splits and limits are not shown: none, and the defaults.
+absl::StatusOr<Schema> ToSchema(const google::bigtable::admin::v2::Table& table);
+
+// All but the parent and the id. Unimplemented for a property or a limit that the wire has no place for. The codec is the server's own.
+absl::StatusOr<google::bigtable::admin::v2::CreateTableRequest> ToWireCreation(const Schema& schema);
+
+google::bigtable::admin::v2::ModifyColumnFamiliesRequest::Modification ToWireChange(const FamilyChange& change);
+
 }  // namespace stele::internal

@@ -260,5 +260,96 @@ TEST(Schemas, WhatIsNotOfferedIsSaid) {
   }
 }
 
+TEST(WireForm, FiltersComeBack) {
+  const Timestamp at = Timestamp::FromMillis(2);
+  for (const char* const text : {"all",
+                                 "none",
+                                 "latest(2)",
+                                 "family_regex(\"f.*\")",
+                                 "column_regex(\"q\")",
+                                 "column_range(\"f\", [\"\", \"b\"))",
+                                 "column_range(\"f\", (\"a\", \"\"])",
+                                 "column_range(\"f\", [, ])",
+                                 "value_range([\"a\", ))",
+                                 "value_range((\"a\", \"b\"])",
+                                 "value_regex(\"v\")",
+                                 "value_bitmask(\"m\")",
+                                 "timestamps(1000, )",
+                                 "timestamps(1000, 3000)",
+                                 "row_regex(\"r\")",
+                                 "sample(0.25)",
+                                 "row_limit(3)",
+                                 "row_offset(4)",
+                                 "strip",
+                                 "label(\"l\")",
+                                 "sink",
+                                 "condition(none, all, latest(1))",
+                                 "chain(all, interleave(strip, sink))"}) {
+    const Filter filter = Filter::Parse(text).value();
+    EXPECT_EQ(ToFilter(ToWireFilter(filter), TimestampGranularity::kMillis).value(), filter) << text;
+  }
+  EXPECT_EQ(ToWireFilter(Filter::Family("f")).ShortDebugString(), "column_range_filter { family_name: \"f\" }");
+  EXPECT_EQ(ToWireFilter(Filter::Column("f", "")).ShortDebugString(),
+            "column_range_filter { family_name: \"f\" start_qualifier_closed: \"\" end_qualifier_closed: \"\" }");
+  EXPECT_EQ(ToWireFilter(Filter::TimestampRange({.start = Timestamp(), .end = Timestamp()})).ShortDebugString(), "block_all_filter: true");
+  EXPECT_EQ(ToWireFilter(Filter::TimestampRange({.end = at})).ShortDebugString(), "timestamp_range_filter { end_timestamp_micros: 2000 }");
+}
+
+TEST(WireForm, ChangesComeBack) {
+  const Timestamp at = Timestamp::FromMillis(2);
+  const RowMutation mutation = RowMutation("r")
+                                   .SetCell("f", "q", at, "v")
+                                   .AddToCell("f", "q", at, 7)
+                                   .MergeToCell("f", "q", at, "12345678")
+                                   .DeleteFromColumn("f", "q")
+                                   .DeleteFromColumn("f", "q", {.start = at})
+                                   .DeleteFromColumn("f", "q", {.end = at})
+                                   .DeleteFromFamily("f")
+                                   .DeleteFromRow();
+  Mutations wire_form;
+  AddToWire(mutation, 0, &wire_form);
+  EXPECT_EQ(ToRowMutation("r", wire_form, {})->encoded_ops(), mutation.encoded_ops());
+  wire_form.Clear();
+  AddToWire(RowMutation("r").SetCell("f", "q", "v"), 5000, &wire_form);
+  EXPECT_EQ(wire_form[0].set_cell().timestamp_micros(), 5000);
+  EXPECT_EQ(wire_form[0].timestamp_origin(), data_wire::Mutation::CLIENT_AUTO_GENERATED);
+}
+
+TEST(WireForm, OnlyWhatAddsMayNotBeRepeated) {
+  const Timestamp at;
+  EXPECT_TRUE(IsIdempotent(RowMutation().SetCell("f", "q", "v").SetCell("f", "q", at, "v").DeleteFromColumn("f", "q").DeleteFromRow()));
+  EXPECT_FALSE(IsIdempotent(RowMutation().DeleteFromRow().AddToCell("f", "q", at, 1)));
+  EXPECT_FALSE(IsIdempotent(RowMutation().AddToCell("f", "q", at, "item")));
+  EXPECT_FALSE(IsIdempotent(RowMutation().MergeToCell("f", "q", at, "state")));
+}
+
+TEST(WireForm, RangesOfOneRowAreKeys) {
+  data_wire::RowSet rows;
+  AddToWire(KeyRange::Single("k"), &rows);
+  AddToWire(KeyRange{"a", "b", false}, &rows);
+  AddToWire(KeyRange{"", "", true}, &rows);
+  AddToWire(KeyRange{"", std::string(1, '\0'), false}, &rows);
+  EXPECT_EQ(
+      rows.ShortDebugString(),
+      "row_keys: \"k\" row_ranges { start_key_closed: \"a\" end_key_open: \"b\" } row_ranges { } row_ranges { end_key_open: \"\\000\" }");
+}
+
+TEST(WireForm, SchemasComeBack) {
+  const Schema schema = Schema()
+                            .AddFamily("a", GcRule::Union(GcRule::MaxNumVersions(3), GcRule::MaxAge(std::chrono::hours(48))))
+                            .AddFamily({.name = "s", .value_type = ValueType::kInt64Max})
+                            .SetGranularity(TimestampGranularity::kMicros)
+                            .SetProperty(std::string(kDeletionProtection), "true");
+  const auto creation = ToWireCreation(schema);
+  ASSERT_TRUE(creation.ok());
+  EXPECT_EQ(ToSchema(creation->table()).value(), schema);
+  EXPECT_EQ(ToWireCreation(Schema().AddSplit("m"))->initial_splits(0).key(), "m");
+  EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema().SetProperty("colour", "red")).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema().SetLimits({.mutations = 1})).status()));
+  EXPECT_EQ(ToWireChange(FamilyChange::Drop("f")).ShortDebugString(), "id: \"f\" drop: true");
+  EXPECT_EQ(ToWireChange(FamilyChange::Update("f", GcRule::MaxNumVersions(2))).ShortDebugString(),
+            "id: \"f\" update { gc_rule { max_num_versions: 2 } } update_mask { paths: \"gc_rule\" }");
+}
+
 }  // namespace
 }  // namespace stele::internal

@@ -1,0 +1,148 @@
+#include "remote/bulk_writer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "wire/mutation_translation.h"
+
+namespace stele::internal {
+
+namespace wire = ::google::bigtable::v2;
+
+namespace {
+
+// Codes with which a server says that it has looked at a request and applied nothing of it.
+bool IsRefusal(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::NOT_FOUND:
+    case grpc::StatusCode::FAILED_PRECONDITION:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string EntryToken(const std::string& token, size_t index) { return fmt::format("{}#{}", token, index); }
+
+std::vector<FailedMutation> BulkWriter::Apply(std::span<const RowMutation> mutations, const WriteOptions& options) {
+  verdicts_.assign(mutations.size(), absl::OkStatus());
+  now_micros_ = CutToGranularity(connection_.NowMicros(), schema_.granularity);
+  for (size_t begin = 0; begin < mutations.size();) {
+    std::vector<Entry> entries;
+    begin = Collect(mutations, begin, options, &entries);
+    if (!entries.empty()) Send(std::move(entries));
+  }
+  std::vector<FailedMutation> failed;
+  for (size_t i = 0; i < verdicts_.size(); ++i) {
+    if (!verdicts_[i].ok()) failed.push_back({.index = i, .status = std::move(verdicts_[i])});
+  }
+  return failed;
+}
+
+size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin, const WriteOptions& options, std::vector<Entry>* entries) {
+  std::set<std::string_view> row_keys;
+  size_t bytes = 0;
+  size_t changes = 0;
+  size_t i = begin;
+  for (; i < mutations.size(); ++i) {
+    const RowMutation& mutation = mutations[i];
+    if (absl::Status status = CheckForm(mutation.row_key(), mutation, schema_); !status.ok()) {
+      verdicts_[i] = std::move(status);
+      continue;
+    }
+    changes += mutation.count();
+    bytes += mutation.row_key().size() + mutation.encoded_ops().size();
+    if (!entries->empty() && (changes > kBulkRequestChanges || bytes > kBulkRequestBytes)) break;
+    if (!row_keys.insert(mutation.row_key()).second) break;
+    Entry entry{.index = i, .repeatable = IsIdempotent(mutation) || !options.idempotency_token.empty()};
+    entry.message.set_row_key(mutation.row_key());
+    AddToWire(mutation, now_micros_, entry.message.mutable_mutations());
+    if (!options.idempotency_token.empty()) {
+      entry.message.mutable_idempotency()->set_token(EntryToken(options.idempotency_token, i));
+    }
+    entries->push_back(std::move(entry));
+  }
+  return i;
+}
+
+void BulkWriter::Send(std::vector<Entry> entries) {
+  RemoteCall call(&connection_, "MutateRows");
+  while (true) {
+    const size_t count = entries.size();
+    const grpc::Status status = TryOnce(&call, &entries);
+    if (entries.empty()) return;
+    if (count > entries.size()) call.Progress();
+    if (IsRefusal(status)) return SendHalves(std::move(entries));
+    const absl::Status pause = call.PauseAfter(status, /*repeatable=*/true);
+    if (pause.ok()) continue;
+    for (const Entry& entry : entries) Settle(entry, pause);
+    return;
+  }
+}
+
+grpc::Status BulkWriter::TryOnce(RemoteCall* call, std::vector<Entry>* entries) {
+  wire::MutateRowsRequest request;
+  request.set_table_name(table_name_);
+  request.set_app_profile_id(connection_.location().app_profile);
+  for (const Entry& entry : *entries) *request.add_entries() = entry.message;
+  Attempt attempt(*call, "table_name=" + table_name_, kBulkAttempt);
+  const auto stream = connection_.data().MutateRows(attempt.context(), request);
+  // None yet: what the call as a whole says.
+  std::vector<std::optional<grpc::Status>> answers(entries->size());
+  wire::MutateRowsResponse message;
+  while (stream->Read(&message)) {
+    for (const wire::MutateRowsResponse::Entry& answer : message.entries()) {
+      if (answer.index() < 0 || static_cast<size_t>(answer.index()) >= answers.size()) continue;
+      answers[static_cast<size_t>(answer.index())] =
+          grpc::Status(static_cast<grpc::StatusCode>(answer.status().code()), answer.status().message());
+    }
+  }
+  grpc::Status whole = stream->Finish();
+  if (whole.ok()) whole = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server gave no verdict on it");
+  const bool refused = IsRefusal(whole) && entries->size() > 1;
+  std::vector<Entry> left;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    Entry& entry = (*entries)[i];
+    const grpc::Status& answer = answers[i].has_value() ? *answers[i] : whole;
+    if (answer.ok()) continue;
+    if ((IsTransient(answer) && entry.repeatable) || (refused && !answers[i].has_value())) {
+      if (answers[i].has_value() && !refused) whole = answer;
+      left.push_back(std::move(entry));
+    } else {
+      Settle(entry, call->Failure(answer));
+    }
+  }
+  *entries = std::move(left);
+  return whole;
+}
+
+void BulkWriter::SendHalves(std::vector<Entry> entries) {
+  if (IsTableGone()) {
+    for (const Entry& entry : entries) Settle(entry, NotFound("Table not found: {}", table_name_));
+    return;
+  }
+  const auto middle = entries.begin() + static_cast<ptrdiff_t>(entries.size() / 2);
+  std::vector<Entry> second(std::make_move_iterator(middle), std::make_move_iterator(entries.end()));
+  entries.erase(middle, entries.end());
+  if (!entries.empty()) Send(std::move(entries));
+  Send(std::move(second));
+}
+
+bool BulkWriter::IsTableGone() const {
+  google::bigtable::admin::v2::GetTableRequest request;
+  request.set_name(table_name_);
+  request.set_view(google::bigtable::admin::v2::Table::NAME_ONLY);
+  google::bigtable::admin::v2::Table response;
+  const RemoteCall call(&connection_, "GetTable");
+  Attempt attempt(call, "name=" + table_name_, kAdminAttempt);
+  return connection_.admin().GetTable(attempt.context(), request, &response).error_code() == grpc::StatusCode::NOT_FOUND;
+}
+
+}  // namespace stele::internal
