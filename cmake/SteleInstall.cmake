@@ -9,6 +9,12 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/stele" DESTINATION "${CMAKE_INS
 install(TARGETS stele_static stele_shared EXPORT stele_targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(EXPORT stele_targets NAMESPACE stele:: FILE steleTargets.cmake DESTINATION "${stele_package_dir}")
+if(TARGET stele_remote_static)
+  # By itself: a consumer that does not ask for it needs no gRPC.
+  install(TARGETS stele_remote_static stele_remote_shared EXPORT stele_remote_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(EXPORT stele_remote_targets NAMESPACE stele:: FILE steleRemoteTargets.cmake DESTINATION "${stele_package_dir}")
+endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/steleConfig.cmake.in" "${PROJECT_BINARY_DIR}/steleConfig.cmake"
                               INSTALL_DESTINATION "${stele_package_dir}")
@@ -19,5 +25,10 @@ install(FILES "${PROJECT_BINARY_DIR}/steleConfig.cmake" "${PROJECT_BINARY_DIR}/s
 # The prefix is said relative to the file, so that an installed tree may be moved.
 file(RELATIVE_PATH stele_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/stele.pc.in" "${PROJECT_BINARY_DIR}/stele.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/stele.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+set(stele_pc_files "${PROJECT_BINARY_DIR}/stele.pc")
+if(TARGET stele_remote_static)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/stele-remote.pc.in" "${PROJECT_BINARY_DIR}/stele-remote.pc" @ONLY)
+  list(APPEND stele_pc_files "${PROJECT_BINARY_DIR}/stele-remote.pc")
+endif()
+install(FILES ${stele_pc_files} DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

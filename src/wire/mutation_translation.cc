@@ -217,6 +217,12 @@ void FillAggregate(const MutationOp& op, Change* out) {
   }
 }
 
+// `before` deletes the cell to which `add`, the change right after it, adds.
+bool Empties(const MutationOp& before, const MutationOp& add) {
+  return before.kind == MutationOp::Kind::kDeleteFromColumn && before.family == add.family && before.qualifier == add.qualifier &&
+         before.range_start <= add.timestamp && (!before.range_end.has_value() || add.timestamp < *before.range_end);
+}
+
 }  // namespace
 
 void AddToWire(const RowMutation& mutation, int64_t now_micros, Mutations* out) {
@@ -262,8 +268,11 @@ void AddToWire(const ReadModifyWriteRule& rule, Rules* out) {
 bool IsIdempotent(const RowMutation& mutation) {
   MutationOpReader reader(mutation.encoded_ops());
   MutationOp op;
+  MutationOp before{.kind = MutationOp::Kind::kDeleteFromFamily};
   while (reader.Next(&op)) {
-    if (op.kind == MutationOp::Kind::kAddInt || op.kind == MutationOp::Kind::kAddItem || op.kind == MutationOp::Kind::kMerge) return false;
+    const bool adds = op.kind == MutationOp::Kind::kAddInt || op.kind == MutationOp::Kind::kAddItem || op.kind == MutationOp::Kind::kMerge;
+    if (adds && !Empties(before, op)) return false;
+    before = op;
   }
   return true;
 }

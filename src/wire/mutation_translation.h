@@ -46,7 +46,8 @@ absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& ide
 void AddToWire(const RowMutation& mutation, int64_t now_micros, Mutations* out);
 void AddToWire(const ReadModifyWriteRule& rule, Rules* out);
 
-// Whether applying it twice is the same as applying it once, when cells without a timestamp have got one.
+// Whether applying it twice is the same as applying it once, when cells without a timestamp have got one. Of what adds to a cell it is not,
+// unless the change right before it deletes that cell.
 bool IsIdempotent(const RowMutation& mutation);
 
 }  // namespace stele::internal

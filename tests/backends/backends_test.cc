@@ -1,8 +1,6 @@
 // One suite over every place that Database::Open takes. What differs is asked for by name, and listed in docs/remote.md.
 #include "backends/backends.h"
 
-#include <algorithm>
-
 namespace stele {
 namespace {
 
@@ -164,16 +162,20 @@ TEST_P(BackendTest, FiltersGiveTheSameCells) {
                                  Filter::TimestampRange({.start = At(1), .end = At(3)}),
                                  Filter::TimestampRange({.start = At(0), .end = At(0)}),
                                  Filter::RowKeyRegex("a.*"),
-                                 Filter::CellsRowLimit(2),
-                                 Filter::CellsRowOffset(5),
                                  Filter::StripValue(),
                                  Filter::Label("l"),
                                  Filter::Chain(Filter::Family("f"), Filter::Latest(1), Filter::StripValue()),
                                  Filter::Interleave(Filter::Column("f", "q1"), Filter::Column("g", "q.1"), Filter::Column("f", "q1")),
                                  Filter::Condition(Filter::ValueRegex("ab.*"), Filter::Family("g"), Filter::Column("f", "q3")),
                                  Filter::Condition(Filter::Family("unknown"), Filter::PassAll())};
-  // The emulator does not know bitmasks, and keeps a sink's cells apart from what Bigtable says of them.
-  if (!is_emulator()) {
+  // The emulator does not know bitmasks, does with a sink's cells otherwise than Bigtable says, and has families in any order, on which
+  // what counts a row's cells depends.
+  if (is_emulator()) {
+    filters.push_back(Filter::Chain(Filter::Family("f"), Filter::CellsRowLimit(2)));
+    filters.push_back(Filter::Chain(Filter::Family("f"), Filter::CellsRowOffset(5)));
+  } else {
+    filters.push_back(Filter::CellsRowLimit(2));
+    filters.push_back(Filter::CellsRowOffset(5));
     filters.push_back(Filter::ValueBitmask(std::string("a\x0f")));
     filters.push_back(Filter::Chain(Filter::Family("f"),
                                     Filter::Interleave(Filter::PassAll(), Filter::Chain(Filter::Label("x"), Filter::Sink())),
@@ -212,7 +214,9 @@ TEST_P(BackendTest, AFailedMutationChangesNothing) {
   const absl::Status status = table.Apply(RowMutation("r").SetCell("f", "q", At(1), "1").SetCell("unknown", "q", At(1), "1"));
   // The emulator answers UNKNOWN, and keeps the first change.
   EXPECT_TRUE(is_emulator() ? !status.ok() : absl::IsNotFound(status)) << status;
-  if (!is_emulator()) EXPECT_EQ(TextOf(table.ReadRow("r")), "none");
+  if (!is_emulator()) {
+    EXPECT_EQ(TextOf(table.ReadRow("r")), "none");
+  }
 }
 
 TEST_P(BackendTest, ConditionalWritesTakeTheirBranch) {
@@ -256,9 +260,12 @@ TEST_P(BackendTest, AggregatesFold) {
     for (const char* const family : {"sum", "min", "max"}) mutation.AddToCell(family, "q", At(1), number);
     ASSERT_TRUE(table.Apply(mutation).ok());
   }
-  ASSERT_TRUE(table.Apply(RowMutation("r").MergeToCell("sum", "q", At(1), EncodeInt64(100))).ok());
+  // The emulator refuses MergeToCell.
+  if (!is_emulator()) {
+    ASSERT_TRUE(table.Apply(RowMutation("r").MergeToCell("sum", "q", At(1), EncodeInt64(100))).ok());
+  }
   const Row row = table.ReadRow("r")->value();
-  EXPECT_EQ(row.cell("sum", "q")->AsInt64().value(), 101);
+  EXPECT_EQ(row.cell("sum", "q")->AsInt64().value(), is_emulator() ? 1 : 101);
   EXPECT_EQ(row.cell("min", "q")->AsInt64().value(), -7);
   EXPECT_EQ(row.cell("max", "q")->AsInt64().value(), 5);
   EXPECT_EQ(table.schema()->family("min")->value_type, ValueType::kInt64Min);
@@ -333,7 +340,7 @@ TEST_P(BackendTest, TokensMakeARepeatHarmless) {
   if (is_emulator()) GTEST_SKIP() << "the emulator ignores tokens";
   Table table = NewTable("t", Schema().AddFamily({.name = "s", .value_type = ValueType::kInt64Sum}));
   const std::vector<RowMutation> adds = {RowMutation("r").AddToCell("s", "q", At(1), 1), RowMutation("r").AddToCell("s", "q", At(1), 2)};
-  const std::string token = "token of " + testing::UnitTest::GetInstance()->current_test_info()->name() + std::string("/a");
+  const std::string token = "token of the test, " + NameOf(GetParam());
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(table.Apply(RowMutation("r").AddToCell("s", "q", At(1), 10), {.idempotency_token = token}).ok());
     EXPECT_TRUE(table.BulkApply(adds, {.idempotency_token = token + "b"}).empty());

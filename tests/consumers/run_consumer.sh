@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds one consumer and runs it: run_consumer.sh find_package|pkg_config|fetch_content static|shared. From ctest, which sets
 #   CMAKE CXX STELE_SOURCE STELE_PREFIX (the installed tree) STELE_WORK (a folder of this test's own) STELE_TYPE (build type)
-# and, for another program than main.cc, STELE_MAIN. The program runs in an empty folder.
+# and, for another program than main.cc, STELE_MAIN, and STELE_REMOTE if it links stele::remote. The program runs in an empty folder.
 set -eu
 kind=$1
 linkage=$2
@@ -13,7 +13,9 @@ case $kind in
   find_package)
     rm -rf "$build"
     "$CMAKE" -G Ninja -S "$here/find_package" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$STELE_TYPE" \
-      -DCMAKE_PREFIX_PATH="$STELE_PREFIX" -DSTELE_LINKAGE="$linkage" ${STELE_MAIN:+-DCONSUMER_MAIN="$STELE_MAIN"}
+      -DCMAKE_PREFIX_PATH="$STELE_PREFIX" -DSTELE_LINKAGE="$linkage" \
+      ${STELE_MAIN:+-DCONSUMER_MAIN="$STELE_MAIN"} \
+      ${STELE_REMOTE:+-DCONSUMER_REMOTE=ON}
     "$CMAKE" --build "$build"
     program=$build/consumer
     ;;

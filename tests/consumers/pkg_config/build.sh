@@ -11,17 +11,18 @@ for folder in "$prefix"/lib/pkgconfig "$prefix"/lib/*/pkgconfig "$prefix"/lib64/
     export PKG_CONFIG_PATH
   fi
 done
+package=stele${STELE_REMOTE:+-remote}
 case $linkage in
   static)
     # The linker takes libstele.a rather than libstele.so; its dependencies stay shared, as the distribution has them.
-    libs=$(pkg-config --static --libs stele | sed 's/-lstele/-l:libstele.a/g')
+    libs=$(pkg-config --static --libs $package | sed 's/-lstele_remote/-l:libstele_remote.a/g; s/-lstele /-l:libstele.a /g')
     rpath=
     ;;
   *)
-    libs=$(pkg-config --libs stele)
+    libs=$(pkg-config --libs $package)
     rpath=-Wl,-rpath,$(pkg-config --variable=libdir stele)
     ;;
 esac
 # Unquoted: each holds several arguments.
 # shellcheck disable=SC2046,SC2086
-${CXX:-c++} -std=c++20 $(pkg-config --cflags stele) -o "$output" "$here/../main.cc" $libs $rpath
+${CXX:-c++} -std=c++20 $(pkg-config --cflags stele) -o "$output" "${STELE_MAIN:-$here/../main.cc}" $libs $rpath

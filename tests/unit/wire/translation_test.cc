@@ -321,6 +321,12 @@ TEST(WireForm, OnlyWhatAddsMayNotBeRepeated) {
   EXPECT_FALSE(IsIdempotent(RowMutation().DeleteFromRow().AddToCell("f", "q", at, 1)));
   EXPECT_FALSE(IsIdempotent(RowMutation().AddToCell("f", "q", at, "item")));
   EXPECT_FALSE(IsIdempotent(RowMutation().MergeToCell("f", "q", at, "state")));
+  const TimestampRange only{.start = at, .end = Timestamp::FromMillis(1)};
+  EXPECT_TRUE(IsIdempotent(RowMutation().DeleteFromColumn("f", "q", only).MergeToCell("f", "q", at, "state")));
+  EXPECT_TRUE(IsIdempotent(RowMutation().DeleteFromColumn("f", "q").AddToCell("f", "q", at, 1)));
+  EXPECT_FALSE(IsIdempotent(RowMutation().DeleteFromColumn("f", "q", only).MergeToCell("f", "q", Timestamp::FromMillis(1), "state")));
+  EXPECT_FALSE(IsIdempotent(RowMutation().DeleteFromColumn("f", "other").MergeToCell("f", "q", at, "state")));
+  EXPECT_FALSE(IsIdempotent(RowMutation().DeleteFromColumn("f", "q").AddToCell("f", "q", at, 1).AddToCell("f", "q", at, 1)));
 }
 
 TEST(WireForm, RangesOfOneRowAreKeys) {
