@@ -1,7 +1,7 @@
 // remote/remote_table.h: a table of a server with Bigtable's API behind the public handle.
 //
-// What is wrong in itself is refused here with the texts of a local table, without a request; what needs the families is the server's to
-// judge. Cells without a timestamp get this side's clock, so that a write may be made twice: docs/remote.md.
+// What is wrong in itself is refused here with the texts of a local table, without a request; what needs the families, and regexes, are the
+// server's to judge. Cells without a timestamp get this side's clock, so that a write may be made twice: docs/remote.md.
 //
 // Errors:    Unimplemented, saying why, for what a server has no way to do.
 // Threads:   thread-safe.
