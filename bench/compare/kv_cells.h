@@ -2,7 +2,8 @@
 //
 // Key:       esc(row key) 00 01 | family | esc(qualifier) 00 01 | big-endian ~timestamp; esc puts FF behind each 00. So a row's cells lie
 //            together, families in order, the newest version of a column first. A row change is one memcmp with the row's prefix.
-// Cursors:   templates over any iterator with Valid, Next, Prev, Seek, SeekToFirst, SeekToLast, key() and value() as string_view.
+// Cursors:   templates over any iterator with Valid, Next, Prev, Seek, SeekToFirst, SeekToLast, key() and value() as string_view; one of
+//            LevelDB's kind, which RocksDB kept, becomes that by SliceCursor.
 // Threads:   one thread at a time.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "data.h"
 #include "scan.h"
 #include "tally.h"
 
@@ -41,6 +43,42 @@ inline void AppendTimestamp(std::string* out, int64_t timestamp_micros) {
   const uint64_t bits = __builtin_bswap64(~static_cast<uint64_t>(timestamp_micros));
   out->append(reinterpret_cast<const char*>(&bits), kTimestampBytes);
 }
+
+// put(key, value) for each cell of the row, as long as it answers true.
+template <typename Put>
+void PutCells(const RowData& row, const Put& put) {
+  std::string key;
+  AppendRowPrefix(&key, row.row_key);
+  const size_t prefix_bytes = key.size();
+  for (const CellData& cell : row.cells) {
+    key.resize(prefix_bytes);
+    AppendColumn(&key, cell.family, cell.qualifier);
+    AppendTimestamp(&key, cell.timestamp_micros);
+    if (!put(std::string_view(key), std::string_view(cell.value))) return;
+  }
+}
+
+template <typename Iterator>
+class SliceCursor {
+ public:
+  explicit SliceCursor(Iterator* iterator) : iterator_(*iterator) {}
+  bool Valid() const { return iterator_.Valid(); }
+  void Next() { iterator_.Next(); }
+  void Prev() { iterator_.Prev(); }
+  void Seek(std::string_view key) { iterator_.Seek({key.data(), key.size()}); }
+  void SeekToFirst() { iterator_.SeekToFirst(); }
+  void SeekToLast() { iterator_.SeekToLast(); }
+  std::string_view key() const { return ViewOf(iterator_.key()); }
+  std::string_view value() const { return ViewOf(iterator_.value()); }
+
+ private:
+  template <typename Slice>
+  static std::string_view ViewOf(const Slice& slice) {
+    return {slice.data(), slice.size()};
+  }
+
+  Iterator& iterator_;
+};
 
 // Bytes up to and with the end mark of the escaped text at the front; npos where there is none.
 inline size_t EscapedBytes(std::string_view key) {

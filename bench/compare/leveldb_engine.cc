@@ -21,24 +21,9 @@ constexpr double kQuietCpuSeconds = 0.002;
 absl::Status StatusOf(const leveldb::Status& status) {
   return status.ok() ? absl::OkStatus() : absl::InternalError("leveldb: " + status.ToString());
 }
-std::string_view ViewOf(const leveldb::Slice& slice) { return {slice.data(), slice.size()}; }
 leveldb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-class Cursor {
- public:
-  explicit Cursor(leveldb::Iterator* iterator) : iterator_(iterator) {}
-  bool Valid() const { return iterator_->Valid(); }
-  void Next() { iterator_->Next(); }
-  void Prev() { iterator_->Prev(); }
-  void Seek(std::string_view key) { iterator_->Seek(SliceOf(key)); }
-  void SeekToFirst() { iterator_->SeekToFirst(); }
-  void SeekToLast() { iterator_->SeekToLast(); }
-  std::string_view key() const { return ViewOf(iterator_->key()); }
-  std::string_view value() const { return ViewOf(iterator_->value()); }
-
- private:
-  leveldb::Iterator* iterator_;
-};
+using Cursor = SliceCursor<leveldb::Iterator>;
 
 class LeveldbEngine {
  public:
@@ -127,16 +112,11 @@ class LeveldbEngine {
   };
 
  private:
-  void AddRow(const RowData& row, leveldb::WriteBatch* batch) {
-    std::string key;
-    AppendRowPrefix(&key, row.row_key);
-    const size_t prefix_bytes = key.size();
-    for (const CellData& cell : row.cells) {
-      key.resize(prefix_bytes);
-      AppendColumn(&key, cell.family, cell.qualifier);
-      AppendTimestamp(&key, cell.timestamp_micros);
-      batch->Put(key, SliceOf(cell.value));
-    }
+  static void AddRow(const RowData& row, leveldb::WriteBatch* batch) {
+    PutCells(row, [batch](std::string_view key, std::string_view value) {
+      batch->Put(SliceOf(key), SliceOf(value));
+      return true;
+    });
   }
   absl::Status WriteBulkBatch() {
     const leveldb::Status written = database_->Write(leveldb::WriteOptions(), &bulk_batch_);

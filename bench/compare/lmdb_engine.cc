@@ -155,19 +155,14 @@ class LmdbEngine {
   }
 
   int PutRow(MDB_txn* transaction, const RowData& row, unsigned flags) {
-    std::string key;
-    AppendRowPrefix(&key, row.row_key);
-    const size_t prefix_bytes = key.size();
-    for (const CellData& cell : row.cells) {
-      key.resize(prefix_bytes);
-      AppendColumn(&key, cell.family, cell.qualifier);
-      AppendTimestamp(&key, cell.timestamp_micros);
+    int code = 0;
+    PutCells(row, [&](std::string_view key, std::string_view value) {
       MDB_val key_bytes = ValOf(key);
-      MDB_val value_bytes = ValOf(cell.value);
-      const int code = mdb_put(transaction, cells_, &key_bytes, &value_bytes, flags);
-      if (code != 0) return code;
-    }
-    return 0;
+      MDB_val value_bytes = ValOf(value);
+      code = mdb_put(transaction, cells_, &key_bytes, &value_bytes, flags);
+      return code == 0;
+    });
+    return code;
   }
   absl::Status CommitBulk() {
     if (bulk_ == nullptr) return absl::OkStatus();

@@ -92,22 +92,7 @@ rocksdb::Options OptionsOf(const OpenSettings& settings) {
   return options;
 }
 
-// An iterator as kv_cells.h wants it.
-class Cursor {
- public:
-  explicit Cursor(rocksdb::Iterator* iterator) : iterator_(iterator) {}
-  bool Valid() const { return iterator_->Valid(); }
-  void Next() { iterator_->Next(); }
-  void Prev() { iterator_->Prev(); }
-  void Seek(std::string_view key) { iterator_->Seek(SliceOf(key)); }
-  void SeekToFirst() { iterator_->SeekToFirst(); }
-  void SeekToLast() { iterator_->SeekToLast(); }
-  std::string_view key() const { return ViewOf(iterator_->key()); }
-  std::string_view value() const { return ViewOf(iterator_->value()); }
-
- private:
-  rocksdb::Iterator* iterator_;
-};
+using Cursor = SliceCursor<rocksdb::Iterator>;
 
 class RocksdbEngine {
  public:
@@ -122,16 +107,8 @@ class RocksdbEngine {
 
   absl::Status Write(const RowData& row, bool sync) {
     rocksdb::WriteBatch batch;
-    std::string key;
-    AppendRowPrefix(&key, row.row_key);
-    const size_t prefix_bytes = key.size();
-    for (const CellData& cell : row.cells) {
-      key.resize(prefix_bytes);
-      AppendColumn(&key, cell.family, cell.qualifier);
-      AppendTimestamp(&key, cell.timestamp_micros);
-      const rocksdb::Status put = batch.Put(key, SliceOf(cell.value));
-      if (!put.ok()) return StatusOf(put);
-    }
+    const absl::Status put = PutRow(row, &batch);
+    if (!put.ok()) return put;
     rocksdb::WriteOptions options;
     options.sync = sync;
     return StatusOf(database_->Write(options, &batch));
@@ -142,17 +119,7 @@ class RocksdbEngine {
       const absl::Status begun = BeginFile();
       if (!begun.ok()) return begun;
     }
-    std::string key;
-    AppendRowPrefix(&key, row.row_key);
-    const size_t prefix_bytes = key.size();
-    for (const CellData& cell : row.cells) {
-      key.resize(prefix_bytes);
-      AppendColumn(&key, cell.family, cell.qualifier);
-      AppendTimestamp(&key, cell.timestamp_micros);
-      const rocksdb::Status put = writer_->Put(key, SliceOf(cell.value));
-      if (!put.ok()) return StatusOf(put);
-    }
-    return absl::OkStatus();
+    return PutRow(row, writer_.get());
   }
 
   absl::Status BulkFinish() {
@@ -233,6 +200,15 @@ class RocksdbEngine {
   };
 
  private:
+  template <typename Target>
+  static absl::Status PutRow(const RowData& row, Target* target) {
+    rocksdb::Status status;
+    PutCells(row, [&](std::string_view key, std::string_view value) {
+      status = target->Put(SliceOf(key), SliceOf(value));
+      return status.ok();
+    });
+    return StatusOf(status);
+  }
   absl::Status BeginFile() {
     if (writer_ != nullptr) {
       const rocksdb::Status finished = writer_->Finish();
