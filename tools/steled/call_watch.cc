@@ -4,6 +4,8 @@ namespace stele::server {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval(20);
+// Looks without a call to look at before the thread waits to be woken: calls that come one after the other do not wake it each time.
+constexpr int kIdleLooksMax = 50;
 
 }  // namespace
 
@@ -14,7 +16,7 @@ CallWatch::~CallWatch() = default;
 CallWatch::Watch::Watch(CallWatch* owner, grpc::ServerContext* context) : owner_(owner) {
   const std::lock_guard lock(owner_->mutex_);
   call_ = owner_->calls_.insert(owner_->calls_.end(), Call{context, std::stop_source()});
-  if (owner_->calls_.size() == 1) owner_->changed_.notify_all();
+  if (owner_->is_waiting_) owner_->changed_.notify_all();
 }
 
 CallWatch::Watch::~Watch() {
@@ -24,12 +26,18 @@ CallWatch::Watch::~Watch() {
 
 void CallWatch::Run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (!stop.stop_requested()) {
-    changed_.wait(lock, stop, [this] { return !calls_.empty(); });
+  for (int idle_looks = 0; !stop.stop_requested(); ++idle_looks) {
+    if (!calls_.empty()) idle_looks = 0;
     for (Call& call : calls_) {
       if (call.context->IsCancelled()) call.stop.request_stop();
     }
-    changed_.wait_for(lock, stop, kInterval, [] { return false; });
+    is_waiting_ = idle_looks >= kIdleLooksMax;
+    if (is_waiting_) {
+      changed_.wait(lock, stop, [this] { return !calls_.empty(); });
+      is_waiting_ = false;
+    } else {
+      changed_.wait_for(lock, stop, kInterval, [] { return false; });
+    }
   }
 }
 

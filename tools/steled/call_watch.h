@@ -4,7 +4,7 @@
 // thread asks for all calls.
 //
 // Threads:   CallWatch is thread-safe; a Watch is confined to its call.
-// Cost:      a look at each open call every 20 ms; nothing while there are none.
+// Cost:      a look at each open call every 20 ms; nothing once there were none for a second.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -51,7 +51,8 @@ class CallWatch {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::list<Call> calls_;  // guarded by mutex_
+  std::list<Call> calls_;    // guarded by mutex_
+  bool is_waiting_ = false;  // likewise: the thread has to be woken
   std::jthread thread_;
 };
 
