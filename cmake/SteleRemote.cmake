@@ -29,6 +29,9 @@ stele_remote_library(shared)
 # What it needs of the library's inside, which libstele.so does not show, it has a copy of: pure functions.
 target_link_libraries(stele_remote_shared PRIVATE $<TARGET_FILE:stele_static> gRPC::grpc++ protobuf::libprotobuf ${STELE_PRIVATE_DEPENDENCIES})
 add_dependencies(stele_remote_shared stele_static)
+# Some compilers leave out shared libraries that no object names, whatever symbols are asked for.
+target_link_options(stele_remote_shared INTERFACE
+                    "LINKER:--push-state,--no-as-needed,$<TARGET_FILE:$<TARGET_NAME:stele_remote_shared>>,--pop-state")
 set(stele_symbols "${PROJECT_SOURCE_DIR}/cmake/stele_remote_exports.map")
 set_target_properties(stele_remote_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                       LINK_DEPENDS "${stele_symbols}")

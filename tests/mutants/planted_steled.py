@@ -1,4 +1,4 @@
-"""Planted bugs of tools/steled/ and of the translation in src/wire/. run.py imports this for what it adds to the list."""
+"""Planted bugs of tools/steled/, of the translation in src/wire/ and of src/remote/. run.py imports this for what it adds to the list."""
 from planted import plant
 
 PARTS = ["steled_test --gtest_filter=MutateRows.*:CommandLine.*:RowChunker.*"]
@@ -26,4 +26,25 @@ plant(
 plant(
     "steled", PARTS, "tools/steled/flags.cc",
     ("a name that begins as a loopback address is taken for one", "std::all_of(host.begin(), host.end(), allowed);", "allowed(host.front());"),
+)
+plant(
+    "remote", ["unit_remote"], "src/remote/row_source.cc",
+    ("a reversed read is taken up on the wrong side", 'reversed ? KeyRange{"", last, false} : KeyRange', 'KeyRange'),
+    ("rows that came do not count against the limit", "if (rows_left_ > 0 && --rows_left_ == 0) {", "if (rows_left_ < 0) {"),
+    ("what a request left out is never asked for", "ranges_ = std::move(later_);", "ranges_.clear();"),
+)
+plant(
+    "remote", ["unit_remote"], "src/remote/chunk_merger.cc",
+    ("a row that was cut off is read again though pieces of it were shown", "has_shown_piece_ = !is_last_piece;", "has_shown_piece_ = false;"),
+    ("a row's half is kept when the next stream begins", "  DropRow();\n  return absl::OkStatus();\n}\n\nabsl::Status ChunkMerger::EndStream",
+     "  return absl::OkStatus();\n}\n\nabsl::Status ChunkMerger::EndStream"),
+)
+plant(
+    "remote", ["unit_remote"], "src/remote/bulk_writer.cc",
+    ("what adds is sent twice", "IsTransient(answer) && entry.repeatable", "IsTransient(answer)"),
+    ("a row is twice in a request", "if (!row_keys.insert(mutation.row_key()).second) break;", "row_keys.insert(mutation.row_key());"),
+)
+plant(
+    "remote", ["unit_remote"], "src/remote/backoff.cc",
+    ("pauses stay short", "pause_ = std::min(2 * pause_, kPauseMax);", ""),
 )
