@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SKIPPED = 77
@@ -41,6 +42,13 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not self.is_listening():
+            assert self.process.poll() is None, f"{self.command} ended"
+            time.sleep(0.02)
+
+    def is_listening(self):
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
 
     def kill(self):
         self.process.kill()
