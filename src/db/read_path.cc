@@ -14,6 +14,29 @@ absl::StatusOr<FilterProgram> CompileFilter(const Filter& filter, const TableDef
   return FilterProgram::Compile(filter, definition.families);
 }
 
+absl::StatusOr<RowStreamOptions> StreamOptionsOf(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point,
+                                                 std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options) {
+  const auto it = point.view->tables.find(table_id);
+  if (it == point.view->tables.end()) return NotFound("the table was deleted");
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, it->second->definition()));
+  return RowStreamOptions{.keep_alive = engine,
+                          .history_reads = &engine->state.event_counts.history_reads,
+                          .pin = point.pin,
+                          .sequence = point.sequence,
+                          .now = point.now,
+                          .table = it->second,
+                          .ranges = std::move(ranges),
+                          .program = std::move(program),
+                          .limit = options.limit,
+                          .reverse = options.reverse,
+                          .apply_gc = options.apply_gc,
+                          .fill_cache = options.fill_cache,
+                          .piece_bytes = options.row_piece_bytes,
+                          .ahead = engine->ahead.get(),
+                          .budget = &engine->memory,
+                          .interruption = {options.stop, options.deadline, engine->closed}};
+}
+
 }  // namespace
 
 LocalSnapshot::LocalSnapshot(std::shared_ptr<Engine> engine) : LocalSnapshot(engine, engine->TakeReadPoint()) {}
@@ -51,35 +74,18 @@ ReadPoint PinTable(Engine& engine, uint32_t table_id, ReadPoint point) {
 
 absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point,
                                                          std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options) {
-  const auto it = point.view->tables.find(table_id);
-  if (it == point.view->tables.end()) return NotFound("the table was deleted");
-  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, it->second->definition()));
-  return std::make_unique<RowStream>(RowStreamOptions{.keep_alive = engine,
-                                                      .history_reads = &engine->state.event_counts.history_reads,
-                                                      .pin = point.pin,
-                                                      .sequence = point.sequence,
-                                                      .now = point.now,
-                                                      .table = it->second,
-                                                      .ranges = std::move(ranges),
-                                                      .program = std::move(program),
-                                                      .limit = options.limit,
-                                                      .reverse = options.reverse,
-                                                      .apply_gc = options.apply_gc,
-                                                      .fill_cache = options.fill_cache,
-                                                      .piece_bytes = options.row_piece_bytes,
-                                                      .ahead = engine->ahead.get(),
-                                                      .budget = &engine->memory,
-                                                      .interruption = {options.stop, options.deadline, engine->closed}});
+  STELE_ASSIGN_OR_RETURN(RowStreamOptions stream, StreamOptionsOf(engine, table_id, point, std::move(ranges), filter, options));
+  return std::make_unique<RowStream>(std::move(stream));
 }
 
 absl::StatusOr<bool> RowPasses(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point, std::string_view row_key,
                                const Filter& filter, const ReadOptions& options) {
-  ReadOptions first_cell = options;
-  first_cell.row_piece_bytes = 1;
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<RowStream> stream,
-                         OpenRowStream(engine, table_id, point, {KeyRange::Single(row_key)}, filter, first_cell));
-  const bool passes = stream->Next();
-  STELE_RETURN_IF_ERROR(stream->status());
+  STELE_ASSIGN_OR_RETURN(RowStreamOptions any_cell, StreamOptionsOf(engine, table_id, point, {KeyRange::Single(row_key)}, filter, options));
+  any_cell.any_cell = true;
+  any_cell.piece_bytes = 1;
+  RowStream stream(std::move(any_cell));
+  const bool passes = stream.Next();
+  STELE_RETURN_IF_ERROR(stream.status());
   return passes;
 }
 

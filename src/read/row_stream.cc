@@ -189,7 +189,7 @@ bool RowStream::ReadPiece() {
   size_t bytes = 0;
   while (true) {
     while (end < cells_.size() && bytes < piece_bytes_ && end - shown_ < piece_cells_max_) bytes += CellBytes(cells_[end++]);
-    if (end < cells_.size() || row_done_) break;
+    if (end < cells_.size() || row_done_ || (options_.any_cell && end > shown_)) break;
     end -= shown_;
     if (!DropShownCells()) return false;
     if (pins_.IsCopyDue(cells_.size(), bytes) && !Hold()) return false;

@@ -45,6 +45,7 @@ struct RowStreamOptions {
   bool apply_gc = true;
   bool fill_cache = true;
   uint64_t piece_bytes = uint64_t{16} << 20;  // no more than an eighth of the budget counts
+  bool any_cell = false;                      // whether a row has any is all that is asked: no piece of one tells whether it is the last
   AheadRunner* ahead = nullptr;               // lives as long as what keep_alive holds
   MemoryBudget* budget = nullptr;             // what is held for a piece is charged to it; may be null
   Interruption interruption;

@@ -216,6 +216,26 @@ TEST(RowStreamTest, AGiantRowOfSeveralSourcesComesWhole) {
   }
 }
 
+// Regression: whether a giant row has any cell was answered after looking for a second one.
+TEST(RowStreamTest, WhetherThereIsAnyCellTheFirstOneTells) {
+  OwnedRow row{"giant", {}};
+  for (int i = 0; i < 5000; ++i) {
+    row.cells.push_back({.family = 1, .timestamp = 1, .qualifier = fmt::format("q{:04}", i), .value = i == 3 ? "once" : "v"});
+  }
+  HandmadeTable table({}, {});
+  table.AddFile({row}, KeyRange::All(), 4000);
+  const Filter once = Filter::ValueRegex("once");
+  for (const Filter& filter : {once, Filter::Condition(once, Filter::ColumnRegex("q000.")), Filter::Interleave(once, Filter::BlockAll())}) {
+    RowStreamOptions options = table.Options(filter);
+    options.any_cell = true;
+    options.piece_bytes = 1;
+    const auto stream = table.Open(std::move(options));
+    ASSERT_TRUE(stream->Next()) << filter;
+    EXPECT_EQ(stream->row().cells().size(), 1u);
+    EXPECT_LE(stream->stats().cells_seen, 1000u) << filter;
+  }
+}
+
 // Nothing passes for many batches between the first cell and the last.
 TEST(RowStreamTest, ADesertInAGiantRowIsCrossed) {
   HandmadeTable table;
