@@ -175,8 +175,11 @@ absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_vi
   return ToRow(row_key, columns);
 }
 
-absl::StatusOr<Row> TryReadModifyWrite(Engine& engine, uint32_t table_id, std::string_view row_key,
-                                       std::span<const ReadModifyWriteRule> rules, const WriteOptions& options) {
+// None: what is to be written is larger than the `turn_bytes` that this write waited its turn for, and so large that it needs a turn of its
+// own; they are what it takes then.
+absl::StatusOr<std::optional<Row>> TryReadModifyWrite(Engine& engine, uint32_t table_id, std::string_view row_key,
+                                                      std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
+                                                      uint64_t* turn_bytes) {
   STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options));
   if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules);
   const RowLatches::Hold hold(&engine.latches, {row_key});
@@ -190,6 +193,10 @@ absl::StatusOr<Row> TryReadModifyWrite(Engine& engine, uint32_t table_id, std::s
   RowMutation mutation{std::string(row_key)};
   for (const auto& [place, column] : modifier.columns()) {
     mutation.SetCell(std::string(column.family), std::string(place.second), Timestamp::FromMicros(column.timestamp), column.value);
+  }
+  if (BytesOf(mutation) > *turn_bytes && engine.large_writes.IsLarge(BytesOf(mutation))) {
+    *turn_bytes = BytesOf(mutation);
+    return std::nullopt;
   }
   const WriteEntry entry{.table_id = table_id, .mutation = &mutation};
   STELE_RETURN_IF_ERROR(CommitIfStanding(engine, std::move(row), entry, options, TokenAnswer::kOk));
@@ -213,12 +220,15 @@ absl::StatusOr<Row> ReadModifyWrite(Engine& engine, uint32_t table_id, std::stri
                                     const WriteOptions& options) {
   uint64_t bytes = row_key.size();
   for (const ReadModifyWriteRule& rule : rules) bytes += rule.family().size() + rule.qualifier().size() + rule.value().size() + 8;
-  absl::StatusOr<Row> row = Row();
-  STELE_RETURN_IF_ERROR(AttemptWrite(engine, bytes, [&] {
-    row = TryReadModifyWrite(engine, table_id, row_key, rules, options);
-    return row.status();
-  }));
-  return row;
+  // How much is written shows when the row was read (engine rule 21).
+  absl::StatusOr<std::optional<Row>> row = std::nullopt;
+  while (!row->has_value()) {
+    STELE_RETURN_IF_ERROR(AttemptWrite(engine, bytes, [&] {
+      row = TryReadModifyWrite(engine, table_id, row_key, rules, options, &bytes);
+      return row.status();
+    }));
+  }
+  return **std::move(row);
 }
 
 }  // namespace stele::internal

@@ -3,7 +3,7 @@
 namespace stele::internal {
 
 LargeWrites::Hold::Hold(LargeWrites* writes, uint64_t bytes)
-    : writes_(*writes), bytes_(bytes), is_alone_(bytes > writes->alone_bytes()), is_large_(bytes >= writes->large_bytes()) {
+    : writes_(*writes), bytes_(bytes), is_alone_(bytes > writes->alone_bytes()), is_large_(writes->IsLarge(bytes)) {
   if (!is_large_) {
     writes_.AwaitSmall();
     return;

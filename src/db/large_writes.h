@@ -43,9 +43,12 @@ class LargeWrites {
     MemoryCharge charge_;
   };
 
+  // From here on writes come in turn.
+  bool IsLarge(uint64_t bytes) const { return bytes >= large_bytes(); }
+
  private:
-  uint64_t alone_bytes() const { return budget_.budget_bytes() / 4; }   // above: alone
-  uint64_t large_bytes() const { return budget_.budget_bytes() / 64; }  // from here on: in turn
+  uint64_t alone_bytes() const { return budget_.budget_bytes() / 4; }  // above: alone
+  uint64_t large_bytes() const { return budget_.budget_bytes() / 64; }
   void AwaitSmall();
   void AwaitTurn(uint64_t bytes, bool alone);
   void Leave(uint64_t bytes, bool alone);

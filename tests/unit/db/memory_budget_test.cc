@@ -202,6 +202,18 @@ TEST_F(MemoryBudgetTest, ALargeWriteNeedsNoThreadsAndNoMoreThanADrain) {
   for (const char* row_key : {"r0", "r1", "r2", "r3", "s1", "s2"}) EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
 }
 
+// Regression: a rule that appends little to a large value was taken for a small write.
+TEST_F(MemoryBudgetTest, WhatARuleMakesOfALargeValueIsALargeWrite) {
+  Open(4 * kMiB, 0);
+  for (int i = 0; i < 3; ++i) {
+    const std::string row_key = fmt::format("r{}", i);
+    ASSERT_EQ(table_.Apply(Put(row_key, 3 * kMiB)), absl::OkStatus());
+    ASSERT_EQ(table_.ReadModifyWriteRow(row_key, {ReadModifyWriteRule::AppendValue("f", "q", "!")}).status(), absl::OkStatus());
+    EXPECT_LT(memory().bytes(Use::kMemtables), 4 * kMiB) << "what came before is in files";
+    EXPECT_EQ((*table_.ReadRow(row_key))->cell("f", "q")->value().size(), 3 * kMiB + 1);
+  }
+}
+
 TEST_F(MemoryBudgetTest, ABatchOver256MiBIsRefused) {
   Open(64 * kMiB, 0);
   WriteBatch batch;
