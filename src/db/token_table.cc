@@ -24,6 +24,7 @@ void TokenTable::ExpireLocked(int64_t now) {
     }
     by_age_.pop_front();
   }
+  while (!pending_.empty() && !pending_.front().stored.IsLive(now)) pending_.pop_front();
 }
 
 TokenUse TokenTable::Find(std::string_view token, uint64_t sequence, int64_t now) {
@@ -60,9 +61,9 @@ void TokenTable::AddLocked(const StoredToken& stored, uint64_t sequence) {
     used.stored = stored;
   }
   used.sequence = std::max(used.sequence, sequence);
-  const uint64_t bytes = BytesOf(used.stored.use);
-  charge_.Set(charge_.bytes() + bytes - used.bytes);
-  used.bytes = bytes;
+  const uint64_t bytes = BytesOf(stored.use);
+  charge_.Set(charge_.bytes() + bytes);
+  used.bytes += bytes;
   by_age_.emplace_back(stored.commit_micros, stored.use.token);
 }
 
@@ -96,6 +97,11 @@ std::vector<StoredToken> TokenTable::NotInManifest(uint64_t sequence, int64_t no
 void TokenTable::MarkInManifest(uint64_t sequence) {
   MutexLock lock(mutex_);
   while (!pending_.empty() && pending_.front().sequence <= sequence) pending_.pop_front();
+}
+
+size_t TokenTable::pending_count() const {
+  MutexLock lock(mutex_);
+  return pending_.size();
 }
 
 uint64_t TokenTable::bytes() const {

@@ -47,15 +47,17 @@ class TokenTable {
   // The manifest has them now.
   void MarkInManifest(uint64_t sequence);
 
-  // What one takes, about: in the table, on its way to the manifest and in the Version.
+  // What one commit under a token takes, about: in the table, on its way to the manifest and in the Version.
   static uint64_t BytesOf(const TokenUse& use) { return 4 * use.token.size() + 256 + 32 * use.entries.size(); }
   uint64_t bytes() const;
+  // Commits whose tokens the manifest does not have, and would have to be given.
+  size_t pending_count() const;
 
  private:
   struct Used {
     StoredToken stored;
     uint64_t sequence = 0;  // of the last commit under it
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;     // of all commits under it
   };
   struct Pending {
     uint64_t sequence = 0;
