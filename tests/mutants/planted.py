@@ -223,6 +223,7 @@ plant(
 plant(
     "read", ["unit_read"], "src/read/row_stream.cc",
     ("a row above the limit", "rows_returned_ >= options_.limit", "rows_returned_ > options_.limit"),
+    ("a second cell tells whether there is any", " || (options_.any_cell && end > shown_)", ""),
     ("reverse reads take the ranges forward", "if (options_.reverse) std::reverse(stretches_.begin(), stretches_.end());", ""),
     ("a reverse read leaves out a range's first row", "chain_->row_key() >= range.start", "chain_->row_key() > range.start"),
     ("a chain for one row is used for a range", "!single && !chain_is_for_one_row_ &&", "!single &&"),
@@ -577,6 +578,7 @@ plant(
      "if (mutation->count() > 0) STELE_RETURN_IF_ERROR(CheckForm(row_key, *mutation, schema));", ""),
     ("an older cell than the one it replaces", "column->timestamp = std::max(column->timestamp, cell.timestamp().micros());", ""),
     ("a rule does not see the one before", "if (!is_new) return column;", ""),
+    ("a rule on a large value is a small write (rule 21)", "if (BytesOf(mutation) > *turn_bytes && ", "if (false && "),
     ("an empty value counts as zero", "if (value.size() != sizeof(int64_t)) {", "if (!value.empty() && value.size() != sizeof(int64_t)) {"),
     ("a value above the limit", "if (column->value.size() <= value_bytes_max) return absl::OkStatus();", "return absl::OkStatus();"),
 )
@@ -655,6 +657,8 @@ plant(
     "token", TOKENS, "src/db/token_table.cc",
     ("the leader does not look again", 'return Aborted("a write under the same token came first");', "return absl::OkStatus();"),
     ("a token lives for ever", "it->second.sequence > sequence || !it->second.stored.IsLive(now)", "it->second.sequence > sequence"),
+    ("a token waits for the manifest for ever", "  while (!pending_.empty() && !pending_.front().stored.IsLive(now)) pending_.pop_front();\n", ""),
+    ("only the last commit under a token is charged", "used.bytes += bytes;", "used.bytes = bytes;"),
     ("a repeat is acknowledged before it can be read", "it == used_.end() || it->second.sequence > sequence ||", "it == used_.end() ||"),
 )
 plant(

@@ -13,13 +13,15 @@ constexpr uint64_t kBudgetBytes = uint64_t{1} << 20;
 
 TokenUse UseOf(std::string token, uint64_t entry = 0) { return {.token = std::move(token), .entries = {{entry, entry + 1}}}; }
 
+std::string TokenAt(int64_t now) { return fmt::format("token at {:020}", now); }
+
 // Regression: what waited for the manifest was kept until the log forgot its batch, hours later perhaps, and charged for 15 minutes.
 TEST(TokenTableTest, NothingIsKeptThatIsTooOld) {
   MemoryBudget budget(kBudgetBytes);
   TokenTable tokens(&budget);
   uint64_t sequence = 0;
   for (int64_t now = 0; now < 4 * kTokenMemoryMicros; now += kTokenMemoryMicros / 10) {
-    const TokenUse use = UseOf(fmt::format("token at {}", now));
+    const TokenUse use = UseOf(TokenAt(now));
     ASSERT_EQ(tokens.Admit(use, now, 0), absl::OkStatus());
     tokens.Add(use, ++sequence, now);
     ASSERT_LE(tokens.pending_count(), 10u);
@@ -27,8 +29,8 @@ TEST(TokenTableTest, NothingIsKeptThatIsTooOld) {
     ASSERT_LE(tokens.bytes(), 10 * TokenTable::BytesOf(use));
   }
   EXPECT_EQ(tokens.pending_count(), 10u);
-  EXPECT_TRUE(tokens.Find("token at 0", sequence, 4 * kTokenMemoryMicros).empty());
-  EXPECT_EQ(tokens.bytes(), 9 * TokenTable::BytesOf(UseOf(fmt::format("token at {}", kTokenMemoryMicros))))
+  EXPECT_TRUE(tokens.Find(TokenAt(0), sequence, 4 * kTokenMemoryMicros).empty());
+  EXPECT_EQ(tokens.bytes(), 9 * TokenTable::BytesOf(UseOf(TokenAt(0))))
       << "asking forgets, too: at that time the oldest of the ten is just too old";
 }
 

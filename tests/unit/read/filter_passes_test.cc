@@ -13,6 +13,7 @@
 #include "read/pass_reader.h"
 #include "read/row_lookup.h"
 #include "support/cell_text.h"
+#include "support/merge_history.h"
 #include "support/model_naive_filter.h"
 #include "support/read_fixture.h"
 
@@ -168,6 +169,54 @@ TEST(FilterPassesTest, SmallRows) { CompareRandomFilters({.cells = 60, .value_by
 TEST(FilterPassesTest, RowsThatAreReadAgain) {
   const size_t value_bytes = 2 * kKeptRowBytes / 150;
   CompareRandomFilters({.cells = 300, .value_bytes = value_bytes, .pieces = {1, 100'000, 1 << 20, 16 << 20}}, 6, 30);
+}
+
+HandmadeTable MakeTable(Random& random, const History& history) {
+  HandmadeTable table({}, {});
+  const size_t source_count = 2 + random.Below(5);
+  for (size_t i = 0; i < source_count; ++i) {
+    const OwnedRows rows = Resolve(history, history.size() * i / source_count, history.size() * (i + 1) / source_count);
+    if (i + 1 < source_count || random.OneIn(2)) {
+      table.AddFile(rows, KeyRange::All(), uint32_t{64} << random.Below(6));
+    } else {
+      table.AddMemtable(PrintRows(rows));
+    }
+  }
+  return table;
+}
+
+// What each source may leave out for a filter, its tombstones hide in older ones all the same.
+TEST(FilterPassesTest, OverTombstones) {
+  int passed = 0;
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    Random random(seed);
+    const HistoryShape shape{.family_count = 1 + static_cast<uint32_t>(random.Below(4)),
+                             .qualifier_count = 1 + random.Below(10),
+                             .timestamp_count = 40,
+                             .tombstone_percent = random.Below(40),
+                             .last_family_adds = random.OneIn(2)};
+    History history;
+    while (history.size() < 150) {
+      history.push_back(RandomOperation(random, shape));
+      OwnedCell& cell = history.back().cell;
+      if (cell.kind == CellKind::kSet && random.OneIn(3)) cell.value = Words().values[random.Below(4)];
+    }
+    const HandmadeTable table = MakeTable(random, history);
+    const OwnedRows live = LiveRows(history, {}, 0);
+    for (int i = 0; i < 20; ++i) {
+      SCOPED_TRACE(fmt::format("seed {}, filter {}", seed, i));
+      const Filter filter = RandomFilter(random, Words(), static_cast<int>(random.Below(4)));
+      Rows expected = Answer(live, filter);
+      passed += !expected.empty();
+      RowStreamOptions options = table.Options(filter);
+      options.reverse = random.OneIn(2);
+      options.piece_bytes = random.OneIn(2) ? 1 : 100;
+      ASSERT_NO_FATAL_FAILURE(ExpectSame(LookUp(table, live, filter), expected, filter));
+      if (options.reverse) std::reverse(expected.begin(), expected.end());
+      ASSERT_NO_FATAL_FAILURE(ExpectSame(ReadStream(table, std::move(options)), expected, filter));
+    }
+  }
+  EXPECT_GE(passed, 1000);
 }
 
 OwnedRow LargeRow(const std::string& row_key) {
