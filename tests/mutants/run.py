@@ -63,24 +63,26 @@ def unpack_head(tree):
             path.write_bytes(content)
             path.chmod(member.mode)
     for path in tree.rglob("*"):
-        if path.is_file() and path not in committed:
+        if path.is_file() and path not in committed and tree / "build" not in path.parents:
             path.unlink()
 
 
 class Copy:
     """The last commit in a folder of its own, and what is built from it."""
 
-    def __init__(self, folder, jobs):
+    def __init__(self, folder, jobs, optimised):
         self.tree = folder / "tree"
-        self.build = folder / "build"
+        self.build = self.tree / "build/release" if optimised else folder / "build"
         self.jobs = jobs
         self.proven = set()  # killers that pass without any mutant
         self.tree.mkdir(parents=True, exist_ok=True)
         unpack_head(self.tree)
-        # Unoptimised and without debug information: most of the time goes into building.
-        command = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", "-DCMAKE_CXX_COMPILER=clang++",
-                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTELE_INVARIANTS=ON", "-DSTELE_BUILD_TOOLS=OFF",
-                   "-DSTELE_PRECOMPILE=ON"]
+        command = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", "-DSTELE_BUILD_TOOLS=OFF"]
+        if optimised:
+            command.append("-DCMAKE_BUILD_TYPE=Release")
+        else:  # without debug information, too: most of the time goes into building
+            command += ["-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
+                        "-DSTELE_INVARIANTS=ON", "-DSTELE_PRECOMPILE=ON"]
         if shutil.which("ccache"):
             command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
         if shutil.which("ld.lld"):
@@ -106,8 +108,9 @@ class Copy:
             return "hung"
         if done.returncode == 0:
             return None
-        tests = re.findall(r"^\[ RUN      \] (\S+)", done.stdout, re.MULTILINE)
-        return f"{'failed' if done.returncode > 0 else 'crashed'}: {tests[-1] if tests else 'before any test'}"
+        failed = re.findall(r"^\[  FAILED  \] (\S+) \(", done.stdout, re.MULTILINE)
+        begun = re.findall(r"^\[ RUN      \] (\S+)", done.stdout, re.MULTILINE)
+        return f"failed: {failed[0]}" if failed else f"crashed: {begun[-1] if begun else 'before any test'}"
 
     def passes_unharmed(self, killer):
         if killer not in self.proven and self.builds(killer) and self.fault_seen_by(killer) is None:
@@ -137,8 +140,8 @@ def judge(copy, mutant):
     return True, f"{shlex.split(killer)[0]} {seen}"
 
 
-def run(mutants, folder, jobs):
-    copy = Copy(folder, jobs)
+def run(mutants, folder, options):
+    copy = Copy(folder, options.jobs, options.release)
     faults = faults_of(mutants, copy.tree)
     if faults:
         print("\n".join(faults))
@@ -168,6 +171,8 @@ def main():
     parser.add_argument("--check", nargs="?", const=ROOT, type=pathlib.Path, metavar="ROOT")
     parser.add_argument("--folder", type=pathlib.Path, help="where to copy and build; kept, so that a second run builds little")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--release", action="store_true", help="optimised: faster where the tests take longer than the building, or where "
+                        "the compiler cache has a release build of a checkout beside --folder")
     options = parser.parse_args()
     if options.check:
         faults = faults_of(MUTANTS, options.check)
@@ -178,9 +183,9 @@ def main():
         print("no such mutant")
         return 1
     if options.folder:
-        return run(mutants, options.folder, options.jobs)
+        return run(mutants, options.folder, options)
     with tempfile.TemporaryDirectory(prefix="stele-mutants-") as folder:
-        return run(mutants, pathlib.Path(folder), options.jobs)
+        return run(mutants, pathlib.Path(folder), options)
 
 
 if __name__ == "__main__":
