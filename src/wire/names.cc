@@ -47,17 +47,6 @@ std::optional<std::array<std::string_view, 4>> SplitName(std::string_view name, 
   return ids;
 }
 
-// A backup's id has a table's form.
-absl::Status CheckResourceId(std::string_view what, std::string_view resource_id) {
-  const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; };
-  if (!resource_id.empty() && resource_id.size() <= kTableIdBytesMax &&
-      (IsAlphanumeric(resource_id.front()) || resource_id.front() == '_') && std::all_of(resource_id.begin(), resource_id.end(), allowed)) {
-    return absl::OkStatus();
-  }
-  return InvalidArgument("Invalid {} id \"{}\": it must be 1 to {} of [-_.a-zA-Z0-9], not beginning with '-' or '.'", what, resource_id,
-                         kTableIdBytesMax);
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> StoredTableName(std::string_view table_name) {
@@ -89,6 +78,16 @@ std::string WireTableName(std::string_view stored_name) {
   if (second == std::string_view::npos) return {};
   return fmt::format("projects/{}/instances/{}/tables/{}", stored_name.substr(0, first), stored_name.substr(first + 1, second - first - 1),
                      stored_name.substr(second + 1));
+}
+
+absl::Status CheckResourceId(std::string_view what, std::string_view resource_id) {
+  const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; };
+  if (!resource_id.empty() && resource_id.size() <= kTableIdBytesMax &&
+      (IsAlphanumeric(resource_id.front()) || resource_id.front() == '_') && std::all_of(resource_id.begin(), resource_id.end(), allowed)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("Invalid {} id \"{}\": it must be 1 to {} of [-_.a-zA-Z0-9], not beginning with '-' or '.'", what, resource_id,
+                         kTableIdBytesMax);
 }
 
 absl::Status CheckTableId(std::string_view table_id) { return CheckResourceId("table", table_id); }

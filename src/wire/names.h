@@ -26,6 +26,7 @@ absl::StatusOr<std::string> StoredProjectPrefix(std::string_view project_name);
 std::string WireTableName(std::string_view stored_name);
 
 // 1 to 50 of [-_.a-zA-Z0-9], not beginning with '-' or '.'.
+absl::Status CheckResourceId(std::string_view what, std::string_view resource_id);
 absl::Status CheckTableId(std::string_view table_id);
 absl::Status CheckBackupId(std::string_view backup_id);
 

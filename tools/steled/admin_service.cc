@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "answer.h"
 #include "errors.h"
 #include "status.h"
 #include "wire/names.h"
@@ -39,7 +40,7 @@ absl::Status ProtectedError(const std::string& name) {
 std::string ConsistencyToken(const std::string& name) { return "consistent:" + name; }
 
 // Only deletion_protection can be updated.
-absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
+absl::Status CheckTableUpdateMask(const google::protobuf::FieldMask& mask) {
   static constexpr const char* kNotOffered[] = {"change_stream_config",  "change_stream_config.retention_period",
                                                 "row_key_schema",        "automated_backup_policy",
                                                 "tiered_storage_config", "column_families"};
@@ -56,13 +57,6 @@ absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
 
 absl::Status WithTableName(const absl::Status& status, const std::string& name) { return OfRow(status, {}, name); }
 
-template <typename Message>
-grpc::Status Answer(absl::StatusOr<Message> result, Message* response) {
-  if (!result.ok()) return ToGrpc(result.status());
-  *response = *std::move(result);
-  return grpc::Status::OK;
-}
-
 }  // namespace
 
 absl::Status AdminService::Create(const admin_wire::CreateTableRequest& request, admin_wire::Table* response) {
@@ -70,7 +64,7 @@ absl::Status AdminService::Create(const admin_wire::CreateTableRequest& request,
   STELED_RETURN_IF_ERROR(CheckTableId(request.table_id()));
   STELED_ASSIGN_OR_RETURN(const Schema schema, ToSchema(request));
   const std::string stored_name = prefix + request.table_id();
-  const std::lock_guard lock(changes_);
+  const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(const Table table, tables_.Create(stored_name, schema));
   STELED_ASSIGN_OR_RETURN(const Schema created, table.schema());
   *response = ToWireTable(WireTableName(stored_name), created, admin_wire::Table::SCHEMA_VIEW);
@@ -129,11 +123,11 @@ grpc::Status AdminService::GetTable(grpc::ServerContext* /*context*/, const admi
 absl::Status AdminService::Update(const admin_wire::UpdateTableRequest& request, google::longrunning::Operation* response) {
   admin_wire::UpdateTableMetadata metadata;
   *metadata.mutable_start_time() = WireNow();
-  STELED_RETURN_IF_ERROR(CheckUpdateMask(request.update_mask()));
+  STELED_RETURN_IF_ERROR(CheckTableUpdateMask(request.update_mask()));
   const std::string& name = request.table().name();
   admin_wire::Table updated;
   {
-    const std::lock_guard lock(changes_);
+    const std::lock_guard lock(tables_.changes());
     STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(name));
     const absl::Status set =
         table.table.SetProperty(std::string(kDeletionProtection), ProtectionText(request.table().deletion_protection()));
@@ -153,11 +147,12 @@ grpc::Status AdminService::UpdateTable(grpc::ServerContext* /*context*/, const a
 
 absl::Status AdminService::Delete(const std::string& name) {
   STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(name));
-  const std::lock_guard lock(changes_);
+  const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(const OpenTable table, tables_.Find(name));
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
   if (IsProtected(schema)) return ProtectedError(name);
-  return tables_.Delete(stored_name);
+  STELED_RETURN_IF_ERROR(tables_.Delete(stored_name));
+  return policies_.Forget(name);
 }
 
 grpc::Status AdminService::DeleteTable(grpc::ServerContext* /*context*/, const admin_wire::DeleteTableRequest* request,
@@ -166,7 +161,7 @@ grpc::Status AdminService::DeleteTable(grpc::ServerContext* /*context*/, const a
 }
 
 absl::Status AdminService::ModifyFamilies(const admin_wire::ModifyColumnFamiliesRequest& request, admin_wire::Table* response) {
-  const std::lock_guard lock(changes_);
+  const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(request.name()));
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
   if (request.modifications().empty()) return InvalidArgument("No modifications provided");
@@ -244,7 +239,9 @@ grpc::Status AdminService::UpdateBackup(grpc::ServerContext* /*context*/, const 
 
 grpc::Status AdminService::DeleteBackup(grpc::ServerContext* /*context*/, const admin_wire::DeleteBackupRequest* request,
                                         google::protobuf::Empty* /*response*/) {
-  return ToGrpc(backups_.Delete(request->name()));
+  absl::Status status = backups_.Delete(request->name());
+  if (status.ok()) status = policies_.Forget(request->name());
+  return ToGrpc(status);
 }
 
 grpc::Status AdminService::ListBackups(grpc::ServerContext* /*context*/, const admin_wire::ListBackupsRequest* request,
@@ -260,6 +257,23 @@ grpc::Status AdminService::CopyBackup(grpc::ServerContext* /*context*/, const ad
 grpc::Status AdminService::RestoreTable(grpc::ServerContext* /*context*/, const admin_wire::RestoreTableRequest* request,
                                         google::longrunning::Operation* response) {
   return Answer(backups_.Restore(*request), response);
+}
+
+// ---- policies ----
+
+grpc::Status AdminService::GetIamPolicy(grpc::ServerContext* /*context*/, const google::iam::v1::GetIamPolicyRequest* request,
+                                        google::iam::v1::Policy* response) {
+  return Answer(policies_.Get(*request), response);
+}
+
+grpc::Status AdminService::SetIamPolicy(grpc::ServerContext* /*context*/, const google::iam::v1::SetIamPolicyRequest* request,
+                                        google::iam::v1::Policy* response) {
+  return Answer(policies_.Set(*request), response);
+}
+
+grpc::Status AdminService::TestIamPermissions(grpc::ServerContext* /*context*/, const google::iam::v1::TestIamPermissionsRequest* request,
+                                              google::iam::v1::TestIamPermissionsResponse* response) {
+  return Answer(policies_.Test(*request), response);
 }
 
 }  // namespace stele::server

@@ -8,10 +8,10 @@
 // Source:    google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once
 
-#include <mutex>
 #include <string>
 
 #include "backups.h"
+#include "iam_policies.h"
 #include "open_tables.h"
 #include "operations.h"
 #include "wire/table_admin.grpc.pb.h"
@@ -21,8 +21,8 @@ namespace stele::server {
 class AdminService final : public google::bigtable::admin::v2::BigtableTableAdmin::Service {
  public:
   // All have to outlive the service.
-  AdminService(OpenTables* tables, Operations* operations, Backups* backups)
-      : tables_(*tables), operations_(*operations), backups_(*backups) {}
+  AdminService(OpenTables* tables, Operations* operations, Backups* backups, IamPolicies* policies)
+      : tables_(*tables), operations_(*operations), backups_(*backups), policies_(*policies) {}
 
   grpc::Status CreateTable(grpc::ServerContext* context, const google::bigtable::admin::v2::CreateTableRequest* request,
                            google::bigtable::admin::v2::Table* response) override;
@@ -57,6 +57,12 @@ class AdminService final : public google::bigtable::admin::v2::BigtableTableAdmi
                           google::longrunning::Operation* response) override;
   grpc::Status RestoreTable(grpc::ServerContext* context, const google::bigtable::admin::v2::RestoreTableRequest* request,
                             google::longrunning::Operation* response) override;
+  grpc::Status GetIamPolicy(grpc::ServerContext* context, const google::iam::v1::GetIamPolicyRequest* request,
+                            google::iam::v1::Policy* response) override;
+  grpc::Status SetIamPolicy(grpc::ServerContext* context, const google::iam::v1::SetIamPolicyRequest* request,
+                            google::iam::v1::Policy* response) override;
+  grpc::Status TestIamPermissions(grpc::ServerContext* context, const google::iam::v1::TestIamPermissionsRequest* request,
+                                  google::iam::v1::TestIamPermissionsResponse* response) override;
 
  private:
   absl::Status Create(const google::bigtable::admin::v2::CreateTableRequest& request, google::bigtable::admin::v2::Table* response);
@@ -72,7 +78,7 @@ class AdminService final : public google::bigtable::admin::v2::BigtableTableAdmi
   OpenTables& tables_;
   Operations& operations_;
   Backups& backups_;
-  std::mutex changes_;  // held by the request that changes a table
+  IamPolicies& policies_;
 };
 
 }  // namespace stele::server

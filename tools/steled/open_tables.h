@@ -51,8 +51,12 @@ class OpenTables {
   absl::StatusOr<std::vector<std::string>> List(std::string_view stored_prefix) const;
   absl::StatusOr<Table> Open(const std::string& stored_name) const { return database_.OpenTable(stored_name); }
 
+  // Held by a request that changes tables or instances, from asking about protection to the change.
+  std::mutex& changes() { return changes_; }
+
  private:
   Database database_;
+  std::mutex changes_;  // before mutex_
   mutable std::shared_mutex mutex_;
   std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
   std::set<std::string, std::less<>> hidden_;                   // stored names; guarded by mutex_

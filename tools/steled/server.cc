@@ -69,9 +69,13 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
       database_(std::move(database)),
       tables_(database_),
       backups_(database_, &tables_, &operations_, BackupRootOf(flags), std::make_shared<SystemClock>()),
+      records_(database_),
+      instances_(&tables_, &records_, &backups_),
+      profiles_(&records_),
+      policies_(&records_),
       data_(&tables_, &calls_),
-      admin_(&tables_, &operations_, &backups_),
-      instances_(&tables_) {}
+      admin_(&tables_, &operations_, &backups_, &policies_),
+      instance_admin_(&instances_, &profiles_, &policies_, &operations_) {}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   DatabaseOptions options;
@@ -107,7 +111,7 @@ absl::Status Server::Listen(const Flags& flags) {
   builder.RegisterService(health_.get());
   builder.RegisterService(&data_);
   builder.RegisterService(&admin_);
-  builder.RegisterService(&instances_);
+  builder.RegisterService(&instance_admin_);
   builder.RegisterService(&operations_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0) {

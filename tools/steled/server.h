@@ -52,9 +52,13 @@ class Server {
   CallWatch calls_;
   Backups backups_;
   Operations operations_;  // after what its work uses
+  Records records_;
+  Instances instances_;
+  AppProfiles profiles_;
+  IamPolicies policies_;
   DataService data_;
   AdminService admin_;
-  InstanceService instances_;
+  InstanceService instance_admin_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };
