@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kServerTime = -1;
 constexpr size_t kTokenBytesMin = 8;
+// The sketch that has seen nothing (docs/format/hll.md).
+constexpr std::string_view kEmptySketch("\1\0", 2);
 
 absl::Status CheckBytes(std::string_view what, size_t bytes, uint64_t bytes_max) {
   if (bytes <= bytes_max) return absl::OkStatus();
@@ -105,11 +107,42 @@ class ChangeTranslation {
   absl::Status AddToCell(const wire::Mutation::AddToCell& add) {
     STELE_ASSIGN_OR_RETURN(const std::string_view qualifier, ToQualifier(add.column_qualifier()));
     STELE_ASSIGN_OR_RETURN(const Timestamp timestamp, ToAggregateTimestamp(add.timestamp()));
+    if (traits_.hll_families != nullptr) {
+      const auto hll = traits_.hll_families->find(add.family_name());
+      if (hll != traits_.hll_families->end()) return AddItem(add, hll->second, qualifier, timestamp);
+    }
     const wire::Value::KindCase kind = add.input().kind_case();
     if (kind != wire::Value::kIntValue && kind != wire::Value::KIND_NOT_SET) {
       return InField(InvalidArgument("must use `int_value`"), "input");
     }
     out_.AddToCell(add.family_name(), qualifier, timestamp, add.input().int_value());
+    return absl::OkStatus();
+  }
+
+  // No input adds no item, and makes the cell all the same.
+  absl::Status AddItem(const wire::Mutation::AddToCell& add, HllInput input, std::string_view qualifier, Timestamp timestamp) {
+    const wire::Value& value = add.input();
+    const wire::Value::KindCase kind = value.kind_case();
+    if (kind == wire::Value::KIND_NOT_SET) {
+      out_.MergeToCell(add.family_name(), qualifier, timestamp, kEmptySketch);
+      return absl::OkStatus();
+    }
+    if (input == HllInput::kInt64) {
+      if (kind != wire::Value::kIntValue) return InField(InvalidArgument("must use `int_value`"), "input");
+      out_.AddToCell(add.family_name(), qualifier, timestamp, EncodeInt64(value.int_value()));
+      return absl::OkStatus();
+    }
+    if (input == HllInput::kString && kind != wire::Value::kStringValue) {
+      return InField(InvalidArgument("must use `string_value`"), "input");
+    }
+    if (input == HllInput::kBytes && kind != wire::Value::kBytesValue && kind != wire::Value::kRawValue) {
+      return InField(InvalidArgument("must use `bytes_value` or `raw_value`"), "input");
+    }
+    const std::string& item = kind == wire::Value::kStringValue  ? value.string_value()
+                              : kind == wire::Value::kBytesValue ? value.bytes_value()
+                                                                 : value.raw_value();
+    STELE_RETURN_IF_ERROR(CheckBytes("value", item.size(), traits_.limits.value_bytes));
+    out_.AddToCell(add.family_name(), qualifier, timestamp, item);
     return absl::OkStatus();
   }
 

@@ -8,6 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,10 +22,14 @@
 
 namespace stele::internal {
 
-// What a table takes; fixed when it was created.
+// What the items of an hll family are on the wire. The library counts distinct bytes: those of a number are its eight, big-endian.
+enum class HllInput : uint8_t { kBytes, kInt64, kString };
+
+// What a table takes. Granularity and limits are fixed when it is created.
 struct TableTraits {
   TimestampGranularity granularity = TimestampGranularity::kMillis;
   Limits limits = {};
+  std::shared_ptr<const std::map<std::string, HllInput, std::less<>>> hll_families = nullptr;  // null: none
 };
 
 using Mutations = google::protobuf::RepeatedPtrField<google::bigtable::v2::Mutation>;

@@ -13,6 +13,8 @@ namespace {
 
 // The one cluster that every instance has.
 constexpr char kClusterId[] = "local";
+constexpr std::string_view kInt64Input = "int64";
+constexpr std::string_view kStringInput = "string";
 
 absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
   using Aggregate = admin_wire::Type::Aggregate;
@@ -27,7 +29,8 @@ absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
   }
   const Aggregate& aggregate = type.aggregate_type();
   if (aggregate.aggregator_case() == Aggregate::kHllppUniqueCount) {
-    return Unimplemented("The aggregator hllpp_unique_count is not offered");
+    STELE_RETURN_IF_ERROR(HllInputText(type).status());
+    return ValueType::kHll;
   }
   if (aggregate.input_type().kind_case() != admin_wire::Type::kInt64Type) {
     return InField(InvalidArgument("Sum, min and max take input_type int64"), "value_type.aggregate_type");
@@ -49,12 +52,29 @@ absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
 
 void FillInt64(admin_wire::Type* type) { type->mutable_int64_type()->mutable_encoding()->mutable_big_endian_bytes(); }
 
+void FillHllInput(HllInput input, admin_wire::Type* type) {
+  if (input == HllInput::kBytes) type->mutable_bytes_type()->mutable_encoding()->mutable_raw();
+  if (input == HllInput::kInt64) FillInt64(type);
+  if (input == HllInput::kString) type->mutable_string_type();
+}
+
+std::string_view PropertyOf(const Schema& schema, std::string_view property_key) {
+  const auto property = schema.properties().find(property_key);
+  return property == schema.properties().end() ? std::string_view() : std::string_view(property->second);
+}
+
+HllInput HllInputOf(const Schema& schema, std::string_view family) {
+  const std::string_view text = PropertyOf(schema, HllInputProperty(family));
+  if (text == kInt64Input) return HllInput::kInt64;
+  return text == kStringInput ? HllInput::kString : HllInput::kBytes;
+}
+
 // Families of bytes show no type, as those of a table that never named one.
-void FillValueType(ValueType value_type, admin_wire::ColumnFamily* family) {
+void FillValueType(ValueType value_type, HllInput input, admin_wire::ColumnFamily* family) {
   if (value_type == ValueType::kBytes) return;
   auto* const aggregate = family->mutable_value_type()->mutable_aggregate_type();
   if (value_type == ValueType::kHll) {
-    aggregate->mutable_input_type()->mutable_bytes_type()->mutable_encoding()->mutable_raw();
+    FillHllInput(input, aggregate->mutable_input_type());
     aggregate->mutable_state_type()->mutable_bytes_type()->mutable_encoding()->mutable_raw();
     aggregate->mutable_hllpp_unique_count();
     return;
@@ -72,10 +92,10 @@ absl::StatusOr<FamilySchema> ToFamily(const std::string& name, const admin_wire:
   return FamilySchema{.name = name, .gc = std::move(gc), .value_type = value_type};
 }
 
-admin_wire::ColumnFamily ToWireFamily(const FamilySchema& family) {
+admin_wire::ColumnFamily ToWireFamily(const FamilySchema& family, HllInput input = HllInput::kBytes) {
   admin_wire::ColumnFamily result;
   *result.mutable_gc_rule() = ToWireGcRule(family.gc);
-  FillValueType(family.value_type, &result);
+  FillValueType(family.value_type, input, &result);
   return result;
 }
 
@@ -103,7 +123,10 @@ absl::StatusOr<FamilyChange> ToUpdate(const admin_wire::ModifyColumnFamiliesRequ
   const FamilySchema* const family = schema.family(modification.id());
   if (names_type && family != nullptr) {
     STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(modification.update().value_type()));
-    if (value_type != family->value_type) return InvalidArgument("Immutable fields 'value_type.aggregate_type' cannot be updated");
+    const bool is_hll = value_type == ValueType::kHll;
+    STELE_ASSIGN_OR_RETURN(const std::string input, is_hll ? HllInputText(modification.update().value_type()) : std::string());
+    const bool is_same = value_type == family->value_type && (!is_hll || input == PropertyOf(schema, HllInputProperty(family->name)));
+    if (!is_same) return InvalidArgument("Immutable fields 'value_type.aggregate_type' cannot be updated");
   }
   if (!names_gc) return FamilyChange::Update(modification.id(), family != nullptr ? family->gc : GcRule::None());
   STELE_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(modification.update().gc_rule()));
@@ -118,6 +141,35 @@ bool IsProtected(const Schema& schema) {
 }
 
 std::string ProtectionText(bool is_protected) { return is_protected ? "true" : "false"; }
+
+std::string HllInputProperty(std::string_view family) { return fmt::format("hll_input.{}", family); }
+
+absl::StatusOr<std::string> HllInputText(const admin_wire::Type& value_type) {
+  const admin_wire::Type& input = value_type.aggregate_type().input_type();
+  switch (input.kind_case()) {
+    case admin_wire::Type::KIND_NOT_SET:
+    case admin_wire::Type::kBytesType:
+      return std::string();
+    case admin_wire::Type::kInt64Type:
+      if (input.int64_type().encoding().has_ordered_code_bytes()) break;
+      return std::string(kInt64Input);
+    case admin_wire::Type::kStringType:
+      return std::string(kStringInput);
+    default:
+      break;
+  }
+  return Unimplemented("hllpp_unique_count takes bytes, int64 in big_endian_bytes or string here");
+}
+
+TableTraits TraitsOf(const Schema& schema) {
+  TableTraits traits{.granularity = schema.granularity(), .limits = schema.limits()};
+  std::map<std::string, HllInput, std::less<>> families;
+  for (const FamilySchema& family : schema.families()) {
+    if (family.value_type == ValueType::kHll) families.emplace(family.name, HllInputOf(schema, family.name));
+  }
+  if (!families.empty()) traits.hll_families = std::make_shared<const std::map<std::string, HllInput, std::less<>>>(std::move(families));
+  return traits;
+}
 
 absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
   const admin_wire::Table& table = request.table();
@@ -135,6 +187,10 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
   }
   for (const auto& [name, wire_family] : table.column_families()) {
     STELE_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(name, wire_family));
+    if (family.value_type == ValueType::kHll) {
+      STELE_ASSIGN_OR_RETURN(std::string input, HllInputText(wire_family.value_type()));
+      if (!input.empty()) schema.SetProperty(HllInputProperty(name), std::move(input));
+    }
     schema.AddFamily(std::move(family));
   }
   for (const admin_wire::CreateTableRequest::Split& split : request.initial_splits()) {
@@ -172,7 +228,7 @@ admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, 
   }
   if (!is_full && view != admin_wire::Table::SCHEMA_VIEW && view != admin_wire::Table::VIEW_UNSPECIFIED) return table;
   for (const FamilySchema& family : schema.families()) {
-    (*table.mutable_column_families())[family.name] = ToWireFamily(family);
+    (*table.mutable_column_families())[family.name] = ToWireFamily(family, HllInputOf(schema, family.name));
   }
   table.set_granularity(schema.granularity() == TimestampGranularity::kMillis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
   table.set_deletion_protection(IsProtected(schema));

@@ -1,6 +1,6 @@
 // wire/schema_translation.h: tables and families, from the wire's form to the library's and back.
 //
-// Deletion protection is a property of the library's schema, of no meaning to the engine.
+// Deletion protection, and what the items of an hll family are, are properties of the library's schema, of no meaning to the engine.
 //
 // Errors:    InvalidArgument; Unimplemented for settings that are not offered.
 // Threads:   pure functions.
@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/schema.h"
+#include "wire/mutation_translation.h"
 #include "wire/table_admin.pb.h"
 
 namespace stele::internal {
@@ -20,6 +21,12 @@ inline constexpr std::string_view kDeletionProtection = "deletion_protection";
 
 bool IsProtected(const Schema& schema);
 std::string ProtectionText(bool is_protected);
+
+// The property that says what an hll family's items are, and what it says: "int64", "string", or "" (as where there is none) for bytes.
+std::string HllInputProperty(std::string_view family);
+absl::StatusOr<std::string> HllInputText(const google::bigtable::admin::v2::Type& value_type);
+
+TableTraits TraitsOf(const Schema& schema);
 
 absl::StatusOr<Schema> ToSchema(const google::bigtable::admin::v2::CreateTableRequest& request);
 

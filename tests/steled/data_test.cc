@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "stele/row.h"
 #include "steled/server_fixture.h"
 
 namespace stele::server {
@@ -370,6 +371,74 @@ TEST_F(DataTest, ASlowReaderKeepsNobodyAndACancelledOneEnds) {
   while (reader->Read(&message)) {
   }
   EXPECT_EQ(reader->Finish().error_code(), StatusCode::CANCELLED);
+}
+
+// Families count (int64), words (string) and raw (bytes) of distinct items.
+TEST_F(DataTest, DistinctItemsAreCountedByTheirFamilysKind) {
+  const std::string hll = "value { value_type { aggregate_type { hllpp_unique_count {} ";
+  grpc::ClientContext creating;
+  google::bigtable::admin::v2::CreateTableRequest create;
+  Parse("table_id: 'distinct' table { column_families { key: 'count' " + hll +
+            "input_type { int64_type {} } } } } } column_families { key: 'raw' " + hll + "} } } } }",
+        &create);
+  create.set_parent(kInstance);
+  google::bigtable::admin::v2::Table created;
+  ASSERT_TRUE(client().admin().CreateTable(&creating, create, &created).ok());
+  EXPECT_TRUE(created.column_families().at("count").value_type().aggregate_type().input_type().has_int64_type());
+  EXPECT_TRUE(created.column_families().at("raw").value_type().aggregate_type().input_type().has_bytes_type());
+  const auto modify = [&](const std::string& text) {
+    grpc::ClientContext context;
+    google::bigtable::admin::v2::ModifyColumnFamiliesRequest request;
+    Parse(text, &request);
+    request.set_name(Client::TableName("distinct"));
+    google::bigtable::admin::v2::Table changed;
+    return client().admin().ModifyColumnFamilies(&context, request, &changed).error_code();
+  };
+  const std::string type = "value_type { aggregate_type { hllpp_unique_count {} input_type { string_type {} } } }";
+  EXPECT_EQ(client().Mutate("distinct", "r", {"delete_from_row {}"}).error_code(), StatusCode::OK) << "the server knows the table by now";
+  ASSERT_EQ(modify("modifications { id: 'words' create { " + type + " } }"), StatusCode::OK);
+  EXPECT_EQ(modify("modifications { id: 'count' update { " + type + " } update_mask { paths: 'value_type' } }"),
+            StatusCode::INVALID_ARGUMENT)
+      << "what items are is fixed";
+  EXPECT_EQ(modify("modifications { id: 'words' create { value_type { aggregate_type { hllpp_unique_count {} } } } }"),
+            StatusCode::ALREADY_EXISTS);
+  const auto add = [&](const std::string& family, const std::string& input) {
+    return client()
+        .Mutate("distinct", "r", {"add_to_cell { family_name: '" + family + "' column_qualifier { raw_value: 'q' } " + input + " }"})
+        .error_code();
+  };
+  EXPECT_EQ(add("count", "input { int_value: 7 }"), StatusCode::OK);
+  EXPECT_EQ(add("count", "input { int_value: 7 }"), StatusCode::OK);
+  EXPECT_EQ(add("count", "input { int_value: 8 }"), StatusCode::OK);
+  EXPECT_EQ(add("count", "input { bytes_value: '7' }"), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(add("words", "input { string_value: 'a' }"), StatusCode::OK);
+  EXPECT_EQ(add("words", "input { int_value: 7 }"), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(add("raw", "input { bytes_value: 'a' }"), StatusCode::OK);
+  EXPECT_EQ(add("raw", "input { raw_value: 'a' }"), StatusCode::OK) << "the same item";
+  EXPECT_EQ(add("raw", "input { string_value: 'a' }"), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(client().Set("distinct", "r", "count:q", 0, "x").error_code(), StatusCode::INVALID_ARGUMENT);
+  const auto estimate = [&](const std::string& family) {
+    const std::string row = client().Read("distinct", "filter { family_name_regex_filter: '" + family + "' }").at(0);
+    const std::string sketch = row.substr(row.find('=') + 1);
+    return CellView(family, "q", Timestamp(), sketch).EstimateCardinality().value_or(-1);
+  };
+  EXPECT_NEAR(estimate("count"), 2, 0.01);
+  EXPECT_NEAR(estimate("words"), 1, 0.01);
+  EXPECT_NEAR(estimate("raw"), 1, 0.01);
+  EXPECT_EQ(client().Mutate("distinct", "s", {"add_to_cell { family_name: 'raw' column_qualifier { raw_value: 'q' } }"}).error_code(),
+            StatusCode::OK);
+  EXPECT_EQ(client().Read("distinct", "rows { row_keys: 's' }").size(), 1u) << "nothing was counted, in a cell";
+  // A state that was read is merged into another row's.
+  const std::string row = client().Read("distinct", "rows { row_keys: 'r' } filter { family_name_regex_filter: 'count' }").at(0);
+  grpc::ClientContext merging;
+  google::bigtable::v2::MutateRowRequest merge;
+  merge.set_table_name(Client::TableName("distinct"));
+  merge.set_row_key("t");
+  Parse("merge_to_cell { family_name: 'count' column_qualifier { raw_value: 'q' } }", merge.add_mutations());
+  merge.mutable_mutations(0)->mutable_merge_to_cell()->mutable_input()->set_bytes_value(row.substr(row.find('=') + 1));
+  google::bigtable::v2::MutateRowResponse merged;
+  EXPECT_TRUE(client().data().MutateRow(&merging, merge, &merged).ok());
+  EXPECT_EQ(client().Read("distinct", "rows { row_keys: 't' }").at(0), "t" + row.substr(1));
 }
 
 TEST_F(DataTest, ViewsAreNotOffered) {

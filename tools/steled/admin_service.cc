@@ -14,6 +14,8 @@
 namespace stele::server {
 
 using internal::CheckTableId;
+using internal::HllInputProperty;
+using internal::HllInputText;
 using internal::IsProtected;
 using internal::kDeletionProtection;
 using internal::ProtectionText;
@@ -53,6 +55,27 @@ absl::Status CheckTableUpdateMask(const google::protobuf::FieldMask& mask) {
     return InField(InvalidArgument("\"{}\" cannot be updated", path), "update_mask");
   }
   return absl::OkStatus();
+}
+
+struct PropertyChange {
+  std::string property_key;
+  std::string before;
+  std::string after;
+};
+using PropertyChanges = std::vector<PropertyChange>;
+
+// What the items of hll families are that a request makes.
+absl::StatusOr<PropertyChanges> InputChanges(const admin_wire::ModifyColumnFamiliesRequest& request, const Schema& schema) {
+  PropertyChanges changes;
+  for (const admin_wire::ModifyColumnFamiliesRequest::Modification& modification : request.modifications()) {
+    if (!modification.create().value_type().aggregate_type().has_hllpp_unique_count()) continue;
+    STELED_ASSIGN_OR_RETURN(std::string after, HllInputText(modification.create().value_type()));
+    std::string property_key = HllInputProperty(modification.id());
+    const auto property = schema.properties().find(property_key);
+    std::string before = property == schema.properties().end() ? std::string() : property->second;
+    if (before != after) changes.push_back({std::move(property_key), std::move(before), std::move(after)});
+  }
+  return changes;
 }
 
 absl::Status WithTableName(const absl::Status& status, const std::string& name) { return OfRow(status, {}, name); }
@@ -171,7 +194,15 @@ absl::Status AdminService::ModifyFamilies(const admin_wire::ModifyColumnFamilies
     if (change.kind() == FamilyChange::Kind::kDrop && IsProtected(schema)) return ProtectedError(request.name());
     changes.push_back(std::move(change));
   }
-  STELED_RETURN_IF_ERROR(WithTableName(table.table.ModifyColumnFamilies(changes), request.name()));
+  STELED_ASSIGN_OR_RETURN(const PropertyChanges inputs, InputChanges(request, schema));
+  // Before the families, for a family that is there has to say what its items are; a crash in between leaves a property of no family.
+  for (const PropertyChange& input : inputs) STELED_RETURN_IF_ERROR(table.table.SetProperty(input.property_key, input.after));
+  const absl::Status modified = WithTableName(table.table.ModifyColumnFamilies(changes), request.name());
+  if (!modified.ok()) {
+    for (const PropertyChange& input : inputs) STELED_RETURN_IF_ERROR(table.table.SetProperty(input.property_key, input.before));
+    return modified;
+  }
+  tables_.Forget(request.name());
   return Get(request.name(), admin_wire::Table::SCHEMA_VIEW, response);
 }
 

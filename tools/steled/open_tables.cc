@@ -4,6 +4,7 @@
 
 #include "errors.h"
 #include "wire/names.h"
+#include "wire/schema_translation.h"
 
 namespace stele::server {
 namespace {
@@ -14,6 +15,7 @@ constexpr char kHiddenProperty[] = "steled.hidden";
 }  // namespace
 
 using internal::StoredTableName;
+using internal::TraitsOf;
 using internal::WireTableName;
 
 absl::Status TableNotFound(std::string_view wire_name) { return NotFound("Table not found: {}", wire_name); }
@@ -30,9 +32,15 @@ absl::StatusOr<OpenTable> OpenTables::Find(std::string_view wire_name) {
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
   STELED_ASSIGN_OR_RETURN(const Schema schema, table->schema());
-  OpenTable opened{.table = *std::move(table), .traits = {.granularity = schema.granularity(), .limits = schema.limits()}};
+  OpenTable opened{.table = *std::move(table), .traits = TraitsOf(schema)};
   by_wire_name_.insert_or_assign(std::string(wire_name), opened);
   return opened;
+}
+
+void OpenTables::Forget(std::string_view wire_name) {
+  const std::unique_lock lock(mutex_);
+  const auto found = by_wire_name_.find(wire_name);
+  if (found != by_wire_name_.end()) by_wire_name_.erase(found);
 }
 
 absl::StatusOr<Table> OpenTables::Create(const std::string& stored_name, const Schema& schema) {

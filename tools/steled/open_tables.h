@@ -37,6 +37,9 @@ class OpenTables {
   // By its name on the wire.
   absl::StatusOr<OpenTable> Find(std::string_view wire_name);
 
+  // What is remembered of its schema is read anew: its families were changed.
+  void Forget(std::string_view wire_name);
+
   // By the name under which it is kept.
   absl::StatusOr<Table> Create(const std::string& stored_name, const Schema& schema);
   absl::Status Delete(const std::string& stored_name);
