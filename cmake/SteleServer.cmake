@@ -1,4 +1,13 @@
 # steled, where it is wanted and can be had (SteleWire.cmake).
 if(STELE_HAS_WIRE AND stele_wants_SERVER)
+  if(stele_wants_SERVER STREQUAL "AUTO")
+    find_package(prometheus-cpp CONFIG QUIET)
+  else()
+    find_package(prometheus-cpp CONFIG REQUIRED)
+  endif()
+  if(NOT TARGET prometheus-cpp::pull)
+    message(STATUS "steled is not built: prometheus-cpp is missing (prometheus-cpp-dev)")
+    return()
+  endif()
   add_subdirectory("${PROJECT_SOURCE_DIR}/tools/steled")
 endif()

@@ -17,8 +17,8 @@
 namespace stele::server {
 namespace {
 
-// What the child prints until its first newline; "" if it ends without one.
-std::string FirstLine(int pipe_end) {
+// What the child prints until its next newline; "" if it ends without one.
+std::string NextLine(int pipe_end) {
   std::string line;
   char c = 0;
   while (read(pipe_end, &c, 1) == 1) {
@@ -52,7 +52,12 @@ ServerProcess::ServerProcess(const std::string& database, std::vector<std::strin
   const int error = posix_spawn(&pid_, program, &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  const std::string line = error == 0 ? FirstLine(ends[0]) : "";
+  std::string line = error == 0 ? NextLine(ends[0]) : "";
+  constexpr std::string_view kMetricsPrefix = "metrics on ";
+  if (line.starts_with(kMetricsPrefix)) {
+    metrics_address_ = line.substr(kMetricsPrefix.size());
+    line = NextLine(ends[0]);
+  }
   close(ends[0]);
   constexpr std::string_view kPrefix = "listening on ";
   EXPECT_TRUE(line.starts_with(kPrefix)) << program << ": " << line;

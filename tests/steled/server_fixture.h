@@ -25,6 +25,9 @@ class ServerProcess {
 
   // "127.0.0.1:PORT"; "" if it did not come up.
   const std::string& address() const { return address_; }
+  // The same of --metrics; "" without it.
+  const std::string& metrics_address() const { return metrics_address_; }
+  pid_t pid() const { return pid_; }
   // SIGKILL; returns when it is dead.
   void Kill();
   // SIGTERM; its exit status, -1 if a signal ended it.
@@ -35,6 +38,7 @@ class ServerProcess {
 
   pid_t pid_ = 0;
   std::string address_;
+  std::string metrics_address_;
 };
 
 // A directory that goes with it.

@@ -41,6 +41,8 @@ absl::Status SetFlag(std::string_view name, const std::string& value, Flags* fla
     flags->backup_directory = value;
   } else if (name == "listen") {
     flags->listen = value;
+  } else if (name == "metrics") {
+    flags->metrics = value;
   } else if (name == "tls-cert") {
     flags->tls_cert = value;
   } else if (name == "tls-key") {
@@ -71,6 +73,9 @@ absl::Status CheckFlags(const Flags& flags) {
   if (flags.database.empty()) return InvalidArgument("no database named: give its directory with --db DIR");
   if (flags.tls_cert.empty() != flags.tls_key.empty()) return InvalidArgument("--tls-cert and --tls-key go together");
   if (!flags.tls_client_ca.empty() && flags.tls_cert.empty()) return InvalidArgument("--tls-client-ca needs --tls-cert and --tls-key");
+  if (!flags.metrics.empty() && !IsLoopback(flags.metrics)) {
+    return InvalidArgument("--metrics {} can be reached from other machines, and has no TLS: say 127.0.0.1:PORT", flags.metrics);
+  }
   if (IsLoopback(flags.listen)) return absl::OkStatus();
   if (!flags.allow_remote) {
     return InvalidArgument(
@@ -96,6 +101,7 @@ const std::string_view kHelpText =
     "  --durability disk|process\n"
     "                           what an acknowledged write survives: the loss of power, or the end of the process (disk)\n"
     "  --max-calls N            calls that are served at once; more are refused with RESOURCE_EXHAUSTED (256)\n"
+    "  --metrics HOST:PORT      figures for Prometheus, by HTTP at /metrics; on this machine's own addresses only\n"
     "  --allow-remote           listen on an address that other machines reach; needs the next two\n"
     "  --tls-cert FILE          certificate chain, PEM\n"
     "  --tls-key FILE           its private key, PEM\n"

@@ -25,6 +25,7 @@ struct Flags {
   // Bigtable's acknowledgements outlive a loss of power, so steled's do.
   Durability durability = Durability::kDisk;
   int calls_max = 256;
+  std::string metrics;  // "HOST:PORT"; "": none
   bool allow_remote = false;
   std::string tls_cert;
   std::string tls_key;

@@ -48,6 +48,7 @@ int Main(const std::vector<std::string>& args) {
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
   if (!server.ok()) return Fail(server.status(), 1);
+  if (!(*server)->metrics_address().empty()) fmt::print("metrics on {}\n", (*server)->metrics_address());
   fmt::print("listening on {}\n", (*server)->address());
   std::fflush(stdout);
   int received = 0;

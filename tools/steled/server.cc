@@ -113,6 +113,12 @@ absl::Status Server::Listen(const Flags& flags) {
   builder.RegisterService(&admin_);
   builder.RegisterService(&instance_admin_);
   builder.RegisterService(&operations_);
+  if (!flags.metrics.empty()) {
+    STELED_ASSIGN_OR_RETURN(metrics_, Metrics::Start(flags.metrics, database_));
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
+    counters.push_back(metrics_->NewInterceptorFactory());
+    builder.experimental().SetInterceptorCreators(std::move(counters));
+  }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || port == 0) {
     return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("cannot listen on {}: is the port taken?", flags.listen));
@@ -126,6 +132,7 @@ absl::Status Server::Stop(std::chrono::milliseconds grace) {
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   server_->Wait();
   operations_.Stop();
+  metrics_.reset();
   return database_.Close();
 }
 

@@ -21,6 +21,7 @@
 #include "flags.h"
 #include "health_service.h"
 #include "instance_service.h"
+#include "metrics.h"
 #include "open_tables.h"
 #include "operations.h"
 #include "stele/database.h"
@@ -37,6 +38,8 @@ class Server {
 
   // "HOST:PORT", with the port that was taken.
   const std::string& address() const { return address_; }
+  // The same of --metrics; "" without it.
+  std::string metrics_address() const { return metrics_ == nullptr ? std::string() : metrics_->address(); }
 
   // Takes no more calls, lets those that run end for `grace`, cancels the rest, and closes the database. What Close answers.
   absl::Status Stop(std::chrono::milliseconds grace);
@@ -59,6 +62,7 @@ class Server {
   DataService data_;
   AdminService admin_;
   InstanceService instance_admin_;
+  std::unique_ptr<Metrics> metrics_;  // may be null
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

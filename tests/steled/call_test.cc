@@ -1,0 +1,344 @@
+// Calls as such: those that are given up or not read, what is not offered, TLS, reflection, metrics, and an end in the middle of work.
+#include <arpa/inet.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "steled/server_fixture.h"
+
+namespace stele::server {
+namespace {
+
+using grpc::StatusCode;
+using Rows = std::vector<std::string>;
+
+// Any method by its path, with the request's bytes.
+struct RawAnswer {
+  StatusCode code = StatusCode::UNKNOWN;
+  std::string bytes;
+};
+RawAnswer CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method, const std::string& request) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const grpc::Slice slice(request);
+  const grpc::ByteBuffer message(&slice, 1);
+  const auto call = stub.PrepareUnaryCall(&context, method, message, &queue);
+  call->StartCall();
+  grpc::ByteBuffer response;
+  grpc::Status status;
+  call->Finish(&response, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  RawAnswer answer{.code = status.error_code()};
+  std::vector<grpc::Slice> slices;
+  if (status.ok() && response.Dump(&slices).ok()) {
+    for (const grpc::Slice& part : slices) answer.bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  }
+  return answer;
+}
+
+// What GET /metrics answers at "127.0.0.1:PORT".
+std::string FetchMetrics(const std::string& address) {
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  inet_pton(AF_INET, "127.0.0.1", &where.sin_addr);
+  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::string text;
+  if (connect(connection, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) == 0) {
+    constexpr std::string_view kRequest = "GET /metrics HTTP/1.0\r\n\r\n";
+    EXPECT_EQ(write(connection, kRequest.data(), kRequest.size()), static_cast<ssize_t>(kRequest.size()));
+    std::array<char, 4096> part{};
+    for (ssize_t bytes = 0; (bytes = read(connection, part.data(), part.size())) > 0;) text.append(part.data(), static_cast<size_t>(bytes));
+  }
+  close(connection);
+  return text;
+}
+
+// The value behind "name " or "name{labels} " at the beginning of a line; -1 if there is none.
+double MetricOf(const std::string& address, const std::string& name) {
+  std::istringstream lines(FetchMetrics(address));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " ")) return std::stod(line.substr(name.size() + 1));
+  }
+  return -1;
+}
+
+// Returns once it is so; a call's end is counted after its client knows of it.
+void AwaitMetric(const std::string& address, const std::string& name, double value) {
+  while (MetricOf(address, name) != value) std::this_thread::yield();
+}
+
+std::string CallsOf(const std::string& method, const std::string& code) {
+  return "steled_calls_total{code=\"" + code + "\",method=\"/google.bigtable.v2.Bigtable/" + method + "\"}";
+}
+
+class CallTest : public testing::Test {
+ protected:
+  static constexpr int kRows = 60;
+
+  void SetUp() override {
+    server_ = std::make_unique<ServerProcess>(directory_.path() + "/db",
+                                              Rows{"--durability=process", "--metrics=127.0.0.1:0", "--memory-budget=32MiB"});
+    client_ = std::make_unique<Client>(server_->address());
+    ASSERT_TRUE(client_->CreateTable("t", {"f"}).ok());
+  }
+
+  // More than a stream takes that nobody reads.
+  void Fill() {
+    const std::string value(900'000, 'v');
+    for (int i = 0; i < kRows; ++i) ASSERT_TRUE(client_->Set("t", "r" + std::to_string(100 + i), "f:v", 1000, value).ok());
+  }
+
+  static google::bigtable::v2::ReadRowsRequest WholeTable() {
+    google::bigtable::v2::ReadRowsRequest request;
+    request.set_table_name(Client::TableName("t"));
+    return request;
+  }
+
+  double Metric(const std::string& name) const { return MetricOf(server_->metrics_address(), name); }
+  void Await(const std::string& name, double value) const { AwaitMetric(server_->metrics_address(), name, value); }
+
+  const ScratchDirectory directory_;
+  std::unique_ptr<ServerProcess> server_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(CallTest, AreCountedByMethodAndCode) {
+  ASSERT_TRUE(client_->Set("t", "r", "f:v", 1000, "value").ok());
+  ASSERT_TRUE(client_->Set("t", "r", "f:v", 2000, "value").ok());
+  EXPECT_EQ(client_->Set("t", "r", "none:v", 1000, "value").error_code(), StatusCode::NOT_FOUND);
+  EXPECT_EQ(client_->Read("t"), Rows({"r f:v@2000=value f:v@1000=value"}));
+  Await(CallsOf("MutateRow", "OK"), 2);
+  Await(CallsOf("MutateRow", "NOT_FOUND"), 1);
+  Await(CallsOf("ReadRows", "OK"), 1);
+  EXPECT_EQ(Metric("steled_call_seconds_count{method=\"/google.bigtable.v2.Bigtable/MutateRow\"}"), 3);
+  EXPECT_GT(Metric("steled_received_bytes_total{method=\"/google.bigtable.v2.Bigtable/MutateRow\"}"), 3 * 40);
+  EXPECT_GT(Metric("steled_sent_bytes_total{method=\"/google.bigtable.v2.Bigtable/ReadRows\"}"), 10);
+  EXPECT_EQ(Metric("stele_tables"), 1);
+  EXPECT_GE(Metric("stele_commits_total"), 2);
+  Await("steled_running_calls", 0);
+}
+
+TEST_F(CallTest, AScanThatNobodyReadsEndsWithItsDeadline) {
+  Fill();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+  const auto reader = client_->data().ReadRows(&context, WholeTable());
+  Await("steled_running_calls", 1);
+  Await("steled_running_calls", 0);
+  EXPECT_LT(Metric(CallsOf("ReadRows", "OK")), 1);
+  google::bigtable::v2::ReadRowsResponse message;
+  while (reader->Read(&message)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_F(CallTest, AScanThatIsCancelledEnds) {
+  Fill();
+  grpc::ClientContext context;
+  const auto reader = client_->data().ReadRows(&context, WholeTable());
+  Await("steled_running_calls", 1);
+  context.TryCancel();
+  Await("steled_running_calls", 0);
+  EXPECT_LT(Metric(CallsOf("ReadRows", "OK")), 1);
+  EXPECT_EQ(reader->Finish().error_code(), StatusCode::CANCELLED);
+}
+
+TEST_F(CallTest, SlowReadersHoldLittleMemory) {
+  constexpr int kReaders = 8;
+  Fill();
+  const auto resident = [&] {
+    std::ifstream status("/proc/" + std::to_string(server_->pid()) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmRSS:")) return std::stol(line.substr(6)) * 1024;
+    }
+    return 0L;
+  };
+  const long before = resident();
+  ASSERT_GT(before, 0);
+  std::array<grpc::ClientContext, kReaders> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<google::bigtable::v2::ReadRowsResponse>>> readers;
+  google::bigtable::v2::ReadRowsResponse message;
+  for (grpc::ClientContext& context : contexts) {
+    Client other(server_->address());
+    readers.push_back(other.data().ReadRows(&context, WholeTable()));
+    ASSERT_TRUE(readers.back()->Read(&message));
+  }
+  Await("steled_running_calls", kReaders);
+  EXPECT_TRUE(client_->Set("t", "after", "f:v", 1000, "x").ok()) << "they keep nobody";
+  // What they read from is 54 MB, each of them.
+  EXPECT_LT(resident() - before, 8 * 20'000'000L);
+  EXPECT_LT(Metric("stele_memory_bytes"), 32 << 20);
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
+  Await("steled_running_calls", 0);
+}
+
+TEST_F(CallTest, UnknownFieldsAreTolerated) {
+  google::bigtable::v2::MutateRowRequest request;
+  request.set_table_name(Client::TableName("t"));
+  request.set_row_key("r");
+  auto* const set = request.add_mutations()->mutable_set_cell();
+  set->set_family_name("f");
+  set->set_value("v");
+  request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(1000, "of a newer client");
+  set->GetReflection()->MutableUnknownFields(set)->AddVarint(1001, 7);
+  grpc::ClientContext context;
+  google::bigtable::v2::MutateRowResponse response;
+  EXPECT_TRUE(client_->data().MutateRow(&context, request, &response).ok());
+  EXPECT_EQ(client_->Read("t"), Rows({"r f:@0=v"}));
+}
+
+TEST_F(CallTest, WhatIsNotOfferedIsUnimplemented) {
+  const std::string data = "/google.bigtable.v2.Bigtable/";
+  const std::string tables = "/google.bigtable.admin.v2.BigtableTableAdmin/";
+  const std::string instances = "/google.bigtable.admin.v2.BigtableInstanceAdmin/";
+  const std::string operations = "/google.longrunning.Operations/";
+  Rows methods;
+  for (const char* const method : {"GenerateInitialChangeStreamPartitions", "ReadChangeStream", "PrepareQuery", "ExecuteQuery",
+                                   "GetClientConfiguration", "OpenTable", "OpenAuthorizedView", "OpenMaterializedView", "NoSuchMethod"}) {
+    methods.push_back(data + method);
+  }
+  for (const char* const method :
+       {"CreateTableFromSnapshot", "UndeleteTable", "CreateAuthorizedView", "ListAuthorizedViews", "GetAuthorizedView",
+        "UpdateAuthorizedView", "DeleteAuthorizedView", "SnapshotTable", "GetSnapshot", "ListSnapshots", "DeleteSnapshot",
+        "CreateSchemaBundle", "UpdateSchemaBundle", "GetSchemaBundle", "ListSchemaBundles", "DeleteSchemaBundle"}) {
+    methods.push_back(tables + method);
+  }
+  for (const char* const method :
+       {"ListHotTablets", "CreateLogicalView", "GetLogicalView", "ListLogicalViews", "UpdateLogicalView", "DeleteLogicalView",
+        "CreateMaterializedView", "GetMaterializedView", "ListMaterializedViews", "UpdateMaterializedView", "DeleteMaterializedView"}) {
+    methods.push_back(instances + method);
+  }
+  for (const char* const method : {"ListOperations", "DeleteOperation", "WaitOperation"}) methods.push_back(operations + method);
+  for (const std::string& method : methods) EXPECT_EQ(CallRaw(client_->channel(), method, "").code, StatusCode::UNIMPLEMENTED) << method;
+  EXPECT_EQ(CallRaw(client_->channel(), data + "MutateRow", "").code, StatusCode::INVALID_ARGUMENT) << "one that is offered";
+}
+
+TEST_F(CallTest, ReflectionListsTheServices) {
+  const std::string list_all = "\x3a\x01*";  // ServerReflectionRequest.list_services
+  const RawAnswer answer = CallRaw(client_->channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", list_all);
+  ASSERT_EQ(answer.code, StatusCode::OK);
+  for (const char* const service : {"google.bigtable.v2.Bigtable", "google.bigtable.admin.v2.BigtableTableAdmin",
+                                    "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"}) {
+    EXPECT_NE(answer.bytes.find(service), std::string::npos) << service;
+  }
+}
+
+TEST(CallLoad, AnEndInOrderUnderLoadLosesNothingThatWasAcknowledged) {
+  constexpr size_t kWriters = 4;
+  const ScratchDirectory directory;
+  std::array<int, kWriters> acked{};
+  {
+    ServerProcess server(directory.path() + "/db");
+    ASSERT_TRUE(Client(server.address()).CreateTable("t", {"f"}).ok());
+    std::atomic<int> acked_count{0};
+    std::vector<std::jthread> writers;
+    for (size_t writer = 0; writer < kWriters; ++writer) {
+      writers.emplace_back([&, writer] {
+        Client client(server.address());
+        while (client.Set("t", "w" + std::to_string(writer) + "-" + std::to_string(acked[writer]), "f:a", 1000, "v").ok()) {
+          ++acked[writer];
+          acked_count.fetch_add(1, std::memory_order_relaxed);
+          acked_count.notify_one();
+        }
+      });
+    }
+    for (int seen = 0; seen < 200; seen = acked_count.load()) acked_count.wait(seen);
+    EXPECT_EQ(server.Terminate(), 0);
+  }
+  const ServerProcess again(directory.path() + "/db");
+  Client client(again.address());
+  for (size_t writer = 0; writer < kWriters; ++writer) {
+    const std::string prefix = "w" + std::to_string(writer);
+    const size_t rows =
+        client.Read("t", "rows { row_ranges { start_key_closed: '" + prefix + "-' end_key_open: '" + prefix + ".' } }").size();
+    const auto promised = static_cast<size_t>(acked[writer]);
+    EXPECT_TRUE(rows == promised || rows == promised + 1) << rows << " of " << promised;
+  }
+}
+
+// ---- TLS ----
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// An authority, and certificates of it for a server on 127.0.0.1 and for a client.
+class Certificates {
+ public:
+  explicit Certificates(const std::string& folder) : folder_(folder) {
+    made_ = Run("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=authority -keyout " + Path("ca.key") +
+                " -out " + Path("ca.pem")) &&
+            Sign("server", "subjectAltName=IP:127.0.0.1") && Sign("client", "subjectAltName=DNS:client");
+  }
+
+  bool made() const { return made_; }
+  std::string Path(const std::string& file) const { return folder_ + "/" + file; }
+
+  std::shared_ptr<grpc::ChannelCredentials> ForClient(bool with_certificate) const {
+    grpc::SslCredentialsOptions options;
+    options.pem_root_certs = ReadFile(Path("ca.pem"));
+    if (with_certificate) {
+      options.pem_cert_chain = ReadFile(Path("client.pem"));
+      options.pem_private_key = ReadFile(Path("client.key"));
+    }
+    return grpc::SslCredentials(options);
+  }
+
+ private:
+  static bool Run(const std::string& arguments) { return std::system(("openssl " + arguments + " 2> /dev/null").c_str()) == 0; }
+
+  bool Sign(const std::string& name, const std::string& extension) const {
+    std::ofstream(Path(name + ".ext")) << extension << "\n";
+    return Run("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name + " -keyout " + Path(name + ".key") +
+               " -out " + Path(name + ".csr")) &&
+           Run("x509 -req -days 2 -in " + Path(name + ".csr") + " -CA " + Path("ca.pem") + " -CAkey " + Path("ca.key") +
+               " -CAcreateserial -extfile " + Path(name + ".ext") + " -out " + Path(name + ".pem"));
+  }
+
+  const std::string folder_;
+  bool made_ = false;
+};
+
+StatusCode Ping(const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+  const auto stub = google::bigtable::v2::Bigtable::NewStub(grpc::CreateChannel(address, credentials));
+  grpc::ClientContext context;
+  google::bigtable::v2::PingAndWarmRequest request;
+  request.set_name(kInstance);
+  google::bigtable::v2::PingAndWarmResponse response;
+  return stub->PingAndWarm(&context, request, &response).error_code();
+}
+
+TEST(Tls, IsForClientsThatTrustTheServerAndThatItTrusts) {
+  const ScratchDirectory directory;
+  const Certificates certificates(directory.path());
+  if (!certificates.made()) GTEST_SKIP() << "openssl makes no certificates here";
+  const Rows flags = {"--tls-cert", certificates.Path("server.pem"), "--tls-key", certificates.Path("server.key")};
+  {
+    const ServerProcess server(directory.path() + "/db", flags);
+    EXPECT_EQ(Ping(server.address(), certificates.ForClient(false)), StatusCode::OK);
+    EXPECT_EQ(Ping(server.address(), grpc::InsecureChannelCredentials()), StatusCode::UNAVAILABLE);
+    EXPECT_EQ(Ping(server.address(), grpc::SslCredentials({})), StatusCode::UNAVAILABLE) << "an authority that nobody knows";
+  }
+  Rows mutual = flags;
+  mutual.insert(mutual.end(), {"--tls-client-ca", certificates.Path("ca.pem")});
+  const ServerProcess server(directory.path() + "/db", mutual);
+  EXPECT_EQ(Ping(server.address(), certificates.ForClient(true)), StatusCode::OK);
+  EXPECT_EQ(Ping(server.address(), certificates.ForClient(false)), StatusCode::UNAVAILABLE);
+}
+
+}  // namespace
+}  // namespace stele::server
