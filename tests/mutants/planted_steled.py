@@ -48,3 +48,56 @@ plant(
     "remote", ["unit_remote"], "src/remote/backoff.cc",
     ("pauses stay short", "pause_ = std::min(2 * pause_, kPauseMax);", ""),
 )
+
+BACKUPS = ["steled_test --gtest_filter=Backup.*"]
+
+plant(
+    "steled", BACKUPS, "tools/steled/backup_directory.cc",
+    ("a backup keeps the other tables", "if (name != stored_table) STELED_RETURN_IF_ERROR(copy.DeleteTable(name));", "(void)name;"),
+    ("what a crash cut off is taken for a backup", "if (folder.starts_with('.')) {", "if (folder.starts_with('~')) {"),
+)
+plant(
+    "steled", BACKUPS, "tools/steled/backups.cc",
+    ("an end five hours ahead will do", "constexpr hours kLifeMin(6);", "constexpr hours kLifeMin(5);"),
+    ("a copy is copied", "if (!source->backup().source_backup().empty()) {", "if (source->backup().name().empty()) {"),
+    ("a restored table is protected as its source was", "property != kBackupProperty && property != kDeletionProtection", "property != kBackupProperty"),
+    ("an expired backup is listed", "if (name.starts_with(prefix) && !IsExpired(entry.backup))", "if (name.starts_with(prefix))"),
+)
+plant(
+    "steled", BACKUPS, "tools/steled/table_copy.cc",
+    ("what a rule condemns is left out", ".apply_gc = false, .fill_cache", ".apply_gc = true, .fill_cache"),
+    ("a row's later parts are loaded, too", "if (changes->is_folded || is_loaded_) return", "if (changes->is_folded) return"),
+)
+plant(
+    "steled", BACKUPS, "tools/steled/open_tables.cc",
+    ("a hidden table is found", "if (hidden_.contains(stored_name)) return TableNotFound(wire_name);", ""),
+)
+
+INSTANCES = ["steled_test --gtest_filter=InstanceTest.*:InstanceRecords.*:CallTest.*:DataTest.Distinct*"]
+
+plant(
+    "steled", INSTANCES, "tools/steled/instances.cc",
+    ("an instance goes with its protected tables", "  STELED_RETURN_IF_ERROR(CheckDeletable(tables));\n", ""),
+    ("the last cluster goes", "if (present.size() == 1) return", "if (present.empty()) return"),
+    ("the cluster that nobody made is lost with the first that is made",
+     "    changes.emplace_back(ClusterKey(other.name()), other.SerializeAsString());\n  }\n  STELED_RETURN_IF_ERROR(records_.Apply(changes));\n  return cluster;",
+     "  }\n  STELED_RETURN_IF_ERROR(records_.Apply(changes));\n  return cluster;"),
+)
+plant(
+    "steled", INSTANCES, "tools/steled/app_profiles.cc",
+    ("an old etag is taken", "request.app_profile().etag() != etag)", "request.app_profile().etag() == \"never\")"),
+)
+plant(
+    "steled", INSTANCES, "tools/steled/iam_policies.cc",
+    ("a policy outlives its table", "return policy.has_value() ? records_.Apply({{PolicyKey(resource), std::nullopt}}) : absl::OkStatus();",
+     "return absl::OkStatus();"),
+)
+plant(
+    "steled", INSTANCES, "tools/steled/open_tables.cc",
+    ("a family that was made later is not known", "if (found != by_wire_name_.end()) by_wire_name_.erase(found);", "(void)found;"),
+)
+plant(
+    "steled", INSTANCES, "tools/steled/metrics.cc",
+    ("every call is counted as OK", "code_ = static_cast<int>(methods->GetSendStatus().error_code());", "code_ = 0;"),
+    ("a call never ends", "    running_.Decrement();\n", ""),
+)

@@ -136,9 +136,9 @@ TEST_F(CallTest, AScanThatNobodyReadsEndsWithItsDeadline) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
   const auto reader = client_->data().ReadRows(&context, WholeTable());
-  Await("steled_running_calls", 1);
-  Await("steled_running_calls", 0);
+  Await("steled_call_seconds_count{method=\"/google.bigtable.v2.Bigtable/ReadRows\"}", 1);
   EXPECT_LT(Metric(CallsOf("ReadRows", "OK")), 1);
+  EXPECT_EQ(Metric("steled_running_calls"), 0);
   google::bigtable::v2::ReadRowsResponse message;
   while (reader->Read(&message)) {
   }
