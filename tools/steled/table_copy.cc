@@ -9,7 +9,7 @@
 namespace stele::server {
 namespace {
 
-constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
+constexpr uint64_t kCopiedPieceBytes = uint64_t{4} << 20;
 // What a change of a cell takes beside its bytes, at most, of the limit on a mutation's.
 constexpr uint64_t kChangeOverheadBytes = 64;
 
@@ -96,7 +96,7 @@ class TableCopy {
 absl::Status CopyTable(const Table& from, Table* to, const std::stop_token& stop) {
   STELED_ASSIGN_OR_RETURN(const Schema schema, to->schema());
   TableCopy copy(schema, to);
-  const ReadOptions options{.apply_gc = false, .fill_cache = false, .row_piece_bytes = kPieceBytes, .stop = stop};
+  const ReadOptions options{.apply_gc = false, .fill_cache = false, .row_piece_bytes = kCopiedPieceBytes, .stop = stop};
   RowReader reader = from.ReadRows(RowSet::All(), Filter(), options);
   while (reader.Next()) STELED_RETURN_IF_ERROR(copy.Add(reader.row()));
   STELED_RETURN_IF_ERROR(reader.status());
