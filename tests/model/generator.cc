@@ -20,6 +20,29 @@ auto Pick(const List& list, uint64_t random) {
   return list[random % std::size(list)];
 }
 
+// What a filter may cost a cell, and how many copies it may make of it: about, and rather more. Above 65,536 steps the engine refuses it.
+struct FilterWork {
+  uint64_t steps = 1;
+  uint64_t copies = 1;
+};
+constexpr uint64_t kStepsMax = 20'000;
+
+FilterWork WorkOf(const FilterNode& node) {
+  FilterWork all;
+  if (node.kind == FilterKind::kInterleave) all.copies = 0;
+  for (const Filter& filter : node.children) {
+    const FilterWork one = WorkOf(filter.node());
+    if (node.kind == FilterKind::kChain) {
+      all.steps += all.copies * one.steps;
+      all.copies *= one.copies;
+    } else {
+      all.steps += one.steps;
+      all.copies = node.kind == FilterKind::kInterleave ? all.copies + one.copies : std::max(all.copies, one.copies);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 HistoryGenerator::HistoryGenerator(uint64_t seed, HistoryKind kind) : kind_(kind), random_(seed) {
@@ -224,7 +247,7 @@ Term HistoryGenerator::TextFilter(const std::string& table, int samples_max) {
   }
   Random random(random_());
   const stele::Filter filter = RandomFilter(random, words, 1 + static_cast<int>(Below(4)));
-  if (filter.node().wire_bytes > kFilterWireBytesMax) return "all";
+  if (filter.node().wire_bytes > kFilterWireBytesMax || WorkOf(filter.node()).steps > kStepsMax) return "all";
   return {"text", {filter.ToString()}};
 }
 

@@ -103,6 +103,16 @@ TEST(FoldTest, RareHashesAreThoseOfTheNaiveReference) {
   EXPECT_EQ(Folded(CellKind::kHll, parts), NaiveFold("hll", parts)) << "dense";
 }
 
+// Few items share all bits of an index, so that no test finds two by items either.
+TEST(FoldTest, OfTwoHashesOfOneIndexTheRarerStays) {
+  const uint64_t index = uint64_t{7} << 50;
+  const std::string common = NaiveSketchOfHashes({index | uint64_t{1} << 38});
+  const std::string rare = NaiveSketchOfHashes({index | uint64_t{1} << 20});
+  ASSERT_NE(common, rare);
+  EXPECT_EQ(Folded(CellKind::kHll, {common, rare}), rare);
+  EXPECT_EQ(Folded(CellKind::kHll, {rare, common}), rare);
+}
+
 // To the byte, whatever was folded first: nobody may see when a compaction ran.
 TEST(FoldTest, TheOrderOfFoldingIsNoDifference) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
