@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "io/crash_file_system.h"
+#include "support/base_sanitized.h"
 #include "support/db_crash_check.h"
 #include "support/db_workload.h"
 
@@ -147,11 +148,7 @@ void CrashCampaign::RunWorkload(uint64_t seed, uint64_t images_max) {
 }
 
 TEST(CrashPointsTest, EveryCallOfEveryWorkload) {
-#if defined(__SANITIZE_ADDRESS__) || defined(STELE_SANITIZED)
-  constexpr uint64_t kImages = 2'000;
-#else
-  constexpr uint64_t kImages = 10'000;
-#endif
+  constexpr uint64_t kImages = kSanitized ? 2'000 : 10'000;
   const uint64_t images_min = FromEnvironment("STELE_CRASH_IMAGES", kImages);
   const uint64_t seed_first = FromEnvironment("STELE_CRASH_SEED", 1);
   const auto start = std::chrono::steady_clock::now();

@@ -12,6 +12,7 @@
 #include "db/engine.h"
 #include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "support/base_sanitized.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -25,8 +26,8 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 }
 
 uint64_t Stride() {
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-  return FromEnvironment("STELE_DAMAGE_STRIDE", 1);
+#ifdef NDEBUG
+  return FromEnvironment("STELE_DAMAGE_STRIDE", kSanitized ? 11 : 1);
 #else
   return FromEnvironment("STELE_DAMAGE_STRIDE", 11);
 #endif

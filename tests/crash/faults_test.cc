@@ -12,6 +12,7 @@
 
 #include "db/engine.h"
 #include "io/crash_file_system.h"
+#include "support/base_sanitized.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -22,11 +23,7 @@ constexpr size_t kStepCount = 26;
 uint64_t SeedCount() {
   const char* text = std::getenv("STELE_FAULT_SEEDS");
   if (text != nullptr) return std::strtoull(text, nullptr, 10);
-#if defined(__SANITIZE_ADDRESS__)
-  return 1;
-#else
-  return 2;
-#endif
+  return kSanitized ? 1 : 2;
 }
 
 struct Workload {

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "support/base_sanitized.h"
 #include "support/crash_child.h"
 #include "support/db_workload.h"
 
@@ -23,11 +24,7 @@ constexpr int kWriters = 4;
 int KillCount() {
   const char* text = std::getenv("STELE_KILLS");
   if (text != nullptr) return std::atoi(text);
-#if defined(__SANITIZE_ADDRESS__)
-  return 5;
-#else
-  return 15;
-#endif
+  return kSanitized ? 5 : 15;
 }
 
 absl::StatusOr<Database> OpenBusy(const std::string& directory) {

@@ -19,6 +19,7 @@
 #include "model/generator.h"
 #include "model/history_runner.h"
 #include "model/shrink.h"
+#include "support/base_sanitized.h"
 #include "support/base_test_data.h"
 
 namespace stele::internal {
@@ -39,25 +40,13 @@ bool Shrinks() {
 
 // Eventful histories, and how often each event has to happen in all of them together. They have no threads, so that the counts are the same
 // every time. Sanitized runs, which are many times slower, do a part.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STELE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define STELE_SANITIZED 1
-#endif
-#endif
-#if defined(NDEBUG) && !defined(STELE_SANITIZED)
-constexpr bool kDoesAll = true;
+#ifdef NDEBUG
+constexpr bool kDoesAll = !kSanitized;
 #else
 constexpr bool kDoesAll = false;  // of the fixed operations: what fits into kFixedTimeMax
 #endif
-#ifdef STELE_SANITIZED
-constexpr uint64_t kEventfulHistories = 20;
-constexpr uint64_t kEventsMin = 10;
-#else
-constexpr uint64_t kEventfulHistories = 150;
-constexpr uint64_t kEventsMin = 100;
-#endif
+constexpr uint64_t kEventfulHistories = kSanitized ? 20 : 150;
+constexpr uint64_t kEventsMin = kSanitized ? 10 : 100;
 constexpr std::string_view kEvents[] = {"(freezes)",
                                         "(tablet splits)",
                                         "(tablet merges)",

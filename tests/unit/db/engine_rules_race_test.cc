@@ -111,6 +111,23 @@ TEST_F(EngineRulesRaceTest, Rule5ACheckSeesTheWriteInBetween) {
   EXPECT_EQ(Text(table), "r g:gone@1000=v\n");
 }
 
+// Of two writers with one token the second meets the first, though it looked the token up before the first was there.
+TEST_F(EngineRulesRaceTest, ATokenUsedBetweenReadingAndCommitIsSeen) {
+  Table table = Create(GcRule::None());
+  const ReadModifyWriteRule increment = ReadModifyWriteRule::IncrementAmount("f", "n", 1);
+  ASSERT_TRUE(table.ReadModifyWriteRow("r", {increment}).ok());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  const WriteOptions options{.idempotency_token = "one for both"};
+  Between(CallKind::kRead,
+          [&] { EXPECT_EQ(table.Apply(RowMutation("other").SetCell("f", "q", At(1), "first"), options), absl::OkStatus()); });
+  const absl::StatusOr<Row> row = table.ReadModifyWriteRow("r", {increment}, options);
+  ASSERT_TRUE(happened());
+  ASSERT_TRUE(row.ok()) << row.status();
+  ASSERT_TRUE(row->cell("f", "n").has_value());
+  EXPECT_EQ(row->cell("f", "n")->AsInt64().value(), 1) << "applied once, as another write";
+  EXPECT_EQ(table.ReadRow("r").value()->cell("f", "n")->AsInt64().value(), 1);
+}
+
 // Rule 5: a schema change between a writer's look at the schema and its commit is not passed over either.
 TEST_F(EngineRulesRaceTest, Rule5ASchemaChangeBetweenReadingAndCommitIsSeen) {
   Table table = Create(GcRule::MaxNumVersions(2));

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "support/base_sanitized.h"
+
 namespace stele::internal {
 namespace {
 
@@ -31,15 +33,7 @@ TEST(SideThreadTest, DoesAllThatItIsGivenInOrder) {
 
 // A process that may have no more memory has no stack for a thread.
 TEST(SideThreadTest, DoesTheWorkItselfWhereNoThreadIsToBeHad) {
-#if defined(__has_feature)  // clang's way to say so
-#define STELE_HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define STELE_HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || STELE_HAS_FEATURE(address_sanitizer) || \
-    STELE_HAS_FEATURE(thread_sanitizer)
-  GTEST_SKIP() << "a sanitizer needs memory of its own to begin a thread";
-#endif
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs memory of its own to begin a thread";
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
