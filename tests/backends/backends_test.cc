@@ -266,8 +266,11 @@ TEST_P(BackendTest, AggregatesFold) {
   }
   const Row row = table.ReadRow("r")->value();
   EXPECT_EQ(row.cell("sum", "q")->AsInt64().value(), is_emulator() ? 1 : 101);
-  EXPECT_EQ(row.cell("min", "q")->AsInt64().value(), -7);
-  EXPECT_EQ(row.cell("max", "q")->AsInt64().value(), 5);
+  // The emulator may keep what was added last.
+  if (!is_emulator()) {
+    EXPECT_EQ(row.cell("min", "q")->AsInt64().value(), -7);
+    EXPECT_EQ(row.cell("max", "q")->AsInt64().value(), 5);
+  }
   EXPECT_EQ(table.schema()->family("min")->value_type, ValueType::kInt64Min);
   // Of this the emulator dies.
   if (!is_emulator()) {
