@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "model/validate.h"
+#include "support/base_sanitized.h"
 #include "support/base_text_cases.h"
 #include "support/cell_text.h"
 #include "support/model_naive_filter.h"
@@ -176,7 +177,7 @@ NaiveRow ToNaive(const OwnedRow& row) {
 // The projection, the hints, the passes and the batches' borders change nothing.
 TEST(FilterProgramTest, RandomFiltersFollowTheDefinition) {
   std::map<std::string, int> seen;
-  for (uint64_t seed = 1; seed <= 6000; ++seed) {
+  for (uint64_t seed = 1; seed <= (kSanitized ? 1'500 : 6'000); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Filter filter = RandomFilter(random, Words(), 1 + static_cast<int>(random.Below(4)));
