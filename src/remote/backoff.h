@@ -16,8 +16,8 @@ namespace stele::internal {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// A failure of the moment: the same call may well succeed soon. UNAVAILABLE, DEADLINE_EXCEEDED (of an attempt), ABORTED, and INTERNAL where
-// its text says that the connection broke.
+// A failure of the moment: the same call may well succeed soon. UNAVAILABLE, DEADLINE_EXCEEDED (of an attempt), ABORTED, INTERNAL where
+// its text says that the connection broke, and RESOURCE_EXHAUSTED where gRPC itself says that the server had no thread for the call.
 bool IsTransient(const grpc::Status& status);
 
 // Pauses double from kPauseMin to kPauseMax; each is cut by chance to between its half and all of it, so that clients that failed together

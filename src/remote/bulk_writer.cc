@@ -37,7 +37,7 @@ std::vector<FailedMutation> BulkWriter::Apply(std::span<const RowMutation> mutat
   for (size_t begin = 0; begin < mutations.size();) {
     std::vector<Entry> entries;
     begin = Collect(mutations, begin, options, &entries);
-    if (!entries.empty()) Send(std::move(entries));
+    if (!entries.empty()) Send(std::move(entries), /*table_is_known=*/false);
   }
   std::vector<FailedMutation> failed;
   for (size_t i = 0; i < verdicts_.size(); ++i) {
@@ -72,14 +72,14 @@ size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin,
   return i;
 }
 
-void BulkWriter::Send(std::vector<Entry> entries) {
+void BulkWriter::Send(std::vector<Entry> entries, bool table_is_known) {
   RemoteCall call(&connection_, "MutateRows");
   while (true) {
     const size_t count = entries.size();
     const grpc::Status status = TryOnce(&call, &entries);
     if (entries.empty()) return;
     if (count > entries.size()) call.Progress();
-    if (IsRefusal(status)) return SendHalves(std::move(entries));
+    if (IsRefusal(status)) return SendHalves(std::move(entries), table_is_known);
     const absl::Status pause = call.PauseAfter(status, /*repeatable=*/true);
     if (pause.ok()) continue;
     for (const Entry& entry : entries) Settle(entry, pause);
@@ -92,7 +92,7 @@ grpc::Status BulkWriter::TryOnce(RemoteCall* call, std::vector<Entry>* entries) 
   request.set_table_name(table_name_);
   request.set_app_profile_id(connection_.location().app_profile);
   for (const Entry& entry : *entries) *request.add_entries() = entry.message;
-  Attempt attempt(*call, "table_name=" + table_name_, kBulkAttempt);
+  Attempt attempt(*call, "table_name=" + table_name_, call->RepeatableAttempt(kBulkAttempt));
   const auto stream = connection_.data().MutateRows(attempt.context(), request);
   // None yet: what the call as a whole says.
   std::vector<std::optional<grpc::Status>> answers(entries->size());
@@ -106,33 +106,36 @@ grpc::Status BulkWriter::TryOnce(RemoteCall* call, std::vector<Entry>* entries) 
   }
   grpc::Status whole = stream->Finish();
   if (whole.ok()) whole = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server gave no verdict on it");
-  const bool refused = IsRefusal(whole) && entries->size() > 1;
+  // A code after verdicts on some is none on the request: what has no verdict may have been applied.
+  const bool has_verdicts = std::any_of(answers.begin(), answers.end(), [](const auto& answer) { return answer.has_value(); });
+  const bool refused = IsRefusal(whole) && !has_verdicts && entries->size() > 1;
+  grpc::Status reason = whole;
   std::vector<Entry> left;
   for (size_t i = 0; i < answers.size(); ++i) {
     Entry& entry = (*entries)[i];
     const grpc::Status& answer = answers[i].has_value() ? *answers[i] : whole;
     if (answer.ok()) continue;
-    if ((IsTransient(answer) && entry.repeatable) || (refused && !answers[i].has_value())) {
-      if (answers[i].has_value() && !refused) whole = answer;
+    if ((IsTransient(answer) && entry.repeatable) || refused) {
+      reason = answer;
       left.push_back(std::move(entry));
     } else {
       Settle(entry, call->Failure(answer));
     }
   }
   *entries = std::move(left);
-  return whole;
+  return reason;
 }
 
-void BulkWriter::SendHalves(std::vector<Entry> entries) {
-  if (IsTableGone()) {
+void BulkWriter::SendHalves(std::vector<Entry> entries, bool table_is_known) {
+  if (!table_is_known && IsTableGone()) {
     for (const Entry& entry : entries) Settle(entry, NotFound("Table not found: {}", table_name_));
     return;
   }
   const auto middle = entries.begin() + static_cast<ptrdiff_t>(entries.size() / 2);
   std::vector<Entry> second(std::make_move_iterator(middle), std::make_move_iterator(entries.end()));
   entries.erase(middle, entries.end());
-  if (!entries.empty()) Send(std::move(entries));
-  Send(std::move(second));
+  if (!entries.empty()) Send(std::move(entries), /*table_is_known=*/true);
+  Send(std::move(second), /*table_is_known=*/true);
 }
 
 bool BulkWriter::IsTableGone() const {
@@ -141,7 +144,7 @@ bool BulkWriter::IsTableGone() const {
   request.set_view(google::bigtable::admin::v2::Table::NAME_ONLY);
   google::bigtable::admin::v2::Table response;
   const RemoteCall call(&connection_, "GetTable");
-  Attempt attempt(call, "name=" + table_name_, kAdminAttempt);
+  Attempt attempt(call, "name=" + table_name_, call.RepeatableAttempt(kAdminAttempt));
   return connection_.admin().GetTable(attempt.context(), request, &response).error_code() == grpc::StatusCode::NOT_FOUND;
 }
 

@@ -43,12 +43,12 @@ class BulkWriter {
 
   // Takes mutations from `begin` on, as many as go into one request; answers where it stopped.
   size_t Collect(std::span<const RowMutation> mutations, size_t begin, const WriteOptions& options, std::vector<Entry>* entries);
-  // Until each of them has its verdict.
-  void Send(std::vector<Entry> entries);
+  // Until each of them has its verdict. `table_is_known`: the table was looked for after a refusal, and is there.
+  void Send(std::vector<Entry> entries, bool table_is_known);
   // One attempt: takes those that have their verdicts out of `entries`. What is left may be sent again, after a pause.
   grpc::Status TryOnce(RemoteCall* call, std::vector<Entry>* entries);
   // The request was refused as a whole: what is wrong in one entry keeps the others out.
-  void SendHalves(std::vector<Entry> entries);
+  void SendHalves(std::vector<Entry> entries, bool table_is_known);
   bool IsTableGone() const;
   void Settle(const Entry& entry, const absl::Status& verdict) { verdicts_[entry.index] = verdict; }
 

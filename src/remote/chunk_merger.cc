@@ -11,7 +11,11 @@ namespace {
 // What ReadOptions.row_piece_bytes counts for a cell's handle, and from how many cells on.
 constexpr uint64_t kHandleBytes = 128;
 constexpr size_t kHandleFreeCells = 256;
+// What holding a label takes besides its text.
+constexpr uint64_t kLabelBytes = 32;
 // Memory is not set aside on the word of a message alone.
+// The greatest that a table may be told to take (Limits.value_bytes).
+constexpr uint64_t kValueBytesMax = uint64_t{256} << 20;
 constexpr uint64_t kReservedValueBytesMax = uint64_t{1} << 20;
 
 // Bigtable's order, which not every server keeps between families.
@@ -48,6 +52,7 @@ absl::StatusOr<bool> ChunkMerger::Add(Chunk* chunk) {
   STELE_RETURN_IF_ERROR(in_value_ ? ContinueCell(*chunk) : BeginCell(chunk));
   if (in_value_) return chunk->commit_row() ? Broken("a row does not end within a value") : absl::StatusOr<bool>(false);
   cell_bytes_ += cells_.back().value.size() + cells_.back().qualifier->size();
+  for (const std::string& label : cells_.back().labels) cell_bytes_ += kLabelBytes + label.size();
   if (chunk->commit_row()) {
     Show(/*is_last_piece=*/true);
     return true;
@@ -81,13 +86,17 @@ absl::Status ChunkMerger::BeginRow(Chunk* chunk) {
 absl::Status ChunkMerger::BeginCell(Chunk* chunk) {
   if (chunk->has_family_name() && !chunk->has_qualifier()) return Broken("a family comes with a qualifier");
   if (chunk->value_size() < 0) return Broken("a value's length is not negative");
-  if (chunk->has_family_name()) families_.push_back(std::move(*chunk->mutable_family_name()->mutable_value()));
+  if (chunk->has_family_name()) {
+    families_.push_back(std::move(*chunk->mutable_family_name()->mutable_value()));
+    cell_bytes_ += families_.back().size();
+  }
   if (chunk->has_qualifier()) qualifiers_.push_back(std::move(*chunk->mutable_qualifier()->mutable_value()));
   Cell cell{.family = &families_.back(), .qualifier = &qualifiers_.back(), .timestamp_micros = chunk->timestamp_micros()};
   cell.labels.assign(chunk->labels().begin(), chunk->labels().end());
   cell.value = std::move(*chunk->mutable_value());
   if (chunk->value_size() > 0) {
     value_bytes_ = static_cast<uint64_t>(chunk->value_size());
+    if (value_bytes_ > kValueBytesMax) return Broken("a value is no longer than a table takes");
     if (cell.value.size() > value_bytes_) return Broken("a value is no longer than announced");
     cell.value.reserve(std::min(value_bytes_, kReservedValueBytesMax));
     in_value_ = true;

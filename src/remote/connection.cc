@@ -17,6 +17,10 @@ constexpr char kFeatures[] = "CAEgAQ==";
 constexpr int kReconnectMillisMin = 100;
 constexpr int kReconnectMillisMax = 2'000;
 constexpr int kKeepaliveMillis = 30'000;
+// What a server may make this side hold at once: the greatest value, with room for its names.
+constexpr int kMessageBytesMax = 257 << 20;
+// Of the time in which a call has to get on, what one attempt may take.
+constexpr int kAttemptsMin = 3;
 
 // Letters, digits and "-_.~" stay, the rest becomes %XX.
 std::string UrlEncoded(std::string_view text) {
@@ -36,7 +40,7 @@ std::string UrlEncoded(std::string_view text) {
 std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location, const std::string& endpoint) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("stele");
-  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMillisMin);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMillisMin);
@@ -102,6 +106,12 @@ absl::Status RemoteCall::Ended() const {
   if (stop_.stop_requested()) return Cancelled("{}: stopped", what_);
   if (deadline_.has_value() && connection_.waiter().Now() >= *deadline_) return DeadlineExceeded("{}: its deadline has passed", what_);
   return absl::OkStatus();
+}
+
+std::chrono::seconds RemoteCall::RepeatableAttempt(std::chrono::seconds most) const {
+  const std::chrono::seconds retry_time = connection_.location().retry_time;
+  if (retry_time == std::chrono::seconds::zero()) return most;  // nothing is made again
+  return std::min(most, std::max(std::chrono::seconds(1), retry_time / kAttemptsMin));
 }
 
 absl::Status RemoteCall::Failure(const grpc::Status& failed) const {

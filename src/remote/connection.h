@@ -25,7 +25,7 @@
 
 namespace stele::internal {
 
-// How long one attempt may take before it counts as failed. A read is not bounded so: it takes as long as it gives rows.
+// How long one attempt may take at most before it counts as failed. A read is not bounded so: it takes as long as it gives rows.
 inline constexpr std::chrono::seconds kWriteAttempt{20};
 inline constexpr std::chrono::seconds kBulkAttempt{60};
 inline constexpr std::chrono::seconds kAdminAttempt{300};
@@ -73,6 +73,8 @@ class RemoteCall {
   void Progress();
   // Why it must not go on, whatever becomes of the attempt; OK if it may.
   absl::Status Ended() const;
+  // How long an attempt may take that may be made again: less than `most` where a hung one would leave no time for the next.
+  std::chrono::seconds RepeatableAttempt(std::chrono::seconds most) const;
   // The status to answer for a call that failed for good.
   absl::Status Failure(const grpc::Status& failed) const;
 
@@ -110,7 +112,7 @@ class Attempt {
 template <typename Rpc>
 absl::Status CallUntilDone(RemoteCall* call, std::string_view routing, std::chrono::seconds limit, bool repeatable, const Rpc& rpc) {
   while (true) {
-    Attempt attempt(*call, routing, limit);
+    Attempt attempt(*call, routing, repeatable ? call->RepeatableAttempt(limit) : limit);
     const grpc::Status status = rpc(attempt.context());
     if (status.ok()) return absl::OkStatus();
     if (absl::Status pause = call->PauseAfter(status, repeatable); !pause.ok()) return pause;

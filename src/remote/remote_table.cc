@@ -55,7 +55,7 @@ absl::Status AwaitOperation(const RemoteConnection& connection, google::longrunn
   while (!operation.done()) {
     google::longrunning::GetOperationRequest request;
     request.set_name(operation.name());
-    Attempt attempt(call, "name=" + request.name(), kAdminAttempt);
+    Attempt attempt(call, "name=" + request.name(), call.RepeatableAttempt(kAdminAttempt));
     grpc::Status asked = connection.operations().GetOperation(attempt.context(), request, &operation);
     // Still running is no failure, and is asked for again after the same pauses.
     if (asked.ok() && !operation.done()) asked = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the operation is still running");
@@ -215,9 +215,11 @@ absl::StatusOr<bool> RemoteTable::Exists(std::string_view row_key, const Filter&
   ReadOptions one = options;
   one.limit = 0;
   one.reverse = false;
-  // The first cell without its value is all that has to come. Around the filter, on the wire, so that none of its limits is met.
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<RowSource> source,
-                         Read({KeyRange::Single(row_key)}, Filter::Chain(filter, Filter::CellsRowLimit(1), Filter::StripValue()), one));
+  one.row_piece_bytes = 1;
+  // The first cell without its value is all that has to come, unless the filter leaves no room to say so.
+  const Filter first_cell = Filter::Chain(filter, Filter::CellsRowLimit(1), Filter::StripValue());
+  const bool has_room = ValidateFilter(first_cell, granularity_).ok();
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<RowSource> source, Read({KeyRange::Single(row_key)}, has_room ? first_cell : filter, one));
   const bool found = source->Next();
   STELE_RETURN_IF_ERROR(source->status());
   return found;

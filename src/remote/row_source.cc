@@ -75,6 +75,7 @@ bool RemoteRowSource::Fail(absl::Status status) {
 }
 
 bool RemoteRowSource::Next() {
+  call_.Progress();  // the time that the consumer took since the last row is none that the server wasted
   while (!is_over_) {
     if (absl::Status status = call_.Ended(); !status.ok()) return Fail(std::move(status));
     if (stream_ == nullptr && !BeginStream()) return false;
@@ -109,7 +110,6 @@ bool RemoteRowSource::TakeFromMessage() {
     absl::StatusOr<bool> shown = merger_.Add(message_.mutable_chunks(next_chunk_++));
     if (!shown.ok()) return Fail(std::move(shown).status());
     if (!*shown) continue;
-    call_.Progress();
     stats_.cells_returned += row().cells().size();
     stats_.cells_seen = stats_.cells_returned;
     if (!row().is_last_piece()) return true;
@@ -142,6 +142,7 @@ bool RemoteRowSource::FinishStream() {
   attempt_.reset();
   if (finished.ok()) {
     if (absl::Status status = merger_.EndStream(); !status.ok()) return Fail(std::move(status));
+    call_.Progress();
     ranges_ = std::move(later_);
     later_.clear();
     return true;

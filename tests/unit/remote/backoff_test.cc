@@ -18,6 +18,8 @@ TEST(Transient, AreFailuresOfTheMoment) {
   EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::INTERNAL, "stream terminated by RST_STREAM with error code 2")));
   EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::INTERNAL, "HTTP/2 error code: INTERNAL_ERROR\nReceived Rst Stream")));
   EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::INTERNAL, "Received unexpected EOS on DATA frame from server")));
+  EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "Server Threadpool Exhausted")));
+  EXPECT_FALSE(IsTransient(grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "the disk is full")));
   EXPECT_FALSE(IsTransient(grpc::Status(StatusCode::INTERNAL, "a bug")));
   EXPECT_FALSE(IsTransient(grpc::Status::OK));
   for (const StatusCode code : {StatusCode::CANCELLED, StatusCode::UNKNOWN, StatusCode::INVALID_ARGUMENT, StatusCode::NOT_FOUND,

@@ -103,6 +103,8 @@ TEST(ChunkMerger, BrokenRulesAreErrors) {
   EXPECT_EQ(error({First("value_size: 3"), "value: 'a'"}), "INTERNAL: a value is as long as announced");
   EXPECT_EQ(error({First("value_size: 3"), "value: 'ab' timestamp_micros: 1"}), "INTERNAL: a value goes on with value alone");
   EXPECT_EQ(error({First("value_size: -1")}), "INTERNAL: a value's length is not negative");
+  EXPECT_EQ(error({First("value_size: 268435456")}), "INTERNAL: a stream does not end within a row");
+  EXPECT_EQ(error({First("value_size: 268435457")}), "INTERNAL: a value is no longer than a table takes");
   EXPECT_EQ(error({First()}), "INTERNAL: a stream does not end within a row");
 }
 
@@ -112,11 +114,18 @@ TEST(ChunkMerger, ReversedRowsDescend) {
 }
 
 TEST(ChunkMerger, ALargeRowComesInPieces) {
-  Merge merge(false, 3);
+  Merge merge(false, 4);
   EXPECT_EQ(
       merge({First(), "timestamp_micros: 1000 value: 'w'", "qualifier { value: 'r' } value: 'long value'", "value: 'x' commit_row: true"}),
       Lines({"a f:q@2000=v f:q@1000=w ...", "a f:r@0=long value ...", "a f:r@0=x"}));
   EXPECT_EQ(merge.merger.last_row_key(), "a");
+}
+
+TEST(ChunkMerger, NamesAndLabelsArePartOfAPiece) {
+  const std::string name(100, 'n');
+  EXPECT_EQ(Merge(false, 100)({First(), "labels: '" + name + "'", "commit_row: true"}).size(), 2u);
+  EXPECT_EQ(Merge(false, 100)({First(), "family_name { value: '" + name + "' } qualifier {}", "commit_row: true"}).size(), 2u);
+  EXPECT_EQ(Merge(false, 100)({First(), "timestamp_micros: 1", "commit_row: true"}).size(), 1u);
 }
 
 TEST(ChunkMerger, ManySmallCellsArePiecesToo) {

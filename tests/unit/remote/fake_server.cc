@@ -18,6 +18,7 @@ class FakeServer::Admin final : public admin_wire::BigtableTableAdmin::Service {
 
   grpc::Status GetTable(grpc::ServerContext* /*context*/, const admin_wire::GetTableRequest* request,
                         admin_wire::Table* response) override {
+    ++owner_.table_looks;
     if (owner_.table_is_gone) return grpc::Status(grpc::StatusCode::NOT_FOUND, "no such table");
     response->set_name(request->name());
     return grpc::Status::OK;
@@ -104,7 +105,8 @@ grpc::Status FakeServer::MutateRow(grpc::ServerContext* /*context*/, const wire:
   return on_mutate(mutates.size() - 1);
 }
 
-grpc::Status FakeServer::MutateRows(grpc::ServerContext* /*context*/, const wire::MutateRowsRequest* request, BulkWriter* writer) {
+grpc::Status FakeServer::MutateRows(grpc::ServerContext* context, const wire::MutateRowsRequest* request, BulkWriter* writer) {
+  bulk_deadline = context->deadline();
   bulks.push_back(*request);
   return on_bulk(bulks.size() - 1, writer);
 }

@@ -30,6 +30,10 @@ class FakeWaiter final : public Waiter {
     now_ = time;
     return !stop.stop_requested() && !closing.stop_requested();
   }
+  void Advance(SteadyClock::duration time) {
+    const std::lock_guard lock(mutex_);
+    now_ += time;
+  }
   std::vector<SteadyClock::duration> pauses() {
     const std::lock_guard lock(mutex_);
     return pauses_;
@@ -67,7 +71,9 @@ class FakeServer final : public google::bigtable::v2::Bigtable::Service {
   std::vector<std::string> headers;  // "name: value" of the last call
   size_t check_count = 0;
   size_t modify_count = 0;
+  std::chrono::system_clock::time_point bulk_deadline;  // of the last MutateRows
   bool table_is_gone = false;
+  size_t table_looks = 0;   // of GetTable
   int operation_polls = 0;  // until UpdateTable's operation is done
   int update_count = 0;
   std::vector<std::string> table_names;  // two on a page

@@ -130,6 +130,38 @@ TEST(RemoteRead, GivesUpWithoutProgressAndNotWhileThereIsSome) {
   EXPECT_EQ(Read(table).size(), 201u);
 }
 
+TEST(RemoteRead, TheTimeThatItsConsumerTakesIsNotTheServers) {
+  FakeServer server;
+  server.on_read = [&](size_t call, grpc::ServerContext*, FakeServer::ReadWriter* writer) {
+    writer->Write(RowsMessage({call == 0 ? "a" : "b"}));
+    return call == 0 ? kBroken : grpc::Status::OK;
+  };
+  Table table = server.OpenTable("&retry_seconds=1");
+  RowReader reader = table.ReadRows();
+  ASSERT_TRUE(reader.Next());
+  server.waiter->Advance(std::chrono::seconds(2));
+  EXPECT_TRUE(reader.Next()) << reader.status();
+  EXPECT_FALSE(reader.Next());
+  EXPECT_TRUE(reader.status().ok()) << reader.status();
+}
+
+TEST(RemoteRead, ExistsAsksForOneCellIfItsFilterLeavesRoom) {
+  FakeServer server;
+  server.on_read = [&](size_t, grpc::ServerContext*, FakeServer::ReadWriter* writer) {
+    writer->Write(RowsMessage({"a"}));
+    return grpc::Status::OK;
+  };
+  Table table = server.OpenTable();
+  Filter filter = Filter::Latest(1);
+  EXPECT_TRUE(table.Exists("a", filter).value());
+  EXPECT_EQ(server.reads[0].filter().chain().filters_size(), 3);
+  for (int i = 0; i < 20; ++i) filter = Filter::Chain(filter, Filter::PassAll());
+  const absl::StatusOr<bool> deep = table.Exists("a", filter);
+  EXPECT_TRUE(deep.ok() && *deep) << deep.status();
+  EXPECT_TRUE(table.Exists("a", Filter::ValueRegex(std::string(20'470, 'a'))).ok());
+  EXPECT_TRUE(server.reads.back().filter().has_value_regex_filter());
+}
+
 TEST(RemoteRead, ADeadlineEndsItAlsoBetweenAttempts) {
   FakeServer server;
   server.on_read = [&](size_t, grpc::ServerContext*, FakeServer::ReadWriter*) { return kBroken; };

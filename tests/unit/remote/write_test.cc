@@ -145,6 +145,52 @@ TEST(RemoteBulkApply, OneWrongEntryDoesNotKeepTheOthersOut) {
   EXPECT_EQ(server.bulks.size(), 1u) << "no table is looked for once an entry";
 }
 
+TEST(RemoteBulkApply, TheTableIsLookedForOnceHoweverOftenItIsHalved) {
+  FakeServer server;
+  server.on_bulk = [&](size_t, FakeServer::BulkWriter*) { return kRefused; };
+  Table table = server.OpenTable();
+  std::vector<RowMutation> mutations;
+  for (int i = 0; i < 8; ++i) mutations.push_back(RowMutation(std::to_string(i)).DeleteFromRow());
+  server.table_looks = 0;
+  EXPECT_EQ(table.BulkApply(mutations).size(), 8u);
+  EXPECT_EQ(server.bulks.size(), 15u);
+  EXPECT_EQ(server.table_looks, 1u);
+}
+
+TEST(RemoteBulkApply, ARefusalAfterVerdictsIsNoneOfWhatMayHaveBeenDone) {
+  FakeServer server;
+  server.on_bulk = [&](size_t call, FakeServer::BulkWriter* writer) {
+    if (call == 0) {
+      Answer(writer, {grpc::StatusCode::UNAVAILABLE, grpc::StatusCode::OK});
+      return grpc::Status(grpc::StatusCode::NOT_FOUND, "the table was deleted");
+    }
+    Answer(writer, std::vector<grpc::StatusCode>(static_cast<size_t>(server.bulks[call].entries_size()), grpc::StatusCode::OK));
+    return grpc::Status::OK;
+  };
+  Table table = server.OpenTable();
+  std::vector<RowMutation> mutations = {RowMutation("a").DeleteFromRow()};
+  for (const char* const row_key : {"b", "c", "d"}) mutations.push_back(RowMutation(row_key).AddToCell("f", "q", Timestamp(), 1));
+  EXPECT_EQ(Verdicts(table.BulkApply(mutations)), Texts({"2 NOT_FOUND", "3 NOT_FOUND"}));
+  ASSERT_EQ(server.bulks.size(), 2u);
+  EXPECT_EQ(KeysOf(server.bulks[1]), Texts({"a"}));
+}
+
+TEST(RemoteBulkApply, AnAttemptLeavesTimeForTheNext) {
+  FakeServer server;
+  server.on_bulk = [&](size_t, FakeServer::BulkWriter* writer) {
+    Answer(writer, {grpc::StatusCode::OK});
+    return grpc::Status::OK;
+  };
+  Table table = server.OpenTable();
+  const std::vector<RowMutation> mutations = {RowMutation("a").DeleteFromRow()};
+  EXPECT_TRUE(table.BulkApply(mutations).empty());
+  EXPECT_LT(server.bulk_deadline - std::chrono::system_clock::now(), std::chrono::seconds(30)) << "of the 60 in which it has to get on";
+  Table once = server.OpenTable("&retry_seconds=0");
+  EXPECT_TRUE(once.BulkApply(mutations).empty());
+  EXPECT_GT(server.bulk_deadline, std::chrono::system_clock::now() + std::chrono::seconds(30))
+      << "an attempt that is the only one has it all";
+}
+
 TEST(RemoteBulkApply, AMissingVerdictIsAskedForAgain) {
   FakeServer server;
   server.on_bulk = [&](size_t call, FakeServer::BulkWriter* writer) {
