@@ -1,5 +1,6 @@
 #include "wire/schema_translation.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "wire/field_errors.h"
@@ -67,6 +68,14 @@ HllInput HllInputOf(const Schema& schema, std::string_view family) {
   const std::string_view text = PropertyOf(schema, HllInputProperty(family));
   if (text == kInt64Input) return HllInput::kInt64;
   return text == kStringInput ? HllInput::kString : HllInput::kBytes;
+}
+
+// A property that says what an hll family's items are, and says it well.
+bool IsHllInput(const Schema& schema, std::string_view property_key, std::string_view value) {
+  if (value != kInt64Input && value != kStringInput && !value.empty()) return false;
+  return std::any_of(schema.families().begin(), schema.families().end(), [&](const FamilySchema& family) {
+    return family.value_type == ValueType::kHll && HllInputProperty(family.name) == property_key;
+  });
 }
 
 // Families of bytes show no type, as those of a table that never named one.
@@ -241,6 +250,10 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::Table& table) {
   for (const auto& [name, wire_family] : table.column_families()) {
     absl::StatusOr<FamilySchema> family = ToFamily(name, wire_family);
     if (!family.ok()) return WithContext(family.status(), fmt::format("family \"{}\"", Printable(name)));
+    if (family->value_type == ValueType::kHll) {
+      STELE_ASSIGN_OR_RETURN(std::string input, HllInputText(wire_family.value_type()));
+      if (!input.empty()) schema.SetProperty(HllInputProperty(name), std::move(input));
+    }
     schema.AddFamily(*std::move(family));
   }
   if (table.deletion_protection()) schema.SetProperty(std::string(kDeletionProtection), ProtectionText(true));
@@ -251,14 +264,17 @@ absl::StatusOr<admin_wire::CreateTableRequest> ToWireCreation(const Schema& sche
   if (schema.limits() != Limits()) return Unimplemented("limits of a table cannot be set on a server: it has its own");
   admin_wire::CreateTableRequest request;
   for (const auto& [name, value] : schema.properties()) {
-    if (name != kDeletionProtection)
-      return Unimplemented("property \"{}\": a server keeps \"{}\" alone", Printable(name), kDeletionProtection);
+    if (name == kDeletionProtection || IsHllInput(schema, name, value)) continue;
+    return Unimplemented("property \"{}\": a server keeps \"{}\" and \"{}\" alone", Printable(name), kDeletionProtection,
+                         HllInputProperty("FAMILY"));
   }
   admin_wire::Table& table = *request.mutable_table();
   const bool is_millis = schema.granularity() == TimestampGranularity::kMillis;
   table.set_granularity(is_millis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
   table.set_deletion_protection(IsProtected(schema));
-  for (const FamilySchema& family : schema.families()) (*table.mutable_column_families())[family.name] = ToWireFamily(family);
+  for (const FamilySchema& family : schema.families()) {
+    (*table.mutable_column_families())[family.name] = ToWireFamily(family, HllInputOf(schema, family.name));
+  }
   for (const std::string& split : schema.splits()) request.add_initial_splits()->set_key(split);
   return request;
 }

@@ -11,6 +11,8 @@ namespace stele::cli {
 namespace {
 
 constexpr std::string_view kRemoteScheme = "bigtable://";
+// The server's own records in a directory that it serves (docs/steled.md).
+constexpr std::string_view kServerRecords = "_steled";
 
 // The table id without PROJECT/INSTANCE/, which a remote database has in its own name.
 std::string TableId(const std::string& name) { return name.substr(name.rfind('/') + 1); }
@@ -28,6 +30,27 @@ std::string FamilyList(const Schema& schema) {
   return text.empty() ? "none" : text;
 }
 
+// The property in which a server keeps what an hll family's items are (docs/steled.md).
+std::string HllInputProperty(const FamilySchema& family) { return "hll_input." + family.name; }
+
+// "": bytes.
+std::string HllInput(const Schema& schema, const FamilySchema& family) {
+  const auto property = schema.properties().find(HllInputProperty(family));
+  return family.value_type != ValueType::kHll || property == schema.properties().end() ? std::string() : property->second;
+}
+
+absl::Status CheckHllInputs(const Schema& source, const Schema& destination) {
+  for (const FamilySchema& family : source.families()) {
+    const std::string here = HllInput(source, family);
+    const std::string there = HllInput(destination, family);
+    if (here == there) continue;
+    return internal::FailedPrecondition(
+        "family \"{}\" counts items of another kind at the destination: {} here, {} there; no row was written", family.name,
+        here.empty() ? "bytes" : here, there.empty() ? "bytes" : there);
+  }
+  return absl::OkStatus();
+}
+
 bool SameFamilies(const Schema& left, const Schema& right) {
   return std::equal(left.families().begin(), left.families().end(), right.families().begin(), right.families().end(),
                     [](const FamilySchema& a, const FamilySchema& b) { return a.name == b.name && a.value_type == b.value_type; });
@@ -38,6 +61,7 @@ absl::Status CheckFit(const CopyTable& table) {
     return internal::FailedPrecondition("the destination's families are others: {} here, {} there; no row was written",
                                         FamilyList(table.source_schema), FamilyList(table.destination_schema));
   }
+  STELE_RETURN_IF_ERROR(CheckHllInputs(table.source_schema, table.destination_schema));
   if (table.source_schema.granularity() == TimestampGranularity::kMicros &&
       table.destination_schema.granularity() == TimestampGranularity::kMillis) {
     return internal::FailedPrecondition(
@@ -55,18 +79,21 @@ void NoteRules(Session& session, const CopyTable& table) {
   }
 }
 
-// What a table is made with. A remote one has families, splits and a granularity alone.
+// What a table is made with. A remote one has families, with the kinds of items that they count, splits and a granularity alone.
 Schema SchemaFor(const CopyRequest& request, const Schema& source) {
   if (!IsRemote(request.destination)) return source;
   Schema schema;
-  for (const FamilySchema& family : source.families()) schema.AddFamily(family);
+  for (const FamilySchema& family : source.families()) {
+    schema.AddFamily(family);
+    if (std::string input = HllInput(source, family); !input.empty()) schema.SetProperty(HllInputProperty(family), std::move(input));
+  }
   for (const std::string& split : source.splits()) schema.AddSplit(split);
   return schema.SetGranularity(source.granularity());
 }
 
 void NoteLeftBehind(Session& session, const CopyTable& table) {
   std::string what;
-  if (!table.source_schema.properties().empty()) what = "properties";
+  if (table.source_schema.properties() != table.destination_schema.properties()) what = "properties";
   if (table.source_schema.limits() != Limits()) what += what.empty() ? "limits" : " and limits";
   if (what.empty()) return;
   session.Note(fmt::format("{}: the table's {} stay behind, for the destination has none\n", table.source_name, what));
@@ -96,6 +123,7 @@ absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request, co
   std::vector<std::string> names = request.tables;
   if (names.empty()) {
     STELE_ASSIGN_OR_RETURN(names, source.ListTables());
+    if (IsRemote(request.destination)) std::erase(names, kServerRecords);
     if (names.empty()) return internal::NotFound("{} has no tables", request.source);
   }
   if (!request.to.empty() && names.size() != 1) return UsageError("--to names the copy of one table: name that table, too");

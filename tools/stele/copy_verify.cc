@@ -65,6 +65,11 @@ bool SameCells(CellStream& left, CellStream& right) {
   }
 }
 
+absl::Status BothOk(const CellStream& left, const CellStream& right) {
+  STELE_RETURN_IF_ERROR(Within("source", left.status()));
+  return Within("destination", right.status());
+}
+
 class RowComparer {
  public:
   RowComparer(const Table& source, const Table& destination, const std::vector<FamilySchema>& families)
@@ -93,8 +98,7 @@ class RowComparer {
     left.NextRow();
     right.NextRow();
     const bool same = left.on_row() == right.on_row() && (!left.on_row() || SameCells(left, right));
-    STELE_RETURN_IF_ERROR(Within("source", left.status()));
-    STELE_RETURN_IF_ERROR(Within("destination", right.status()));
+    STELE_RETURN_IF_ERROR(BothOk(left, right));
     return same;
   }
 
@@ -123,6 +127,8 @@ absl::StatusOr<Comparison> CompareTables(const Table& source, const std::optiona
     const std::string row_key(has_left ? left.row_key() : right.row_key());
     bool same = has_left && has_right && SameCells(left, right);
     if (!same) {
+      // A side that failed shows no more rows: that is no difference.
+      STELE_RETURN_IF_ERROR(BothOk(left, right));
       STELE_ASSIGN_OR_RETURN(same, comparer.SameRow(row_key));
     }
     progress.Set(++comparison.rows);
@@ -132,8 +138,7 @@ absl::StatusOr<Comparison> CompareTables(const Table& source, const std::optiona
     if (has_left) left.NextRow();
     if (has_right) right.NextRow();
   }
-  STELE_RETURN_IF_ERROR(Within("source", left.status()));
-  STELE_RETURN_IF_ERROR(Within("destination", right.status()));
+  STELE_RETURN_IF_ERROR(BothOk(left, right));
   return comparison;
 }
 

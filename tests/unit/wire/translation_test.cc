@@ -121,6 +121,18 @@ TEST(Filters, DepthAndBytesAreBounded) {
   EXPECT_EQ(FilterText("value_regex_filter: '" + std::string(20'481, 'a') + "'"), "INVALID_ARGUMENT");
 }
 
+TEST(Schemas, TheKindOfCountedItemsGoesThereAndBack) {
+  Schema schema;
+  for (const char* const family : {"b", "i", "s"}) schema.AddFamily({.name = family, .gc = {}, .value_type = ValueType::kHll});
+  schema.SetProperty("hll_input.i", "int64").SetProperty("hll_input.s", "string");
+  const absl::StatusOr<table_wire::CreateTableRequest> request = ToWireCreation(schema);
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(ToSchema(*request).value(), schema);
+  EXPECT_EQ(ToSchema(ToWireTable("projects/p/instances/i/tables/t", schema, table_wire::Table::SCHEMA_VIEW)).value(), schema);
+  EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema(schema).SetProperty("hll_input.x", "int64")).status())) << "no such family";
+  EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema(schema).SetProperty("hll_input.i", "float")).status()));
+}
+
 TEST(Filters, AKindFromTheFutureDoesNotPassEverything) {
   data_wire::RowFilter filter;
   ASSERT_TRUE(filter.ParseFromString(std::string("\xf8\x0c\x01", 3)));  // field 207
