@@ -14,6 +14,8 @@ namespace {
 
 // The one cluster that every instance has.
 constexpr char kClusterId[] = "local";
+// What a request may ask for at once; each costs a place in the schema, which every open reads.
+constexpr int kSplitsMax = 1'000;
 constexpr std::string_view kInt64Input = "int64";
 constexpr std::string_view kStringInput = "string";
 
@@ -201,6 +203,9 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
       if (!input.empty()) schema.SetProperty(HllInputProperty(name), std::move(input));
     }
     schema.AddFamily(std::move(family));
+  }
+  if (request.initial_splits_size() > kSplitsMax) {
+    return InField(InvalidArgument("{} splits are more than the limit of {}", request.initial_splits_size(), kSplitsMax), "initial_splits");
   }
   for (const admin_wire::CreateTableRequest::Split& split : request.initial_splits()) {
     if (split.key().empty()) return InField(InvalidArgument("Row keys must be non-empty"), "initial_splits");

@@ -54,7 +54,9 @@ BACKUPS = ["steled_test --gtest_filter=Backup.*"]
 plant(
     "steled", BACKUPS, "tools/steled/backup_directory.cc",
     ("a backup keeps the other tables", "if (name != stored_table) STELED_RETURN_IF_ERROR(copy.DeleteTable(name));", "(void)name;"),
-    ("what a crash cut off is taken for a backup", "if (folder.starts_with('.')) {", "if (folder.starts_with('~')) {"),
+    ("what a crash cut off stays", "if (folder.starts_with(kHiddenPrefix)) {", "if (folder.starts_with('~')) {"),
+    ("what begins with a dot is removed", "if (folder.starts_with(kHiddenPrefix)) {", "if (folder.starts_with('.')) {"),
+    ("two servers share a backup directory", "LOCK_EX | LOCK_NB", "LOCK_SH | LOCK_NB"),
 )
 plant(
     "steled", BACKUPS, "tools/steled/backups.cc",

@@ -377,6 +377,47 @@ TEST(Backup, WhatWasCutOffLeavesNothing) {
   EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
 }
 
+TEST(Backup, OtherNamesThatBeginWithADotAreLeftAlone) {
+  const ScratchDirectory directory;
+  const std::string root = directory.path() + "/db-backups";
+  fs::create_directories(root + "/.ssh");
+  for (const char* const name : {"/.keep", "/.ssh/key", "/.unfinished"}) std::ofstream(root + name) << "precious";
+  const Shop shop(directory.path());
+  for (const char* const name : {"/.keep", "/.ssh/key", "/.unfinished"}) EXPECT_TRUE(fs::exists(root + name)) << name;
+  EXPECT_EQ(shop.List(kCluster), Rows());
+}
+
+TEST(Backup, ADirectoryIsOfOneServer) {
+  const ScratchDirectory directory;
+  const auto report = [](const absl::Status& status) { ADD_FAILURE() << status; };
+  BackupDirectory second(directory.path() + "/db-backups");
+  {
+    Shop first(directory.path());
+    EXPECT_TRUE(second.Scan(report).ok()) << "nobody has made it yet";
+    first.Create("p/i/t", Schema().AddFamily("f"));
+    ASSERT_FALSE(first.Back("b", "t").has_error());
+    fs::create_directory(directory.path() + "/db-backups/.unfinished-7");
+    EXPECT_TRUE(absl::IsFailedPrecondition(second.Scan(report).status()));
+    EXPECT_TRUE(fs::exists(directory.path() + "/db-backups/.unfinished-7")) << "the first may be making it";
+    admin_wire::Backup backup;
+    backup.set_name(Shop::NameOf("c"));
+    EXPECT_TRUE(absl::IsFailedPrecondition(second.Make(first.database, "p/i/t", first.clock.get(), &backup)));
+  }
+  const auto backups = second.Scan(report);
+  ASSERT_TRUE(backups.ok()) << backups.status();
+  EXPECT_EQ(backups->size(), 1u);
+}
+
+TEST(Backup, OneWhoseFolderIsGoneCanBeDeleted) {
+  const ScratchDirectory directory;
+  Shop shop(directory.path());
+  shop.Create("p/i/t", Schema().AddFamily("f"));
+  ASSERT_FALSE(shop.Back("b", "t").has_error());
+  fs::remove_all(directory.path() + "/db-backups/p@i@c@b");
+  EXPECT_TRUE(shop.backups->Delete(Shop::NameOf("b")).ok());
+  EXPECT_EQ(shop.List(kCluster), Rows());
+}
+
 TEST(Backup, OneThatCannotBeReadStaysAndKeepsItsName) {
   const ScratchDirectory directory;
   const std::string folder = directory.path() + "/db-backups/p@i@c@b";

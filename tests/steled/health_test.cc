@@ -2,6 +2,9 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "health_service.h"
 
 namespace stele::server {
@@ -65,6 +68,35 @@ TEST_F(HealthTest, AWatchIsToldOfEachChangeAndOfTheEnd) {
   EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
   EXPECT_FALSE(reader->Read(&response));
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(HealthTest, SixteenMayWatchAndAnotherWhenOneHasGone) {
+  struct Watcher {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader;
+  };
+  const auto watch = [this](Watcher* watcher) {
+    HealthCheckResponse response;
+    watcher->reader = stub_->Watch(&watcher->context, HealthCheckRequest());
+    return watcher->reader->Read(&response);
+  };
+  std::vector<Watcher> watchers(16);
+  for (Watcher& watcher : watchers) ASSERT_TRUE(watch(&watcher));
+  Watcher refused;
+  ASSERT_FALSE(watch(&refused));
+  EXPECT_EQ(refused.reader->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Check(""), HealthCheckResponse::SERVING);
+  watchers.front().context.TryCancel();
+  EXPECT_EQ(watchers.front().reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  // The server sees that its client has gone when it looks next.
+  for (bool is_taken = false; !is_taken;) {
+    Watcher next;
+    is_taken = watch(&next);
+    next.context.TryCancel();
+    next.reader->Finish();
+  }
+  for (size_t i = 1; i < watchers.size(); ++i) watchers[i].context.TryCancel();
+  for (size_t i = 1; i < watchers.size(); ++i) watchers[i].reader->Finish();
 }
 
 TEST_F(HealthTest, AWatchOfAnUnknownServiceIsToldSo) {

@@ -2,6 +2,8 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "errors.h"
 #include "flags.h"
 #include "mutate_rows.h"
@@ -24,6 +26,21 @@ TEST(MutateRows, OneWrongEntryRefusesAll) {
     for (int j = 0; j < 50'000 + i; ++j) entry->add_mutations()->mutable_delete_from_row();
   }
   EXPECT_TRUE(absl::IsInvalidArgument(ToEntries(many, {}).status()));
+}
+
+TEST(CommandLine, BackupsAreBesideTheDatabaseHoweverItsPathIsWritten) {
+  const auto root = [](const std::string& database, const std::string& backups = "") {
+    return BackupRootOf({.database = database, .backup_directory = backups});
+  };
+  const std::string here = std::filesystem::current_path().string();
+  for (const char* const path : {"/d/db", "/d/db/", "/d/db//", "/d/db/.", "/d/./db/./", "/d/other/../db"}) {
+    EXPECT_EQ(root(path), "/d/db-backups") << path;
+  }
+  EXPECT_EQ(root("."), here + "-backups");
+  EXPECT_EQ(root("./"), here + "-backups");
+  EXPECT_EQ(root("db"), here + "/db-backups");
+  EXPECT_EQ(root("mem:"), "");
+  EXPECT_EQ(root("/d/db/.", "elsewhere"), "elsewhere");
 }
 
 TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {

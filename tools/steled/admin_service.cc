@@ -1,6 +1,7 @@
 #include "admin_service.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -64,15 +65,28 @@ struct PropertyChange {
 };
 using PropertyChanges = std::vector<PropertyChange>;
 
+// A property is durable before the families change, so none is written for a family that is there: a crash in between would leave its items
+// counted as something else.
+absl::Status CheckInput(const std::string& family, bool is_there, bool is_dropped, bool is_same) {
+  if (!is_there) return absl::OkStatus();
+  if (!is_dropped) return AlreadyExists("Column family already exists: {}", family);
+  if (is_same) return absl::OkStatus();
+  return Unimplemented("Family {} cannot be dropped and made for other items in one request; make it anew in a second one", family);
+}
+
 // What the items of hll families are that a request makes.
 absl::StatusOr<PropertyChanges> InputChanges(const admin_wire::ModifyColumnFamiliesRequest& request, const Schema& schema) {
   PropertyChanges changes;
+  std::set<std::string> dropped;
   for (const admin_wire::ModifyColumnFamiliesRequest::Modification& modification : request.modifications()) {
+    if (modification.drop()) dropped.insert(modification.id());
     if (!modification.create().value_type().aggregate_type().has_hllpp_unique_count()) continue;
     STELED_ASSIGN_OR_RETURN(std::string after, HllInputText(modification.create().value_type()));
     std::string property_key = HllInputProperty(modification.id());
     const auto property = schema.properties().find(property_key);
     std::string before = property == schema.properties().end() ? std::string() : property->second;
+    const bool is_there = schema.family(modification.id()) != nullptr;
+    STELED_RETURN_IF_ERROR(CheckInput(modification.id(), is_there, dropped.contains(modification.id()), before == after));
     if (before != after) changes.push_back({std::move(property_key), std::move(before), std::move(after)});
   }
   return changes;
@@ -195,7 +209,8 @@ absl::Status AdminService::ModifyFamilies(const admin_wire::ModifyColumnFamilies
     changes.push_back(std::move(change));
   }
   STELED_ASSIGN_OR_RETURN(const PropertyChanges inputs, InputChanges(request, schema));
-  // Before the families, for a family that is there has to say what its items are; a crash in between leaves a property of no family.
+  // Before the families, for a family that is made has to say at once what its items are; a crash in between leaves a property of no
+  // family.
   for (const PropertyChange& input : inputs) STELED_RETURN_IF_ERROR(table.table.SetProperty(input.property_key, input.after));
   const absl::Status modified = WithTableName(table.table.ModifyColumnFamilies(changes), request.name());
   if (!modified.ok()) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <google/protobuf/util/json_util.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,6 +30,8 @@ namespace {
 // A backup is opened to copy it out or to change a property; neither needs much, and several may be open beside the database.
 constexpr uint64_t kMemoryBytes = uint64_t{16} << 20;
 constexpr char kSeparator = '@';  // no id has it
+constexpr std::string_view kHiddenPrefix = ".unfinished-";
+constexpr std::string_view kLockName = ".lock";
 
 absl::Status FileError(const std::string& path, std::string_view what, int error) {
   const absl::StatusCode code = error == ENOSPC || error == EDQUOT ? absl::StatusCode::kResourceExhausted : absl::StatusCode::kUnavailable;
@@ -122,12 +125,41 @@ std::string BackupDirectory::PathOf(const std::string& backup_name) const {
   return name.ok() ? fmt::format("{}/{}@{}@{}@{}", root_, name->project, name->instance, name->cluster, name->backup) : std::string();
 }
 
-std::string BackupDirectory::NewHiddenPath() { return fmt::format("{}/.unfinished-{}", root_, ++hidden_count_); }
+// What could not be removed at the start keeps its name.
+std::string BackupDirectory::NewHiddenPath() {
+  std::string path;
+  std::error_code error;
+  do {
+    path = fmt::format("{}/{}{}", root_, kHiddenPrefix, ++hidden_count_);
+  } while (fs::exists(fs::symlink_status(path, error)));
+  return path;
+}
+
+BackupDirectory::~BackupDirectory() {
+  if (lock_descriptor_ >= 0) close(lock_descriptor_);
+}
+
+absl::Status BackupDirectory::Lock() {
+  const std::lock_guard guard(lock_mutex_);
+  if (lock_descriptor_ >= 0) return absl::OkStatus();
+  const std::string path = fmt::format("{}/{}", root_, kLockName);
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (descriptor < 0) return FileError(path, "cannot be opened", errno);
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    close(descriptor);
+    if (error != EWOULDBLOCK) return FileError(path, "cannot be locked", error);
+    return FailedPrecondition("{}: another server has its backups here; stop it, or give this one a --backup-dir of its own", root_);
+  }
+  lock_descriptor_ = descriptor;
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::vector<admin_wire::Backup>> BackupDirectory::Scan(const std::function<void(const absl::Status&)>& report) {
   std::vector<admin_wire::Backup> backups;
   std::error_code error;
   if (!fs::exists(root_, error) && !error) return backups;
+  STELED_RETURN_IF_ERROR(Lock());
   std::vector<std::string> folders;
   for (fs::directory_iterator entry(root_, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
     folders.push_back(entry->path().filename().string());
@@ -135,10 +167,11 @@ absl::StatusOr<std::vector<admin_wire::Backup>> BackupDirectory::Scan(const std:
   if (error) return FileError(root_, "cannot be read", error.value());
   for (const std::string& folder : folders) {
     const std::string path = fmt::format("{}/{}", root_, folder);
-    if (folder.starts_with('.')) {
-      STELED_RETURN_IF_ERROR(RemoveAll(path));
+    if (folder.starts_with(kHiddenPrefix)) {
+      if (const absl::Status removed = RemoveAll(path); !removed.ok()) report(removed);
       continue;
     }
+    if (folder.starts_with('.')) continue;  // the lock, or somebody else's
     absl::StatusOr<admin_wire::Backup> backup = ReadBackup(path, folder);
     if (backup.ok()) {
       backups.push_back(*std::move(backup));
@@ -152,6 +185,7 @@ absl::StatusOr<std::vector<admin_wire::Backup>> BackupDirectory::Scan(const std:
 absl::Status BackupDirectory::Make(const Database& database, const std::string& stored_table, Clock* clock, admin_wire::Backup* backup) {
   const std::string path = PathOf(backup->name());
   STELED_RETURN_IF_ERROR(MakeRoot(root_));
+  STELED_RETURN_IF_ERROR(Lock());
   const std::string hidden_path = NewHiddenPath();
   absl::Status status = MakeHidden(database, stored_table, clock, hidden_path, backup);
   // A folder that is there and not empty is never replaced: a backup that cannot be read may be one of that name.
@@ -195,9 +229,11 @@ absl::Status BackupDirectory::Update(const admin_wire::Backup& backup) {
 absl::Status BackupDirectory::Remove(const std::string& backup_name) {
   const std::string path = PathOf(backup_name);
   const std::string hidden_path = NewHiddenPath();
-  if (rename(path.c_str(), hidden_path.c_str()) != 0) return FileError(path, "cannot be removed", errno);
+  // One that is not there was renamed by a call whose sync failed, or removed by hand: what is left to do is the sync.
+  if (rename(path.c_str(), hidden_path.c_str()) != 0 && errno != ENOENT) return FileError(path, "cannot be removed", errno);
   STELED_RETURN_IF_ERROR(SyncDirectory(root_));
-  return RemoveAll(hidden_path);
+  RemoveAll(hidden_path).IgnoreError();  // if it fails, the next Scan does it
+  return absl::OkStatus();
 }
 
 absl::StatusOr<BackupDirectory::Opened> BackupDirectory::Open(const std::string& backup_name) const {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "errors.h"
+#include "report.h"
 #include "table_copy.h"
 #include "wire/names.h"
 #include "wire/schema_translation.h"
@@ -144,7 +144,7 @@ Backups::Backups(Database database, OpenTables* tables, Operations* operations, 
 
 absl::Status Backups::Load() {
   if (!is_offered_) return absl::OkStatus();
-  const auto report = [](const absl::Status& status) { fmt::print(stderr, "steled: a backup cannot be read: {}\n", TextOf(status)); };
+  const auto report = [](const absl::Status& status) { ReportLine(fmt::format("a backup is left as it is: {}", TextOf(status))); };
   STELED_ASSIGN_OR_RETURN(std::vector<admin_wire::Backup> backups, directory_.Scan(report));
   {
     const std::lock_guard lock(mutex_);
@@ -361,7 +361,7 @@ void Backups::RemoveExpired() {
   }
   for (const std::string& name : names) {
     const absl::Status status = RemoveLocked(name);
-    if (!status.ok()) fmt::print(stderr, "steled: an expired backup cannot be removed: {}\n", TextOf(status));
+    if (!status.ok()) ReportLine(fmt::format("an expired backup cannot be removed: {}", TextOf(status)));
   }
 }
 

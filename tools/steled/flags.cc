@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "errors.h"
 
@@ -110,6 +112,17 @@ const std::string_view kHelpText =
     "\n"
     "Once it serves it prints one line, \"listening on HOST:PORT\". SIGTERM and SIGINT end it in order.\n"
     "Clients find it by BIGTABLE_EMULATOR_HOST=HOST:PORT.\n";
+
+std::string BackupRootOf(const Flags& flags) {
+  if (!flags.backup_directory.empty()) return flags.backup_directory;
+  if (flags.database == "mem:") return {};
+  std::error_code error;
+  // Where the working directory cannot be told the path is taken as it is.
+  std::filesystem::path path = std::filesystem::absolute(flags.database, error);
+  path = (error ? std::filesystem::path(flags.database) : path).lexically_normal();
+  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // it ended with '/'
+  return path.string() + "-backups";
+}
 
 absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args) {
   Flags flags;

@@ -32,6 +32,9 @@ struct Flags {
   std::string tls_client_ca;
 };
 
+// Where backups are: beside the database unless told otherwise, whatever way its path is written; "" for a database in memory.
+std::string BackupRootOf(const Flags& flags);
+
 absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args);
 
 // Whether "HOST:PORT" is this machine's own: 127.x.x.x, ::1 or localhost.

@@ -1,5 +1,7 @@
 #include "health_service.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,6 +19,8 @@ constexpr std::array<std::string_view, 5> kServices = {"", "google.bigtable.v2.B
                                                        "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"};
 // How often a Watch looks whether its client is still there.
 constexpr std::chrono::milliseconds kLook(200);
+// Each has a thread that calls could have.
+constexpr int kWatchersMax = 16;
 
 bool IsServed(const std::string& service) { return std::find(kServices.begin(), kServices.end(), service) != kServices.end(); }
 
@@ -48,6 +52,21 @@ grpc::Status HealthService::Check(grpc::ServerContext* /*context*/, const Health
 
 grpc::Status HealthService::Watch(grpc::ServerContext* context, const HealthCheckRequest* request,
                                   grpc::ServerWriter<HealthCheckResponse>* writer) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (watcher_count_ == kWatchersMax) {
+      return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, fmt::format("{} clients watch already; use Check", watcher_count_));
+    }
+    ++watcher_count_;
+  }
+  grpc::Status status = Tell(context, request, writer);
+  const std::lock_guard lock(mutex_);
+  --watcher_count_;
+  return status;
+}
+
+grpc::Status HealthService::Tell(grpc::ServerContext* context, const HealthCheckRequest* request,
+                                 grpc::ServerWriter<HealthCheckResponse>* writer) {
   const bool is_served = IsServed(request->service());
   std::optional<HealthCheckResponse::ServingStatus> told;
   std::unique_lock lock(mutex_);

@@ -9,11 +9,13 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
 #include "errors.h"
 #include "flags.h"
+#include "report.h"
 #include "server.h"
 
 namespace stele::server {
@@ -23,9 +25,12 @@ namespace {
 constexpr std::chrono::milliseconds kGrace(5'000);
 
 int Fail(const absl::Status& status, int exit_status) {
-  fmt::print(stderr, "steled: {}\n", TextOf(status));
+  ReportLine(TextOf(status));
   return exit_status;
 }
+
+// To standard output. Whoever reads it may be gone, and the server serves all the same.
+void PutLine(std::string_view what, const std::string& address) { std::fputs(fmt::format("{} {}\n", what, address).c_str(), stdout); }
 
 int Main(const std::vector<std::string>& args) {
   const absl::StatusOr<Flags> flags = ParseFlags(args);
@@ -38,6 +43,8 @@ int Main(const std::vector<std::string>& args) {
     fmt::print("steled {}\n", STELE_VERSION);
     return 0;
   }
+  // A reader of the output that is gone is an error of that write, no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
   // Debian's Abseil looks for deadlocks at every lock of every program that does not say this.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Before there is any other thread, so that the signal waits for this one.
@@ -48,8 +55,8 @@ int Main(const std::vector<std::string>& args) {
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
   if (!server.ok()) return Fail(server.status(), 1);
-  if (!(*server)->metrics_address().empty()) fmt::print("metrics on {}\n", (*server)->metrics_address());
-  fmt::print("listening on {}\n", (*server)->address());
+  if (!(*server)->metrics_address().empty()) PutLine("metrics on", (*server)->metrics_address());
+  PutLine("listening on", (*server)->address());
   std::fflush(stdout);
   int received = 0;
   sigwait(&ending, &received);

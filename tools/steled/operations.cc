@@ -1,6 +1,7 @@
 #include "operations.h"
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "errors.h"
@@ -51,15 +52,22 @@ absl::StatusOr<google::longrunning::Operation> Operations::Start(const std::stri
   if (running_ >= kRunningMax) {
     return MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("{} operations are running; try again when one is done", running_));
   }
-  ++running_;
   google::longrunning::Operation operation = NewOperation(resource, metadata);
   const uint64_t number = number_;
   // What the work holds is let go before it counts as done.
-  entries_[number] = {operation, std::jthread([this, number, work = std::move(work)](const std::stop_token& stop) mutable {
-                        const Outcome outcome = work(stop);
-                        work = nullptr;
-                        Finish(number, outcome);
-                      })};
+  auto run = [this, number, work = std::move(work)](const std::stop_token& stop) mutable {
+    const Outcome outcome = work(stop);
+    work = nullptr;
+    Finish(number, outcome);
+  };
+  std::jthread thread;
+  try {
+    thread = std::jthread(std::move(run));
+  } catch (const std::system_error& error) {
+    return MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("No thread to run it on ({}); try again later", error.what()));
+  }
+  ++running_;
+  entries_[number] = {operation, std::move(thread)};
   ForgetOldLocked();
   // Once it is done others' may push it out.
   changed_.wait_for(lock, kAnswerAfter, [&] {

@@ -3,9 +3,9 @@
 // Most work is done before it is answered; what may take long gets a thread of its own. Clients ask for an operation by its name even when
 // its answer said that it was done. The newest kKept are remembered, in memory; a name never comes again, also after a restart.
 //
-// Errors:    NOT_FOUND for a name that was never given, or was given too long ago; RESOURCE_EXHAUSTED beyond kRunningMax at once.
-// Threads:   thread-safe. Work may use whatever outlives Stop(), or the Operations.
-// Source:    google.longrunning.Operations.
+// Errors:    NOT_FOUND for a name that was never given, or was given too long ago; RESOURCE_EXHAUSTED beyond kRunningMax at once, and where
+// the system gives no thread. Threads:   thread-safe. Work may use whatever outlives Stop(), or the Operations. Source:
+// google.longrunning.Operations.
 #pragma once
 
 #include <condition_variable>

@@ -4,12 +4,12 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "errors.h"
+#include "report.h"
 
 namespace stele::server {
 namespace {
@@ -39,14 +39,6 @@ class SystemClock final : public Clock {
   Timestamp Now() override { return Timestamp::From(std::chrono::system_clock::now()); }
 };
 
-// Beside the database unless told otherwise; "" for one in memory.
-std::string BackupRootOf(const Flags& flags) {
-  if (!flags.backup_directory.empty()) return flags.backup_directory;
-  std::string root = flags.database;
-  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
-  return root == "mem:" ? std::string() : root + "-backups";
-}
-
 // What an operator should know goes to standard error; flushes and compactions are everyday work.
 void Report(const Event& event) {
   switch (event.kind) {
@@ -55,7 +47,7 @@ void Report(const Event& event) {
     case Event::Kind::kPoisoned:
     case Event::Kind::kLogDiscarded:
     case Event::Kind::kClockJump:
-      fmt::print(stderr, "steled: {}{}{}\n", event.message, event.status.ok() ? "" : ": ", event.status.ok() ? "" : TextOf(event.status));
+      ReportLine(event.status.ok() ? event.message : fmt::format("{}: {}", event.message, TextOf(event.status)));
       return;
     default:
       return;

@@ -246,6 +246,14 @@ TEST(GcRules, GoThereAndBack) {
   EXPECT_FALSE(ToGcRule(FromText<table_wire::GcRule>("max_age { seconds: 9223372036854775807 }")).ok());
 }
 
+TEST(Schemas, ATableIsMadeWithAThousandSplitsAtMost) {
+  table_wire::CreateTableRequest request;
+  for (int i = 0; i < 1'000; ++i) request.add_initial_splits()->set_key(std::to_string(i));
+  EXPECT_EQ(ToSchema(request).value().splits().size(), 1'000u);
+  request.add_initial_splits()->set_key("one more");
+  EXPECT_TRUE(absl::IsInvalidArgument(ToSchema(request).status())) << ToSchema(request).status();
+}
+
 TEST(Schemas, GoThereAndBack) {
   const auto request = FromText<table_wire::CreateTableRequest>(
       "table { granularity: MICROS deletion_protection: true column_families { key: 'f' value { gc_rule { max_num_versions: 1 } } } "
