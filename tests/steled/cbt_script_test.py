@@ -24,7 +24,7 @@ FORMAT = "columns:\n  n:\n    encoding: Bigendian\n    type: int64\n"
 
 # Words by '|'. FOLDER: where the script's files are. Behind '->': the code that steled answers with, where the emulator says something else.
 SCRIPT = """
-createtable|shop|families=f:maxversions=2,g,sum:never:intsum,min:never:intmin,max:never:intmax|splits=k,m
+createtable|shop|families=f:maxversions=3,g,sum:never:intsum,min:never:intmin,max:never:intmax|splits=k,m
 createtable|shop -> AlreadyExists
 ls
 ls|shop

@@ -412,9 +412,7 @@ TEST_F(DataTest, DistinctItemsAreCountedByTheirFamilysKind) {
         .Mutate("distinct", "r", {"add_to_cell { family_name: '" + family + "' column_qualifier { raw_value: 'q' } " + input + " }"})
         .error_code();
   };
-  EXPECT_EQ(add("count", "input { int_value: 7 }"), StatusCode::OK);
-  EXPECT_EQ(add("count", "input { int_value: 7 }"), StatusCode::OK);
-  EXPECT_EQ(add("count", "input { int_value: 8 }"), StatusCode::OK);
+  for (const std::string number : {"7", "7", "8"}) EXPECT_EQ(add("count", "input { int_value: " + number + " }"), StatusCode::OK);
   EXPECT_EQ(add("count", "input { bytes_value: '7' }"), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(add("words", "input { string_value: 'a' }"), StatusCode::OK);
   EXPECT_EQ(add("words", "input { int_value: 7 }"), StatusCode::INVALID_ARGUMENT);
