@@ -5,11 +5,9 @@
 //            sequence, appends all with one write, syncs if any asks for it, applies, publishes and wakes the others. A conditional batch
 //            joins a group that leaves its rows alone.
 // Tokens:    admitted before the batch is logged and added before it is published; a group has a token once, so that of two writes under
-// one
-//            token the second meets the first (engine rule 2).
+//            one token the second meets the first (engine rule 2).
 // Refusal:   a batch made under an older schema generation, or whose condition no longer holds, is refused with Aborted before it is
-// logged;
-//            its writer makes it anew (engine rules 5 and 6).
+//            logged; its writer makes it anew (engine rules 5 and 6).
 // Errors:    a failed append refuses the group and changes nothing, also for a later recovery; one that the log could not undo, a failed
 //            sync, or memory refused half-way through a memtable, poisons: nothing is acked any more (engine rule 20).
 // Threads:   thread-safe.
