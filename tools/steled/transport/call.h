@@ -1,0 +1,62 @@
+// transport/call.h: one call, as the handler that serves it sees it.
+//
+// Path:      http2_connection -> the router's Handler -> a service's method.
+// Units:     messages are bytes of protobuf, without gRPC's prefix.
+// Threads:   confined to the thread that runs the handler, but for stop(), whose token may be given away.
+// Source:    gRPC over HTTP/2.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace stele::server {
+
+// What gRPC puts before each message: a byte that tells of compression, and the length in four more, the highest first.
+inline constexpr size_t kPrefixBytes = 5;
+
+class Call {
+ public:
+  virtual ~Call() = default;
+
+  // "/google.bigtable.v2.Bigtable/MutateRow".
+  virtual const std::string& path() const = 0;
+  // When the client stops waiting; none: never.
+  virtual std::optional<std::chrono::steady_clock::time_point> deadline() const = 0;
+  // Stopped when the client gave the call up, its connection ended, its deadline passed, or the server ends.
+  virtual std::stop_token stop() const = 0;
+
+  // The next message of the request; waits for it. False: there is none any more.
+  virtual bool Receive(std::string* message) = 0;
+  // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A message
+  // that `is_last` goes together with the status that the handler returns then. False: nobody listens any more.
+  virtual bool Send(std::string framed, bool is_last) = 0;
+};
+
+// What it returns is the call's status; it goes to the client once the handler is done.
+using Handler = std::function<absl::Status(Call*)>;
+
+// What happened to calls, for those who count them. Thread-safe.
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  virtual void OnBegin(const std::string& path) = 0;
+  // `received_bytes`, `sent_bytes`: of messages, without their prefixes.
+  virtual void OnEnd(const std::string& path, absl::StatusCode code, std::chrono::steady_clock::duration elapsed, size_t received_bytes,
+                     size_t sent_bytes) = 0;
+};
+
+// Who serves a path. Immutable once the server runs.
+class Router {
+ public:
+  virtual ~Router() = default;
+  // Null: nobody does, and the call is answered UNIMPLEMENTED.
+  virtual const Handler* Find(std::string_view path) const = 0;
+};
+
+}  // namespace stele::server

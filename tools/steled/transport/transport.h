@@ -1,0 +1,43 @@
+// transport/transport.h: gRPC over HTTP/2: listens, reads calls, has them handled by threads of its own, and sends what they answer.
+//
+// Bounds: at most calls_max calls at once, each with a thread while it runs; a call beyond them is answered RESOURCE_EXHAUSTED, as is a
+// message above message_bytes_max and one that does not fit into request_memory_bytes beside those of the other calls.
+//
+// Errors:    InvalidArgument for what is no address and for keys that cannot be read; Unavailable where the address cannot be had.
+// Threads:   Start and Stop by one thread.
+// Source:    gRPC over HTTP/2; RFC 9113.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "transport/call.h"
+
+namespace stele::server {
+
+struct TransportOptions {
+  std::string listen;  // "HOST:PORT"; port 0: any
+  // PEM texts. Without a certificate connections are plain; with a client_ca clients have to show one that it signed.
+  std::string certificate_chain;
+  std::string private_key;
+  std::string client_ca;
+  int calls_max = 256;
+  size_t message_bytes_max = size_t{272} << 20;
+  size_t request_memory_bytes = size_t{512} << 20;
+};
+
+class Transport {
+ public:
+  // `router` and `observer` have to outlive it; `observer` may be null.
+  static absl::StatusOr<std::unique_ptr<Transport>> Start(const TransportOptions& options, const Router* router, CallObserver* observer);
+  virtual ~Transport() = default;
+
+  // "HOST:PORT", with the port that was taken.
+  virtual const std::string& address() const = 0;
+  // Takes no more calls, lets those that run end for `grace`, stops the rest, waits for them and closes all connections. Once.
+  virtual void Stop(std::chrono::milliseconds grace) = 0;
+};
+
+}  // namespace stele::server
