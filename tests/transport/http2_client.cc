@@ -1,0 +1,160 @@
+#include "transport/http2_client.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace stele::server {
+namespace {
+
+Http2Client& Of(void* user) { return *static_cast<Http2Client*>(user); }
+
+int ConnectTo(const std::string& address) {
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  inet_pton(AF_INET, "127.0.0.1", &where.sin_addr);
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(connect(descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
+  const int one = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+  return descriptor;
+}
+
+}  // namespace
+
+std::string Framed(std::string_view message) {
+  std::string framed(1, '\0');
+  for (int shift = 24; shift >= 0; shift -= 8) framed.push_back(static_cast<char>(message.size() >> shift));
+  return framed.append(message);
+}
+
+nghttp2_session_callbacks* Http2Client::NewCallbacks() {
+  nghttp2_session_callbacks* callbacks = nullptr;
+  nghttp2_session_callbacks_new(&callbacks);
+  nghttp2_session_callbacks_set_on_header_callback(
+      callbacks, [](nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
+                    size_t value_bytes, uint8_t, void* user) {
+        Of(user).answers_[frame->hd.stream_id].headers[std::string(reinterpret_cast<const char*>(name), name_bytes)] =
+            std::string(reinterpret_cast<const char*>(value), value_bytes);
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
+      callbacks, [](nghttp2_session*, uint8_t, int32_t stream, const uint8_t* data, size_t bytes, void* user) {
+        Of(user).answers_[stream].body.append(reinterpret_cast<const char*>(data), bytes);
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, [](nghttp2_session*, int32_t stream, uint32_t error, void* user) {
+    Of(user).answers_[stream].is_closed = true;
+    Of(user).answers_[stream].error = error;
+    return 0;
+  });
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type == NGHTTP2_GOAWAY) Of(user).is_told_to_go_ = true;
+    return 0;
+  });
+  return callbacks;
+}
+
+Http2Client::Http2Client(const std::string& address, uint32_t window_bytes) : descriptor_(ConnectTo(address)) {
+  nghttp2_session_callbacks* const callbacks = NewCallbacks();
+  nghttp2_session_client_new(&session_, callbacks, this);
+  nghttp2_session_callbacks_del(callbacks);
+  const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, window_bytes};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, &window, 1);
+}
+
+Http2Client::~Http2Client() {
+  nghttp2_session_del(session_);
+  Disconnect();
+}
+
+void Http2Client::Disconnect() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+Http2Client::Headers Http2Client::GrpcHeaders(const std::string& path) {
+  return {{":method", "POST"}, {":scheme", "http"}, {":path", path}, {":authority", "t"}, {"te", "trailers"}, {"content-type", "application/grpc"}};
+}
+
+int32_t Http2Client::Begin(const Headers& headers) {
+  std::vector<nghttp2_nv> fields;
+  for (const auto& [name, value] : headers) {
+    fields.push_back({reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())), reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())),
+                      name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+  }
+  nghttp2_data_provider provider{};
+  provider.read_callback = [](nghttp2_session*, int32_t stream, uint8_t* buffer, size_t room, uint32_t* flags, nghttp2_data_source*,
+                              void* user) -> ssize_t {
+    Outgoing& outgoing = Of(user).outgoing_[stream];
+    const size_t bytes = std::min(room, outgoing.bytes.size());
+    std::memcpy(buffer, outgoing.bytes.data(), bytes);
+    outgoing.bytes.erase(0, bytes);
+    if (outgoing.bytes.empty() && outgoing.is_last) {
+      *flags |= NGHTTP2_DATA_FLAG_EOF;
+    } else if (bytes == 0) {
+      return NGHTTP2_ERR_DEFERRED;
+    }
+    return static_cast<ssize_t>(bytes);
+  };
+  return nghttp2_submit_request(session_, nullptr, fields.data(), fields.size(), &provider, nullptr);
+}
+
+void Http2Client::Write(int32_t stream, std::string_view bytes, bool is_last) {
+  outgoing_[stream].bytes.append(bytes);
+  outgoing_[stream].is_last = is_last;
+  nghttp2_session_resume_data(session_, stream);
+  SendAll();
+}
+
+void Http2Client::Reset(int32_t stream) {
+  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_CANCEL);
+  SendAll();
+}
+
+Http2Client::Answer Http2Client::Call(const std::string& path, std::string_view message) {
+  const int32_t stream = Begin(GrpcHeaders(path));
+  Write(stream, Framed(message), true);
+  return Await(stream);
+}
+
+bool Http2Client::SendAll() {
+  const uint8_t* data = nullptr;
+  for (ssize_t bytes = 0; (bytes = nghttp2_session_mem_send(session_, &data)) > 0;) {
+    for (ssize_t sent = 0; sent < bytes;) {
+      const ssize_t part = send(descriptor_, data + sent, static_cast<size_t>(bytes - sent), MSG_NOSIGNAL);
+      if (part <= 0) return false;
+      sent += part;
+    }
+  }
+  return true;
+}
+
+bool Http2Client::Until(const std::function<bool()>& done) {
+  SendAll();
+  std::array<uint8_t, 65536> buffer;
+  while (!done()) {
+    const ssize_t bytes = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    if (bytes <= 0 || nghttp2_session_mem_recv(session_, buffer.data(), static_cast<size_t>(bytes)) < 0) return false;
+    SendAll();
+  }
+  return true;
+}
+
+Http2Client::Answer Http2Client::Await(int32_t stream) {
+  Until([&] { return answers_[stream].is_closed; });
+  return answers_[stream];
+}
+
+void Http2Client::SendRaw(std::string_view bytes) const {
+  EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+}  // namespace stele::server
