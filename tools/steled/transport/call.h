@@ -33,8 +33,8 @@ class Call {
 
   // The next message of the request; waits for it. False: there is none any more.
   virtual bool Receive(std::string* message) = 0;
-  // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A message
-  // that `is_last` goes together with the status that the handler returns then. False: nobody listens any more.
+  // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A
+  // message that `is_last` goes together with the status that the handler returns then. False: nobody listens any more.
   virtual bool Send(std::string framed, bool is_last) = 0;
 };
 

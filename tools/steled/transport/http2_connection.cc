@@ -1,0 +1,411 @@
+#include "transport/http2_connection.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "errors.h"
+#include "transport/grpc_protocol.h"
+
+namespace stele::server {
+namespace {
+
+constexpr size_t kReadBytes = size_t{64} << 10;
+constexpr size_t kOutputBytes = size_t{256} << 10;
+// How much a client may send before it hears that it was read: bulk writes should not wait for that.
+constexpr int32_t kStreamWindowBytes = 1 << 20;
+constexpr int32_t kConnectionWindowBytes = 8 << 20;
+// Of a stream that goes on after its handler began, how many messages wait for the handler.
+constexpr size_t kWaitingMessagesMax = 16;
+
+nghttp2_nv Header(std::string_view name, std::string_view value, uint8_t flags = NGHTTP2_NV_FLAG_NONE) {
+  // nghttp2 takes pointers to what it does not change, without saying so.
+  return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())), reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())),
+          name.size(), value.size(), flags};
+}
+
+// Literals outlive every session.
+nghttp2_nv ConstantHeader(std::string_view name, std::string_view value) {
+  return Header(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE);
+}
+
+std::string_view View(const uint8_t* bytes, size_t count) { return {reinterpret_cast<const char*>(bytes), count}; }
+
+// grpc-status and, where there is one, grpc-message.
+struct StatusHeaders {
+  explicit StatusHeaders(const absl::Status& status) : code(std::to_string(status.raw_code())), text(PercentEncoded(TextOf(status))) {}
+
+  template <typename Submit>
+  int With(const Submit& submit) const {
+    std::array<nghttp2_nv, 4> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc"),
+                                         Header("grpc-status", code), Header("grpc-message", text)};
+    return submit(std::span(headers).first(text.empty() ? 3 : 4));
+  }
+
+  const std::string code;
+  const std::string text;
+};
+
+}  // namespace
+
+// ---- what nghttp2 calls while bytes go in and out; the connection's lock is held ----
+
+struct Http2Callbacks {
+  static Http2Connection* Of(void* user) { return static_cast<Http2Connection*>(user); }
+
+  static Http2Stream* StreamOf(nghttp2_session* session, int32_t id) {
+    return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
+  }
+
+  static int OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    Http2Connection* const connection = Of(user);
+    const int32_t id = frame->hd.stream_id;
+    auto stream = std::make_shared<Http2Stream>(id, connection->host_.message_bytes_max());
+    nghttp2_session_set_stream_user_data(session, id, stream.get());
+    connection->streams_.emplace(id, std::move(stream));
+    return 0;
+  }
+
+  static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
+                      size_t value_bytes, uint8_t /*flags*/, void* /*user*/) {
+    Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    stream->header_bytes += name_bytes + value_bytes;
+    if (stream->header_bytes > Http2Connection::kHeaderBytesMax) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
+    TakeHeader(View(name, name_bytes), View(value, value_bytes), stream);
+    return 0;
+  }
+
+  static void TakeHeader(std::string_view name, std::string_view value, Http2Stream* stream) {
+    if (name == ":path") {
+      stream->path = value;
+    } else if (name == ":method") {
+      stream->is_post = value == "POST";
+    } else if (name == "content-type") {
+      stream->is_grpc = IsGrpcContentType(value);
+    } else if (name == "grpc-timeout") {
+      const std::optional<std::chrono::nanoseconds> timeout = ParseTimeout(value);
+      stream->has_bad_timeout = !timeout.has_value();
+      if (timeout.has_value()) {
+        stream->deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
+      }
+    }
+  }
+
+  static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    Http2Connection* const connection = Of(user);
+    if (frame->hd.type == NGHTTP2_SETTINGS) connection->is_greeted_ = true;
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) connection->OnRequestHeaders(stream);
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) connection->OnRequestEnd(stream);
+    return 0;
+  }
+
+  static int OnData(nghttp2_session* session, uint8_t /*flags*/, int32_t stream_id, const uint8_t* data, size_t bytes, void* user) {
+    if (Http2Stream* const stream = StreamOf(session, stream_id); stream != nullptr) Of(user)->OnRequestBytes(stream, View(data, bytes));
+    return 0;
+  }
+
+  static int OnStreamClose(nghttp2_session* /*session*/, int32_t stream_id, uint32_t /*error*/, void* user) {
+    Of(user)->OnStreamClosed(stream_id);
+    return 0;
+  }
+
+  // An answer that was complete before its request: the client need not send the rest.
+  static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* /*user*/) {
+    if (frame->hd.type != NGHTTP2_HEADERS || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
+    if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
+    return 0;
+  }
+
+  static ssize_t ReadAnswer(nghttp2_session* session, int32_t stream_id, uint8_t* buffer, size_t room, uint32_t* flags,
+                            nghttp2_data_source* /*source*/, void* user) {
+    Http2Stream* const stream = StreamOf(session, stream_id);
+    if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    return Of(user)->TakeUnsent(stream, buffer, room, flags);
+  }
+
+  static nghttp2_session* NewSession(Http2Connection* connection) {
+    nghttp2_session_callbacks* callbacks = nullptr;
+    nghttp2_option* option = nullptr;
+    nghttp2_session* session = nullptr;
+    if (nghttp2_session_callbacks_new(&callbacks) != 0) return nullptr;
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, &OnBeginHeaders);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, &OnHeader);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, &OnFrame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, &OnData);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, &OnStreamClose);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &OnFrameSent);
+    if (nghttp2_option_new(&option) == 0) {
+      nghttp2_option_set_no_closed_streams(option, 1);  // they are kept for priorities, which nothing here looks at
+      if (nghttp2_session_server_new2(&session, callbacks, connection, option) != 0) session = nullptr;
+      nghttp2_option_del(option);
+    }
+    nghttp2_session_callbacks_del(callbacks);
+    return session;
+  }
+};
+
+// ---- the connection ----
+
+Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host) : host_(*host), socket_(std::move(socket)) {
+  session_ = Http2Callbacks::NewSession(this);
+  if (session_ == nullptr) return;  // OnReady ends it
+  const std::array<nghttp2_settings_entry, 3> settings = {{{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kStreamsMax},
+                                                           {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
+                                                           {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, kHeaderBytesMax}}};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
+}
+
+Http2Connection::~Http2Connection() { nghttp2_session_del(session_); }
+
+bool Http2Connection::OnReady(std::vector<StreamPtr>* begun) {
+  std::vector<std::stop_source> stopped;
+  bool is_open = true;
+  {
+    const std::lock_guard lock(mutex_);
+    begun_ = begun;
+    bool is_more = true;
+    while (is_more && is_open) is_open = ReadSome(&is_more);
+    is_open = is_open && Flush() && (nghttp2_session_want_read(session_) != 0 || nghttp2_session_want_write(session_) != 0);
+    begun_ = nullptr;
+    stopped.swap(stopped_);
+  }
+  for (std::stop_source& stop : stopped) stop.request_stop();
+  return is_open;
+}
+
+bool Http2Connection::ReadSome(bool* is_more) {
+  if (is_closed_ || session_ == nullptr) return false;
+  thread_local std::array<char, kReadBytes> buffer;
+  const Socket::Result read = socket_->Read(buffer);
+  *is_more = read.state == Socket::State::kMoved && !(socket_->ShortReadIsLast() && read.bytes < buffer.size());
+  if (read.state != Socket::State::kMoved) return read.state == Socket::State::kWait;
+  const ssize_t taken = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
+  if (taken >= 0) return true;
+  Flush();  // nghttp2 tells the client why
+  return false;
+}
+
+bool Http2Connection::Flush() {
+  if (is_closed_) return false;
+  while (true) {
+    if (output_offset_ == output_.size() && !FillOutput()) return false;
+    if (output_.empty()) return true;
+    const Socket::Result written = socket_->Write(std::string_view(output_).substr(output_offset_));
+    if (written.state != Socket::State::kMoved) return written.state == Socket::State::kWait;
+    output_offset_ += written.bytes;
+  }
+}
+
+bool Http2Connection::FillOutput() {
+  output_.clear();
+  output_offset_ = 0;
+  while (output_.size() < kOutputBytes) {
+    const uint8_t* data = nullptr;
+    const ssize_t bytes = nghttp2_session_mem_send(session_, &data);
+    if (bytes < 0) return false;
+    if (bytes == 0) break;
+    output_.append(View(data, static_cast<size_t>(bytes)));
+  }
+  return true;
+}
+
+// Of a connection that fails while a call sends: its descriptor tells whoever looks after it.
+void Http2Connection::FlushOrShutDown() {
+  if (!is_closed_ && !Flush()) socket_->ShutDown();
+}
+
+void Http2Connection::Drain() {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_ || session_ == nullptr) return;
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0);
+  FlushOrShutDown();
+}
+
+void Http2Connection::StopCalls() {
+  std::vector<std::stop_source> stopped;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, stream] : streams_) {
+      stopped.push_back(stream->stop);
+      stream->is_closed = true;
+      stream->changed.notify_all();
+    }
+  }
+  for (std::stop_source& stop : stopped) stop.request_stop();
+}
+
+void Http2Connection::Close() {
+  StopCalls();
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) return;
+  is_closed_ = true;
+  for (const auto& [id, stream] : streams_) {
+    if (!stream->has_begun) host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  }
+  streams_.clear();
+  socket_->ShutDown();
+}
+
+bool Http2Connection::IsGreeted() const {
+  const std::lock_guard lock(mutex_);
+  return is_greeted_;
+}
+
+// ---- requests ----
+
+void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
+  if (!stream->is_post) return Refuse(stream, "405");
+  if (!stream->is_grpc) return Refuse(stream, "415");
+  if (stream->has_bad_timeout) return Answer(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
+  stream->handler = host_.FindHandler(stream->path);
+  if (stream->handler == nullptr) Answer(stream, Unimplemented("{} is not offered", stream->path));
+}
+
+void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
+  if (stream->status.has_value()) return;  // answered already
+  if (!host_.ReserveRequestBytes(bytes.size())) {
+    return Answer(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many bytes of requests at once; try again later"));
+  }
+  stream->request_bytes += bytes.size();
+  if (const absl::Status status = stream->request.Add(bytes); !status.ok()) return Answer(stream, status);
+  if (stream->request.whole_count() > kWaitingMessagesMax) {
+    return Answer(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
+  }
+  if (stream->request.whole_count() == 0) return;
+  BeginCall(stream);
+  stream->changed.notify_all();
+}
+
+void Http2Connection::OnRequestEnd(Http2Stream* stream) {
+  stream->request_ended = true;
+  if (stream->status.has_value()) return;
+  if (stream->request.IsInside()) return Answer(stream, MakeStatus(absl::StatusCode::kInternal, "The request ends inside of a message"));
+  BeginCall(stream);
+  stream->changed.notify_all();
+}
+
+// Once a message is whole: before that a thread would only wait.
+void Http2Connection::BeginCall(Http2Stream* stream) {
+  if (stream->has_begun || begun_ == nullptr) return;
+  stream->has_begun = true;
+  begun_->push_back(streams_.at(stream->id));
+}
+
+void Http2Connection::OnStreamClosed(int32_t stream_id) {
+  const auto found = streams_.find(stream_id);
+  if (found == streams_.end()) return;
+  Http2Stream& stream = *found->second;
+  stream.is_closed = true;
+  // A handler that is done needs no telling.
+  if (stream.has_begun && !stream.status.has_value()) stopped_.push_back(stream.stop);
+  if (!stream.has_begun) host_.ReleaseRequestBytes(std::exchange(stream.request_bytes, 0));
+  stream.changed.notify_all();
+  streams_.erase(found);
+}
+
+// ---- answers ----
+
+bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last) {
+  WritePrefix(&framed);
+  std::unique_lock lock(mutex_);
+  const auto is_free = [stream] { return stream->is_closed || stream->unsent_bytes <= kUnsentBytesMax; };
+  if (!stream->deadline.has_value()) {
+    stream->changed.wait(lock, is_free);
+  } else if (!stream->changed.wait_until(lock, *stream->deadline, is_free)) {
+    return false;
+  }
+  if (stream->is_closed) return false;
+  stream->unsent_bytes += framed.size();
+  stream->unsent.push_back(std::move(framed));
+  if (is_last) return true;  // Finish comes at once
+  SubmitHeaders(stream);
+  FlushOrShutDown();
+  return true;
+}
+
+bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
+  std::unique_lock lock(mutex_);
+  stream->changed.wait(lock, [stream] { return stream->is_closed || stream->request_ended || stream->request.whole_count() > 0; });
+  return stream->request.Take(message);
+}
+
+void Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
+  const std::lock_guard lock(mutex_);
+  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  if (is_closed_) return;
+  Answer(stream, status);
+  FlushOrShutDown();
+}
+
+void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
+  if (stream->status.has_value() || !streams_.contains(stream->id)) return;
+  stream->status = status;
+  if (!status.ok() && !stream->response_begun) {
+    stream->unsent.clear();
+    stream->unsent_bytes = 0;
+  }
+  if (stream->unsent.empty() && !stream->response_begun) return SubmitTrailersOnly(stream);
+  SubmitHeaders(stream);
+}
+
+void Http2Connection::SubmitHeaders(Http2Stream* stream) {
+  if (std::exchange(stream->response_begun, true)) {
+    nghttp2_session_resume_data(session_, stream->id);
+    return;
+  }
+  const std::array<nghttp2_nv, 2> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc")};
+  const nghttp2_data_provider provider = {.source = {}, .read_callback = &Http2Callbacks::ReadAnswer};
+  nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider);
+}
+
+void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
+  StatusHeaders(*stream->status).With([&](std::span<const nghttp2_nv> headers) {
+    return nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), nullptr);
+  });
+}
+
+// What is not gRPC is answered as HTTP.
+void Http2Connection::Refuse(Http2Stream* stream, const char* http_status) {
+  stream->status = Unimplemented("not gRPC");
+  const nghttp2_nv header = Header(":status", http_status);
+  nghttp2_submit_response(session_, stream->id, &header, 1, nullptr);
+}
+
+ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags) {
+  size_t taken = 0;
+  while (taken < room && !stream->unsent.empty()) {
+    std::string& message = stream->unsent.front();
+    const size_t bytes = std::min(room - taken, message.size() - stream->unsent_offset);
+    std::memcpy(buffer + taken, message.data() + stream->unsent_offset, bytes);
+    taken += bytes;
+    stream->unsent_offset += bytes;
+    if (stream->unsent_offset < message.size()) break;
+    stream->unsent.erase(stream->unsent.begin());
+    stream->unsent_offset = 0;
+  }
+  stream->unsent_bytes -= taken;
+  if (taken > 0) stream->changed.notify_all();
+  if (!stream->unsent.empty()) return static_cast<ssize_t>(taken);
+  if (stream->status.has_value()) {
+    *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+    // The same headers as of an answer that is a status alone, without those that went before.
+    StatusHeaders(*stream->status).With([&](std::span<const nghttp2_nv> headers) {
+      const std::span<const nghttp2_nv> trailers = headers.subspan(2);
+      return nghttp2_submit_trailer(session_, stream->id, trailers.data(), trailers.size());
+    });
+  } else if (taken == 0) {
+    return NGHTTP2_ERR_DEFERRED;
+  }
+  return static_cast<ssize_t>(taken);
+}
+
+}  // namespace stele::server

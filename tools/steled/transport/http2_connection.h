@@ -1,0 +1,110 @@
+// transport/http2_connection.h: one client's connection: HTTP/2 by nghttp2, and the calls on its streams.
+//
+// Whoever has something to read or to send does it at once, under the connection's lock and without waiting; what a socket does not take
+// stays until its descriptor tells that it takes more. Handlers run without the lock.
+//
+// Path:      event_loop -> OnReady -> calls that begin -> handlers -> Send, Finish.
+// Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent.
+// Errors:    a client that breaks HTTP/2's rules loses its connection; one that breaks gRPC's gets a status.
+// Threads:   thread-safe.
+// Source:    RFC 9113; gRPC over HTTP/2.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/call.h"
+#include "transport/http2_stream.h"
+#include "transport/socket.h"
+
+namespace stele::server {
+
+// What all connections of a server share.
+class ConnectionHost {
+ public:
+  virtual ~ConnectionHost() = default;
+  virtual const Handler* FindHandler(std::string_view path) const = 0;
+  virtual size_t message_bytes_max() const = 0;
+  // Of the memory that requests may take. False: there is no room.
+  virtual bool ReserveRequestBytes(size_t bytes) = 0;
+  virtual void ReleaseRequestBytes(size_t bytes) = 0;
+};
+
+class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
+ public:
+  static constexpr uint32_t kStreamsMax = 100;
+  static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
+  static constexpr size_t kUnsentBytesMax = size_t{256} << 10;
+
+  using StreamPtr = std::shared_ptr<Http2Stream>;
+
+  // `host` has to outlive it.
+  Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host);
+  ~Http2Connection();
+  Http2Connection(const Http2Connection&) = delete;
+  Http2Connection& operator=(const Http2Connection&) = delete;
+
+  // Reads what came and sends what can be sent. Appends the streams whose handlers are to run. False: the connection is over; Close it.
+  bool OnReady(std::vector<StreamPtr>* begun);
+  // Takes no more calls; those that run go on.
+  void Drain();
+  // Tells the calls that run to stop.
+  void StopCalls();
+  // Ends it, and with it its calls.
+  void Close();
+  // Whether the client has said that it speaks HTTP/2.
+  bool IsGreeted() const;
+  std::chrono::steady_clock::time_point since() const { return since_; }
+
+  // For the call on `stream`; what they mean: call.h.
+  bool Send(Http2Stream* stream, std::string framed, bool is_last);
+  bool Receive(Http2Stream* stream, std::string* message);
+  // The handler is done, or is not run at all.
+  void Finish(Http2Stream* stream, const absl::Status& status);
+
+ private:
+  friend struct Http2Callbacks;  // nghttp2 calls these, under the lock
+
+  // All of these under the lock.
+  bool ReadSome(bool* is_more);
+  // Everything that the socket takes. False: it is closed.
+  bool Flush();
+  bool FillOutput();
+  void FlushOrShutDown();
+
+  void OnRequestHeaders(Http2Stream* stream);
+  void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
+  void OnRequestEnd(Http2Stream* stream);
+  void BeginCall(Http2Stream* stream);
+  void OnStreamClosed(int32_t stream_id);
+
+  void Answer(Http2Stream* stream, const absl::Status& status);
+  void SubmitHeaders(Http2Stream* stream);
+  void SubmitTrailersOnly(Http2Stream* stream);
+  void Refuse(Http2Stream* stream, const char* http_status);
+  // Of the first unsent message, up to `room` bytes; what nghttp2 has to know beside.
+  ssize_t TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
+
+  ConnectionHost& host_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+
+  mutable std::mutex mutex_;
+  const std::unique_ptr<Socket> socket_;  // it and all below: guarded by mutex_
+  nghttp2_session* session_ = nullptr;
+  std::map<int32_t, StreamPtr> streams_;
+  std::vector<StreamPtr>* begun_ = nullptr;  // of the OnReady that runs
+  std::vector<std::stop_source> stopped_;    // to be told once the lock is free
+  std::string output_;                       // what nghttp2 wrote and the socket has not taken
+  size_t output_offset_ = 0;
+  bool is_greeted_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace stele::server

@@ -1,0 +1,49 @@
+// transport/http2_stream.h: the state of one call's stream. The lock of its connection guards all of it but what is said to be constant.
+//
+// Threads:   see above; the handler's thread and those that serve the connection share it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "transport/call.h"
+#include "transport/grpc_protocol.h"
+
+namespace stele::server {
+
+struct Http2Stream {
+  Http2Stream(int32_t stream_id, size_t message_bytes_max) : id(stream_id), request(message_bytes_max) {}
+
+  const int32_t id;
+  // Of the request's headers; constant once the call has begun.
+  std::string path;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  const Handler* handler = nullptr;
+  size_t header_bytes = 0;
+  bool is_post = false;
+  bool is_grpc = false;
+  bool has_bad_timeout = false;
+
+  MessageSplitter request;
+  size_t request_bytes = 0;  // reserved of the memory for requests
+  bool request_ended = false;
+  bool has_begun = false;  // its handler was given to a thread
+
+  bool response_begun = false;         // its headers were submitted
+  std::vector<std::string> unsent;     // framed, the first goes first
+  size_t unsent_offset = 0;            // of the first, how much has gone
+  size_t unsent_bytes = 0;             // of all, what has not gone
+  std::optional<absl::Status> status;  // what the handler returned, or why there is none
+  bool is_closed = false;              // nobody listens any more
+
+  std::condition_variable changed;  // messages came, bytes went, or it was closed
+  std::stop_source stop;
+};
+
+}  // namespace stele::server

@@ -1,0 +1,111 @@
+#include "transport/listening_socket.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "errors.h"
+
+namespace stele::server {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+absl::StatusOr<Addresses> Resolve(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return InvalidArgument("{}: not HOST:PORT", address);
+  std::string host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), address.c_str() + colon + 1, &hints, &found);
+  if (error != 0) return InvalidArgument("{}: {}", address, gai_strerror(error));
+  return Addresses(found, &freeaddrinfo);
+}
+
+void SetOption(int descriptor, int level, int option, int value) { setsockopt(descriptor, level, option, &value, sizeof(value)); }
+
+// -1 and errno: it did not work.
+int ListenOn(const addrinfo& address) {
+  const int descriptor = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 && listen(descriptor, SOMAXCONN) == 0) return descriptor;
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return -1;
+}
+
+int PortOf(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return 0;
+  const in_port_t port = address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                                       : reinterpret_cast<const sockaddr_in&>(address).sin_port;
+  return ntohs(port);
+}
+
+int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+}  // namespace
+
+absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& address) {
+  STELED_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address));
+  for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
+    const int descriptor = ListenOn(*at);
+    if (descriptor >= 0) return ListeningSocket(descriptor, PortOf(descriptor));
+  }
+  return MakeStatus(absl::StatusCode::kUnavailable,
+                    fmt::format("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno)));
+}
+
+ListeningSocket::ListeningSocket(int descriptor, int port) : descriptor_(descriptor), port_(port), reserve_(Reserve()) {}
+
+ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), port_(other.port_), reserve_(std::exchange(other.reserve_, -1)) {}
+
+ListeningSocket::~ListeningSocket() {
+  Close();
+  if (reserve_ >= 0) close(reserve_);
+}
+
+void ListeningSocket::Close() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+int ListeningSocket::Accept() {
+  while (true) {
+    const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client >= 0) {
+      SetOption(client, IPPROTO_TCP, TCP_NODELAY, 1);
+      SetOption(client, SOL_SOCKET, SO_KEEPALIVE, 1);
+      SetOption(client, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+      SetOption(client, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+      return client;
+    }
+    if ((errno == EMFILE || errno == ENFILE) && reserve_ >= 0) {
+      close(reserve_);
+      const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (turned_away >= 0) close(turned_away);
+      reserve_ = Reserve();
+      if (turned_away >= 0) continue;
+      return -1;
+    }
+    if (errno != EINTR && errno != ECONNABORTED) return -1;
+  }
+}
+
+}  // namespace stele::server

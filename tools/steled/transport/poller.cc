@@ -1,0 +1,44 @@
+#include "transport/poller.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "errors.h"
+
+namespace stele::server {
+
+Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (epoll_ >= 0 && wake_ >= 0) Add(wake_, kWoken);
+}
+
+Poller::~Poller() {
+  if (epoll_ >= 0) close(epoll_);
+  if (wake_ >= 0) close(wake_);
+}
+
+absl::Status Poller::status() const {
+  if (epoll_ >= 0 && wake_ >= 0) return absl::OkStatus();
+  return MakeStatus(absl::StatusCode::kUnavailable, "no descriptors to listen with: raise the limit of open files");
+}
+
+bool Poller::Add(int descriptor, uint64_t id) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.u64 = id;
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+void Poller::Wake() {
+  // The count is never read: each write is a change, and it takes ages to overflow.
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof(one));
+}
+
+std::optional<uint64_t> Poller::Wait(std::chrono::milliseconds timeout) {
+  epoll_event event{};
+  if (epoll_wait(epoll_, &event, 1, static_cast<int>(timeout.count())) != 1) return std::nullopt;
+  return uint64_t{event.data.u64};  // a copy: the kernel's struct is packed
+}
+
+}  // namespace stele::server

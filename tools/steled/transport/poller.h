@@ -1,0 +1,40 @@
+// transport/poller.h: tells threads which descriptors have something to read or take something to write.
+//
+// Each change of a descriptor is told once, to one thread (edge-triggered): whoever is told goes on until it would have to wait.
+//
+// Threads:   thread-safe; any number may Wait, and one of them gets each event, the one that waited last first.
+// Source:    epoll(7).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+
+namespace stele::server {
+
+class Poller {
+ public:
+  Poller();
+  ~Poller();
+  Poller(const Poller&) = delete;
+  Poller& operator=(const Poller&) = delete;
+
+  // Whether the system gave what it takes.
+  absl::Status status() const;
+  // Events of `descriptor` come with `id`, until it is closed. False: the system has no room for it.
+  bool Add(int descriptor, uint64_t id);
+  // One thread gets kWoken.
+  void Wake();
+  // The id of an event; none: nothing happened in that time.
+  std::optional<uint64_t> Wait(std::chrono::milliseconds timeout);
+
+  static constexpr uint64_t kWoken = 0;
+
+ private:
+  const int epoll_;
+  const int wake_;
+};
+
+}  // namespace stele::server

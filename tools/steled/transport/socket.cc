@@ -1,0 +1,100 @@
+#include "transport/socket.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace stele::server {
+namespace {
+
+class PlainSocket final : public Socket {
+ public:
+  explicit PlainSocket(int descriptor) : descriptor_(descriptor) {}
+  ~PlainSocket() override { close(descriptor_); }
+
+  Result Read(std::span<char> buffer) override {
+    ssize_t bytes = 0;
+    do {
+      bytes = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    } while (bytes < 0 && errno == EINTR);
+    if (bytes > 0) return {State::kMoved, static_cast<size_t>(bytes)};
+    return {bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? State::kWait : State::kClosed};
+  }
+
+  Result Write(std::string_view bytes) override {
+    ssize_t written = 0;
+    do {
+      written = send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    } while (written < 0 && errno == EINTR);
+    if (written >= 0) return {State::kMoved, static_cast<size_t>(written)};
+    return {errno == EAGAIN || errno == EWOULDBLOCK ? State::kWait : State::kClosed};
+  }
+
+  bool ShortReadIsLast() const override { return true; }
+  void ShutDown() override { shutdown(descriptor_, SHUT_RDWR); }
+
+ private:
+  const int descriptor_;
+};
+
+class TlsSocket final : public Socket {
+ public:
+  TlsSocket(int descriptor, SSL* ssl) : descriptor_(descriptor), ssl_(ssl) {}
+  ~TlsSocket() override {
+    SSL_free(ssl_);
+    close(descriptor_);
+  }
+
+  Result Read(std::span<char> buffer) override {
+    size_t bytes = 0;
+    ERR_clear_error();
+    const int outcome = SSL_read_ex(ssl_, buffer.data(), buffer.size(), &bytes);
+    return ResultOf(outcome, bytes);
+  }
+
+  Result Write(std::string_view data) override {
+    size_t bytes = 0;
+    ERR_clear_error();
+    const int outcome = SSL_write_ex(ssl_, data.data(), data.size(), &bytes);
+    return ResultOf(outcome, bytes);
+  }
+
+  // OpenSSL may have taken more from the descriptor than it gave away.
+  bool ShortReadIsLast() const override { return false; }
+
+  void ShutDown() override {
+    if (SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
+    shutdown(descriptor_, SHUT_RDWR);
+  }
+
+ private:
+  Result ResultOf(int outcome, size_t bytes) const {
+    if (outcome == 1) return {State::kMoved, bytes};
+    const int error = SSL_get_error(ssl_, outcome);
+    return {error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? State::kWait : State::kClosed};
+  }
+
+  const int descriptor_;
+  SSL* const ssl_;
+};
+
+}  // namespace
+
+std::unique_ptr<Socket> NewPlainSocket(int descriptor) { return std::make_unique<PlainSocket>(descriptor); }
+
+std::unique_ptr<Socket> NewTlsSocket(int descriptor, const TlsContext& context) {
+  SSL* const ssl = SSL_new(context.get());
+  if (ssl == nullptr || SSL_set_fd(ssl, descriptor) != 1) {
+    SSL_free(ssl);
+    close(descriptor);
+    return nullptr;
+  }
+  SSL_set_accept_state(ssl);
+  return std::make_unique<TlsSocket>(descriptor, ssl);
+}
+
+}  // namespace stele::server

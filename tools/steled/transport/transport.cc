@@ -1,0 +1,329 @@
+#include "transport/transport.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "transport/call_threads.h"
+#include "transport/http2_connection.h"
+#include "transport/listening_socket.h"
+#include "transport/poller.h"
+#include "transport/socket.h"
+#include "transport/tls.h"
+
+namespace stele::server {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using ConnectionPtr = std::shared_ptr<Http2Connection>;
+
+constexpr uint64_t kListening = 1;
+constexpr uint64_t kFirstConnection = 2;
+constexpr std::chrono::seconds kIdle(10);  // after which a thread too many ends
+// Who has not said by then that it speaks HTTP/2 holds a descriptor for nothing.
+constexpr std::chrono::seconds kGreeting(20);
+constexpr std::chrono::seconds kGreetingLook(1);
+
+// A call on its way through the server.
+class ServedCall final : public Call {
+ public:
+  ServedCall(ConnectionPtr connection, Http2Connection::StreamPtr stream)
+      : connection_(std::move(connection)), stream_(std::move(stream)) {}
+
+  const std::string& path() const override { return stream_->path; }
+  std::optional<SteadyClock::time_point> deadline() const override { return stream_->deadline; }
+  std::stop_token stop() const override { return stream_->stop.get_token(); }
+
+  bool Receive(std::string* message) override {
+    if (!connection_->Receive(stream_.get(), message)) return false;
+    received_bytes_ += message->size();
+    return true;
+  }
+  bool Send(std::string framed, bool is_last) override {
+    sent_bytes_ += framed.size() - kPrefixBytes;
+    return connection_->Send(stream_.get(), std::move(framed), is_last);
+  }
+
+  absl::Status Handle() {
+    try {
+      return (*stream_->handler)(this);
+    } catch (const std::exception& error) {  // what a library throws ends a call, not the server
+      return MakeStatus(absl::StatusCode::kInternal, error.what());
+    }
+  }
+  void Finish(const absl::Status& status) { connection_->Finish(stream_.get(), status); }
+
+  size_t received_bytes() const { return received_bytes_; }
+  size_t sent_bytes() const { return sent_bytes_; }
+
+ private:
+  ConnectionPtr connection_;
+  Http2Connection::StreamPtr stream_;
+  size_t received_bytes_ = 0;
+  size_t sent_bytes_ = 0;
+};
+
+class Http2Transport final : public Transport, public ConnectionHost {
+ public:
+  Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer, ListeningSocket listening,
+                 std::optional<TlsContext> tls)
+      : options_(options),
+        router_(*router),
+        observer_(observer),
+        listening_(std::move(listening)),
+        tls_(std::move(tls)),
+        address_(options.listen.substr(0, options.listen.rfind(':')) + ":" + std::to_string(listening_.port())),
+        // Two beside those that run calls: one waits for events, so that a call can be given up while all run.
+        threads_([this] { return TakeTurn(); }, options.calls_max + 2) {}
+
+  ~Http2Transport() override { Stop(std::chrono::milliseconds(0)); }
+
+  absl::Status Begin() {
+    STELED_RETURN_IF_ERROR(poller_.status());
+    if (!poller_.Add(listening_.descriptor(), kListening)) return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
+    threads_.Start();
+    return absl::OkStatus();
+  }
+
+  const std::string& address() const override { return address_; }
+
+  void Stop(std::chrono::milliseconds grace) override {
+    if (std::exchange(is_stopping_, true)) return;
+    greeting_watch_.request_stop();
+    {
+      const std::lock_guard lock(listening_mutex_);
+      listening_.Close();
+    }
+    for (const ConnectionPtr& connection : Connections()) connection->Drain();
+    {
+      std::unique_lock lock(mutex_);
+      is_draining_ = true;
+      const auto is_idle = [this] { return call_count_ == 0; };
+      if (!call_ended_.wait_for(lock, grace, is_idle)) {
+        lock.unlock();
+        for (const ConnectionPtr& connection : Connections()) connection->StopCalls();
+        lock.lock();
+        call_ended_.wait(lock, is_idle);
+      }
+    }
+    for (const ConnectionPtr& connection : Connections()) connection->Close();
+    is_stopped_ = true;
+    poller_.Wake();
+    threads_.Wait();
+  }
+
+ private:
+  // ---- what connections ask for ----
+
+  const Handler* FindHandler(std::string_view path) const override { return router_.Find(path); }
+  size_t message_bytes_max() const override { return options_.message_bytes_max; }
+  bool ReserveRequestBytes(size_t bytes) override {
+    if (request_bytes_.fetch_add(bytes) + bytes <= options_.request_memory_bytes) return true;
+    request_bytes_.fetch_sub(bytes);
+    return false;
+  }
+  void ReleaseRequestBytes(size_t bytes) override { request_bytes_.fetch_sub(bytes); }
+
+  // ---- threads ----
+
+  CallThreads::Turn TakeTurn() {
+    if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
+    threads_.StartsWaiting();
+    const std::optional<uint64_t> event = poller_.Wait(kIdle);
+    threads_.StopsWaiting();
+    if (is_stopped_) {
+      poller_.Wake();  // the next one
+      return CallThreads::Turn::kStop;
+    }
+    if (!event.has_value()) return CallThreads::Turn::kHadNothing;
+    if (*event == kListening) {
+      AcceptAll();
+    } else if (*event >= kFirstConnection) {
+      Serve(*event);
+    }
+    return CallThreads::Turn::kDidWork;
+  }
+
+  // The first call of what came is run here and now; the others are for other threads.
+  void Serve(uint64_t id) {
+    const ConnectionPtr connection = Find(id);
+    if (connection == nullptr) return;
+    std::vector<Http2Connection::StreamPtr> begun;
+    const bool is_open = connection->OnReady(&begun);
+    std::optional<ServedCall> first;
+    for (Http2Connection::StreamPtr& stream : begun) {
+      ServedCall call(connection, std::move(stream));
+      if (!Admit()) {
+        call.Finish(
+            MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("{} calls run already; try again later", options_.calls_max)));
+      } else if (!first.has_value()) {
+        first.emplace(std::move(call));
+      } else {
+        Defer(std::move(call));
+      }
+    }
+    if (!is_open) Remove(id);
+    if (first.has_value()) RunCall(&*first);
+  }
+
+  bool Admit() {
+    const std::lock_guard lock(mutex_);
+    if (call_count_ == options_.calls_max) return false;
+    ++call_count_;
+    return true;
+  }
+
+  void Defer(ServedCall call) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(call));
+    }
+    poller_.Wake();
+  }
+
+  bool RunWaitingCall() {
+    std::optional<ServedCall> call;
+    bool are_more = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.empty()) return false;
+      call.emplace(std::move(waiting_.front()));
+      waiting_.pop_front();
+      are_more = !waiting_.empty();
+    }
+    if (are_more) poller_.Wake();  // wakes may have been told as one
+    RunCall(&*call);
+    return true;
+  }
+
+  void RunCall(ServedCall* call) {
+    threads_.Leave();
+    const SteadyClock::time_point begin = observer_ == nullptr ? SteadyClock::time_point() : SteadyClock::now();
+    if (observer_ != nullptr) observer_->OnBegin(call->path());
+    const absl::Status status = call->Handle();
+    call->Finish(status);
+    if (observer_ != nullptr) {
+      observer_->OnEnd(call->path(), status.code(), SteadyClock::now() - begin, call->received_bytes(), call->sent_bytes());
+    }
+    const std::lock_guard lock(mutex_);
+    if (--call_count_ == 0 && is_draining_) call_ended_.notify_all();
+  }
+
+  // ---- connections ----
+
+  void AcceptAll() {
+    while (true) {
+      const int descriptor = AcceptOne();
+      if (descriptor < 0) return;
+      std::unique_ptr<Socket> socket = tls_.has_value() ? NewTlsSocket(descriptor, *tls_) : NewPlainSocket(descriptor);
+      if (socket == nullptr) continue;
+      const auto connection = std::make_shared<Http2Connection>(std::move(socket), this);
+      uint64_t id = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        id = next_connection_++;
+        connections_.emplace(id, connection);
+      }
+      // What came before is told now.
+      if (!poller_.Add(descriptor, id)) Remove(id);
+    }
+  }
+
+  int AcceptOne() {
+    const std::lock_guard lock(listening_mutex_);
+    return listening_.descriptor() < 0 ? -1 : listening_.Accept();
+  }
+
+  ConnectionPtr Find(uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = connections_.find(id);
+    return found == connections_.end() ? nullptr : found->second;
+  }
+
+  void Remove(uint64_t id) {
+    ConnectionPtr connection;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = connections_.find(id);
+      if (found == connections_.end()) return;
+      connection = std::move(found->second);
+      connections_.erase(found);
+    }
+    connection->Close();
+  }
+
+  std::vector<ConnectionPtr> Connections() {
+    const std::lock_guard lock(mutex_);
+    std::vector<ConnectionPtr> all;
+    for (const auto& [id, connection] : connections_) all.push_back(connection);
+    return all;
+  }
+
+  void RemoveSilent() {
+    std::vector<uint64_t> silent;
+    const SteadyClock::time_point since = SteadyClock::now() - kGreeting;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [id, connection] : connections_) {
+        if (connection->since() < since && !connection->IsGreeted()) silent.push_back(id);
+      }
+    }
+    for (const uint64_t id : silent) Remove(id);
+  }
+
+  void WatchGreetings(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any never;
+    while (!stop.stop_requested()) {
+      never.wait_for(lock, stop, kGreetingLook, [] { return false; });
+      RemoveSilent();
+    }
+  }
+
+  const TransportOptions options_;
+  const Router& router_;
+  CallObserver* const observer_;  // may be null
+  std::mutex listening_mutex_;
+  ListeningSocket listening_;  // guarded by listening_mutex_
+  const std::optional<TlsContext> tls_;
+  const std::string address_;
+  Poller poller_;
+  std::atomic<size_t> request_bytes_ = 0;
+  std::atomic<bool> is_stopped_ = false;
+  bool is_stopping_ = false;  // Stop was called
+
+  std::mutex mutex_;
+  std::map<uint64_t, ConnectionPtr> connections_;  // guarded by mutex_, as all below
+  uint64_t next_connection_ = kFirstConnection;
+  std::deque<ServedCall> waiting_;
+  int call_count_ = 0;  // waiting or running
+  bool is_draining_ = false;
+  std::condition_variable call_ended_;
+
+  CallThreads threads_;
+  std::jthread greeting_watch_{[this](const std::stop_token& stop) { WatchGreetings(stop); }};
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(const TransportOptions& options, const Router* router, CallObserver* observer) {
+  std::optional<TlsContext> tls;
+  if (!options.certificate_chain.empty()) {
+    STELED_ASSIGN_OR_RETURN(tls, TlsContext::Create(options.certificate_chain, options.private_key, options.client_ca));
+  }
+  STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(options.listen));
+  auto server = std::make_unique<Http2Transport>(options, router, observer, std::move(listening), std::move(tls));
+  STELED_RETURN_IF_ERROR(server->Begin());
+  return server;
+}
+
+}  // namespace stele::server
