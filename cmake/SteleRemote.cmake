@@ -3,17 +3,21 @@
 if(NOT STELE_HAS_WIRE OR NOT stele_wants_REMOTE)
   return()
 endif()
+if(NOT STELE_HAS_STUBS)
+  message(STATUS "stele::remote is not built: gRPC is missing (libgrpc++-dev, protobuf-compiler-grpc)")
+  return()
+endif()
 stele_room(remote APART)
 set_target_properties(stele_remote_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)  # as stele_wire_objects
-target_link_libraries(stele_remote_objects PUBLIC stele_messages)
-add_dependencies(stele_remote_objects stele_messages)
-target_link_libraries(stele_remote PUBLIC stele_wire)
+target_link_libraries(stele_remote_objects PUBLIC stele_stubs)
+add_dependencies(stele_remote_objects stele_stubs)
+target_link_libraries(stele_remote PUBLIC stele_wire stele_stubs)
 set_target_properties(stele_remote PROPERTIES OUTPUT_NAME stele_remote_room)  # beside the library that users get
 
 function(stele_remote_library kind)
   string(TOUPPER ${kind} type)
   add_library(stele_remote_${kind} ${type} $<TARGET_OBJECTS:stele_remote_objects> $<TARGET_OBJECTS:stele_wire_objects>
-              $<TARGET_OBJECTS:stele_messages_objects>)
+              $<TARGET_OBJECTS:stele_messages_objects> $<TARGET_OBJECTS:stele_stubs_objects>)
   set_target_properties(stele_remote_${kind} PROPERTIES OUTPUT_NAME stele_remote EXPORT_NAME remote_${kind} LINKER_LANGUAGE CXX)
   if(NOT PROJECT_IS_TOP_LEVEL AND NOT kind STREQUAL stele_default)
     set_target_properties(stele_remote_${kind} PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -57,7 +57,7 @@ class Shop {
     while (!operation->done()) {
       google::longrunning::GetOperationRequest request;
       request.set_name(operation->name());
-      EXPECT_TRUE(operations->GetOperation(nullptr, &request, &*operation).ok());
+      EXPECT_TRUE(operations->GetOperation(request, &*operation).ok());
       std::this_thread::yield();
     }
     return *operation;

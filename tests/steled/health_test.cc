@@ -1,11 +1,11 @@
 // What the server says of itself: that it serves, that it no longer does, and that it ends.
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <vector>
+#include <list>
+#include <thread>
 
 #include "health_service.h"
+#include "steled/fake_call.h"
 
 namespace stele::server {
 namespace {
@@ -13,102 +13,101 @@ namespace {
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-class HealthTest : public testing::Test {
- protected:
-  HealthTest() {
-    grpc::ServerBuilder builder;
-    int port = 0;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&health_);
-    server_ = builder.BuildAndStart();
-    stub_ = grpc::health::v1::Health::NewStub(grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
-  }
-  ~HealthTest() override {
-    health_.Stop();
-    server_->Shutdown();
-  }
+HealthCheckRequest Of(const std::string& service) {
+  HealthCheckRequest request;
+  request.set_service(service);
+  return request;
+}
 
-  // Its status, or the error's code as a negative number.
-  int Check(const std::string& service) {
-    grpc::ClientContext context;
-    HealthCheckRequest request;
-    request.set_service(service);
-    HealthCheckResponse response;
-    const grpc::Status status = stub_->Check(&context, request, &response);
-    return status.ok() ? static_cast<int>(response.status()) : -static_cast<int>(status.error_code());
-  }
+// Its status, or the error's code as a negative number.
+int Check(HealthService* health, const std::string& service) {
+  HealthCheckResponse response;
+  const absl::Status status = health->Check(Of(service), &response);
+  return status.ok() ? static_cast<int>(response.status()) : -static_cast<int>(status.code());
+}
 
-  HealthService health_;
-  std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<grpc::health::v1::Health::Stub> stub_;
+// A Watch on a thread of its own.
+class Watcher {
+ public:
+  explicit Watcher(HealthService* health, const std::string& service = "") {
+    thread_ = std::jthread([this, health, service] {
+      MessageWriter<HealthCheckResponse> writer(&call_);
+      status_ = health->Watch(Of(service), &call_, &writer);
+    });
+  }
+  ~Watcher() { call_.Cancel(); }
+
+  // What it is told as number `index`.
+  int Told(size_t index) { return call_.Answer<HealthCheckResponse>(index).status(); }
+  void Cancel() { call_.Cancel(); }
+  // How it ended, once it has.
+  absl::StatusCode End() {
+    thread_.join();
+    return status_.code();
+  }
+  size_t told_count() const { return call_.answer_count(); }
+
+ private:
+  FakeCall call_;
+  absl::Status status_;  // written by the thread, read once it has ended
+  std::jthread thread_;  // last: it uses the others
 };
 
-TEST_F(HealthTest, CheckSaysWhetherItServes) {
-  EXPECT_EQ(Check(""), HealthCheckResponse::SERVING);
-  EXPECT_EQ(Check("google.bigtable.v2.Bigtable"), HealthCheckResponse::SERVING);
-  EXPECT_EQ(Check("some.other.Service"), -grpc::StatusCode::NOT_FOUND);
-  health_.SetServing(false);
-  EXPECT_EQ(Check(""), HealthCheckResponse::NOT_SERVING);
+TEST(Health, CheckSaysWhetherItServes) {
+  HealthService health;
+  EXPECT_EQ(Check(&health, ""), HealthCheckResponse::SERVING);
+  EXPECT_EQ(Check(&health, "google.bigtable.v2.Bigtable"), HealthCheckResponse::SERVING);
+  EXPECT_EQ(Check(&health, "some.other.Service"), -static_cast<int>(absl::StatusCode::kNotFound));
+  health.SetServing(false);
+  EXPECT_EQ(Check(&health, ""), HealthCheckResponse::NOT_SERVING);
 }
 
-TEST_F(HealthTest, AWatchIsToldOfEachChangeAndOfTheEnd) {
-  grpc::ClientContext context;
-  const auto reader = stub_->Watch(&context, HealthCheckRequest());
-  HealthCheckResponse response;
-  ASSERT_TRUE(reader->Read(&response));
-  EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
-  health_.SetServing(false);
-  ASSERT_TRUE(reader->Read(&response));
-  EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
-  health_.SetServing(true);
-  ASSERT_TRUE(reader->Read(&response));
-  EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
-  health_.Stop();
-  ASSERT_TRUE(reader->Read(&response));
-  EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
-  EXPECT_FALSE(reader->Read(&response));
-  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+TEST(Health, AWatchIsToldOfEachChangeAndOfTheEnd) {
+  HealthService health;
+  Watcher watcher(&health);
+  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVING);
+  health.SetServing(false);
+  EXPECT_EQ(watcher.Told(1), HealthCheckResponse::NOT_SERVING);
+  health.SetServing(true);
+  EXPECT_EQ(watcher.Told(2), HealthCheckResponse::SERVING);
+  health.Stop();
+  EXPECT_EQ(watcher.Told(3), HealthCheckResponse::NOT_SERVING);
+  EXPECT_EQ(watcher.End(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(watcher.told_count(), 4U);
 }
 
-TEST_F(HealthTest, SixteenMayWatchAndAnotherWhenOneHasGone) {
-  struct Watcher {
-    grpc::ClientContext context;
-    std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader;
-  };
-  const auto watch = [this](Watcher* watcher) {
-    HealthCheckResponse response;
-    watcher->reader = stub_->Watch(&watcher->context, HealthCheckRequest());
-    return watcher->reader->Read(&response);
-  };
-  std::vector<Watcher> watchers(16);
-  for (Watcher& watcher : watchers) ASSERT_TRUE(watch(&watcher));
-  Watcher refused;
-  ASSERT_FALSE(watch(&refused));
-  EXPECT_EQ(refused.reader->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(Check(""), HealthCheckResponse::SERVING);
-  watchers.front().context.TryCancel();
-  EXPECT_EQ(watchers.front().reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
-  // The server sees that its client has gone when it looks next.
-  for (bool is_taken = false; !is_taken;) {
-    Watcher next;
-    is_taken = watch(&next);
-    next.context.TryCancel();
-    next.reader->Finish();
+TEST(Health, SixteenMayWatchAndAnotherWhenOneHasGone) {
+  HealthService health;
+  std::list<Watcher> watchers;
+  for (int i = 0; i < 16; ++i) {
+    watchers.emplace_back(&health);
+    EXPECT_EQ(watchers.back().Told(0), HealthCheckResponse::SERVING);
   }
-  for (size_t i = 1; i < watchers.size(); ++i) watchers[i].context.TryCancel();
-  for (size_t i = 1; i < watchers.size(); ++i) watchers[i].reader->Finish();
+  Watcher refused(&health);
+  EXPECT_EQ(refused.End(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.told_count(), 0U);
+  EXPECT_EQ(Check(&health, ""), HealthCheckResponse::SERVING);
+  watchers.front().Cancel();
+  EXPECT_EQ(watchers.front().End(), absl::StatusCode::kCancelled);
+  Watcher next(&health);
+  EXPECT_EQ(next.Told(0), HealthCheckResponse::SERVING);
 }
 
-TEST_F(HealthTest, AWatchOfAnUnknownServiceIsToldSo) {
-  grpc::ClientContext context;
-  HealthCheckRequest request;
-  request.set_service("some.other.Service");
-  const auto reader = stub_->Watch(&context, request);
-  HealthCheckResponse response;
-  ASSERT_TRUE(reader->Read(&response));
-  EXPECT_EQ(response.status(), HealthCheckResponse::SERVICE_UNKNOWN);
-  context.TryCancel();
-  EXPECT_FALSE(reader->Read(&response));
+TEST(Health, AWatchOfAnUnknownServiceIsToldSo) {
+  HealthService health;
+  Watcher watcher(&health, "some.other.Service");
+  EXPECT_EQ(watcher.Told(0), HealthCheckResponse::SERVICE_UNKNOWN);
+  watcher.Cancel();
+  EXPECT_EQ(watcher.End(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(watcher.told_count(), 1U);
+}
+
+TEST(Health, AWatchEndsWithAClientThatDoesNotListen) {
+  HealthService health;
+  FakeCall call;
+  call.Hang();
+  MessageWriter<HealthCheckResponse> writer(&call);
+  EXPECT_TRUE(absl::IsCancelled(health.Watch(Of(""), &call, &writer)));
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ absl::Status WithTableName(const absl::Status& status, const std::string& name) 
 
 }  // namespace
 
-absl::Status AdminService::Create(const admin_wire::CreateTableRequest& request, admin_wire::Table* response) {
+absl::Status AdminService::CreateTable(const admin_wire::CreateTableRequest& request, admin_wire::Table* response) {
   STELED_ASSIGN_OR_RETURN(const std::string prefix, StoredPrefix(request.parent()));
   STELED_RETURN_IF_ERROR(CheckTableId(request.table_id()));
   STELED_ASSIGN_OR_RETURN(const Schema schema, ToSchema(request));
@@ -108,12 +108,7 @@ absl::Status AdminService::Create(const admin_wire::CreateTableRequest& request,
   return absl::OkStatus();
 }
 
-grpc::Status AdminService::CreateTable(grpc::ServerContext* /*context*/, const admin_wire::CreateTableRequest* request,
-                                       admin_wire::Table* response) {
-  return ToGrpc(Create(*request, response));
-}
-
-absl::Status AdminService::List(const admin_wire::ListTablesRequest& request, admin_wire::ListTablesResponse* response) const {
+absl::Status AdminService::ListTables(const admin_wire::ListTablesRequest& request, admin_wire::ListTablesResponse* response) {
   STELED_ASSIGN_OR_RETURN(const std::string prefix, StoredPrefix(request.parent()));
   if (request.page_size() < 0) return InvalidArgument("page_size must not be negative");
   const int page = request.page_size() == 0 ? kTablesPerPage : std::min(request.page_size(), kTablesPerPage);
@@ -139,11 +134,6 @@ absl::Status AdminService::List(const admin_wire::ListTablesRequest& request, ad
   return absl::OkStatus();
 }
 
-grpc::Status AdminService::ListTables(grpc::ServerContext* /*context*/, const admin_wire::ListTablesRequest* request,
-                                      admin_wire::ListTablesResponse* response) {
-  return ToGrpc(List(*request, response));
-}
-
 absl::Status AdminService::Get(const std::string& name, admin_wire::Table::View view, admin_wire::Table* response) {
   STELED_ASSIGN_OR_RETURN(const OpenTable table, tables_.Find(name));
   const absl::StatusOr<Schema> schema = table.table.schema();
@@ -152,12 +142,11 @@ absl::Status AdminService::Get(const std::string& name, admin_wire::Table::View 
   return absl::OkStatus();
 }
 
-grpc::Status AdminService::GetTable(grpc::ServerContext* /*context*/, const admin_wire::GetTableRequest* request,
-                                    admin_wire::Table* response) {
-  return ToGrpc(Get(request->name(), request->view(), response));
+absl::Status AdminService::GetTable(const admin_wire::GetTableRequest& request, admin_wire::Table* response) {
+  return Get(request.name(), request.view(), response);
 }
 
-absl::Status AdminService::Update(const admin_wire::UpdateTableRequest& request, google::longrunning::Operation* response) {
+absl::Status AdminService::UpdateTable(const admin_wire::UpdateTableRequest& request, google::longrunning::Operation* response) {
   admin_wire::UpdateTableMetadata metadata;
   *metadata.mutable_start_time() = WireNow();
   STELED_RETURN_IF_ERROR(CheckTableUpdateMask(request.update_mask()));
@@ -177,12 +166,8 @@ absl::Status AdminService::Update(const admin_wire::UpdateTableRequest& request,
   return absl::OkStatus();
 }
 
-grpc::Status AdminService::UpdateTable(grpc::ServerContext* /*context*/, const admin_wire::UpdateTableRequest* request,
-                                       google::longrunning::Operation* response) {
-  return ToGrpc(Update(*request, response));
-}
-
-absl::Status AdminService::Delete(const std::string& name) {
+absl::Status AdminService::DeleteTable(const admin_wire::DeleteTableRequest& request, google::protobuf::Empty* /*response*/) {
+  const std::string& name = request.name();
   STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(name));
   const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(const OpenTable table, tables_.Find(name));
@@ -192,12 +177,7 @@ absl::Status AdminService::Delete(const std::string& name) {
   return policies_.Forget(name);
 }
 
-grpc::Status AdminService::DeleteTable(grpc::ServerContext* /*context*/, const admin_wire::DeleteTableRequest* request,
-                                       google::protobuf::Empty* /*response*/) {
-  return ToGrpc(Delete(request->name()));
-}
-
-absl::Status AdminService::ModifyFamilies(const admin_wire::ModifyColumnFamiliesRequest& request, admin_wire::Table* response) {
+absl::Status AdminService::ModifyColumnFamilies(const admin_wire::ModifyColumnFamiliesRequest& request, admin_wire::Table* response) {
   const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(request.name()));
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
@@ -221,12 +201,7 @@ absl::Status AdminService::ModifyFamilies(const admin_wire::ModifyColumnFamilies
   return Get(request.name(), admin_wire::Table::SCHEMA_VIEW, response);
 }
 
-grpc::Status AdminService::ModifyColumnFamilies(grpc::ServerContext* /*context*/, const admin_wire::ModifyColumnFamiliesRequest* request,
-                                                admin_wire::Table* response) {
-  return ToGrpc(ModifyFamilies(*request, response));
-}
-
-absl::Status AdminService::DropRows(const admin_wire::DropRowRangeRequest& request) {
+absl::Status AdminService::DropRowRange(const admin_wire::DropRowRangeRequest& request, google::protobuf::Empty* /*response*/) {
   STELED_ASSIGN_OR_RETURN(OpenTable table, tables_.Find(request.name()));
   switch (request.target_case()) {
     case admin_wire::DropRowRangeRequest::kRowKeyPrefix:
@@ -241,85 +216,70 @@ absl::Status AdminService::DropRows(const admin_wire::DropRowRangeRequest& reque
   return InvalidArgument("No target: set row_key_prefix or delete_all_data_from_table");
 }
 
-grpc::Status AdminService::DropRowRange(grpc::ServerContext* /*context*/, const admin_wire::DropRowRangeRequest* request,
-                                        google::protobuf::Empty* /*response*/) {
-  return ToGrpc(DropRows(*request));
-}
-
-grpc::Status AdminService::GenerateConsistencyToken(grpc::ServerContext* /*context*/,
-                                                    const admin_wire::GenerateConsistencyTokenRequest* request,
+absl::Status AdminService::GenerateConsistencyToken(const admin_wire::GenerateConsistencyTokenRequest& request,
                                                     admin_wire::GenerateConsistencyTokenResponse* response) {
-  const absl::StatusOr<OpenTable> table = tables_.Find(request->name());
-  if (!table.ok()) return ToGrpc(table.status());
-  response->set_consistency_token(ConsistencyToken(request->name()));
-  return grpc::Status::OK;
+  const absl::StatusOr<OpenTable> table = tables_.Find(request.name());
+  if (!table.ok()) return table.status();
+  response->set_consistency_token(ConsistencyToken(request.name()));
+  return absl::OkStatus();
 }
 
-grpc::Status AdminService::CheckConsistency(grpc::ServerContext* /*context*/, const admin_wire::CheckConsistencyRequest* request,
+absl::Status AdminService::CheckConsistency(const admin_wire::CheckConsistencyRequest& request,
                                             admin_wire::CheckConsistencyResponse* response) {
-  const absl::StatusOr<OpenTable> table = tables_.Find(request->name());
-  if (!table.ok()) return ToGrpc(table.status());
-  if (request->consistency_token() != ConsistencyToken(request->name())) {
-    return ToGrpc(InvalidArgument("The consistency token was not given for {}", request->name()));
+  const absl::StatusOr<OpenTable> table = tables_.Find(request.name());
+  if (!table.ok()) return table.status();
+  if (request.consistency_token() != ConsistencyToken(request.name())) {
+    return InvalidArgument("The consistency token was not given for {}", request.name());
   }
   response->set_consistent(true);
-  return grpc::Status::OK;
+  return absl::OkStatus();
 }
 
 // ---- backups ----
 
-grpc::Status AdminService::CreateBackup(grpc::ServerContext* /*context*/, const admin_wire::CreateBackupRequest* request,
-                                        google::longrunning::Operation* response) {
-  return Answer(backups_.Create(*request), response);
+absl::Status AdminService::CreateBackup(const admin_wire::CreateBackupRequest& request, google::longrunning::Operation* response) {
+  return Answer(backups_.Create(request), response);
 }
 
-grpc::Status AdminService::GetBackup(grpc::ServerContext* /*context*/, const admin_wire::GetBackupRequest* request,
-                                     admin_wire::Backup* response) {
-  return Answer(backups_.Get(request->name()), response);
+absl::Status AdminService::GetBackup(const admin_wire::GetBackupRequest& request, admin_wire::Backup* response) {
+  return Answer(backups_.Get(request.name()), response);
 }
 
-grpc::Status AdminService::UpdateBackup(grpc::ServerContext* /*context*/, const admin_wire::UpdateBackupRequest* request,
-                                        admin_wire::Backup* response) {
-  return Answer(backups_.Update(*request), response);
+absl::Status AdminService::UpdateBackup(const admin_wire::UpdateBackupRequest& request, admin_wire::Backup* response) {
+  return Answer(backups_.Update(request), response);
 }
 
-grpc::Status AdminService::DeleteBackup(grpc::ServerContext* /*context*/, const admin_wire::DeleteBackupRequest* request,
-                                        google::protobuf::Empty* /*response*/) {
-  absl::Status status = backups_.Delete(request->name());
-  if (status.ok()) status = policies_.Forget(request->name());
-  return ToGrpc(status);
+absl::Status AdminService::DeleteBackup(const admin_wire::DeleteBackupRequest& request, google::protobuf::Empty* /*response*/) {
+  absl::Status status = backups_.Delete(request.name());
+  if (status.ok()) status = policies_.Forget(request.name());
+  return status;
 }
 
-grpc::Status AdminService::ListBackups(grpc::ServerContext* /*context*/, const admin_wire::ListBackupsRequest* request,
-                                       admin_wire::ListBackupsResponse* response) {
-  return ToGrpc(backups_.List(*request, response));
+absl::Status AdminService::ListBackups(const admin_wire::ListBackupsRequest& request, admin_wire::ListBackupsResponse* response) {
+  return backups_.List(request, response);
 }
 
-grpc::Status AdminService::CopyBackup(grpc::ServerContext* /*context*/, const admin_wire::CopyBackupRequest* request,
-                                      google::longrunning::Operation* response) {
-  return Answer(backups_.Copy(*request), response);
+absl::Status AdminService::CopyBackup(const admin_wire::CopyBackupRequest& request, google::longrunning::Operation* response) {
+  return Answer(backups_.Copy(request), response);
 }
 
-grpc::Status AdminService::RestoreTable(grpc::ServerContext* /*context*/, const admin_wire::RestoreTableRequest* request,
-                                        google::longrunning::Operation* response) {
-  return Answer(backups_.Restore(*request), response);
+absl::Status AdminService::RestoreTable(const admin_wire::RestoreTableRequest& request, google::longrunning::Operation* response) {
+  return Answer(backups_.Restore(request), response);
 }
 
 // ---- policies ----
 
-grpc::Status AdminService::GetIamPolicy(grpc::ServerContext* /*context*/, const google::iam::v1::GetIamPolicyRequest* request,
-                                        google::iam::v1::Policy* response) {
-  return Answer(policies_.Get(*request), response);
+absl::Status AdminService::GetIamPolicy(const google::iam::v1::GetIamPolicyRequest& request, google::iam::v1::Policy* response) {
+  return Answer(policies_.Get(request), response);
 }
 
-grpc::Status AdminService::SetIamPolicy(grpc::ServerContext* /*context*/, const google::iam::v1::SetIamPolicyRequest* request,
-                                        google::iam::v1::Policy* response) {
-  return Answer(policies_.Set(*request), response);
+absl::Status AdminService::SetIamPolicy(const google::iam::v1::SetIamPolicyRequest& request, google::iam::v1::Policy* response) {
+  return Answer(policies_.Set(request), response);
 }
 
-grpc::Status AdminService::TestIamPermissions(grpc::ServerContext* /*context*/, const google::iam::v1::TestIamPermissionsRequest* request,
+absl::Status AdminService::TestIamPermissions(const google::iam::v1::TestIamPermissionsRequest& request,
                                               google::iam::v1::TestIamPermissionsResponse* response) {
-  return Answer(policies_.Test(*request), response);
+  return Answer(policies_.Test(request), response);
 }
 
 }  // namespace stele::server

@@ -42,14 +42,6 @@ absl::Status CheckNoView(const std::string& authorized_view, const std::string& 
   return Unimplemented("Views are not offered; name a table");
 }
 
-// The last message goes together with the status that follows: one packet to write, and one to read, less for each call.
-template <typename Message>
-bool Send(const Message& message, bool is_last, grpc::ServerWriter<Message>* writer) {
-  if (!is_last) return writer->Write(message);
-  writer->WriteLast(message, grpc::WriteOptions());
-  return true;
-}
-
 void FillRow(const Row& row, wire::Row* out) {
   out->set_key(std::string(row.row_key()));
   wire::Family* family = nullptr;
@@ -79,8 +71,7 @@ absl::StatusOr<OpenTable> DataService::FindChecked(const std::string& wire_name,
   return table;
 }
 
-absl::Status DataService::Read(grpc::ServerContext* context, const wire::ReadRowsRequest& request,
-                               grpc::ServerWriter<wire::ReadRowsResponse>* writer) {
+absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call, MessageWriter<wire::ReadRowsResponse>* writer) {
   const SteadyClock::time_point begin = SteadyClock::now();
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
   RowSet rows;
@@ -92,17 +83,16 @@ absl::Status DataService::Read(grpc::ServerContext* context, const wire::ReadRow
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
-  const CallWatch::Watch watch(&calls_, context);
   const ReadOptions options{.limit = request.rows_limit(),
                             .reverse = request.reversed(),
                             .row_piece_bytes = kPieceBytes,
-                            .stop = watch.stop(),
-                            .deadline = DeadlineOf(*context)};
+                            .stop = call->stop(),
+                            .deadline = call->deadline()};
   RowReader reader = table.table.ReadRows(rows, filter, options);
   SteadyClock::time_point sent = begin;
   RowChunker chunker([&](const wire::ReadRowsResponse& message, bool is_last) {
     sent = SteadyClock::now();
-    return Send(message, is_last, writer);
+    return is_last ? writer->WriteLast(message) : writer->Write(message);
   });
   while (reader.Next()) {
     bool taken = chunker.Add(reader.row());
@@ -116,35 +106,27 @@ absl::Status DataService::Read(grpc::ServerContext* context, const wire::ReadRow
   return absl::OkStatus();
 }
 
-grpc::Status DataService::ReadRows(grpc::ServerContext* context, const wire::ReadRowsRequest* request,
-                                   grpc::ServerWriter<wire::ReadRowsResponse>* writer) {
-  return ToGrpc(Read(context, *request, writer));
-}
-
-grpc::Status DataService::SampleRowKeys(grpc::ServerContext* /*context*/, const wire::SampleRowKeysRequest* request,
-                                        grpc::ServerWriter<wire::SampleRowKeysResponse>* writer) {
-  if (const absl::Status status = CheckNoView(request->authorized_view_name(), request->materialized_view_name()); !status.ok()) {
-    return ToGrpc(status);
-  }
+absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* /*call*/,
+                                        MessageWriter<wire::SampleRowKeysResponse>* writer) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
   RowRange range;
   const auto check = [&](const TableTraits&) -> absl::Status {
-    STELED_ASSIGN_OR_RETURN(range, ToRowRange(request->row_range()));
+    STELED_ASSIGN_OR_RETURN(range, ToRowRange(request.row_range()));
     return absl::OkStatus();
   };
-  const absl::StatusOr<OpenTable> table = FindChecked(request->table_name(), check);
-  if (!table.ok()) return ToGrpc(table.status());
-  const absl::StatusOr<std::vector<RowKeySample>> samples = table->table.SampleRowKeys(range);
-  if (!samples.ok()) return ToGrpc(OfRow(samples.status(), {}, request->table_name()));
+  STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
+  const absl::StatusOr<std::vector<RowKeySample>> samples = table.table.SampleRowKeys(range);
+  if (!samples.ok()) return OfRow(samples.status(), {}, request.table_name());
   wire::SampleRowKeysResponse response;
   for (const RowKeySample& sample : *samples) {
     response.set_row_key(sample.row_key);
     response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
-    if (!writer->Write(response)) break;
+    if (!(&sample == &samples->back() ? writer->WriteLast(response) : writer->Write(response))) break;
   }
-  return grpc::Status::OK;
+  return absl::OkStatus();
 }
 
-absl::Status DataService::Mutate(const wire::MutateRowRequest& request) {
+absl::Status DataService::MutateRow(const wire::MutateRowRequest& request, wire::MutateRowResponse* /*response*/) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   RowMutation mutation;
   WriteOptions options;
@@ -158,12 +140,8 @@ absl::Status DataService::Mutate(const wire::MutateRowRequest& request) {
   return OfRow(table.table.Apply(mutation, options), request.row_key(), request.table_name());
 }
 
-grpc::Status DataService::MutateRow(grpc::ServerContext* /*context*/, const wire::MutateRowRequest* request,
-                                    wire::MutateRowResponse* /*response*/) {
-  return ToGrpc(Mutate(*request));
-}
-
-absl::Status DataService::MutateMany(const wire::MutateRowsRequest& request, grpc::ServerWriter<wire::MutateRowsResponse>* writer) {
+absl::Status DataService::MutateRows(const wire::MutateRowsRequest& request, Call* /*call*/,
+                                     MessageWriter<wire::MutateRowsResponse>* writer) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   EntryList entries;
   const auto check = [&](const TableTraits& traits) -> absl::Status {
@@ -172,17 +150,13 @@ absl::Status DataService::MutateMany(const wire::MutateRowsRequest& request, grp
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
   const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries);
-  SendVerdicts(request, verdicts,
-               [writer](const wire::MutateRowsResponse& message, bool is_last) { return Send(message, is_last, writer); });
+  SendVerdicts(request, verdicts, [writer](const wire::MutateRowsResponse& message, bool is_last) {
+    return is_last ? writer->WriteLast(message) : writer->Write(message);
+  });
   return absl::OkStatus();
 }
 
-grpc::Status DataService::MutateRows(grpc::ServerContext* /*context*/, const wire::MutateRowsRequest* request,
-                                     grpc::ServerWriter<wire::MutateRowsResponse>* writer) {
-  return ToGrpc(MutateMany(*request, writer));
-}
-
-absl::Status DataService::CheckAndMutate(const wire::CheckAndMutateRowRequest& request, wire::CheckAndMutateRowResponse* response) {
+absl::Status DataService::CheckAndMutateRow(const wire::CheckAndMutateRowRequest& request, wire::CheckAndMutateRowResponse* response) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   Filter predicate;
   RowMutation if_matched;
@@ -202,17 +176,11 @@ absl::Status DataService::CheckAndMutate(const wire::CheckAndMutateRowRequest& r
   return absl::OkStatus();
 }
 
-grpc::Status DataService::CheckAndMutateRow(grpc::ServerContext* /*context*/, const wire::CheckAndMutateRowRequest* request,
-                                            wire::CheckAndMutateRowResponse* response) {
-  return ToGrpc(CheckAndMutate(*request, response));
+absl::Status DataService::PingAndWarm(const wire::PingAndWarmRequest& request, wire::PingAndWarmResponse* /*response*/) {
+  return StoredPrefix(request.name()).status();
 }
 
-grpc::Status DataService::PingAndWarm(grpc::ServerContext* /*context*/, const wire::PingAndWarmRequest* request,
-                                      wire::PingAndWarmResponse* /*response*/) {
-  return ToGrpc(StoredPrefix(request->name()).status());
-}
-
-absl::Status DataService::ReadModifyWrite(const wire::ReadModifyWriteRowRequest& request, wire::ReadModifyWriteRowResponse* response) {
+absl::Status DataService::ReadModifyWriteRow(const wire::ReadModifyWriteRowRequest& request, wire::ReadModifyWriteRowResponse* response) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   std::vector<ReadModifyWriteRule> rules;
   const auto check = [&](const TableTraits& traits) -> absl::Status {
@@ -225,11 +193,6 @@ absl::Status DataService::ReadModifyWrite(const wire::ReadModifyWriteRowRequest&
   if (!row.ok()) return OfRow(row.status(), request.row_key(), request.table_name());
   FillRow(*row, response->mutable_row());
   return absl::OkStatus();
-}
-
-grpc::Status DataService::ReadModifyWriteRow(grpc::ServerContext* /*context*/, const wire::ReadModifyWriteRowRequest* request,
-                                             wire::ReadModifyWriteRowResponse* response) {
-  return ToGrpc(ReadModifyWrite(*request, response));
 }
 
 }  // namespace stele::server

@@ -1,12 +1,12 @@
 #include "health_service.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "errors.h"
 
 namespace stele::server {
 
@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kServices = {"", "google.bigtable.v2.Bigtable", "google.bigtable.admin.v2.BigtableTableAdmin",
                                                        "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"};
-// How often a Watch looks whether its client is still there.
-constexpr std::chrono::milliseconds kLook(200);
 // Each has a thread that calls could have.
 constexpr int kWatchersMax = 16;
 
@@ -43,34 +41,31 @@ void HealthService::Stop() {
   changed_.notify_all();
 }
 
-grpc::Status HealthService::Check(grpc::ServerContext* /*context*/, const HealthCheckRequest* request, HealthCheckResponse* response) {
-  if (!IsServed(request->service())) return grpc::Status(grpc::StatusCode::NOT_FOUND, "This server has no such service");
+absl::Status HealthService::Check(const HealthCheckRequest& request, HealthCheckResponse* response) {
+  if (!IsServed(request.service())) return NotFound("This server has no such service");
   const std::lock_guard lock(mutex_);
   response->set_status(StatusOf(serving_));
-  return grpc::Status::OK;
+  return absl::OkStatus();
 }
 
-grpc::Status HealthService::Watch(grpc::ServerContext* context, const HealthCheckRequest* request,
-                                  grpc::ServerWriter<HealthCheckResponse>* writer) {
+absl::Status HealthService::Watch(const HealthCheckRequest& request, Call* call, MessageWriter<HealthCheckResponse>* writer) {
   {
     const std::lock_guard lock(mutex_);
     if (watcher_count_ == kWatchersMax) {
-      return grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, fmt::format("{} clients watch already; use Check", watcher_count_));
+      return MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("{} clients watch already; use Check", watcher_count_));
     }
     ++watcher_count_;
   }
-  grpc::Status status = Tell(context, request, writer);
+  absl::Status status = Tell(IsServed(request.service()), call->stop(), writer);
   const std::lock_guard lock(mutex_);
   --watcher_count_;
   return status;
 }
 
-grpc::Status HealthService::Tell(grpc::ServerContext* context, const HealthCheckRequest* request,
-                                 grpc::ServerWriter<HealthCheckResponse>* writer) {
-  const bool is_served = IsServed(request->service());
+absl::Status HealthService::Tell(bool is_served, const std::stop_token& stop, MessageWriter<HealthCheckResponse>* writer) {
   std::optional<HealthCheckResponse::ServingStatus> told;
   std::unique_lock lock(mutex_);
-  while (!context->IsCancelled()) {
+  while (!stop.stop_requested()) {
     const HealthCheckResponse::ServingStatus status = is_served ? StatusOf(serving_) : HealthCheckResponse::SERVICE_UNKNOWN;
     const bool ends = stopped_;
     if (status != told) {
@@ -81,10 +76,10 @@ grpc::Status HealthService::Tell(grpc::ServerContext* context, const HealthCheck
       told = status;
       lock.lock();
     }
-    if (ends) return grpc::Status(grpc::StatusCode::UNAVAILABLE, "The server ends");
-    changed_.wait_for(lock, kLook, [&] { return stopped_ != ends || (is_served && StatusOf(serving_) != status); });
+    if (ends) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+    changed_.wait(lock, stop, [&] { return stopped_ != ends || (is_served && StatusOf(serving_) != status); });
   }
-  return grpc::Status::CANCELLED;
+  return MakeStatus(absl::StatusCode::kCancelled, "The client listens no more");
 }
 
 }  // namespace stele::server

@@ -1,8 +1,5 @@
 // steled/health_service.h: grpc.health.v1.Health: can the server serve?
 //
-// gRPC has one of its own, on threads that wait for every connection of the server beside those that its calls run on; each call would then
-// be handed from one to the other (docs/decisions/0025).
-//
 // Errors:    NotFound for a service that the server does not have; RESOURCE_EXHAUSTED for a Watch beyond sixteen.
 // Threads:   thread-safe. A Watch takes a thread as long as its client listens.
 // Source:    gRPC's health checking protocol.
@@ -10,31 +7,33 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <string>
+#include <stop_token>
 
-#include "wire/health.grpc.pb.h"
+#include "absl/status/status.h"
+#include "message_writer.h"
+#include "transport/call.h"
+#include "wire/health.pb.h"
 
 namespace stele::server {
 
-class HealthService final : public grpc::health::v1::Health::Service {
+class HealthService {
  public:
   // Until then it is serving.
   void SetServing(bool serving);
   // Ends every Watch, now and later.
   void Stop();
 
-  grpc::Status Check(grpc::ServerContext* context, const grpc::health::v1::HealthCheckRequest* request,
-                     grpc::health::v1::HealthCheckResponse* response) override;
-  grpc::Status Watch(grpc::ServerContext* context, const grpc::health::v1::HealthCheckRequest* request,
-                     grpc::ServerWriter<grpc::health::v1::HealthCheckResponse>* writer) override;
+  // The methods of the service.
+  absl::Status Check(const grpc::health::v1::HealthCheckRequest& request, grpc::health::v1::HealthCheckResponse* response);
+  absl::Status Watch(const grpc::health::v1::HealthCheckRequest& request, Call* call,
+                     MessageWriter<grpc::health::v1::HealthCheckResponse>* writer);
 
  private:
   // Every change, until the client or the server ends.
-  grpc::Status Tell(grpc::ServerContext* context, const grpc::health::v1::HealthCheckRequest* request,
-                    grpc::ServerWriter<grpc::health::v1::HealthCheckResponse>* writer);
+  absl::Status Tell(bool is_served, const std::stop_token& stop, MessageWriter<grpc::health::v1::HealthCheckResponse>* writer);
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   bool serving_ = true;    // guarded by mutex_
   bool stopped_ = false;   // likewise
   int watcher_count_ = 0;  // likewise

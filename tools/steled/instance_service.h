@@ -5,60 +5,51 @@
 // Source:    google.bigtable.admin.v2.BigtableInstanceAdmin.
 #pragma once
 
+#include "absl/status/status.h"
 #include "app_profiles.h"
 #include "iam_policies.h"
 #include "instances.h"
 #include "operations.h"
-#include "wire/instance_admin.grpc.pb.h"
+#include "wire/instance_admin.pb.h"
 
 namespace stele::server {
 
-class InstanceService final : public google::bigtable::admin::v2::BigtableInstanceAdmin::Service {
+// Its methods are those of the service, in unary calls.
+class InstanceService {
  public:
   // All have to outlive the service.
   InstanceService(Instances* instances, AppProfiles* profiles, IamPolicies* policies, Operations* operations)
       : instances_(*instances), profiles_(*profiles), policies_(*policies), operations_(*operations) {}
 
-  grpc::Status CreateInstance(grpc::ServerContext* context, const google::bigtable::admin::v2::CreateInstanceRequest* request,
-                              google::longrunning::Operation* response) override;
-  grpc::Status GetInstance(grpc::ServerContext* context, const google::bigtable::admin::v2::GetInstanceRequest* request,
-                           google::bigtable::admin::v2::Instance* response) override;
-  grpc::Status ListInstances(grpc::ServerContext* context, const google::bigtable::admin::v2::ListInstancesRequest* request,
-                             google::bigtable::admin::v2::ListInstancesResponse* response) override;
-  grpc::Status UpdateInstance(grpc::ServerContext* context, const google::bigtable::admin::v2::Instance* request,
-                              google::bigtable::admin::v2::Instance* response) override;
-  grpc::Status PartialUpdateInstance(grpc::ServerContext* context, const google::bigtable::admin::v2::PartialUpdateInstanceRequest* request,
-                                     google::longrunning::Operation* response) override;
-  grpc::Status DeleteInstance(grpc::ServerContext* context, const google::bigtable::admin::v2::DeleteInstanceRequest* request,
-                              google::protobuf::Empty* response) override;
-  grpc::Status CreateCluster(grpc::ServerContext* context, const google::bigtable::admin::v2::CreateClusterRequest* request,
-                             google::longrunning::Operation* response) override;
-  grpc::Status GetCluster(grpc::ServerContext* context, const google::bigtable::admin::v2::GetClusterRequest* request,
-                          google::bigtable::admin::v2::Cluster* response) override;
-  grpc::Status ListClusters(grpc::ServerContext* context, const google::bigtable::admin::v2::ListClustersRequest* request,
-                            google::bigtable::admin::v2::ListClustersResponse* response) override;
-  grpc::Status UpdateCluster(grpc::ServerContext* context, const google::bigtable::admin::v2::Cluster* request,
-                             google::longrunning::Operation* response) override;
-  grpc::Status PartialUpdateCluster(grpc::ServerContext* context, const google::bigtable::admin::v2::PartialUpdateClusterRequest* request,
-                                    google::longrunning::Operation* response) override;
-  grpc::Status DeleteCluster(grpc::ServerContext* context, const google::bigtable::admin::v2::DeleteClusterRequest* request,
-                             google::protobuf::Empty* response) override;
-  grpc::Status CreateAppProfile(grpc::ServerContext* context, const google::bigtable::admin::v2::CreateAppProfileRequest* request,
-                                google::bigtable::admin::v2::AppProfile* response) override;
-  grpc::Status GetAppProfile(grpc::ServerContext* context, const google::bigtable::admin::v2::GetAppProfileRequest* request,
-                             google::bigtable::admin::v2::AppProfile* response) override;
-  grpc::Status ListAppProfiles(grpc::ServerContext* context, const google::bigtable::admin::v2::ListAppProfilesRequest* request,
-                               google::bigtable::admin::v2::ListAppProfilesResponse* response) override;
-  grpc::Status UpdateAppProfile(grpc::ServerContext* context, const google::bigtable::admin::v2::UpdateAppProfileRequest* request,
-                                google::longrunning::Operation* response) override;
-  grpc::Status DeleteAppProfile(grpc::ServerContext* context, const google::bigtable::admin::v2::DeleteAppProfileRequest* request,
-                                google::protobuf::Empty* response) override;
-  grpc::Status GetIamPolicy(grpc::ServerContext* context, const google::iam::v1::GetIamPolicyRequest* request,
-                            google::iam::v1::Policy* response) override;
-  grpc::Status SetIamPolicy(grpc::ServerContext* context, const google::iam::v1::SetIamPolicyRequest* request,
-                            google::iam::v1::Policy* response) override;
-  grpc::Status TestIamPermissions(grpc::ServerContext* context, const google::iam::v1::TestIamPermissionsRequest* request,
-                                  google::iam::v1::TestIamPermissionsResponse* response) override;
+  absl::Status CreateInstance(const google::bigtable::admin::v2::CreateInstanceRequest& request, google::longrunning::Operation* response);
+  absl::Status GetInstance(const google::bigtable::admin::v2::GetInstanceRequest& request, google::bigtable::admin::v2::Instance* response);
+  absl::Status ListInstances(const google::bigtable::admin::v2::ListInstancesRequest& request,
+                             google::bigtable::admin::v2::ListInstancesResponse* response);
+  absl::Status UpdateInstance(const google::bigtable::admin::v2::Instance& request, google::bigtable::admin::v2::Instance* response);
+  absl::Status PartialUpdateInstance(const google::bigtable::admin::v2::PartialUpdateInstanceRequest& request,
+                                     google::longrunning::Operation* response);
+  absl::Status DeleteInstance(const google::bigtable::admin::v2::DeleteInstanceRequest& request, google::protobuf::Empty* response);
+  absl::Status CreateCluster(const google::bigtable::admin::v2::CreateClusterRequest& request, google::longrunning::Operation* response);
+  absl::Status GetCluster(const google::bigtable::admin::v2::GetClusterRequest& request, google::bigtable::admin::v2::Cluster* response);
+  absl::Status ListClusters(const google::bigtable::admin::v2::ListClustersRequest& request,
+                            google::bigtable::admin::v2::ListClustersResponse* response);
+  absl::Status UpdateCluster(const google::bigtable::admin::v2::Cluster& request, google::longrunning::Operation* response);
+  absl::Status PartialUpdateCluster(const google::bigtable::admin::v2::PartialUpdateClusterRequest& request,
+                                    google::longrunning::Operation* response);
+  absl::Status DeleteCluster(const google::bigtable::admin::v2::DeleteClusterRequest& request, google::protobuf::Empty* response);
+  absl::Status CreateAppProfile(const google::bigtable::admin::v2::CreateAppProfileRequest& request,
+                                google::bigtable::admin::v2::AppProfile* response);
+  absl::Status GetAppProfile(const google::bigtable::admin::v2::GetAppProfileRequest& request,
+                             google::bigtable::admin::v2::AppProfile* response);
+  absl::Status ListAppProfiles(const google::bigtable::admin::v2::ListAppProfilesRequest& request,
+                               google::bigtable::admin::v2::ListAppProfilesResponse* response);
+  absl::Status UpdateAppProfile(const google::bigtable::admin::v2::UpdateAppProfileRequest& request,
+                                google::longrunning::Operation* response);
+  absl::Status DeleteAppProfile(const google::bigtable::admin::v2::DeleteAppProfileRequest& request, google::protobuf::Empty* response);
+  absl::Status GetIamPolicy(const google::iam::v1::GetIamPolicyRequest& request, google::iam::v1::Policy* response);
+  absl::Status SetIamPolicy(const google::iam::v1::SetIamPolicyRequest& request, google::iam::v1::Policy* response);
+  absl::Status TestIamPermissions(const google::iam::v1::TestIamPermissionsRequest& request,
+                                  google::iam::v1::TestIamPermissionsResponse* response);
 
  private:
   Instances& instances_;

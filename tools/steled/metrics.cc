@@ -1,8 +1,5 @@
 #include "metrics.h"
 
-#include <google/protobuf/message_lite.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/interceptor.h>
 #include <prometheus/collectable.h>
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>
@@ -12,11 +9,14 @@
 #include <prometheus/registry.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "errors.h"
 
@@ -35,94 +35,99 @@ constexpr std::array<const char*, 17> kCodeNames = {
     "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
     "DATA_LOSS", "UNAUTHENTICATED"};
 
-const char* CodeName(int code) {
-  return code >= 0 && static_cast<size_t>(code) < kCodeNames.size() ? kCodeNames[static_cast<size_t>(code)] : "UNKNOWN";
+size_t IndexOf(absl::StatusCode code) {
+  const auto index = static_cast<size_t>(code);
+  return index < kCodeNames.size() ? index : static_cast<size_t>(absl::StatusCode::kUnknown);
 }
-
-}  // namespace
 
 // ---- calls ----
 
-class CallMetrics : public prometheus::Collectable {
- public:
-  void Begin() { running_.Increment(); }
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Histogram;
 
-  void End(const std::string& method, int code, SteadyClock::duration elapsed) {
-    running_.Decrement();
-    calls_.Add({{"method", method}, {"code", CodeName(code)}}).Increment();
-    seconds_.Add({{"method", method}}, kSeconds).Observe(std::chrono::duration<double>(elapsed).count());
+// What is counted of all methods, by labels.
+struct CallFamilies {
+  explicit CallFamilies(prometheus::Registry* registry)
+      : calls(prometheus::BuildCounter().Name("steled_calls_total").Help("Calls that ended, by method and code").Register(*registry)),
+        seconds(prometheus::BuildHistogram().Name("steled_call_seconds").Help("From a call's beginning to its status").Register(*registry)),
+        received(prometheus::BuildCounter().Name("steled_received_bytes_total").Help("Of requests, as messages").Register(*registry)),
+        sent(prometheus::BuildCounter().Name("steled_sent_bytes_total").Help("Of answers, as messages").Register(*registry)) {}
+
+  Family<Counter>& calls;
+  Family<Histogram>& seconds;
+  Family<Counter>& received;
+  Family<Counter>& sent;
+};
+
+// Of one method. A family finds a metric by a map of labels, under a lock, so each is asked for once: with the first call that it counts,
+// so that methods which nobody calls do not fill the page.
+class MethodMetrics {
+ public:
+  MethodMetrics(CallFamilies* families, std::string label) : families_(*families), label_(std::move(label)) {}
+
+  void Count(absl::StatusCode code, SteadyClock::duration elapsed, size_t received_bytes, size_t sent_bytes) {
+    std::call_once(made_, [this] {
+      seconds_ = &families_.seconds.Add({{"method", label_}}, kSeconds);
+      received_ = &families_.received.Add({{"method", label_}});
+      sent_ = &families_.sent.Add({{"method", label_}});
+    });
+    CallsOf(code).Increment();
+    seconds_->Observe(std::chrono::duration<double>(elapsed).count());
+    received_->Increment(static_cast<double>(received_bytes));
+    sent_->Increment(static_cast<double>(sent_bytes));
   }
 
-  void Received(const std::string& method, size_t bytes) { received_.Add({{"method", method}}).Increment(static_cast<double>(bytes)); }
-  void Sent(const std::string& method, size_t bytes) { sent_.Add({{"method", method}}).Increment(static_cast<double>(bytes)); }
+ private:
+  // Two that ask at once get the same one.
+  Counter& CallsOf(absl::StatusCode code) {
+    const size_t index = IndexOf(code);
+    Counter* counter = calls_[index].load(std::memory_order_acquire);
+    if (counter == nullptr) {
+      counter = &families_.calls.Add({{"method", label_}, {"code", kCodeNames[index]}});
+      calls_[index].store(counter, std::memory_order_release);
+    }
+    return *counter;
+  }
+
+  CallFamilies& families_;
+  const std::string label_;
+  std::once_flag made_;
+  Histogram* seconds_ = nullptr;  // this and the next two: written once, under made_
+  Counter* received_ = nullptr;
+  Counter* sent_ = nullptr;
+  std::array<std::atomic<Counter*>, kCodeNames.size()> calls_{};  // the store that fills one meets the loads of others
+};
+
+}  // namespace
+
+class CallMetrics : public prometheus::Collectable, public CallObserver {
+ public:
+  explicit CallMetrics(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) methods_.try_emplace(path, &families_, path);
+  }
+
+  void OnBegin(const std::string& /*path*/) override { running_.Increment(); }
+
+  void OnEnd(const std::string& path, absl::StatusCode code, SteadyClock::duration elapsed, size_t received_bytes,
+             size_t sent_bytes) override {
+    running_.Decrement();
+    const auto method = methods_.find(path);
+    (method == methods_.end() ? other_ : method->second).Count(code, elapsed, received_bytes, sent_bytes);
+  }
 
   std::vector<prometheus::MetricFamily> Collect() const override { return registry_.Collect(); }
 
  private:
   prometheus::Registry registry_;
-  prometheus::Family<prometheus::Counter>& calls_ =
-      prometheus::BuildCounter().Name("steled_calls_total").Help("Calls that ended, by method and code").Register(registry_);
-  prometheus::Family<prometheus::Histogram>& seconds_ =
-      prometheus::BuildHistogram().Name("steled_call_seconds").Help("From a call's beginning to its status").Register(registry_);
-  prometheus::Family<prometheus::Counter>& received_ =
-      prometheus::BuildCounter().Name("steled_received_bytes_total").Help("Of requests, as messages").Register(registry_);
-  prometheus::Family<prometheus::Counter>& sent_ =
-      prometheus::BuildCounter().Name("steled_sent_bytes_total").Help("Of answers, as messages").Register(registry_);
+  CallFamilies families_{&registry_};
   prometheus::Gauge& running_ =
       prometheus::BuildGauge().Name("steled_running_calls").Help("Calls that have begun and not ended").Register(registry_).Add({});
+  std::unordered_map<std::string, MethodMetrics> methods_;  // by path; immutable but for what they count
+  MethodMetrics other_{&families_, "other"};
 };
 
 namespace {
-
-using grpc::experimental::InterceptionHookPoints;
-
-class CallCounter final : public grpc::experimental::Interceptor {
- public:
-  CallCounter(std::shared_ptr<CallMetrics> metrics, const char* method)
-      : metrics_(std::move(metrics)), method_(method), is_ours_(method_.starts_with("/google.")) {
-    metrics_->Begin();
-  }
-  // A call that gets no status was given up by its client.
-  ~CallCounter() override { metrics_->End(method_, code_, SteadyClock::now() - begin_); }
-
-  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
-    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) CountReceived(methods->GetRecvMessage());
-    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) CountSent(methods->GetSerializedSendMessage());
-    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
-      code_ = static_cast<int>(methods->GetSendStatus().error_code());
-    }
-    methods->Proceed();
-  }
-
- private:
-  // The services of google.* are those that protoc wrote, whose messages are protobuf's.
-  void CountReceived(const void* message) {
-    if (message == nullptr || !is_ours_) return;
-    metrics_->Received(method_, static_cast<const google::protobuf::MessageLite*>(message)->ByteSizeLong());
-  }
-
-  void CountSent(const grpc::ByteBuffer* message) {
-    if (message != nullptr) metrics_->Sent(method_, message->Length());
-  }
-
-  const std::shared_ptr<CallMetrics> metrics_;
-  const std::string method_;
-  const bool is_ours_;
-  const SteadyClock::time_point begin_ = SteadyClock::now();
-  int code_ = static_cast<int>(grpc::StatusCode::CANCELLED);
-};
-
-class CallCounterFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
- public:
-  explicit CallCounterFactory(std::shared_ptr<CallMetrics> metrics) : metrics_(std::move(metrics)) {}
-
-  grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
-    return new CallCounter(metrics_, info->method());  // gRPC deletes it
-  }
-
- private:
-  const std::shared_ptr<CallMetrics> metrics_;
-};
 
 // ---- the database ----
 
@@ -183,9 +188,10 @@ class DatabaseMetrics : public prometheus::Collectable {
 Metrics::Metrics() = default;
 Metrics::~Metrics() = default;
 
-absl::StatusOr<std::unique_ptr<Metrics>> Metrics::Start(const std::string& listen, Database database) {
+absl::StatusOr<std::unique_ptr<Metrics>> Metrics::Start(const std::string& listen, Database database,
+                                                        const std::vector<std::string>& paths) {
   std::unique_ptr<Metrics> metrics(new Metrics());
-  metrics->calls_ = std::make_shared<CallMetrics>();
+  metrics->calls_ = std::make_shared<CallMetrics>(paths);
   metrics->database_ = std::make_shared<DatabaseMetrics>(std::move(database));
   try {
     metrics->exposer_ = std::make_unique<prometheus::Exposer>(listen);
@@ -200,8 +206,6 @@ absl::StatusOr<std::unique_ptr<Metrics>> Metrics::Start(const std::string& liste
   return metrics;
 }
 
-std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> Metrics::NewInterceptorFactory() const {
-  return std::make_unique<CallCounterFactory>(calls_);
-}
+CallObserver* Metrics::observer() const { return calls_.get(); }
 
 }  // namespace stele::server

@@ -1,26 +1,25 @@
 // steled/metrics.h: what calls and the database did, for Prometheus, over plain HTTP on a port of its own.
 //
-// Calls are counted where gRPC begins and ends them, whatever service they are of. The database's figures are read when somebody asks.
+// Calls are counted where the transport begins and ends them, by the path of their method; those of paths that nobody serves count under
+// the method "other", so that no client makes metrics as it likes. The database's figures are read when somebody asks.
 //
 // Units:     in the names; Prometheus's base units, seconds and bytes.
 // Errors:    Unavailable where the address cannot be had.
 // Threads:   thread-safe.
-// Cost:      of a call about two microseconds; nothing without --metrics.
+// Cost:      COST
 #pragma once
-
-#include <grpcpp/support/server_interceptor.h>
 
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "stele/database.h"
+#include "transport/call.h"
 
 namespace prometheus {
 class Collectable;
 class Exposer;
-class Registry;
 }  // namespace prometheus
 
 namespace stele::server {
@@ -29,14 +28,15 @@ class CallMetrics;
 
 class Metrics {
  public:
-  // Listens on "HOST:PORT" and answers GET /metrics.
-  static absl::StatusOr<std::unique_ptr<Metrics>> Start(const std::string& listen, Database database);
+  // Listens on "HOST:PORT" and answers GET /metrics. `paths`: what is served.
+  static absl::StatusOr<std::unique_ptr<Metrics>> Start(const std::string& listen, Database database,
+                                                        const std::vector<std::string>& paths);
   ~Metrics();
 
   // "HOST:PORT", with the port that was taken.
   const std::string& address() const { return address_; }
-  // To be given to the server's builder; it counts here, also after this is gone.
-  std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> NewInterceptorFactory() const;
+  // Counts here; lives as long as this.
+  CallObserver* observer() const;
 
  private:
   Metrics();

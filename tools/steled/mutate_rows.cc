@@ -72,10 +72,9 @@ void SendVerdicts(const wire::MutateRowsRequest& request, const std::vector<absl
     const absl::Status status = OfRow(verdicts[i], request.entries(static_cast<int>(i)).row_key(), request.table_name());
     wire::MutateRowsResponse::Entry* const entry = message.add_entries();
     entry->set_index(static_cast<int64_t>(i));
-    const grpc::Status verdict = ToGrpc(status);
-    entry->mutable_status()->set_code(static_cast<int>(verdict.error_code()));
-    entry->mutable_status()->set_message(verdict.error_message());
-    bytes += 32 + verdict.error_message().size();
+    entry->mutable_status()->set_code(status.raw_code());
+    if (!status.ok()) entry->mutable_status()->set_message(ReadableText(status));
+    bytes += 32 + entry->status().message().size();
     const bool is_last = i + 1 == verdicts.size();
     if (bytes < kResponseBytes && !is_last) continue;
     if (!send(message, is_last)) return;

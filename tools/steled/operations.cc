@@ -85,9 +85,8 @@ void Operations::Finish(uint64_t number, const Outcome& outcome) {
   if (outcome.status.ok()) {
     *operation.mutable_response() = outcome.response;
   } else {
-    const grpc::Status status = ToGrpc(outcome.status);
-    operation.mutable_error()->set_code(static_cast<int>(status.error_code()));
-    operation.mutable_error()->set_message(status.error_message());
+    operation.mutable_error()->set_code(outcome.status.raw_code());
+    operation.mutable_error()->set_message(ReadableText(outcome.status));
   }
   operation.set_done(true);
   --running_;
@@ -115,23 +114,22 @@ Operations::Entry* Operations::FindLocked(const std::string& name) {
   return nullptr;
 }
 
-grpc::Status Operations::GetOperation(grpc::ServerContext* /*context*/, const google::longrunning::GetOperationRequest* request,
-                                      google::longrunning::Operation* response) {
+absl::Status Operations::GetOperation(const google::longrunning::GetOperationRequest& request, google::longrunning::Operation* response) {
   const std::lock_guard lock(mutex_);
-  const Entry* const entry = FindLocked(request->name());
-  if (entry == nullptr) return ToGrpc(OperationNotFound(request->name()));
+  const Entry* const entry = FindLocked(request.name());
+  if (entry == nullptr) return OperationNotFound(request.name());
   *response = entry->operation;
-  return grpc::Status::OK;
+  return absl::OkStatus();
 }
 
 // Asks for an end; what is done stays done.
-grpc::Status Operations::CancelOperation(grpc::ServerContext* /*context*/, const google::longrunning::CancelOperationRequest* request,
+absl::Status Operations::CancelOperation(const google::longrunning::CancelOperationRequest& request,
                                          google::protobuf::Empty* /*response*/) {
   const std::lock_guard lock(mutex_);
-  Entry* const entry = FindLocked(request->name());
-  if (entry == nullptr) return ToGrpc(OperationNotFound(request->name()));
+  Entry* const entry = FindLocked(request.name());
+  if (entry == nullptr) return OperationNotFound(request.name());
   entry->thread.request_stop();
-  return grpc::Status::OK;
+  return absl::OkStatus();
 }
 
 }  // namespace stele::server

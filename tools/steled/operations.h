@@ -4,8 +4,9 @@
 // its answer said that it was done. The newest kKept are remembered, in memory; a name never comes again, also after a restart.
 //
 // Errors:    NOT_FOUND for a name that was never given, or was given too long ago; RESOURCE_EXHAUSTED beyond kRunningMax at once, and where
-// the system gives no thread. Threads:   thread-safe. Work may use whatever outlives Stop(), or the Operations. Source:
-// google.longrunning.Operations.
+// the system gives no thread.
+// Threads:   thread-safe. Work may use whatever outlives Stop(), or the Operations.
+// Source:    google.longrunning.Operations.
 #pragma once
 
 #include <condition_variable>
@@ -17,12 +18,13 @@
 #include <string>
 #include <thread>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "wire/operations.grpc.pb.h"
+#include "wire/operations.pb.h"
 
 namespace stele::server {
 
-class Operations final : public google::longrunning::Operations::Service {
+class Operations {
  public:
   // How work ended; metadata and response as the operation shows them then. No response beside an error.
   struct Outcome {
@@ -33,7 +35,7 @@ class Operations final : public google::longrunning::Operations::Service {
   using Work = std::function<Outcome(const std::stop_token&)>;
 
   Operations();
-  ~Operations() override;
+  ~Operations();
 
   // Makes an operation that is done, with `metadata` and `response`, under a name of its own.
   google::longrunning::Operation AddDone(const std::string& resource, const google::protobuf::Message& metadata,
@@ -46,10 +48,9 @@ class Operations final : public google::longrunning::Operations::Service {
   // Stops what runs and waits for it; from then on Start answers Unavailable.
   void Stop();
 
-  grpc::Status GetOperation(grpc::ServerContext* context, const google::longrunning::GetOperationRequest* request,
-                            google::longrunning::Operation* response) override;
-  grpc::Status CancelOperation(grpc::ServerContext* context, const google::longrunning::CancelOperationRequest* request,
-                               google::protobuf::Empty* response) override;
+  // The methods of the service, in unary calls.
+  absl::Status GetOperation(const google::longrunning::GetOperationRequest& request, google::longrunning::Operation* response);
+  absl::Status CancelOperation(const google::longrunning::CancelOperationRequest& request, google::protobuf::Empty* response);
 
  private:
   static constexpr size_t kKept = 1000;

@@ -1,15 +1,12 @@
 #include "server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/grpcpp.h>
-#include <grpcpp/resource_quota.h>
-
 #include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "errors.h"
 #include "report.h"
+#include "routes.h"
 
 namespace stele::server {
 namespace {
@@ -21,17 +18,18 @@ absl::StatusOr<std::string> ReadPem(const std::string& path) {
   return text;
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(const Flags& flags) {
-  if (flags.tls_cert.empty()) return grpc::InsecureServerCredentials();
-  STELED_ASSIGN_OR_RETURN(std::string chain, ReadPem(flags.tls_cert));
-  STELED_ASSIGN_OR_RETURN(std::string key, ReadPem(flags.tls_key));
-  grpc::SslServerCredentialsOptions options(flags.tls_client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                                                        : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  if (!flags.tls_client_ca.empty()) {
-    STELED_ASSIGN_OR_RETURN(options.pem_root_certs, ReadPem(flags.tls_client_ca));
-  }
-  options.pem_key_cert_pairs.push_back({std::move(key), std::move(chain)});
-  return grpc::SslServerCredentials(options);
+absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
+  TransportOptions options;
+  options.listen = flags.listen;
+  options.calls_max = flags.calls_max;
+  options.message_bytes_max = kRequestBytesMax;
+  options.request_memory_bytes = kRequestMemoryBytes;
+  if (flags.tls_cert.empty()) return options;
+  STELED_ASSIGN_OR_RETURN(options.certificate_chain, ReadPem(flags.tls_cert));
+  STELED_ASSIGN_OR_RETURN(options.private_key, ReadPem(flags.tls_key));
+  if (flags.tls_client_ca.empty()) return options;
+  STELED_ASSIGN_OR_RETURN(options.client_ca, ReadPem(flags.tls_client_ca));
+  return options;
 }
 
 class SystemClock final : public Clock {
@@ -65,9 +63,12 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
       instances_(&tables_, &records_, &backups_),
       profiles_(&records_),
       policies_(&records_),
-      data_(&tables_, &calls_),
+      data_(&tables_),
       admin_(&tables_, &operations_, &backups_, &policies_),
-      instance_admin_(&instances_, &profiles_, &policies_, &operations_) {}
+      instance_admin_(&instances_, &profiles_, &policies_, &operations_) {
+  AddServices({.data = &data_, .admin = &admin_, .instances = &instance_admin_, .operations = &operations_, .health = health_.get()},
+              &methods_);
+}
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   DatabaseOptions options;
@@ -87,42 +88,17 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
 }
 
 absl::Status Server::Listen(const Flags& flags) {
-  STELED_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::ServerCredentials> credentials, CredentialsOf(flags));
-  grpc::EnableDefaultHealthCheckService(false);  // there is one of our own
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(flags.listen, credentials, &port);
-  // Two servers on one port would share its clients out between two databases.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.SetMaxReceiveMessageSize(kRequestBytesMax);
-  grpc::ResourceQuota quota("steled");
-  quota.Resize(kRequestMemoryBytes);
-  quota.SetMaxThreads(flags.calls_max);
-  builder.SetResourceQuota(quota);
-  builder.RegisterService(health_.get());
-  builder.RegisterService(&data_);
-  builder.RegisterService(&admin_);
-  builder.RegisterService(&instance_admin_);
-  builder.RegisterService(&operations_);
+  STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags));
   if (!flags.metrics.empty()) {
-    STELED_ASSIGN_OR_RETURN(metrics_, Metrics::Start(flags.metrics, database_));
-    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> counters;
-    counters.push_back(metrics_->NewInterceptorFactory());
-    builder.experimental().SetInterceptorCreators(std::move(counters));
+    STELED_ASSIGN_OR_RETURN(metrics_, Metrics::Start(flags.metrics, database_, methods_.Paths()));
   }
-  server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port == 0) {
-    return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("cannot listen on {}: is the port taken?", flags.listen));
-  }
-  address_ = flags.listen.substr(0, flags.listen.rfind(':')) + ":" + std::to_string(port);
+  STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, metrics_ == nullptr ? nullptr : metrics_->observer()));
   return absl::OkStatus();
 }
 
 absl::Status Server::Stop(std::chrono::milliseconds grace) {
   health_->Stop();
-  server_->Shutdown(std::chrono::system_clock::now() + grace);
-  server_->Wait();
+  transport_->Stop(grace);
   operations_.Stop();
   metrics_.reset();
   return database_.Close();

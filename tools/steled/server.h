@@ -1,14 +1,13 @@
 // steled/server.h: the services together, listening.
 //
-// Bounds: at most Flags.calls_max calls at once, each with a thread; kRequestMemoryBytes for what gRPC holds of requests and answers;
-// requests of at most kRequestBytesMax. Beyond the first a call is answered with RESOURCE_EXHAUSTED.
+// Bounds: at most Flags.calls_max calls at once, each with a thread; requests of at most kRequestBytesMax, and of kRequestMemoryBytes
+// together. Beyond them a call is answered with RESOURCE_EXHAUSTED.
 //
 // Errors:    those of Database::Open; InvalidArgument for files of keys; Unavailable where the address cannot be had.
 // Threads:   Start and Stop by one thread.
 #pragma once
 
-#include <grpcpp/server.h>
-
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -16,20 +15,21 @@
 #include "absl/status/statusor.h"
 #include "admin_service.h"
 #include "backups.h"
-#include "call_watch.h"
 #include "data_service.h"
 #include "flags.h"
 #include "health_service.h"
 #include "instance_service.h"
+#include "method_table.h"
 #include "metrics.h"
 #include "open_tables.h"
 #include "operations.h"
 #include "stele/database.h"
+#include "transport/transport.h"
 
 namespace stele::server {
 
-inline constexpr int kRequestBytesMax = 272 << 20;
-inline constexpr size_t kRequestMemoryBytes = size_t{1} << 30;
+inline constexpr size_t kRequestBytesMax = size_t{272} << 20;
+inline constexpr size_t kRequestMemoryBytes = size_t{512} << 20;
 
 class Server {
  public:
@@ -37,11 +37,11 @@ class Server {
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
 
   // "HOST:PORT", with the port that was taken.
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return transport_->address(); }
   // The same of --metrics; "" without it.
   std::string metrics_address() const { return metrics_ == nullptr ? std::string() : metrics_->address(); }
 
-  // Takes no more calls, lets those that run end for `grace`, cancels the rest, and closes the database. What Close answers.
+  // Takes no more calls, lets those that run end for `grace`, stops the rest, and closes the database. What Close answers.
   absl::Status Stop(std::chrono::milliseconds grace);
 
  private:
@@ -52,7 +52,6 @@ class Server {
   const std::shared_ptr<HealthService> health_;  // the database's events know it, too
   Database database_;
   OpenTables tables_;
-  CallWatch calls_;
   Backups backups_;
   Operations operations_;  // after what its work uses
   Records records_;
@@ -62,9 +61,9 @@ class Server {
   DataService data_;
   AdminService admin_;
   InstanceService instance_admin_;
-  std::unique_ptr<Metrics> metrics_;  // may be null
-  std::unique_ptr<grpc::Server> server_;
-  std::string address_;
+  MethodTable methods_;
+  std::unique_ptr<Metrics> metrics_;      // may be null
+  std::unique_ptr<Transport> transport_;  // last: it calls the others
 };
 
 }  // namespace stele::server

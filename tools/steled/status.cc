@@ -12,27 +12,24 @@ constexpr std::string_view kUnknownFamily = "Requested column family not found";
 constexpr std::string_view kOtherType = "Column family type mismatch";
 constexpr std::string_view kDeleted = "was deleted";
 
-// A status travels in a header, which takes no control characters and only so many bytes.
-std::string Readable(std::string_view text) {
+}  // namespace
+
+std::string ReadableText(const absl::Status& status) {
+  // Clients take 8 KiB of headers, in which a character may take three bytes.
   constexpr size_t kTextBytesMax = 2048;
+  const std::string text = TextOf(status);
   std::string readable;
-  for (const char c : text.substr(0, kTextBytesMax)) {
-    if (c >= ' ' && c <= '~') {
-      readable.push_back(c);
+  for (size_t i = 0; i < text.size() && readable.size() + 4 <= kTextBytesMax; ++i) {
+    if (text[i] >= ' ' && text[i] <= '~') {
+      readable.push_back(text[i]);
     } else {
-      readable += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      readable += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
     }
   }
   return readable;
 }
 
-}  // namespace
-
-grpc::Status ToGrpc(const absl::Status& status) {
-  if (status.ok()) return grpc::Status::OK;
-  // gRPC took its codes from the same list.
-  return grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()), Readable(TextOf(status)));
-}
+absl::Status Readable(const absl::Status& status) { return status.ok() ? status : MakeStatus(status.code(), ReadableText(status)); }
 
 absl::Status OfRow(const absl::Status& status, std::string_view row_key, std::string_view wire_table_name) {
   const std::string text = TextOf(status);

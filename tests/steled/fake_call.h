@@ -1,0 +1,93 @@
+// steled/fake_call.h: a call without a connection: requests are given, answers are kept.
+//
+// Threads:   thread-safe, so that a test may watch a method that runs on a thread of its own.
+#pragma once
+
+#include <google/protobuf/message_lite.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/call.h"
+
+namespace stele::server {
+
+class FakeCall final : public Call {
+ public:
+  FakeCall() = default;
+  // With one request.
+  explicit FakeCall(const google::protobuf::MessageLite& request) { Give(request.SerializeAsString()); }
+
+  void Give(std::string message) {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(message));
+  }
+  // From now on nobody listens.
+  void Hang() {
+    const std::lock_guard lock(mutex_);
+    listens_ = false;
+  }
+  void Cancel() { stop_.request_stop(); }
+
+  // Waits for answer number `index`, from 0, and reads it.
+  template <typename Message>
+  Message Answer(size_t index) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return answers_.size() > index; });
+    Message message;
+    EXPECT_TRUE(message.ParseFromString(answers_[index].substr(kPrefixBytes)));
+    return message;
+  }
+  size_t answer_count() const {
+    const std::lock_guard lock(mutex_);
+    return answers_.size();
+  }
+  // The number of the answer that was sent as the last; none: no answer was.
+  std::optional<size_t> last_index() const {
+    const std::lock_guard lock(mutex_);
+    return last_index_;
+  }
+
+  const std::string& path() const override { return path_; }
+  std::optional<std::chrono::steady_clock::time_point> deadline() const override { return std::nullopt; }
+  std::stop_token stop() const override { return stop_.get_token(); }
+
+  bool Receive(std::string* message) override {
+    const std::lock_guard lock(mutex_);
+    if (requests_.empty()) return false;
+    *message = std::move(requests_.front());
+    requests_.pop_front();
+    return true;
+  }
+
+  bool Send(std::string framed, bool is_last) override {
+    const std::lock_guard lock(mutex_);
+    if (!listens_) return false;
+    EXPECT_FALSE(last_index_.has_value()) << "an answer after the last";
+    EXPECT_GE(framed.size(), kPrefixBytes);
+    if (is_last) last_index_ = answers_.size();
+    answers_.push_back(std::move(framed));
+    changed_.notify_all();
+    return true;
+  }
+
+ private:
+  const std::string path_ = "/package.Service/Method";
+  std::stop_source stop_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool listens_ = true;               // guarded by mutex_
+  std::deque<std::string> requests_;  // likewise
+  std::vector<std::string> answers_;  // likewise
+  std::optional<size_t> last_index_;  // likewise
+};
+
+}  // namespace stele::server

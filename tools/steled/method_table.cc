@@ -1,0 +1,61 @@
+#include "method_table.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "errors.h"
+#include "status.h"
+
+namespace stele::server {
+namespace {
+
+absl::Status InternalError(std::string_view text) { return MakeStatus(absl::StatusCode::kInternal, text); }
+
+}  // namespace
+
+void MethodTable::AddHandler(std::string_view service_name, std::string_view method_name, Handler handler) {
+  handlers_.insert_or_assign(fmt::format("/{}/{}", service_name, method_name),
+                             [handler = std::move(handler)](Call* call) { return Readable(handler(call)); });
+}
+
+const Handler* MethodTable::Find(std::string_view path) const {
+  const auto found = handlers_.find(path);
+  return found == handlers_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> MethodTable::Paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, handler] : handlers_) paths.push_back(path);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<std::string> MethodTable::ServiceNames() const {
+  std::vector<std::string> names;
+  for (const std::string& path : Paths()) {
+    std::string name = path.substr(1, path.rfind('/') - 1);
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request) {
+  std::string message;  // let go before the method runs: a large request is not held twice
+  if (!call->Receive(&message)) {
+    if (call->stop().stop_requested()) return MakeStatus(absl::StatusCode::kCancelled, "The call was given up before its request came");
+    return InternalError("The call ended without a request; this method takes one");
+  }
+  if (!request->ParseFromString(message)) {
+    return InternalError(fmt::format("The request, of {} bytes, is no message {}", message.size(), request->GetTypeName()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call) {
+  std::optional<std::string> framed = Framed(response);
+  if (!framed.has_value()) return InternalError("The response is larger than gRPC can send; ask for less");
+  if (!call->Send(*std::move(framed), /*is_last=*/true)) return MakeStatus(absl::StatusCode::kCancelled, "The client listens no more");
+  return absl::OkStatus();
+}
+
+}  // namespace stele::server

@@ -1,0 +1,120 @@
+// steled/method_table.h: which method of which service answers a path.
+//
+// Path:      transport -> Find -> a handler made here, which parses the request -> the service's method -> the handler, which sends.
+// Errors:    of a call: INTERNAL where its request is not one of the method, as gRPC's own servers say, and where there is none. A client's
+//            library made those bytes, so that INVALID_ARGUMENT, which is about what they say, would send its user looking in the wrong
+//            place.
+// Threads:   thread-compatible: filled before the server runs; a method is called by many threads.
+// Cost:      of a call, beside its method: a look into a hash map, and an arena that holds the request and the response.
+#pragma once
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/message_lite.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "message_writer.h"
+#include "transport/call.h"
+
+namespace stele::server {
+
+class MethodTable final : public Router {
+ public:
+  template <typename Service, typename Request, typename Response>
+  using Unary = absl::Status (Service::*)(const Request& request, Response* response);
+  template <typename Service, typename Request, typename Response>
+  using Streaming = absl::Status (Service::*)(const Request& request, Call* call, MessageWriter<Response>* writer);
+  // The whole call is the method's, as one with many requests needs it.
+  template <typename Service>
+  using Whole = absl::Status (Service::*)(Call* call);
+
+  // `service`, which has to outlive the table, answers "/SERVICE_NAME/METHOD_NAME" from then on.
+  template <typename Service, typename Request, typename Response>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service, Unary<Service, Request, Response> method);
+  template <typename Service, typename Request, typename Response>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service, Streaming<Service, Request, Response> method);
+  template <typename Service>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service, Whole<Service> method);
+
+  const Handler* Find(std::string_view path) const override;
+
+  // Sorted.
+  std::vector<std::string> Paths() const;
+  // Those with a method here, sorted.
+  std::vector<std::string> ServiceNames() const;
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
+  void AddHandler(std::string_view service_name, std::string_view method_name, Handler handler);
+
+  std::unordered_map<std::string, Handler, Hash, std::equal_to<>> handlers_;  // by path
+};
+
+// ---- what handlers are made of ----
+
+// The messages of one call, which go together. Most need no memory but this.
+class CallArena {
+ public:
+  google::protobuf::Arena* get() { return &arena_; }
+
+ private:
+  static constexpr size_t kFirstBytes = 4096;
+
+  google::protobuf::ArenaOptions OptionsOf() {
+    google::protobuf::ArenaOptions options;
+    options.initial_block = first_.data();
+    options.initial_block_size = first_.size();
+    return options;
+  }
+
+  alignas(std::max_align_t) std::array<char, kFirstBytes> first_;
+  google::protobuf::Arena arena_{OptionsOf()};
+};
+
+// The request of a call that has one.
+absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request);
+// The response of a call that has one.
+absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
+
+template <typename Service, typename Request, typename Response>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Unary<Service, Request, Response> method) {
+  AddHandler(service_name, method_name, [service, method](Call* call) -> absl::Status {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
+    if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
+    auto* const response = google::protobuf::Arena::CreateMessage<Response>(arena.get());
+    if (absl::Status answered = (service->*method)(*request, response); !answered.ok()) return answered;
+    return SendResponse(*response, call);
+  });
+}
+
+template <typename Service, typename Request, typename Response>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Streaming<Service, Request, Response> method) {
+  AddHandler(service_name, method_name, [service, method](Call* call) -> absl::Status {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
+    if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
+    MessageWriter<Response> writer(call);
+    return (service->*method)(*request, call, &writer);
+  });
+}
+
+template <typename Service>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service, Whole<Service> method) {
+  AddHandler(service_name, method_name, [service, method](Call* call) { return (service->*method)(call); });
+}
+
+}  // namespace stele::server
