@@ -1,12 +1,16 @@
 // bench/micro/conditional_bench.cc: what reads before it writes costs, through the public API: increments and checks of one hot row and of
-// 10,000 rows, by one thread and by several; beside them blind writes of the same size.
+// 10,000 rows, by one thread and by several; beside them blind writes of the same size. Then locks that are taken and given back on rows of
+// five columns, by a predicate of two regexes as stele_server_load sends it and by the column's name, with the rows in a file or in memory;
+// beside them what a lock is made of: a read of its column, and a read of the row.
 //
 // Note:      a database in the current directory, each write in the log before it is acknowledged, not synced; one version is kept.
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "stele/stele.h"
 
@@ -93,6 +97,94 @@ void BM_BlindWrite(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(BM_BlindWrite)->Arg(1)->Arg(kRows)->ThreadRange(1, 8)->UseRealTime();
+
+// 100,000 rows of 5 x 100 bytes, in a file or in the memtable; every 50th has a lock.
+class LockedRows {
+ public:
+  static LockedRows& Get(bool in_file) {
+    static LockedRows in_files(true);
+    static LockedRows in_memory(false);
+    return in_file ? in_files : in_memory;
+  }
+  Table table() const { return table_; }
+  static std::string RowKey(uint64_t row) { return "row" + std::to_string(1'000'000 + row); }
+  static constexpr uint64_t kRows = 100'000;
+
+ private:
+  explicit LockedRows(bool in_file) {
+    char name[] = "conditional_bench_XXXXXX";
+    directory_ = ::mkdtemp(name) == nullptr ? "" : name;
+    absl::StatusOr<Database> database = Database::Open(directory_, {.memory_budget_bytes = uint64_t{1} << 30});
+    if (!database.ok()) return;
+    database_ = *std::move(database);
+    Table table = database_.CreateTable("rows", Schema().AddFamily("0").AddFamily("1")).value_or(Table());
+    uint64_t noise = 1;
+    for (uint64_t row = 0; row < kRows; ++row) {
+      RowMutation mutation(RowKey(row));
+      for (const auto& [family, qualifier] : {std::pair("0", "st"), {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}) {
+        std::string value(100, ' ');
+        for (char& letter : value) letter = static_cast<char>('a' + ((noise = noise * 6364136223846793005ULL + 1) >> 60));
+        mutation.SetCell(family, qualifier, Timestamp::FromMicros(1'000), value);
+      }
+      if (!table.Apply(mutation, {.durability = Durability::kProcess}).ok()) return;
+    }
+    if (in_file && (!table.Flush().ok() || !table.Compact().ok() || !database_.WaitForIdle().ok())) return;
+    table_ = std::move(table);
+  }
+  ~LockedRows() {
+    table_ = Table();
+    database_ = Database();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  std::string directory_;
+  Database database_;
+  Table table_;
+};
+
+std::string NextLock(uint64_t* next) {
+  *next = *next * 6364136223846793005ULL + 1442695040888963407ULL;
+  return LockedRows::RowKey((*next >> 33) % (LockedRows::kRows / 50) * 50);
+}
+
+Filter LockFilter(bool by_regex) {
+  return by_regex ? Filter::Chain(Filter::FamilyRegex("0"), Filter::ColumnRegex("lock")) : Filter::Column("0", "lock");
+}
+
+void BM_Lock(benchmark::State& state) {
+  Table table = LockedRows::Get(state.range(0) != 0).table();
+  const RowMutation give_back = RowMutation().DeleteFromColumn("0", "lock");
+  const RowMutation take = RowMutation().SetCell("0", "lock", Timestamp::FromMicros(1'000'000), "holder 1234");
+  uint64_t next = 0;
+  for (auto _ : state) {
+    const Filter predicate = LockFilter(state.range(1) != 0);
+    const auto branch = table.CheckAndMutateRow(NextLock(&next), predicate, give_back, take, {.durability = Durability::kProcess});
+    if (!branch.ok()) return state.SkipWithError("a check failed");
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_Lock)->ArgNames({"in_file", "by_regex"})->ArgsProduct({{0, 1}, {0, 1}});
+
+void BM_ReadLock(benchmark::State& state) {
+  Table table = LockedRows::Get(state.range(0) != 0).table();
+  uint64_t next = 0;
+  for (auto _ : state) {
+    if (!table.ReadRow(NextLock(&next), LockFilter(state.range(1) != 0)).ok()) return state.SkipWithError("a read failed");
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ReadLock)->ArgNames({"in_file", "by_regex"})->ArgsProduct({{0, 1}, {0, 1}});
+
+void BM_ReadRow(benchmark::State& state) {
+  Table table = LockedRows::Get(state.range(0) != 0).table();
+  uint64_t next = 0;
+  for (auto _ : state) {
+    if (!table.ReadRow(NextLock(&next)).ok()) return state.SkipWithError("a read failed");
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ReadRow)->ArgName("in_file")->Arg(0)->Arg(1);
 
 }  // namespace
 }  // namespace stele

@@ -1,50 +1,220 @@
 #include "connection.h"
 
-#include <grpcpp/impl/client_unary_call.h>
-#include <grpcpp/support/proto_buffer_reader.h>
-#include <grpcpp/support/sync_stream.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
 #include <utility>
 
+#include "base/status.h"
+#include "message.h"
+
 namespace stele_load {
+namespace {
 
-Connection::Connection(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetMaxReceiveMessageSize(-1);
-  channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-  channel_->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(10));
-}
+constexpr time_t kWaitSecondsMax = 60;
+constexpr int32_t kWindowBytes = std::numeric_limits<int32_t>::max();  // the most that HTTP/2 has
+constexpr size_t kReceiveBytes = size_t{256} << 10;                    // as much as a server has ready while it streams
 
-grpc::Status Connection::Call(const Method& method, const grpc::ByteBuffer& request, std::vector<grpc::ByteBuffer>* answers) {
-  grpc::ClientContext context;
-  if (!method.is_streaming) {
-    const grpc::internal::RpcMethod unary(method.path, grpc::internal::RpcMethod::NORMAL_RPC);
-    return grpc::internal::BlockingUnaryCall(channel_.get(), unary, &context, request, &answers->emplace_back());
+absl::Status Unavailable(std::string_view text) { return stele::internal::Unavailable("{}", text); }
+absl::Status Internal(std::string_view text) { return absl::InternalError(stele::internal::ToAbsl(text)); }
+
+// A call of the system that failed: how, and whether because nothing moved.
+absl::Status ErrorOf(std::string_view call, int error) {
+  if (error == EAGAIN || error == EWOULDBLOCK || error == EINPROGRESS) {
+    return stele::internal::DeadlineExceeded("{}: nothing moved for {} s", call, kWaitSecondsMax);
   }
-  const grpc::internal::RpcMethod streaming(method.path, grpc::internal::RpcMethod::SERVER_STREAMING);
-  const std::unique_ptr<grpc::ClientReader<grpc::ByteBuffer>> reader(
-      grpc::internal::ClientReaderFactory<grpc::ByteBuffer>::Create(channel_.get(), streaming, &context, request));
-  for (grpc::ByteBuffer message; reader->Read(&message);) answers->push_back(std::move(message));
-  return reader->Finish();
+  return stele::internal::Unavailable("{}: {}", call, std::strerror(error));
 }
 
-grpc::Status Connection::Call(const char* path, const google::protobuf::MessageLite& request, google::protobuf::MessageLite* answer) {
-  std::vector<grpc::ByteBuffer> answers;
-  const grpc::Status status = Call(Method{.path = path}, Serialised(request), &answers);
-  if (!status.ok() || Parse(answers.front(), answer)) return status;
-  return grpc::Status(grpc::StatusCode::INTERNAL, std::string(path) + ": its answer cannot be read");
+nghttp2_nv Header(std::string_view name, std::string_view value) {
+  // nghttp2 does not write to them.
+  const auto bytes = [](std::string_view text) { return reinterpret_cast<uint8_t*>(const_cast<char*>(text.data())); };
+  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
 }
 
-grpc::ByteBuffer Serialised(const google::protobuf::MessageLite& message) {
-  grpc::Slice slice(message.SerializeAsString());
-  return grpc::ByteBuffer(&slice, 1);
+}  // namespace
+
+// What nghttp2 calls, each with the connection as its last argument. All of it is about the one stream that is open.
+struct Connection::Callbacks {
+  static int Header(nghttp2_session* /*session*/, const nghttp2_frame* /*frame*/, const uint8_t* name_bytes, size_t name_count,
+                    const uint8_t* value_bytes, size_t value_count, uint8_t /*flags*/, void* connection) {
+    Exchange& exchange = static_cast<Connection*>(connection)->exchange_;
+    const std::string_view name(reinterpret_cast<const char*>(name_bytes), name_count);
+    const std::string_view value(reinterpret_cast<const char*>(value_bytes), value_count);
+    if (name == ":status") exchange.http_status = value;
+    if (name == "grpc-status") exchange.grpc_status = value;
+    if (name == "grpc-message") exchange.grpc_message = value;
+    return 0;
+  }
+
+  static int Data(nghttp2_session* /*session*/, uint8_t /*flags*/, int32_t /*stream_id*/, const uint8_t* bytes, size_t count,
+                  void* connection) {
+    static_cast<Connection*>(connection)->exchange_.answer->append(reinterpret_cast<const char*>(bytes), count);
+    return 0;
+  }
+
+  static int StreamClose(nghttp2_session* /*session*/, int32_t /*stream_id*/, uint32_t error_code, void* connection) {
+    Exchange& exchange = static_cast<Connection*>(connection)->exchange_;
+    exchange.reset_code = error_code;
+    exchange.is_closed = true;
+    return 0;
+  }
+
+  static int Frame(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* connection) {
+    auto* const self = static_cast<Connection*>(connection);
+    if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) self->is_ready_ = true;
+    if (frame->hd.type == NGHTTP2_GOAWAY) {
+      const std::string_view why(reinterpret_cast<const char*>(frame->goaway.opaque_data), frame->goaway.opaque_data_len);
+      self->broken_ = stele::internal::Unavailable("the server takes no more calls on this connection: {} {}",
+                                                   nghttp2_http2_strerror(frame->goaway.error_code), why);
+    }
+    return 0;
+  }
+
+  // Gives up a request that the session does not send.
+  static int NotSent(nghttp2_session* /*session*/, const nghttp2_frame* frame, int error, void* connection) {
+    auto* const self = static_cast<Connection*>(connection);
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    self->broken_ = stele::internal::Unavailable("the request cannot be sent: {}", nghttp2_strerror(error));
+    self->exchange_.is_closed = true;
+    return 0;
+  }
+
+  static ssize_t Request(nghttp2_session* /*session*/, int32_t /*stream_id*/, uint8_t* buffer, size_t bytes_max, uint32_t* flags,
+                         nghttp2_data_source* /*source*/, void* connection) {
+    std::string_view& unsent = static_cast<Connection*>(connection)->exchange_.unsent;
+    const size_t count = std::min(bytes_max, unsent.size());
+    std::memcpy(buffer, unsent.data(), count);
+    unsent.remove_prefix(count);
+    if (unsent.empty()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return static_cast<ssize_t>(count);
+  }
+};
+
+Connection::Connection(std::string address) : address_(std::move(address)), received_(kReceiveBytes) {
+  absl::Status status = Connect();
+  if (status.ok()) status = StartSession();
+  while (status.ok() && broken_.ok() && !is_ready_) {
+    status = Flush();
+    if (status.ok()) status = Receive();
+  }
+  if (broken_.ok()) broken_ = status;
 }
 
-bool Parse(grpc::ByteBuffer bytes, google::protobuf::MessageLite* message) {
-  grpc::ProtoBufferReader reader(&bytes);
-  return reader.status().ok() && message->ParseFromZeroCopyStream(&reader);
+Connection::~Connection() {
+  if (socket_ >= 0) close(socket_);
+}
+
+absl::Status Connection::Connect() {
+  const size_t colon = address_.rfind(':');
+  if (colon == std::string::npos) return stele::internal::InvalidArgument("'{}' is not HOST:PORT", address_);
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(address_.substr(0, colon).c_str(), address_.substr(colon + 1).c_str(), &hints, &found);
+  if (error != 0) return stele::internal::Unavailable("{}: {}", address_, gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> place(found, &freeaddrinfo);
+  socket_ = socket(place->ai_family, place->ai_socktype | SOCK_CLOEXEC, place->ai_protocol);
+  if (socket_ < 0) return ErrorOf("socket", errno);
+  const timeval wait = {.tv_sec = kWaitSecondsMax, .tv_usec = 0};
+  const int yes = 1;
+  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  if (connect(socket_, place->ai_addr, place->ai_addrlen) != 0) return ErrorOf("connecting to " + address_, errno);
+  return absl::OkStatus();
+}
+
+absl::Status Connection::StartSession() {
+  nghttp2_session_callbacks* made = nullptr;
+  if (nghttp2_session_callbacks_new(&made) != 0) return Internal("no memory for an HTTP/2 session");
+  const std::unique_ptr<nghttp2_session_callbacks, decltype(&nghttp2_session_callbacks_del)> callbacks(made,
+                                                                                                       &nghttp2_session_callbacks_del);
+  nghttp2_session_callbacks_set_on_header_callback(made, &Callbacks::Header);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, &Callbacks::Data);
+  nghttp2_session_callbacks_set_on_stream_close_callback(made, &Callbacks::StreamClose);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(made, &Callbacks::Frame);
+  nghttp2_session_callbacks_set_on_frame_not_send_callback(made, &Callbacks::NotSent);
+  nghttp2_session* session = nullptr;
+  if (nghttp2_session_client_new(&session, made, this) != 0) return Internal("no memory for an HTTP/2 session");
+  session_.reset(session);
+  const std::array<nghttp2_settings_entry, 2> settings = {
+      {{NGHTTP2_SETTINGS_ENABLE_PUSH, 0}, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, uint32_t{kWindowBytes}}}};
+  int error = nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  if (error == 0) error = nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, kWindowBytes);
+  return error == 0 ? absl::OkStatus() : Internal(nghttp2_strerror(error));
+}
+
+absl::Status Connection::Submit(std::string_view path) {
+  const std::array<nghttp2_nv, 7> headers = {
+      Header(":method", "POST"),           Header(":scheme", "http"), Header(":path", path),
+      Header(":authority", address_),      Header("te", "trailers"),  Header("content-type", "application/grpc"),
+      Header("user-agent", "stele-load/1")};
+  const nghttp2_data_provider body = {.source = {}, .read_callback = &Callbacks::Request};
+  if (nghttp2_session_check_request_allowed(session_.get()) == 0) return Unavailable("the connection takes no more calls");
+  const int32_t stream_id = nghttp2_submit_request(session_.get(), nullptr, headers.data(), headers.size(), &body, nullptr);
+  return stream_id > 0 ? absl::OkStatus() : Internal(nghttp2_strerror(stream_id));
+}
+
+absl::Status Connection::Flush() {
+  to_send_.clear();
+  for (;;) {
+    const uint8_t* bytes = nullptr;
+    const ssize_t count = nghttp2_session_mem_send(session_.get(), &bytes);
+    if (count < 0) return Internal(nghttp2_strerror(static_cast<int>(count)));
+    if (count == 0) break;
+    to_send_.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
+  }
+  for (std::string_view left = to_send_; !left.empty();) {
+    const ssize_t count = send(socket_, left.data(), left.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrorOf("sending to " + address_, errno);
+    left.remove_prefix(static_cast<size_t>(count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Connection::Receive() {
+  // It reads nothing more after an answer that breaks HTTP/2's rules.
+  if (nghttp2_session_want_read(session_.get()) == 0) return Internal("what the server sent is not HTTP/2");
+  const ssize_t count = recv(socket_, received_.data(), received_.size(), 0);
+  if (count < 0 && errno == EINTR) return absl::OkStatus();
+  if (count < 0) return ErrorOf("waiting for " + address_, errno);
+  if (count == 0) return Unavailable("the server closed the connection");
+  const ssize_t taken = nghttp2_session_mem_recv(session_.get(), received_.data(), static_cast<size_t>(count));
+  return taken < 0 ? Internal(nghttp2_strerror(static_cast<int>(taken))) : absl::OkStatus();
+}
+
+absl::Status Connection::StatusOfExchange() const {
+  if (!exchange_.grpc_status.empty()) return GrpcStatus(exchange_.grpc_status, exchange_.grpc_message);
+  if (exchange_.reset_code != 0) {
+    return stele::internal::Unavailable("the stream ended early: {}", nghttp2_http2_strerror(exchange_.reset_code));
+  }
+  return Internal(fmt::format("an answer without grpc-status, its HTTP status is '{}'", exchange_.http_status));
+}
+
+absl::Status Connection::Call(std::string_view path, std::string_view request, std::string* answer) {
+  if (!broken_.ok()) return broken_;
+  exchange_ = Exchange{.unsent = request, .answer = answer, .is_closed = false};
+  absl::Status status = Submit(path);
+  while (status.ok() && !exchange_.is_closed) {
+    status = Flush();
+    if (status.ok() && !exchange_.is_closed) status = Receive();
+  }
+  if (broken_.ok()) broken_ = status;
+  // A server that wants no more calls may still have answered this one.
+  const bool is_answered = status.ok() && (broken_.ok() || !exchange_.grpc_status.empty());
+  return is_answered ? StatusOfExchange() : broken_;
 }
 
 }  // namespace stele_load

@@ -1,46 +1,72 @@
-// server/connection.h: one connection to a server, over which calls go as bytes.
+// server/connection.h: one connection to a server, over which gRPC's calls go as bytes.
 //
-// What is measured is the server, so the client does as little as it can: requests are serialised before the clock runs, answers are kept
-// as they came and read after it stopped. The calls are those that the stubs of protoc make, with bytes in place of messages.
+// What is measured are servers, so the client does as little as it can: a call is one write and, where the answer is short, one read. It is
+// HTTP/2 without TLS and without being asked whether the server speaks it, as gRPC's own clients do it. The client's windows are as large
+// as HTTP/2 has them, so that no server waits for it. What the client owes a server after a call (acknowledgements) goes with the next
+// request.
 //
-// Errors:    grpc::Status, as the server or the transport says it.
-// Threads:   confined to one thread; a connection shares no socket with another.
+// Units:     an answer is what the server sent as data: messages, each behind gRPC's prefix (server/message.h).
+// Errors:    the server's own status; Unavailable where the connection or the stream ended early, Internal where an answer is not gRPC,
+//            DeadlineExceeded where nothing moves for a minute. A connection that failed once answers each further call with that.
+// Threads:   confined to one thread, which waits in each call; a connection shares no socket with another.
 #pragma once
 
-#include <google/protobuf/message_lite.h>
-#include <grpcpp/channel.h>
-#include <grpcpp/grpcpp.h>
-#include <grpcpp/impl/rpc_method.h>
+#include <nghttp2/nghttp2.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "absl/status/status.h"
 
 namespace stele_load {
 
-// A method by its path, as "/google.bigtable.v2.Bigtable/MutateRow", and whether it answers with a stream.
-struct Method {
-  const char* path = "";
-  bool is_streaming = false;
-};
-
 class Connection {
  public:
-  // Returns when it is connected; if that fails the first call says why.
-  explicit Connection(const std::string& address);
+  // `address`: "HOST:PORT". Returns when the server knows this side's windows; if that fails the first call says why.
+  explicit Connection(std::string address);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
-  // Appends the message of the answer, or all of its stream, to `answers`.
-  grpc::Status Call(const Method& method, const grpc::ByteBuffer& request, std::vector<grpc::ByteBuffer>* answers);
-
-  // A call that is not measured.
-  grpc::Status Call(const char* path, const google::protobuf::MessageLite& request, google::protobuf::MessageLite* answer);
+  // `path`: "/google.bigtable.v2.Bigtable/MutateRow". `request`: a message behind its prefix. Appends all data of the answer to `answer`.
+  absl::Status Call(std::string_view path, std::string_view request, std::string* answer);
 
  private:
-  std::shared_ptr<grpc::Channel> channel_;
-};
+  // The call under way.
+  struct Exchange {
+    std::string_view unsent;
+    std::string* answer = nullptr;
+    std::string http_status;
+    std::string grpc_status;
+    std::string grpc_message;
+    uint32_t reset_code = 0;
+    bool is_closed = true;
+  };
+  struct Callbacks;
+  struct EndSession {
+    void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
+  };
 
-grpc::ByteBuffer Serialised(const google::protobuf::MessageLite& message);
-// False: these are not the bytes of such a message.
-bool Parse(grpc::ByteBuffer bytes, google::protobuf::MessageLite* message);
+  absl::Status Connect();
+  absl::Status StartSession();
+  absl::Status Submit(std::string_view path);
+  // Sends all that the session has to send.
+  absl::Status Flush();
+  // Waits for bytes and gives them to the session.
+  absl::Status Receive();
+  absl::Status StatusOfExchange() const;
+
+  const std::string address_;
+  int socket_ = -1;
+  std::unique_ptr<nghttp2_session, EndSession> session_;
+  std::vector<uint8_t> received_;
+  std::string to_send_;
+  Exchange exchange_;
+  bool is_ready_ = false;  // the server took this side's settings
+  absl::Status broken_;    // why no further call can be made
+};
 
 }  // namespace stele_load

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "absl/synchronization/mutex.h"
 #include "report.h"
 #include "rounds.h"
 
@@ -140,8 +139,6 @@ int FailWithUsage(const std::string& error) {
 }
 
 int Main(int argument_count, char** texts) {
-  // Debian's Abseil looks for deadlocks in every program, which costs the client more than its calls' messages do.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   Arguments arguments = ParseArguments(argument_count, texts);
   if (!arguments.error.empty()) return FailWithUsage(arguments.error);
   const bool is_temporary = arguments.directory.empty();

@@ -1,7 +1,6 @@
 #include "rounds.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/empty.pb.h>
 
 #include <algorithm>
 #include <latch>
@@ -10,7 +9,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/status.h"
 #include "compare/measure.h"
+#include "connection.h"
+#include "message.h"
 #include "wire/table_admin.pb.h"
 
 namespace stele_load {
@@ -31,15 +33,15 @@ constexpr char kInstance[] = "projects/bench/instances/bench";
 // What one connection of a run did.
 struct Part {
   Script script;
-  std::vector<std::vector<grpc::ByteBuffer>> answers;  // of each request
+  std::vector<std::string> answers;  // of each request
   Latencies latencies{0};
-  grpc::Status status;
+  absl::Status status;
 };
 
 void Send(Connection* connection, const Method& method, Part* part) {
   for (size_t i = 0; i < part->script.requests.size() && part->status.ok(); ++i) {
     const Clock::time_point begin = Clock::now();
-    part->status = connection->Call(method, part->script.requests[i], &part->answers[i]);
+    part->status = connection->Call(method.path, part->script.requests[i], &part->answers[i]);
     part->latencies.Add(Clock::now() - begin);
   }
 }
@@ -68,17 +70,21 @@ double SendAll(const std::string& address, const Method& method, std::vector<Par
 std::string ReadAnswers(Kind kind, const std::vector<Part>& parts, Figure* figure) {
   Reading reading(kind);
   for (const Part& part : parts) {
-    if (!part.status.ok()) return fmt::format("[{}] {}", static_cast<int>(part.status.error_code()), part.status.error_message());
-    for (const std::vector<grpc::ByteBuffer>& answers : part.answers) {
-      for (const grpc::ByteBuffer& answer : answers) {
-        if (std::string error = reading.Take(answer); !error.empty()) return error;
-      }
+    if (!part.status.ok()) return part.status.ToString();
+    for (const std::string& answer : part.answers) {
+      if (std::string error = reading.Take(answer); !error.empty()) return error;
     }
   }
   reading.Finish();
   figure->hash = reading.hash();
   figure->cell_count = reading.tally().cells();
   return "";
+}
+
+// A call that is not timed.
+absl::Status Ask(Connection* connection, const char* path, const google::protobuf::MessageLite& request) {
+  std::string answer;
+  return connection->Call(path, Serialised(request), &answer);
 }
 
 class Rounds {
@@ -126,24 +132,22 @@ class Rounds {
   void ForEachServer(const Call& call) {
     for (size_t i = 0; i < servers_.size(); ++i) {
       Connection connection(servers_[i]->address());
-      if (const grpc::Status status = call(&connection); !status.ok()) {
-        outcome_.failures.push_back(fmt::format("{}: {}", plan_.contenders[i].name, status.error_message()));
+      if (const absl::Status status = call(&connection); !status.ok()) {
+        outcome_.failures.push_back(fmt::format("{}: {}", plan_.contenders[i].name, status.ToString()));
       }
     }
   }
-  grpc::Status CreateTable(const std::string& id, Connection* connection) const {
+  absl::Status CreateTable(const std::string& id, Connection* connection) const {
     admin::CreateTableRequest request;
     request.set_parent(kInstance);
     request.set_table_id(id);
     for (const char* const family : {"0", "1"}) (*request.mutable_table()->mutable_column_families())[family];
-    admin::Table table;
-    return connection->Call("/google.bigtable.admin.v2.BigtableTableAdmin/CreateTable", request, &table);
+    return Ask(connection, "/google.bigtable.admin.v2.BigtableTableAdmin/CreateTable", request);
   }
-  grpc::Status DeleteTable(const std::string& id, Connection* connection) const {
+  absl::Status DeleteTable(const std::string& id, Connection* connection) const {
     admin::DeleteTableRequest request;
     request.set_name(TableName(id));
-    google::protobuf::Empty nothing;
-    return connection->Call("/google.bigtable.admin.v2.BigtableTableAdmin/DeleteTable", request, &nothing);
+    return Ask(connection, "/google.bigtable.admin.v2.BigtableTableAdmin/DeleteTable", request);
   }
 
   void RunOnAll(const Workload& workload, const struct Run& run) {
@@ -182,7 +186,7 @@ class Rounds {
     for (Part& part : *parts) {
       part.answers.assign(part.script.requests.size(), {});
       part.latencies = Latencies(part.script.requests.size());
-      part.status = grpc::Status::OK;
+      part.status = absl::OkStatus();
       figure.operation_count += part.script.operation_count;
     }
     const double cpu_before = server.CpuSeconds();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "message.h"
 #include "wire/bigtable.pb.h"
 
 namespace stele_load {
@@ -23,6 +25,7 @@ constexpr std::array<Workload, 5> kWorkloads = {{{Kind::kMutateRows, "MutateRows
                                                  {Kind::kReadRow, "ReadRow", "calls/s", 1.5},
                                                  {Kind::kCheckAndMutate, "CheckAndMutate", "calls/s", 1.5},
                                                  {Kind::kMutateRow, "MutateRow", "calls/s", 1.5}}};
+constexpr char kUnreadable[] = "an answer that cannot be read";
 constexpr uint64_t kEntriesInCall = 100;
 constexpr char kLockFamily[] = "0";
 constexpr char kLockQualifier[] = "lock";
@@ -74,7 +77,7 @@ Script Scan(const Run& run, uint64_t connection) {
   range->set_end_key_open(RowKeyOf(end));
   // Some times over, so that a run lasts.
   constexpr uint64_t kTimes = 4;
-  return {std::vector<grpc::ByteBuffer>(begin < end ? kTimes : 0, Serialised(request)), kTimes * (end - begin)};
+  return {std::vector<std::string>(begin < end ? kTimes : 0, Serialised(request)), kTimes * (end - begin)};
 }
 
 Script ReadRow(const Run& run, uint64_t connection) {
@@ -134,9 +137,9 @@ Script MutateRow(const Run& run, uint64_t connection, RowMaker* maker) {
 }
 
 template <typename Message>
-std::string TakeVerdicts(const grpc::ByteBuffer& answer) {
+std::string TakeVerdicts(std::string_view bytes) {
   Message message;
-  if (!Parse(answer, &message)) return "an answer that cannot be read";
+  if (!Parse(bytes, &message)) return kUnreadable;
   for (const auto& entry : message.entries()) {
     if (entry.status().code() != 0) return fmt::format("an entry failed: {}", entry.status().message());
   }
@@ -184,20 +187,30 @@ Script ScriptOf(const Run& run, uint64_t connection, RowMaker* maker) {
   return MutateRow(run, connection, maker);
 }
 
-std::string Reading::Take(const grpc::ByteBuffer& answer) {
-  if (IsRead(kind_)) return TakeRows(answer);
-  if (kind_ == Kind::kMutateRows) return TakeVerdicts<wire::MutateRowsResponse>(answer);
+std::string Reading::Take(std::string_view answer) {
+  const std::optional<std::vector<std::string_view>> messages = MessagesOf(answer);
+  if (!messages.has_value()) return kUnreadable;
+  if (!MethodOf(kind_).is_streaming && messages->size() != 1) return fmt::format("{} messages in place of one", messages->size());
+  for (const std::string_view message : *messages) {
+    if (std::string error = TakeMessage(message); !error.empty()) return error;
+  }
+  return "";
+}
+
+std::string Reading::TakeMessage(std::string_view bytes) {
+  if (IsRead(kind_)) return TakeRows(bytes);
+  if (kind_ == Kind::kMutateRows) return TakeVerdicts<wire::MutateRowsResponse>(bytes);
   if (kind_ == Kind::kCheckAndMutate) {
     wire::CheckAndMutateRowResponse message;
-    if (!Parse(answer, &message)) return "an answer that cannot be read";
+    if (!Parse(bytes, &message)) return kUnreadable;
     matched_hash_ = Mix(matched_hash_ + (message.predicate_matched() ? 2 : 1));
   }
   return "";
 }
 
-std::string Reading::TakeRows(const grpc::ByteBuffer& answer) {
+std::string Reading::TakeRows(std::string_view bytes) {
   wire::ReadRowsResponse message;
-  if (!Parse(answer, &message)) return "an answer that cannot be read";
+  if (!Parse(bytes, &message)) return kUnreadable;
   for (const auto& chunk : message.chunks()) {
     // The emulator says the key on every chunk.
     if (!in_row_) tally_.Row(chunk.row_key());
@@ -215,7 +228,7 @@ std::string Reading::TakeRows(const grpc::ByteBuffer& answer) {
   return "";
 }
 
-grpc::ByteBuffer WholeTable(const std::string& table) {
+std::string WholeTable(const std::string& table) {
   wire::ReadRowsRequest request;
   request.set_table_name(table);
   return Serialised(request);

@@ -14,7 +14,6 @@
 
 #include "compare/data.h"
 #include "compare/tally.h"
-#include "connection.h"
 
 namespace stele_load {
 
@@ -35,6 +34,12 @@ struct Workload {
 
 // In the order in which they run.
 std::span<const Workload> Workloads();
+
+// A method by its path, as "/google.bigtable.v2.Bigtable/MutateRow", and whether it answers with a stream.
+struct Method {
+  const char* path = "";
+  bool is_streaming = false;
+};
 const Method& MethodOf(Kind kind);
 bool IsRead(Kind kind);
 
@@ -49,16 +54,17 @@ struct Run {
 
 // What one connection sends, and how many rows or calls all of it counts for.
 struct Script {
-  std::vector<grpc::ByteBuffer> requests;
+  std::vector<std::string> requests;  // each a message behind its prefix
   uint64_t operation_count = 0;
 };
 Script ScriptOf(const Run& run, uint64_t connection, stele_compare::RowMaker* maker);
 
-// Adds an answer to what a run read; "" or what is wrong with it.
+// What a run read.
 class Reading {
  public:
   explicit Reading(Kind kind) : kind_(kind) {}
-  std::string Take(const grpc::ByteBuffer& answer);
+  // Adds the answer of a call, as Connection gives it; "" or what is wrong with it.
+  std::string Take(std::string_view answer);
   // After the last.
   void Finish() { tally_.Finish(); }
 
@@ -66,7 +72,8 @@ class Reading {
   uint64_t hash() const { return stele_compare::Mix(tally_.hash() ^ matched_hash_); }
 
  private:
-  std::string TakeRows(const grpc::ByteBuffer& answer);
+  std::string TakeMessage(std::string_view bytes);
+  std::string TakeRows(std::string_view bytes);
 
   const Kind kind_;
   stele_compare::Tally tally_;
@@ -81,6 +88,6 @@ class Reading {
 };
 
 // The whole table in one request.
-grpc::ByteBuffer WholeTable(const std::string& table);
+std::string WholeTable(const std::string& table);
 
 }  // namespace stele_load

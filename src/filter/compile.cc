@@ -17,7 +17,7 @@ constexpr uint64_t kManySteps = uint64_t{1} << 31;  // more are not told apart
 int64_t CountRegexes(const FilterNode& node) {
   const bool is_regex = node.kind == FilterKind::kFamilyRegex || node.kind == FilterKind::kColumnRegex ||
                         node.kind == FilterKind::kValueRegex || node.kind == FilterKind::kRowKeyRegex;
-  int64_t count = is_regex ? 1 : 0;
+  int64_t count = is_regex && Pattern::NeedsRe2(node.text) ? 1 : 0;
   for (const Filter& child : node.children) count += CountRegexes(child.node());
   return count;
 }
@@ -213,13 +213,13 @@ class Compiler {
 
   // The families are known, so nothing is left to match.
   absl::Status SetFamilyRegex(const std::string& pattern, Stage* stage) const {
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<const re2::RE2> regex, Regex("family regex", pattern));
+    STELE_ASSIGN_OR_RETURN(const Pattern family, Pattern::Compile("family regex", pattern, regex_bytes_));
     StageTest test;
     test.families.resize(families_.size());
     uint32_t count = 0;
     uint32_t last = 0;
     for (uint32_t rank = 1; rank <= families_.size(); ++rank) {
-      if (!re2::RE2::FullMatch(families_[rank].name, *regex)) continue;
+      if (!family.Matches(families_[rank].name)) continue;
       test.families[rank - 1] = true;
       ++count;
       last = rank;
@@ -236,23 +236,9 @@ class Compiler {
 
   absl::Status SetRegex(StageKind kind, std::string_view what, const std::string& pattern, Stage* stage) const {
     StageTest test;
-    STELE_ASSIGN_OR_RETURN(test.regex, Regex(what, pattern));
+    STELE_ASSIGN_OR_RETURN(test.pattern, Pattern::Compile(what, pattern, regex_bytes_));
     SetTest(kind, std::move(test), stage);
     return absl::OkStatus();
-  }
-
-  absl::StatusOr<std::unique_ptr<const re2::RE2>> Regex(std::string_view what, const std::string& pattern) const {
-    re2::RE2::Options options(re2::RE2::Latin1);
-    options.set_log_errors(false);
-    options.set_never_capture(true);
-    options.set_max_mem(regex_bytes_);
-    auto regex = std::make_unique<const re2::RE2>(pattern, options);
-    if (regex->ok()) return regex;
-    if (regex->error_code() != re2::RE2::ErrorPatternTooLarge) {
-      return InvalidArgument("filter: {} \"{}\": {}", what, Printable(pattern), regex->error());
-    }
-    return InvalidArgument("filter: {} \"{}\", with {} bytes of memory, its part of what a filter's regexes share: {}", what,
-                           Printable(pattern), regex_bytes_, regex->error());
   }
 
   static void SetTest(StageKind kind, StageTest test, Stage* stage) {

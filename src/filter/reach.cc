@@ -8,19 +8,11 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kMatchBytes = 64;             // of the least and greatest string that match: enough to tell ranges apart
-constexpr uint32_t kFamiliesRangedMax = 8;  // a regex on qualifiers gives a range in each family; for many that costs more than it saves
+// A pattern of qualifiers gives ranges in each family; for more than these that costs more than it saves.
+constexpr size_t kRangesMax = 8;
 
-// From the least to the greatest string that can match, both included.
-struct MatchRange {
-  std::string least;
-  std::string greatest;
-};
-
-std::optional<MatchRange> RangeOf(const re2::RE2& regex) {
-  MatchRange range;
-  if (!regex.PossibleMatchRange(&range.least, &range.greatest, kMatchBytes) || range.greatest.empty()) return std::nullopt;
-  return range;
+ColumnRange InFamily(uint32_t family, const std::string& first, const KeyRange& last) {
+  return {.family = family, .end_family = last.unbounded_end ? family + 1 : family, .first = first, .end = last.end};
 }
 
 void Unite(Reach* reach, const Reach& with) {
@@ -34,16 +26,20 @@ void Unite(Reach* reach, const Reach& with) {
   reach->versions.greatest = std::max(reach->versions.greatest, with.versions.greatest);
 }
 
-void NarrowToRegex(const re2::RE2& regex, uint32_t family_count, ColumnRanges* columns) {
+void NarrowToPattern(const Pattern& pattern, uint32_t family_count, ColumnRanges* columns) {
   uint32_t wanted_count = 0;
   for (uint32_t family = 1; family <= family_count; ++family) wanted_count += columns->WantsFamily(family) ? 1 : 0;
-  if (wanted_count > kFamiliesRangedMax) return;
-  const std::optional<MatchRange> range = RangeOf(regex);
-  if (!range.has_value()) return;
+  if (wanted_count > kRangesMax) return;
+  const std::vector<KeyRange> ranges = pattern.Ranges();
+  const bool is_each_one = wanted_count * ranges.size() <= kRangesMax;
   ColumnRanges::List matching;
   for (uint32_t family = 1; family <= family_count; ++family) {
     if (!columns->WantsFamily(family)) continue;
-    matching.push_back({.family = family, .end_family = family, .first = range->least, .end = range->greatest + '\0'});
+    if (!is_each_one) {
+      matching.push_back(InFamily(family, ranges.front().start, ranges.back()));
+      continue;
+    }
+    for (const KeyRange& range : ranges) matching.push_back(InFamily(family, range.start, range));
   }
   columns->Narrow(ColumnRanges(std::move(matching)));
 }
@@ -73,7 +69,7 @@ void GoBefore(const Stage& stage, uint32_t family_count, Reach* reach) {
     case StageKind::kFamilies:
       return reach->columns.Narrow(ColumnRanges::OfFamilies(stage.test->families));
     case StageKind::kColumnRegex:
-      return NarrowToRegex(*stage.test->regex, family_count, &reach->columns);
+      return NarrowToPattern(stage.test->pattern, family_count, &reach->columns);
     case StageKind::kTimestamps:
       return NarrowToTimestamps(stage, &reach->versions);
     case StageKind::kLatest:  // counts the newer versions
@@ -182,9 +178,8 @@ RowReach RowReachOf(const StageList& list) {
   for (const Stage& stage : list) {
     if (stage.kind == StageKind::kNothing) rows.passed = NoRows();
     if (stage.kind == StageKind::kRowRegex) {
-      if (const std::optional<MatchRange> range = RangeOf(*stage.test->regex)) {
-        rows.passed = Intersect(rows.passed, {range->least, range->greatest + '\0', false});
-      }
+      const std::vector<KeyRange> ranges = stage.test->pattern.Ranges();
+      rows.passed = Intersect(rows.passed, Hull(ranges.front(), ranges.back()));
     }
     if (stage.kind == StageKind::kSink) {
       rows.sunk = EitherOf(rows.sunk, rows.passed);

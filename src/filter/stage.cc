@@ -5,10 +5,6 @@
 namespace stele::internal {
 namespace {
 
-bool Matches(const re2::RE2& regex, std::string_view bytes) {
-  return re2::RE2::FullMatch(re2::StringPiece(bytes.data(), bytes.size()), regex);
-}
-
 // As long as the mask, and with all its bits.
 bool HasBits(std::string_view value, std::string_view mask) {
   if (value.size() != mask.size()) return false;
@@ -26,11 +22,11 @@ Verdict JudgeRareCell(const Stage& stage, Cell* cell) {
     case StageKind::kFamilies:
       return {.passes = stage.test->families[cell->family - 1]};
     case StageKind::kColumnRegex:
-      return {.passes = Matches(*stage.test->regex, cell->qualifier)};
+      return {.passes = stage.test->pattern.Matches(cell->qualifier)};
     case StageKind::kValueRange:
       return {.passes = stage.test->range.Contains(cell->value)};
     case StageKind::kValueRegex:
-      return {.passes = Matches(*stage.test->regex, cell->value)};
+      return {.passes = stage.test->pattern.Matches(cell->value)};
     case StageKind::kValueMask:
       return {.passes = HasBits(cell->value, stage.test->mask)};
     case StageKind::kStrip:
@@ -51,7 +47,7 @@ bool JudgeRow(std::string_view row_key, StageList* list) {
   bool reaches_sink = false;
   for (Stage& stage : *list) {
     bool passes = stage.kind != StageKind::kNothing;
-    if (stage.kind == StageKind::kRowRegex) passes = stage.row_passes = Matches(*stage.test->regex, row_key);
+    if (stage.kind == StageKind::kRowRegex) passes = stage.row_passes = stage.test->pattern.Matches(row_key);
     if (stage.kind == StageKind::kRowSample) {
       passes = stage.row_passes = Checksum64(row_key, stage.test->sample_seed) < stage.test->sample_below;
     }

@@ -5,8 +5,6 @@
 // Threads:   plain values; what copies share (StageTest) is immutable.
 #pragma once
 
-#include <re2/re2.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +15,7 @@
 #include "absl/base/attributes.h"
 #include "cell/cell.h"
 #include "filter/column_ranges.h"
+#include "filter/pattern.h"
 #include "stele/filter.h"
 
 namespace stele::internal {
@@ -28,14 +27,14 @@ enum class StageKind : uint8_t {
   kRowLimit,     // count_limit
   kRowOffset,    // count_limit: so many are left out
   kFamilies,     // test: families
-  kColumnRegex,  // test: regex
+  kColumnRegex,  // test: pattern
   kValueRange,   // test: range
-  kValueRegex,   // test: regex
+  kValueRegex,   // test: pattern
   kValueMask,    // test: mask
   kStrip,
   kLabel,  // label
   kNothing,
-  kRowRegex,    // test: regex
+  kRowRegex,    // test: pattern
   kRowSample,   // test: sample_seed, sample_below
   kSink,        // from here on: not in a list that is run in place
   kInterleave,  // branches
@@ -44,7 +43,7 @@ enum class StageKind : uint8_t {
 
 // What is rare, and the same for all copies of a stage.
 struct StageTest {
-  std::unique_ptr<const re2::RE2> regex;
+  Pattern pattern;
   ByteRange range;
   std::string mask;
   std::vector<bool> families;  // by rank - 1

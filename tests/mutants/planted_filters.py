@@ -21,12 +21,14 @@ plant(
     ("a range of timestamps with an end passes the newest version or none",
      "return stage.end.has_value() ? OldVersions::kNeeded : OldVersions::kOpen;", "return OldVersions::kOpen;"),
     ("rows of a sink have to pass what follows it", "      rows.sunk = EitherOf(rows.sunk, rows.passed);\n", ""),
-    ("the greatest row that matches a regex is left out", "{range->least, range->greatest + '\\0', false}",
-     "{range->least, range->greatest, false}"),
+)
+plant(
+    "filter", ["unit_filter"], "src/filter/pattern.cc",
+    ("the greatest row that matches a regex is left out", "{least, greatest + '\\0', false}", "{least, greatest, false}"),
 )
 plant(
     "filter", STATS, "src/filter/reach.cc",
-    ("regexes of qualifiers narrow nothing", "  if (wanted_count > kFamiliesRangedMax) return;", "  return;"),
+    ("regexes of qualifiers narrow nothing", "  if (wanted_count > kRangesMax) return;", "  return;"),
     ("an interleave may need older versions", "all = one;", "return OldVersions::kNeeded;"),
 )
 plant(
@@ -79,4 +81,16 @@ plant(
 plant(
     "filter", STATS, "src/read/row_stream.cc",
     ("rows that a regex rules out are read", "if (options_.program.rows() != KeyRange::All()) {", "if (false) {"),
+)
+plant(
+    "filter", ["unit_filter --gtest_filter=PatternTest.*"], "src/filter/pattern.cc",
+    ("an escape that RE2 refuses is taken", "IsPunctuation(byte) && byte != '_'", "IsPunctuation(byte)"),
+    ("a point matches a newline", "rest_ = regex == kAny ? Rest::kAny : Rest::kAnyButNewline;", "rest_ = Rest::kAny;"),
+    ("texts are searched unsorted", "  std::sort(texts_.begin(), texts_.end());\n", ""),
+)
+plant(
+    "filter", ["unit_filter", "unit_db --gtest_filter=ReadStatsTest.*"], "src/filter/reach.cc",
+    ("of several texts the first alone is looked for", "for (const KeyRange& range : ranges) matching.push_back(InFamily(family, range.start, range));",
+     "matching.push_back(InFamily(family, ranges.front().start, ranges.front()));"),
+    ("several texts make one range", "wanted_count * ranges.size() <= kRangesMax", "false"),
 )

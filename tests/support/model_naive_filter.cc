@@ -215,6 +215,9 @@ std::string RandomRegex(Random& random, const std::vector<std::string>& words) {
   }
 }
 
+// An empty one is refused.
+Filter RowKeyRegex(const std::string& regex) { return Filter::RowKeyRegex(regex.empty() ? "(?:)" : regex); }
+
 class FilterMaker {
  public:
   FilterMaker(Random& random, const FilterWords& words) : random_(random), words_(words), samples_left_(words.samples_max) {}
@@ -277,7 +280,7 @@ class FilterMaker {
       case 11:
         return MakeTimestampRange();
       case 12:
-        return Filter::RowKeyRegex("(?:" + RandomRegex(random_, words_.row_keys) + ")");
+        return RowKeyRegex(RandomRegex(random_, words_.row_keys));
       case 13:
         return Filter::CellsRowLimit(1 + static_cast<int>(random_.Below(8)));
       case 14:

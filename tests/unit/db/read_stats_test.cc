@@ -217,6 +217,8 @@ std::vector<Kind> FilterKinds() {
       {"two columns of a giant row", "wide", Row("wide"), Filter::Interleave(Filter::Column("f", "c00010"), Filter::Column("f", "c09990")),
        plain, 2, 5, 3.4, 3.6},
       {"a column of a giant row by regex", "wide", Row("wide"), Filter::ColumnRegex("c0500[0-3]"), plain, 4, 3, 5.7, 3.0},
+      {"two columns of a giant row by a regex of their names", "wide", Row("wide"), Filter::ColumnRegex("c00010|c09990"), plain, 2, 5, 3.4,
+       3.6},
       {"a column of a giant row, if there is another", "wide", Row("wide"),
        Filter::Condition(Filter::Column("f", "c00010"), Filter::Column("f", "c05000")), plain, 1, 5, 5.7, 5.9},
       {"the first cells of a giant row, twice", "wide", Row("wide"),
