@@ -39,23 +39,24 @@ std::vector<std::string> MethodTable::ServiceNames() const {
   return names;
 }
 
+absl::Status ParseRequest(const std::string& message, google::protobuf::MessageLite* request) {
+  if (request->ParseFromString(message)) return absl::OkStatus();
+  return InternalError(fmt::format("The request, of {} bytes, is no message {}", message.size(), request->GetTypeName()));
+}
+
 absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request) {
   std::string message;  // let go before the method runs: a large request is not held twice
-  if (!call->Receive(&message)) {
-    if (call->stop().stop_requested()) return MakeStatus(absl::StatusCode::kCancelled, "The call was given up before its request came");
-    return InternalError("The call ended without a request; this method takes one");
-  }
-  if (!request->ParseFromString(message)) {
-    return InternalError(fmt::format("The request, of {} bytes, is no message {}", message.size(), request->GetTypeName()));
-  }
-  return absl::OkStatus();
+  if (call->Receive(&message)) return ParseRequest(message, request);
+  if (call->stop().stop_requested()) return ClientGone();
+  return InternalError("The call ended without a request; this method takes one");
 }
 
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call) {
   std::optional<std::string> framed = Framed(response);
   if (!framed.has_value()) return InternalError("The response is larger than gRPC can send; ask for less");
-  if (!call->Send(*std::move(framed), /*is_last=*/true)) return MakeStatus(absl::StatusCode::kCancelled, "The client listens no more");
-  return absl::OkStatus();
+  return call->Send(*std::move(framed), /*is_last=*/true) ? absl::OkStatus() : ClientGone();
 }
+
+absl::Status ClientGone() { return MakeStatus(absl::StatusCode::kCancelled, "The client takes no more answers"); }
 
 }  // namespace stele::server

@@ -82,10 +82,14 @@ class CallArena {
   google::protobuf::Arena arena_{OptionsOf()};
 };
 
+// A request from its bytes.
+absl::Status ParseRequest(const std::string& message, google::protobuf::MessageLite* request);
 // The request of a call that has one.
 absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request);
 // The response of a call that has one.
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
+// Of a call whose client takes no more answers: nobody reads it, but it is counted.
+absl::Status ClientGone();
 
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,

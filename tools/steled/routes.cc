@@ -76,6 +76,13 @@ void AddHealth(HealthService* service, MethodTable* table) {
   STELED_SERVE(HealthService, Watch);
 }
 
+// Two names of one service: clients ask for the older one first, or only.
+void AddReflection(ReflectionService* service, MethodTable* table) {
+  for (const char* const kName : {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}) {
+    STELED_SERVE(ReflectionService, ServerReflectionInfo);
+  }
+}
+
 #undef STELED_SERVE
 
 }  // namespace
@@ -86,6 +93,7 @@ void AddServices(const Services& services, MethodTable* table) {
   AddInstances(services.instances, table);
   AddOperations(services.operations, table);
   AddHealth(services.health, table);
+  AddReflection(services.reflection, table);
 }
 
 }  // namespace stele::server

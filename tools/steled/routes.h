@@ -9,6 +9,7 @@
 #include "instance_service.h"
 #include "method_table.h"
 #include "operations.h"
+#include "reflection_service.h"
 
 namespace stele::server {
 
@@ -19,6 +20,7 @@ struct Services {
   InstanceService* instances;
   Operations* operations;
   HealthService* health;
+  ReflectionService* reflection;
 };
 
 void AddServices(const Services& services, MethodTable* table);

@@ -66,7 +66,12 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
       data_(&tables_),
       admin_(&tables_, &operations_, &backups_, &policies_),
       instance_admin_(&instances_, &profiles_, &policies_, &operations_) {
-  AddServices({.data = &data_, .admin = &admin_, .instances = &instance_admin_, .operations = &operations_, .health = health_.get()},
+  AddServices({.data = &data_,
+               .admin = &admin_,
+               .instances = &instance_admin_,
+               .operations = &operations_,
+               .health = health_.get(),
+               .reflection = &reflection_},
               &methods_);
 }
 

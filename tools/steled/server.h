@@ -23,6 +23,7 @@
 #include "metrics.h"
 #include "open_tables.h"
 #include "operations.h"
+#include "reflection_service.h"
 #include "stele/database.h"
 #include "transport/transport.h"
 
@@ -62,6 +63,7 @@ class Server {
   AdminService admin_;
   InstanceService instance_admin_;
   MethodTable methods_;
+  ReflectionService reflection_{&methods_};
   std::unique_ptr<Metrics> metrics_;      // may be null
   std::unique_ptr<Transport> transport_;  // last: it calls the others
 };
