@@ -81,14 +81,15 @@ void Http2Client::Disconnect() {
 }
 
 Http2Client::Headers Http2Client::GrpcHeaders(const std::string& path) {
-  return {{":method", "POST"}, {":scheme", "http"}, {":path", path}, {":authority", "t"}, {"te", "trailers"}, {"content-type", "application/grpc"}};
+  return {{":method", "POST"}, {":scheme", "http"}, {":path", path},
+          {":authority", "t"}, {"te", "trailers"},  {"content-type", "application/grpc"}};
 }
 
 int32_t Http2Client::Begin(const Headers& headers) {
   std::vector<nghttp2_nv> fields;
   for (const auto& [name, value] : headers) {
-    fields.push_back({reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())), reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())),
-                      name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+    fields.push_back({reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
+                      reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
   }
   nghttp2_data_provider provider{};
   provider.read_callback = [](nghttp2_session*, int32_t stream, uint8_t* buffer, size_t room, uint32_t* flags, nghttp2_data_source*,

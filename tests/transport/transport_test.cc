@@ -289,7 +289,8 @@ TEST_F(TransportTest, RequestsThatWaitAreBounded) {
   client.Reset(holder);
   EXPECT_EQ(client.Call("/echo", std::string(90'000, 'x')).Status(), "0");
   // Nothing stays reserved, however a call ended.
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(client.Call(i % 2 == 0 ? "/fail" : "/echo", std::string(90'000, 'x')).Status(), i % 2 == 0 ? "9" : "0");
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(client.Call(i % 2 == 0 ? "/fail" : "/echo", std::string(90'000, 'x')).Status(), i % 2 == 0 ? "9" : "0");
   Http2Client lost(transport_->address());
   EXPECT_EQ(lost.Call("/echo", "").Status(), "0");  // it knows the server's window now
   const int32_t stream = lost.Begin(Http2Client::GrpcHeaders("/wait"));

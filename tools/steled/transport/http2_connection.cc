@@ -52,7 +52,7 @@ struct StatusHeaders {
 
 // ---- what nghttp2 calls while bytes go in and out; the connection's lock is held ----
 
-struct Http2Callbacks {
+struct Http2Connection::Callbacks {
   static Http2Connection* Of(void* user) { return static_cast<Http2Connection*>(user); }
 
   static Http2Stream* StreamOf(nghttp2_session* session, int32_t id) {
@@ -155,7 +155,7 @@ struct Http2Callbacks {
 // ---- the connection ----
 
 Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host) : host_(*host), socket_(std::move(socket)) {
-  session_ = Http2Callbacks::NewSession(this);
+  session_ = Callbacks::NewSession(this);
   if (session_ == nullptr) return;  // OnReady ends it
   const std::array<nghttp2_settings_entry, 3> settings = {{{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kStreamsMax},
                                                            {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
@@ -363,7 +363,7 @@ void Http2Connection::SubmitHeaders(Http2Stream* stream) {
     return;
   }
   const std::array<nghttp2_nv, 2> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc")};
-  const nghttp2_data_provider provider = {.source = {}, .read_callback = &Http2Callbacks::ReadAnswer};
+  const nghttp2_data_provider provider = {.source = {}, .read_callback = &Callbacks::ReadAnswer};
   nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider);
 }
 

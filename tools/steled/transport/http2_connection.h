@@ -70,7 +70,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Finish(Http2Stream* stream, const absl::Status& status);
 
  private:
-  friend struct Http2Callbacks;  // nghttp2 calls these, under the lock
+  struct Callbacks;  // what nghttp2 calls, under the lock
 
   // All of these under the lock.
   bool ReadSome(bool* is_more);
