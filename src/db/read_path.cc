@@ -34,7 +34,8 @@ absl::StatusOr<RowStreamOptions> StreamOptionsOf(const std::shared_ptr<Engine>& 
                           .piece_bytes = options.row_piece_bytes,
                           .ahead = engine->ahead.get(),
                           .budget = &engine->memory,
-                          .interruption = {options.stop, options.deadline, engine->closed}};
+                          .interruption = {options.stop, options.deadline, engine->closed},
+                          .on_progress = options.on_progress};
 }
 
 }  // namespace

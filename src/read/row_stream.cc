@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t kReadsCountedAtOnce = 256;  // counters are shared by all threads
 constexpr size_t kPieceCellsMin = 256;
 constexpr size_t kChargedArraysMin = 256 << 10;
+constexpr std::chrono::milliseconds kProgressInterval(10);
+constexpr uint64_t kBarrenPerClock = 64;  // as Interruption has it
 
 // A piece may cost about four times its bytes (row_pins.h).
 uint64_t PieceBytes(const RowStreamOptions& options) {
@@ -139,12 +141,24 @@ bool RowStream::Next() {
   if (!status_.ok()) return false;
   if (row_open_) return !Interrupted() && ReadPiece();
   if (options_.limit > 0 && rows_returned_ >= options_.limit) return End();
+  barren_count_ = 0;
   while (true) {
     if (Interrupted()) return false;
     if (!AdvanceToRow()) return status_.ok() && End();
     if (ReadRow()) return true;
     if (!status_.ok()) return false;
+    if (options_.on_progress != nullptr) ReportProgress(chain_->row_key());
   }
+}
+
+// Once in a while.
+void RowStream::ReportProgress(std::string_view scanned_through) {
+  if (++barren_count_ % kBarrenPerClock != 0) return;
+  const std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
+  if (barren_count_ == kBarrenPerClock) progress_at_ = now;
+  if (now - progress_at_ < kProgressInterval) return;
+  progress_at_ = now;
+  options_.on_progress(scanned_through);
 }
 
 // Whoever keeps a reader that came to its end keeps no memory and no file with it.
@@ -242,6 +256,7 @@ ABSL_ATTRIBUTE_NOINLINE bool RowStream::ReadInPasses() {
 // Nothing of a batch passed, and a giant row may have many such before the first of which something does.
 bool RowStream::AfterBarrenBatch() {
   if (Interrupted()) return false;
+  if (options_.on_progress != nullptr) ReportProgress({});
   if (cells_.empty() && !passes_.has_pending()) {
     chain_->Unpin();
     pins_.Unpinned();

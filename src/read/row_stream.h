@@ -13,10 +13,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/backend.h"
@@ -49,6 +51,7 @@ struct RowStreamOptions {
   AheadRunner* ahead = nullptr;               // lives as long as what keep_alive holds
   MemoryBudget* budget = nullptr;             // what is held for a piece is charged to it; may be null
   Interruption interruption;
+  std::function<void(std::string_view)> on_progress;  // may be empty
 };
 
 class RowStream : public RowSource {
@@ -88,6 +91,7 @@ class RowStream : public RowSource {
   void EmitPiece(size_t end);
   void ShowCells(size_t end);
   bool Interrupted();
+  void ReportProgress(std::string_view scanned_through);
   bool Fail(absl::Status status);
 
   RowStreamOptions options_;
@@ -121,6 +125,8 @@ class RowStream : public RowSource {
   ReadStats stats_;
   absl::Status status_;
   int64_t rows_returned_ = 0;
+  uint64_t barren_count_ = 0;                          // of rows and batches since a row was asked for
+  std::chrono::steady_clock::time_point progress_at_;  // when progress was reported, or looked at first, since then
 };
 
 }  // namespace stele::internal

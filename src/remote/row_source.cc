@@ -53,6 +53,7 @@ RemoteRowSource::RemoteRowSource(std::shared_ptr<const RemoteConnection> connect
       request_(std::move(request)),
       reversed_(options.reverse),
       rows_left_(options.limit),
+      on_progress_(options.on_progress),
       call_(connection_.get(), "ReadRows", options.deadline, options.stop),
       merger_(options.reverse, options.row_piece_bytes),
       ranges_(request_.ranges) {}
@@ -133,6 +134,7 @@ bool RemoteRowSource::ReadMessage() {
   if (message_.last_scanned_row_key().empty()) return true;
   if (absl::Status status = merger_.SkipTo(message_.last_scanned_row_key()); !status.ok()) return Fail(std::move(status));
   call_.Progress();
+  if (on_progress_ != nullptr) on_progress_(message_.last_scanned_row_key());
   return true;
 }
 

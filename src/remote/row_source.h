@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/backend.h"
@@ -56,7 +58,8 @@ class RemoteRowSource final : public RowSource {
   const std::shared_ptr<const RemoteConnection> connection_;
   const Request request_;
   const bool reversed_;
-  int64_t rows_left_;  // of the limit; 0: no limit
+  int64_t rows_left_;                                        // of the limit; 0: no limit
+  const std::function<void(std::string_view)> on_progress_;  // may be empty
   RemoteCall call_;
   ChunkMerger merger_;
   std::vector<KeyRange> ranges_;  // not read yet

@@ -57,6 +57,7 @@ class FakeCall final : public Call {
   }
 
   const std::string& path() const override { return path_; }
+  std::string_view metadata(std::string_view /*name*/) const override { return {}; }
   std::optional<std::chrono::steady_clock::time_point> deadline() const override { return std::nullopt; }
   std::stop_token stop() const override { return stop_.get_token(); }
 

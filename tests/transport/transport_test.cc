@@ -63,6 +63,11 @@ class TransportTest : public testing::Test, public Router {
       }
       return absl::OkStatus();
     };
+    handlers_["/metadata"] = [](Call* call) {
+      call->Send(std::string(kPrefixBytes, '\0') + std::string(call->metadata("x-asked")) + "," + std::string(call->metadata("x-other")),
+                 true);
+      return absl::OkStatus();
+    };
     handlers_["/until"] = [](Call* call) {
       if (!call->deadline().has_value()) return absl::NotFoundError("no deadline");
       while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) {
@@ -193,6 +198,18 @@ TEST_F(TransportTest, BothSidesMayTalkInTurns) {
   }
   client.Write(stream, "", true);
   EXPECT_EQ(client.Await(stream).Status(), "0");
+}
+
+TEST_F(TransportTest, KeepsTheMetadataThatIsAskedFor) {
+  Start([](TransportOptions* options) { options->metadata = {"x-asked"}; });
+  Http2Client client(transport_->address());
+  Http2Client::Headers headers = Http2Client::GrpcHeaders("/metadata");
+  headers.emplace_back("x-asked", "yes");
+  headers.emplace_back("x-other", "no");
+  const int32_t stream = client.Begin(headers);
+  client.Write(stream, Framed(""), true);
+  EXPECT_EQ(client.Await(stream).body, Framed("yes,"));
+  EXPECT_EQ(client.Call("/metadata", "").body, Framed(","));
 }
 
 TEST_F(TransportTest, ErrorsComeWithTheirText) {

@@ -6,7 +6,7 @@
 
 #include "errors.h"
 #include "mutate_rows.h"
-#include "read_rows.h"
+#include "row_sender.h"
 #include "status.h"
 #include "wire/filter_translation.h"
 #include "wire/mutation_translation.h"
@@ -33,8 +33,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 // A row larger than this comes to the chunker in pieces, so that a call holds little however large its rows are.
 constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
-// A reader that gets rows now and then gets them soon; one that gets many gets full messages.
-constexpr std::chrono::milliseconds kFlushInterval(50);
 
 // A view names what a plain table does not have.
 absl::Status CheckNoView(const std::string& authorized_view, const std::string& materialized_view = {}) {
@@ -83,26 +81,24 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
+  RowSender sender([writer](const wire::ReadRowsResponse& message,
+                            bool is_last) { return is_last ? writer->WriteLast(message) : writer->Write(message); },
+                   TakesScanned(call->metadata(kFeatures)), begin);
   const ReadOptions options{.limit = request.rows_limit(),
                             .reverse = request.reversed(),
                             .row_piece_bytes = kPieceBytes,
                             .stop = call->stop(),
-                            .deadline = call->deadline()};
+                            .deadline = call->deadline(),
+                            .on_progress = [&sender](std::string_view key) { sender.OnProgress(key, SteadyClock::now()); }};
   RowReader reader = table.table.ReadRows(rows, filter, options);
-  SteadyClock::time_point sent = begin;
-  RowChunker chunker([&](const wire::ReadRowsResponse& message, bool is_last) {
-    sent = SteadyClock::now();
-    return is_last ? writer->WriteLast(message) : writer->Write(message);
-  });
   while (reader.Next()) {
-    bool taken = chunker.Add(reader.row());
-    if (taken && SteadyClock::now() - sent > kFlushInterval) taken = chunker.Flush();
-    if (!taken) return MakeStatus(absl::StatusCode::kCancelled, "The client reads no more");
+    if (!sender.Add(reader.row(), SteadyClock::now())) {
+      return MakeStatus(absl::StatusCode::kCancelled, "The client reads no more");
+    }
   }
   // Rows before an error are right, but a client takes up again after the last one that it got; an unfinished row it drops itself.
   if (const absl::Status status = OfRow(reader.status(), {}, request.table_name()); !status.ok()) return status;
-  const int64_t elapsed_nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - begin).count();
-  chunker.Finish(reader.stats(), request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL, elapsed_nanos);
+  sender.Finish(reader.stats(), request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL, SteadyClock::now() - begin);
   return absl::OkStatus();
 }
 

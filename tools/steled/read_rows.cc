@@ -66,6 +66,12 @@ bool RowChunker::MakeRoom(size_t bytes) { return message_bytes_ + bytes <= kMess
 
 bool RowChunker::Flush() { return Send(/*is_last=*/false); }
 
+bool RowChunker::SendScanned(std::string_view row_key) {
+  google::bigtable::v2::ReadRowsResponse message;
+  message.set_last_scanned_row_key(row_key.data(), row_key.size());
+  return sink_(message, /*is_last=*/false);
+}
+
 bool RowChunker::Send(bool is_last) {
   if (message_.chunks().empty()) return true;
   const bool taken = sink_(message_, is_last);

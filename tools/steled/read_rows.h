@@ -38,6 +38,10 @@ class RowChunker {
   bool Add(const RowView& row);
   // Sends what is there.
   bool Flush();
+  // Everything up to that row was read; nothing is there to be sent, and no row is in progress.
+  bool SendScanned(std::string_view row_key);
+  bool has_unsent() const { return !message_.chunks().empty(); }
+  bool in_row() const { return in_row_; }
   // Sends what is there and, where `full_stats`, the message that ends a read which asked for it.
   bool Finish(const ReadStats& stats, bool full_stats, int64_t elapsed_nanos);
 

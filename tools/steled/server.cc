@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "report.h"
 #include "routes.h"
+#include "row_sender.h"
 
 namespace stele::server {
 namespace {
@@ -21,6 +22,7 @@ absl::StatusOr<std::string> ReadPem(const std::string& path) {
 absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   TransportOptions options;
   options.listen = flags.listen;
+  options.metadata = {kFeatures};
   options.calls_max = flags.calls_max;
   options.message_bytes_max = kRequestBytesMax;
   options.request_memory_bytes = kRequestMemoryBytes;

@@ -26,9 +26,11 @@ class Call {
 
   // "/google.bigtable.v2.Bigtable/MutateRow".
   virtual const std::string& path() const = 0;
+  // What the client said under `name`, one of TransportOptions.metadata; empty: nothing.
+  virtual std::string_view metadata(std::string_view name) const = 0;
   // When the client stops waiting; none: never.
   virtual std::optional<std::chrono::steady_clock::time_point> deadline() const = 0;
-  // Stopped when the client gave the call up, its connection ended, its deadline passed, or the server ends.
+  // Stopped when the client gave the call up, its connection ended, or the server ends.
   virtual std::stop_token stop() const = 0;
 
   // The next message of the request; waits for it. False: there is none any more.

@@ -70,16 +70,16 @@ struct Http2Connection::Callbacks {
   }
 
   static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
-                      size_t value_bytes, uint8_t /*flags*/, void* /*user*/) {
+                      size_t value_bytes, uint8_t /*flags*/, void* user) {
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->header_bytes += name_bytes + value_bytes;
     if (stream->header_bytes > Http2Connection::kHeaderBytesMax) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
-    TakeHeader(View(name, name_bytes), View(value, value_bytes), stream);
+    TakeHeader(View(name, name_bytes), View(value, value_bytes), Of(user)->host_, stream);
     return 0;
   }
 
-  static void TakeHeader(std::string_view name, std::string_view value, Http2Stream* stream) {
+  static void TakeHeader(std::string_view name, std::string_view value, const ConnectionHost& host, Http2Stream* stream) {
     if (name == ":path") {
       stream->path = value;
     } else if (name == ":method") {
@@ -92,6 +92,8 @@ struct Http2Connection::Callbacks {
       if (timeout.has_value()) {
         stream->deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(*timeout);
       }
+    } else if (host.IsAskedFor(name)) {
+      stream->metadata.emplace_back(name, value);
     }
   }
 

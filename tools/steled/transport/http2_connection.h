@@ -31,6 +31,8 @@ class ConnectionHost {
  public:
   virtual ~ConnectionHost() = default;
   virtual const Handler* FindHandler(std::string_view path) const = 0;
+  // Whether calls are to keep the header of that name.
+  virtual bool IsAskedFor(std::string_view name) const = 0;
   virtual size_t message_bytes_max() const = 0;
   // Of the memory that requests may take. False: there is no room.
   virtual bool ReserveRequestBytes(size_t bytes) = 0;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +25,7 @@ struct Http2Stream {
   // Of the request's headers; constant once the call has begun.
   std::string path;
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::vector<std::pair<std::string, std::string>> metadata;  // of the headers, what methods ask for
   const Handler* handler = nullptr;
   size_t header_bytes = 0;
   bool is_post = false;

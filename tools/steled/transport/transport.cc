@@ -1,5 +1,6 @@
 #include "transport/transport.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -39,6 +40,12 @@ class ServedCall final : public Call {
       : connection_(std::move(connection)), stream_(std::move(stream)) {}
 
   const std::string& path() const override { return stream_->path; }
+  std::string_view metadata(std::string_view name) const override {
+    for (const auto& [known, value] : stream_->metadata) {
+      if (known == name) return value;
+    }
+    return {};
+  }
   std::optional<SteadyClock::time_point> deadline() const override { return stream_->deadline; }
   std::stop_token stop() const override { return stream_->stop.get_token(); }
 
@@ -124,6 +131,9 @@ class Http2Transport final : public Transport, public ConnectionHost {
   // ---- what connections ask for ----
 
   const Handler* FindHandler(std::string_view path) const override { return router_.Find(path); }
+  bool IsAskedFor(std::string_view name) const override {
+    return std::find(options_.metadata.begin(), options_.metadata.end(), name) != options_.metadata.end();
+  }
   size_t message_bytes_max() const override { return options_.message_bytes_max; }
   bool ReserveRequestBytes(size_t bytes) override {
     if (request_bytes_.fetch_add(bytes) + bytes <= options_.request_memory_bytes) return true;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "transport/call.h"
@@ -23,6 +24,7 @@ struct TransportOptions {
   std::string certificate_chain;
   std::string private_key;
   std::string client_ca;
+  std::vector<std::string> metadata;  // names, in lower case, of what methods ask calls for
   int calls_max = 256;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
