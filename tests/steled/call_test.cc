@@ -1,18 +1,14 @@
 // Calls as such: those that are given up or not read, what is not offered, TLS, reflection, metrics, and an end in the middle of work.
-#include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
+#include "steled/metrics_page.h"
 #include "steled/server_fixture.h"
 
 namespace stele::server {
@@ -46,33 +42,6 @@ RawAnswer CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::stri
     for (const grpc::Slice& part : slices) answer.bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
   }
   return answer;
-}
-
-// What GET /metrics answers at "127.0.0.1:PORT".
-std::string FetchMetrics(const std::string& address) {
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-  inet_pton(AF_INET, "127.0.0.1", &where.sin_addr);
-  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::string text;
-  if (connect(connection, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) == 0) {
-    constexpr std::string_view kRequest = "GET /metrics HTTP/1.0\r\n\r\n";
-    EXPECT_EQ(write(connection, kRequest.data(), kRequest.size()), static_cast<ssize_t>(kRequest.size()));
-    std::array<char, 4096> part{};
-    for (ssize_t bytes = 0; (bytes = read(connection, part.data(), part.size())) > 0;) text.append(part.data(), static_cast<size_t>(bytes));
-  }
-  close(connection);
-  return text;
-}
-
-// The value behind "name " or "name{labels} " at the beginning of a line; -1 if there is none.
-double MetricOf(const std::string& address, const std::string& name) {
-  std::istringstream lines(FetchMetrics(address));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name + " ")) return std::stod(line.substr(name.size() + 1));
-  }
-  return -1;
 }
 
 // Returns once it is so; a call's end is counted after its client knows of it.
@@ -129,6 +98,11 @@ TEST_F(CallTest, AreCountedByMethodAndCode) {
   EXPECT_EQ(Metric("stele_tables"), 1);
   EXPECT_GE(Metric("stele_commits_total"), 2);
   Await("steled_running_calls", 0);
+}
+
+TEST_F(CallTest, BytesThatAreNoRequestAreAnInternalError) {
+  EXPECT_EQ(CallRaw(client_->channel(), "/google.bigtable.v2.Bigtable/MutateRow", "\x0a\xff").code, StatusCode::INTERNAL);
+  EXPECT_EQ(CallRaw(client_->channel(), "/google.bigtable.v2.Bigtable/ReadRows", "\x0a\xff").code, StatusCode::INTERNAL);
 }
 
 TEST_F(CallTest, AScanThatNobodyReadsEndsWithItsDeadline) {
@@ -228,11 +202,14 @@ TEST_F(CallTest, WhatIsNotOfferedIsUnimplemented) {
 
 TEST_F(CallTest, ReflectionListsTheServices) {
   const std::string list_all = "\x3a\x01*";  // ServerReflectionRequest.list_services
-  const RawAnswer answer = CallRaw(client_->channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", list_all);
-  ASSERT_EQ(answer.code, StatusCode::OK);
-  for (const char* const service : {"google.bigtable.v2.Bigtable", "google.bigtable.admin.v2.BigtableTableAdmin",
-                                    "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"}) {
-    EXPECT_NE(answer.bytes.find(service), std::string::npos) << service;
+  for (const char* const name : {"v1", "v1alpha"}) {
+    const std::string path = std::string("/grpc.reflection.") + name + ".ServerReflection/ServerReflectionInfo";
+    const RawAnswer answer = CallRaw(client_->channel(), path, list_all);
+    ASSERT_EQ(answer.code, StatusCode::OK) << name;
+    for (const char* const service : {"google.bigtable.v2.Bigtable", "google.bigtable.admin.v2.BigtableTableAdmin",
+                                      "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"}) {
+      EXPECT_NE(answer.bytes.find(service), std::string::npos) << service;
+    }
   }
 }
 
