@@ -1,6 +1,6 @@
 // transport/call.h: one call, as the handler that serves it sees it.
 //
-// Path:      http2_connection -> the router's Handler -> a service's method.
+// Path:      http2_connection -> the router's Method -> a service's method.
 // Units:     messages are bytes of protobuf, without gRPC's prefix.
 // Threads:   confined to the thread that runs the handler, but for stop(), whose token may be given away.
 // Source:    gRPC over HTTP/2.
@@ -41,7 +41,7 @@ class Call {
 };
 
 // What it returns is the call's status; it goes to the client once the handler is done.
-using Handler = std::function<absl::Status(Call*)>;
+using Method = std::function<absl::Status(Call*)>;
 
 // What happened to calls, for those who count them. Thread-safe.
 class CallObserver {
@@ -58,7 +58,7 @@ class Router {
  public:
   virtual ~Router() = default;
   // Null: nobody does, and the call is answered UNIMPLEMENTED.
-  virtual const Handler* Find(std::string_view path) const = 0;
+  virtual const Method* Find(std::string_view path) const = 0;
 };
 
 }  // namespace stele::server

@@ -268,8 +268,8 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (!stream->is_post) return Refuse(stream, "405");
   if (!stream->is_grpc) return Refuse(stream, "415");
   if (stream->has_bad_timeout) return Answer(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
-  stream->handler = host_.FindHandler(stream->path);
-  if (stream->handler == nullptr) Answer(stream, Unimplemented("{} is not offered", stream->path));
+  stream->method = host_.FindMethod(stream->path);
+  if (stream->method == nullptr) Answer(stream, Unimplemented("{} is not offered", stream->path));
 }
 
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {

@@ -30,7 +30,7 @@ namespace stele::server {
 class ConnectionHost {
  public:
   virtual ~ConnectionHost() = default;
-  virtual const Handler* FindHandler(std::string_view path) const = 0;
+  virtual const Method* FindMethod(std::string_view path) const = 0;
   // Whether calls are to keep the header of that name.
   virtual bool IsAskedFor(std::string_view name) const = 0;
   virtual size_t message_bytes_max() const = 0;

@@ -26,7 +26,7 @@ struct Http2Stream {
   std::string path;
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::vector<std::pair<std::string, std::string>> metadata;  // of the headers, what methods ask for
-  const Handler* handler = nullptr;
+  const Method* method = nullptr;
   size_t header_bytes = 0;
   bool is_post = false;
   bool is_grpc = false;
