@@ -152,7 +152,7 @@ plant(
 plant(
     "merge", ["unit_merge"], "src/merge/row_merge.cc",
     ("a newer range tombstone does not hide", "const bool is_covered = newer.Covers(timestamp);", "const bool is_covered = false;"),
-    ("what a row tombstone hides comes back", "source_count_ = i + 1;", ""),
+    ("what a row tombstone hides comes back", "row_is_deleted_ = true;\n    source_count_ = i + 1;", "row_is_deleted_ = true;"),
     ("a family tombstone hides newer sources too", "[=](uint32_t index) { return index < deleting; }",
      "[=](uint32_t index) { return index > deleting; }"),
     ("a tombstone under a covering one is handed out", "IsCovered(*widest) || output_active_.Covers(widest->range_start)",
@@ -252,7 +252,7 @@ plant(
     ("condemned versions show", "if (apply_gc) options.retention->rules", "if (false) options.retention->rules"),
     ("a file's last row is not looked for", "*options.only_row > summary.last_row", "*options.only_row >= summary.last_row"),
     ("rows outside a narrowed reference show", "if (!reference.narrowed) return cursor;", "if (true) return cursor;"),
-    ("a memtable's rows show in every tablet", "if (!options.only_row && table.tablets.size() > 1)", "if (false)"),
+    ("a memtable's rows show in every tablet", "    if (table.tablets.size() > 1) {", "    if (false) {"),
     ("an excised row is found by its key", "if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return Opened();", ""),
     ("commits after the read point show", "memtable->NewCursor(options.sequence,", "memtable->NewCursor(UINT64_MAX,"),
     ("families nobody asked for are read", "if (rank != kSkippedFamily && !wanted[rank - 1]) rank = kSkippedFamily;", ""),
@@ -525,7 +525,7 @@ plant(
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
-    ("a row that a memtable has too is read from its file alone", "opened.size() == 1 && !AnyMemtableHas(table, row_key)", "opened.size() == 1"),
+    ("a row that a memtable has too is read from its file alone", "opened.size() == 1 && sources.empty()", "opened.size() == 1"),
 )
 plant(
     "sstable", ["unit_read --gtest_filter=PlainRowTest.*"], "src/sstable/plain_row.cc",
