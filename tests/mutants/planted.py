@@ -106,8 +106,11 @@ plant(
     ("a large file is rewritten for small ones beside it", "if (largest_bytes * kGatherGrowthMin <= run.bytes) return run;", "return run;"),
     ("files that are out of row order are gathered", "|| !HasOneInterval(tablet, group) || !IsInRowOrder(tablet, group)) continue;",
      ") continue;"),
-    ("what is settled is settled again", "if (tablet.stack[i].file->settled) {", "if (false) {"),
-    ("a tablet is at rest while it is written", "if (reference.file->newest_commit_time > now - kRestMicros) return std::nullopt;", ""),
+    ("what is settled is settled again", "if (tablet.stack[i].file->settled || !IsAtRest(tablet.stack[i], rest_time)) {",
+     "if (!IsAtRest(tablet.stack[i], rest_time)) {"),
+    ("what was just written is settled", "if (tablet.stack[i].file->settled || !IsAtRest(tablet.stack[i], rest_time)) {",
+     "if (tablet.stack[i].file->settled) {"),
+    ("a tablet is at rest while it is written", "if (!IsAtRest(reference, rest_time)) return std::nullopt;", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/neighbours.cc",
