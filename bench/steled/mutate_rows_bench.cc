@@ -25,6 +25,7 @@ namespace wire = ::google::bigtable::v2;
 constexpr uint64_t kRowsInCall = 100;
 constexpr size_t kPoolBytes = size_t{16} << 20;
 constexpr int kCalls = 2'000;
+constexpr size_t kPrefixBytes = 5;
 
 // Requests as they come over the wire, made ahead.
 class Requests {
@@ -97,14 +98,13 @@ void Settle() {
 }
 
 bool Serve(const std::string& bytes, const TableTraits& traits, Table* table) {
-  wire::MutateRowsRequest request;
-  if (!request.ParseFromString(bytes)) return false;
-  const absl::StatusOr<EntryList> entries = ToEntries(request, traits);
+  MutateRowsMessage request;
+  if (!request.Read(bytes)) return false;
+  const absl::StatusOr<EntryList> entries = request.ToEntries(traits);
   if (!entries.ok()) return false;
   const std::vector<absl::Status> verdicts = ApplyEntries(table, *entries);
-  SendVerdicts(request, verdicts, [](const wire::MutateRowsResponse& message, bool) {
-    std::string answer = message.SerializeAsString();
-    benchmark::DoNotOptimize(answer);
+  SendVerdicts(request.table_name(), *entries, verdicts, kPrefixBytes, [](std::string message, bool) {
+    benchmark::DoNotOptimize(message);
     return true;
   });
   return true;
@@ -122,9 +122,9 @@ void BM_Parse(benchmark::State& state) {
   const double before = stele_compare::CpuSeconds();
   size_t next = 0;
   for (auto _ : state) {
-    wire::MutateRowsRequest request;
-    if (!request.ParseFromString(requests[next++ % requests.size()])) return state.SkipWithError("a request cannot be read");
-    absl::StatusOr<EntryList> entries = ToEntries(request, {});
+    MutateRowsMessage request;
+    if (!request.Read(requests[next++ % requests.size()])) return state.SkipWithError("a request cannot be read");
+    absl::StatusOr<EntryList> entries = request.ToEntries({});
     benchmark::DoNotOptimize(entries);
   }
   SetRowCost(state, stele_compare::CpuSeconds() - before);
