@@ -55,6 +55,7 @@ class BlockCache::Shard {
     std::unique_ptr<Entry>& place = entries_[{cache_id, offset}];
     if (place == nullptr) {
       place = std::make_unique<Entry>(Entry{{cache_id, offset}, nullptr, bytes});
+      LinkToFile(place.get());
     } else {
       Unlink(place.get());
     }
@@ -64,6 +65,7 @@ class BlockCache::Shard {
     }
     if (bytes > capacity_bytes_) {
       evicted.push_back(std::move(place->block));
+      UnlinkFromFile(place.get());
       entries_.erase({cache_id, offset});
       CountBytes();
       return;
@@ -99,13 +101,13 @@ class BlockCache::Shard {
   void Erase(uint64_t cache_id) {
     std::vector<Block> evicted;
     MutexLock lock(mutex_);
-    for (auto it = entries_.begin(); it != entries_.end();) {
-      if (it->first.first == cache_id) {
-        evicted.push_back(Remove(it->second.get()));
-        entries_.erase(it++);
-      } else {
-        ++it;
-      }
+    const auto file = files_.find(cache_id);
+    if (file == files_.end()) return;
+    for (Entry* entry = file->second; entry != nullptr;) {
+      Entry* const next = entry->file_next;
+      evicted.push_back(Remove(entry));
+      entries_.erase(Key(entry->key));
+      entry = next;
     }
     CountBytes();
   }
@@ -123,6 +125,8 @@ class BlockCache::Shard {
     size_t bytes = 0;
     Entry* newer = nullptr;
     Entry* older = nullptr;
+    Entry* file_before = nullptr;  // of the same file, in no order
+    Entry* file_next = nullptr;
     bool is_protected = false;
     bool is_used = false;  // hit since it became protected or was last spared
   };
@@ -147,8 +151,28 @@ class BlockCache::Shard {
     list->bytes -= entry->bytes;
   }
 
+  // A file that goes takes its blocks along without a look at those of others.
+  void LinkToFile(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Entry*& first = files_[entry->key.first];
+    entry->file_next = first;
+    if (first != nullptr) first->file_before = entry;
+    first = entry;
+  }
+
+  void UnlinkFromFile(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (entry->file_next != nullptr) entry->file_next->file_before = entry->file_before;
+    if (entry->file_before != nullptr) {
+      entry->file_before->file_next = entry->file_next;
+    } else if (entry->file_next != nullptr) {
+      files_[entry->key.first] = entry->file_next;
+    } else {
+      files_.erase(entry->key.first);
+    }
+  }
+
   Block Remove(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     Unlink(entry);
+    UnlinkFromFile(entry);
     return std::move(entry->block);
   }
 
@@ -173,6 +197,7 @@ class BlockCache::Shard {
   std::atomic<size_t> bytes_{0};  // relaxed: a figure, a moment old
   Mutex mutex_;
   absl::flat_hash_map<Key, std::unique_ptr<Entry>, KeyHash> entries_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, Entry*> files_ ABSL_GUARDED_BY(mutex_);  // by cache id: one of its entries
   List protected_ ABSL_GUARDED_BY(mutex_);
   List probation_ ABSL_GUARDED_BY(mutex_);
 };

@@ -25,7 +25,9 @@ bool ReadSection(ByteReader* in, uint64_t family_count, SectionReference* sectio
   uint64_t rank_count;
   if (!in->ReadByte(&flags) || flags > kHistory || !in->ReadVarint(&rank_count)) return false;
   section->is_history = flags == kHistory;
-  for (uint64_t i = 0; i < rank_count; ++i) {  // ends at the latest where the bytes do
+  if (rank_count > family_count || rank_count > in->remaining()) return false;  // each has a byte: no claim takes more than its bytes
+  section->ranks.reserve(rank_count);
+  for (uint64_t i = 0; i < rank_count; ++i) {
     uint32_t rank;
     const uint32_t rank_before = section->ranks.empty() ? 0 : section->ranks.back();
     if (!in->ReadVarint32(&rank) || rank <= rank_before || rank > family_count) return false;
@@ -56,8 +58,10 @@ bool ReadFooter(std::string_view bytes, Footer* footer) {
   ByteReader in(bytes);
   uint64_t family_count;
   if (!ReadSummary(&in, &footer->summary) || !in.ReadVarint(&family_count)) return false;
+  if (family_count < footer->summary.families.size() || family_count > in.remaining()) return false;  // as for ranks
   footer->family_ids.clear();
-  for (uint64_t i = 0; i < family_count; ++i) {  // ends at the latest where the bytes do
+  footer->family_ids.reserve(family_count);
+  for (uint64_t i = 0; i < family_count; ++i) {
     uint32_t id;
     if (!in.ReadVarint32(&id)) return false;
     footer->family_ids.push_back(id);

@@ -13,6 +13,8 @@ void AppendFamily(std::string* out, const FamilySummary& family) {
   AppendVarint(*out, family.versions_max);
 }
 
+constexpr size_t kFamilyBytesMin = 7;  // a byte for each field
+
 bool ReadFamily(ByteReader* in, FamilySummary* family) {
   return in->ReadVarint32(&family->family_id) && in->ReadVarint(&family->cells) && in->ReadVarint(&family->tombstones) &&
          in->ReadVarint(&family->logical_bytes) && in->ReadSignedVarint(&family->timestamp_min) &&
@@ -50,10 +52,12 @@ bool ReadSummary(ByteReader* in, SstableSummary* summary) {
       !in->ReadVarint(&family_count)) {
     return false;
   }
+  if (family_count > in->remaining() / kFamilyBytesMin) return false;
   summary->first_row = first_row;
   summary->last_row = last_row;
   summary->families.clear();
-  for (uint64_t i = 0; i < family_count; ++i) {  // ends at the latest where the bytes do
+  summary->families.reserve(family_count);  // no more than is there, so that what a file claims takes memory in proportion to it
+  for (uint64_t i = 0; i < family_count; ++i) {
     FamilySummary family;
     if (!ReadFamily(in, &family)) return false;
     summary->families.push_back(family);

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "io/mem_file_system.h"
 #include "sstable/bloom.h"
@@ -285,6 +287,61 @@ TEST(BlockCache, ReplaceEraseAndTooLarge) {
   EXPECT_EQ(cache.bytes(), 0u);
   EXPECT_EQ(cache.hits(), 3u);
   EXPECT_EQ(cache.misses(), 2u);
+}
+
+// What a footer claims to have is held against the bytes that are left before memory is taken for it.
+TEST(Footer, AClaimTakesNoMoreMemoryThanItsBytesHold) {
+  Footer footer;
+  SectionReference section;
+  for (uint32_t id = 1; id <= 1000; ++id) {
+    footer.summary.families.push_back({.family_id = id, .cells = 1});
+    footer.family_ids.push_back(id);
+    section.ranks.push_back(id);
+  }
+  footer.sections.push_back(section);
+  std::string bytes;
+  AppendFooter(&bytes, footer);
+  Footer read;
+  ASSERT_TRUE(ReadFooter(bytes, &read));
+  EXPECT_EQ(read.summary.families.capacity(), 1000u);
+  EXPECT_EQ(read.family_ids.capacity(), 1000u);
+  EXPECT_EQ(read.sections.front().ranks.capacity(), 1000u);
+  Footer cut;
+  EXPECT_FALSE(ReadFooter(std::string_view(bytes).substr(0, 4000), &cut)) << "a thousand families claimed, some of them there";
+  EXPECT_EQ(cut.summary.families.capacity(), 0u);
+  footer.family_ids.pop_back();
+  footer.sections.front().ranks.pop_back();
+  std::string fewer;
+  AppendFooter(&fewer, footer);
+  EXPECT_FALSE(ReadFooter(fewer, &cut)) << "a family that has no rank";
+}
+
+// Files come and go while blocks are evicted, replaced and too large: what a file had goes with it, and nothing else.
+TEST(BlockCache, EraseTakesAFilesBlocksAndNoOthers) {
+  BlockCache cache(200'000);
+  Random random(11);
+  std::vector<uint64_t> files;
+  for (int i = 0; i < 10; ++i) files.push_back(cache.NewCacheId());
+  for (int step = 0; step < 20'000; ++step) {
+    uint64_t& file = files[random.Below(files.size())];
+    if (!random.OneIn(50)) {
+      cache.Insert(file, random.Below(40), std::make_shared<Weight>(random.OneIn(30) ? 300'000 : 500 + random.Below(2000)));
+      ASSERT_LE(cache.bytes(), cache.capacity_bytes());
+      continue;
+    }
+    std::vector<std::pair<uint64_t, uint64_t>> others;
+    for (const uint64_t other : files) {
+      for (uint64_t offset = 0; offset < 40 && other != file; ++offset) {
+        if (cache.Find(other, offset) != nullptr) others.emplace_back(other, offset);
+      }
+    }
+    cache.Erase(file);
+    for (uint64_t offset = 0; offset < 40; ++offset) ASSERT_EQ(cache.Find(file, offset), nullptr);
+    for (const auto& [other, offset] : others) ASSERT_NE(cache.Find(other, offset), nullptr);
+    file = cache.NewCacheId();
+  }
+  for (const uint64_t file : files) cache.Erase(file);
+  EXPECT_EQ(cache.bytes(), 0u);
 }
 
 TEST(Reader, FileWithoutRows) {
