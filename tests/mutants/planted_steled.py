@@ -103,3 +103,40 @@ plant(
     ("every call is counted as OK", "    CallsOf(code).Increment();\n", "    (void)code;\n    CallsOf(absl::StatusCode::kOk).Increment();\n"),
     ("a call never ends", "    running_.Decrement();\n", ""),
 )
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/http2_connection.cc",
+    ("a stream that nobody reads is sent to without end", "stream->is_closed || stream->unsent_bytes <= kUnsentBytesMax", "true"),
+    ("what a request reserved stays", "  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n  if (is_closed_) return;", "  if (is_closed_) return;"),
+    ("a call that is given up is not told", "if (stream.has_begun && !stream.status.has_value()) stopped_.push_back(stream.stop);", ""),
+    ("the rest of a refused request is waited for", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
+    ("a request that ends inside of a message is taken", "if (stream->request.IsInside())", "if (false)"),
+    ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
+    ("a message is sent over and over", "    stream->unsent_offset = 0;\n", ""),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/transport.cc",
+    ("calls have no most", "if (call_count_ == options_.calls_max) return false;", ""),
+    ("of calls that came together one is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
+    ("a call that waits wakes nobody", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
+    ("the end waits for no call", "if (!call_ended_.wait_for(lock, grace, is_idle)) {", "if (true) {"),
+    ("a lost connection stays", "    if (!is_open) Remove(id);", ""),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/call_threads.h",
+    ("while calls run nobody waits for events", "if (waiting_.load() == 0) Add();", ""),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/grpc_protocol.cc",
+    ("a percent sign is not encoded", "c <= '~' && c != '%'", "c <= '~'"),
+    ("a message may have any length", "if (length_ > message_bytes_max_)", "if (false)"),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/listening_socket.cc",
+    ("a client for whom there is no descriptor waits", "const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);", "const int turned_away = -1;"),
+)
+plant(
+    "steled", ["steled_test --gtest_filter=RowSender*:TakesScanned*"], "tools/steled/row_sender.cc",
+    ("rows go after what was scanned behind them", "if (chunker_.has_unsent()) {", "if (false) {"),
+    ("how far it came is told within a row", " && !chunker_.in_row()) {", ") {"),
+    ("a row that was found waits", "  if (taken && !was_sent_ && IsDue(now)) taken = chunker_.Flush();\n", ""),
+)
