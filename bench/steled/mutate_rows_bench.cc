@@ -16,6 +16,7 @@
 #include "compare/measure.h"
 #include "mutate_rows.h"
 #include "stele/stele.h"
+#include "transport/call.h"
 
 namespace stele::server {
 namespace {
