@@ -62,8 +62,8 @@ class MethodTableTest : public testing::Test {
   }
 
   absl::Status Run(std::string_view path, FakeCall* call) {
-    const Handler* const handler = table_.Find(path);
-    return handler == nullptr ? Unimplemented("no {}", path) : (*handler)(call);
+    const Method* const method = table_.Find(path);
+    return method == nullptr ? Unimplemented("no {}", path) : (*method)(call);
   }
 
   Echo echo_;

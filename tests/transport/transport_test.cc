@@ -1,4 +1,4 @@
-// A server of handlers made for the purpose, and clients that behave and that do not.
+// A server of methods made for the purpose, and clients that behave and that do not.
 #include "transport/transport.h"
 
 #include <gtest/gtest.h>
@@ -21,16 +21,16 @@ using Answer = Http2Client::Answer;
 class TransportTest : public testing::Test, public Router {
  protected:
   TransportTest() {
-    handlers_["/echo"] = [](Call* call) {
+    methods_["/echo"] = [](Call* call) {
       std::string message;
       if (!call->Receive(&message)) return absl::InternalError("no message");
       call->Send(std::string(kPrefixBytes, '\0') + message, true);
       return absl::OkStatus();
     };
-    handlers_["/fail"] = [](Call*) { return absl::FailedPreconditionError("50% of it\n"); };
-    handlers_["/throw"] = [](Call*) -> absl::Status { throw std::runtime_error("thrown"); };
+    methods_["/fail"] = [](Call*) { return absl::FailedPreconditionError("50% of it\n"); };
+    methods_["/throw"] = [](Call*) -> absl::Status { throw std::runtime_error("thrown"); };
     // Until its client or the server gives it up.
-    handlers_["/wait"] = [this](Call* call) {
+    methods_["/wait"] = [this](Call* call) {
       running_.fetch_add(1);
       running_.notify_all();
       std::mutex mutex;
@@ -42,7 +42,7 @@ class TransportTest : public testing::Test, public Router {
       return absl::CancelledError("stopped");
     };
     // Messages for as long as somebody reads them.
-    handlers_["/flood"] = [this](Call* call) {
+    methods_["/flood"] = [this](Call* call) {
       running_.fetch_add(1);
       running_.notify_all();
       while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) sent_.fetch_add(1);
@@ -51,11 +51,11 @@ class TransportTest : public testing::Test, public Router {
       return absl::CancelledError("nobody reads");
     };
     // Each message as it comes, until there is none.
-    handlers_["/talk"] = [](Call* call) {
+    methods_["/talk"] = [](Call* call) {
       for (std::string message; call->Receive(&message);) call->Send(std::string(kPrefixBytes, '\0') + message, false);
       return absl::OkStatus();
     };
-    handlers_["/count"] = [](Call* call) {
+    methods_["/count"] = [](Call* call) {
       std::string message;
       call->Receive(&message);
       for (int i = 0; i < 1000; ++i) {
@@ -63,12 +63,12 @@ class TransportTest : public testing::Test, public Router {
       }
       return absl::OkStatus();
     };
-    handlers_["/metadata"] = [](Call* call) {
+    methods_["/metadata"] = [](Call* call) {
       call->Send(std::string(kPrefixBytes, '\0') + std::string(call->metadata("x-asked")) + "," + std::string(call->metadata("x-other")),
                  true);
       return absl::OkStatus();
     };
-    handlers_["/until"] = [](Call* call) {
+    methods_["/until"] = [](Call* call) {
       if (!call->deadline().has_value()) return absl::NotFoundError("no deadline");
       while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) {
       }
@@ -85,9 +85,9 @@ class TransportTest : public testing::Test, public Router {
     transport_ = *std::move(transport);
   }
 
-  const Handler* Find(std::string_view path) const override {
-    const auto found = handlers_.find(path);
-    return found == handlers_.end() ? nullptr : &found->second;
+  const Method* Find(std::string_view path) const override {
+    const auto found = methods_.find(path);
+    return found == methods_.end() ? nullptr : &found->second;
   }
 
   // Returns once a counter has come so far.
@@ -95,7 +95,7 @@ class TransportTest : public testing::Test, public Router {
     for (int seen = counter.load(); seen < value; seen = counter.load()) counter.wait(seen);
   }
 
-  std::map<std::string, Handler, std::less<>> handlers_;
+  std::map<std::string, Method, std::less<>> methods_;
   std::atomic<int> running_ = 0;
   std::atomic<int> stopped_ = 0;
   std::atomic<int> sent_ = 0;
@@ -251,7 +251,7 @@ TEST_F(TransportTest, RequestsThatBreakGrpcsRulesGetAStatus) {
   EXPECT_EQ(send(std::string("\1\0\0\0\0", 5)), "12");
   EXPECT_EQ(send(std::string("\7\0\0\0\0", 5)), "13");
   EXPECT_EQ(send(Framed("cut").substr(0, 6)), "13");
-  EXPECT_EQ(send(""), "13");  // the handler's: no message
+  EXPECT_EQ(send(""), "13");  // the method's: no message
   Http2Client::Headers timeout = Http2Client::GrpcHeaders("/echo");
   timeout.emplace_back("grpc-timeout", "soon");
   const int32_t stream = client.Begin(timeout);
@@ -384,7 +384,7 @@ TEST_F(TransportTest, StreamsThatAreGivenUpAtOnceDoNoHarm) {
 
 TEST_F(TransportTest, StopWaitsForCallsThatRun) {
   std::latch may_end(1);
-  handlers_["/work"] = [&](Call* call) {
+  methods_["/work"] = [&](Call* call) {
     running_.fetch_add(1);
     running_.notify_all();
     may_end.wait();
@@ -437,7 +437,7 @@ TEST_F(TransportTest, RunningOutOfDescriptorsTurnsClientsAway) {
 
 TEST(TransportStart, SaysWhatIsWrong) {
   struct Nobody : Router {
-    const Handler* Find(std::string_view) const override { return nullptr; }
+    const Method* Find(std::string_view) const override { return nullptr; }
   } nobody;
   TransportOptions options;
   const auto start = [&](const std::string& listen) {

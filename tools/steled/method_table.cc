@@ -13,19 +13,19 @@ absl::Status InternalError(std::string_view text) { return MakeStatus(absl::Stat
 
 }  // namespace
 
-void MethodTable::AddHandler(std::string_view service_name, std::string_view method_name, Handler handler) {
-  handlers_.insert_or_assign(fmt::format("/{}/{}", service_name, method_name),
-                             [handler = std::move(handler)](Call* call) { return Readable(handler(call)); });
+void MethodTable::AddMethod(std::string_view service_name, std::string_view method_name, Method method) {
+  methods_.insert_or_assign(fmt::format("/{}/{}", service_name, method_name),
+                            [method = std::move(method)](Call* call) { return Readable(method(call)); });
 }
 
-const Handler* MethodTable::Find(std::string_view path) const {
-  const auto found = handlers_.find(path);
-  return found == handlers_.end() ? nullptr : &found->second;
+const Method* MethodTable::Find(std::string_view path) const {
+  const auto found = methods_.find(path);
+  return found == methods_.end() ? nullptr : &found->second;
 }
 
 std::vector<std::string> MethodTable::Paths() const {
   std::vector<std::string> paths;
-  for (const auto& [path, handler] : handlers_) paths.push_back(path);
+  for (const auto& [path, method] : methods_) paths.push_back(path);
   std::sort(paths.begin(), paths.end());
   return paths;
 }

@@ -1,6 +1,6 @@
 // steled/method_table.h: which method of which service answers a path.
 //
-// Path:      transport -> Find -> a handler made here, which parses the request -> the service's method -> the handler, which sends.
+// Path:      transport -> Find -> a Method made here: it parses the request, calls the service and sends what that answers.
 // Errors:    of a call: INTERNAL where its request is not one of the method, as gRPC's own servers say, and where there is none. A client's
 //            library made those bytes, so that INVALID_ARGUMENT, which is about what they say, would send its user looking in the wrong
 //            place.
@@ -44,7 +44,7 @@ class MethodTable final : public Router {
   template <typename Service>
   void Add(std::string_view service_name, std::string_view method_name, Service* service, Whole<Service> method);
 
-  const Handler* Find(std::string_view path) const override;
+  const Method* Find(std::string_view path) const override;
 
   // Sorted.
   std::vector<std::string> Paths() const;
@@ -56,12 +56,12 @@ class MethodTable final : public Router {
     using is_transparent = void;
   };
 
-  void AddHandler(std::string_view service_name, std::string_view method_name, Handler handler);
+  void AddMethod(std::string_view service_name, std::string_view method_name, Method method);
 
-  std::unordered_map<std::string, Handler, Hash, std::equal_to<>> handlers_;  // by path
+  std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
 };
 
-// ---- what handlers are made of ----
+// ---- what a Method is made of ----
 
 // The messages of one call, which go together. Most need no memory but this.
 class CallArena {
@@ -94,7 +94,7 @@ absl::Status ClientGone();
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
                       Unary<Service, Request, Response> method) {
-  AddHandler(service_name, method_name, [service, method](Call* call) -> absl::Status {
+  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
     if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
@@ -107,7 +107,7 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
                       Streaming<Service, Request, Response> method) {
-  AddHandler(service_name, method_name, [service, method](Call* call) -> absl::Status {
+  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
     if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
@@ -118,7 +118,7 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
 
 template <typename Service>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service, Whole<Service> method) {
-  AddHandler(service_name, method_name, [service, method](Call* call) { return (service->*method)(call); });
+  AddMethod(service_name, method_name, [service, method](Call* call) { return (service->*method)(call); });
 }
 
 }  // namespace stele::server

@@ -17,7 +17,7 @@ constexpr size_t kOutputBytes = size_t{256} << 10;
 // How much a client may send before it hears that it was read: bulk writes should not wait for that.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
-// Of a stream that goes on after its handler began, how many messages wait for the handler.
+// Of a stream that goes on after its method began, how many messages wait for the method.
 constexpr size_t kWaitingMessagesMax = 16;
 
 nghttp2_nv Header(std::string_view name, std::string_view value, uint8_t flags = NGHTTP2_NV_FLAG_NONE) {
@@ -268,8 +268,8 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (!stream->is_post) return Refuse(stream, "405");
   if (!stream->is_grpc) return Refuse(stream, "415");
   if (stream->has_bad_timeout) return Answer(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
-  stream->handler = host_.FindHandler(stream->path);
-  if (stream->handler == nullptr) Answer(stream, Unimplemented("{} is not offered", stream->path));
+  stream->method = host_.FindMethod(stream->path);
+  if (stream->method == nullptr) Answer(stream, Unimplemented("{} is not offered", stream->path));
 }
 
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
@@ -307,7 +307,7 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
   if (found == streams_.end()) return;
   Http2Stream& stream = *found->second;
   stream.is_closed = true;
-  // A handler that is done needs no telling.
+  // A method that is done needs no telling.
   if (stream.has_begun && !stream.status.has_value()) stopped_.push_back(stream.stop);
   if (!stream.has_begun) host_.ReleaseRequestBytes(std::exchange(stream.request_bytes, 0));
   stream.changed.notify_all();

@@ -61,7 +61,7 @@ class ServedCall final : public Call {
 
   absl::Status Handle() {
     try {
-      return (*stream_->handler)(this);
+      return (*stream_->method)(this);
     } catch (const std::exception& error) {  // what a library throws ends a call, not the server
       return MakeStatus(absl::StatusCode::kInternal, error.what());
     }
@@ -130,7 +130,7 @@ class Http2Transport final : public Transport, public ConnectionHost {
  private:
   // ---- what connections ask for ----
 
-  const Handler* FindHandler(std::string_view path) const override { return router_.Find(path); }
+  const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
   bool IsAskedFor(std::string_view name) const override {
     return std::find(options_.metadata.begin(), options_.metadata.end(), name) != options_.metadata.end();
   }
