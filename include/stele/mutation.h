@@ -57,6 +57,9 @@ class RowMutation {
   RowMutation& DeleteFromFamily(std::string_view family);
   RowMutation& DeleteFromRow();
 
+  // Makes room ahead for `count` more changes whose names and values have `bytes` bytes together, so that adding them allocates once.
+  RowMutation& Reserve(size_t count, size_t bytes);
+
   // How many changes were added.
   size_t count() const { return count_; }
   // For the engine: the changes in a form of its own.

@@ -102,8 +102,9 @@ struct ReadOptions {
   // Ends the read with DeadlineExceeded once passed. None: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
   // Called by RowReader::Next() on its own thread, about every 10 ms while it finds no row: everything up to and including the row
-  // `scanned_through`, in the order of the read, was looked at, so that a read which takes over may begin behind it. Empty: nothing more than
-  // when it was called before, as within a very large row. It must not use the reader. ReadRows only. Source: ReadRowsResponse.last_scanned_row_key.
+  // `scanned_through`, in the order of the read, was looked at, so that a read which takes over may begin behind it. Empty: nothing more
+  // than when it was called before, as within a very large row. It must not use the reader. ReadRows only.
+  // Source: ReadRowsResponse.last_scanned_row_key.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
 };
 

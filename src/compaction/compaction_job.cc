@@ -121,6 +121,7 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   target.builder.file_id = input.file_id;
   target.builder.family_ids = input.definition->families.ids();
   target.builder.row_group_bytes = input.row_group_bytes;
+  target.builder.zstd_effort = input.zstd_effort;
   target.budget = input.budget;
   target.stop = input.stop;
   target.on_progress = input.on_progress;

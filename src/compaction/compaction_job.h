@@ -44,6 +44,7 @@ struct CompactionInput {
   std::vector<CompactionSlice> slices;  // ascending, not overlapping
   int64_t now = 0;
   uint32_t row_group_bytes = 32 << 10;
+  ZstdEffort zstd_effort = ZstdEffort::kThorough;           // where the output is in zstd
   MemoryBudget* budget = nullptr;                           // what is held meanwhile is charged to it; may be null
   const std::atomic<bool>* stop = nullptr;                  // set: give up with Cancelled
   std::function<void(uint64_t bytes_written)> on_progress;  // called now and then; for throttling and progress; may be null

@@ -9,8 +9,6 @@
 namespace stele::internal {
 namespace {
 
-// A tablet is at rest when its newest commit in files is this old.
-constexpr int64_t kRestMicros = 600'000'000;
 // What is rewritten at rest is at least this share young: a tablet that gets a little now and then is not rewritten for it each time.
 constexpr double kYoungShareMin = 0.25;
 // Files gathered at once, at least, and how much larger than any of them the result is, at least. So a byte is rewritten once for each
@@ -39,6 +37,8 @@ class RowSpans {
  private:
   std::map<std::string_view, const KeyRange*> spans_;  // by their first rows
 };
+
+bool IsAtRest(const SstableReference& reference, int64_t rest_time) { return reference.file->newest_commit_time <= rest_time; }
 
 bool HasOneInterval(const Tablet& tablet, const Group& group) {
   for (size_t i = group.begin; i < group.end; ++i) {
@@ -142,13 +142,13 @@ std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>&
 }
 
 std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
-                                 const PartsByFile& parts, uint64_t bytes_min) {
+                                 const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min) {
   if (groups.empty() || !IsRewrittenForRest(definition)) return std::nullopt;
   const Group& oldest = groups.back();
   if (oldest.end - oldest.begin < 2 || !HasOneInterval(tablet, oldest) || !IsInRowOrder(tablet, oldest)) return std::nullopt;
   Run run{.begin = oldest.begin, .sources = 1, .sequence_first = oldest.sequence_first, .sequence_last = oldest.sequence_last};
   for (size_t i = oldest.begin; i < oldest.end; ++i) {
-    if (tablet.stack[i].file->settled) {
+    if (tablet.stack[i].file->settled || !IsAtRest(tablet.stack[i], rest_time)) {
       run.begin = i + 1;
       run.bytes = 0;
       continue;
@@ -161,11 +161,11 @@ std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>&
 }
 
 std::optional<Run> FindRestRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
-                               const PartsByFile& parts, int64_t now, uint64_t bytes_min) {
+                               const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min) {
   if (groups.empty() || !IsRewrittenForRest(definition)) return std::nullopt;
   uint64_t young_bytes = 0;
   for (const SstableReference& reference : tablet.stack) {
-    if (reference.file->newest_commit_time > now - kRestMicros) return std::nullopt;
+    if (!IsAtRest(reference, rest_time)) return std::nullopt;
     if (!reference.file->settled) young_bytes += ShareBytes(reference, parts);
   }
   const Run run = RunOf(groups, 0, groups.size());

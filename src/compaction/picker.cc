@@ -149,12 +149,12 @@ class TablePicker {
       candidates->Offer(Urgency::kGather, static_cast<double>(run->end - run->begin),
                         MakeChoice(ChoiceKind::kGather, {{index, *run}}, std::move(reason)));
     }
-    if (const auto run = FindSettleRun(*look.tablet, look.groups, definition, parts_, input_.sizes.settle_bytes)) {
+    if (const auto run = FindSettleRun(*look.tablet, look.groups, definition, parts_, RestTime(), input_.sizes.settle_bytes)) {
       candidates->Offer(Urgency::kSettle, static_cast<double>(run->bytes),
                         MakeChoice(ChoiceKind::kSettle, {{index, *run}}, fmt::format("{} bytes are at the end of the stack", run->bytes)));
     }
     const auto rest_run = [&](size_t at) {
-      return FindRestRun(*looks_[at].tablet, looks_[at].groups, definition, parts_, input_.now, input_.sizes.rest_bytes);
+      return FindRestRun(*looks_[at].tablet, looks_[at].groups, definition, parts_, RestTime(), input_.sizes.rest_bytes);
     };
     if (const std::optional<Run> run = rest_run(index)) {
       const std::vector<TabletRun> slices = Extend(Urgency::kRest, {index, *run}, rest_run);
@@ -164,6 +164,8 @@ class TablePicker {
       }
     }
   }
+
+  int64_t RestTime() const { return input_.now - input_.sizes.rest_micros; }
 
   // Empty where another seed of the urgency had the tablet among its neighbours.
   std::vector<TabletRun> Extend(Urgency urgency, const TabletRun& seed, const RunOfTablet& run_of) {

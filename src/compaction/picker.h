@@ -42,8 +42,9 @@ struct CompactionSizes {
   uint64_t slice_bytes = uint64_t{8} << 20;         // smaller slices are merged over neighbours
   uint64_t neighbours_bytes = uint64_t{256} << 20;  // such a compaction reads no more
   uint64_t gather_bytes = uint64_t{1} << 20;        // smaller files side by side are gathered
-  uint64_t settle_bytes = uint64_t{32} << 20;       // young neighbours that were moved are settled together from here on
+  uint64_t settle_bytes = uint64_t{32} << 20;       // young neighbours at rest that were moved are settled together from here on
   uint64_t rest_bytes = uint64_t{64} << 10;         // less is left young in a tablet at rest
+  int64_t rest_micros = 600'000'000;                // what was committed so long ago is at rest
 };
 
 // The part of a choice that lies in one tablet.

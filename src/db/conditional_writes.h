@@ -3,6 +3,7 @@
 // Path:      local_table -> here -> read_path (the row as it stands) -> write_attempt -> committer, which refuses the batch if the row was
 //            written since it was read (engine rule 5); then all is done anew.
 // Order:     linearizable with every other write of the row. Latches by row keep conditional writers of one row from refusing each other.
+// Cost:      a check whose predicate looks at one column reads what settles that column (merge/sole_column.h), mostly memory alone.
 // Reads:     as with ReadOptions.apply_gc, so that the answer never depends on when compaction ran.
 // Errors:    those of Table::CheckAndMutateRow and ReadModifyWriteRow. Nothing is written unless the answer is OK.
 // Threads:   thread-safe.

@@ -38,6 +38,9 @@ struct ColumnRange {
   bool EndsWith(uint32_t cell_family, std::string_view qualifier) const;
   // To what both have in common; empty if that is nothing.
   void Narrow(const ColumnRange& by);
+  bool IsOneColumn() const {
+    return family == end_family && end.size() == first.size() + 1 && end.back() == '\0' && end.starts_with(first);
+  }
   bool IsEmpty() const { return family != end_family ? family > end_family : first >= end; }
   bool MeetsFamily(uint32_t other) const { return family <= other && (end_family > other || (end_family == other && !end.empty())); }
 };

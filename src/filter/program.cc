@@ -57,6 +57,7 @@ void FilterProgram::FindReach(const StageList& stages, size_t family_count) {
   Reach reach = ReachOf(stages, static_cast<uint32_t>(family_count));
   may_pass_ = !reach.IsNone() && !rows_.IsEmpty();
   latest_only_ = IsOfLatestOnly(stages);
+  is_decided_by_newest_ = IsDecidedByNewest(stages);
   timestamps_ = reach.versions;
   columns_ = std::move(reach.columns);
   for (uint32_t family = 1; family <= family_count; ++family) wanted_families_[family - 1] = may_pass_ && columns_.WantsFamily(family);

@@ -46,6 +46,12 @@ class FilterProgram {
   const TimestampSpan& timestamps() const { return timestamps_; }
   // Of each column only the newest version is looked at.
   bool latest_only() const { return latest_only_; }
+  // Whether any cell of a row passes, the newest versions tell.
+  bool is_decided_by_newest() const { return is_decided_by_newest_; }
+  // The one column that all the program looks at lies in: its family and, in `first`, its qualifier; null: there are more.
+  const ColumnRange* sole_column() const {
+    return columns_.ranges().size() == 1 && columns_.ranges().front().IsOneColumn() ? &columns_.ranges().front() : nullptr;
+  }
   bool passes_all() const { return may_pass_ && in_place_ && stages_.empty(); }
   // Run is for this program; else RunPass.
   bool in_place() const { return in_place_; }
@@ -90,6 +96,7 @@ class FilterProgram {
   bool in_place_ = true;
   bool judges_rows_ = false;
   bool latest_only_ = false;
+  bool is_decided_by_newest_ = true;
   bool knows_columns_ = false;  // a stage looks at more than one cell of a column
   uint32_t pass_count_ = 1;
   size_t cells_at_once_ = 0;

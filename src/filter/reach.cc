@@ -207,6 +207,7 @@ Reach ReachOf(const StageList& list, uint32_t family_count) {
 }
 
 bool IsOfLatestOnly(const StageList& list) { return OldVersionsOf(list) == OldVersions::kUnneeded; }
+bool IsDecidedByNewest(const StageList& list) { return OldVersionsOf(list) != OldVersions::kNeeded; }
 
 KeyRange RowsOf(const StageList& list) {
   const RowReach rows = RowReachOf(list);

@@ -30,6 +30,9 @@ Reach ReachOf(const StageList& list, uint32_t family_count);
 // The result is the same if of each column only the newest version is there.
 bool IsOfLatestOnly(const StageList& list);
 
+// Whether any cell of a row passes is the same if of each column only the newest version is there.
+bool IsDecidedByNewest(const StageList& list);
+
 // No row outside of it gives a cell.
 KeyRange RowsOf(const StageList& list);
 

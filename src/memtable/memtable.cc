@@ -62,7 +62,12 @@ uint32_t Memtable::RankOf(uint32_t family_id) {
 }
 
 std::unique_ptr<CellCursor> Memtable::NewCursor(uint64_t sequence, const CursorOptions& options) const {
-  return NewMemtableCursor(&rows_, sequence, options);
+  return NewMemtableCursor(&rows_, nullptr, sequence, options);
+}
+
+std::unique_ptr<CellCursor> Memtable::NewRowCursor(std::string_view row_key, uint64_t sequence, const CursorOptions& options) const {
+  const RowNode* const row = rows_.Find(row_key);
+  return row == nullptr ? nullptr : NewMemtableCursor(&rows_, row, sequence, options);
 }
 
 uint64_t Memtable::LastSequenceOfRow(std::string_view row_key) const {

@@ -43,6 +43,8 @@ class Memtable {
 
   // Rows and cells as of `sequence`. The memtable must outlive the cursor.
   std::unique_ptr<CellCursor> NewCursor(uint64_t sequence, const CursorOptions& options) const;
+  // For a user that asks for this row alone; null: the memtable does not have it, at any sequence.
+  std::unique_ptr<CellCursor> NewRowCursor(std::string_view row_key, uint64_t sequence, const CursorOptions& options) const;
   // The ids of its families by rank, for FamilyList::MapFrom.
   const std::vector<uint32_t>& family_ids() const { return family_ids_; }
 

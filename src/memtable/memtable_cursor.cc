@@ -23,11 +23,14 @@ constexpr size_t kFirstBatch = 8;
 
 class MemtableCursor final : public CellCursor {
  public:
-  MemtableCursor(const RowList* rows, uint64_t sequence, const CursorOptions& options)
-      : rows_(rows), sequence_(sequence), forward_(options.direction == Direction::kForward), families_(options.families) {}
+  MemtableCursor(const RowList* rows, const RowNode* found, uint64_t sequence, const CursorOptions& options)
+      : rows_(rows), found_(found), sequence_(sequence), forward_(options.direction == Direction::kForward), families_(options.families) {}
 
   bool SeekToEdge() override { return EnterRow(forward_ ? rows_->First() : rows_->Last()); }
-  bool SeekRow(std::string_view bound) override { return EnterRow(forward_ ? rows_->FirstFrom(bound) : rows_->LastBefore(bound)); }
+  bool SeekRow(std::string_view bound) override {
+    if (forward_ && found_ != nullptr && found_->row_key() == bound) return EnterRow(found_);
+    return EnterRow(forward_ ? rows_->FirstFrom(bound) : rows_->LastBefore(bound));
+  }
   bool NextRow() override { return status_.ok() && row_ != nullptr && EnterRow(NextOf(row_)); }
   std::string_view row_key() const override { return row_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override;
@@ -49,6 +52,7 @@ class MemtableCursor final : public CellCursor {
   void MoveTo(const CellPlace& place);
 
   const RowList* const rows_;
+  const RowNode* const found_;
   const uint64_t sequence_;
   const bool forward_;
   const FamilyMap families_;
@@ -160,6 +164,8 @@ void MemtableCursor::LeaveIdentity(const CellNode& read) {
     const CellPlace column_end{{.family = read.family(), .timestamp = -1, .qualifier = read.qualifier()}, kNewestCommit};
     node_ = CellList::NextSince(column_deleted.sequence, &read, column_end);
   } else {
+    // What is written over and deleted by turns has many such.
+    if (column_deleted != CommitPoint{}) node_ = CellList::NextSince(column_deleted.sequence, &read, {read.identity(), kOldestCommit});
     MoveTo({read.identity(), kOldestCommit});
   }
 }
@@ -264,8 +270,8 @@ void MemtableCursor::MoveTo(const CellPlace& place) {
 
 }  // namespace
 
-std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, uint64_t sequence, const CursorOptions& options) {
-  return std::make_unique<MemtableCursor>(rows, sequence, options);
+std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, const RowNode* found, uint64_t sequence, const CursorOptions& options) {
+  return std::make_unique<MemtableCursor>(rows, found, sequence, options);
 }
 
 }  // namespace stele::internal

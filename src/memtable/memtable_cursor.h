@@ -17,7 +17,7 @@
 
 namespace stele::internal {
 
-// `rows` outlives the cursor.
-std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, uint64_t sequence, const CursorOptions& options);
+// `rows` outlives the cursor. `found`: a row that will be sought, so that it is not searched for again; or null.
+std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, const RowNode* found, uint64_t sequence, const CursorOptions& options);
 
 }  // namespace stele::internal

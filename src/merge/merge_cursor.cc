@@ -11,8 +11,8 @@ namespace {
 // Where one source alone has the rows up to the next row of all others, all comes straight from it.
 class MergeCursor final : public CellCursor {
  public:
-  MergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction)
-      : sources_(std::move(newest_first)), order_(sources_.size(), RowComparison(direction)) {}
+  MergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction, SoleColumn sole_column)
+      : sources_(std::move(newest_first)), sole_column_(std::move(sole_column)), order_(sources_.size(), RowComparison(direction)) {}
 
   bool SeekToEdge() override {
     return SeekAll([](CellCursor& source) { return source.SeekToEdge(); });
@@ -37,6 +37,7 @@ class MergeCursor final : public CellCursor {
   bool Fail(absl::Status status);
 
   const std::vector<std::unique_ptr<CellCursor>> sources_;
+  const SoleColumn sole_column_;
   RowOrder<RowComparison> order_;
   CellCursor* alone_ = nullptr;  // the source of the current row, if only one has it
   bool is_merging_ = false;      // row_merge_ knows the current row's sources
@@ -93,8 +94,8 @@ bool MergeCursor::FindRow() {
 RowMerge& MergeCursor::row_merge() {
   if (!is_merging_) {
     is_merging_ = true;
-    row_merge_.StartRow();
-    for (const uint32_t source : order_.sources()) row_merge_.AddSource(sources_[source].get());
+    row_merge_.StartRow(sole_column_);
+    for (const uint32_t source : order_.sources()) row_merge_.AddSource(sources_[source].get(), sole_column_.OlderGreatest(source));
   }
   return row_merge_;
 }
@@ -135,9 +136,10 @@ void MergeCursor::Unpin() {
 
 }  // namespace
 
-std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction) {
+std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction,
+                                           SoleColumn sole_column) {
   if (newest_first.size() == 1) return std::move(newest_first.front());
-  return std::make_unique<MergeCursor>(std::move(newest_first), direction);
+  return std::make_unique<MergeCursor>(std::move(newest_first), direction, std::move(sole_column));
 }
 
 }  // namespace stele::internal

@@ -14,10 +14,13 @@
 #include <vector>
 
 #include "cell/cell_cursor.h"
+#include "merge/sole_column.h"
 
 namespace stele::internal {
 
-// `newest_first` are of one direction; the result owns them. One source is handed back as it is.
-std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction);
+// `newest_first` are of one direction; the result owns them. One source is handed back as it is. `sole_column`, if it is one, is all that
+// will be asked for of a row.
+std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction,
+                                           SoleColumn sole_column = {});
 
 }  // namespace stele::internal

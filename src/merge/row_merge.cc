@@ -18,7 +18,8 @@ bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
 
 }  // namespace
 
-void RowMerge::StartRow() {
+void RowMerge::StartRow(const SoleColumn& sole_column) {
+  sole_column_ = &sole_column;
   source_count_ = 0;
   started_ = false;
   skip_before_start_.family = 0;
@@ -31,10 +32,11 @@ void RowMerge::StartRow() {
   status_ = absl::OkStatus();
 }
 
-void RowMerge::AddSource(CellCursor* cursor) {
+void RowMerge::AddSource(CellCursor* cursor, int64_t older_greatest) {
   if (source_count_ == sources_.size()) sources_.emplace_back();
   Source& source = sources_[source_count_++];
   source.cursor = cursor;
+  source.older_greatest = older_greatest;
   source.cells.clear();
   source.next = 0;
   source.ended = false;
@@ -66,9 +68,11 @@ bool RowMerge::ReadCells(std::vector<Cell>* cells) {
   return cells->size() > begin;
 }
 
-// Newest first, and no further than a row tombstone: what is older is not even looked at.
+// Newest first, and no further than a row tombstone, or what settles the only column that is asked for: what is older is not even looked
+// at.
 void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
   started_ = true;
+  SoleColumnProgress sole_column;
   for (uint32_t i = 0; i < source_count_; ++i) {
     Source& source = sources_[i];
     if (skip_before_start_.family != 0) SkipSource(source, skip_before_start_.family, skip_before_start_.qualifier);
@@ -77,6 +81,7 @@ void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
       continue;
     }
     group_.push_back(i);
+    if (sole_column.IsSettledBy(*sole_column_, source.cells_left(), source.older_greatest)) source_count_ = i + 1;
     if (source.current().kind != CellKind::kDeleteRow) continue;
     cells->push_back(source.current());
     ++source.next;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +26,17 @@
 #include "base/buffer.h"
 #include "cell/cell_cursor.h"
 #include "cell/fold.h"
+#include "merge/sole_column.h"
 
 namespace stele::internal {
 
 class RowMerge {
  public:
-  // A new row; what was known of the old one is dropped. Nothing is read yet.
-  void StartRow();
-  // The next older source of the row; its cursor stands on the row and stays there while the row lasts.
-  void AddSource(CellCursor* cursor);
+  // A new row; what was known of the old one is dropped. Nothing is read yet. `sole_column` outlives the row.
+  void StartRow(const SoleColumn& sole_column);
+  // The next older source of the row; its cursor stands on the row and stays there while the row lasts. No version of the sole column in
+  // the sources behind it is newer than `older_greatest`.
+  void AddSource(CellCursor* cursor, int64_t older_greatest);
 
   // As in CellCursor.
   bool ReadCells(std::vector<Cell>* cells);
@@ -75,12 +78,14 @@ class RowMerge {
     bool wants_history = false;
     std::vector<Cell> history;  // [history_next, end) are still to be merged
     size_t history_next = 0;
-    ActiveRange active;  // in the open column
+    int64_t older_greatest = 0;  // of the sole column
+    ActiveRange active;          // in the open column
     SkipTarget skip;
 
     bool drained() const { return next == cells.size(); }
     bool has_history() const { return history_next < history.size(); }
     const Cell& current() const { return cells[next]; }
+    std::span<const Cell> cells_left() const { return std::span(cells).subspan(next); }
   };
 
   void ReadFirstBatches(std::vector<Cell>* cells);
@@ -113,6 +118,7 @@ class RowMerge {
   size_t source_count_ = 0;
   bool started_ = false;
   SkipTarget skip_before_start_;
+  const SoleColumn* sole_column_ = nullptr;
   // Each source with cells left is in one of the two. Only those of the group move, so only they can be drained.
   std::vector<uint32_t> order_;  // by current column, then newest first
   std::vector<uint32_t> group_;  // newest first while a column is open: those that had it, even if they are through with it

@@ -99,6 +99,11 @@ inline namespace v0 {
 
 using internal::Tag;
 
+RowMutation& RowMutation::Reserve(size_t count, size_t bytes) {
+  ops_.reserve(ops_.size() + count * internal::kFixedBytesMax + bytes);
+  return *this;
+}
+
 RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier, std::string_view value) {
   internal::AppendColumn(ops_, Tag::kSetCellNow, family, qualifier, value.size());
   internal::AppendBytes(ops_, value);

@@ -72,6 +72,7 @@ bool RowStream::OpenStretch() {
   chain_options.direction = options_.reverse ? Direction::kReverse : Direction::kForward;
   chain_options.sequence = options_.sequence;
   chain_options.fill_cache = options_.fill_cache;
+  chain_options.latest_only |= options_.any_cell && options_.program.is_decided_by_newest();
   chain_options.stats = &cursor_stats_;
   chain_options.ahead = options_.ahead;
   if (single) chain_options.only_row = stretch.range.start;

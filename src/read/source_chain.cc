@@ -1,6 +1,8 @@
 #include "read/source_chain.h"
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "base/status.h"
@@ -8,6 +10,7 @@
 #include "manifest/runs.h"
 #include "merge/merge_cursor.h"
 #include "merge/run_cursor.h"
+#include "read/file_row_cursor.h"
 #include "read/plain_row_cursor.h"
 
 namespace stele::internal {
@@ -149,7 +152,7 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
     std::unique_ptr<CellCursor> cursor =
         memtable->NewCursor(options.sequence, SourceOptions(options, WantedMap(table, memtable->family_ids(), options.wanted_families)));
     // A memtable holds the rows of all tablets.
-    if (!options.only_row && table.tablets.size() > 1) {
+    if (table.tablets.size() > 1) {
       cursor = NewBoundedCursor(std::move(cursor), options.direction, tablet.range.start,
                                 tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
     }
@@ -157,18 +160,38 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
   }
 }
 
-std::unique_ptr<CellCursor> ChainOf(std::vector<std::unique_ptr<CellCursor>> sources, const ChainOptions& options) {
+std::unique_ptr<CellCursor> ChainOf(std::vector<std::unique_ptr<CellCursor>> sources, const ChainOptions& options,
+                                    SoleColumn sole_column = {}) {
   if (sources.empty()) return nullptr;
-  std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction);
+  std::unique_ptr<CellCursor> chain = NewMergeCursor(std::move(sources), options.direction, std::move(sole_column));
   if (!options.retention) return chain;
   RetentionPolicy policy = *options.retention;
   policy.reads_deferred = true;
   return NewRetentionCursor(std::move(chain), std::move(policy));
 }
 
-bool AnyMemtableHas(const TableView& table, std::string_view row_key) {
-  return std::any_of(table.memtables.begin(), table.memtables.end(),
-                     [row_key](const auto& memtable) { return !memtable->empty() && memtable->ContainsRow(row_key); });
+// No version of a family in the file is newer.
+int64_t GreatestTimestamp(const SstableSummary& summary, uint32_t family_id) {
+  for (const FamilySummary& family : summary.families) {
+    if (family.family_id == family_id && family.cells != 0) return family.timestamp_max;
+  }
+  return std::numeric_limits<int64_t>::min();
+}
+
+// Of sources of one row, newest first, the last ones being `files`.
+SoleColumn SoleColumnOf(const TableView& table, const ChainOptions& options, size_t source_count, std::span<const Opened> files) {
+  if (options.sole_column == nullptr) return {};
+  SoleColumn column{.family = options.sole_column->family,
+                    .qualifier = options.sole_column->first,
+                    .newest_alone = options.latest_only,
+                    .older_greatest = std::vector<int64_t>(source_count, std::numeric_limits<int64_t>::max())};
+  const uint32_t family_id = table.definition().families[column.family].id;
+  int64_t greatest = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i <= files.size() && i < source_count; ++i) {  // from the oldest on
+    column.older_greatest[source_count - 1 - i] = greatest;
+    if (i < files.size()) greatest = std::max(greatest, GreatestTimestamp(files[files.size() - 1 - i].reader->summary(), family_id));
+  }
+  return column;
 }
 
 // For only_row. Most references have nothing for it; what lies in one file alone, and plainly, takes no chain.
@@ -180,19 +203,24 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table,
     STELE_ASSIGN_OR_RETURN(Opened one, Open(table, reference, options, &row_hash));
     if (one.reader != nullptr) opened.push_back(std::move(one));
   }
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
+    if (memtable->empty()) continue;
+    std::unique_ptr<CellCursor> cursor = memtable->NewRowCursor(
+        row_key, options.sequence, SourceOptions(options, WantedMap(table, memtable->family_ids(), options.wanted_families)));
+    if (cursor != nullptr) sources.push_back(std::move(cursor));
+  }
   // What is decoded only to find that it takes a chain, the chain finds in the cache.
-  if (options.fill_cache && opened.size() == 1 && !AnyMemtableHas(table, row_key)) {
+  if (options.fill_cache && opened.size() == 1 && sources.empty()) {
     PlainRow row;
     const CursorOptions cursor_options = opened.front().cursor_options(table, options);
     STELE_ASSIGN_OR_RETURN(const RowForm form, opened.front().reader->ReadPlainRow(row_key, cursor_options, &row));
     if (form == RowForm::kAbsent) return nullptr;
     if (form == RowForm::kPlain) return NewPlainRowCursor(row_key, std::move(row), options.direction, options.retention);
   }
-  std::vector<std::unique_ptr<CellCursor>> sources;
-  sources.reserve(table.memtables.size() + opened.size());
-  AddMemtables(table, tablet, options, &sources);
-  for (const Opened& one : opened) sources.push_back(one.reader->NewCursor(one.cursor_options(table, options)));
-  return ChainOf(std::move(sources), options);
+  for (const Opened& one : opened) sources.push_back(NewFileRowCursor(one.reader, row_key, one.cursor_options(table, options)));
+  SoleColumn sole_column = SoleColumnOf(table, options, sources.size(), opened);
+  return ChainOf(std::move(sources), options, std::move(sole_column));
 }
 
 }  // namespace
@@ -202,6 +230,7 @@ ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterPro
   const std::vector<bool>& wanted = program.wanted_families();
   if (std::find(wanted.begin(), wanted.end(), false) != wanted.end()) options.wanted_families = wanted;
   options.latest_only = program.latest_only();
+  options.sole_column = program.sole_column();
   options.spans = SpansOf(definition, program.timestamps(), apply_gc, now);
   options.retention = RetentionPolicy{.now = now, .drop_tombstones = true};
   if (apply_gc) options.retention->rules = definition.retentions;

@@ -34,6 +34,8 @@ struct ChainOptions {
   std::vector<TimestampSpan> spans;
   // Set: only this row will be asked for, so that sources without it are left out by their blooms.
   std::optional<std::string_view> only_row;
+  // With only_row: no other column is asked for; null: others are. Outlives the chain.
+  const ColumnRange* sole_column = nullptr;
   // Not set: tombstones and condemned versions are handed out too, as a source would.
   std::optional<RetentionPolicy> retention;
 };

@@ -27,11 +27,13 @@ class ChangeTranslation {
  public:
   ChangeTranslation(const TableTraits* traits, RowMutation* out) : traits_(*traits), out_(*out) {}
 
+  absl::Status Add(const SetCellView& set) { return SetCell(set); }
+
   absl::Status Add(const wire::Mutation& mutation) {
     is_clients_clock_ = mutation.timestamp_origin() == wire::Mutation::CLIENT_AUTO_GENERATED;
     switch (mutation.mutation_case()) {
       case wire::Mutation::kSetCell:
-        return SetCell(mutation.set_cell());
+        return SetCell(ViewOf(mutation.set_cell()));
       case wire::Mutation::kDeleteFromColumn:
         return DeleteFromColumn(mutation.delete_from_column());
       case wire::Mutation::kDeleteFromFamily:
@@ -59,15 +61,19 @@ class ChangeTranslation {
     return Timestamp::FromMicros(micros);
   }
 
-  absl::Status SetCell(const wire::Mutation::SetCell& set) {
-    STELE_RETURN_IF_ERROR(CheckBytes("column qualifier", set.column_qualifier().size(), traits_.limits.qualifier_bytes));
-    STELE_RETURN_IF_ERROR(CheckBytes("value", set.value().size(), traits_.limits.value_bytes));
-    if (set.timestamp_micros() == kServerTime) {
-      out_.SetCell(set.family_name(), set.column_qualifier(), set.value());
+  static SetCellView ViewOf(const wire::Mutation::SetCell& set) {
+    return {set.family_name(), set.column_qualifier(), set.timestamp_micros(), set.value()};
+  }
+
+  absl::Status SetCell(const SetCellView& set) {
+    STELE_RETURN_IF_ERROR(CheckBytes("column qualifier", set.column_qualifier.size(), traits_.limits.qualifier_bytes));
+    STELE_RETURN_IF_ERROR(CheckBytes("value", set.value.size(), traits_.limits.value_bytes));
+    if (set.timestamp_micros == kServerTime) {
+      out_.SetCell(set.family_name, set.column_qualifier, set.value);
       return absl::OkStatus();
     }
-    STELE_ASSIGN_OR_RETURN(const Timestamp timestamp, ToTimestamp(set.timestamp_micros()));
-    out_.SetCell(set.family_name(), set.column_qualifier(), timestamp, set.value());
+    STELE_ASSIGN_OR_RETURN(const Timestamp timestamp, ToTimestamp(set.timestamp_micros));
+    out_.SetCell(set.family_name, set.column_qualifier, timestamp, set.value);
     return absl::OkStatus();
   }
 
@@ -164,24 +170,39 @@ class ChangeTranslation {
   bool is_clients_clock_ = false;
 };
 
+// Makes room for all that will be added: else the bytes would be copied each time they outgrow it.
+void Reserve(std::span<const SetCellView> cells, RowMutation* out) {
+  size_t bytes = 0;
+  for (const SetCellView& cell : cells) bytes += cell.family_name.size() + cell.column_qualifier.size() + cell.value.size();
+  out->Reserve(cells.size(), bytes);
+}
+
+// Changes are mutations or views of cells to set.
+template <typename Changes>
+absl::Status AddChanges(const Changes& changes, const TableTraits& traits, RowMutation* out) {
+  const auto count = static_cast<uint64_t>(changes.size());
+  if (count > traits.limits.mutations) {
+    return InvalidArgument("{} mutations, at most {} are allowed for one row", count, traits.limits.mutations);
+  }
+  ChangeTranslation translation(&traits, out);
+  size_t index = 0;
+  for (const auto& change : changes) {
+    if (absl::Status status = translation.Add(change); !status.ok()) return InField(InElement(status, index), "Mutation list");
+    ++index;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status CheckRowKey(const std::string& row_key, const TableTraits& traits) {
+absl::Status CheckRowKey(std::string_view row_key, const TableTraits& traits) {
   if (row_key.empty()) return InvalidArgument("Row keys must be non-empty");
   return CheckBytes("row key", row_key.size(), traits.limits.row_key_bytes);
 }
 
 absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& mutations, const TableTraits& traits) {
-  if (static_cast<uint64_t>(mutations.size()) > traits.limits.mutations) {
-    return InvalidArgument("{} mutations, at most {} are allowed for one row", mutations.size(), traits.limits.mutations);
-  }
   RowMutation result(std::move(row_key));
-  ChangeTranslation translation(&traits, &result);
-  for (int i = 0; i < mutations.size(); ++i) {
-    if (absl::Status status = translation.Add(mutations[i]); !status.ok()) {
-      return InField(InElement(status, static_cast<size_t>(i)), "Mutation list");
-    }
-  }
+  STELE_RETURN_IF_ERROR(AddChanges(mutations, traits, &result));
   return result;
 }
 
@@ -189,6 +210,15 @@ absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Muta
   STELE_RETURN_IF_ERROR(CheckRowKey(row_key, traits));
   if (mutations.empty()) return InvalidArgument("No mutations provided");
   return ToChanges(row_key, mutations, traits);
+}
+
+absl::StatusOr<RowMutation> ToRowMutation(std::string_view row_key, std::span<const SetCellView> cells, const TableTraits& traits) {
+  STELE_RETURN_IF_ERROR(CheckRowKey(row_key, traits));
+  if (cells.empty()) return InvalidArgument("No mutations provided");
+  RowMutation result{std::string(row_key)};
+  Reserve(cells, &result);
+  STELE_RETURN_IF_ERROR(AddChanges(cells, traits, &result));
+  return result;
 }
 
 absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, const TableTraits& traits) {

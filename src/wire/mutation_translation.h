@@ -11,7 +11,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +21,7 @@
 #include "stele/mutation.h"
 #include "stele/schema.h"
 #include "wire/data.pb.h"
+#include "wire/plain_entries.h"
 
 namespace stele::internal {
 
@@ -35,13 +38,15 @@ struct TableTraits {
 using Mutations = google::protobuf::RepeatedPtrField<google::bigtable::v2::Mutation>;
 using Rules = google::protobuf::RepeatedPtrField<google::bigtable::v2::ReadModifyWriteRule>;
 
-absl::Status CheckRowKey(const std::string& row_key, const TableTraits& traits);
+absl::Status CheckRowKey(std::string_view row_key, const TableTraits& traits);
 
 // Without a row key: to be a branch of a CheckAndMutateRow, or part of what ToRowMutation makes. May be empty.
 absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& mutations, const TableTraits& traits);
 
 // At least one change. The result may have none: folding nothing into an aggregate changes nothing.
 absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Mutations& mutations, const TableTraits& traits);
+// The same of what was read in place.
+absl::StatusOr<RowMutation> ToRowMutation(std::string_view row_key, std::span<const SetCellView> cells, const TableTraits& traits);
 
 // At least one rule.
 absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, const TableTraits& traits);

@@ -77,17 +77,19 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
   EngineOptions options;
   options.database.read_only = read_only;
   options.database.clock = clock_;
-  options.sizes = {.memtable_bytes = options_.memtable_bytes,
-                   .write_memory_bytes = 4 * options_.memtable_bytes,
-                   .pinned_memory_bytes = options_.memtable_bytes / 4,  // a full one that a snapshot holds is written out
-                   .cache_bytes = options_.cache_bytes,
-                   .log_bytes_max = 4 * options_.segment_bytes,
-                   .segment_bytes = options_.segment_bytes,
-                   .first_segment_bytes = options_.segment_bytes / 2,
-                   .row_group_bytes = options_.row_group_bytes,
-                   .tablet_bytes_max = options_.tablet_bytes,
-                   .load_file_bytes = 8 << 10,
-                   .compaction = {.slice_bytes = 4 << 10, .neighbours_bytes = 64 << 10, .settle_bytes = 4 << 10, .rest_bytes = 1 << 10}};
+  options.sizes = {
+      .memtable_bytes = options_.memtable_bytes,
+      .write_memory_bytes = 4 * options_.memtable_bytes,
+      .pinned_memory_bytes = options_.memtable_bytes / 4,  // a full one that a snapshot holds is written out
+      .cache_bytes = options_.cache_bytes,
+      .log_bytes_max = 4 * options_.segment_bytes,
+      .segment_bytes = options_.segment_bytes,
+      .first_segment_bytes = options_.segment_bytes / 2,
+      .row_group_bytes = options_.row_group_bytes,
+      .tablet_bytes_max = options_.tablet_bytes,
+      .load_file_bytes = 8 << 10,
+      .compaction = {
+          .slice_bytes = 4 << 10, .neighbours_bytes = 64 << 10, .settle_bytes = 4 << 10, .rest_bytes = 1 << 10, .rest_micros = 60'000'000}};
   observed_.push_back(
       std::make_unique<ObservedFileSystem>(file_system_.get(), [this](CallKind kind, const std::string& path) { Observe(kind, path); }));
   options.file_system = observed_.back().get();

@@ -106,8 +106,11 @@ plant(
     ("a large file is rewritten for small ones beside it", "if (largest_bytes * kGatherGrowthMin <= run.bytes) return run;", "return run;"),
     ("files that are out of row order are gathered", "|| !HasOneInterval(tablet, group) || !IsInRowOrder(tablet, group)) continue;",
      ") continue;"),
-    ("what is settled is settled again", "if (tablet.stack[i].file->settled) {", "if (false) {"),
-    ("a tablet is at rest while it is written", "if (reference.file->newest_commit_time > now - kRestMicros) return std::nullopt;", ""),
+    ("what is settled is settled again", "if (tablet.stack[i].file->settled || !IsAtRest(tablet.stack[i], rest_time)) {",
+     "if (!IsAtRest(tablet.stack[i], rest_time)) {"),
+    ("what was just written is settled", "if (tablet.stack[i].file->settled || !IsAtRest(tablet.stack[i], rest_time)) {",
+     "if (tablet.stack[i].file->settled) {"),
+    ("a tablet is at rest while it is written", "if (!IsAtRest(reference, rest_time)) return std::nullopt;", ""),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/neighbours.cc",
@@ -152,7 +155,7 @@ plant(
 plant(
     "merge", ["unit_merge"], "src/merge/row_merge.cc",
     ("a newer range tombstone does not hide", "const bool is_covered = newer.Covers(timestamp);", "const bool is_covered = false;"),
-    ("what a row tombstone hides comes back", "source_count_ = i + 1;", ""),
+    ("what a row tombstone hides comes back", "row_is_deleted_ = true;\n    source_count_ = i + 1;", "row_is_deleted_ = true;"),
     ("a family tombstone hides newer sources too", "[=](uint32_t index) { return index < deleting; }",
      "[=](uint32_t index) { return index > deleting; }"),
     ("a tombstone under a covering one is handed out", "IsCovered(*widest) || output_active_.Covers(widest->range_start)",
@@ -252,7 +255,7 @@ plant(
     ("condemned versions show", "if (apply_gc) options.retention->rules", "if (false) options.retention->rules"),
     ("a file's last row is not looked for", "*options.only_row > summary.last_row", "*options.only_row >= summary.last_row"),
     ("rows outside a narrowed reference show", "if (!reference.narrowed) return cursor;", "if (true) return cursor;"),
-    ("a memtable's rows show in every tablet", "if (!options.only_row && table.tablets.size() > 1)", "if (false)"),
+    ("a memtable's rows show in every tablet", "    if (table.tablets.size() > 1) {", "    if (false) {"),
     ("an excised row is found by its key", "if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return Opened();", ""),
     ("commits after the read point show", "memtable->NewCursor(options.sequence,", "memtable->NewCursor(UINT64_MAX,"),
     ("families nobody asked for are read", "if (rank != kSkippedFamily && !wanted[rank - 1]) rank = kSkippedFamily;", ""),
@@ -525,7 +528,7 @@ plant(
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
-    ("a row that a memtable has too is read from its file alone", "opened.size() == 1 && !AnyMemtableHas(table, row_key)", "opened.size() == 1"),
+    ("a row that a memtable has too is read from its file alone", "opened.size() == 1 && sources.empty()", "opened.size() == 1"),
 )
 plant(
     "sstable", ["unit_read --gtest_filter=PlainRowTest.*"], "src/sstable/plain_row.cc",

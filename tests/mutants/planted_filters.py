@@ -82,6 +82,24 @@ plant(
     "filter", STATS, "src/read/row_stream.cc",
     ("rows that a regex rules out are read", "if (options_.program.rows() != KeyRange::All()) {", "if (false) {"),
 )
+SOLE_COLUMN = ["unit_merge --gtest_filter=SoleColumnTest.*"]
+plant(
+    "merge", SOLE_COLUMN, "src/merge/sole_column.cc",
+    ("a version that may be hidden settles a column (rule 13)", "cell.kind == CellKind::kSet && !may_hide_", "cell.kind == CellKind::kSet"),
+    ("what was not come to hides nothing", "may_hide_ |= hides || !is_passed;", "may_hide_ |= hides;"),
+    ("an older source's newer version is not looked for (rule 13)", "newest_ >= older_greatest", "true"),
+    ("a range from a timestamp on deletes the column", "cell.range_start <= 0 && ", ""),
+    ("the newest version stands for all", "column.newest_alone && newest_ != ", "newest_ != "),
+)
+plant(
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
+    ("the oldest source's timestamps count for none", "greatest = std::max(greatest, GreatestTimestamp(files[files.size() - 1 - i].reader->summary(), family_id));", ";"),
+)
+plant(
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/file_row_cursor.cc",
+    ("cells that are not skipped go", "cells->erase(first, std::partition_point(first, cells->end(), is_skipped));", "cells->erase(first, cells->end());"),
+    ("a row sought again is not read again", "    is_cursor_placed_ = false;\n", "    if (cursor_ != nullptr) place_ = Place::kInCursor;\n"),
+)
 plant(
     "filter", ["unit_filter --gtest_filter=PatternTest.*"], "src/filter/pattern.cc",
     ("an escape that RE2 refuses is taken", "IsPunctuation(byte) && byte != '_'", "IsPunctuation(byte)"),

@@ -2,7 +2,10 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "errors.h"
 #include "flags.h"
@@ -26,6 +29,89 @@ TEST(MutateRows, OneWrongEntryRefusesAll) {
     for (int j = 0; j < 50'000 + i; ++j) entry->add_mutations()->mutable_delete_from_row();
   }
   EXPECT_TRUE(absl::IsInvalidArgument(ToEntries(many, {}).status()));
+}
+
+std::string TextOf(const absl::StatusOr<EntryList>& entries) {
+  if (!entries.ok()) return entries.status().ToString();
+  std::string text;
+  for (size_t i = 0; i < entries->mutations.size(); ++i) {
+    const RowMutation& mutation = entries->mutations[i];
+    text += fmt::format("{}|{}|{}|{}\n", mutation.row_key(), mutation.count(), mutation.encoded_ops(), entries->tokens[i]);
+  }
+  return text;
+}
+
+TEST(MutateRows, ReadInPlaceOrByProtobufIsTheSame) {
+  const std::string cell = "set_cell { family_name: 'f' column_qualifier: 'q' timestamp_micros: 1000 value: 'v' }";
+  for (const std::string& text : {
+           std::string(),
+           "entries { row_key: 'a' mutations { " + cell + " } } entries { row_key: 'b' mutations { " + cell + " } mutations { " + cell +
+               " } }",
+           "entries { row_key: 'a' mutations { " + cell + " } } entries { row_key: 'b' mutations { set_cell { timestamp_micros: 1001 } } }",
+           "entries { row_key: 'a' mutations { " + cell + " } } entries { row_key: 'b' }",
+           "entries { row_key: 'a' mutations { " + cell + " } idempotency { token: '12345678' } }",
+           "entries { row_key: 'a' mutations { " + cell + " } mutations { delete_from_row {} } }",
+       }) {
+    data_wire::MutateRowsRequest request;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &request)) << text;
+    request.set_table_name("t");
+    request.set_authorized_view_name("w");
+    const std::string bytes = request.SerializeAsString();
+    MutateRowsMessage message;
+    ASSERT_TRUE(message.Read(bytes));
+    EXPECT_EQ(message.table_name(), "t");
+    EXPECT_EQ(message.authorized_view_name(), "w");
+    EXPECT_EQ(TextOf(message.ToEntries({})), TextOf(ToEntries(request, {}))) << text;
+  }
+  EXPECT_FALSE(MutateRowsMessage().Read("\xff"));
+}
+
+TEST(MutateRows, PlainOnesAreBoundedToo) {
+  data_wire::MutateRowsRequest many;
+  auto* const entry = many.add_entries();
+  entry->set_row_key("r");
+  for (int i = 0; i < 100'000; ++i) entry->add_mutations()->mutable_set_cell();
+  std::string bytes = many.SerializeAsString();
+  MutateRowsMessage message;
+  ASSERT_TRUE(message.Read(bytes));
+  EXPECT_TRUE(message.ToEntries({}).ok());
+  many.add_entries()->add_mutations()->mutable_set_cell();
+  bytes = many.SerializeAsString();
+  ASSERT_TRUE(message.Read(bytes));
+  EXPECT_TRUE(absl::IsInvalidArgument(message.ToEntries({}).status()));
+}
+
+TEST(MutateRows, EachIndexHasItsVerdictOnce) {
+  EntryList entries;
+  std::vector<absl::Status> verdicts;
+  const std::string table_name = "projects/p/instances/i/tables/t";
+  for (size_t i = 0; i < 40'000; ++i) {
+    entries.mutations.emplace_back(fmt::format("row{}", i));
+    verdicts.push_back(i % 7 == 3 ? NotFound("Requested column family not found: \"{}\"", i) : absl::OkStatus());
+  }
+  data_wire::MutateRowsResponse sent;
+  std::vector<bool> lasts;
+  SendVerdicts(table_name, entries, verdicts, 5, [&](const std::string& bytes, bool is_last) {
+    data_wire::MutateRowsResponse message;
+    EXPECT_TRUE(bytes.starts_with(std::string(5, '\0')) && message.ParseFromString(bytes.substr(5)));
+    EXPECT_LT(bytes.size(), size_t{300} << 10);
+    sent.MergeFrom(message);
+    lasts.push_back(is_last);
+    return true;
+  });
+  ASSERT_EQ(sent.entries_size(), 40'000);
+  for (int i = 0; i < 40'000; ++i) {
+    const data_wire::MutateRowsResponse::Entry& entry = sent.entries(i);
+    const std::string text = fmt::format("Error while mutating the row 'row{}' ({}) : Requested column family not found.", i, table_name);
+    ASSERT_TRUE(entry.index() == i && entry.has_status() && entry.status().code() == (i % 7 == 3 ? 5 : 0)) << entry.DebugString();
+    ASSERT_EQ(entry.status().message(), i % 7 == 3 ? text : "");
+  }
+  EXPECT_GT(lasts.size(), 1u);
+  EXPECT_EQ(std::count(lasts.begin(), lasts.end(), true), 1);
+  EXPECT_TRUE(lasts.back());
+  int calls = 0;
+  SendVerdicts(table_name, entries, verdicts, 0, [&calls](const std::string&, bool) { return ++calls < 1; });
+  EXPECT_EQ(calls, 1) << "nobody listens any more";
 }
 
 TEST(CommandLine, BackupsAreBesideTheDatabaseHoweverItsPathIsWritten) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "errors.h"
+#include "method_table.h"
 #include "mutate_rows.h"
 #include "row_sender.h"
 #include "status.h"
@@ -35,7 +36,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
 
 // A view names what a plain table does not have.
-absl::Status CheckNoView(const std::string& authorized_view, const std::string& materialized_view = {}) {
+absl::Status CheckNoView(std::string_view authorized_view, std::string_view materialized_view = {}) {
   if (authorized_view.empty() && materialized_view.empty()) return absl::OkStatus();
   return Unimplemented("Views are not offered; name a table");
 }
@@ -60,7 +61,7 @@ void FillRow(const Row& row, wire::Row* out) {
 }  // namespace
 
 template <typename Check>
-absl::StatusOr<OpenTable> DataService::FindChecked(const std::string& wire_name, const Check& check) {
+absl::StatusOr<OpenTable> DataService::FindChecked(std::string_view wire_name, const Check& check) {
   absl::StatusOr<OpenTable> table = tables_.Find(wire_name);
   if (!table.ok() && !absl::IsNotFound(table.status())) return table.status();
   // Without a table no granularity is known to be hurt.
@@ -136,19 +137,22 @@ absl::Status DataService::MutateRow(const wire::MutateRowRequest& request, wire:
   return OfRow(table.table.Apply(mutation, options), request.row_key(), request.table_name());
 }
 
-absl::Status DataService::MutateRows(const wire::MutateRowsRequest& request, Call* /*call*/,
-                                     MessageWriter<wire::MutateRowsResponse>* writer) {
+absl::Status DataService::MutateRows(Call* call) {
+  std::string bytes;
+  STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
+  const size_t byte_count = bytes.size();
+  MutateRowsMessage request;
+  if (!request.Read(std::move(bytes))) return NoRequest(byte_count, wire::MutateRowsRequest::descriptor()->full_name());
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   EntryList entries;
   const auto check = [&](const TableTraits& traits) -> absl::Status {
-    STELED_ASSIGN_OR_RETURN(entries, ToEntries(request, traits));
+    STELED_ASSIGN_OR_RETURN(entries, request.ToEntries(traits));
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
   const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries);
-  SendVerdicts(request, verdicts, [writer](const wire::MutateRowsResponse& message, bool is_last) {
-    return is_last ? writer->WriteLast(message) : writer->Write(message);
-  });
+  SendVerdicts(request.table_name(), entries, verdicts, kPrefixBytes,
+               [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
   return absl::OkStatus();
 }
 

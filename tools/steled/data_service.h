@@ -32,8 +32,8 @@ class DataService {
   absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call,
                              MessageWriter<google::bigtable::v2::SampleRowKeysResponse>* writer);
   absl::Status MutateRow(const google::bigtable::v2::MutateRowRequest& request, google::bigtable::v2::MutateRowResponse* response);
-  absl::Status MutateRows(const google::bigtable::v2::MutateRowsRequest& request, Call* call,
-                          MessageWriter<google::bigtable::v2::MutateRowsResponse>* writer);
+  // Whole: its request is read in place.
+  absl::Status MutateRows(Call* call);
   absl::Status CheckAndMutateRow(const google::bigtable::v2::CheckAndMutateRowRequest& request,
                                  google::bigtable::v2::CheckAndMutateRowResponse* response);
   absl::Status PingAndWarm(const google::bigtable::v2::PingAndWarmRequest& request, google::bigtable::v2::PingAndWarmResponse* response);
@@ -44,7 +44,7 @@ class DataService {
   // The table that a request names, once `check` has found nothing wrong in the request; it is given what the table takes, or, where there
   // is no such table, the usual: what is wrong in a request is told before what is missing.
   template <typename Check>
-  absl::StatusOr<OpenTable> FindChecked(const std::string& wire_name, const Check& check);
+  absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, const Check& check);
 
   OpenTables& tables_;
 };

@@ -41,14 +41,23 @@ std::vector<std::string> MethodTable::ServiceNames() const {
 
 absl::Status ParseRequest(const std::string& message, google::protobuf::MessageLite* request) {
   if (request->ParseFromString(message)) return absl::OkStatus();
-  return InternalError(fmt::format("The request, of {} bytes, is no message {}", message.size(), request->GetTypeName()));
+  return NoRequest(message.size(), request->GetTypeName());
 }
 
 absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request) {
   std::string message;  // let go before the method runs: a large request is not held twice
-  if (call->Receive(&message)) return ParseRequest(message, request);
+  absl::Status received = ReceiveBytes(call, &message);
+  return received.ok() ? ParseRequest(message, request) : received;
+}
+
+absl::Status ReceiveBytes(Call* call, std::string* message) {
+  if (call->Receive(message)) return absl::OkStatus();
   if (call->stop().stop_requested()) return ClientGone();
   return InternalError("The call ended without a request; this method takes one");
+}
+
+absl::Status NoRequest(size_t byte_count, std::string_view type_name) {
+  return InternalError(fmt::format("The request, of {} bytes, is no message {}", byte_count, type_name));
 }
 
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call) {

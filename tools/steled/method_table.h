@@ -86,6 +86,9 @@ class CallArena {
 absl::Status ParseRequest(const std::string& message, google::protobuf::MessageLite* request);
 // The request of a call that has one.
 absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request);
+// The same as it came, for a method that reads it itself; and what it answers if it is none.
+absl::Status ReceiveBytes(Call* call, std::string* message);
+absl::Status NoRequest(size_t byte_count, std::string_view type_name);
 // The response of a call that has one.
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
 // Of a call whose client takes no more answers: nobody reads it, but it is counted.

@@ -15,7 +15,7 @@ namespace wire = ::google::bigtable::v2;
 
 namespace {
 
-constexpr int kChangesMax = 100'000;
+constexpr size_t kChangesMax = 100'000;
 constexpr size_t kResponseBytes = size_t{256} << 10;
 
 absl::Status AddEntry(const wire::MutateRowsRequest::Entry& entry, const TableTraits& traits, EntryList* out) {
@@ -26,22 +26,65 @@ absl::Status AddEntry(const wire::MutateRowsRequest::Entry& entry, const TableTr
   return absl::OkStatus();
 }
 
+// Of the request as a whole, before its entries are looked at.
+absl::Status CheckCounts(size_t entry_count, size_t change_count) {
+  if (entry_count == 0) return InvalidArgument("No mutations provided");
+  if (change_count <= kChangesMax) return absl::OkStatus();
+  return InvalidArgument("{} mutations, at most {} are allowed in one request", change_count, kChangesMax);
+}
+
+absl::Status InEntry(const absl::Status& status, size_t index) { return InField(InElement(status, index), "Entry list"); }
+
 // An entry that goes by itself: it has a token of its own, or nothing to change.
 bool IsAlone(const EntryList& entries, size_t index) { return !entries.tokens[index].empty() || entries.mutations[index].count() == 0; }
+
+void SetVerdict(size_t index, const absl::Status& verdict, std::string_view row_key, std::string_view table_name,
+                wire::MutateRowsResponse::Entry* entry) {
+  entry->set_index(static_cast<int64_t>(index));
+  google::rpc::Status* const status = entry->mutable_status();
+  status->Clear();
+  if (verdict.ok()) return;
+  const absl::Status told = OfRow(verdict, row_key, table_name);
+  status->set_code(told.raw_code());
+  status->set_message(ReadableText(told));
+}
 
 }  // namespace
 
 absl::StatusOr<EntryList> ToEntries(const wire::MutateRowsRequest& request, const TableTraits& traits) {
-  if (request.entries().empty()) return InvalidArgument("No mutations provided");
-  int64_t change_count = 0;
-  for (const wire::MutateRowsRequest::Entry& entry : request.entries()) change_count += entry.mutations_size();
-  if (change_count > kChangesMax) return InvalidArgument("{} mutations, at most {} are allowed in one request", change_count, kChangesMax);
+  size_t change_count = 0;
+  for (const wire::MutateRowsRequest::Entry& entry : request.entries()) change_count += static_cast<size_t>(entry.mutations_size());
+  STELED_RETURN_IF_ERROR(CheckCounts(static_cast<size_t>(request.entries_size()), change_count));
   EntryList entries;
   entries.mutations.reserve(static_cast<size_t>(request.entries_size()));
   entries.tokens.reserve(static_cast<size_t>(request.entries_size()));
   for (int i = 0; i < request.entries_size(); ++i) {
     const absl::Status status = AddEntry(request.entries(i), traits, &entries);
-    if (!status.ok()) return InField(InElement(status, static_cast<size_t>(i)), "Entry list");
+    if (!status.ok()) return InEntry(status, static_cast<size_t>(i));
+  }
+  return entries;
+}
+
+bool MutateRowsMessage::Read(std::string bytes) {
+  bytes_ = std::move(bytes);
+  is_plain_ = internal::ReadPlainEntries(bytes_, &plain_);
+  if (is_plain_) return true;
+  plain_ = {};
+  const bool is_read = request_.ParseFromString(bytes_);
+  bytes_ = {};  // a large request is not held twice
+  return is_read;
+}
+
+absl::StatusOr<EntryList> MutateRowsMessage::ToEntries(const TableTraits& traits) const {
+  if (!is_plain_) return server::ToEntries(request_, traits);
+  STELED_RETURN_IF_ERROR(CheckCounts(plain_.entries.size(), plain_.cells.size()));
+  EntryList entries;
+  entries.mutations.reserve(plain_.entries.size());
+  entries.tokens.resize(plain_.entries.size());
+  for (size_t i = 0; i < plain_.entries.size(); ++i) {
+    absl::StatusOr<RowMutation> mutation = ToRowMutation(plain_.entries[i].row_key, plain_.CellsOf(plain_.entries[i]), traits);
+    if (!mutation.ok()) return InEntry(mutation.status(), i);
+    entries.mutations.push_back(*std::move(mutation));
   }
   return entries;
 }
@@ -64,22 +107,18 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries) {
   return verdicts;
 }
 
-void SendVerdicts(const wire::MutateRowsRequest& request, const std::vector<absl::Status>& verdicts,
-                  const std::function<bool(const wire::MutateRowsResponse& message, bool is_last)>& send) {
-  wire::MutateRowsResponse message;
-  size_t bytes = 0;
+void SendVerdicts(std::string_view table_name, const EntryList& entries, const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
+                  const std::function<bool(std::string message, bool is_last)>& send) {
+  wire::MutateRowsResponse one;  // messages of one entry each, side by side, are a message of them all
+  wire::MutateRowsResponse::Entry* const entry = one.add_entries();
+  std::string message(prefix_bytes, '\0');
   for (size_t i = 0; i < verdicts.size(); ++i) {
-    const absl::Status status = OfRow(verdicts[i], request.entries(static_cast<int>(i)).row_key(), request.table_name());
-    wire::MutateRowsResponse::Entry* const entry = message.add_entries();
-    entry->set_index(static_cast<int64_t>(i));
-    entry->mutable_status()->set_code(status.raw_code());
-    if (!status.ok()) entry->mutable_status()->set_message(ReadableText(status));
-    bytes += 32 + entry->status().message().size();
+    SetVerdict(i, verdicts[i], entries.mutations[i].row_key(), table_name, entry);
+    one.AppendToString(&message);
     const bool is_last = i + 1 == verdicts.size();
-    if (bytes < kResponseBytes && !is_last) continue;
-    if (!send(message, is_last)) return;
-    message.Clear();
-    bytes = 0;
+    if (message.size() < kResponseBytes && !is_last) continue;
+    if (!send(std::move(message), is_last)) return;
+    message.assign(prefix_bytes, '\0');
   }
 }
 

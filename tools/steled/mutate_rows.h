@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "stele/table.h"
 #include "wire/bigtable.pb.h"
 #include "wire/mutation_translation.h"
+#include "wire/plain_entries.h"
 
 namespace stele::server {
 
@@ -26,11 +28,35 @@ struct EntryList {
 
 absl::StatusOr<EntryList> ToEntries(const google::bigtable::v2::MutateRowsRequest& request, const TableTraits& traits);
 
+// A request as it came: read in place where it only sets cells, else by protobuf.
+class MutateRowsMessage {
+ public:
+  MutateRowsMessage() = default;
+  MutateRowsMessage(const MutateRowsMessage&) = delete;  // what was read points into it
+  MutateRowsMessage& operator=(const MutateRowsMessage&) = delete;
+
+  // False: `bytes` are no MutateRowsRequest.
+  bool Read(std::string bytes);
+
+  std::string_view table_name() const { return is_plain_ ? plain_.table_name : std::string_view(request_.table_name()); }
+  std::string_view authorized_view_name() const {
+    return is_plain_ ? plain_.authorized_view_name : std::string_view(request_.authorized_view_name());
+  }
+  absl::StatusOr<EntryList> ToEntries(const TableTraits& traits) const;
+
+ private:
+  bool is_plain_ = false;
+  std::string bytes_;                                // if it is, as the next
+  internal::PlainEntries plain_;                     // points into them
+  google::bigtable::v2::MutateRowsRequest request_;  // else
+};
+
 // In order, though nobody may rely on it; a verdict for each entry.
 std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries);
 
-// Every index once, in order, in messages of some hundred KiB. Stops when `send` answers false.
-void SendVerdicts(const google::bigtable::v2::MutateRowsRequest& request, const std::vector<absl::Status>& verdicts,
-                  const std::function<bool(const google::bigtable::v2::MutateRowsResponse& message, bool is_last)>& send);
+// Every index once, in order, in messages of some hundred KiB: their bytes, behind `prefix_bytes` that `send` may fill in. Stops when it
+// answers false.
+void SendVerdicts(std::string_view table_name, const EntryList& entries, const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
+                  const std::function<bool(std::string message, bool is_last)>& send);
 
 }  // namespace stele::server

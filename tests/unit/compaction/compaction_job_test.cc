@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <set>
 
 #include "base/status.h"
 #include "io/crash_file_system.h"
@@ -172,6 +174,28 @@ TEST(CompactionJobTest, AFaultInEveryCallLeavesNoFile) {
   EXPECT_GT(calls, 3u);
   EXPECT_GT(reads, 2u);
   EXPECT_GT(reads_told, 0u);
+}
+
+TEST(CompactionJobTest, LittleEffortIsMoreBytesOfTheSame) {
+  MemFileSystem files;
+  std::string text;
+  for (int i = 0; i < 2000; ++i)
+    text += fmt::format("row{:04} a:q @1 = the {} lines of number {} and {}\n", i, i % 7, i * 31 % 97, i * i % 1009);
+  std::map<ZstdEffort, uint64_t> file_bytes;
+  std::set<std::string> texts;
+  for (const ZstdEffort effort : {ZstdEffort::kThorough, ZstdEffort::kQuick}) {
+    CompactionInput input = NewInput(&files, {});
+    AddInput(&files, &input, text, KeyRange::All(), 1);
+    input.slices.front().reaches_end = true;
+    input.zstd_effort = effort;
+    const auto output = RunCompaction(input);
+    ASSERT_TRUE(output.ok()) << output.status();
+    file_bytes[effort] = output->file->summary.file_bytes;
+    texts.insert(TextOf(&files, "/", *output->file));
+    for (const uint64_t number : {uint64_t{1}, kOutputNumber}) files.Remove(JoinPath("/", SstableName(number))).IgnoreError();
+  }
+  EXPECT_EQ(texts.size(), 1u);
+  EXPECT_GT(file_bytes[ZstdEffort::kQuick], file_bytes[ZstdEffort::kThorough]);
 }
 
 TEST(CompactionJobTest, AStoppedJobLeavesNoFile) {

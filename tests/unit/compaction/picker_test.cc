@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 
 #include "base/invariant.h"
@@ -270,6 +271,7 @@ SstableFile RandomFile(Random& random, uint64_t number) {
   if (random.OneIn(2)) last = first;
   SstableFile file = TestFile(number, first, last);
   file.newest_commit_time = static_cast<int64_t>(random.Below(1'000'000));
+  if (random.OneIn(2)) file.newest_commit_time -= 600'000'000;  // at rest
   file.summary.families.clear();
   file.summary.file_bytes = 100 + (uint64_t{1} << random.Below(20));
   file.summary.row_tombstones = random.OneIn(3) ? random.Below(20) : 0;
@@ -295,7 +297,7 @@ SstableFile RandomFile(Random& random, uint64_t number) {
 
 TEST(PickerTest, ChoosingComesToAnEnd) {
   std::map<ChoiceKind, int> totals;
-  for (uint64_t seed = 0; seed < 120; ++seed) {
+  for (uint64_t seed = 0; seed < 150; ++seed) {
     Random random(seed);
     TextCase rules;
     rules.arguments = {
@@ -393,6 +395,7 @@ class FlushedTable {
     summary.cells = bytes / 10;
     summary.row_tombstones = summary.tombstones = 0;
     summary.logical_bytes = summary.file_bytes = bytes;
+    file.newest_commit_time = now_;
     Edit edit;
     edit.new_files.push_back(file);
     edit.last_sequence = number_;
@@ -401,12 +404,14 @@ class FlushedTable {
     Take(edit);
   }
 
+  void Wait(std::chrono::microseconds time) { now_ += time.count(); }
+
   // Until nothing is due.
   void Compact(const CompactionSizes& sizes = {}) {
     for (int step = 0; step < 1000; ++step) {
-      const auto choice = PickCompaction({.version = version_.get(), .busy = {}, .now = 0, .sizes = sizes});
+      const auto choice = PickCompaction({.version = version_.get(), .busy = {}, .now = now_, .sizes = sizes});
       if (!choice.has_value()) return;
-      const std::optional<Edit> edit = CarryOut(*version_, *choice, number_, 0, choice->reason);
+      const std::optional<Edit> edit = CarryOut(*version_, *choice, number_, now_, choice->reason);
       ASSERT_TRUE(edit.has_value());
       ++counts_[choice->kind];
       for (const SstableFile& file : edit->new_files) rewritten_bytes_ += file.summary.file_bytes;
@@ -429,6 +434,7 @@ class FlushedTable {
 
   std::shared_ptr<const Version> version_;
   uint64_t number_ = 1;
+  int64_t now_ = 0;
   uint64_t rewritten_bytes_ = 0;
   std::map<ChoiceKind, int> counts_;
 };
@@ -454,6 +460,7 @@ TEST(PickerTest, RandomWritesOverManyTabletsMakeFewFiles) {
   EXPECT_EQ(table.tablet(0).stack.size(), table.tablet(kTabletCount - 1).stack.size());
 }
 
+// And not before they have rested for ten minutes.
 TEST(PickerTest, RowsWrittenInOrderAreRewrittenOnce) {
   constexpr int kFlushCount = 100;
   constexpr uint64_t kFlushBytes = uint64_t{10} << 20;
@@ -462,8 +469,13 @@ TEST(PickerTest, RowsWrittenInOrderAreRewrittenOnce) {
     table.Flush(fmt::format("row{:03}a", i), fmt::format("row{:03}z", i), kFlushBytes);
     table.Compact();
     if (::testing::Test::HasFatalFailure()) return;
+    EXPECT_TRUE(i >= 10 || table.count(ChoiceKind::kSettle) == 0) << "after " << i << " minutes";
+    table.Wait(std::chrono::minutes(1));
     ASSERT_LE(GroupsOf(table.tablet(0), CountParts({.definition = {}, .tablets = {table.tablet(0)}})).size(), 1u);
   }
+  EXPECT_GT(table.count(ChoiceKind::kSettle), 0) << "while rows came";
+  table.Wait(std::chrono::minutes(10));
+  table.Compact();
   EXPECT_EQ(table.count(ChoiceKind::kMove), kFlushCount - 1);
   EXPECT_EQ(table.count(ChoiceKind::kMerge) + table.count(ChoiceKind::kMajor), 0);
   EXPECT_EQ(table.count(ChoiceKind::kSettle), kFlushCount / 4);  // of 40 MiB each

@@ -15,7 +15,15 @@
 namespace stele::internal {
 namespace {
 
-std::string ReadRowAlone(const HandmadeTable& table, const ChainOptions& options) {
+struct Column {
+  uint32_t family = kRowRank;  // kRowRank: the row's beginning
+  std::string qualifier;
+
+  bool Precedes(const Cell& cell) const { return cell.family != family ? cell.family > family : cell.qualifier >= qualifier; }
+};
+
+// From a column on.
+std::string ReadRowAlone(const HandmadeTable& table, const ChainOptions& options, const Column& from = {}) {
   const std::string_view row_key = *options.only_row;
   const auto chain = OpenChain(table.view(), table.view().tablets[TabletIndexOf(table.view(), row_key)], options);
   if (!chain.ok()) return std::string(ToStd(chain.status().message()));
@@ -23,10 +31,13 @@ std::string ReadRowAlone(const HandmadeTable& table, const ChainOptions& options
   std::string texts[2];
   for (std::string& text : texts) {  // a filter may want to see a row twice
     if (!(*chain)->SeekRow(row_key) || (*chain)->row_key() != row_key) continue;
+    if (from.family != kRowRank) (*chain)->SkipTo(from.family, from.qualifier);
     std::vector<Cell> cells;
     while ((*chain)->ReadCells(&cells)) {
     }
-    for (const Cell& cell : cells) text += PrintCell(row_key, cell) + "\n";
+    for (const Cell& cell : cells) {
+      if (from.Precedes(cell)) text += PrintCell(row_key, cell) + "\n";
+    }
   }
   EXPECT_EQ(texts[0], texts[1]);
   return texts[0];
@@ -42,12 +53,56 @@ void ExpectSame(const HandmadeTable& table, const std::vector<OwnedRow>& rows, R
       if (random->OneIn(2)) options.latest_only = true;
       if (!random->OneIn(3)) options.retention = RetentionPolicy{table.view().definition().retentions, 1'000'000, false, 0, true};
       options.only_row = row_key;
-      const std::string alone = ReadRowAlone(table, options);
+      Column from;
+      if (random->OneIn(3)) from = {1 + static_cast<uint32_t>(random->Below(4)), "q" + std::to_string(random->Below(2))};
+      const std::string alone = ReadRowAlone(table, options, from);
       options.fill_cache = false;
-      EXPECT_EQ(alone, ReadRowAlone(table, options)) << row_key;
+      EXPECT_EQ(alone, ReadRowAlone(table, options, from)) << row_key;
       *cell_count += static_cast<size_t>(std::count(alone.begin(), alone.end(), '\n'));
     }
   }
+}
+
+// Of a column's newest version, or of all, of each row.
+void ExpectColumnsSame(const HandmadeTable& table, const std::vector<OwnedRow>& rows, Random* random, size_t* found_count) {
+  for (const OwnedRow& row : rows) {
+    const ColumnRange column{.family = 1 + static_cast<uint32_t>(random->Below(2)), .first = "q" + std::to_string(random->Below(2))};
+    ChainOptions options{.sequence = table.sequence(), .latest_only = random->OneIn(2), .only_row = row.row_key};
+    options.retention = RetentionPolicy{table.view().definition().retentions, 1'000'000, false, 0, true};
+    std::string answers[2];
+    for (std::string& answer : answers) {
+      const std::string cells = ReadRowAlone(table, options, {column.family, column.first});
+      const std::string prefix = row.row_key + " " + static_cast<char>('a' + column.family - 1) + ":" + column.first + " ";
+      for (size_t line = 0; line < cells.size(); line = cells.find('\n', line) + 1) {
+        if (cells.compare(line, prefix.size(), prefix) != 0) continue;
+        answer += cells.substr(line, cells.find('\n', line) + 1 - line);
+        if (options.latest_only) break;
+      }
+      options.sole_column = &column;
+    }
+    EXPECT_EQ(answers[0], answers[1]) << row.row_key;
+    *found_count += !answers[0].empty();
+  }
+}
+
+TEST(PlainRowTest, OneColumnIsTheSameWhereNoOtherIsAskedFor) {
+  size_t found_count = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    RowShape shape{.row_count = 60, .family_count = 4, .cells_per_row = 12, .qualifier_count = 2};
+    shape.tombstone_percent = seed % 3 == 0 ? 20 : 0;
+    HandmadeTable table;
+    std::vector<OwnedRow> rows;
+    for (uint64_t file = 0; file < 4; ++file) {
+      rows = RandomRows(100 * seed + file, shape);
+      for (size_t i = 0; i < rows.size(); ++i) rows[i].row_key = "row" + std::to_string(100 + i);  // all files have the same
+      table.AddFile(rows, KeyRange::All(), 4096);
+    }
+    for (size_t i = 0; i < rows.size(); i += 3) table.AddMemtable(rows[i].row_key + " a:q0 @" + std::to_string(i / 3) + " = v\n");
+    ExpectColumnsSame(table, rows, &random, &found_count);
+  }
+  EXPECT_GT(found_count, 100u);
 }
 
 TEST(PlainRowTest, TellsWhatAChainTells) {
