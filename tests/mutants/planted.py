@@ -234,7 +234,7 @@ plant(
     ("every piece is the last", "row_open_ = end < cells_.size();", "row_open_ = false;"),
     ("a failed source is taken for an ended one", "if (!on_row && !chain_->status().ok()) return Fail(chain_->status());", ""),
     ("a failure inside a row is taken for its end", "if (!chain_->status().ok()) Fail(chain_->status());", ""),
-    ("a row of which nothing passed ends the read", "    if (!status_.ok()) return false;\n  }\n}", "    return false;\n  }\n}"),
+    ("a row of which nothing passed ends the read", "    if (!status_.ok()) return false;\n    if (options_.on_progress", "    return false;\n    if (options_.on_progress"),
     ("shown cells are shown again", "  shown_ = 0;\n  return Hold();", "  return Hold();"),
 )
 plant(
