@@ -1,4 +1,4 @@
-// A server of handlers made for the purpose, and clients that behave and that do not.
+// A server of methods made for the purpose, and clients that behave and that do not.
 #include "transport/transport.h"
 
 #include <gtest/gtest.h>
@@ -251,7 +251,7 @@ TEST_F(TransportTest, RequestsThatBreakGrpcsRulesGetAStatus) {
   EXPECT_EQ(send(std::string("\1\0\0\0\0", 5)), "12");
   EXPECT_EQ(send(std::string("\7\0\0\0\0", 5)), "13");
   EXPECT_EQ(send(Framed("cut").substr(0, 6)), "13");
-  EXPECT_EQ(send(""), "13");  // the handler's: no message
+  EXPECT_EQ(send(""), "13");  // the method's: no message
   Http2Client::Headers timeout = Http2Client::GrpcHeaders("/echo");
   timeout.emplace_back("grpc-timeout", "soon");
   const int32_t stream = client.Begin(timeout);

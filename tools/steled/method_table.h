@@ -1,6 +1,6 @@
 // steled/method_table.h: which method of which service answers a path.
 //
-// Path:      transport -> Find -> a handler made here, which parses the request -> the service's method -> the handler, which sends.
+// Path:      transport -> Find -> a Method made here: it parses the request, calls the service and sends what that answers.
 // Errors:    of a call: INTERNAL where its request is not one of the method, as gRPC's own servers say, and where there is none. A client's
 //            library made those bytes, so that INVALID_ARGUMENT, which is about what they say, would send its user looking in the wrong
 //            place.
@@ -61,7 +61,7 @@ class MethodTable final : public Router {
   std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
 };
 
-// ---- what handlers are made of ----
+// ---- what a Method is made of ----
 
 // The messages of one call, which go together. Most need no memory but this.
 class CallArena {

@@ -61,7 +61,7 @@ struct CallFamilies {
 };
 
 // Of one method. A family finds a metric by a map of labels, under a lock, so each is asked for once: with the first call that it counts,
-// so that methods which nobody calls do not fill the page.
+// for methods that nobody calls would fill the page.
 class MethodMetrics {
  public:
   MethodMetrics(CallFamilies* families, std::string label) : families_(*families), label_(std::move(label)) {}

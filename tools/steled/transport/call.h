@@ -1,8 +1,8 @@
-// transport/call.h: one call, as the handler that serves it sees it.
+// transport/call.h: one call, as the method that serves it sees it.
 //
-// Path:      http2_connection -> the router's Method -> a service's method.
+// Path:      http2_connection -> the router's Method -> a service.
 // Units:     messages are bytes of protobuf, without gRPC's prefix.
-// Threads:   confined to the thread that runs the handler, but for stop(), whose token may be given away.
+// Threads:   confined to the thread that runs the method, but for stop(), whose token may be given away.
 // Source:    gRPC over HTTP/2.
 #pragma once
 
@@ -36,11 +36,11 @@ class Call {
   // The next message of the request; waits for it. False: there is none any more.
   virtual bool Receive(std::string* message) = 0;
   // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A
-  // message that `is_last` goes together with the status that the handler returns then. False: nobody listens any more.
+  // message that `is_last` goes together with the status that the method returns then. False: nobody listens any more.
   virtual bool Send(std::string framed, bool is_last) = 0;
 };
 
-// What it returns is the call's status; it goes to the client once the handler is done.
+// What answers the calls of one path. The status that it returns is the call's, and goes to the client then.
 using Method = std::function<absl::Status(Call*)>;
 
 // What happened to calls, for those who count them. Thread-safe.

@@ -1,6 +1,6 @@
 // transport/call_threads.h: threads that wait for events and run what follows from them, as many as that takes.
 //
-// One function is run over and over by all of them. While one of them is busy another waits: a thread that goes off to run a handler says
+// One function is run over and over by all of them. While one of them is busy another waits: a thread that goes off to run a method says
 // so, and where nobody else waits a new one begins. Threads that had nothing to do for a while end.
 //
 // Threads:   thread-safe; Stop once, by a thread that is none of these.

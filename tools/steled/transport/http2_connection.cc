@@ -17,7 +17,7 @@ constexpr size_t kOutputBytes = size_t{256} << 10;
 // How much a client may send before it hears that it was read: bulk writes should not wait for that.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
-// Of a stream that goes on after its handler began, how many messages wait for the handler.
+// Of a stream that goes on after its method began, how many messages wait for the method.
 constexpr size_t kWaitingMessagesMax = 16;
 
 nghttp2_nv Header(std::string_view name, std::string_view value, uint8_t flags = NGHTTP2_NV_FLAG_NONE) {
@@ -307,7 +307,7 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
   if (found == streams_.end()) return;
   Http2Stream& stream = *found->second;
   stream.is_closed = true;
-  // A handler that is done needs no telling.
+  // A method that is done needs no telling.
   if (stream.has_begun && !stream.status.has_value()) stopped_.push_back(stream.stop);
   if (!stream.has_begun) host_.ReleaseRequestBytes(std::exchange(stream.request_bytes, 0));
   stream.changed.notify_all();

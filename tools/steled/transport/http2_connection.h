@@ -1,9 +1,9 @@
 // transport/http2_connection.h: one client's connection: HTTP/2 by nghttp2, and the calls on its streams.
 //
 // Whoever has something to read or to send does it at once, under the connection's lock and without waiting; what a socket does not take
-// stays until its descriptor tells that it takes more. Handlers run without the lock.
+// stays until its descriptor tells that it takes more. Methods run without the lock.
 //
-// Path:      event_loop -> OnReady -> calls that begin -> handlers -> Send, Finish.
+// Path:      event_loop -> OnReady -> calls that begin -> methods -> Send, Finish.
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent.
 // Errors:    a client that breaks HTTP/2's rules loses its connection; one that breaks gRPC's gets a status.
 // Threads:   thread-safe.
@@ -53,7 +53,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
 
-  // Reads what came and sends what can be sent. Appends the streams whose handlers are to run. False: the connection is over; Close it.
+  // Reads what came and sends what can be sent. Appends the streams whose methods are to run. False: the connection is over; Close it.
   bool OnReady(std::vector<StreamPtr>* begun);
   // Takes no more calls; those that run go on.
   void Drain();
@@ -68,7 +68,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // For the call on `stream`; what they mean: call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
   bool Receive(Http2Stream* stream, std::string* message);
-  // The handler is done, or is not run at all.
+  // The method is done, or is not run at all.
   void Finish(Http2Stream* stream, const absl::Status& status);
 
  private:

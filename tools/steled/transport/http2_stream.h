@@ -1,6 +1,6 @@
 // transport/http2_stream.h: the state of one call's stream. The lock of its connection guards all of it but what is said to be constant.
 //
-// Threads:   see above; the handler's thread and those that serve the connection share it.
+// Threads:   see above; the method's thread and those that serve the connection share it.
 #pragma once
 
 #include <chrono>
@@ -35,13 +35,13 @@ struct Http2Stream {
   MessageSplitter request;
   size_t request_bytes = 0;  // reserved of the memory for requests
   bool request_ended = false;
-  bool has_begun = false;  // its handler was given to a thread
+  bool has_begun = false;  // its method was given to a thread
 
   bool response_begun = false;         // its headers were submitted
   std::vector<std::string> unsent;     // framed, the first goes first
   size_t unsent_offset = 0;            // of the first, how much has gone
   size_t unsent_bytes = 0;             // of all, what has not gone
-  std::optional<absl::Status> status;  // what the handler returned, or why there is none
+  std::optional<absl::Status> status;  // what the method returned, or why there is none
   bool is_closed = false;              // nobody listens any more
 
   std::condition_variable changed;  // messages came, bytes went, or it was closed
