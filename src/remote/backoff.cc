@@ -12,8 +12,8 @@ namespace {
 
 // What gRPC says, in lower case, when a connection broke under a call.
 constexpr const char* kBrokenConnection[] = {"rst_stream", "rst stream", "received unexpected eos on data frame from server"};
-// What a gRPC server answers that has no thread for a call, of which it then did nothing.
-constexpr const char* kBusyServer = "Threadpool Exhausted";
+// What a server answers that has no thread or no memory for a call, of which it then did nothing: gRPC's own, and steled.
+constexpr const char* kBusyServer[] = {"Threadpool Exhausted", "; try again later"};
 
 class RealWaiter final : public Waiter {
  public:
@@ -47,7 +47,8 @@ bool IsTransient(const grpc::Status& status) {
     case grpc::StatusCode::ABORTED:
       return true;
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return status.error_message().find(kBusyServer) != std::string::npos;
+      return std::any_of(std::begin(kBusyServer), std::end(kBusyServer),
+                         [&](const char* words) { return status.error_message().find(words) != std::string::npos; });
     case grpc::StatusCode::INTERNAL: {
       std::string text = status.error_message();
       std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -19,6 +19,7 @@ TEST(Transient, AreFailuresOfTheMoment) {
   EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::INTERNAL, "HTTP/2 error code: INTERNAL_ERROR\nReceived Rst Stream")));
   EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::INTERNAL, "Received unexpected EOS on DATA frame from server")));
   EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "Server Threadpool Exhausted")));
+  EXPECT_TRUE(IsTransient(grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "256 calls run already; try again later")));
   EXPECT_FALSE(IsTransient(grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "the disk is full")));
   EXPECT_FALSE(IsTransient(grpc::Status(StatusCode::INTERNAL, "a bug")));
   EXPECT_FALSE(IsTransient(grpc::Status::OK));
