@@ -24,6 +24,13 @@ class CheckFormat(unittest.TestCase):
             found = check_format.check(root, self.formatter)
             self.assertEqual([(path.name, line) for path, line, _ in found], [("log.cc", 2)])
 
+    def test_each_of_many_is_found(self):
+        count = 2 * check_format.FILES_AT_ONCE + 1
+        odd = (0, check_format.FILES_AT_ONCE, check_format.FILES_AT_ONCE + 1, count - 1)
+        with PlantedTree({**STYLE, **{f"src/wal/log{i:04}.cc": UNFORMATTED if i in odd else "int A();\n" for i in range(count)}}) as root:
+            found = check_format.check(root, self.formatter)
+            self.assertEqual([path.name for path, _, _ in found], [f"log{i:04}.cc" for i in odd])
+
     def test_fix_mends_it(self):
         with PlantedTree({**STYLE, "src/wal/log.cc": UNFORMATTED}) as root:
             check_format.check(root, self.formatter, fix=True)

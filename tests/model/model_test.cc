@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
 constexpr uint64_t kFixedSeedFirst = 1;
 constexpr size_t kOperationsPerHistory = 1000;
 constexpr size_t kFixedOperations = 200'000;
-constexpr auto kFixedTimeMax = std::chrono::seconds(90);
+constexpr auto kFixedTimeMax = std::chrono::seconds(kSanitized ? 45 : 90);
 constexpr auto kShrinkTimeMax = std::chrono::seconds(30);
 
 bool Shrinks() {

@@ -7,6 +7,7 @@
 
 #include "merge/merge_cursor.h"
 #include "merge/retention_cursor.h"
+#include "support/base_sanitized.h"
 #include "support/cell_text.h"
 #include "support/merge_history.h"
 
@@ -171,7 +172,7 @@ class SimulatedTable {
 };
 
 TEST(CompactionPropertyTest, ReadsNeverSeeWhetherCompactionRan) {
-  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(2000); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     SimulatedTable table(random, {.row_count = 1 + random.Below(2),

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "merge/merge_cursor.h"
+#include "support/base_sanitized.h"
 #include "support/cell_naive_fold.h"
 #include "support/cell_text.h"
 #include "support/merge_history.h"
@@ -98,7 +99,7 @@ std::vector<OwnedCell> Identities(const HistoryShape& shape) {
 }
 
 TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -118,7 +119,7 @@ TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
 
 // Where several sources have the row, no tombstone is handed out that another one makes needless.
 TEST(MergePropertyTest, NoCoveredTombstonesInSharedColumns) {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Sources sources = RandomSources(random);
@@ -146,7 +147,7 @@ TEST(MergePropertyTest, NoCoveredTombstonesInSharedColumns) {
 }
 
 TEST(MergePropertyTest, MergingContiguousPartsFirstChangesNothing) {
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -160,7 +161,7 @@ TEST(MergePropertyTest, MergingContiguousPartsFirstChangesNothing) {
 }
 
 TEST(MergePropertyTest, ReverseIsTheSameRowsBackwards) {
-  for (uint64_t seed = 1; seed <= 150; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(150); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -200,7 +201,7 @@ Sources RandomManySources(Random& random) {
 }
 
 TEST(MergePropertyTest, ManySourcesBothWays) {
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomManySources(random);
@@ -217,7 +218,7 @@ TEST(MergePropertyTest, ManySourcesBothWays) {
 }
 
 TEST(MergePropertyTest, SeeksFindWhatAWalkFinds) {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -283,7 +284,7 @@ void CheckSkips(CellCursor* cursor, const std::vector<OwnedCell>& whole, const H
 }
 
 TEST(MergePropertyTest, SkippingLosesNothingFromTheTargetOn) {
-  for (uint64_t seed = 1; seed <= 800; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(800); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "base/random.h"
+#include "support/base_sanitized.h"
 #include "support/cell_text.h"
 
 namespace stele::internal {
@@ -86,7 +87,7 @@ std::unique_ptr<CellCursor> RunOf(const Parts& parts, Direction direction, Opene
 }
 
 TEST(RunCursorTest, WalksAndSeeksAsOneSource) {
-  for (uint64_t seed = 1; seed <= 500; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Parts parts = RandomParts(random);

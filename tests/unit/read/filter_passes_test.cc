@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "read/pass_reader.h"
 #include "read/row_lookup.h"
+#include "support/base_sanitized.h"
 #include "support/cell_text.h"
 #include "support/merge_history.h"
 #include "support/model_naive_filter.h"
@@ -139,8 +140,8 @@ struct Sizes {
 };
 
 void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
-  std::map<std::string, int> seen;
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+  std::map<std::string, uint64_t> seen;
+  for (uint64_t seed = 1; seed <= SanitizedPart(seeds); ++seed) {
     Random random(seed);
     OwnedRows rows;
     for (int i = 0; i < 3; ++i) rows.push_back(RandomRow(random, i, 1 + random.Below(sizes.cells) + sizes.cells / 2, sizes.value_bytes));
@@ -159,8 +160,8 @@ void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
       ASSERT_NO_FATAL_FAILURE(ExpectSame(ReadStream(table, std::move(options)), expected, filter));
     }
   }
-  EXPECT_GE(seen["passed"], 50);
-  EXPECT_GE(seen["several passes"], 10);
+  EXPECT_GE(seen["passed"], SanitizedPart(50));
+  EXPECT_GE(seen["several passes"], SanitizedPart(10));
 }
 
 TEST(FilterPassesTest, SmallRows) { CompareRandomFilters({.cells = 60, .value_bytes = 50, .pieces = {1, 100, 1 << 20}}, 40, 10); }
@@ -187,8 +188,8 @@ HandmadeTable MakeTable(Random& random, const History& history) {
 
 // What each source may leave out for a filter, its tombstones hide in older ones all the same.
 TEST(FilterPassesTest, OverTombstones) {
-  int passed = 0;
-  for (uint64_t seed = 1; seed <= 150; ++seed) {
+  uint64_t passed = 0;
+  for (uint64_t seed = 1; seed <= SanitizedPart(150); ++seed) {
     Random random(seed);
     const HistoryShape shape{.family_count = 1 + static_cast<uint32_t>(random.Below(4)),
                              .qualifier_count = 1 + random.Below(10),
@@ -216,7 +217,7 @@ TEST(FilterPassesTest, OverTombstones) {
       ASSERT_NO_FATAL_FAILURE(ExpectSame(ReadStream(table, std::move(options)), expected, filter));
     }
   }
-  EXPECT_GE(passed, 1000);
+  EXPECT_GE(passed, SanitizedPart(1000));
 }
 
 OwnedRow LargeRow(const std::string& row_key) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "support/base_sanitized.h"
 #include "support/cell_text.h"
 #include "support/merge_history.h"
 #include "support/read_fixture.h"
@@ -140,7 +141,7 @@ uint64_t PagesOf(const HandmadeTable& table, RowStreamOptions options) {
 TEST(SkippingTest, RandomFiltersAnswerAsIfAllWereRead) {
   uint64_t pages = 0;
   uint64_t pages_of_all = 0;
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const History history = RandomHistory(random, 20 + random.Below(100));

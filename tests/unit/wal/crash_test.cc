@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "io/crash_file_system.h"
+#include "support/base_sanitized.h"
 #include "support/wal_fixture.h"
 #include "support/wal_workload.h"
 
@@ -103,7 +104,7 @@ TEST_P(WalCrash, FailedCallsAreContainedOrPoison) {
   EXPECT_GT(poisoned_count, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, WalCrash, ::testing::Range<uint64_t>(1, 5));
+INSTANTIATE_TEST_SUITE_P(Seeds, WalCrash, ::testing::Range<uint64_t>(1, 1 + (kSanitized ? 2 : 4)));
 
 class WalFault : public ::testing::Test {
  protected:

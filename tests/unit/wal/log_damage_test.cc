@@ -9,6 +9,7 @@
 #include "base/coding.h"
 #include "io/file_names.h"
 #include "io/mem_file_system.h"
+#include "support/base_sanitized.h"
 #include "support/wal_fixture.h"
 #include "wal/log_format.h"
 
@@ -94,8 +95,9 @@ TEST_F(LogDamageTest, UndamagedIsWhole) {
 TEST_F(LogDamageTest, EveryFlippedBitIsDetectedOrHarmless) {
   uint64_t detected = 0;
   uint64_t shortened = 0;
+  constexpr uint64_t kStride = kSanitized ? 5 : 1;
   for (auto& [number, bytes] : files_) {
-    for (uint64_t offset = 0; offset < bytes.size(); ++offset) {
+    for (uint64_t offset = 0; offset < bytes.size(); offset += kStride) {
       const char bit = static_cast<char>(1 << (offset * 7 + number) % 8);
       bytes[offset] ^= bit;
       const WalReplay replay = ReplayFiles(files_, 1);
@@ -105,14 +107,17 @@ TEST_F(LogDamageTest, EveryFlippedBitIsDetectedOrHarmless) {
       bytes[offset] ^= bit;
     }
   }
-  EXPECT_EQ(detected, attested_ * RecordBytes(400)) << "every byte of every attested record, and no other";
-  EXPECT_EQ(shortened, (last_ - attested_) * RecordBytes(400));
+  // Every byte of every attested record, and no other; of three stretches one in so many may be one more or less.
+  const uint64_t slack = kSanitized ? 3 : 0;
+  EXPECT_NEAR(static_cast<double>(detected), static_cast<double>(attested_ * RecordBytes(400) / kStride), static_cast<double>(slack));
+  EXPECT_NEAR(static_cast<double>(shortened), static_cast<double>((last_ - attested_) * RecordBytes(400) / kStride),
+              static_cast<double>(slack));
 }
 
 TEST_F(LogDamageTest, EveryBitOfAnAttestedRecordAndOfTheHeaders) {
   std::string& bytes = files_[LastNumber()];
   for (uint64_t offset = 0; offset < kFirstRecordOffset + RecordBytes(400); ++offset) {
-    for (int bit = 0; bit < 8; ++bit) {
+    for (int bit = kSanitized ? static_cast<int>(offset % 4) : 0; bit < 8; bit += kSanitized ? 4 : 1) {
       bytes[offset] ^= static_cast<char>(1 << bit);
       const WalReplay replay = ReplayFiles(files_, 1);
       ASSERT_EQ(replay.status.ok(), offset < kFirstRecordOffset) << offset << " bit " << bit;
