@@ -43,10 +43,20 @@ struct Neighbours {
   std::vector<FailedMutation> refused = {};  // what is wrong, and left out
 };
 
+// About what the batch of these will take, so that it does not outgrow its memory again and again.
+size_t BatchBytesOf(std::span<const RowMutation> mutations) {
+  constexpr size_t kRowBytes = 32;  // beside what the mutation has
+  size_t bytes = 0;
+  for (size_t i = 0; i < mutations.size() && i < kSharedBatchRows && bytes < kSharedBatchBytes; ++i)
+    bytes += BytesOf(mutations[i]) + kRowBytes;
+  return std::min(bytes, 2 * kSharedBatchBytes);
+}
+
 // Encodes neighbours into the batch. What `done` covers was applied before.
 void AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<const RowMutation> mutations, const TokenUse& done,
                       Neighbours* batch) {
   const absl::StatusOr<MutationSchema> schema = SchemaOf(*context.view, table_id);
+  batch->writer.Reserve(BatchBytesOf(mutations.subspan(batch->begin)));
   size_t& i = batch->end;
   for (i = batch->begin; i < mutations.size(); ++i) {
     if (batch->members.size() >= kSharedBatchRows || batch->writer.bytes() >= kSharedBatchBytes) break;

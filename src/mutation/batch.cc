@@ -26,6 +26,7 @@ void BatchWriter::Clear() {
 
 void BatchWriter::StartRow(uint32_t table_id, std::string_view row_key) {
   CloseRow();
+  row_offset_ = bytes_.size();
   AppendVarint(bytes_, table_id);
   AppendBytes(bytes_, row_key);
   bytes_.append(kRowCountsBytes, '\0');
@@ -47,6 +48,12 @@ void BatchWriter::Add(const BatchOp& op) {
   } else {
     AppendBytes(bytes_, op.value);
   }
+}
+
+void BatchWriter::AbandonRow() {
+  bytes_.resize(row_offset_);
+  row_ops_offset_ = 0;
+  --row_count_;
 }
 
 void BatchWriter::CloseRow() {

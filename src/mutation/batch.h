@@ -54,8 +54,12 @@ class RowOps {
 class BatchWriter {
  public:
   BatchWriter();
+  // Room ahead for so many bytes of rows.
+  void Reserve(size_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
   void StartRow(uint32_t table_id, std::string_view row_key);
   void Add(const BatchOp& op);
+  // Takes back the row that was started last, with what was added to it.
+  void AbandonRow();
   // The token that the batch is applied under.
   void SetToken(const TokenUse& token) { token_ = token; }
   size_t row_count() const { return row_count_; }
@@ -68,6 +72,7 @@ class BatchWriter {
   void CloseRow();
 
   std::string bytes_;
+  size_t row_offset_ = 0;      // of the row started last
   size_t row_ops_offset_ = 0;  // of the open row's operations in bytes_; their counts stand right before; 0: no row is open
   uint32_t row_op_count_ = 0;
   uint32_t row_count_ = 0;

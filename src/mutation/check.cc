@@ -14,6 +14,8 @@ namespace {
 
 using Kind = MutationOp::Kind;
 
+constexpr size_t kJudgedFirstBytes = size_t{1} << 20;  // a guess: enough for what comes often
+
 // Ranks by name. Neighbouring changes mostly share their family.
 class FamilyLookup {
  public:
@@ -230,20 +232,22 @@ absl::Status CheckForm(std::string_view row_key, const RowMutation& mutation, co
 
 absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros,
                             BatchWriter* batch, std::span<const BatchOp> first) {
-  STELE_RETURN_IF_ERROR(CheckMutation(row_key, mutation, schema));
+  // A large one is judged before anything of it is copied, others on the way.
+  if (mutation.encoded_ops().size() > kJudgedFirstBytes) STELE_RETURN_IF_ERROR(CheckMutation(row_key, mutation, schema));
+  STELE_RETURN_IF_ERROR(InRow(CheckWhole(row_key, mutation, schema.limits), row_key));
   const int64_t now = CutToGranularity(now_micros, schema.granularity);
   batch->StartRow(schema.table_id, row_key);
   for (const BatchOp& op : first) batch->Add(op);
-  FamilyLookup families(*schema.families);
-  MutationOpReader reader(mutation.encoded_ops());
-  MutationOp op;
   std::string delta;
-  while (reader.Next(&op)) {
-    const uint32_t rank = op.kind == Kind::kDeleteFromRow ? kRowRank : *families.RankOf(op.family);
-    const uint32_t family_id = rank == kRowRank ? 0 : (*schema.families)[rank].id;
-    batch->Add(ToBatchOp(op, rank == kRowRank ? ValueType::kBytes : TypeOf(schema, rank), family_id, now, &delta));
-  }
-  return absl::OkStatus();
+  const auto take = [&](const MutationOp& op, std::optional<uint32_t> rank) {
+    if (!rank.has_value()) return absl::OkStatus();  // an error in the end
+    const uint32_t family_id = *rank == kRowRank ? 0 : (*schema.families)[*rank].id;
+    batch->Add(ToBatchOp(op, *rank == kRowRank ? ValueType::kBytes : TypeOf(schema, *rank), family_id, now, &delta));
+    return absl::OkStatus();
+  };
+  const absl::Status status = CheckChanges(row_key, mutation, schema, take);
+  if (!status.ok()) batch->AbandonRow();
+  return InRow(status, row_key);
 }
 
 absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& schema, int64_t now_micros, std::vector<Cell>* cells) {

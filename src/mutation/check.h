@@ -3,8 +3,8 @@
 // Path:      Table::Apply and its kin -> here -> BatchWriter -> commit queue; BulkLoad::Add -> here -> sstable builder.
 // Units:     timestamps in microseconds.
 // Errors:    InvalidArgument, NotFound for a family; the text names the row, the element (its
-//            index from 0) and what is allowed. What is wrong in itself is reported before what does not fit the schema, and all is judged
-//            before anything is added: an error leaves the batch as it was.
+//            index from 0) and what is allowed. What is wrong in itself is reported before what does not fit the schema. An error leaves
+//            the batch as it was.
 // Threads:   pure functions.
 // Source:    google.bigtable.v2.Mutation; docs/data-model.md lists the differences.
 #pragma once

@@ -167,7 +167,7 @@ const Case kCases[] = {
     {"added in between two milliseconds", RowMutation("r").AddToCell("a", "q", Micros(1'500), 1), kInvalid, "multiple of 1000"},
 };
 
-TEST(AppendMutation, JudgesEverythingBeforeAddingAnything) {
+TEST(AppendMutation, AnErrorLeavesTheBatchAsItWas) {
   for (const Case& c : kCases) {
     BatchWriter writer;
     const size_t empty_bytes = writer.bytes();
@@ -176,7 +176,31 @@ TEST(AppendMutation, JudgesEverythingBeforeAddingAnything) {
     EXPECT_NE(ToStd(status.message()).find(c.text), std::string_view::npos) << c.name << ": " << status;
     EXPECT_EQ(writer.row_count(), status.ok() ? 1u : 0u) << c.name;
     EXPECT_EQ(writer.bytes() == empty_bytes, !status.ok()) << c.name;
+    if (status.ok()) continue;
+    // Between others, too; and its seals go with it.
+    const RowMutation before = RowMutation("p").SetCell("a", "q", Micros(1'000), "1");
+    const RowMutation behind = RowMutation("s").SetCell("b", "q", Micros(2'000), "2");
+    const BatchOp seal{.kind = CellKind::kDeleteRow};
+    BatchWriter others;
+    for (BatchWriter* const batch : {&writer, &others}) {
+      ASSERT_TRUE(AppendMutation(before, SmallSchema(), kNow, batch).ok());
+      EXPECT_TRUE(batch == &others || !AppendMutation(c.mutation, SmallSchema(), kNow, batch, std::span(&seal, 1)).ok()) << c.name;
+      ASSERT_TRUE(AppendMutation(behind, SmallSchema(), kNow, batch).ok());
+    }
+    EXPECT_EQ(writer.Finish(), others.Finish()) << c.name;
   }
+}
+
+TEST(AppendMutation, OfALargeOneNothingIsCopiedBeforeItIsJudged) {
+  MutationSchema schema = SmallSchema();
+  schema.limits = {};
+  BatchWriter writer;
+  const std::string value(size_t{2} << 20, 'v');
+  const RowMutation good = RowMutation("r").SetCell("a", "q", Micros(0), value);
+  EXPECT_TRUE(absl::IsNotFound(AppendMutation(RowMutation(good).DeleteFromFamily("x"), schema, kNow, &writer)));
+  EXPECT_EQ(writer.row_count(), 0u);
+  EXPECT_TRUE(AppendMutation(good, schema, kNow, &writer).ok());
+  EXPECT_GT(writer.bytes(), value.size());
 }
 
 // Families a, b, c and d: a sum, a minimum, a maximum and a sketch.
