@@ -233,7 +233,9 @@ TEST(Model, TheEngineAnswersAsTheReference) {
       operations += RunSeed(seed);
     }
     EXPECT_GT(coverage["(view spills)"], 0u) << "no snapshot met engine rule 16";
-    if (kDoesAll && !HasFailure()) EXPECT_GE(operations, kFixedOperations);
+    if (kDoesAll && !HasFailure()) {
+      EXPECT_GE(operations, kFixedOperations);
+    }
   }
   uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : RandomSeed() % 1'000'000'000'000;
   const auto end = start + std::chrono::seconds(seconds != nullptr ? std::strtoll(seconds, nullptr, 10) : 0);
