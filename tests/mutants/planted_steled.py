@@ -123,8 +123,8 @@ plant(
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2_connection.cc",
     ("a stream that nobody reads is sent to without end", "stream->is_closed || stream->unsent_bytes <= kUnsentBytesMax", "true"),
-    ("what a request reserved stays", "  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n  if (is_closed_) return;", "  if (is_closed_) return;"),
-    ("a call that is given up is not told", "if (stream.has_begun && !stream.status.has_value()) stopped_.push_back(stream.stop);", ""),
+    ("what a request reserved stays", "  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n  stream->is_done = true;", "  stream->is_done = true;"),
+    ("a call that is given up is not told", "if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);", ""),
     ("the rest of a refused request is waited for", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
     ("a request that ends inside of a message is taken", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
@@ -132,15 +132,19 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
-    ("calls have no most", "if (call_count_ == options_.calls_max) return false;", ""),
+    ("calls have no most", "if (admitted_ == options_.calls_max) {", "if (false) {"),
     ("of calls that came together one is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a call that waits wakes nobody", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
-    ("the end waits for no call", "if (!call_ended_.wait_for(lock, grace, is_idle)) {", "if (true) {"),
-    ("a lost connection stays", "    if (!is_open) Remove(id);", ""),
+    ("the end waits for no call", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),
+    ("a lost connection stays", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/call_threads.h",
     ("while calls run nobody waits for events", "if (waiting_.load() == 0) Add();", ""),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/call_threads.cc",
+    ("the last that waits for events ends", "(count_ <= kIdleMax || waiting_.load() == 0)", "count_ <= kIdleMax"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/grpc_protocol.cc",

@@ -28,6 +28,15 @@ int ConnectTo(const std::string& address) {
   return descriptor;
 }
 
+std::vector<nghttp2_nv> Fields(const Http2Client::Headers& headers) {
+  std::vector<nghttp2_nv> fields;
+  for (const auto& [name, value] : headers) {
+    fields.push_back({reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
+                      reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+  }
+  return fields;
+}
+
 }  // namespace
 
 std::string Framed(std::string_view message) {
@@ -86,13 +95,9 @@ Http2Client::Headers Http2Client::GrpcHeaders(const std::string& path) {
 }
 
 int32_t Http2Client::Begin(const Headers& headers) {
-  std::vector<nghttp2_nv> fields;
-  for (const auto& [name, value] : headers) {
-    fields.push_back({reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
-                      reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
-  }
+  const std::vector<nghttp2_nv> fields = Fields(headers);
   nghttp2_data_provider provider{};
-  provider.read_callback = [](nghttp2_session*, int32_t stream, uint8_t* buffer, size_t room, uint32_t* flags, nghttp2_data_source*,
+  provider.read_callback = [](nghttp2_session* session, int32_t stream, uint8_t* buffer, size_t room, uint32_t* flags, nghttp2_data_source*,
                               void* user) -> ssize_t {
     Outgoing& outgoing = Of(user).outgoing_[stream];
     const size_t bytes = std::min(room, outgoing.bytes.size());
@@ -100,6 +105,11 @@ int32_t Http2Client::Begin(const Headers& headers) {
     outgoing.bytes.erase(0, bytes);
     if (outgoing.bytes.empty() && outgoing.is_last) {
       *flags |= NGHTTP2_DATA_FLAG_EOF;
+      if (!outgoing.trailers.empty()) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        const std::vector<nghttp2_nv> fields = Fields(outgoing.trailers);
+        nghttp2_submit_trailer(session, stream, fields.data(), fields.size());
+      }
     } else if (bytes == 0) {
       return NGHTTP2_ERR_DEFERRED;
     }
@@ -113,6 +123,11 @@ void Http2Client::Write(int32_t stream, std::string_view bytes, bool is_last) {
   outgoing_[stream].is_last = is_last;
   nghttp2_session_resume_data(session_, stream);
   SendAll();
+}
+
+void Http2Client::WriteTrailers(int32_t stream, const Headers& headers) {
+  outgoing_[stream].trailers = headers;
+  Write(stream, "", true);
 }
 
 void Http2Client::Reset(int32_t stream) {

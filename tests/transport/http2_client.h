@@ -41,6 +41,8 @@ class Http2Client {
   // A new stream, and its id; its data follow by Write.
   int32_t Begin(const Headers& headers);
   void Write(int32_t stream, std::string_view bytes, bool is_last);
+  // After what was written; nothing follows.
+  void WriteTrailers(int32_t stream, const Headers& headers);
   void Reset(int32_t stream);
   // All at once, and the answer.
   Answer Call(const std::string& path, std::string_view message);
@@ -59,6 +61,7 @@ class Http2Client {
   struct Outgoing {
     std::string bytes;
     bool is_last = false;
+    Headers trailers = {};
   };
 
   bool SendAll();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "transport/call_threads.h"
 #include "transport/http2_client.h"
 
 namespace stele::server {
@@ -357,6 +358,34 @@ TEST_F(TransportTest, ALostConnectionStopsItsCalls) {
   Await(stopped_, 2);
 }
 
+// Its bytes and its end come together, and are told of once.
+TEST_F(TransportTest, AConnectionThatEndsAtOnceStopsItsCall) {
+  Start();
+  for (int i = 0; i < 50; ++i) {
+    Http2Client client(transport_->address());
+    client.Write(client.Begin(Http2Client::GrpcHeaders("/wait")), Framed(""), true);
+    client.Disconnect();
+  }
+  Await(stopped_, 50);
+}
+
+// What a call was told by its headers stays, whatever comes behind the message.
+TEST_F(TransportTest, TrailersChangeNothing) {
+  Start([](TransportOptions* options) { options->metadata = {"x-asked"}; });
+  methods_["/late"] = [](Call* call) {
+    std::string message;
+    call->Receive(&message);
+    while (call->Receive(&message)) continue;
+    call->Send(std::string(kPrefixBytes, '\0') + std::string(call->metadata("x-asked")), true);
+    return absl::OkStatus();
+  };
+  Http2Client client(transport_->address());
+  const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/late"));
+  client.Write(stream, Framed(""), false);
+  client.WriteTrailers(stream, {{"x-asked", "late"}, {"grpc-timeout", "1n"}});
+  EXPECT_EQ(client.Await(stream).body, Framed(""));
+}
+
 TEST_F(TransportTest, ADeadlineEndsASendThatWaits) {
   Start();
   Http2Client client(transport_->address(), /*window_bytes=*/1000);
@@ -433,6 +462,30 @@ TEST_F(TransportTest, RunningOutOfDescriptorsTurnsClientsAway) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &all), 0);
   Http2Client after(transport_->address());
   EXPECT_EQ(after.Call("/echo", "").Status(), "0");
+}
+
+TEST(CallThreads, OneIsThereForEventsHoweverManyRunCalls) {
+  std::latch may_end(1);
+  std::atomic<int> turns = 0;
+  std::atomic<bool> stops = false;
+  std::unique_ptr<CallThreads> threads;
+  const auto turn = [&] {
+    if (turns.fetch_add(1) < 2) {  // two calls that go on
+      threads->Leave();
+      may_end.wait();
+      return CallThreads::Turn::kDidWork;
+    }
+    threads->StartsWaiting();
+    threads->StopsWaiting();
+    turns.notify_all();
+    return stops ? CallThreads::Turn::kStop : CallThreads::Turn::kHadNothing;
+  };
+  threads = std::make_unique<CallThreads>(turn, 8);
+  threads->Start();
+  for (int seen = turns.load(); seen < 100; seen = turns.load()) turns.wait(seen);
+  stops = true;
+  may_end.count_down();
+  threads->Wait();
 }
 
 TEST(TransportStart, SaysWhatIsWrong) {

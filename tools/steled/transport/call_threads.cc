@@ -35,7 +35,8 @@ void CallThreads::Run() {
     const Turn turn = turn_();
     if (turn == Turn::kDidWork) continue;
     const std::lock_guard lock(mutex_);
-    if (turn == Turn::kHadNothing && count_ <= kIdleMax) continue;
+    // However many run calls, one has to be there for what comes.
+    if (turn == Turn::kHadNothing && (count_ <= kIdleMax || waiting_.load() == 0)) continue;
     --count_;
     ended_.notify_all();  // under the lock: whoever waits for the last one ends this object
     return;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr size_t kOutputBytes = size_t{256} << 10;
+constexpr int kReadsMax = 16;  // before others have their turn
+constexpr size_t kOutboundFramesMax = 10'000;
 // How much a client may send before it hears that it was read: bulk writes should not wait for that.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
@@ -71,6 +73,7 @@ struct Http2Connection::Callbacks {
 
   static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name, size_t name_bytes, const uint8_t* value,
                       size_t value_bytes, uint8_t /*flags*/, void* user) {
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;  // trailers: the call may run, and what it looks at is constant then
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->header_bytes += name_bytes + value_bytes;
@@ -156,7 +159,8 @@ struct Http2Connection::Callbacks {
 
 // ---- the connection ----
 
-Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host) : host_(*host), socket_(std::move(socket)) {
+Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host)
+    : host_(*host), descriptor_(socket->descriptor()), socket_(std::move(socket)) {
   session_ = Callbacks::NewSession(this);
   if (session_ == nullptr) return;  // OnReady ends it
   const std::array<nghttp2_settings_entry, 3> settings = {{{NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, kStreamsMax},
@@ -168,30 +172,37 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
 
 Http2Connection::~Http2Connection() { nghttp2_session_del(session_); }
 
-bool Http2Connection::OnReady(std::vector<StreamPtr>* begun) {
+Http2Connection::Ready Http2Connection::OnReady(std::vector<StreamPtr>* begun) {
   std::vector<std::stop_source> stopped;
   bool is_open = true;
+  bool is_more = true;
   {
     const std::lock_guard lock(mutex_);
     begun_ = begun;
-    bool is_more = true;
-    while (is_more && is_open) is_open = ReadSome(&is_more);
-    is_open = is_open && Flush() && (nghttp2_session_want_read(session_) != 0 || nghttp2_session_want_write(session_) != 0);
+    for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads) is_open = ReadSome(&is_more);
+    is_open = is_open && Flush() && IsWanted();
     begun_ = nullptr;
     stopped.swap(stopped_);
   }
   for (std::stop_source& stop : stopped) stop.request_stop();
-  return is_open;
+  if (!is_open) return Ready::kOver;
+  return is_more ? Ready::kMore : Ready::kWaits;
+}
+
+// Something may still come or has to go.
+bool Http2Connection::IsWanted() const {
+  return output_offset_ < output_.size() || nghttp2_session_want_read(session_) != 0 || nghttp2_session_want_write(session_) != 0;
 }
 
 bool Http2Connection::ReadSome(bool* is_more) {
   if (is_closed_ || session_ == nullptr) return false;
   thread_local std::array<char, kReadBytes> buffer;
   const Socket::Result read = socket_->Read(buffer);
-  *is_more = read.state == Socket::State::kMoved && !(socket_->ShortReadIsLast() && read.bytes < buffer.size());
+  *is_more = read.state == Socket::State::kMoved;  // also after less than was asked for: the end would not be told again
   if (read.state != Socket::State::kMoved) return read.state == Socket::State::kWait;
   const ssize_t taken = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
-  if (taken >= 0) return true;
+  // Whoever makes us answer and reads no answers is cut off.
+  if (taken >= 0) return nghttp2_session_get_outbound_queue_size(session_) <= kOutboundFramesMax;
   Flush();  // nghttp2 tells the client why
   return false;
 }
@@ -241,25 +252,34 @@ void Http2Connection::StopCalls() {
       stream->is_closed = true;
       stream->changed.notify_all();
     }
+    room_.notify_all();
   }
   for (std::stop_source& stop : stopped) stop.request_stop();
 }
 
 void Http2Connection::Close() {
   StopCalls();
-  const std::lock_guard lock(mutex_);
-  if (is_closed_) return;
-  is_closed_ = true;
-  for (const auto& [id, stream] : streams_) {
-    if (!stream->has_begun) host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  std::vector<std::stop_source> stopped;  // of calls that came between
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return;
+    is_closed_ = true;
+    for (const auto& [id, stream] : streams_) {
+      if (!stream->has_begun) host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+      stream->is_closed = true;
+      stopped.push_back(stream->stop);
+      stream->changed.notify_all();
+    }
+    streams_.clear();
+    room_.notify_all();
+    socket_->ShutDown();
   }
-  streams_.clear();
-  socket_->ShutDown();
+  for (std::stop_source& stop : stopped) stop.request_stop();
 }
 
-bool Http2Connection::IsGreeted() const {
+bool Http2Connection::HasUnsent() const {
   const std::lock_guard lock(mutex_);
-  return is_greeted_;
+  return !is_closed_ && session_ != nullptr && (unsent_bytes_ > 0 || output_offset_ < output_.size());
 }
 
 // ---- requests ----
@@ -308,7 +328,9 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
   Http2Stream& stream = *found->second;
   stream.is_closed = true;
   // A method that is done needs no telling.
-  if (stream.has_begun && !stream.status.has_value()) stopped_.push_back(stream.stop);
+  if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);
+  unsent_bytes_ -= std::exchange(stream.unsent_bytes, 0);
+  room_.notify_all();
   if (!stream.has_begun) host_.ReleaseRequestBytes(std::exchange(stream.request_bytes, 0));
   stream.changed.notify_all();
   streams_.erase(found);
@@ -322,11 +344,15 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
   const auto is_free = [stream] { return stream->is_closed || stream->unsent_bytes <= kUnsentBytesMax; };
   if (!stream->deadline.has_value()) {
     stream->changed.wait(lock, is_free);
-  } else if (!stream->changed.wait_until(lock, *stream->deadline, is_free)) {
+  } else {
+    stream->changed.wait_until(lock, *stream->deadline, is_free);
+  }
+  if (stream->is_closed || stream->has_lost_message || !is_free()) {
+    stream->has_lost_message = true;
     return false;
   }
-  if (stream->is_closed) return false;
   stream->unsent_bytes += framed.size();
+  unsent_bytes_ += framed.size();
   stream->unsent.push_back(std::move(framed));
   if (is_last) return true;  // Finish comes at once
   SubmitHeaders(stream);
@@ -340,11 +366,24 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   return stream->request.Take(message);
 }
 
+void Http2Connection::AwaitRoom(Http2Stream* stream) {
+  std::unique_lock lock(mutex_);
+  const auto is_free = [&] { return stream->is_closed || is_closed_ || unsent_bytes_ - stream->unsent_bytes <= kConnectionUnsentBytesMax; };
+  if (!stream->deadline.has_value()) {
+    room_.wait(lock, is_free);
+  } else {
+    room_.wait_until(lock, *stream->deadline, is_free);
+  }
+}
+
 void Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+  stream->is_done = true;
   if (is_closed_) return;
-  Answer(stream, status);
+  // What was answered is not all that there was.
+  const bool is_cut = status.ok() && stream->has_lost_message;
+  Answer(stream, is_cut ? MakeStatus(absl::StatusCode::kUnavailable, "The answer was cut off") : status);
   FlushOrShutDown();
 }
 
@@ -353,7 +392,7 @@ void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
   stream->status = status;
   if (!status.ok() && !stream->response_begun) {
     stream->unsent.clear();
-    stream->unsent_bytes = 0;
+    unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
   }
   if (stream->unsent.empty() && !stream->response_begun) return SubmitTrailersOnly(stream);
   SubmitHeaders(stream);
@@ -391,11 +430,15 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     taken += bytes;
     stream->unsent_offset += bytes;
     if (stream->unsent_offset < message.size()) break;
-    stream->unsent.erase(stream->unsent.begin());
+    stream->unsent.pop_front();
     stream->unsent_offset = 0;
   }
   stream->unsent_bytes -= taken;
-  if (taken > 0) stream->changed.notify_all();
+  unsent_bytes_ -= taken;
+  if (taken > 0) {
+    stream->changed.notify_all();
+    room_.notify_all();
+  }
   if (!stream->unsent.empty()) return static_cast<ssize_t>(taken);
   if (stream->status.has_value()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;

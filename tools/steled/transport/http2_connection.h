@@ -4,7 +4,8 @@
 // stays until its descriptor tells that it takes more. Methods run without the lock.
 //
 // Path:      event_loop -> OnReady -> calls that begin -> methods -> Send, Finish.
-// Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent.
+// Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent,
+//            kConnectionUnsentBytesMax and a message of each call that runs, of all that nobody reads.
 // Errors:    a client that breaks HTTP/2's rules loses its connection; one that breaks gRPC's gets a status.
 // Threads:   thread-safe.
 // Source:    RFC 9113; gRPC over HTTP/2.
@@ -12,7 +13,9 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +47,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
   static constexpr size_t kUnsentBytesMax = size_t{256} << 10;
+  static constexpr size_t kConnectionUnsentBytesMax = size_t{4} << 20;
 
   using StreamPtr = std::shared_ptr<Http2Stream>;
 
@@ -53,8 +57,13 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
 
-  // Reads what came and sends what can be sent. Appends the streams whose methods are to run. False: the connection is over; Close it.
-  bool OnReady(std::vector<StreamPtr>* begun);
+  enum class Ready {
+    kWaits,  // until its descriptor tells
+    kMore,   // there is more to read; others may have their turn first
+    kOver,   // Close it
+  };
+  // Reads what came and sends what can be sent. Appends the streams whose methods are to run.
+  Ready OnReady(std::vector<StreamPtr>* begun);
   // Takes no more calls; those that run go on.
   void Drain();
   // Tells the calls that run to stop.
@@ -62,12 +71,17 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Ends it, and with it its calls.
   void Close();
   // Whether the client has said that it speaks HTTP/2.
-  bool IsGreeted() const;
+  bool IsGreeted() const { return is_greeted_; }
+  // Whether answers wait for the client to read them.
+  bool HasUnsent() const;
+  int descriptor() const { return descriptor_; }
   std::chrono::steady_clock::time_point since() const { return since_; }
 
   // For the call on `stream`; what they mean: call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
   bool Receive(Http2Stream* stream, std::string* message);
+  // Waits while too much of the connection's answers is unread, as long as somebody may read it.
+  void AwaitRoom(Http2Stream* stream);
   // The method is done, or is not run at all.
   void Finish(Http2Stream* stream, const absl::Status& status);
 
@@ -76,6 +90,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   // All of these under the lock.
   bool ReadSome(bool* is_more);
+  bool IsWanted() const;
   // Everything that the socket takes. False: it is closed.
   bool Flush();
   bool FillOutput();
@@ -95,6 +110,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   ssize_t TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
 
   ConnectionHost& host_;
+  const int descriptor_;
+  std::atomic<bool> is_greeted_ = false;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 
   mutable std::mutex mutex_;
@@ -105,7 +122,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   std::vector<std::stop_source> stopped_;    // to be told once the lock is free
   std::string output_;                       // what nghttp2 wrote and the socket has not taken
   size_t output_offset_ = 0;
-  bool is_greeted_ = false;
+  size_t unsent_bytes_ = 0;       // of all streams
+  std::condition_variable room_;  // unsent_bytes_ sank, or a stream was closed
   bool is_closed_ = false;
 };
 

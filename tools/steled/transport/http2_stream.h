@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -38,10 +39,12 @@ struct Http2Stream {
   bool has_begun = false;  // its method was given to a thread
 
   bool response_begun = false;         // its headers were submitted
-  std::vector<std::string> unsent;     // framed, the first goes first
+  std::deque<std::string> unsent;      // framed, the first goes first
   size_t unsent_offset = 0;            // of the first, how much has gone
   size_t unsent_bytes = 0;             // of all, what has not gone
   std::optional<absl::Status> status;  // what the method returned, or why there is none
+  bool has_lost_message = false;       // one that the method sent
+  bool is_done = false;                // the method is
   bool is_closed = false;              // nobody listens any more
 
   std::condition_variable changed;  // messages came, bytes went, or it was closed

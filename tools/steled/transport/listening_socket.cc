@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -58,6 +60,13 @@ int PortOf(int descriptor) {
   return ntohs(port);
 }
 
+// Errors of the connection that waited, after which there may be others (accept(2)).
+bool IsOfOneClient(int error) {
+  constexpr std::array<int, 10> kErrors = {EINTR,     ECONNABORTED, ENETDOWN,     EPROTO,     ENOPROTOOPT,
+                                           EHOSTDOWN, ENONET,       EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH};
+  return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
+}
+
 int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
@@ -88,6 +97,7 @@ void ListeningSocket::Close() {
 
 int ListeningSocket::Accept() {
   while (true) {
+    if (reserve_ < 0) reserve_ = Reserve();
     const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client >= 0) {
       SetOption(client, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -104,7 +114,7 @@ int ListeningSocket::Accept() {
       if (turned_away >= 0) continue;
       return -1;
     }
-    if (errno != EINTR && errno != ECONNABORTED) return -1;
+    if (!IsOfOneClient(errno)) return -1;
   }
 }
 

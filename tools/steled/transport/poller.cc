@@ -22,11 +22,15 @@ absl::Status Poller::status() const {
   return MakeStatus(absl::StatusCode::kUnavailable, "no descriptors to listen with: raise the limit of open files");
 }
 
-bool Poller::Add(int descriptor, uint64_t id) {
+bool Poller::Add(int descriptor, uint64_t id) { return Control(EPOLL_CTL_ADD, descriptor, id); }
+
+void Poller::Repeat(int descriptor, uint64_t id) { Control(EPOLL_CTL_MOD, descriptor, id); }
+
+bool Poller::Control(int operation, int descriptor, uint64_t id) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.u64 = id;
-  return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
+  return epoll_ctl(epoll_, operation, descriptor, &event) == 0;
 }
 
 void Poller::Wake() {

@@ -25,6 +25,8 @@ class Poller {
   absl::Status status() const;
   // Events of `descriptor` come with `id`, until it is closed. False: the system has no room for it.
   bool Add(int descriptor, uint64_t id);
+  // Events that are there already are told again.
+  void Repeat(int descriptor, uint64_t id);
   // One thread gets kWoken.
   void Wake();
   // The id of an event; none: nothing happened in that time.
@@ -33,6 +35,8 @@ class Poller {
   static constexpr uint64_t kWoken = 0;
 
  private:
+  bool Control(int operation, int descriptor, uint64_t id);
+
   const int epoll_;
   const int wake_;
 };

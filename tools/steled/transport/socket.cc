@@ -34,7 +34,7 @@ class PlainSocket final : public Socket {
     return {errno == EAGAIN || errno == EWOULDBLOCK ? State::kWait : State::kClosed};
   }
 
-  bool ShortReadIsLast() const override { return true; }
+  int descriptor() const override { return descriptor_; }
   void ShutDown() override { shutdown(descriptor_, SHUT_RDWR); }
 
  private:
@@ -63,8 +63,7 @@ class TlsSocket final : public Socket {
     return ResultOf(outcome, bytes);
   }
 
-  // OpenSSL may have taken more from the descriptor than it gave away.
-  bool ShortReadIsLast() const override { return false; }
+  int descriptor() const override { return descriptor_; }
 
   void ShutDown() override {
     if (SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);

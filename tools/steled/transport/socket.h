@@ -28,8 +28,7 @@ class Socket {
   virtual ~Socket() = default;
   virtual Result Read(std::span<char> buffer) = 0;
   virtual Result Write(std::string_view bytes) = 0;
-  // True: after a Read that did not fill its buffer nothing is left to be read, until the descriptor tells.
-  virtual bool ShortReadIsLast() const = 0;
+  virtual int descriptor() const = 0;
   // Ends the connection both ways; the descriptor tells of it.
   virtual void ShutDown() = 0;
 };

@@ -44,8 +44,11 @@ absl::Status UseChain(const std::string& text, SSL_CTX* context) {
   return absl::OkStatus();
 }
 
+// A key that is encrypted cannot be read: nobody is there to be asked.
+int NoPassword(char* /*buffer*/, int /*size*/, int /*is_new*/, void* /*user*/) { return 0; }
+
 absl::Status UseKey(const std::string& text, SSL_CTX* context) {
-  const Key key(PEM_read_bio_PrivateKey(BioOf(text).get(), nullptr, nullptr, nullptr), &EVP_PKEY_free);
+  const Key key(PEM_read_bio_PrivateKey(BioOf(text).get(), nullptr, &NoPassword, nullptr), &EVP_PKEY_free);
   if (key == nullptr) return Fail("the key of --tls-key");
   // Whether it belongs to the certificate is asked here, too.
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1) return Fail("the key of --tls-key beside the certificate of --tls-cert");

@@ -32,6 +32,7 @@ constexpr std::chrono::seconds kIdle(10);  // after which a thread too many ends
 // Who has not said by then that it speaks HTTP/2 holds a descriptor for nothing.
 constexpr std::chrono::seconds kGreeting(20);
 constexpr std::chrono::seconds kGreetingLook(1);
+constexpr std::chrono::milliseconds kUnsentLook(5);
 
 // A call on its way through the server.
 class ServedCall final : public Call {
@@ -66,6 +67,7 @@ class ServedCall final : public Call {
       return MakeStatus(absl::StatusCode::kInternal, error.what());
     }
   }
+  void AwaitRoom() { connection_->AwaitRoom(stream_.get()); }
   void Finish(const absl::Status& status) { connection_->Finish(stream_.get(), status); }
 
   size_t received_bytes() const { return received_bytes_; }
@@ -109,18 +111,23 @@ class Http2Transport final : public Transport, public ConnectionHost {
       const std::lock_guard lock(listening_mutex_);
       listening_.Close();
     }
+    const SteadyClock::time_point end = SteadyClock::now() + grace;
+    {
+      const std::lock_guard lock(mutex_);
+      is_draining_ = true;
+    }
     for (const ConnectionPtr& connection : Connections()) connection->Drain();
     {
       std::unique_lock lock(mutex_);
-      is_draining_ = true;
       const auto is_idle = [this] { return call_count_ == 0; };
-      if (!call_ended_.wait_for(lock, grace, is_idle)) {
+      if (!call_ended_.wait_until(lock, end, is_idle)) {
         lock.unlock();
         for (const ConnectionPtr& connection : Connections()) connection->StopCalls();
         lock.lock();
         call_ended_.wait(lock, is_idle);
       }
     }
+    while (SteadyClock::now() < end && HaveUnsent()) std::this_thread::sleep_for(kUnsentLook);
     for (const ConnectionPtr& connection : Connections()) connection->Close();
     is_stopped_ = true;
     poller_.Wake();
@@ -167,28 +174,32 @@ class Http2Transport final : public Transport, public ConnectionHost {
     const ConnectionPtr connection = Find(id);
     if (connection == nullptr) return;
     std::vector<Http2Connection::StreamPtr> begun;
-    const bool is_open = connection->OnReady(&begun);
+    const Http2Connection::Ready ready = connection->OnReady(&begun);
+    if (ready == Http2Connection::Ready::kMore) poller_.Repeat(connection->descriptor(), id);
     std::optional<ServedCall> first;
     for (Http2Connection::StreamPtr& stream : begun) {
       ServedCall call(connection, std::move(stream));
-      if (!Admit()) {
-        call.Finish(
-            MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("{} calls run already; try again later", options_.calls_max)));
+      if (const absl::Status admitted = Admit(); !admitted.ok()) {
+        call.Finish(admitted);
       } else if (!first.has_value()) {
         first.emplace(std::move(call));
       } else {
         Defer(std::move(call));
       }
     }
-    if (!is_open) Remove(id);
+    if (ready == Http2Connection::Ready::kOver) Remove(id);
     if (first.has_value()) RunCall(&*first);
   }
 
-  bool Admit() {
+  absl::Status Admit() {
     const std::lock_guard lock(mutex_);
-    if (call_count_ == options_.calls_max) return false;
+    if (is_draining_) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+    if (admitted_ == options_.calls_max) {
+      return MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("{} calls run already; try again later", options_.calls_max));
+    }
+    ++admitted_;
     ++call_count_;
-    return true;
+    return absl::OkStatus();
   }
 
   void Defer(ServedCall call) {
@@ -219,6 +230,11 @@ class Http2Transport final : public Transport, public ConnectionHost {
     const SteadyClock::time_point begin = observer_ == nullptr ? SteadyClock::time_point() : SteadyClock::now();
     if (observer_ != nullptr) observer_->OnBegin(call->path());
     const absl::Status status = call->Handle();
+    call->AwaitRoom();
+    {
+      const std::lock_guard lock(mutex_);
+      --admitted_;  // before the client hears of it, and asks for the next
+    }
     call->Finish(status);
     if (observer_ != nullptr) {
       observer_->OnEnd(call->path(), status.code(), SteadyClock::now() - begin, call->received_bytes(), call->sent_bytes());
@@ -270,6 +286,12 @@ class Http2Transport final : public Transport, public ConnectionHost {
     connection->Close();
   }
 
+  // Answers that clients have not read yet.
+  bool HaveUnsent() {
+    const std::vector<ConnectionPtr> all = Connections();
+    return std::any_of(all.begin(), all.end(), [](const ConnectionPtr& connection) { return connection->HasUnsent(); });
+  }
+
   std::vector<ConnectionPtr> Connections() {
     const std::lock_guard lock(mutex_);
     std::vector<ConnectionPtr> all;
@@ -296,6 +318,7 @@ class Http2Transport final : public Transport, public ConnectionHost {
     while (!stop.stop_requested()) {
       never.wait_for(lock, stop, kGreetingLook, [] { return false; });
       RemoveSilent();
+      AcceptAll();  // whom an error kept out
     }
   }
 
@@ -315,7 +338,8 @@ class Http2Transport final : public Transport, public ConnectionHost {
   std::map<uint64_t, ConnectionPtr> connections_;  // guarded by mutex_, as all below
   uint64_t next_connection_ = kFirstConnection;
   std::deque<ServedCall> waiting_;
-  int call_count_ = 0;  // waiting or running
+  int admitted_ = 0;    // calls that wait or run
+  int call_count_ = 0;  // these, and those that are being answered
   bool is_draining_ = false;
   std::condition_variable call_ended_;
 
