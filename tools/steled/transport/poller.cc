@@ -4,9 +4,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "errors.h"
 
 namespace stele::server {
+namespace {
+
+// A client that waited for its answer mostly asks again within this; a thread that slept would take as long to wake.
+constexpr std::chrono::microseconds kWatch(50);
+
+}  // namespace
 
 Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (epoll_ >= 0 && wake_ >= 0) Add(wake_, kWoken);
@@ -25,6 +33,18 @@ absl::Status Poller::status() const {
 bool Poller::Add(int descriptor, uint64_t id) { return Control(EPOLL_CTL_ADD, descriptor, id); }
 
 void Poller::Repeat(int descriptor, uint64_t id) { Control(EPOLL_CTL_MOD, descriptor, id); }
+
+std::optional<uint64_t> Poller::Watch() {
+  static const bool has_cores = std::thread::hardware_concurrency() > 1;
+  if (!has_cores || is_watched_.exchange(true)) return std::nullopt;
+  std::optional<uint64_t> event;
+  const auto end = std::chrono::steady_clock::now() + kWatch;
+  do {
+    event = Wait(std::chrono::milliseconds(0));
+  } while (!event.has_value() && std::chrono::steady_clock::now() < end);
+  is_watched_ = false;
+  return event;
+}
 
 bool Poller::Control(int operation, int descriptor, uint64_t id) {
   epoll_event event{};

@@ -6,6 +6,7 @@
 // Source:    epoll(7).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -31,12 +32,16 @@ class Poller {
   void Wake();
   // The id of an event; none: nothing happened in that time.
   std::optional<uint64_t> Wait(std::chrono::milliseconds timeout);
+  // The same without sleeping, for some microseconds: for when a core would have nothing else to do. One thread at a time; others are
+  // answered none at once.
+  std::optional<uint64_t> Watch();
 
   static constexpr uint64_t kWoken = 0;
 
  private:
   bool Control(int operation, int descriptor, uint64_t id);
 
+  std::atomic<bool> is_watched_ = false;
   const int epoll_;
   const int wake_;
 };

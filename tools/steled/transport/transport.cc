@@ -154,7 +154,9 @@ class Http2Transport final : public Transport, public ConnectionHost {
   CallThreads::Turn TakeTurn() {
     if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
     threads_.StartsWaiting();
-    const std::optional<uint64_t> event = poller_.Wait(kIdle);
+    std::optional<uint64_t> event;
+    if (!are_running_) event = poller_.Watch();
+    if (!event.has_value()) event = poller_.Wait(kIdle);
     threads_.StopsWaiting();
     if (is_stopped_) {
       poller_.Wake();  // the next one
@@ -199,6 +201,7 @@ class Http2Transport final : public Transport, public ConnectionHost {
     }
     ++admitted_;
     ++call_count_;
+    are_running_ = true;
     return absl::OkStatus();
   }
 
@@ -240,7 +243,9 @@ class Http2Transport final : public Transport, public ConnectionHost {
       observer_->OnEnd(call->path(), status.code(), SteadyClock::now() - begin, call->received_bytes(), call->sent_bytes());
     }
     const std::lock_guard lock(mutex_);
-    if (--call_count_ == 0 && is_draining_) call_ended_.notify_all();
+    if (--call_count_ > 0) return;
+    are_running_ = false;
+    if (is_draining_) call_ended_.notify_all();
   }
 
   // ---- connections ----
@@ -331,6 +336,7 @@ class Http2Transport final : public Transport, public ConnectionHost {
   const std::string address_;
   Poller poller_;
   std::atomic<size_t> request_bytes_ = 0;
+  std::atomic<bool> are_running_ = false;  // calls; a hint for who waits
   std::atomic<bool> is_stopped_ = false;
   bool is_stopping_ = false;  // Stop was called
 
