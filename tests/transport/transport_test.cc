@@ -86,6 +86,8 @@ class TransportTest : public testing::Test, public Router {
     transport_ = *std::move(transport);
   }
 
+  void TearDown() override { transport_.reset(); }  // it asks for methods until its end, which this object is to see whole
+
   const Method* Find(std::string_view path) const override {
     const auto found = methods_.find(path);
     return found == methods_.end() ? nullptr : &found->second;

@@ -80,12 +80,35 @@ class ServedCall final : public Call {
   size_t sent_bytes_ = 0;
 };
 
-class Http2Transport final : public Transport, public ConnectionHost {
+// What connections ask for. An object of its own, which stays whole until the last thread has ended.
+class Host final : public ConnectionHost {
+ public:
+  Host(const TransportOptions& options, const Router* router) : options_(options), router_(*router) {}
+
+  const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
+  bool IsAskedFor(std::string_view name) const override {
+    return std::find(options_.metadata.begin(), options_.metadata.end(), name) != options_.metadata.end();
+  }
+  size_t message_bytes_max() const override { return options_.message_bytes_max; }
+  bool ReserveRequestBytes(size_t bytes) override {
+    if (request_bytes_.fetch_add(bytes) + bytes <= options_.request_memory_bytes) return true;
+    request_bytes_.fetch_sub(bytes);
+    return false;
+  }
+  void ReleaseRequestBytes(size_t bytes) override { request_bytes_.fetch_sub(bytes); }
+
+ private:
+  const TransportOptions& options_;
+  const Router& router_;
+  std::atomic<size_t> request_bytes_ = 0;
+};
+
+class Http2Transport final : public Transport {
  public:
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer, ListeningSocket listening,
                  std::optional<TlsContext> tls)
       : options_(options),
-        router_(*router),
+        host_(options_, router),
         observer_(observer),
         listening_(std::move(listening)),
         tls_(std::move(tls)),
@@ -135,20 +158,6 @@ class Http2Transport final : public Transport, public ConnectionHost {
   }
 
  private:
-  // ---- what connections ask for ----
-
-  const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
-  bool IsAskedFor(std::string_view name) const override {
-    return std::find(options_.metadata.begin(), options_.metadata.end(), name) != options_.metadata.end();
-  }
-  size_t message_bytes_max() const override { return options_.message_bytes_max; }
-  bool ReserveRequestBytes(size_t bytes) override {
-    if (request_bytes_.fetch_add(bytes) + bytes <= options_.request_memory_bytes) return true;
-    request_bytes_.fetch_sub(bytes);
-    return false;
-  }
-  void ReleaseRequestBytes(size_t bytes) override { request_bytes_.fetch_sub(bytes); }
-
   // ---- threads ----
 
   CallThreads::Turn TakeTurn() {
@@ -256,7 +265,7 @@ class Http2Transport final : public Transport, public ConnectionHost {
       if (descriptor < 0) return;
       std::unique_ptr<Socket> socket = tls_.has_value() ? NewTlsSocket(descriptor, *tls_) : NewPlainSocket(descriptor);
       if (socket == nullptr) continue;
-      const auto connection = std::make_shared<Http2Connection>(std::move(socket), this);
+      const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
       uint64_t id = 0;
       {
         const std::lock_guard lock(mutex_);
@@ -328,14 +337,13 @@ class Http2Transport final : public Transport, public ConnectionHost {
   }
 
   const TransportOptions options_;
-  const Router& router_;
+  Host host_;
   CallObserver* const observer_;  // may be null
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
   const std::optional<TlsContext> tls_;
   const std::string address_;
   Poller poller_;
-  std::atomic<size_t> request_bytes_ = 0;
   std::atomic<bool> are_running_ = false;  // calls; a hint for who waits
   std::atomic<bool> is_stopped_ = false;
   bool is_stopping_ = false;  // Stop was called
