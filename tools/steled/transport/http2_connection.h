@@ -3,7 +3,7 @@
 // Whoever has something to read or to send does it at once, under the connection's lock and without waiting; what a socket does not take
 // stays until its descriptor tells that it takes more. Methods run without the lock.
 //
-// Path:      event_loop -> OnReady -> calls that begin -> methods -> Send, Finish.
+// Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent,
 //            kConnectionUnsentBytesMax and a message of each call that runs, of all that nobody reads.
 // Errors:    a client that breaks HTTP/2's rules loses its connection; one that breaks gRPC's gets a status.
