@@ -11,6 +11,10 @@ target_compile_options(stele_private_flags INTERFACE -Wall -Wextra -Wno-missing-
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(stele_private_flags INTERFACE -Wno-restrict)  # gcc 12 sees it in every std::string assignment (its bug 105651)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND STELE_FRESH_BUILD)
+  # gcc takes files that are compiled together for headers, and where it inlines more of them it doubts values that are set.
+  target_compile_options(stele_private_flags INTERFACE -Wno-subobject-linkage -Wno-maybe-uninitialized)
+endif()
 if(STELE_WERROR)
   target_compile_options(stele_private_flags INTERFACE -Werror)
 endif()
@@ -32,6 +36,9 @@ endif()
 if(stele_sanitize)
   target_compile_options(stele_private_flags INTERFACE -fsanitize=${stele_sanitize} -fno-omit-frame-pointer)
   target_link_options(stele_private_flags INTERFACE -fsanitize=${stele_sanitize})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(stele_private_flags INTERFACE -gline-tables-only)  # all that a report shows
+  endif()
   # A report is a failure; without this an undefined-behaviour report is a line of text.
   if(stele_sanitize MATCHES "undefined")
     target_compile_options(stele_private_flags INTERFACE -fno-sanitize-recover=undefined)
@@ -40,13 +47,13 @@ endif()
 target_link_libraries(stele_private_flags INTERFACE ${STELE_PUBLIC_DEPENDENCIES} ${STELE_PRIVATE_DEPENDENCIES})
 
 # stele_precompile(TARGET OWNER headers...): TARGET gets the headers of the precompiled header that OWNER makes; OWNER is the first to ask.
-# Parsing them is half of what compiling a file of ours takes. It is off where builds come from the compiler cache, which a header of a hundred
-# megabytes defeats.
+# Parsing them is half of what compiling a file of ours takes. Only in STELE_FRESH_BUILD: the compiler cache is defeated by a header of a hundred
+# megabytes.
 set(STELE_PRECOMPILED_HEADERS
     <algorithm> <chrono> <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <thread> <utility> <vector>
     <absl/container/inlined_vector.h> <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h>)
 function(stele_precompile target owner)
-  if(NOT STELE_PRECOMPILE)
+  if(NOT STELE_FRESH_BUILD)
     return()
   endif()
   if(target STREQUAL owner)

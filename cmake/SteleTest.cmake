@@ -12,12 +12,12 @@
 set(STELE_CONCURRENT_ROOMS base io memtable sstable db)
 
 # The flags of everything under tests/. Compiling is most of what a test costs, so an optimised build optimises tests little and a sanitizer build
-# not at all (a third of the time, and a report needs no more than lines); the library under them is the one that users get.
+# not at all; the library under them is the one that users get.
 add_library(stele_test_flags INTERFACE)
 target_include_directories(stele_test_flags INTERFACE "${PROJECT_SOURCE_DIR}/tests")
 target_compile_options(stele_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
 if(STELE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  target_compile_options(stele_test_flags INTERFACE -O0 -gline-tables-only)
+  target_compile_options(stele_test_flags INTERFACE -O0)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(stele_test_flags INTERFACE -Wno-array-bounds)  # with -O1 gcc 12 sees it in sums of strings, where there is none
@@ -39,7 +39,7 @@ std::string TestDataPath(std::string_view path) { return std::string("@PROJECT_S
 ]])
 
 # The owner of what the tests parse once.
-if(STELE_PRECOMPILE)
+if(STELE_FRESH_BUILD)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc" "")
   add_library(stele_test_headers OBJECT "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc")
   set_target_properties(stele_test_headers PROPERTIES CXX_EXTENSIONS OFF)

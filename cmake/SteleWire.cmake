@@ -77,6 +77,7 @@ endfunction()
 
 stele_generate(stele_generated "${PROJECT_SOURCE_DIR}/src" wire pb)
 stele_generated_library(stele_messages protobuf::libprotobuf ${stele_generated})
+set_target_properties(stele_messages_objects PROPERTIES UNITY_BUILD OFF)  # each file has tables of the same names
 if(STELE_HAS_STUBS)
   stele_generate(stele_generated "${PROJECT_SOURCE_DIR}/src" wire grpc.pb)
   stele_generated_library(stele_stubs "stele_messages;gRPC::grpc++" ${stele_generated})

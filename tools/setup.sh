@@ -58,10 +58,10 @@ stele_install_packages() {
 }
 
 # stele_configure PRESET
-# Continuous integration builds from nothing: there it pays to parse the common headers once.
+# Continuous integration builds from nothing: STELE_FRESH_BUILD, in CMakeLists.txt.
 stele_configure() {
   stele_say "$1: configuring"
-  (cd "$STELE_ROOT" && cmake --preset "$1" -DSTELE_PRECOMPILE="$([ "${CI:-}" = true ] && echo ON || echo OFF)" </dev/null)
+  (cd "$STELE_ROOT" && cmake --preset "$1" -DSTELE_FRESH_BUILD="$([ "${CI:-}" = true ] && echo ON || echo OFF)" </dev/null)
 }
 
 # stele_build PRESET [targets...]: without targets, those of the build preset.

@@ -21,9 +21,9 @@ constexpr double kQuietCpuSeconds = 0.002;
 absl::Status StatusOf(const leveldb::Status& status) {
   return status.ok() ? absl::OkStatus() : absl::InternalError("leveldb: " + status.ToString());
 }
-leveldb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+leveldb::Slice LevelSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-using Cursor = SliceCursor<leveldb::Iterator>;
+using LevelCursor = SliceCursor<leveldb::Iterator>;
 
 class LeveldbEngine {
  public:
@@ -91,14 +91,14 @@ class LeveldbEngine {
       const std::unique_ptr<leveldb::Iterator> iterator(database_.NewIterator(leveldb::ReadOptions()));
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
-      Cursor cursor(iterator.get());
+      LevelCursor cursor(iterator.get());
       return Verdict(ReadKvRow(cursor, prefix_, tally), *iterator);
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       leveldb::ReadOptions options;
       options.fill_cache = scan.fills_cache;
       const std::unique_ptr<leveldb::Iterator> iterator(database_.NewIterator(options));
-      Cursor cursor(iterator.get());
+      LevelCursor cursor(iterator.get());
       return Verdict(ScanKv(cursor, scan, tally), *iterator);
     }
 
@@ -114,7 +114,7 @@ class LeveldbEngine {
  private:
   static void AddRow(const RowData& row, leveldb::WriteBatch* batch) {
     PutCells(row, [batch](std::string_view key, std::string_view value) {
-      batch->Put(SliceOf(key), SliceOf(value));
+      batch->Put(LevelSlice(key), LevelSlice(value));
       return true;
     });
   }

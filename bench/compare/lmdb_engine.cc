@@ -19,9 +19,9 @@ absl::Status StatusOf(int code) { return code == 0 ? absl::OkStatus() : absl::In
 MDB_val ValOf(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view ViewOf(const MDB_val& bytes) { return {static_cast<const char*>(bytes.mv_data), bytes.mv_size}; }
 
-class Cursor {
+class LmdbCursor {
  public:
-  explicit Cursor(MDB_cursor* cursor) : cursor_(cursor) {}
+  explicit LmdbCursor(MDB_cursor* cursor) : cursor_(cursor) {}
   bool Valid() const { return code_ == 0; }
   void Next() { Go(MDB_NEXT); }
   void Prev() { Go(MDB_PREV); }
@@ -111,13 +111,13 @@ class LmdbEngine {
       if (!ready.ok()) return ready;
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
-      Cursor cursor(cursor_);
+      LmdbCursor cursor(cursor_);
       return Verdict(ReadKvRow(cursor, prefix_, tally), cursor);
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       const absl::Status ready = Renew();
       if (!ready.ok()) return ready;
-      Cursor cursor(cursor_);
+      LmdbCursor cursor(cursor_);
       return Verdict(ScanKv(cursor, scan, tally), cursor);
     }
 
@@ -132,7 +132,7 @@ class LmdbEngine {
       const int code = mdb_txn_renew(transaction_);
       return StatusOf(code == 0 ? mdb_cursor_renew(transaction_, cursor_) : code);
     }
-    static absl::Status Verdict(bool is_ours, const Cursor& cursor) {
+    static absl::Status Verdict(bool is_ours, const LmdbCursor& cursor) {
       return is_ours ? cursor.status() : absl::InternalError("lmdb: not a cell's key");
     }
 

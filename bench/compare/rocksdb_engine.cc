@@ -28,7 +28,7 @@ absl::Status StatusOf(const rocksdb::Status& status) {
   return status.ok() ? absl::OkStatus() : absl::InternalError("rocksdb: " + status.ToString());
 }
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+rocksdb::Slice RocksSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
 // The row of a cell's key, with its end mark: what the bloom filters are over.
 class RowPrefix : public rocksdb::SliceTransform {
@@ -92,7 +92,7 @@ rocksdb::Options OptionsOf(const OpenSettings& settings) {
   return options;
 }
 
-using Cursor = SliceCursor<rocksdb::Iterator>;
+using RocksCursor = SliceCursor<rocksdb::Iterator>;
 
 class RocksdbEngine {
  public:
@@ -163,7 +163,7 @@ class RocksdbEngine {
       if (!ready.ok()) return ready;
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
-      Cursor cursor(row_iterator_.get());
+      RocksCursor cursor(row_iterator_.get());
       return Verdict(ReadKvRow(cursor, prefix_, tally), *row_iterator_);
     }
 
@@ -173,13 +173,13 @@ class RocksdbEngine {
       if (scan.row_limit > 0) {
         const absl::Status ready = Renew(options, &short_iterator_);
         if (!ready.ok()) return ready;
-        Cursor cursor(short_iterator_.get());
+        RocksCursor cursor(short_iterator_.get());
         return Verdict(ScanKv(cursor, scan, tally), *short_iterator_);
       }
       options.fill_cache = scan.fills_cache;
       if (!scan.fills_cache) options.readahead_size = 2 << 20;
       const std::unique_ptr<rocksdb::Iterator> iterator(database_.NewIterator(options));
-      Cursor cursor(iterator.get());
+      RocksCursor cursor(iterator.get());
       return Verdict(ScanKv(cursor, scan, tally), *iterator);
     }
 
@@ -204,7 +204,7 @@ class RocksdbEngine {
   static absl::Status PutRow(const RowData& row, Target* target) {
     rocksdb::Status status;
     PutCells(row, [&](std::string_view key, std::string_view value) {
-      status = target->Put(SliceOf(key), SliceOf(value));
+      status = target->Put(RocksSlice(key), RocksSlice(value));
       return status.ok();
     });
     return StatusOf(status);

@@ -14,7 +14,7 @@ namespace stele_compare {
 namespace {
 
 constexpr size_t kPoolBytes = size_t{64} << 20;
-constexpr uint64_t kSmallCacheBytes = uint64_t{32} << 20;
+constexpr uint64_t kUncachedCacheBytes = uint64_t{32} << 20;
 
 Figure Failed(std::string_view what) {
   Figure figure;
@@ -119,7 +119,7 @@ class Rounds {
     run.settings.directory = DirectoryOf(workload.data_set, contender);
     run.settings.keeps_one_version = workload.data_set == DataSet::kOverwrite;
     if (!workload.IsLoad() && workload.kind != WorkloadKind::kSync && workload.warmth != Warmth::kCached) {
-      run.settings.cache_bytes = kSmallCacheBytes;
+      run.settings.cache_bytes = kUncachedCacheBytes;
     }
     run.rows = plan_.rows;
     run.seed = static_cast<uint64_t>(round_);

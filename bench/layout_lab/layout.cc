@@ -86,10 +86,6 @@ std::vector<uint64_t> BytesByFamily(const DataSet& set) {
   return bytes;
 }
 
-size_t SharedBytes(std::string_view a, std::string_view b) {
-  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-}
-
 size_t PlainBytes(const RawPage& page, Plain plain) {
   if (plain == Plain::kNothing) return 0;
   return plain == Plain::kHead ? page.head.size() : PageView::RowsBytes(page.head.data());

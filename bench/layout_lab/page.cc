@@ -57,11 +57,11 @@ uint64_t LoadVarint(const char*& at) {
   }
 }
 
+}  // namespace
+
 size_t SharedBytes(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
-
-}  // namespace
 
 const char* PackedArray::Open(const char* at, size_t count) {
   static constexpr uint64_t kMasks[9] = {0, 0xff, 0xffff, 0, 0xffffffff, 0, 0, 0, ~uint64_t{0}};

@@ -23,6 +23,9 @@
 
 namespace stele::layout_lab {
 
+// How many bytes both begin with.
+size_t SharedBytes(std::string_view a, std::string_view b);
+
 inline constexpr size_t kSlackBytes = 8;  // readable after every page: elements are loaded as eight bytes and masked
 
 class PackedArray {

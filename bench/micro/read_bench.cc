@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kRows = 200'000;
 constexpr uint64_t kLargeBudget = uint64_t{1} << 30;
-constexpr uint64_t kSmallBudget = uint64_t{73} << 20;
+constexpr uint64_t kSmallBudget = uint64_t{89} << 20;
 
 uint64_t Mix(uint64_t number) {
   number = (number ^ (number >> 31)) * 0x9e3779b97f4a7c15;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "base/status.h"
@@ -25,12 +26,21 @@ constexpr time_t kWaitSecondsMax = 60;
 constexpr int32_t kWindowBytes = std::numeric_limits<int32_t>::max();  // the most that HTTP/2 has
 constexpr size_t kReceiveBytes = size_t{256} << 10;                    // as much as a server has ready while it streams
 
+// One for all connections of a thread: sixteen of their own would not stay in a core's cache.
+std::span<uint8_t> ReceiveBuffer() {
+  thread_local std::vector<uint8_t> buffer(kReceiveBytes);
+  return buffer;
+}
+
 absl::Status Unavailable(std::string_view text) { return stele::internal::Unavailable("{}", text); }
 absl::Status Internal(std::string_view text) { return absl::InternalError(stele::internal::ToAbsl(text)); }
 
+// There is nothing to read, or no room to write.
+bool IsFull(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
 // A call of the system that failed: how, and whether because nothing moved.
 absl::Status ErrorOf(std::string_view call, int error) {
-  if (error == EAGAIN || error == EWOULDBLOCK || error == EINPROGRESS) {
+  if (IsFull(error) || error == EINPROGRESS) {
     return stele::internal::DeadlineExceeded("{}: nothing moved for {} s", call, kWaitSecondsMax);
   }
   return stele::internal::Unavailable("{}: {}", call, std::strerror(error));
@@ -101,12 +111,12 @@ struct Connection::Callbacks {
   }
 };
 
-Connection::Connection(std::string address) : address_(std::move(address)), received_(kReceiveBytes) {
+Connection::Connection(std::string address) : address_(std::move(address)) {
   absl::Status status = Connect();
   if (status.ok()) status = StartSession();
   while (status.ok() && broken_.ok() && !is_ready_) {
-    status = Flush();
-    if (status.ok()) status = Receive();
+    status = Flush(Wait::kYes);
+    if (status.ok()) status = Receive(Wait::kYes);
   }
   if (broken_.ok()) broken_ = status;
 }
@@ -166,32 +176,37 @@ absl::Status Connection::Submit(std::string_view path) {
   return stream_id > 0 ? absl::OkStatus() : Internal(nghttp2_strerror(stream_id));
 }
 
-absl::Status Connection::Flush() {
-  to_send_.clear();
-  for (;;) {
-    const uint8_t* bytes = nullptr;
-    const ssize_t count = nghttp2_session_mem_send(session_.get(), &bytes);
-    if (count < 0) return Internal(nghttp2_strerror(static_cast<int>(count)));
-    if (count == 0) break;
-    to_send_.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
-  }
-  for (std::string_view left = to_send_; !left.empty();) {
-    const ssize_t count = send(socket_, left.data(), left.size(), MSG_NOSIGNAL);
+absl::Status Connection::Flush(Wait wait) {
+  while (true) {
+    if (!HasUnsent()) {
+      to_send_.clear();
+      sent_bytes_ = 0;
+      for (const uint8_t* bytes = nullptr;;) {
+        const ssize_t count = nghttp2_session_mem_send(session_.get(), &bytes);
+        if (count < 0) return Internal(nghttp2_strerror(static_cast<int>(count)));
+        if (count == 0) break;
+        to_send_.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
+      }
+      if (to_send_.empty()) return absl::OkStatus();
+    }
+    const std::string_view left = std::string_view(to_send_).substr(sent_bytes_);
+    const ssize_t count = send(socket_, left.data(), left.size(), MSG_NOSIGNAL | (wait == Wait::kNo ? MSG_DONTWAIT : 0));
     if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && wait == Wait::kNo && IsFull(errno)) return absl::OkStatus();
     if (count < 0) return ErrorOf("sending to " + address_, errno);
-    left.remove_prefix(static_cast<size_t>(count));
+    sent_bytes_ += static_cast<size_t>(count);
   }
-  return absl::OkStatus();
 }
 
-absl::Status Connection::Receive() {
+absl::Status Connection::Receive(Wait wait) {
   // It reads nothing more after an answer that breaks HTTP/2's rules.
   if (nghttp2_session_want_read(session_.get()) == 0) return Internal("what the server sent is not HTTP/2");
-  const ssize_t count = recv(socket_, received_.data(), received_.size(), 0);
-  if (count < 0 && errno == EINTR) return absl::OkStatus();
+  const std::span<uint8_t> buffer = ReceiveBuffer();
+  const ssize_t count = recv(socket_, buffer.data(), buffer.size(), wait == Wait::kNo ? MSG_DONTWAIT : 0);
+  if (count < 0 && (errno == EINTR || (wait == Wait::kNo && IsFull(errno)))) return absl::OkStatus();
   if (count < 0) return ErrorOf("waiting for " + address_, errno);
   if (count == 0) return Unavailable("the server closed the connection");
-  const ssize_t taken = nghttp2_session_mem_recv(session_.get(), received_.data(), static_cast<size_t>(count));
+  const ssize_t taken = nghttp2_session_mem_recv(session_.get(), buffer.data(), static_cast<size_t>(count));
   return taken < 0 ? Internal(nghttp2_strerror(static_cast<int>(taken))) : absl::OkStatus();
 }
 
@@ -203,18 +218,30 @@ absl::Status Connection::StatusOfExchange() const {
   return Internal(fmt::format("an answer without grpc-status, its HTTP status is '{}'", exchange_.http_status));
 }
 
-absl::Status Connection::Call(std::string_view path, std::string_view request, std::string* answer) {
-  if (!broken_.ok()) return broken_;
-  exchange_ = Exchange{.unsent = request, .answer = answer, .is_closed = false};
-  absl::Status status = Submit(path);
-  while (status.ok() && !exchange_.is_closed) {
-    status = Flush();
-    if (status.ok() && !exchange_.is_closed) status = Receive();
-  }
-  if (broken_.ok()) broken_ = status;
+void Connection::Begin(std::string_view path, std::string_view request, std::string* answer) {
+  exchange_ = Exchange{.unsent = request, .answer = answer, .failure = broken_, .is_closed = false};
+  if (!IsOver()) exchange_.failure = Submit(path);
+  if (!IsOver()) exchange_.failure = Flush(Wait::kNo);
+}
+
+void Connection::Advance(Wait wait) {
+  if (HasUnsent()) exchange_.failure = Flush(wait);
+  if (!IsOver()) exchange_.failure = Receive(wait);
+  if (!IsOver()) exchange_.failure = Flush(wait);
+}
+
+absl::Status Connection::End() {
+  const absl::Status& failure = exchange_.failure;
+  if (broken_.ok()) broken_ = failure;
   // A server that wants no more calls may still have answered this one.
-  const bool is_answered = status.ok() && (broken_.ok() || !exchange_.grpc_status.empty());
+  const bool is_answered = failure.ok() && (broken_.ok() || !exchange_.grpc_status.empty());
   return is_answered ? StatusOfExchange() : broken_;
+}
+
+absl::Status Connection::Call(std::string_view path, std::string_view request, std::string* answer) {
+  Begin(path, request, answer);
+  while (!IsOver()) Advance(Wait::kYes);
+  return End();
 }
 
 }  // namespace stele_load

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <latch>
 #include <memory>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "base/status.h"
+#include "calls.h"
 #include "compare/measure.h"
 #include "connection.h"
 #include "message.h"
@@ -17,11 +16,9 @@
 
 namespace stele_load {
 
-using stele_compare::Clock;
 using stele_compare::Figure;
 using stele_compare::Latencies;
 using stele_compare::Mix;
-using stele_compare::SecondsSince;
 
 namespace admin = ::google::bigtable::admin::v2;
 
@@ -29,42 +26,6 @@ namespace {
 
 constexpr size_t kPoolBytes = size_t{16} << 20;
 constexpr char kInstance[] = "projects/bench/instances/bench";
-
-// What one connection of a run did.
-struct Part {
-  Script script;
-  std::vector<std::string> answers;  // of each request
-  Latencies latencies{0};
-  absl::Status status;
-};
-
-void Send(Connection* connection, const Method& method, Part* part) {
-  for (size_t i = 0; i < part->script.requests.size() && part->status.ok(); ++i) {
-    const Clock::time_point begin = Clock::now();
-    part->status = connection->Call(method.path, part->script.requests[i], &part->answers[i]);
-    part->latencies.Add(Clock::now() - begin);
-  }
-}
-
-// All connections at once; the seconds from the first request to the last answer.
-double SendAll(const std::string& address, const Method& method, std::vector<Part>* parts) {
-  std::latch ready(static_cast<std::ptrdiff_t>(parts->size()) + 1);
-  std::latch go(1);
-  std::vector<std::jthread> threads;
-  for (Part& part : *parts) {
-    threads.emplace_back([&address, &method, &ready, &go, &part] {
-      Connection connection(address);
-      ready.count_down();
-      go.wait();
-      Send(&connection, method, &part);
-    });
-  }
-  ready.arrive_and_wait();
-  const Clock::time_point begin = Clock::now();
-  go.count_down();
-  threads.clear();
-  return SecondsSince(begin);
-}
 
 // Reads what came, in the order of the connections and their requests.
 std::string ReadAnswers(Kind kind, const std::vector<Part>& parts, Figure* figure) {
@@ -191,7 +152,7 @@ class Rounds {
     }
     const double cpu_before = server.CpuSeconds();
     const double own_cpu_before = stele_compare::CpuSeconds();
-    figure.seconds = SendAll(server.address(), MethodOf(run.kind), parts);
+    figure.seconds = SendAll(server.address(), MethodOf(run.kind), *parts);
     result->client_cpu_seconds = stele_compare::CpuSeconds() - own_cpu_before;
     figure.settle_seconds = server.Settle();
     figure.cpu_seconds = server.CpuSeconds() - cpu_before;
@@ -209,7 +170,7 @@ class Rounds {
     std::vector<Part> parts(1);
     parts[0].script.requests = {WholeTable(table)};
     parts[0].answers.resize(1);
-    SendAll(server.address(), MethodOf(Kind::kScan), &parts);
+    SendAll(server.address(), MethodOf(Kind::kScan), parts);
     const uint64_t of_answers = figure->hash;
     std::string error = ReadAnswers(Kind::kScan, parts, figure);
     figure->hash = Mix(figure->hash ^ of_answers);

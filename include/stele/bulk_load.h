@@ -17,12 +17,15 @@ inline namespace v0 {
 // Made by Table::NewBulkLoad. Nothing is visible before Finish(), which makes all of it visible at once, as newer than everything
 // written before it, deletes and DropRowRange too: what was deleted while the load ran is there again if the load has it. After a crash or
 // Abort(), or if it is destroyed unfinished, nothing remains. Several loads of a table may run at once; of a cell that two have, the value
-// of the one finished last counts. Rows go to disk as they come, so memory does not grow with them. Move-only; keeps the database open.
+// of the one finished last counts. Rows go to disk as they come, so memory does not grow with them: a load holds about 2 MiB from its first
+// row on. So no more than one for each 8 MiB of DatabaseOptions.memory_budget_bytes have rows at a time, and at least one. Move-only; keeps
+// the database open.
 //
 // Errors:    of every call: FailedPrecondition where the load could not begin, after Finish() or Abort(), after Database::Close (which
 //            ends it), read-only, and once the database takes no more writes; NotFound once the table was deleted; ResourceExhausted
 //            and Unavailable while disk or memory is refused: where that meets rows on their way to disk, the load is over, and later
-//            calls answer the same. None of a load that failed remains.
+//            calls answer the same. None of a load that failed remains. ResourceExhausted of the first Add also while as many loads as
+//            may have rows already do: this one stays usable, and takes its first row once another is finished or given up.
 class BulkLoad {
  public:
   // An empty load: every call is FailedPrecondition.

@@ -39,7 +39,11 @@ class Database {
   //   "mem:"                                                 nothing on disk, gone with the last handle; each Open makes another
   //   "bigtable://PROJECT/INSTANCE[?endpoint=HOST:PORT]"     a remote one; needs stele::remote linked in, else Unimplemented
   // Errors: InvalidArgument for the location or an option; NotFound, AlreadyExists as the options ask; FailedPrecondition if it is
-  // open already, in this process or another, naming the writer's pid; DataLoss; Unimplemented for a newer format.
+  // open already, in this process or another, naming the writer's pid, or if the directory's own parent is missing; PermissionDenied;
+  // ResourceExhausted; DataLoss; Unimplemented for a newer format.
+  // Open files: of SSTables at most half as many as the process may have (RLIMIT_NOFILE, ulimit -n), 4 to 4,096 in all its databases, with
+  // one more for each thread that reads; a database has as many SSTables as it needs, and reading one that is not open opens it. Some ten
+  // others are open for each database: a limit of 32 suffices for one. A directory that is renamed stays this database's: it goes on there.
   static absl::StatusOr<Database> Open(std::string_view location, DatabaseOptions options = {});
 
   // ---- tables ----

@@ -45,8 +45,8 @@ class RowMutation {
   RowMutation& SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view value);
 
   // Aggregate families only. Adds a number to a sum, min or max; an item to an hll; folds a state, as read from a cell (eight bytes
-  // big-endian, or a sketch), into another. They need no reading. A delete takes what was added before it. Repeating one of these counts
-  // twice, unless under a token: see WriteOptions.idempotency_token.
+  // big-endian, or a sketch), into another; a state of no bytes changes nothing. They need no reading. A delete takes what was added before
+  // it. Repeating one of these counts twice, unless under a token: see WriteOptions.idempotency_token.
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, int64_t value);
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view item);
   RowMutation& MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view state);

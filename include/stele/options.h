@@ -58,9 +58,9 @@ struct DatabaseOptions {
   // makes good for all writes before it.
   Durability durability = Durability::kProcess;
   // Memory for memtables, cache, indexes of open SSTables, what readers hold, what flushes and compactions build, and large batches on
-  // their way, in all: a cap, not a hint. The cache has what the others leave. A write above a quarter of it runs alone, beside it. Not in
-  // it: what the caller owns (mutations, Row, results), threads' stacks, and what the allocator adds. DatabaseStats shows the parts. At
-  // least 1 MiB.
+  // their way, in all: a cap, not a hint. The cache has what the others leave. A quarter of it, 16 MiB at most, is left to what the engine
+  // takes and cannot count: threads' stacks, what the allocator adds, and peaks. A write above a quarter of it runs alone, beside it. Not
+  // in it: what the caller owns (mutations, Row, results). DatabaseStats shows the parts. At least 1 MiB.
   uint64_t memory_budget_bytes = uint64_t{256} << 20;
   // Threads that flush and compact, 1 to 64.
   int background_threads = 2;

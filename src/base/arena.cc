@@ -14,8 +14,8 @@ char* Arena::AllocateFromNewBlock(size_t bytes) {
   absl::StatusOr<Buffer> buffer = Buffer::Allocate(block_bytes);
   if (!buffer.ok()) return nullptr;
   char* block = buffer->data();
-  blocks_.push_back(*std::move(buffer));
-  bytes_.fetch_add(blocks_.back().memory_bytes(), std::memory_order_relaxed);
+  blocks_.push_back(std::make_shared<const Buffer>(*std::move(buffer)));
+  bytes_.fetch_add(blocks_.back()->memory_bytes(), std::memory_order_relaxed);
   block_bytes_next_ = std::min(block_bytes_next_ * 2, kBlockBytesMax);
   if (own_block) return block;
   next_ = block + bytes;

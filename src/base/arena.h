@@ -8,11 +8,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/buffer.h"
 
 namespace stele::internal {
+
+using ArenaBlocks = std::vector<std::shared_ptr<const Buffer>>;
 
 class Arena {
  public:
@@ -31,6 +34,8 @@ class Arena {
   }
   // Memory taken from the system so far.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // Its blocks of memory: who has one keeps what lies in it when the arena goes. Not beside Allocate.
+  const ArenaBlocks& blocks() const { return blocks_; }
 
  private:
   char* AllocateFromNewBlock(size_t bytes);
@@ -38,7 +43,7 @@ class Arena {
   char* next_ = nullptr;
   size_t left_ = 0;
   size_t block_bytes_next_ = 4096;
-  std::vector<Buffer> blocks_;
+  ArenaBlocks blocks_;
   std::atomic<size_t> bytes_{0};  // relaxed: a figure for accounting, it orders nothing
 };
 

@@ -33,6 +33,9 @@ inline bool IsAnyWanted(const FamilyMap& families, uint32_t first, uint32_t last
 struct FamilyEntry {
   uint32_t id = 0;
   std::string name;
+  // Ranged deletes of commits up to this sequence were not sealed for its present GC rule, which counts versions (engine rule 8); 0: all
+  // were.
+  uint64_t unsealed_through = 0;
 };
 
 class FamilyList {

@@ -75,6 +75,7 @@ std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const C
   policy.now = input.now;
   policy.partial = true;
   policy.newest_commit_time = NewestCommitTime(slice);
+  policy.unknown_ranks = FamiliesOfUnknownRank(*input.definition, slice.newer_since);
   policy.drop_tombstones = slice.reaches_end;
   policy.reads_deferred = true;
   return NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward), std::move(policy), retention);

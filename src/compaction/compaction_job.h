@@ -5,7 +5,8 @@
 //            retention (partial) -> sstable builder; slice after slice into the same file.
 // Ranks:     each slice is judged at the newest commit time among its own inputs (engine rule 9). The output states the least of these:
 //            at a later one, a tablet may have commits that are not in its part of the file, and a job that takes this part without them
-//            would take a rank for settled that they had lowered.
+//            would take a rank for settled that they had lowered. Where something newer may hold ranged deletes that were not sealed for a
+//            family's rule, ranks are not judged (docs/decisions/0033-a-rule-that-becomes-stricter.md).
 // Errors:    those of the file system and DataLoss of an input; the unfinished file is removed. Cancelled when stopped.
 #pragma once
 
@@ -33,6 +34,7 @@ struct CompactionSlice {
   std::vector<std::shared_ptr<SstableReader>> readers;  // of the inputs, same order
   KeyRange range;                                       // the tablet's (or what of it is compacted)
   bool reaches_end = false;                             // no older reference overlaps the inputs
+  uint64_t newer_since = UINT64_MAX;                    // the oldest commit of what is newer than the inputs, memtables too
 };
 
 struct CompactionInput {

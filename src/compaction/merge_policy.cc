@@ -35,14 +35,28 @@ Tier Extended(const std::vector<Group>& groups, Tier tier, uint64_t largest_byte
   return tier;
 }
 
+// The oldest groups of a tier that has piled up: what they become is older than what is left, and larger, so it is not rewritten with that.
+Tier OldestOf(const std::vector<Group>& groups, const Tier& tier) {
+  Tier oldest{.begin = tier.end, .end = tier.end};
+  while (oldest.begin > tier.begin) {
+    const Group& group = groups[oldest.begin - 1];
+    if (oldest.sources >= kFanInMin && oldest.sources + group.sources > kFanInMax) break;
+    --oldest.begin;
+    oldest.bytes += group.bytes;
+    oldest.sources += group.sources;
+  }
+  return oldest;
+}
+
 std::optional<Tier> FindTier(const std::vector<Group>& groups) {
   for (size_t begin = 0; begin < groups.size(); ++begin) {
     Tier tier = Extended(groups, {begin, begin + 1, groups[begin].bytes, groups[begin].sources}, groups[begin].bytes);
     if (tier.sources < kFanInMin) continue;
+    if (tier.sources > kFanInMax) return OldestOf(groups, tier);
     // What they become may be what the next tier waited for: then all of it is rewritten once instead of twice.
     while (true) {
       const Tier next = Extended(groups, tier, tier.bytes);
-      if (next.sources - tier.sources + 1 < kFanInMin) return tier;
+      if (next.sources - tier.sources + 1 < kFanInMin || next.sources > kFanInMax) return tier;
       tier = next;
     }
   }

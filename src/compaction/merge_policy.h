@@ -13,7 +13,12 @@
 
 namespace stele::internal {
 
-// Size-tiered: the newest run of groups of like size that is long enough. A cell is rewritten about log(data / flush) / log(fan-in) times.
+// Sources that are merged by size at once, at most: a job opens each, with a row group and a window of it in memory. A guess: what piles up
+// that high is rewritten once more in two thousand flushes.
+inline constexpr size_t kFanInMax = 64;
+
+// Size-tiered: the newest run of groups of like size that is long enough, or the oldest part of it if it is too long. A cell is rewritten
+// about log(data / flush) / log(fan-in) times.
 std::optional<Run> FindTieredRun(const std::vector<Group>& groups);
 
 // Rent or buy: of the runs whose merging would have cost no more than what `reads` (since the stack changed) paid for their being apart,

@@ -49,11 +49,11 @@ class TablePicker {
   TablePicker(const TableState& table, const PickerInput& input) : table_(table), input_(input), parts_(CountParts(table)) {
     for (const Tablet& tablet : table.tablets) {
       const TabletName name{table.definition->id, tablet.range.start};
-      const auto activity = input.activity.find(name);
+      const auto reads = input.reads.find(name);
       looks_.push_back({.tablet = &tablet,
                         .is_free = !input.busy.contains(name),
                         .is_alone = input.alone.contains(name),
-                        .reads = activity == input.activity.end() ? 0 : activity->second.reads,
+                        .reads = reads == input.reads.end() ? 0 : reads->second,
                         .groups = GroupsOf(tablet, parts_)});
     }
     for (std::vector<bool>& covered : covered_) covered.resize(looks_.size());
@@ -107,7 +107,8 @@ class TablePicker {
                   Candidates* candidates) {
     const auto run_of = [&](size_t index) {
       std::optional<Run> run = RunWithin(looks_[index].groups, seed.run.sequence_first, seed.run.sequence_last);
-      return run.has_value() && run->sources > 1 && joins(looks_[index]) ? run : std::nullopt;
+      const bool is_due = run.has_value() && run->sources > 1 && joins(looks_[index]);
+      return is_due && run->sources <= std::max(kFanInMax, seed.run.sources) ? run : std::nullopt;
     };
     const std::vector<TabletRun> slices = Extend(urgency, seed, run_of);
     if (slices.empty()) return;

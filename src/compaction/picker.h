@@ -62,12 +62,6 @@ struct Choice {
   std::string reason;               // one line for events and dumps
 };
 
-// What a tablet's users did since its stack last changed, other than by being part of a split or merge of tablets.
-struct TabletActivity {
-  uint64_t reads = 0;   // rows asked for or handed out
-  uint64_t writes = 0;  // mutations
-};
-
 // Where a tablet's bytes part in halves.
 struct TabletHalves {
   std::string split_row;  // not the tablet's first possible one
@@ -82,8 +76,10 @@ struct PickerInput {
   uint64_t tablet_bytes_max = 0;  // a larger tablet is split; 0: tablets stay as they are
   // None where one row is too large or nobody knows; null: nothing is split. Only asked for tablets of `version` that are due.
   std::function<std::optional<TabletHalves>(const TabletName& tablet)> halve = nullptr;
-  std::map<TabletName, TabletActivity> activity = {};  // those that had any
-  std::set<TabletName> alone = {};                     // a compaction over neighbours met damage: each of these compacts by itself
+  // Rows asked for or handed out of a tablet since its stack last changed, other than by being part of a split or merge of tablets; where
+  // any were. What was written to it shows in its stack.
+  std::map<TabletName, uint64_t> reads = {};
+  std::set<TabletName> alone = {};  // a compaction over neighbours met damage: each of these compacts by itself
   CompactionSizes sizes = {};
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "db/engine.h"
+#include "db/unsealed_deletes.h"
 #include "db/view_spill.h"
 #include "read/source_chain.h"
 
@@ -23,13 +24,14 @@ bool IsFailure(const absl::Status& status) {
   return !status.ok() && status.code() != absl::StatusCode::kAborted && status.code() != absl::StatusCode::kCancelled;
 }
 
-// Compactions wait for whoever reads, writes or flushes: at this niceness the scheduler gives them about a quarter of a core that others
-// want too, and all of one that nobody wants. No more than that: they take locks that others wait for, if for moments only.
+// Compactions wait for whoever reads, writes or flushes: so much nicer than these the scheduler gives them about a quarter of a core that
+// others want too, and all of one that nobody wants. No more than that: they take locks that others wait for, if for moments only.
 constexpr int kCompactionNiceness = 5;
 void YieldToOthers() {
 #ifdef __linux__
   // Linux keeps niceness by thread. Where it is refused compactions run as they would without.
-  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kCompactionNiceness));
+  const int niceness = std::min(19, ::getpriority(PRIO_PROCESS, 0) + kCompactionNiceness);
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), niceness));
 #endif
 }
 
@@ -53,16 +55,15 @@ std::vector<TabletName> TabletsOf(const Choice& choice) {
   return tablets;
 }
 
-std::map<TabletName, TabletActivity> ActivityIn(const ReadView& view) {
-  std::map<TabletName, TabletActivity> activity;
+std::map<TabletName, uint64_t> ReadsIn(const ReadView& view) {
+  std::map<TabletName, uint64_t> reads;
   for (const auto& [table_id, table] : view.tables) {
     for (const ViewTablet& tablet : table->tablets) {
-      const TabletActivity since{.reads = tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_before,
-                                 .writes = tablet.counters->writes.load(std::memory_order_relaxed) - tablet.writes_before};
-      if (since.reads > 0 || since.writes > 0) activity[{table_id, tablet.range.start}] = since;
+      const uint64_t since = tablet.counters->reads.load(std::memory_order_relaxed) - tablet.reads_before;
+      if (since > 0) reads[{table_id, tablet.range.start}] = since;
     }
   }
-  return activity;
+  return reads;
 }
 
 }  // namespace
@@ -94,36 +95,45 @@ void Background::Stop() {
 
 void Background::RunThread(Duty duty) {
   if (duty == Duty::kCompaction) YieldToOthers();
-  while (!stop_.load(std::memory_order_acquire)) Perform(TakeNext(duty, /*wait=*/true));
+  while (!stop_.load(std::memory_order_acquire)) {
+    Next next = TakeNext(duty, /*wait=*/true);
+    Perform(next);
+  }
 }
 
 bool Background::Step() {
-  const Next next = TakeNext(Duty::kAll, /*wait=*/false);
+  Next next = TakeNext(Duty::kAll, /*wait=*/false);
   Perform(next);
   return next.work.has_value();
 }
 
 Background::Next Background::TakeNext(Duty duty, bool wait) {
   Next next;
+  bool looking = false;
   while (true) {
     Seen seen;
     {
       MutexLock lock(state_.mutex);
+      if (!std::exchange(looking, true)) ++looking_;
       if (const std::optional<JobSubject> subject = duty == Duty::kCompaction ? std::nullopt : PickPromptLocked()) {
         BeginLocked(next.work.emplace(Work{.subject = *subject}));
+        EndLookLocked();
         return next;
       }
       if (duty != Duty::kPrompt && MayCompactLocked()) seen = LookLocked();
     }
     std::optional<Choice> choice = Pick(seen);
     std::shared_ptr<const ReadView> view = choice ? JobView(*seen.view, *choice) : nullptr;
+    seen.view.reset();
     MutexLock lock(state_.mutex);
-    if (choice && StandsLocked(*choice, seen)) {
+    if (choice && StandsLocked(*choice, *view)) {
       const JobSubject subject{JobSubject::Kind::kCompaction, choice->table_id, choice->slices.front().tablet.start};
       BeginLocked(next.work.emplace(Work{.subject = subject, .choice = *std::move(choice), .view = std::move(view)}));
+      EndLookLocked();
       return next;
     }
     if (choice || !StandsLocked(duty, seen)) continue;
+    EndLookLocked();
     if (duty != Duty::kPrompt) next.news = TakeNewsLocked();  // who has not looked for a compaction cannot say that nothing is due
     if (wait && !next.news && !stop_.load(std::memory_order_acquire)) {
       state_.changed.WaitFor(state_.mutex, state_.failures.empty() || poison_told_ ? kLookAgain : kLookForRetry);
@@ -132,7 +142,12 @@ Background::Next Background::TakeNext(Duty duty, bool wait) {
   }
 }
 
-void Background::Perform(const Next& next) {
+void Background::EndLookLocked() {
+  state_.mutex.AssertHeld();
+  if (--looking_ == 0) looked_.SignalAll();
+}
+
+void Background::Perform(Next& next) {
   if (next.work) Run(*next.work);
   if (next.news) Tell(*next.news);
 }
@@ -172,8 +187,14 @@ bool Background::MayCompactLocked() const {
 
 Background::Seen Background::LookLocked() const {
   state_.mutex.AssertHeld();
-  Seen seen{.view = state_.ViewLocked(), .excluded = state_.busy_tablets, .alone = state_.lone_tablets};
+  const std::shared_ptr<const ReadView> view = state_.ViewLocked();
+  Seen seen{.view = view, .of = view, .excluded = state_.busy_tablets, .alone = state_.lone_tablets};
   seen.excluded.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
+  // Ranks could not be judged yet, and what is to be reclaimed by them would be chosen again and again.
+  for (const auto& [table_id, table] : view->tables) {
+    if (!AwaitsFlushOfUnsealed(*table)) continue;
+    for (const ViewTablet& tablet : table->tablets) seen.excluded.insert({table_id, tablet.range.start});
+  }
   for (const JobSubject& subject : state_.failures.Resting(RestNow())) {
     if (subject.kind == JobSubject::Kind::kCompaction) seen.excluded.insert({subject.table_id, subject.tablet_start});
   }
@@ -187,7 +208,7 @@ std::optional<Choice> Background::Pick(const Seen& seen) {
                     .busy = seen.excluded,
                     .now = engine_->clock.Now(),
                     .tablet_bytes_max = engine_->options.sizes.tablet_bytes_max,
-                    .activity = ActivityIn(*seen.view),
+                    .reads = ReadsIn(*seen.view),
                     .alone = seen.alone,
                     .sizes = engine_->options.sizes.compaction};
   input.halve = [this, &seen](const TabletName& tablet) { return halves_.Of(*seen.view, tablet); };
@@ -198,16 +219,17 @@ bool Background::StandsLocked(Duty duty, const Seen& seen) const {
   if (duty != Duty::kCompaction && PickPromptLocked()) return false;
   if (duty == Duty::kPrompt || !MayCompactLocked()) return true;
   const Seen now = LookLocked();
-  return now.view == seen.view && now.excluded == seen.excluded && now.alone == seen.alone;
+  const bool same_view = !now.of.owner_before(seen.of) && !seen.of.owner_before(now.of);
+  return same_view && now.excluded == seen.excluded && now.alone == seen.alone;
 }
 
-bool Background::StandsLocked(const Choice& choice, const Seen& seen) const {
+bool Background::StandsLocked(const Choice& choice, const ReadView& job_view) const {
   if (!MayCompactLocked()) return false;
   const Seen now = LookLocked();
   const std::vector<TabletName> tablets = TabletsOf(choice);
   if (std::any_of(tablets.begin(), tablets.end(), [&now](const TabletName& tablet) { return now.excluded.contains(tablet); })) return false;
   const TableView* table = now.view->Find(choice.table_id);
-  return table != nullptr && table->state == seen.view->Find(choice.table_id)->state;
+  return table != nullptr && table->state == job_view.Find(choice.table_id)->state;
 }
 
 void Background::BeginLocked(const Work& work) {
@@ -230,7 +252,7 @@ void Background::BeginLocked(const Work& work) {
   }
 }
 
-void Background::Run(const Work& work) {
+void Background::Run(Work& work) {
   absl::Status status;
   switch (work.subject.kind) {
     case JobSubject::Kind::kFlush:
@@ -247,6 +269,7 @@ void Background::Run(const Work& work) {
       break;
   }
   if (status.code() == absl::StatusCode::kAborted) counters_.jobs_discarded.fetch_add(1, std::memory_order_relaxed);
+  work.view.reset();  // while the job still counts as running: whoever waits for its end finds nothing held
   bool is_news = false;
   {
     MutexLock lock(state_.mutex);
@@ -389,6 +412,7 @@ absl::Status Background::WaitForIdle() {
       continue;
     }
     MutexLock lock(state_.mutex);
+    while (looking_ > 0) looked_.Wait(state_.mutex);
     if (QuietLocked() && StandsLocked(Duty::kAll, seen)) return absl::OkStatus();
   }
 }

@@ -4,9 +4,8 @@
 //            threads of their own, at a lower priority than the rest of the process: a flush never waits behind one, and neither do reads
 //            and writes (docs/decisions/0015-compaction-policy.md). A single thread does one thing at a time, at the usual priority.
 // Errors:    a failed job is tried again with backoff, and others go on meanwhile; the error is in EngineState, told once by Event, and
-// gone
-//            when the job succeeds. A compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error also
-//            ends when what failed is not due any more. In a poisoned database nothing is due: nothing could be installed.
+//            gone when the job succeeds. A compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error
+//            also ends when what failed is not due any more. In a poisoned database nothing is due: nothing could be installed.
 // Waits:     whoever waits is told of failures that concern its own work, and of no others.
 // Manual:    with no threads, Step() runs one due job on the caller's thread, and whoever waits runs jobs itself: the same order of events
 //            each time, for tests.
@@ -52,7 +51,7 @@ class Background {
   // Waits until `done` (called with the state's mutex held) is true. Answers early with the error of a job that `concerns` picks (likewise)
   // and that fails after the call began, or FailedPrecondition when stopped or poisoned.
   absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns);
-  // Waits until nothing is due and nothing runs; every failure concerns it.
+  // Waits until nothing is due, nothing runs and no thread holds a view; every failure concerns it.
   absl::Status WaitForIdle();
   // Takes the tablet that holds the row for a compaction of the caller's own, waiting until no job runs on it; Release gives it back. In
   // between the tablet keeps its range, which is the answer, and Stop() sets `stop` and waits. NotFound: the table was deleted.
@@ -68,11 +67,13 @@ class Background {
     Choice choice;                         // kCompaction
     std::shared_ptr<const ReadView> view;  // kCompaction: what the job needs of what was chosen from
   };
-  // What a compaction is picked from, outside the lock. A view may be the last that needs a file: let it go outside the lock, too.
+  // What a compaction is picked from, outside the lock. A view may be the last that needs a file: let it go outside the lock, too, and
+  // before a wait, which others may take for the end of all work.
   struct Seen {
     std::shared_ptr<const ReadView> view;
-    std::set<TabletName> excluded;  // tablets that are left alone at present
-    std::set<TabletName> alone;     // tablets that compact without their neighbours
+    std::weak_ptr<const ReadView> of;  // that view, whoever still holds it
+    std::set<TabletName> excluded;     // tablets that are left alone at present
+    std::set<TabletName> alone;        // tablets that compact without their neighbours
   };
   struct Next {
     std::optional<Work> work;
@@ -83,8 +84,8 @@ class Background {
   void RunThread(Duty duty);
   // The next work of this duty, begun; else what is to be told; else, with `wait`, nothing after a wait for a change.
   Next TakeNext(Duty duty, bool wait);
-  void Perform(const Next& next);
-  void Run(const Work& work);
+  void Perform(Next& next);
+  void Run(Work& work);
   static std::vector<JobSubject> SubjectsOf(const Work& work);
   void ReportOutcome(const Work& work, const absl::Status& status);
   void Tell(Event::Kind news);
@@ -100,7 +101,8 @@ class Background {
   bool MayCompactLocked() const;
   Seen LookLocked() const;
   bool StandsLocked(Duty duty, const Seen& seen) const;  // looking again would see the same
-  bool StandsLocked(const Choice& choice, const Seen& seen) const;
+  bool StandsLocked(const Choice& choice, const ReadView& job_view) const;
+  void EndLookLocked();
   bool RunsLocked() const;
   bool QuietLocked() const;  // idle, but that a compaction may be due
   void BeginLocked(const Work& work);
@@ -120,9 +122,11 @@ class Background {
   // Guarded by state_.mutex.
   int running_flushes_ = 0;
   int running_compactions_ = 0;
+  int looking_ = 0;  // threads that may hold a view in search of work
   bool preparing_segment_ = false;
   bool spilling_ = false;
   bool poison_told_ = false;
+  CondVar looked_;                       // signalled when looking_ comes to 0
   std::set<std::atomic<bool>*> claims_;  // the stop flags of callers' own compactions
 };
 

@@ -56,6 +56,12 @@ class Load : public OpenLoad {
       return InvalidArgument("row \"{}\" does not follow \"{}\": a bulk load takes rows in strictly ascending order",
                              Printable(mutation.row_key()), Printable(last_row_key_));
     }
+    if (!has_place_ && !engine_.loads.TakePlace()) {
+      return ResourceExhausted(
+          "as many bulk loads ({}) as memory_budget_bytes has room for have rows already; finish or abort one of them first",
+          engine_.loads.places());
+    }
+    has_place_ = true;
     if (absl::Status status = files_.AddRow(*definition_, mutation.row_key(), cells_); !status.ok()) {
       End(status);
       return status;
@@ -136,6 +142,7 @@ class Load : public OpenLoad {
     over_ = std::move(why);
     const bool stay = is_installed_ || (may_be_referenced_ && !engine_.committer->poison().ok());
     if (!stay && engine_.CheckProcess().ok()) files_.Remove();
+    if (std::exchange(has_place_, false)) engine_.loads.GiveBackPlace();
   }
 
   void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -161,6 +168,7 @@ class Load : public OpenLoad {
   std::string last_row_key_ ABSL_GUARDED_BY(mutex_);
   uint64_t row_count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Cell> cells_ ABSL_GUARDED_BY(mutex_);  // scratch
+  bool has_place_ ABSL_GUARDED_BY(mutex_) = false;   // among those that hold memory
   bool may_be_referenced_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_installed_ ABSL_GUARDED_BY(mutex_) = false;
 };

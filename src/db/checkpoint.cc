@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "db/checkpoint_target.h"
 #include "db/engine.h"
+#include "db/unsealed_deletes.h"
 #include "flush/flush_job.h"
 #include "io/file_names.h"
 #include "manifest/manifest_files.h"
@@ -128,14 +129,14 @@ class CheckpointWriter {
       const std::string from = JoinPath(engine_.directory, SstableName(number));
       const std::string to = JoinPath(directory_, SstableName(number));
       if (absl::Status removed = fs_->Remove(to); !removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
-      if (fs_ == engine_.options.file_system && fs_->Link(from, to).ok()) continue;
+      if (fs_ == engine_.options.file_system && engine_.file_system->Link(from, to).ok()) continue;
       STELE_RETURN_IF_ERROR(CopyFile(from, to));
     }
     return absl::OkStatus();
   }
 
   absl::Status CopyFile(const std::string& from, const std::string& to) {
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> in, engine_.options.file_system->Open(from, OpenMode::kRead));
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> in, engine_.file_system->Open(from, OpenMode::kRead));
     STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> out, fs_->Open(to, OpenMode::kCreate));
     STELE_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(kCopyBytes));
     for (uint64_t offset = 0;;) {
@@ -162,6 +163,7 @@ class CheckpointWriter {
                              .definition = table.state->definition,
                              .now = point_.now,
                              .newest_commit_time = std::next(it) == table.memtables.rend() ? point_.now : files_commit_time,
+                             .newer_since = OldestCommitInMemtables(table, it->get()),
                              .row_group_bytes = engine_.options.sizes.row_group_bytes,
                              .budget = &engine_.memory};
       STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));

@@ -124,13 +124,12 @@ class RowModifier {
     column->family = rule.family();
     column->timestamp = CutToGranularity(row_->point.now, definition.schema.granularity());
     const Filter newest = Filter::Chain(Filter::Column(rule.family(), rule.qualifier()), Filter::Latest(1));
-    STELE_ASSIGN_OR_RETURN(const std::vector<std::optional<Row>> rows,
-                           LookUpRows(*engine_, table_id_, row_->point, std::span(&row_key_, 1), newest, {}));
-    if (!rows.front().has_value()) {
+    STELE_ASSIGN_OR_RETURN(const std::optional<Row> row, LookUpOneRow(*engine_, table_id_, row_->point, row_key_, newest, {}));
+    if (!row.has_value()) {
       if (rule.kind() == ReadModifyWriteRule::Kind::kIncrementAmount) column->value = EncodeInt64(0);
       return column;
     }
-    const CellView& cell = rows.front()->cells().front();
+    const CellView& cell = row->cells().front();
     column->value = cell.value();
     column->timestamp = std::max(column->timestamp, cell.timestamp().micros());
     return column;
@@ -166,10 +165,9 @@ absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_vi
     const std::optional<uint32_t> rank = row.table->definition().families.RankOfName(rule.family());
     if (!rank.has_value() || columns.contains({*rank, rule.qualifier()})) continue;
     const Filter newest = Filter::Chain(Filter::Column(rule.family(), rule.qualifier()), Filter::Latest(1));
-    STELE_ASSIGN_OR_RETURN(const std::vector<std::optional<Row>> rows,
-                           LookUpRows(engine, table_id, row.point, std::span(&row_key, 1), newest, {}));
-    if (!rows.front().has_value()) continue;
-    const CellView& cell = rows.front()->cells().front();
+    STELE_ASSIGN_OR_RETURN(const std::optional<Row> found, LookUpOneRow(engine, table_id, row.point, row_key, newest, {}));
+    if (!found.has_value()) continue;
+    const CellView& cell = found->cells().front();
     columns[{*rank, rule.qualifier()}] = {rule.family(), std::string(cell.value()), cell.timestamp().micros()};
   }
   return ToRow(row_key, columns);

@@ -21,7 +21,8 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
   // More than one memtable: what a short scan holds while a flush ends is not worth writing.
   sizes.pinned_memory_bytes = memory_budget_bytes / 8;
-  sizes.cache_bytes = memory_budget_bytes / 8 * 7;
+  sizes.uncharged_bytes = std::min(memory_budget_bytes / 4, 16 * kMiB);
+  sizes.cache_bytes = (memory_budget_bytes - sizes.uncharged_bytes) / 8 * 7;
   sizes.cache_least_bytes = memory_budget_bytes / 16;
   // Up to three of them wait or are in use, also in a small database: small enough not to matter there.
   sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 8, uint64_t{256} << 10, 8 * kMiB);
@@ -30,9 +31,11 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   return sizes;
 }
 
-Engine::Engine(std::string directory_in, EngineOptions options_in)
+Engine::Engine(std::string directory_in, EngineOptions options_in, std::shared_ptr<FileSystem> held_directory_in)
     : directory(std::move(directory_in)),
       options(std::move(options_in)),
+      held_directory(std::move(held_directory_in)),
+      file_system(held_directory != nullptr ? held_directory.get() : options.file_system),
       closed(std::make_shared<std::atomic<bool>>(false)),
       events(options.database.on_event),
       clock(options.database.clock,
@@ -40,11 +43,12 @@ Engine::Engine(std::string directory_in, EngineOptions options_in)
               events.Report(Event::Kind::kClockJump,
                             fmt::format("the clock went forward by {} hours; ages follow it", micros / 3'600'000'000));
             }),
-      memory(options.database.memory_budget_bytes),
+      memory(options.database.memory_budget_bytes, options.sizes.uncharged_bytes),
       cache(options.sizes.cache_bytes, &memory, options.sizes.cache_least_bytes),
-      files(options.file_system, directory, &cache),
+      files(file_system, directory, &cache),
       pins(&memory, options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
       state(&files, &pins, &memory),
+      loads(options.database.memory_budget_bytes),
       large_writes(&memory),
       tokens(&memory),
       pid_(::getpid()) {
@@ -135,10 +139,14 @@ WritePressure Engine::Pressure() const {
 }
 
 absl::Status Engine::AwaitTurn(uint64_t bytes) {
-  const double pressure = WriteThrottle::PressureOf(Pressure());
-  if (pressure <= WriteThrottle::kPressureFree) return absl::OkStatus();
+  const WritePressure pressure = Pressure();
+  if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();
   if (options.background_threads == 0) return StepUntilEased();
-  throttle.AwaitTurn(bytes, pressure);
+  throttle.AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
+  STELE_RETURN_IF_ERROR(throttle.AwaitDebtTurns(bytes, [this]() -> absl::StatusOr<double> {
+    STELE_RETURN_IF_ERROR(CheckWritable());
+    return WriteThrottle::DebtPressure(Pressure());
+  }));
   const auto has_room = [this] { return state.memtable_bytes() + pins.ChargedBytes() < options.sizes.write_memory_bytes; };
   if (has_room()) return absl::OkStatus();
   // The cap itself: only reached when nothing drains. Any table's flush would make room.

@@ -65,6 +65,9 @@ class Engine {
   // Const after Open.
   const std::string directory;
   const EngineOptions options;
+  // Of all in `directory`, wherever that is renamed to (FileSystem::Hold). What is elsewhere is options.file_system's.
+  const std::shared_ptr<FileSystem> held_directory;  // null: options.file_system serves
+  FileSystem* const file_system;
   uint64_t database_id = 0;
   uint64_t discarded_log_bytes = 0;  // by the recovery
 
@@ -91,7 +94,7 @@ class Engine {
   std::unique_ptr<AheadPool> ahead;        // null where it could not help, and without background threads
 
  private:
-  Engine(std::string directory, EngineOptions options);
+  Engine(std::string directory, EngineOptions options, std::shared_ptr<FileSystem> held_directory);
   absl::Status StepUntilEased();  // AwaitTurn without threads
   absl::Status CloseOnce();
   absl::Status AbandonInFork();

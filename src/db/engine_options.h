@@ -17,6 +17,7 @@ struct EngineSizes {
   uint64_t memtable_bytes = 0;       // one table's active memtable is frozen at this size
   uint64_t write_memory_bytes = 0;   // all memtables together: writers are slowed on the way there
   uint64_t pinned_memory_bytes = 0;  // of flushed memtables that views hold: above, they are charged to the memtables and written out
+  uint64_t uncharged_bytes = 0;      // of the budget, left to what nobody can charge
   uint64_t cache_bytes = 0;          // the most
   uint64_t cache_least_bytes = 0;    // what is left to it however much the others take
   uint64_t log_bytes_max = 0;        // above: the memtable with the oldest records is frozen, so that segments can be reused
@@ -32,7 +33,9 @@ struct EngineSizes {
 };
 
 // Three eighths of the budget are for memtables (a quarter of which one memtable may take), an eighth for those that views still hold. The
-// cache has what they, readers and jobs leave of it, and never less than a sixteenth.
+// cache has what they, readers and jobs leave of it, and never less than a sixteenth. A quarter, and 16 MiB at most, is charged to nobody:
+// holes of the general allocator, stacks, codec contexts, idle slabs, and peaks that are over before anybody gave way
+// (docs/decisions/0017-one-memory-budget.md).
 EngineSizes SizesFor(uint64_t memory_budget_bytes);
 
 struct EngineOptions {

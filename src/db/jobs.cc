@@ -11,6 +11,7 @@
 #include "compaction/compaction_job.h"
 #include "compaction/stack_shape.h"
 #include "db/engine.h"
+#include "db/unsealed_deletes.h"
 #include "flush/flush_job.h"
 #include "io/file_names.h"
 #include "manifest/stack_edits.h"
@@ -22,7 +23,7 @@ namespace {
 // A written file that no edit came to reference. After a poisoned install its edit may be durable all the same: then it stays.
 void RemoveUnreferenced(Engine& engine, const std::optional<SstableFile>& file) {
   if (!file || !engine.committer->poison().ok()) return;
-  engine.options.file_system->Remove(JoinPath(engine.directory, SstableName(file->number))).IgnoreError();
+  engine.file_system->Remove(JoinPath(engine.directory, SstableName(file->number))).IgnoreError();
 }
 
 bool HasNoFiles(const TableState& state) {
@@ -52,13 +53,14 @@ std::vector<SstableReference> InputsOf(const Tablet& tablet, const ChoiceSlice& 
   return {tablet.stack.begin() + static_cast<ptrdiff_t>(slice.input_begin), tablet.stack.begin() + static_cast<ptrdiff_t>(slice.input_end)};
 }
 
-absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const ChoiceSlice& slice) {
+absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const TableView& now, const ChoiceSlice& slice) {
   const Tablet* tablet = FindSlice(table, slice);
   if (tablet == nullptr) return Aborted("the stack changed meanwhile");
   CompactionSlice planned{.inputs = InputsOf(*tablet, slice),
                           .readers = {},
                           .range = tablet->range,
                           .reaches_end = ReachesEnd(*tablet, slice.input_begin, slice.input_end)};
+  planned.newer_since = OldestCommitAbove(now, tablet->range, planned.inputs);
   const ViewTablet& open = table.tablets[TabletIndexOf(table, slice.tablet.start)];
   for (size_t i = slice.input_begin; i < slice.input_end; ++i) {
     const ViewReference& reference = open.stack[i];
@@ -73,8 +75,10 @@ ZstdEffort EffortOf(const Choice& choice) { return choice.kind == ChoiceKind::kS
 
 absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop) {
   const TableView* table = view.Find(choice.table_id);
-  if (table == nullptr) return Aborted("the table was deleted meanwhile");
-  CompactionInput input{.file_system = engine.options.file_system,
+  const std::shared_ptr<const ReadView> view_now = engine.state.view();
+  const TableView* table_now = view_now->Find(choice.table_id);
+  if (table == nullptr || table_now == nullptr) return Aborted("the table was deleted meanwhile");
+  CompactionInput input{.file_system = engine.file_system,
                         .directory = engine.directory,
                         .file_number = engine.NewFileNumber(),
                         .file_id = RandomSeed(),
@@ -85,7 +89,7 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
                         .budget = &engine.memory,
                         .stop = stop};
   for (const ChoiceSlice& slice : choice.slices) {
-    STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, slice));
+    STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, *table_now, slice));
     input.slices.push_back(std::move(planned));
   }
   return input;
@@ -190,15 +194,17 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
     frozen = it->second.frozen.front();
   }
   std::shared_ptr<const TableState> table_state;
+  uint64_t newer_since = UINT64_MAX;
   {
     const std::shared_ptr<const ReadView> view = engine.state.view();  // let go before the file is written: it holds other memtables
     const TableView* table = view->Find(table_id);
     if (table == nullptr) return absl::OkStatus();
     table_state = table->state;
+    newer_since = OldestCommitInMemtables(*table, frozen.memtable.get());
   }
   const auto start = std::chrono::steady_clock::now();
   const std::shared_ptr<const TableDefinition> definition = table_state->definition;
-  const FlushInput input{.file_system = engine.options.file_system,
+  const FlushInput input{.file_system = engine.file_system,
                          .directory = engine.directory,
                          .file_number = engine.NewFileNumber(),
                          .file_id = RandomSeed(),
@@ -206,6 +212,7 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
                          .definition = definition,
                          .now = engine.clock.Now(),
                          .newest_commit_time = frozen.newest_commit_time,
+                         .newer_since = newer_since,
                          .reaches_end = HasNoFiles(*table_state),
                          .row_group_bytes = engine.options.sizes.row_group_bytes,
                          .budget = &engine.memory,

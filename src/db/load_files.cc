@@ -43,7 +43,7 @@ absl::Status LoadFiles::BeginFile(const TableDefinition& definition) {
   raw_bytes_ = 0;
   charged_at_bytes_ = 0;
   const std::string path = JoinPath(engine_.directory, SstableName(number_));
-  STELE_ASSIGN_OR_RETURN(file_, engine_.options.file_system->Open(path, OpenMode::kCreate));
+  STELE_ASSIGN_OR_RETURN(file_, engine_.file_system->Open(path, OpenMode::kCreate));
   // A load is written once and read for long, as what a major compaction leaves: hence its codec. Whoever loads waits: hence the effort.
   SstableBuilderOptions options = RunBuilderOptions(definition.schema.compression(), /*settled=*/true);
   options.zstd_effort = ZstdEffort::kQuick;
@@ -67,12 +67,12 @@ absl::Status LoadFiles::CloseFile() {
 
 absl::Status LoadFiles::Seal() {
   if (builder_ != nullptr) STELE_RETURN_IF_ERROR(CloseFile());
-  return files_.empty() ? absl::OkStatus() : engine_.options.file_system->SyncDirectory(engine_.directory);
+  return files_.empty() ? absl::OkStatus() : engine_.file_system->SyncDirectory(engine_.directory);
 }
 
 void LoadFiles::Remove() {
   const auto remove = [this](uint64_t number) {
-    engine_.options.file_system->Remove(JoinPath(engine_.directory, SstableName(number))).IgnoreError();
+    engine_.file_system->Remove(JoinPath(engine_.directory, SstableName(number))).IgnoreError();
   };
   builder_.reset();
   charge_.Set(0);

@@ -63,9 +63,7 @@ absl::StatusOr<Row> LocalTable::ReadModifyWriteRow(std::string_view row_key, std
 absl::StatusOr<std::optional<Row>> LocalTable::ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) {
   STELE_ASSIGN_OR_RETURN(const ReadPoint point, ReadPointOf(*engine_, options));
   counters_->reads.fetch_add(1, std::memory_order_relaxed);
-  STELE_ASSIGN_OR_RETURN(std::vector<std::optional<Row>> rows,
-                         LookUpRows(*engine_, table_id_, point, std::span(&row_key, 1), filter, options));
-  return std::move(rows.front());
+  return LookUpOneRow(*engine_, table_id_, point, row_key, filter, options);
 }
 
 absl::StatusOr<std::vector<std::optional<Row>>> LocalTable::ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,

@@ -24,20 +24,27 @@ std::string HolderText() {
 }
 
 absl::Status TakeLock(Engine& engine) {
-  FileSystem* const fs = engine.options.file_system;
+  FileSystem* const fs = engine.file_system;
   const std::string path = JoinPath(engine.directory, kLockName);
   const bool shared = engine.options.database.read_only;
   // A reader makes no file. Without this one nobody has the database open for writing: a writer makes it.
   if (shared && absl::IsNotFound(fs->Stat(path).status())) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<FileLock>> lock =
       fs->Lock(path, shared ? LockMode::kShared : LockMode::kExclusive, shared ? "" : HolderText());
-  if (!lock.ok()) return WithContext(lock.status(), fmt::format("{} is open elsewhere", engine.directory));
+  if (absl::IsPermissionDenied(lock.status())) {
+    return MakeStatus(
+        lock.status().code(),
+        fmt::format("{}; who opens {}{} must be able to {} this file: give it to that user, or change its rights",
+                    ToStd(lock.status().message()), engine.directory, shared ? " with read_only" : "", shared ? "read" : "write"));
+  }
+  if (absl::IsFailedPrecondition(lock.status())) return WithContext(lock.status(), fmt::format("{} is open elsewhere", engine.directory));
+  if (!lock.ok()) return WithContext(lock.status(), "opening " + engine.directory);
   engine.lock = *std::move(lock);
   return absl::OkStatus();
 }
 
 absl::Status RemoveAll(Engine& engine, const std::function<bool(const FileName&)>& goes) {
-  FileSystem* fs = engine.options.file_system;
+  FileSystem* fs = engine.file_system;
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs->List(engine.directory));
   bool removed = false;
   for (const std::string& name : names) {
@@ -50,12 +57,16 @@ absl::Status RemoveAll(Engine& engine, const std::function<bool(const FileName&)
 }
 
 CommitLogOptions LogOptions(Engine& engine) {
-  return {.file_system = engine.options.file_system,
+  return {.file_system = engine.file_system,
           .directory = engine.directory,
           .database_id = engine.database_id,
           .segment_bytes = engine.options.sizes.segment_bytes,
           .first_segment_bytes = engine.options.sizes.first_segment_bytes,
-          .next_file_number = [&engine] { return engine.NewFileNumber(); }};
+          .next_file_number = [&engine] { return engine.NewFileNumber(); },
+          .manifest_reach = [manifest = engine.manifest.get()]() -> ManifestReach {
+            const ManifestLog::SyncedEnd end = manifest->synced_end();
+            return {.number = end.number, .bytes = end.bytes};
+          }};
 }
 
 // The manifest, then CURRENT, which makes the directory a database; then the log. Before CURRENT a crash leaves what the next Open begins
@@ -67,7 +78,7 @@ absl::Status CreateFiles(Engine& engine) {
   initial.next_file_number = engine.next_file_number.load();
   initial.clock_mark = engine.clock.Now();
   STELE_ASSIGN_OR_RETURN(engine.manifest,
-                         ManifestLog::Create(engine.options.file_system, engine.directory, engine.database_id, manifest_number, initial));
+                         ManifestLog::Create(engine.file_system, engine.directory, engine.database_id, manifest_number, initial));
   engine.state.Install(engine.manifest->version(), std::nullopt);
   STELE_ASSIGN_OR_RETURN(engine.log, CommitLog::Start(LogOptions(engine), LogTail{}));
   return absl::OkStatus();
@@ -75,7 +86,7 @@ absl::Status CreateFiles(Engine& engine) {
 
 absl::Status RaiseFileNumber(Engine& engine, uint64_t from_manifest) {
   uint64_t next = from_manifest;
-  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, engine.options.file_system->List(engine.directory));
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, engine.file_system->List(engine.directory));
   for (const std::string& name : names) {
     if (const std::optional<FileName> parsed = ParseFileName(name)) next = std::max(next, parsed->number + 1);
   }
@@ -108,8 +119,7 @@ absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
 
 // From here on the directory is changed: the manifest is written anew, leftovers go, and the log is fit to be written.
 absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, const ReplayedLog& replayed) {
-  STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered,
-                         ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/false));
+  STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered, ManifestLog::Recover(engine.file_system, engine.directory, /*read_only=*/false));
   engine.manifest = std::move(recovered.log);
   engine.manifest->SetFileNumberSource([&engine] { return engine.NewFileNumber(); });
   engine.state.Install(recovered.version, std::nullopt);
@@ -124,7 +134,7 @@ absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, const R
 }
 
 LogReadOptions ReadOptionsOf(const Engine& engine, uint64_t oldest_segment) {
-  return {.file_system = engine.options.file_system,
+  return {.file_system = engine.file_system,
           .directory = engine.directory,
           .database_id = engine.database_id,
           .oldest_segment = oldest_segment};
@@ -133,10 +143,10 @@ LogReadOptions ReadOptionsOf(const Engine& engine, uint64_t oldest_segment) {
 // All is read before anything is changed, so that a database that proves damaged or half copied is left as it was.
 absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
   STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered recovered,
-                         ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/true));
+                         ManifestLog::Recover(engine.file_system, engine.directory, /*read_only=*/true));
   engine.database_id = recovered.database_id;
   const std::shared_ptr<const Version> version = recovered.version;
-  STELE_RETURN_IF_ERROR(CheckFiles(engine.options.file_system, engine.directory, *version));
+  STELE_RETURN_IF_ERROR(CheckFiles(engine.file_system, engine.directory, *version));
   STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, version->next_file_number));
   engine.clock.RaiseTo(version->clock_mark);
   engine.tokens.Load(version->tokens, version->clock_mark);
@@ -147,6 +157,13 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
   if (replayed.tail.clean && !recovered.closed) {
     return DataLoss(ManifestName(recovered.manifest_number), 0,
                     "the log was closed properly and the manifest was not: the manifest lost its end; restore the file from a copy");
+  }
+  const ManifestReach manifest_end{.number = recovered.manifest_number, .bytes = recovered.end_offset};
+  if (const ManifestReach& synced = replayed.tail.manifest_reach; manifest_end < synced) {
+    return DataLoss(ManifestName(recovered.manifest_number), recovered.end_offset,
+                    fmt::format("the manifest ends here; the log says that {} was synced up to {}; restore the file from a copy, or take a "
+                                "checkpoint",
+                                ManifestName(synced.number), synced.bytes));
   }
   const LogReach reached{.segment = replayed.tail.segment_number, .end_offset = replayed.tail.end_offset};
   if (reached < version->log_reach) {
@@ -164,24 +181,28 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
   return replayed;
 }
 
-// Answers what was replayed: nothing of a new database.
-absl::StatusOr<ReplayedLog> OpenFiles(Engine& engine) {
-  FileSystem* fs = engine.options.file_system;
-  const DatabaseOptions& options = engine.options.database;
-  STELE_ASSIGN_OR_RETURN(DirectoryState state, InspectDirectory(fs, engine.directory));
+// Makes the directory if it is missing and wanted, and answers it held.
+absl::StatusOr<std::shared_ptr<FileSystem>> ReachDirectory(const std::string& directory, const EngineOptions& options) {
+  FileSystem* const fs = options.file_system;
+  STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectDirectory(fs, directory));
   const bool exists = state == DirectoryState::kDatabase;
-  if (exists && options.error_if_exists) return AlreadyExists("{} holds a database, and error_if_exists is set", engine.directory);
-  if (!exists && (!options.create_if_missing || options.read_only)) {
-    return NotFound("{} holds no database; open it without read_only and with create_if_missing to create one", engine.directory);
+  if (exists && options.database.error_if_exists) return AlreadyExists("{} holds a database, and error_if_exists is set", directory);
+  if (!exists && (!options.database.create_if_missing || options.database.read_only)) {
+    return NotFound("{} holds no database; open it without read_only and with create_if_missing to create one", directory);
   }
   if (state == DirectoryState::kMissing) {
-    absl::Status made = fs->CreateDirectory(engine.directory);
+    absl::Status made = fs->CreateDirectory(directory);
     if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) return made;
-    STELE_RETURN_IF_ERROR(fs->SyncDirectory(ParentDirectory(engine.directory)));
+    STELE_RETURN_IF_ERROR(fs->SyncDirectory(ParentDirectory(directory)));
   }
+  return fs->Hold(directory);
+}
+
+// Answers what was replayed: nothing of a new database.
+absl::StatusOr<ReplayedLog> OpenFiles(Engine& engine) {
   STELE_RETURN_IF_ERROR(TakeLock(engine));
   // Another process may have finished a creation between the look and the lock.
-  STELE_ASSIGN_OR_RETURN(state, InspectDirectory(fs, engine.directory));
+  STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectDirectory(engine.file_system, engine.directory));
   if (state != DirectoryState::kDatabase) {
     STELE_RETURN_IF_ERROR(CreateFiles(engine));
     return ReplayedLog{};
@@ -195,7 +216,8 @@ absl::StatusOr<ReplayedLog> OpenFiles(Engine& engine) {
 
 absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, EngineOptions options) {
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
-  std::shared_ptr<Engine> engine(new Engine(std::move(directory), std::move(options)));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<FileSystem> held, ReachDirectory(directory, options));
+  std::shared_ptr<Engine> engine(new Engine(std::move(directory), std::move(options), std::move(held)));
   STELE_ASSIGN_OR_RETURN(const ReplayedLog replayed, OpenFiles(*engine));
   Engine& e = *engine;
   const EngineSizes& sizes = e.options.sizes;

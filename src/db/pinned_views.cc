@@ -22,6 +22,13 @@ class PinnedViews::Handle : public PinnedView {
     return pins_.entries_.at(pin_number_).view;
   }
 
+  void Tell(const std::shared_ptr<ReaderRest>& rest) const override {
+    MutexLock lock(pins_.mutex_);
+    std::vector<std::weak_ptr<ReaderRest>>& readers = pins_.entries_.at(pin_number_).readers;
+    std::erase_if(readers, [](const std::weak_ptr<ReaderRest>& reader) { return reader.expired(); });
+    readers.push_back(rest);
+  }
+
   uint64_t replacements() const override { return pins_.replacements_.load(std::memory_order_acquire); }
 
  private:
@@ -109,11 +116,18 @@ std::optional<PinnedViews::Spill> PinnedViews::NextSpill() const {
 }
 
 void PinnedViews::Replace(uint64_t pin_number, std::shared_ptr<const ReadView> view) {
-  MutexLock lock(mutex_);
-  const auto it = entries_.find(pin_number);
-  if (it == entries_.end()) return;
-  it->second.view.swap(view);  // the old one goes with `view`, after the lock
-  replacements_.fetch_add(1, std::memory_order_release);
+  std::vector<std::shared_ptr<ReaderRest>> readers;
+  {
+    MutexLock lock(mutex_);
+    const auto it = entries_.find(pin_number);
+    if (it == entries_.end()) return;
+    it->second.view.swap(view);  // the old one goes with `view`, after the lock
+    replacements_.fetch_add(1, std::memory_order_release);
+    for (const std::weak_ptr<ReaderRest>& reader : it->second.readers) {
+      if (std::shared_ptr<ReaderRest> alive = reader.lock()) readers.push_back(std::move(alive));
+    }
+  }
+  for (const std::shared_ptr<ReaderRest>& reader : readers) reader->ViewReplaced();
 }
 
 }  // namespace stele::internal

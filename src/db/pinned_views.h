@@ -60,7 +60,7 @@ class PinnedViews {
   };
   // None when none is due.
   std::optional<Spill> NextSpill() const;
-  // `view` shows the same as the one it replaces. Nothing happens when the pin is gone.
+  // `view` shows the same as the one it replaces. Readers at rest take it up here and now. Nothing happens when the pin is gone.
   void Replace(uint64_t pin_number, std::shared_ptr<const ReadView> view);
 
   // Of files that were written for views and still exist.
@@ -75,6 +75,7 @@ class PinnedViews {
     uint64_t sequence = 0;
     int64_t now = 0;
     std::shared_ptr<const ReadView> view;
+    std::vector<std::weak_ptr<ReaderRest>> readers;  // to be told; those that went leave when the next one comes
   };
   struct Retired {
     uint32_t table_id = 0;

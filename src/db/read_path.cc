@@ -4,12 +4,14 @@
 
 #include "base/status.h"
 #include "db/engine.h"
+#include "model/filter_node.h"
 #include "model/validate.h"
 
 namespace stele::internal {
 namespace {
 
 absl::StatusOr<FilterProgram> CompileFilter(const Filter& filter, const TableDefinition& definition) {
+  if (filter.node().kind == FilterKind::kPassAll) return FilterProgram();
   STELE_RETURN_IF_ERROR(ValidateFilter(filter, definition.schema.granularity()));
   return FilterProgram::Compile(filter, definition.families);
 }
@@ -36,6 +38,15 @@ absl::StatusOr<RowStreamOptions> StreamOptionsOf(const std::shared_ptr<Engine>& 
                           .budget = &engine->memory,
                           .interruption = {options.stop, options.deadline, engine->closed},
                           .on_progress = options.on_progress};
+}
+
+RowLookup LookupAt(Engine& engine, const ReadPoint& point, const ReadOptions& options) {
+  return {.sequence = point.sequence,
+          .now = point.now,
+          .apply_gc = options.apply_gc,
+          .fill_cache = options.fill_cache,
+          .interruption = {options.stop, options.deadline, engine.closed},
+          .budget = &engine.memory};
 }
 
 }  // namespace
@@ -90,23 +101,30 @@ absl::StatusOr<bool> RowPasses(const std::shared_ptr<Engine>& engine, uint32_t t
   return passes;
 }
 
+absl::StatusOr<std::optional<Row>> LookUpOneRow(Engine& engine, uint32_t table_id, const ReadPoint& point, std::string_view row_key,
+                                                const Filter& filter, const ReadOptions& options) {
+  const TableView* const table = point.view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  RowLookup lookup = LookupAt(engine, point, options);
+  if (filter.node().kind == FilterKind::kPassAll) {
+    FilterProgram all;
+    return LookUpRow(*table, row_key, &all, &lookup);
+  }
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
+  return LookUpRow(*table, row_key, &program, &lookup);
+}
+
 absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint32_t table_id, const ReadPoint& point,
                                                            std::span<const std::string_view> row_keys, const Filter& filter,
                                                            const ReadOptions& options) {
-  const auto it = point.view->tables.find(table_id);
-  if (it == point.view->tables.end()) return NotFound("the table was deleted");
-  const TableView& table = *it->second;
-  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table.definition()));
-  RowLookup lookup{.sequence = point.sequence,
-                   .now = point.now,
-                   .apply_gc = options.apply_gc,
-                   .fill_cache = options.fill_cache,
-                   .interruption = {options.stop, options.deadline, engine.closed},
-                   .budget = &engine.memory};
+  const TableView* const table = point.view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
+  RowLookup lookup = LookupAt(engine, point, options);
   std::vector<std::optional<Row>> rows;
   rows.reserve(row_keys.size());
   for (const std::string_view row_key : row_keys) {
-    STELE_ASSIGN_OR_RETURN(std::optional<Row> row, LookUpRow(table, row_key, &program, &lookup));
+    STELE_ASSIGN_OR_RETURN(std::optional<Row> row, LookUpRow(*table, row_key, &program, &lookup));
     rows.push_back(std::move(row));
   }
   return rows;

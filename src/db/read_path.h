@@ -52,6 +52,10 @@ absl::StatusOr<std::unique_ptr<RowStream>> OpenRowStream(const std::shared_ptr<E
 absl::StatusOr<bool> RowPasses(const std::shared_ptr<Engine>& engine, uint32_t table_id, const ReadPoint& point, std::string_view row_key,
                                const Filter& filter, const ReadOptions& options);
 
+// The row, whole; none when no cell of it passes. ResourceExhausted when it is above what a result may hold.
+absl::StatusOr<std::optional<Row>> LookUpOneRow(Engine& engine, uint32_t table_id, const ReadPoint& point, std::string_view row_key,
+                                                const Filter& filter, const ReadOptions& options);
+
 // These rows, whole, in the order asked for. ResourceExhausted when one, or all together, are above what a result may hold.
 absl::StatusOr<std::vector<std::optional<Row>>> LookUpRows(Engine& engine, uint32_t table_id, const ReadPoint& point,
                                                            std::span<const std::string_view> row_keys, const Filter& filter,

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/jobs.h"
+#include "db/unsealed_deletes.h"
 #include "io/file_names.h"
 #include "mutation/batch.h"
 
@@ -52,8 +53,8 @@ absl::Status CheckBatch(Engine& engine, uint64_t sequence, std::string_view batc
 
 // What memtables may take where they cannot be flushed: all but the cache's least share.
 uint64_t UnflushedBytesMax(const Engine& engine) {
-  const uint64_t budget_bytes = engine.options.database.memory_budget_bytes;
-  return budget_bytes - std::min(budget_bytes, engine.options.sizes.cache_least_bytes);
+  const uint64_t bytes_max = engine.memory.charged_bytes_max();
+  return bytes_max - std::min(bytes_max, engine.options.sizes.cache_least_bytes);
 }
 
 void FreezeWhatIsFull(Engine& engine) {
@@ -78,6 +79,10 @@ class Replay {
   }
   void Finish(uint64_t last_sequence) {
     FreezeWhatIsFull(engine_);
+    const std::shared_ptr<const ReadView> view = engine_.state.view();
+    for (const auto& [table_id, table] : view->tables) {
+      if (AwaitsFlushOfUnsealed(*table)) engine_.state.Freeze(table_id);  // as when the rule came (db/schema_change.cc)
+    }
     engine_.state.Relieve(engine_.options.sizes.write_memory_bytes / 2);
     engine_.state.Publish(last_sequence);
   }

@@ -36,10 +36,12 @@ std::vector<TabletEdit> TabletsOf(const Schema& schema) {
 // A table's families while changes are applied one after the other.
 class FamilyWorkingSet {
  public:
-  FamilyWorkingSet(const TableDefinition& definition, uint32_t next_family_id) : next_family_id_(next_family_id) {
+  // `published`: the last commit before the change.
+  FamilyWorkingSet(const TableDefinition& definition, uint32_t next_family_id, uint64_t published)
+      : next_family_id_(next_family_id), published_(published) {
     for (uint32_t rank = 1; rank <= definition.families.size(); ++rank) {
       const FamilyEntry& entry = definition.families[rank];
-      families_.push_back({entry.id, *definition.schema.family(entry.name)});
+      families_.push_back({entry, *definition.schema.family(entry.name)});
     }
   }
 
@@ -50,12 +52,15 @@ class FamilyWorkingSet {
     switch (change.kind()) {
       case FamilyChange::Kind::kCreate:
         if (found) return AlreadyExists("family \"{}\" exists", Printable(change.name()));
-        families_.push_back({next_family_id_++, change.family()});
+        families_.push_back({{.id = next_family_id_++, .name = change.name()}, change.family()});
         membership_changed_ = true;
         return absl::OkStatus();
       case FamilyChange::Kind::kUpdate:
         if (!found) break;
         it->schema.gc = change.family().gc;
+        // Deletes up to here were sealed for the rule before, or not at all (docs/decisions/0033-a-rule-that-becomes-stricter.md).
+        it->entry.unsealed_through = Retention(it->schema.gc).CountsVersions() ? published_ : 0;
+        unseals_ = unseals_ || it->entry.unsealed_through > 0;
         return absl::OkStatus();
       case FamilyChange::Kind::kDrop:
         if (!found) break;
@@ -71,7 +76,7 @@ class FamilyWorkingSet {
     std::vector<FamilyEntry> entries;
     for (const Member& member : families_) {
       schema.AddFamily(member.schema);
-      entries.push_back({.id = member.id, .name = member.schema.name});
+      entries.push_back(member.entry);
     }
     schema.SetGranularity(before.schema.granularity()).SetCompression(before.schema.compression()).SetLimits(before.schema.limits());
     for (const std::string& split : before.schema.splits()) schema.AddSplit(split);
@@ -81,15 +86,18 @@ class FamilyWorkingSet {
 
   uint32_t next_family_id() const { return next_family_id_; }
   bool membership_changed() const { return membership_changed_; }
+  bool unseals() const { return unseals_; }
 
  private:
   struct Member {
-    uint32_t id = 0;
+    FamilyEntry entry;
     FamilySchema schema;
   };
   std::vector<Member> families_;
   uint32_t next_family_id_;
+  const uint64_t published_;
   bool membership_changed_ = false;
+  bool unseals_ = false;
 };
 
 // A wait for a table's memtables to be flushed: no other job of the background concerns it.
@@ -200,14 +208,16 @@ absl::Status DeleteTable(Engine& engine, std::string_view name) {
 absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes) {
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
   bool membership_changed = false;
+  bool unseals = false;
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
-    FamilyWorkingSet working_set(*state->definition, version.next_family_id);
+    FamilyWorkingSet working_set(*state->definition, version.next_family_id, engine.state.published_sequence());
     for (size_t i = 0; i < changes.size(); ++i) {
       const absl::Status status = working_set.Apply(changes[i]);
       if (!status.ok()) return WithContext(status, fmt::format("change {}", i));
     }
     membership_changed = working_set.membership_changed();
+    unseals = working_set.unseals();
     Edit edit;
     edit.next_family_id = working_set.next_family_id();
     edit.tables.push_back({.table_id = table_id, .definition = working_set.Finish(*state->definition)});
@@ -216,10 +226,9 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
   return engine.committer->RunExclusive([&] {
     STELE_RETURN_IF_ERROR(engine.installer->Install(make));
     engine.committer->RaiseSchemaGeneration();
-    if (!membership_changed) return absl::OkStatus();
-    // A memtable knows a fixed set of families.
-    engine.state.Freeze(table_id);
-    engine.state.RenewActive(table_id);
+    // A memtable knows a fixed set of families; and what was not sealed is to come into files, where a compaction may have all of it.
+    if (membership_changed || unseals) engine.state.Freeze(table_id);
+    if (membership_changed) engine.state.RenewActive(table_id);
     return absl::OkStatus();
   });
 }

@@ -3,7 +3,8 @@
 //
 // Path:      local_database, local_table -> here -> committer (exclusive) -> installer.
 // Errors:    AlreadyExists, NotFound, InvalidArgument as the public calls say; Unavailable or ResourceExhausted of the disk: nothing
-// changed. Threads:   thread-safe.
+//            changed.
+// Threads:   thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ std::vector<ColumnRef> SealedColumns(const TableDefinition& definition, const Mu
 // Just above the newest version of the column that its rule condemns at the read point; 0 when it condemns none.
 absl::StatusOr<int64_t> FloorOf(const TableView& table, const ReadPoint& point, std::string_view row_key, const ColumnRef& column) {
   const TableDefinition& definition = table.definition();
-  ChainOptions options{.sequence = point.sequence, .only_row = row_key};
+  ChainOptions options{.sequence = point.sequence, .only_row = row_key, .defers_values = true};
   options.wanted_families.assign(definition.families.size(), false);
   options.wanted_families[column.family_rank - 1] = true;
   STELE_ASSIGN_OR_RETURN(const std::unique_ptr<CellCursor> chain, OpenChain(table, table.tablets[TabletIndexOf(table, row_key)], options));

@@ -66,7 +66,7 @@ class SstableFiles::Entry : public PinnedSstable {
   }
 
   absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile() const {
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, registry_->file_system->Open(path_, OpenMode::kRead));
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, registry_->file_system->Open(path_, OpenMode::kReadByName));
     return SstableReader::Open(std::move(file), SstableName(number_), &summary_, registry_->cache);
   }
 

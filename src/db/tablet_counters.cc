@@ -13,11 +13,6 @@ bool IsSame(const ViewReference& a, const ViewReference& b) {
 // The part of `count` that falls to the `index`th of `parts` alike; the parts add up.
 uint64_t PartOf(uint64_t count, size_t index, size_t parts) { return count * (index + 1) / parts - count * index / parts; }
 
-void BeginActivity(ViewTablet* tablet) {
-  tablet->reads_before = tablet->counters->reads.load(std::memory_order_relaxed);
-  tablet->writes_before = tablet->counters->writes.load(std::memory_order_relaxed);
-}
-
 }  // namespace
 
 void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet>* after) {
@@ -32,8 +27,8 @@ void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet
       ViewTablet& same = (*after)[begin];
       same.counters = old.counters;
       same.reads_before = old.reads_before;
-      same.writes_before = old.writes_before;
-      if (!std::equal(old.stack.begin(), old.stack.end(), same.stack.begin(), same.stack.end(), IsSame)) BeginActivity(&same);
+      const bool is_changed = !std::equal(old.stack.begin(), old.stack.end(), same.stack.begin(), same.stack.end(), IsSame);
+      if (is_changed) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);
       continue;
     }
     const uint64_t reads = old.counters->reads.load(std::memory_order_relaxed);
@@ -43,7 +38,6 @@ void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet
       part.counters->reads.fetch_add(PartOf(reads, i - begin, end - begin), std::memory_order_relaxed);
       part.counters->writes.fetch_add(PartOf(writes, i - begin, end - begin), std::memory_order_relaxed);
       part.reads_before += PartOf(old.reads_before, i - begin, end - begin);
-      part.writes_before += PartOf(old.writes_before, i - begin, end - begin);
     }
   }
 }

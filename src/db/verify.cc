@@ -96,11 +96,17 @@ void AddError(const absl::Status& status, std::string_view file, VerifyReport* r
 }
 
 void VerifyManifest(Engine& engine, VerifyReport* report) {
-  const absl::StatusOr<ManifestLog::Recovered> read =
-      ManifestLog::Recover(engine.options.file_system, engine.directory, /*read_only=*/true);
+  const absl::StatusOr<ManifestLog::Recovered> read = ManifestLog::Recover(engine.file_system, engine.directory, /*read_only=*/true);
   ++report->files;
   if (!read.ok()) return AddError(read.status(), kCurrentName, report);
-  const absl::StatusOr<FileInfo> info = engine.options.file_system->Stat(JoinPath(engine.directory, ManifestName(read->manifest_number)));
+  const ManifestLog::SyncedEnd synced = engine.manifest == nullptr ? ManifestLog::SyncedEnd() : engine.manifest->synced_end();
+  if (read->manifest_number < synced.number || read->end_offset < synced.bytes) {
+    const std::string name = ManifestName(read->manifest_number);
+    AddError(DataLoss(name, read->end_offset,
+                      fmt::format("no good record, though {} was synced up to {}", ManifestName(synced.number), synced.bytes)),
+             name, report);
+  }
+  const absl::StatusOr<FileInfo> info = engine.file_system->Stat(JoinPath(engine.directory, ManifestName(read->manifest_number)));
   if (info.ok()) report->bytes += info->bytes;
 }
 
@@ -109,12 +115,18 @@ void VerifyLog(Engine& engine, VerifyReport* report) {
     ++report->files;
     report->bytes += part.bytes;
   }
-  const absl::StatusOr<LogTail> tail = ReadLog({.file_system = engine.options.file_system,
+  const absl::StatusOr<LogTail> tail = ReadLog({.file_system = engine.file_system,
                                                 .directory = engine.directory,
                                                 .database_id = engine.database_id,
                                                 .oldest_segment = engine.log->oldest_segment()},
                                                [](uint64_t, std::string_view) { return absl::OkStatus(); });
-  if (!tail.ok()) AddError(tail.status(), SegmentName(engine.log->oldest_segment()), report);
+  if (!tail.ok()) return AddError(tail.status(), SegmentName(engine.log->oldest_segment()), report);
+  // After a crash what is bad at the end would be an unfinished write; here it is known what was written.
+  const CommitLog::SegmentPart written = engine.log->Parts().back();
+  if (LogPosition{tail->segment_number, tail->end_offset} >= LogPosition{written.number, written.bytes}) return;
+  AddError(DataLoss(SegmentName(tail->segment_number), tail->end_offset,
+                    fmt::format("no good record, though {} was written up to {}", SegmentName(written.number), written.bytes)),
+           SegmentName(tail->segment_number), report);
 }
 
 // No edit and no commit beside it: the manifest and the log are read as they stand.

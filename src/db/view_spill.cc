@@ -30,11 +30,11 @@ class SpillFile : public PinnedSstable {
     engine_.pins.SubtractFileBytes(bytes_);
     // The directory of a closed database may be another opener's, and that of a fork's parent is: what is left there goes at the next Open.
     if (engine_.closed->load(std::memory_order_acquire) || ::getpid() != pid_) return;
-    engine_.options.file_system->Remove(path()).IgnoreError();
+    engine_.file_system->Remove(path()).IgnoreError();
   }
 
   absl::Status OpenFile(const SstableSummary& summary) {
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, engine_.options.file_system->Open(path(), OpenMode::kRead));
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, engine_.file_system->Open(path(), OpenMode::kReadByName));
     STELE_ASSIGN_OR_RETURN(reader_, SstableReader::Open(std::move(file), SpillName(number_), &summary, &engine_.cache));
     return absl::OkStatus();
   }
@@ -86,7 +86,7 @@ class ViewSpill {
     FamilyMap same(family_ids.size() + 1);
     std::iota(same.begin(), same.end(), 0);
     std::unique_ptr<CellCursor> cursor = spill_.memtable->NewCursor(sequence, {.families = std::move(same)});
-    RunTarget target{.file_system = engine_.options.file_system,
+    RunTarget target{.file_system = engine_.file_system,
                      .directory = engine_.directory,
                      .file_name = SpillName(number),
                      .builder = RunBuilderOptions(table.definition().schema.compression(), /*settled=*/false),

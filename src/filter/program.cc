@@ -4,13 +4,15 @@
 #include <utility>
 
 #include "base/status.h"
+#include "cell/cell_cursor.h"
 #include "filter/compile.h"
 #include "filter/reach.h"
 
 namespace stele::internal {
 namespace {
 
-// A hint costs a search in every source; before so many cells of one column were dropped it is not worth that.
+// A hint costs a search in every source; before so many cells of one column were dropped it is not worth that. Behind a large value it is:
+// the next may be as large, and would be read to be dropped.
 constexpr uint64_t kDroppedBeforeSkip = 8;
 
 bool HasRowGate(const StageList& list) {
@@ -52,7 +54,6 @@ absl::StatusOr<FilterProgram> FilterProgram::Compile(const Filter& filter, const
 }
 
 void FilterProgram::FindReach(const StageList& stages, size_t family_count) {
-  wanted_families_.assign(family_count, true);
   if (stages.empty()) return;
   Reach reach = ReachOf(stages, static_cast<uint32_t>(family_count));
   may_pass_ = !reach.IsNone() && !rows_.IsEmpty();
@@ -60,6 +61,7 @@ void FilterProgram::FindReach(const StageList& stages, size_t family_count) {
   is_decided_by_newest_ = IsDecidedByNewest(stages);
   timestamps_ = reach.versions;
   columns_ = std::move(reach.columns);
+  wanted_families_.resize(family_count);
   for (uint32_t family = 1; family <= family_count; ++family) wanted_families_[family - 1] = may_pass_ && columns_.WantsFamily(family);
 }
 
@@ -151,7 +153,8 @@ FilterProgram::Next FilterProgram::Conclude(const Cell& last) {
     skip_qualifier_ = next->first;
     return Next::kSkipTo;
   }
-  if (!column_done_ || dropped_count_ < kDroppedBeforeSkip) return Next::kContinue;
+  const bool is_worth_it = dropped_count_ >= kDroppedBeforeSkip || last.value.size() >= kBatchEndingBytes;
+  if (!column_done_ || !is_worth_it) return Next::kContinue;
   skip_family_ = last.family;
   skip_qualifier_.assign(last.qualifier);
   skip_qualifier_.push_back('\0');

@@ -32,11 +32,13 @@ namespace stele::internal {
 
 class FilterProgram {
  public:
+  FilterProgram() = default;  // passes all
   // A sample draws anew for each program, or by the seed.
   static absl::StatusOr<FilterProgram> Compile(const Filter& filter, const FamilyList& families,
                                                std::optional<uint64_t> sample_seed = std::nullopt);
 
-  // By family rank - 1: whether the program must see the family's cells. Without a row limit these are the families that can pass.
+  // By family rank - 1: whether the program must see the family's cells; empty: all. Without a row limit these are the families that can
+  // pass.
   const std::vector<bool>& wanted_families() const { return wanted_families_; }
   // False: no cell of any row can pass.
   bool may_pass() const { return may_pass_; }

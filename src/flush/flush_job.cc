@@ -18,6 +18,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   policy.now = input.now;
   policy.partial = true;
   policy.newest_commit_time = input.newest_commit_time;
+  policy.unknown_ranks = FamiliesOfUnknownRank(*input.definition, input.newer_since);
   policy.drop_tombstones = input.reaches_end;
   std::unique_ptr<CellCursor> cursor =
       NewRetentionCursor(input.memtable->NewCursor(input.sequence, options), std::move(policy), &output.retention);

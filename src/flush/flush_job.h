@@ -30,7 +30,8 @@ struct FlushInput {
   std::shared_ptr<const TableDefinition> definition;
   int64_t now = 0;
   int64_t newest_commit_time = 0;
-  bool reaches_end = false;  // no older source exists for any of its rows: tombstones may go
+  uint64_t newer_since = UINT64_MAX;  // the oldest commit in a newer memtable
+  bool reaches_end = false;           // no older source exists for any of its rows: tombstones may go
   uint32_t row_group_bytes = 32 << 10;
   MemoryBudget* budget = nullptr;           // what is held meanwhile is charged to it; may be null
   const std::atomic<bool>* stop = nullptr;  // set: give up with Cancelled

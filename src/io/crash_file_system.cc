@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<File>> CrashFileSystem::Open(const std::string& p
     node = AsCrashNode(place.node);
   }
   ++node->open_count;
-  return std::unique_ptr<File>(new OpenFile(this, std::move(node), path, mode != OpenMode::kRead));
+  return std::unique_ptr<File>(new OpenFile(this, std::move(node), path, mode == OpenMode::kReadWrite || mode == OpenMode::kCreate));
 }
 
 absl::Status CrashFileSystem::Rename(const std::string& from, const std::string& to) {

@@ -44,9 +44,10 @@ class FileLock {
 };
 
 enum class OpenMode {
-  kRead,       // must exist, and be a regular file
-  kReadWrite,  // must exist, and be a regular file; nothing is truncated
-  kCreate,     // must not exist
+  kRead,        // must exist, and be a regular file
+  kReadByName,  // as kRead, of a file that keeps its name and its bytes: it may be closed between reads, and opened again for the next
+  kReadWrite,   // must exist, and be a regular file; nothing is truncated
+  kCreate,      // must not exist
 };
 enum class LockMode { kShared, kExclusive };
 enum class FileKind { kFile, kDirectory, kOther };
@@ -59,6 +60,9 @@ struct FileInfo {
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
+  // The same, but that `directory` and all paths in it lead to the directory that is there now, also once it has another name and another
+  // one stands in its place. Link's second path alone is taken as it is. Null where nobody else can rename: this one serves as well.
+  virtual absl::StatusOr<std::unique_ptr<FileSystem>> Hold(const std::string& /*directory*/) { return nullptr; }
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
   // Replaces `to` atomically when it exists.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
@@ -76,7 +80,7 @@ class FileSystem {
   virtual absl::StatusOr<FileInfo> Stat(const std::string& path) = 0;
   // Locks `path` (created if missing unless mode is kShared and it exists) for this open file, in this and among other processes.
   // kExclusive writes `holder` into the file. Refused: FailedPrecondition whose text holds what the holder wrote (nothing when only
-  // shared locks stand in the way).
+  // shared locks stand in the way). The operating system's locks the directory, too, so that removing `path` lets nobody in.
   virtual absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) = 0;
 };
 

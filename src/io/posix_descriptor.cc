@@ -1,9 +1,12 @@
 #include "io/posix_descriptor.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/status.h"
@@ -14,20 +17,61 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);  // not repeated after EINTR: Linux has freed the descriptor then
 }
 
-absl::StatusOr<Descriptor> OpenRegularFile(const std::string& path, int flags) {
-  int raw;
-  do {
-    // O_NONBLOCK changes nothing for a regular file and keeps a FIFO from blocking the open.
-    raw = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-  } while (raw < 0 && errno == EINTR);
-  if (raw < 0) {
-    if (errno == ELOOP || errno == EISDIR || errno == ENXIO) return FailedPrecondition("open {}: not a regular file", path);
-    return ErrnoStatus("open", path, errno);
+namespace {
+
+constexpr size_t kPooledMin = 4;
+constexpr size_t kPooledMax = 4096;  // about 1 KiB of the kernel's memory each
+
+size_t PooledFilesMax() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kPooledMin;
+  return std::clamp<rlim_t>(limit.rlim_cur / 2, kPooledMin, kPooledMax);
+}
+
+// openat(2), once more after each interruption, and for each descriptor that could be given back for it.
+int OpenDescriptor(const Place& place, int flags) {
+  while (true) {
+    const int raw = ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC, 0644);
+    if (raw >= 0) return raw;
+    const int error_number = errno;
+    const bool lacks_descriptors = error_number == EMFILE || error_number == ENFILE;
+    if (error_number == EINTR || (lacks_descriptors && PosixFilePool().CloseOne())) continue;
+    errno = error_number;
+    return raw;
   }
-  Descriptor fd(raw);
+}
+
+// Around a fork: what one of them takes the other gives back.
+void LockPool() ABSL_NO_THREAD_SAFETY_ANALYSIS { PosixFilePool().LockForFork(); }
+void UnlockPool() ABSL_NO_THREAD_SAFETY_ANALYSIS { PosixFilePool().UnlockAfterFork(); }
+
+}  // namespace
+
+FilePool& PosixFilePool() {
+  // Never destroyed, as the file system.
+  static FilePool* const pool = [] {
+    ::pthread_atfork(LockPool, UnlockPool, UnlockPool);
+    return new FilePool(PooledFilesMax);
+  }();
+  return *pool;
+}
+
+absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags) {
+  // O_NONBLOCK changes nothing for a regular file and keeps a FIFO from blocking the open.
+  Descriptor fd(OpenDescriptor(place, flags | O_NOFOLLOW | O_NONBLOCK));
+  if (fd.fd() < 0) {
+    if (errno == ELOOP || errno == EISDIR || errno == ENXIO) return FailedPrecondition("open {}: not a regular file", place.path);
+    return ErrnoStatus("open", place.path, errno);
+  }
   struct stat info;
-  if (::fstat(raw, &info) != 0) return ErrnoStatus("fstat", path, errno);
-  if (!S_ISREG(info.st_mode)) return FailedPrecondition("open {}: not a regular file", path);
+  if (::fstat(fd.fd(), &info) != 0) return ErrnoStatus("fstat", place.path, errno);
+  if (!S_ISREG(info.st_mode)) return FailedPrecondition("open {}: not a regular file", place.path);
+  return fd;
+}
+
+absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place) {
+  Descriptor fd(OpenDescriptor(place, O_RDONLY | O_DIRECTORY));
+  if (fd.fd() < 0) return ErrnoStatus(call, place.path, errno);
   return fd;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/status.h"
+#include "io/file_names.h"
 #include "io/file_system.h"
 #include "io/posix_descriptor.h"
 #include "io/posix_lock.h"
@@ -104,27 +105,59 @@ class PosixFile final : public File {
   const std::string path_;
 };
 
-absl::Status Answer(std::string_view call, const std::string& path, int result) {
+absl::StatusOr<std::unique_ptr<File>> OpenFile(const Place& place, int flags) {
+  STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenRegularFile(place, flags));
+  return std::unique_ptr<File>(new PosixFile(std::move(fd), place.path));
+}
+
+absl::Status CallStatus(std::string_view call, const std::string& path, int result) {
   return result == 0 ? absl::OkStatus() : ErrnoStatus(call, path, errno);
+}
+
+absl::Status SyncOpenDirectory(const Descriptor& fd, const std::string& directory) {
+  int result;
+  do {
+    result = ::fsync(fd.fd());
+  } while (result != 0 && errno == EINTR);
+  if (result != 0 && errno == EINVAL) return absl::OkStatus();  // a file system without such a call has nothing to offer beyond this
+  return CallStatus("fsync", directory, result);
 }
 
 class SystemFileSystem final : public FileSystem {
  public:
+  SystemFileSystem() = default;
+  // See Hold.
+  SystemFileSystem(std::string directory, Descriptor held)
+      : directory_(std::move(directory)), below_(JoinPath(directory_, "")), held_(std::make_shared<const Descriptor>(std::move(held))) {}
+
+  absl::StatusOr<std::unique_ptr<FileSystem>> Hold(const std::string& directory) override {
+    STELE_ASSIGN_OR_RETURN(Descriptor held, OpenDirectory("open directory", At(directory)));
+    return std::make_unique<SystemFileSystem>(directory, std::move(held));
+  }
+
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
+    if (mode == OpenMode::kReadByName) {
+      return PosixFilePool().Open([place = At(path), held = held_] { return OpenFile(place, O_RDONLY); });
+    }
     int flags = O_RDONLY;
     if (mode == OpenMode::kReadWrite) flags = O_RDWR;
     if (mode == OpenMode::kCreate) flags = O_RDWR | O_CREAT | O_EXCL;
-    STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenRegularFile(path, flags));
-    return std::unique_ptr<File>(new PosixFile(std::move(fd), path));
+    return OpenFile(At(path), flags);
   }
 
   absl::Status Rename(const std::string& from, const std::string& to) override {
-    return Answer("rename", from, ::rename(from.c_str(), to.c_str()));
+    const Place before = At(from);
+    const Place after = At(to);
+    return CallStatus("rename", from, ::renameat(before.directory, before.name.c_str(), after.directory, after.name.c_str()));
   }
-  absl::Status Remove(const std::string& path) override { return Answer("unlink", path, ::unlink(path.c_str())); }
+  absl::Status Remove(const std::string& path) override {
+    const Place place = At(path);
+    return CallStatus("unlink", path, ::unlinkat(place.directory, place.name.c_str(), 0));
+  }
 
   absl::Status Link(const std::string& from, const std::string& to) override {
-    if (::link(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+    const Place source = At(from);
+    if (::linkat(source.directory, source.name.c_str(), AT_FDCWD, to.c_str(), 0) == 0) return absl::OkStatus();
     switch (errno) {
       case EPERM:  // what file systems without links answer
       case EMLINK:
@@ -138,25 +171,25 @@ class SystemFileSystem final : public FileSystem {
   }
 
   absl::Status SyncDirectory(const std::string& directory) override {
-    const int raw = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (raw < 0) return ErrnoStatus("open directory", directory, errno);
-    const Descriptor fd(raw);
-    int result;
-    do {
-      result = ::fsync(fd.fd());
-    } while (result != 0 && errno == EINTR);
-    if (result != 0 && errno == EINVAL) return absl::OkStatus();  // a file system without such a call has nothing to offer beyond this
-    return Answer("fsync", directory, result);
+    if (held_ != nullptr && directory == directory_) return SyncOpenDirectory(*held_, directory);
+    STELE_ASSIGN_OR_RETURN(const Descriptor fd, OpenDirectory("open directory", At(directory)));
+    return SyncOpenDirectory(fd, directory);
   }
 
   absl::Status CreateDirectory(const std::string& directory) override {
-    return Answer("mkdir", directory, ::mkdir(directory.c_str(), 0755));
+    const Place place = At(directory);
+    return CallStatus("mkdir", directory, ::mkdirat(place.directory, place.name.c_str(), 0755));
   }
-  absl::Status RemoveDirectory(const std::string& directory) override { return Answer("rmdir", directory, ::rmdir(directory.c_str())); }
+  absl::Status RemoveDirectory(const std::string& directory) override {
+    const Place place = At(directory);
+    return CallStatus("rmdir", directory, ::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR));
+  }
 
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
-    DIR* const stream = ::opendir(directory.c_str());
+    STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenDirectory("opendir", At(directory)));
+    DIR* const stream = ::fdopendir(fd.fd());
     if (stream == nullptr) return ErrnoStatus("opendir", directory, errno);
+    fd.Release();  // closedir closes it
     std::vector<std::string> names;
     errno = 0;
     while (const dirent* entry = ::readdir(stream)) {
@@ -173,7 +206,8 @@ class SystemFileSystem final : public FileSystem {
 
   absl::StatusOr<FileInfo> Stat(const std::string& path) override {
     struct stat info;
-    if (::lstat(path.c_str(), &info) != 0) return ErrnoStatus("stat", path, errno);
+    const Place place = At(path);
+    if (::fstatat(place.directory, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return ErrnoStatus("stat", path, errno);
     FileInfo result;
     if (S_ISDIR(info.st_mode)) {
       result.kind = FileKind::kDirectory;
@@ -185,8 +219,22 @@ class SystemFileSystem final : public FileSystem {
   }
 
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override {
-    return LockPosixFile(path, mode, holder);
+    return LockPosixFile(At(path), At(ParentDirectory(path)), mode, holder);
   }
+
+ private:
+  Place At(const std::string& path) const {
+    if (held_ == nullptr) return {path, AT_FDCWD, path};
+    if (path == directory_) return {path, held_->fd(), "."};
+    if (!path.starts_with(below_)) return {path, AT_FDCWD, path};
+    // A name that began with a slash would be looked for from the root.
+    const size_t name_begin = std::min(path.find_first_not_of('/', below_.size()), path.size());
+    return {path, held_->fd(), path.substr(name_begin)};
+  }
+
+  const std::string directory_;
+  const std::string below_;                       // what paths in it begin with
+  const std::shared_ptr<const Descriptor> held_;  // files that are opened again keep it, too; null: nothing is held
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "io/posix_lock.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "io/lock_table.h"
-#include "io/posix_descriptor.h"
 
 namespace stele::internal {
 namespace {
@@ -40,28 +40,32 @@ int ControlLock(int fd, int command, short type, struct flock* lock) {
 
 class PosixFileLock final : public FileLock {
  public:
-  PosixFileLock(Descriptor fd, FileIdentity identity) : fd_(std::move(fd)), identity_(identity), pid_(::getpid()) {}
+  PosixFileLock(Descriptor fd, Descriptor directory, FileIdentity identity)
+      : fd_(std::move(fd)), directory_(std::move(directory)), identity_(identity), pid_(::getpid()) {}
   ~PosixFileLock() override {
     if (::getpid() != pid_) return;
     Registry& registry = GlobalRegistry();
     MutexLock lock(registry.mutex);
     registry.table.Release(identity_);
+    // Descriptors left in a forked child must not keep the locks alive.
     struct flock unlock;
-    ControlLock(fd_.fd(), F_OFD_SETLK, F_UNLCK, &unlock);  // a descriptor left in a forked child must not keep the lock alive
+    ControlLock(fd_.fd(), F_OFD_SETLK, F_UNLCK, &unlock);
+    ::flock(directory_.fd(), LOCK_UN);
   }
 
  private:
   const Descriptor fd_;
+  const Descriptor directory_;
   const FileIdentity identity_;
   const pid_t pid_;
 };
 
-absl::StatusOr<Descriptor> OpenLockFile(const std::string& path, LockMode mode) {
+absl::StatusOr<Descriptor> OpenLockFile(const Place& file, LockMode mode) {
   if (mode == LockMode::kShared) {
-    absl::StatusOr<Descriptor> existing = OpenRegularFile(path, O_RDONLY);
+    absl::StatusOr<Descriptor> existing = OpenRegularFile(file, O_RDONLY);
     if (!absl::IsNotFound(existing.status())) return existing;
   }
-  return OpenRegularFile(path, O_RDWR | O_CREAT);
+  return OpenRegularFile(file, O_RDWR | O_CREAT);
 }
 
 absl::StatusOr<FileIdentity> IdentityOf(int fd, const std::string& path) {
@@ -93,15 +97,26 @@ absl::Status LockDescription(int fd, const std::string& path, LockMode mode) {
   return LockedExclusively(path, "another process", ReadHolder(fd));
 }
 
+// The directory is locked, too: who takes a lock file for a leftover and removes it would let another writer in. File systems that lock no
+// directories have the file's lock alone.
+absl::StatusOr<Descriptor> LockDirectory(const Place& directory, const std::string& path, LockMode mode) {
+  STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenDirectory("open directory", directory));
+  if (::flock(fd.fd(), (mode == LockMode::kExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 || errno != EWOULDBLOCK) return fd;
+  return FailedPrecondition("{} is open elsewhere, though {} was removed or replaced; close it there first, and leave that file alone",
+                            directory.path, path);
+}
+
 // False when the path meanwhile leads to another file: what was locked is then no longer the lock file.
-bool StillAt(const std::string& path, const FileIdentity& identity) {
+bool StillAt(const Place& file, const FileIdentity& identity) {
   struct stat info;
-  return ::lstat(path.c_str(), &info) == 0 && FileIdentity{info.st_dev, info.st_ino} == identity;
+  return ::fstatat(file.directory, file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+         FileIdentity{info.st_dev, info.st_ino} == identity;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path, LockMode mode, std::string_view holder) {
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const Place& directory, LockMode mode, std::string_view holder) {
+  const std::string& path = file.path;
   Registry& registry = GlobalRegistry();
   MutexLock lock(registry.mutex);
   if (registry.pid != ::getpid()) {
@@ -110,17 +125,22 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path,
   }
   constexpr int kAttemptsMax = 16;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenLockFile(path, mode));
+    STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenLockFile(file, mode));
     STELE_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOf(fd.fd(), path));
     STELE_RETURN_IF_ERROR(registry.table.Acquire(identity, mode, path, holder));
     const absl::Status locked = LockDescription(fd.fd(), path, mode);
-    if (!locked.ok() || !StillAt(path, identity)) {
+    if (!locked.ok() || !StillAt(file, identity)) {
       registry.table.Release(identity);
       STELE_RETURN_IF_ERROR(locked);
       continue;
     }
+    absl::StatusOr<Descriptor> directory_fd = LockDirectory(directory, path, mode);
+    if (!directory_fd.ok()) {
+      registry.table.Release(identity);
+      return std::move(directory_fd).status();
+    }
     if (mode == LockMode::kExclusive) WriteHolder(fd.fd(), holder);
-    return std::unique_ptr<FileLock>(new PosixFileLock(std::move(fd), identity));
+    return std::unique_ptr<FileLock>(new PosixFileLock(std::move(fd), *std::move(directory_fd), identity));
   }
   return Unavailable("lock {}: the file is being replaced", path);
 }

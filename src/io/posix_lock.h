@@ -15,9 +15,11 @@
 #include <string_view>
 
 #include "io/file_system.h"
+#include "io/posix_descriptor.h"
 
 namespace stele::internal {
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const std::string& path, LockMode mode, std::string_view holder);
+// `directory` is the one that the file is in.
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const Place& directory, LockMode mode, std::string_view holder);
 
 }  // namespace stele::internal

@@ -91,6 +91,7 @@ bool ReadFamilies(ByteReader* in, Schema* schema, std::vector<FamilyEntry>* entr
     FamilySchema family;
     if (!in->ReadBytes(&name) || !in->ReadVarint32(&entry.id) || !in->ReadByte(&value_type)) return false;
     if (value_type > static_cast<uint8_t>(ValueType::kHll) || !ReadRule(in, 0, &family.gc)) return false;
+    if (!in->ReadVarint(&entry.unsealed_through)) return false;
     // Strictly ascending names: in the order they have, and none twice.
     if (!entries->empty() && entries->back().name >= name) return false;
     entry.name = name;
@@ -162,6 +163,7 @@ void AppendDefinition(std::string* out, const TableDefinition& definition) {
     AppendVarint(*out, definition.families[*rank].id);
     out->push_back(static_cast<char>(family.value_type));
     AppendRule(out, family.gc);
+    AppendVarint(*out, definition.families[*rank].unsealed_through);
   }
   AppendVarint(*out, schema.splits().size());
   for (const std::string& split : schema.splits()) AppendBytes(*out, split);

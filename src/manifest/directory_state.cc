@@ -17,7 +17,11 @@ absl::StatusOr<DirectoryState> InspectMissing(FileSystem* file_system, const std
   const size_t slash = name_end == std::string::npos ? std::string::npos : directory.rfind('/', name_end);
   if (slash == std::string::npos) return DirectoryState::kMissing;
   const std::string parent = slash == 0 ? "/" : directory.substr(0, slash);
-  if (const auto names = file_system->List(parent); !names.ok()) {
+  const auto names = file_system->List(parent);
+  if (absl::IsNotFound(names.status())) {
+    return FailedPrecondition("{} cannot be made: {}, the directory to make it in, does not exist; create that first", directory, parent);
+  }
+  if (!names.ok()) {
     return WithContext(names.status(), fmt::format("{} cannot be made", directory));
   }
   return DirectoryState::kMissing;

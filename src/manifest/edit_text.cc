@@ -55,8 +55,10 @@ void AppendDefinitionText(std::string* out, const TableDefinition& definition) {
                       limits.qualifier_bytes, limits.value_bytes, limits.row_bytes, limits.mutations);
   for (const FamilySchema& family : schema.families()) {
     const uint32_t rank = definition.families.RankOfName(family.name).value_or(kRowRank);
-    *out += fmt::format("      family {} \"{}\" {} gc={}\n", rank == kRowRank ? 0 : definition.families[rank].id, Printable(family.name),
-                        ValueTypeText(family.value_type), family.gc.ToString());
+    const FamilyEntry entry = rank == kRowRank ? FamilyEntry() : definition.families[rank];
+    *out += fmt::format("      family {} \"{}\" {} gc={}", entry.id, Printable(family.name), ValueTypeText(family.value_type),
+                        family.gc.ToString());
+    *out += entry.unsealed_through == 0 ? "\n" : fmt::format(" unsealed_through={}\n", entry.unsealed_through);
   }
   for (const std::string& split : schema.splits()) *out += fmt::format("      split \"{}\"\n", Printable(split));
   for (const auto& [key, value] : schema.properties()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "io/file_names.h"
 #include "manifest/current_file.h"
@@ -26,6 +27,7 @@ class ManifestLog::State {
     closed_record_ = scan.closed;
     SetNextSwitch(scan.first_record_end);
     version_ = std::move(version);
+    PublishSyncedEnd();
   }
   // Begins manifest `header` with a snapshot of `version` and makes CURRENT name it.
   absl::Status Begin(const ManifestHeader& header, const Version& version) {
@@ -39,6 +41,10 @@ class ManifestLog::State {
   std::shared_ptr<const Version> version() const { return version_; }
   const ManifestHeader& header() const { return header_; }
   bool poisoned() const { return !poison_.ok(); }
+  SyncedEnd synced_end() const {
+    MutexLock lock(mutex_);
+    return synced_end_;
+  }
   void SetFileNumberSource(std::function<uint64_t()> source) { next_file_number_ = std::move(source); }
 
  private:
@@ -49,6 +55,10 @@ class ManifestLog::State {
   absl::Status Poison(absl::Status status) {
     poison_ = std::move(status);
     return poison_;
+  }
+  void PublishSyncedEnd() {
+    MutexLock lock(mutex_);
+    synced_end_ = {.number = header_.number, .bytes = end_offset_};
   }
   void SetNextSwitch(uint64_t snapshot_bytes) {
     switch_at_bytes_ = std::max(limits_.bytes_min, limits_.snapshot_multiple * snapshot_bytes);
@@ -67,6 +77,8 @@ class ManifestLog::State {
   std::shared_ptr<const Version> version_;
   absl::Status poison_;
   std::function<uint64_t()> next_file_number_;
+  mutable Mutex mutex_;
+  SyncedEnd synced_end_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::StatusOr<NewManifest> ManifestLog::State::Prepare(const ManifestHeader& header, const Version& version) {
@@ -88,6 +100,7 @@ absl::Status ManifestLog::State::Install(NewManifest prepared) {
   last_checksum_ = last_checksum;
   closed_record_ = false;
   SetNextSwitch(end_offset);
+  PublishSyncedEnd();
   return absl::OkStatus();
 }
 
@@ -104,6 +117,7 @@ absl::Status ManifestLog::State::WriteRecord(ManifestRecordType type, std::strin
   end_offset_ += record.size();
   last_checksum_ = DecodeFrame(record).checksum;
   closed_record_ = type == ManifestRecordType::kEnd;
+  PublishSyncedEnd();
   return absl::OkStatus();
 }
 
@@ -222,6 +236,7 @@ absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_sys
   }
   recovered.database_id = current.database_id;
   recovered.manifest_number = current.manifest_number;
+  recovered.end_offset = scan.end_offset;
   recovered.discarded_bytes = scan.discarded_bytes;
   recovered.closed = scan.closed;
   if (read_only) return recovered;
@@ -245,6 +260,7 @@ std::shared_ptr<const Version> ManifestLog::version() const { return state_->ver
 uint64_t ManifestLog::number() const { return state_->header().number; }
 uint64_t ManifestLog::database_id() const { return state_->header().database_id; }
 bool ManifestLog::poisoned() const { return state_->poisoned(); }
+ManifestLog::SyncedEnd ManifestLog::synced_end() const { return state_->synced_end(); }
 absl::Status ManifestLog::Close() { return state_->Close(); }
 void ManifestLog::SetFileNumberSource(std::function<uint64_t()> next_file_number) {
   state_->SetFileNumberSource(std::move(next_file_number));

@@ -8,12 +8,11 @@
 //            a failed sync, or an undo that fails, poisons: every later Append answers the first error (engine rule 20). After a failed
 //            Append that poisons, the edit may or may not be on disk: whatever files it refers to must stay.
 // Growth:    past a size (ManifestLimits) Append begins a new manifest with a snapshot edit and switches CURRENT. Recover does the same
-// with
-//            a manifest that does not end with the mark that Close leaves: only then is every byte of it known to have been synced.
+//            with a manifest that does not end with the mark that Close leaves: only then is every byte of it known to have been synced.
 // Names:     a manifest gets its name by a rename after it is synced, so a file named MANIFEST-* is never torn by its making.
 // Errors:    DataLoss naming file and offset for damage; FailedPrecondition for a directory that is not a database; Unimplemented for a
 //            newer format or an unknown incompatible feature.
-// Threads:   one thread at a time (the installer).
+// Threads:   one thread at a time (the installer), but for synced_end().
 #pragma once
 
 #include <cstdint>
@@ -62,6 +61,7 @@ class ManifestLog {
     std::shared_ptr<const Version> version;
     uint64_t database_id = 0;
     uint64_t manifest_number = 0;
+    uint64_t end_offset = 0;       // after the last good record that was read
     uint64_t discarded_bytes = 0;  // a torn last record
     // It ends with the mark of Close. A manifest that was cut at a record's end looks like one in use; whoever also closes the log, after
     // the manifest, and starts it again before the first Append, may take a closed log beside a manifest that is not closed for DataLoss.
@@ -80,6 +80,12 @@ class ManifestLog {
   uint64_t number() const;
   uint64_t database_id() const;
   bool poisoned() const;
+  // Of the manifest that counts, this much is synced. From any thread.
+  struct SyncedEnd {
+    uint64_t number = 0;
+    uint64_t bytes = 0;
+  };
+  SyncedEnd synced_end() const;
   // Writes the mark of a clean end and syncs it. Append answers FailedPrecondition afterwards. Nothing to do when poisoned: the first
   // error.
   absl::Status Close();

@@ -131,6 +131,14 @@ std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::st
   return definition;
 }
 
+std::vector<bool> FamiliesOfUnknownRank(const TableDefinition& definition, uint64_t newer_since) {
+  std::vector<bool> unknown(definition.families.size());
+  for (uint32_t rank = 1; rank <= definition.families.size(); ++rank) {
+    unknown[rank - 1] = definition.families[rank].unsealed_through >= newer_since;
+  }
+  return unknown;
+}
+
 absl::Status CheckTable(const TableState& table, const Version& version) {
   const std::string context = fmt::format("table {} \"{}\"", table.definition->id, Printable(table.definition->name));
   STELE_RETURN_IF_ERROR(WithContext(CheckDefinition(*table.definition, version), context));

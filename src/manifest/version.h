@@ -65,6 +65,10 @@ struct TableDefinition {
   std::vector<Retention> retentions;  // by family rank - 1
 };
 
+// By family rank - 1: of these a part of the sources says nothing about ranks, for above it may lie a ranged delete that was not sealed for
+// the family's rule. `newer_since`: the oldest commit above; UINT64_MAX: none is, and none that comes will be as old.
+std::vector<bool> FamiliesOfUnknownRank(const TableDefinition& definition, uint64_t newer_since);
+
 struct TableState {
   std::shared_ptr<const TableDefinition> definition;
   uint64_t flushed_through = 0;  // every commit up to here is in files (engine rule 2)

@@ -12,7 +12,7 @@ namespace stele::internal {
 namespace {
 
 // One in four goes a level higher.
-int RandomHeight(Random* random, int height_max) { return std::min(1 + std::countr_zero(random->Next()) / 2, height_max); }
+int TowerHeight(Random* random, int height_max) { return std::min(1 + std::countr_zero(random->Next()) / 2, height_max); }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ Cell CellNode::AsCell(uint32_t family) const {
 
 bool CellList::Insert(Arena* arena, Random* random, const Cell& cell, const CommitPoint& commit) {
   if (count_ >= kPlainCells && tower_.load(std::memory_order_relaxed) == nullptr && !GrowTower(arena, commit.sequence)) return false;
-  const int height = count_ < kPlainCells ? 1 : RandomHeight(random, kHeightMax);
+  const int height = count_ < kPlainCells ? 1 : TowerHeight(random, kHeightMax);
   Link* const before = FindLink({cell, commit});
   CellNode* const next = before->load(std::memory_order_relaxed);
   CellNode* const node = cell.is_delta() ? MakeDelta(arena, cell, commit, height, next) : CellNode::Make(arena, cell, commit, height);

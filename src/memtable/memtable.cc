@@ -77,6 +77,9 @@ uint64_t Memtable::LastSequenceOfRow(std::string_view row_key) const {
 
 bool Memtable::empty() const { return cell_count() == 0; }
 size_t Memtable::bytes() const { return rows_.bytes() + cells_.bytes(); }
+void Memtable::AppendBlocks(ArenaBlocks* blocks) const {
+  for (const ArenaBlocks* own : {&rows_.blocks(), &cells_.blocks()}) blocks->insert(blocks->end(), own->begin(), own->end());
+}
 uint64_t Memtable::cell_count() const { return cell_count_.load(std::memory_order_relaxed); }
 uint64_t Memtable::row_count() const { return row_count_.load(std::memory_order_relaxed); }
 uint64_t Memtable::logical_bytes() const { return logical_bytes_.load(std::memory_order_relaxed); }

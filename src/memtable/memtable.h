@@ -54,7 +54,9 @@ class Memtable {
   uint64_t LastSequenceOfRow(std::string_view row_key) const;
 
   bool empty() const;
-  size_t bytes() const;         // taken from the system; any thread
+  size_t bytes() const;  // taken from the system; any thread
+  // Appends what it is made of; who has a block of it keeps what cursors handed out of that block. Once nothing is applied any more.
+  void AppendBlocks(ArenaBlocks* blocks) const;
   uint64_t cell_count() const;  // operations stored; any thread
   // Any thread, both: rows, and the bytes of row keys, qualifiers, timestamps and values, counted as an SSTable's (sstable_summary.h).
   uint64_t row_count() const;

@@ -87,6 +87,7 @@ class RowList {
   std::vector<std::string_view> Sample(size_t count_max) const;
 
   size_t bytes() const { return arena_.bytes(); }
+  const ArenaBlocks& blocks() const { return arena_.blocks(); }
 
  private:
   static constexpr int kHeightMax = 18;

@@ -50,6 +50,7 @@ class RetentionCursor final : public CellCursor {
   RetentionStats* const stats_;
   // Of the column of the last cell met in a family whose rule condemns anything.
   const Retention* rule_ = nullptr;  // null: the family keeps everything
+  bool is_rank_known_ = true;        // of that family; partial policies
   Cell column_;                      // the qualifier's bytes are pinned, or in column_qualifier_
   std::string column_qualifier_;
   uint64_t rank_ = 0;
@@ -102,6 +103,7 @@ void RetentionCursor::StartFamily(uint32_t family) {
   if (family == kRowRank || family > policy_.rules.size()) return;
   const Retention& rule = policy_.rules[family - 1];
   if (!rule.KeepsEverything()) rule_ = &rule;
+  is_rank_known_ = family > policy_.unknown_ranks.size() || !policy_.unknown_ranks[family - 1];
 }
 
 bool RetentionCursor::Keeps(const Cell& cell) {
@@ -128,7 +130,8 @@ bool RetentionCursor::Keeps(const Cell& cell) {
 // time; by age alone the newest version would go too, whatever the true rank is. Either stays true further down the column.
 bool RetentionCursor::Condemned(const Cell& cell) const {
   if (!policy_.partial) return rule_->Condemned(rank_, cell.timestamp, policy_.now);
-  return rule_->Condemned(rank_, cell.timestamp, policy_.newest_commit_time) || rule_->Condemned(1, cell.timestamp, policy_.now);
+  if (is_rank_known_ && rule_->Condemned(rank_, cell.timestamp, policy_.newest_commit_time)) return true;
+  return rule_->Condemned(1, cell.timestamp, policy_.now);
 }
 
 // Only where tombstones are dropped anyway: range tombstones stand further down the column. What is skipped is not counted.

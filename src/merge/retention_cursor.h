@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "cell/cell_cursor.h"
 #include "gc/retention.h"
@@ -29,6 +30,9 @@ struct RetentionPolicy {
   bool drop_tombstones = false;
   // The input hands out deferred values (cell.h): those of cells that stay are read here.
   bool reads_deferred = false;
+  // Partial: by family rank - 1; what is missing is known. Of the others the age alone counts, for a newer ranged delete may have lowered
+  // ranks without a seal (engine rule 8).
+  std::vector<bool> unknown_ranks;
 };
 
 // Counts what it dropped, for Stats and for the report of a compaction.

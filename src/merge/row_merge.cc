@@ -52,7 +52,7 @@ bool RowMerge::ReadCells(std::vector<Cell>* cells) {
   if (!started_) ReadFirstBatches(cells);
   while (cells->size() < limit && !EndsBatch(*cells, begin) && RefillGroup(cells->size() > begin)) {
     if (column_is_open_) {
-      MergeColumn(cells, limit);
+      MergeColumn(cells, begin);
       continue;
     }
     ReturnGroup();
@@ -221,6 +221,7 @@ void RowMerge::OpenGroup() {
   if (count == 1) return;
   column_is_open_ = true;
   column_ = first;
+  has_version_ = false;
   output_active_ = {};
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
@@ -272,8 +273,8 @@ void RowMerge::CopyRun(std::vector<Cell>* cells, size_t limit) {
 }
 
 // Goes on with the open column until it is over, the batch is full or a source is drained.
-void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t limit) {
-  while (cells->size() < limit) {
+void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t begin) {
+  while (cells->size() < begin + kCellBatch && !EndsBatch(*cells, begin)) {
     const Cell* next = NextInColumn();
     if (next == nullptr) {
       column_is_open_ = false;
@@ -339,12 +340,24 @@ void RowMerge::MergeVersion(int64_t timestamp, std::vector<Cell>* cells) {
   if (!merged.has_value()) return;
   if (delta_count_ > 1) FinishDelta(&*merged);
   cells->push_back(*merged);
+  EndHistory();
+}
+
+// Who asked for the latest versions only has the column's: what the sources left out is older.
+void RowMerge::EndHistory() {
+  has_version_ = true;
+  for (const uint32_t index : group_) {
+    Source& source = sources_[index];
+    source.wants_history = false;
+    source.history.clear();
+    source.history_next = 0;
+  }
 }
 
 // Timestamps are never negative, so nothing of a column is left below a range from 0: its source may go on to the next.
 void RowMerge::Hide(Source& source, const ActiveRange& newer) {
   if (newer.start <= 0) ++source.hidden_count;
-  source.wants_history |= newer.start > 0;
+  source.wants_history |= newer.start > 0 && !has_version_;
 }
 
 void RowMerge::AddDelta(const Cell& delta, Cell* sum) {

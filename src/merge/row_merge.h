@@ -9,7 +9,7 @@
 //            so a batch ends early where a source whose pins are owed must be read on: a giant row pins at most about two batches per
 //            source. For a user that reads many batches before it lets go of them, as for a piece of a row, the cells left over are copied.
 // History:   sources asked for the latest versions only leave out older ones. The newest of all sources is among what they hand out, unless
-//            a range tombstone hid it: then the rest of that column is asked for (engine rule 13).
+//            a range tombstone hid it: then the rest of that column is asked for (engine rule 13), down to the first that is not hidden.
 // Errors:    the first failure of a source, DataLoss for a delta that is none, ResourceExhausted for refused memory; from then on ReadCells
 // answers false. Threads:   confined, as the cursors.
 #pragma once
@@ -73,8 +73,8 @@ class RowMerge {
     Buffer held;               // bytes of buffered cells, which the cursor let go of
     bool in_column = false;    // the current cell belongs to the open column
     uint32_t hidden_count = 0;
-    // A version of the open column was hidden: older ones, which the source left out, may not be. They are merged beside its other cells of
-    // the column, whose range tombstones stand among them.
+    // A version of the open column was hidden, and none was handed out: older ones, which the source left out, may not be hidden. They are
+    // merged beside its other cells of the column, whose range tombstones stand among them.
     bool wants_history = false;
     std::vector<Cell> history;  // [history_next, end) are still to be merged
     size_t history_next = 0;
@@ -104,9 +104,10 @@ class RowMerge {
 
   void MergeFamilyTombstone(std::vector<Cell>* cells);
   void CopyRun(std::vector<Cell>* cells, size_t limit);
-  void MergeColumn(std::vector<Cell>* cells, size_t limit);
+  void MergeColumn(std::vector<Cell>* cells, size_t begin);
   const Cell* NextInColumn() const;
   void MergeVersion(int64_t timestamp, std::vector<Cell>* cells);
+  void EndHistory();
   void Hide(Source& source, const ActiveRange& newer);
   void AddDelta(const Cell& delta, Cell* sum);
   void FinishDelta(Cell* sum);
@@ -125,6 +126,7 @@ class RowMerge {
   bool column_is_open_ = false;
   Cell column_;  // family and qualifier of the open column; the qualifier's bytes are pinned, or in column_qualifier_
   std::string column_qualifier_;
+  bool has_version_ = false;   // one of the open column was handed out
   ActiveRange output_active_;  // of the range tombstones handed out in the open column
   bool row_is_deleted_ = false;
   uint32_t deleted_family_ = kRowRank;  // the last family whose tombstone was met

@@ -71,6 +71,9 @@ ValueType TypeOf(const MutationSchema& schema, uint32_t rank) {
   return rank <= schema.family_schemas.size() ? schema.family_schemas[rank - 1].value_type : ValueType::kBytes;
 }
 
+// No state at all is nothing to fold in, and makes no cell either, as in production.
+bool MergesNothing(const MutationOp& op) { return op.kind == Kind::kMerge && op.value.empty(); }
+
 // Whether the family takes such a change.
 absl::Status CheckType(const MutationOp& op, ValueType type) {
   bool fits = true;
@@ -96,7 +99,7 @@ absl::Status CheckType(const MutationOp& op, ValueType type) {
       return absl::OkStatus();
   }
   if (!fits) return InvalidArgument("Column family type mismatch: family \"{}\" holds {}; use {}", op.family, TypeText(type), needed);
-  if (op.kind != Kind::kMerge || IsDeltaValue(KindOf(type), op.value)) return absl::OkStatus();
+  if (op.kind != Kind::kMerge || MergesNothing(op) || IsDeltaValue(KindOf(type), op.value)) return absl::OkStatus();
   return InvalidArgument("MergeToCell in family \"{}\": the state of {} bytes is not that of {} as a read gives it", op.family,
                          op.value.size(), TypeText(type));
 }
@@ -241,6 +244,7 @@ absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutatio
   std::string delta;
   const auto take = [&](const MutationOp& op, std::optional<uint32_t> rank) {
     if (!rank.has_value()) return absl::OkStatus();  // an error in the end
+    if (MergesNothing(op)) return absl::OkStatus();
     const uint32_t family_id = *rank == kRowRank ? 0 : (*schema.families)[*rank].id;
     batch->Add(ToBatchOp(op, *rank == kRowRank ? ValueType::kBytes : TypeOf(schema, *rank), family_id, now, &delta));
     return absl::OkStatus();

@@ -36,8 +36,7 @@ class PlainRowCursor final : public CellCursor {
   bool ReadCells(std::vector<Cell>* cells) override {
     if (!std::exchange(is_unread_, false)) return false;
     const size_t begin = cells->size();
-    row_.AppendCells(cells);
-    if (retention_) DropCondemned(*retention_, begin, cells);
+    AppendKeptCells(row_, retention_, cells);
     return cells->size() > begin;
   }
   void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
@@ -55,6 +54,12 @@ class PlainRowCursor final : public CellCursor {
 };
 
 }  // namespace
+
+void AppendKeptCells(const PlainRow& row, const std::optional<RetentionPolicy>& retention, std::vector<Cell>* cells) {
+  const size_t begin = cells->size();
+  row.AppendCells(cells);
+  if (retention) DropCondemned(*retention, begin, cells);
+}
 
 std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainRow row, Direction direction,
                                               const std::optional<RetentionPolicy>& retention) {

@@ -1,6 +1,6 @@
-// read/plain_row_cursor.h: a cursor over one row whose cells are there already.
+// read/plain_row_cursor.h: one row whose cells are there already: what retention keeps of them, and a cursor over that.
 //
-// Path:      source_chain, for a row that one file has all of (sstable/plain_row.h).
+// Path:      source_chain and row_lookup, for a row that one file has all of (sstable/plain_row.h).
 // Contract:  cell/cell_cursor.h.
 // Threads:   confined.
 #pragma once
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cell/cell_cursor.h"
 #include "merge/retention_cursor.h"
@@ -15,7 +16,10 @@
 
 namespace stele::internal {
 
-// Without the versions that `retention`, a read's, condemns. The bytes of `row_key` and the rules outlive the cursor.
+// Appends the row's cells, without the versions that `retention`, a read's, condemns.
+void AppendKeptCells(const PlainRow& row, const std::optional<RetentionPolicy>& retention, std::vector<Cell>* cells);
+
+// Hands out the same. The bytes of `row_key` and the rules outlive the cursor.
 std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainRow row, Direction direction,
                                               const std::optional<RetentionPolicy>& retention);
 

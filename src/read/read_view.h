@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "manifest/version.h"
 #include "memtable/memtable.h"
+#include "read/reader_rest.h"
 #include "sstable/sstable_reader.h"
 
 namespace stele::internal {
@@ -47,7 +48,6 @@ struct ViewTablet {
   std::vector<ViewReference> stack;                    // newest first
   std::shared_ptr<TabletCounters> counters = nullptr;  // null: nobody counts
   uint64_t reads_before = 0;                           // what the counters said when the stack was last changed
-  uint64_t writes_before = 0;
 
   void CountReads(uint64_t count) const {
     if (counters != nullptr && count > 0) counters->reads.fetch_add(count, std::memory_order_relaxed);
@@ -81,6 +81,8 @@ class PinnedView {
   virtual ~PinnedView() = default;
 
   virtual std::shared_ptr<const ReadView> view() const = 0;
+  // From now on `rest` is told when the view is replaced, as long as it lives.
+  virtual void Tell(const std::shared_ptr<ReaderRest>& rest) const = 0;
   // Counts up when the view of some pin was replaced, perhaps of this one. Any thread.
   virtual uint64_t replacements() const = 0;
 };

@@ -1,16 +1,23 @@
 #include "read/row_lookup.h"
 
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "base/status.h"
 #include "cell/held_cells.h"
 #include "read/pass_reader.h"
+#include "read/plain_row_cursor.h"
 #include "read/row_pins.h"
+#include "read/row_sources.h"
 #include "read/source_chain.h"
 
 namespace stele::internal {
 namespace {
+
+constexpr size_t kCommonCellCount = 16;  // of a row that is read without an allocation for what shows it; a guess
 
 // The row's cells that pass, as they are collected; their bytes are pinned by the chain or held here.
 struct Collected {
@@ -25,16 +32,20 @@ struct Collected {
   MemoryCharge charge;
 };
 
+// Of cells that pass, among those of one call.
+absl::StatusOr<uint64_t> CountResult(std::string_view row_key, std::span<const Cell> cells, RowLookup* lookup) {
+  uint64_t bytes = 0;
+  for (const Cell& cell : cells) bytes += CellBytes(cell);
+  lookup->result_bytes += bytes + cells.size() * kShownCellBytes;
+  if (lookup->result_bytes <= kResultBytesMax) return bytes;
+  return ResourceExhausted("the result is over {} bytes at row \"{}\"; read it in pieces with ReadRows, or ask for less at once",
+                           kResultBytesMax, Printable(row_key));
+}
+
 // After a batch of which the cells from `begin` on passed.
 absl::Status AfterBatch(std::string_view row_key, size_t begin, CellCursor* chain, RowLookup* lookup, Collected* row) {
-  uint64_t bytes = 0;
-  for (size_t i = begin; i < row->cells.size(); ++i) bytes += CellBytes(row->cells[i]);
+  STELE_ASSIGN_OR_RETURN(const uint64_t bytes, CountResult(row_key, std::span(row->cells).subspan(begin), lookup));
   row->bytes += bytes;
-  lookup->result_bytes += bytes + (row->cells.size() - begin) * kShownCellBytes;
-  if (lookup->result_bytes > kResultBytesMax) {
-    return ResourceExhausted("the result is over {} bytes at row \"{}\"; read it in pieces with ReadRows, or ask for less at once",
-                             kResultBytesMax, Printable(row_key));
-  }
   if (!row->cells.empty()) {
     if (!row->pins.IsCopyDue(row->cells.size(), row->bytes)) return absl::OkStatus();
     STELE_ASSIGN_OR_RETURN(row->held, HoldCells(std::span(row->cells)));
@@ -70,6 +81,46 @@ absl::Status ReadInPasses(std::string_view row_key, CellCursor* chain, FilterPro
   return passes.status();
 }
 
+// None when there is no cell.
+std::optional<Row> RowOf(const TableView& table, std::string_view row_key, std::span<const Cell> cells, const FilterProgram& program) {
+  if (cells.empty()) return std::nullopt;
+  const FamilyList& families = table.definition().families;
+  absl::InlinedVector<CellView, kCommonCellCount> views;
+  views.reserve(cells.size());
+  for (const Cell& cell : cells) {
+    views.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value,
+                       program.LabelsOf(cell));
+  }
+  return Row(RowView(row_key, views));
+}
+
+// All its cells at once, and no chain.
+absl::StatusOr<std::optional<Row>> ReadPlain(const TableView& table, const PlainRow& plain, const ChainOptions& options,
+                                             FilterProgram* program, RowLookup* lookup) {
+  std::vector<Cell> cells;
+  AppendKeptCells(plain, options.retention, &cells);
+  program->Run(&cells, 0);
+  STELE_RETURN_IF_ERROR(CountResult(*options.only_row, cells, lookup).status());
+  return RowOf(table, *options.only_row, cells, *program);
+}
+
+absl::StatusOr<std::optional<Row>> ReadChain(const TableView& table, const RowSources& sources, ChainOptions* options,
+                                             FilterProgram::Next start, FilterProgram* program, RowLookup* lookup) {
+  const std::string_view row_key = *options->only_row;
+  Collected row(lookup->budget);
+  options->stats = &row.stats;
+  const std::unique_ptr<CellCursor> chain = sources.Merge();
+  if (chain == nullptr) return std::nullopt;
+  if (!chain->SeekRow(row_key)) {
+    STELE_RETURN_IF_ERROR(chain->status());
+    return std::nullopt;
+  }
+  if (chain->row_key() != row_key) return std::nullopt;
+  STELE_RETURN_IF_ERROR(program->in_place() ? ReadInPlace(row_key, start, chain.get(), program, lookup, &row)
+                                            : ReadInPasses(row_key, chain.get(), program, lookup, &row));
+  return RowOf(table, row_key, row.cells, *program);
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key, FilterProgram* program, RowLookup* lookup) {
@@ -80,28 +131,15 @@ absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string
   options.sequence = lookup->sequence;
   options.fill_cache = lookup->fill_cache;
   options.only_row = row_key;
-  Collected row(lookup->budget);
-  options.stats = &row.stats;
   const ViewTablet& tablet = table.tablets[TabletIndexOf(table, row_key)];
   tablet.CountReads(1);
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<CellCursor> chain, OpenChain(table, tablet, options));
-  if (chain == nullptr) return std::nullopt;
-  if (!chain->SeekRow(row_key)) {
-    STELE_RETURN_IF_ERROR(chain->status());
-    return std::nullopt;
-  }
-  if (chain->row_key() != row_key) return std::nullopt;
-  STELE_RETURN_IF_ERROR(program->in_place() ? ReadInPlace(row_key, start, chain.get(), program, lookup, &row)
-                                            : ReadInPasses(row_key, chain.get(), program, lookup, &row));
-  if (row.cells.empty()) return std::nullopt;
-  const FamilyList& families = table.definition().families;
-  std::vector<CellView> views;
-  views.reserve(row.cells.size());
-  for (const Cell& cell : row.cells) {
-    views.emplace_back(families[cell.family].name, cell.qualifier, Timestamp::FromMicros(cell.timestamp), cell.value,
-                       program->LabelsOf(cell));
-  }
-  return Row(RowView(row_key, views));
+  RowSources sources(table, options);
+  STELE_RETURN_IF_ERROR(sources.Find(tablet));
+  PlainRow plain;
+  STELE_ASSIGN_OR_RETURN(const RowForm form, program->in_place() ? sources.ReadPlain(&plain) : RowForm::kOther);
+  if (form == RowForm::kAbsent) return std::nullopt;
+  if (form == RowForm::kPlain) return ReadPlain(table, plain, options, program, lookup);
+  return ReadChain(table, sources, &options, start, program, lookup);
 }
 
 }  // namespace stele::internal

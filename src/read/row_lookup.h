@@ -1,6 +1,6 @@
 // read/row_lookup.h: one row, whole: what ReadRow and ReadMany need, without the planning and the pieces of a stream.
 //
-// Path:      db's read path -> here -> read/source_chain.h, filter/program.h.
+// Path:      db's read path -> here -> read/row_sources.h, filter/program.h.
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded, FailedPrecondition as interrupted; ResourceExhausted above kResultBytesMax.
 // Threads:   confined to one thread at a time; the table's view is immutable and outlives the call.
 #pragma once

@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "base/status.h"
 #include "cell/held_cells.h"
+#include "read/kept_blocks.h"
 
 namespace stele::internal {
 namespace {
@@ -35,11 +36,14 @@ RowStream::RowStream(RowStreamOptions options)
     : options_(std::move(options)),
       piece_bytes_(PieceBytes(options_)),
       piece_cells_max_(std::max<size_t>(kPieceCellsMin, piece_bytes_ / kShownCellBytes)),
+      kept_charge_(options_.budget, MemoryBudget::Use::kPages),
       charge_(options_.budget, MemoryBudget::Use::kPages) {
   if (options_.program.may_pass()) PlanStretches();
+  if (options_.pin != nullptr && !options_.any_cell) BeginTakingUp();  // who asks for any cell does not rest
 }
 
 RowStream::~RowStream() {
+  if (rest_ != nullptr) rest_->Begin();
   CountReads();
   if (options_.history_reads != nullptr) options_.history_reads->fetch_add(cursor_stats_.history_reads, std::memory_order_relaxed);
 }
@@ -106,7 +110,8 @@ bool RowStream::InStretch() const {
 // To the next stored row of the ranges, whether or not it has cells to show.
 bool RowStream::AdvanceToRow() {
   while (true) {
-    if (options_.pin != nullptr && options_.pin->replacements() != replacements_seen_ && !FollowPin()) return false;
+    if (options_.pin != nullptr && options_.pin->replacements() != replacements_seen_) TakeUp();
+    if (chain_files_ != nullptr && !ReopenChain()) return false;
     if (!stretch_open_) {
       if (stretch_next_ == stretches_.size() || !OpenStretch()) return false;
     }
@@ -122,19 +127,57 @@ bool RowStream::AdvanceToRow() {
   }
 }
 
-// Goes on with the pin's view of late, right behind the row it stands on. The families, the sequence and the time stay.
-bool RowStream::FollowPin() {
-  replacements_seen_ = options_.pin->replacements();  // before the view: a later replacement is met at the next row
-  const std::shared_ptr<const TableView> table = options_.pin->view()->tables.at(options_.table->definition().id);
-  if (table == options_.table) return true;
-  CountReads();
-  if (stretch_open_ && stretch_started_ && chain_ != nullptr) row_passed_ = std::string(chain_->row_key());
+// From now on views that are replaced are taken up at rest, too.
+void RowStream::BeginTakingUp() {
+  rest_ = std::make_shared<ReaderRest>([this] { TakeUp(); });
+  options_.pin->Tell(rest_);
+  if (options_.pin->replacements() != 0) TakeUp();  // what was replaced before anybody would have told
+  rest_->End();
+}
+
+// Changes over to the pin's view of late, to go on right behind the row it stands on. The families, the sequence and the time stay, and so
+// do the tablets. The chain stays as it is, but for the memtables below it, and must not be moved any more: the row shown lies in it.
+void RowStream::TakeUp() {
+  if (options_.pin == nullptr || row_open_) return;   // at its end it holds nothing; a row in pieces is read on from what it was begun in
+  replacements_seen_ = options_.pin->replacements();  // before the view: a later replacement is met later
+  const std::shared_ptr<const TableView> before = options_.table;
+  options_.table = options_.pin->view()->tables.at(before->definition().id);
+  if (options_.table == before) return;
+  const std::vector<std::shared_ptr<const Memtable>>& memtables = options_.table->memtables;
+  ArenaBlocks gone;
+  for (const std::shared_ptr<const Memtable>& memtable : before->memtables) {
+    if (std::find(memtables.begin(), memtables.end(), memtable) == memtables.end()) memtable->AppendBlocks(&gone);
+  }
+  uint64_t kept_bytes = kept_charge_.bytes();
+  for (std::shared_ptr<const Buffer>& block : BlocksOfRow(std::move(gone), row_)) {
+    kept_bytes += block->memory_bytes();
+    kept_blocks_.push_back(std::move(block));
+  }
+  kept_charge_.Set(kept_bytes);
+  if (chain_ == nullptr || chain_files_ != nullptr) return;
+  if (stretch_open_ && stretch_started_ && status_.ok()) row_passed_ = std::string(chain_->row_key());
+  auto files = std::make_shared<TableView>(*before);
+  files->memtables.clear();
+  chain_files_ = std::move(files);
+}
+
+bool RowStream::ReopenChain() {
   chain_.reset();  // before what it reads from
-  options_.table = table;
+  chain_files_.reset();
+  kept_blocks_.clear();
+  kept_charge_.Set(0);
   return !stretch_open_ || OpenStretch();
 }
 
 bool RowStream::Next() {
+  if (rest_ == nullptr) return NextRow();
+  rest_->Begin();
+  const bool found = NextRow();
+  rest_->End();
+  return found;
+}
+
+bool RowStream::NextRow() {
   if constexpr (kInvariants) {
     if (poison_.size() > 0) std::memset(poison_.data(), 0xdb, poison_.size());
   }
@@ -166,6 +209,9 @@ void RowStream::ReportProgress(std::string_view scanned_through) {
 bool RowStream::End() {
   CountReads();
   chain_.reset();
+  chain_files_.reset();
+  kept_blocks_.clear();
+  kept_charge_.Set(0);
   stretches_.clear();
   stretch_next_ = 0;
   stretch_open_ = false;

@@ -1,13 +1,15 @@
 // read/row_stream.h: rows from ranges: plans the tablets, runs the chain and the filter, assembles rows and pieces of rows.
 //
 // Path:      db's table -> here (as the public RowSource) -> read/source_chain.h, filter/program.h.
-// Memory:    what was replaced in the pinned view is let go at the next row, all of it at the end.
+// Memory:    what was replaced in the pinned view is let go at once where the reader is at rest (read/reader_rest.h), but for what the row
+//            that its user was shown lies in, and for what a row in pieces is read from; else at the next row; all of it at the end.
 // Pieces:    a row above piece_bytes is handed out in pieces; so is one of very many small cells, which cost more than their bytes. Whether
 //            a piece is the last is known by reading on until another cell passes the filter or the row ends; that look-ahead batch is
 //            copied before the piece's memory is given back. While a piece is collected its cells' arrays and their bytes are each
 //            piece_bytes at most, and what is pinned or was copied for them a few times their bytes (row_pins.h).
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded; FailedPrecondition once the database is closed. Rows before stay right.
-// Threads:   confined to one thread at a time; the view it holds is immutable.
+// Threads:   confined to one thread at a time; the view it holds is immutable. Between two calls of Next another thread may take up a
+//            replaced view, which changes nothing that row(), status() and stats() show.
 #pragma once
 
 #include <atomic>
@@ -22,12 +24,14 @@
 #include <vector>
 
 #include "api/backend.h"
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/memory_budget.h"
 #include "filter/program.h"
 #include "read/interruption.h"
 #include "read/pass_reader.h"
 #include "read/read_view.h"
+#include "read/reader_rest.h"
 #include "read/row_pins.h"
 #include "read/source_chain.h"
 
@@ -73,8 +77,11 @@ class RowStream : public RowSource {
 
   void PlanStretches();
   bool OpenStretch();
+  bool NextRow();
   bool AdvanceToRow();
-  bool FollowPin();
+  void BeginTakingUp();
+  void TakeUp();
+  bool ReopenChain();
   void CountReads();
   bool End();
   bool FirstRowOfStretch();
@@ -105,7 +112,12 @@ class RowStream : public RowSource {
   uint64_t reads_uncounted_ = 0;  // of that tablet
   bool stretch_open_ = false;
   bool stretch_started_ = false;
-  uint64_t replacements_seen_ = 0;         // of the pin
+  std::shared_ptr<ReaderRest> rest_;  // null: no view that could be replaced is pinned
+  uint64_t replacements_seen_ = 0;    // of the pin
+  // A chain over a view that was replaced is opened anew before it is moved: its memtables are gone. Until then the row shown lies in it.
+  std::shared_ptr<const TableView> chain_files_;  // what is left of that view; null: the chain is over `table`
+  ArenaBlocks kept_blocks_;                       // of its memtables, what the row shown lies in
+  MemoryCharge kept_charge_;
   std::optional<std::string> row_passed_;  // after a change of views: go on behind it, not at the stretch's edge
 
   std::vector<Cell> cells_;  // of pieces shown, then what was read ahead of them

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "wire/mutation_translation.h"
+#include "wire/timestamps.h"
 
 namespace stele::internal {
 
@@ -28,6 +29,13 @@ bool IsRefusal(const grpc::Status& status) {
 }
 
 }  // namespace
+
+void SetToken(const std::string& token, wire::Idempotency* idempotency) {
+  if (token.empty()) return;
+  idempotency->set_token(token);
+  // By the system's clock, whatever stamps cells: the server compares it with its own.
+  *idempotency->mutable_start_time() = WireNow();
+}
 
 std::string EntryToken(const std::string& token, size_t index) { return fmt::format("{}#{}", token, index); }
 
@@ -61,12 +69,13 @@ size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin,
     bytes += mutation.row_key().size() + mutation.encoded_ops().size();
     if (!entries->empty() && (changes > kBulkRequestChanges || bytes > kBulkRequestBytes)) break;
     if (!row_keys.insert(mutation.row_key()).second) break;
-    Entry entry{.index = i, .repeatable = IsIdempotent(mutation) || !options.idempotency_token.empty()};
+    Entry entry{.index = i,
+                .is_idempotent = IsIdempotent(mutation),
+                .has_token = !options.idempotency_token.empty(),
+                .begin = connection_.waiter().Now()};
     entry.message.set_row_key(mutation.row_key());
     AddToWire(mutation, now_micros_, entry.message.mutable_mutations());
-    if (!options.idempotency_token.empty()) {
-      entry.message.mutable_idempotency()->set_token(EntryToken(options.idempotency_token, i));
-    }
+    if (entry.has_token) SetToken(EntryToken(options.idempotency_token, i), entry.message.mutable_idempotency());
     entries->push_back(std::move(entry));
   }
   return i;
@@ -115,7 +124,7 @@ grpc::Status BulkWriter::TryOnce(RemoteCall* call, std::vector<Entry>* entries) 
     Entry& entry = (*entries)[i];
     const grpc::Status& answer = answers[i].has_value() ? *answers[i] : whole;
     if (answer.ok()) continue;
-    if ((IsTransient(answer) && entry.repeatable) || refused) {
+    if ((IsTransient(answer) && IsRepeatable(entry)) || refused) {
       reason = answer;
       left.push_back(std::move(entry));
     } else {
@@ -136,6 +145,10 @@ void BulkWriter::SendHalves(std::vector<Entry> entries, bool table_is_known) {
   entries.erase(middle, entries.end());
   if (!entries.empty()) Send(std::move(entries), /*table_is_known=*/true);
   Send(std::move(second), /*table_is_known=*/true);
+}
+
+bool BulkWriter::IsRepeatable(const Entry& entry) const {
+  return entry.is_idempotent || (entry.has_token && connection_.waiter().Now() < entry.begin + kTokenRepeat);
 }
 
 bool BulkWriter::IsTableGone() const {

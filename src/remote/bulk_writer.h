@@ -37,7 +37,9 @@ class BulkWriter {
  private:
   struct Entry {
     size_t index = 0;  // of the mutation
-    bool repeatable = false;
+    bool is_idempotent = false;
+    bool has_token = false;
+    SteadyClock::time_point begin = {};  // when it was first sent, or shortly before
     google::bigtable::v2::MutateRowsRequest::Entry message;
   };
 
@@ -49,6 +51,8 @@ class BulkWriter {
   grpc::Status TryOnce(RemoteCall* call, std::vector<Entry>* entries);
   // The request was refused as a whole: what is wrong in one entry keeps the others out.
   void SendHalves(std::vector<Entry> entries, bool table_is_known);
+  // To send it twice does no harm.
+  bool IsRepeatable(const Entry& entry) const;
   bool IsTableGone() const;
   void Settle(const Entry& entry, const absl::Status& verdict) { verdicts_[entry.index] = verdict; }
 
@@ -59,6 +63,8 @@ class BulkWriter {
   std::vector<absl::Status> verdicts_;
 };
 
+// Of a change that is sent for the first time. "": none.
+void SetToken(const std::string& token, google::bigtable::v2::Idempotency* idempotency);
 // A token for one of several entries.
 std::string EntryToken(const std::string& token, size_t index);
 

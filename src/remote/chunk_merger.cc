@@ -8,9 +8,7 @@
 namespace stele::internal {
 namespace {
 
-// What ReadOptions.row_piece_bytes counts for a cell's handle, and from how many cells on.
-constexpr uint64_t kHandleBytes = 128;
-constexpr size_t kHandleFreeCells = 256;
+constexpr size_t kHandleFreeCells = 256;  // from so many on ReadOptions.row_piece_bytes counts handles
 // What holding a label takes besides its text.
 constexpr uint64_t kLabelBytes = 32;
 // Memory is not set aside on the word of a message alone.

@@ -20,6 +20,8 @@
 
 namespace stele::internal {
 
+inline constexpr uint64_t kHandleBytes = 128;  // what a cell's handle counts for where bytes are bounded
+
 class ChunkMerger {
  public:
   using Chunk = google::bigtable::v2::ReadRowsResponse::CellChunk;

@@ -48,8 +48,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(const RemoteLocation& location, const
   // A connection of its own: one that ended with a database that was closed is none of another's.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   std::shared_ptr<grpc::ChannelCredentials> credentials;
+  // Of a server whose machine is gone nothing else tells while a call waits.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
   if (location.is_google) {
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMillis);
     credentials = grpc::GoogleDefaultCredentials();
   } else if (location.tls) {
     credentials = grpc::SslCredentials({});
@@ -127,7 +128,7 @@ absl::Status RemoteCall::PauseAfter(const grpc::Status& failed, bool repeatable)
   STELE_RETURN_IF_ERROR(Ended());
   if (!repeatable || !IsTransient(failed)) return Failure(failed);
   const SteadyClock::time_point next = connection_.waiter().Now() + backoff_.Next();
-  if (next > give_up_) return Failure(failed);
+  if (next > give_up_ || next > repeat_until_) return Failure(failed);
   if (deadline_.has_value() && next >= *deadline_) {
     return DeadlineExceeded("{}: its deadline comes before the next attempt; the last one: {}", what_, failed.error_message());
   }

@@ -25,10 +25,14 @@
 
 namespace stele::internal {
 
-// How long one attempt may take at most before it counts as failed. A read is not bounded so: it takes as long as it gives rows.
+// How long one attempt may take at most before it counts as failed. A read is not bounded so: it takes as long as it gives rows
+// (read_stream.h).
 inline constexpr std::chrono::seconds kWriteAttempt{20};
 inline constexpr std::chrono::seconds kBulkAttempt{60};
 inline constexpr std::chrono::seconds kAdminAttempt{300};
+// How long what is harmless under its token alone may be begun again. Servers remember tokens for 15 minutes; the rest is for attempts that
+// are on their way, and for clocks that differ.
+inline constexpr std::chrono::minutes kTokenRepeat{12};
 
 class RemoteConnection {
  public:
@@ -69,6 +73,8 @@ class RemoteCall {
 
   // Waits and answers OK if the failed attempt is to be made again, else says why not. `repeatable`: to make it twice does no harm.
   absl::Status PauseAfter(const grpc::Status& failed, bool repeatable);
+  // It is not begun again after that time, whatever comes.
+  void RepeatUntil(SteadyClock::time_point end) { repeat_until_ = end; }
   // The attempt brought something: what is counted from the last progress begins anew.
   void Progress();
   // Why it must not go on, whatever becomes of the attempt; OK if it may.
@@ -89,6 +95,7 @@ class RemoteCall {
   const std::stop_token stop_;
   Backoff backoff_;
   SteadyClock::time_point give_up_;
+  SteadyClock::time_point repeat_until_ = SteadyClock::time_point::max();
   int failures_ = 0;  // since the last progress
 };
 

@@ -20,7 +20,6 @@ namespace admin_wire = ::google::bigtable::admin::v2;
 namespace {
 
 constexpr uint64_t kResultBytesMax = uint64_t{256} << 20;
-constexpr uint64_t kHandleBytes = 128;
 
 absl::Status TooLarge(std::string_view what) {
   return ResourceExhausted("{}: the result is above {} MiB; use ReadRows, which gives large rows in pieces", what, kResultBytesMax >> 20);
@@ -100,9 +99,11 @@ absl::Status RemoteTable::Apply(const RowMutation& mutation, const WriteOptions&
   request.set_app_profile_id(connection_->location().app_profile);
   request.set_row_key(mutation.row_key());
   AddToWire(mutation, CutToGranularity(connection_->NowMicros(), granularity_), request.mutable_mutations());
-  if (!options.idempotency_token.empty()) request.mutable_idempotency()->set_token(options.idempotency_token);
-  const bool repeatable = IsIdempotent(mutation) || !options.idempotency_token.empty();
+  SetToken(options.idempotency_token, request.mutable_idempotency());
+  const bool is_idempotent = IsIdempotent(mutation);
+  const bool repeatable = is_idempotent || !options.idempotency_token.empty();
   RemoteCall call(connection_.get(), "MutateRow");
+  if (!is_idempotent) call.RepeatUntil(connection_->waiter().Now() + kTokenRepeat);
   return CallUntilDone(&call, routing_, kWriteAttempt, repeatable, [&](grpc::ClientContext* context) {
     wire::MutateRowResponse response;
     return connection_->data().MutateRow(context, request, &response);

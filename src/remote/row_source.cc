@@ -58,18 +58,8 @@ RemoteRowSource::RemoteRowSource(std::shared_ptr<const RemoteConnection> connect
       merger_(options.reverse, options.row_piece_bytes),
       ranges_(request_.ranges) {}
 
-RemoteRowSource::~RemoteRowSource() { DropStream(); }
-
-void RemoteRowSource::DropStream() {
-  if (stream_ == nullptr) return;
-  attempt_->context()->TryCancel();
-  stream_->Finish();
-  stream_.reset();
-  attempt_.reset();
-}
-
 bool RemoteRowSource::Fail(absl::Status status) {
-  DropStream();
+  stream_.reset();
   is_over_ = true;
   status_ = std::move(status);
   return false;
@@ -79,7 +69,7 @@ bool RemoteRowSource::Next() {
   call_.Progress();  // the time that the consumer took since the last row is none that the server wasted
   while (!is_over_) {
     if (absl::Status status = call_.Ended(); !status.ok()) return Fail(std::move(status));
-    if (stream_ == nullptr && !BeginStream()) return false;
+    if (!stream_.has_value() && !BeginStream()) return false;
     if (TakeFromMessage()) return true;
     if (is_over_ || !ReadMessage()) return false;
   }
@@ -101,8 +91,7 @@ bool RemoteRowSource::BeginStream() {
   request.set_rows_limit(rows_left_);
   request.set_reversed(reversed_);
   for (const KeyRange& range : ranges_) AddToWire(range, request.mutable_rows());
-  attempt_.emplace(call_, "table_name=" + request_.table_name, std::nullopt);
-  stream_ = connection_->data().ReadRows(attempt_->context(), request);
+  stream_.emplace(call_, request);
   return true;
 }
 
@@ -117,7 +106,7 @@ bool RemoteRowSource::TakeFromMessage() {
     stats_.rows_seen = ++stats_.rows_returned;
     // What a server sends beyond the limit is not asked for.
     if (rows_left_ > 0 && --rows_left_ == 0) {
-      DropStream();
+      stream_.reset();
       is_over_ = true;
     }
     return true;
@@ -141,7 +130,6 @@ bool RemoteRowSource::ReadMessage() {
 bool RemoteRowSource::FinishStream() {
   const grpc::Status finished = stream_->Finish();
   stream_.reset();
-  attempt_.reset();
   if (finished.ok()) {
     if (absl::Status status = merger_.EndStream(); !status.ok()) return Fail(std::move(status));
     call_.Progress();

@@ -19,6 +19,7 @@
 #include "model/row_ranges.h"
 #include "remote/chunk_merger.h"
 #include "remote/connection.h"
+#include "remote/read_stream.h"
 
 namespace stele::internal {
 
@@ -34,7 +35,6 @@ class RemoteRowSource final : public RowSource {
   };
 
   RemoteRowSource(std::shared_ptr<const RemoteConnection> connection, Request request, const ReadOptions& options);
-  ~RemoteRowSource() override;
 
   bool Next() override;
   const RowView& row() const override { return merger_.row(); }
@@ -42,8 +42,6 @@ class RemoteRowSource final : public RowSource {
   ReadStats stats() const override { return stats_; }
 
  private:
-  using Response = google::bigtable::v2::ReadRowsResponse;
-
   // Opens a stream for the rows that are left. False: none are, or the read has failed.
   bool BeginStream();
   // Shows the next row of the message. False: it has none left, or the read has failed.
@@ -53,8 +51,6 @@ class RemoteRowSource final : public RowSource {
   // After the stream's last message. False: the read has failed.
   bool FinishStream();
   bool Fail(absl::Status status);
-  void DropStream();
-
   const std::shared_ptr<const RemoteConnection> connection_;
   const Request request_;
   const bool reversed_;
@@ -64,9 +60,8 @@ class RemoteRowSource final : public RowSource {
   ChunkMerger merger_;
   std::vector<KeyRange> ranges_;  // not read yet
   std::vector<KeyRange> later_;   // of these, what the stream was not asked for
-  std::optional<Attempt> attempt_;
-  std::unique_ptr<grpc::ClientReaderInterface<Response>> stream_;
-  Response message_;
+  std::optional<ReadStream> stream_;
+  google::bigtable::v2::ReadRowsResponse message_;
   int next_chunk_ = 0;
   bool is_over_ = false;
   absl::Status status_;

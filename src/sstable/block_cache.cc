@@ -33,52 +33,55 @@ class BlockCache::Shard {
 
   Block Find(uint64_t cache_id, uint64_t offset) {
     MutexLock lock(mutex_);
-    const auto it = entries_.find({cache_id, offset});
-    if (it == entries_.end()) return nullptr;
-    Entry* entry = it->second.get();
-    if (entry->is_protected) {
-      // Moving it now would touch its neighbours' cache lines on every hit; a mark does, and is honoured when space is needed.
-      entry->is_used = true;
-    } else {
-      Unlink(entry);
-      entry->is_protected = true;
-      LinkFirst(&protected_, entry);
-      DemoteProtected();
+    const auto it = places_.find({cache_id, offset});
+    if (it == places_.end()) return nullptr;
+    Place& place = it->second;
+    // Counting the new owner waits for the block's first line; what its reader looks at next comes meanwhile.
+    for (size_t line = 64; line < kPrefetchBytes; line += 64) {
+      __builtin_prefetch(reinterpret_cast<const char*>(place.block.get()) + line);
     }
-    return entry->block;
+    if (place.use == Use::kOnProbation) {
+      Unlink(&probation_, place.entry.get());
+      place.use = Use::kProtected;
+      LinkFirst(&protected_, place.entry.get());
+      DemoteProtected();
+    } else {
+      // Moving it now would touch its neighbours' cache lines on every hit; a mark does, and is honoured when space is needed.
+      place.use = Use::kProtectedAndHit;
+    }
+    return place.block;
   }
 
   void Insert(uint64_t cache_id, uint64_t offset, Block block) {
     absl::InlinedVector<Block, 2> evicted;  // freed after the lock
     MutexLock lock(mutex_);
+    const Key key{cache_id, offset};
     const size_t bytes = block->memory_bytes() + kEntryBytes;
-    std::unique_ptr<Entry>& place = entries_[{cache_id, offset}];
-    if (place == nullptr) {
-      place = std::make_unique<Entry>(Entry{{cache_id, offset}, nullptr, bytes});
-      LinkToFile(place.get());
+    Place& place = places_[key];
+    if (place.entry == nullptr) {
+      place.entry = std::make_unique<Entry>(Entry{key, bytes});
+      LinkToFile(place.entry.get());
     } else {
-      Unlink(place.get());
+      Unlink(ListOf(place), place.entry.get());
     }
-    if (place->block != block) {
-      evicted.push_back(std::move(place->block));
-      place->block = std::move(block);
+    if (place.block != block) {
+      evicted.push_back(std::move(place.block));
+      place.block = std::move(block);
     }
+    Entry* const newest = place.entry.get();
+    newest->bytes = bytes;  // a block that was here already may have grown
+    LinkFirst(ListOf(place), newest);
     if (bytes > capacity_bytes_) {
-      evicted.push_back(std::move(place->block));
-      UnlinkFromFile(place.get());
-      entries_.erase({cache_id, offset});
+      evicted.push_back(Remove(newest));
       CountBytes();
       return;
     }
-    place->bytes = bytes;  // a block that was here already may have grown
-    LinkFirst(place->is_protected ? &protected_ : &probation_, place.get());
     DemoteProtected();
-    Entry* const newest = place.get();  // may itself be the one to go only when nothing else is left
+    // It may itself be the one to go only when nothing else is left.
     while (protected_.bytes + probation_.bytes > capacity_bytes_) {
       Entry* victim = probation_.last != nullptr && probation_.last != newest ? probation_.last : protected_.last;
       if (victim == nullptr || victim == newest) victim = newest;
       evicted.push_back(Remove(victim));
-      entries_.erase(Key(victim->key));
       if (victim == newest) break;
     }
     CountBytes();
@@ -90,9 +93,7 @@ class BlockCache::Shard {
     MutexLock lock(mutex_);
     const size_t before = protected_.bytes + probation_.bytes;
     while (protected_.bytes + probation_.bytes > target_bytes) {
-      Entry* const victim = probation_.last != nullptr ? probation_.last : protected_.last;
-      evicted.push_back(Remove(victim));
-      entries_.erase(Key(victim->key));
+      evicted.push_back(Remove(probation_.last != nullptr ? probation_.last : protected_.last));
     }
     CountBytes();
     return before - (protected_.bytes + probation_.bytes);
@@ -106,7 +107,6 @@ class BlockCache::Shard {
     for (Entry* entry = file->second; entry != nullptr;) {
       Entry* const next = entry->file_next;
       evicted.push_back(Remove(entry));
-      entries_.erase(Key(entry->key));
       entry = next;
     }
     CountBytes();
@@ -115,20 +115,31 @@ class BlockCache::Shard {
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  static constexpr size_t kPrefetchBytes = 384;  // a row group's own, without what it points to
+
   using Key = std::pair<uint64_t, uint64_t>;  // cache id, offset
   struct KeyHash {
     size_t operator()(const Key& key) const { return MixKey(key.first, key.second); }
   };
+  // In the lists.
   struct Entry {
     Key key;
-    Block block;
     size_t bytes = 0;
     Entry* newer = nullptr;
     Entry* older = nullptr;
     Entry* file_before = nullptr;  // of the same file, in no order
     Entry* file_next = nullptr;
-    bool is_protected = false;
-    bool is_used = false;  // hit since it became protected or was last spared
+  };
+  enum class Use : uint8_t {
+    kOnProbation,
+    kProtected,
+    kProtectedAndHit,  // since it became protected or was last spared
+  };
+  // All that a hit looks at: the entry would be one more wait for memory.
+  struct Place {
+    Block block;
+    std::unique_ptr<Entry> entry;
+    Use use = Use::kOnProbation;
   };
   struct List {
     Entry* first = nullptr;
@@ -136,7 +147,11 @@ class BlockCache::Shard {
     size_t bytes = 0;
   };
 
-  void LinkFirst(List* list, Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  List* ListOf(const Place& place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return place.use == Use::kOnProbation ? &probation_ : &protected_;
+  }
+
+  static void LinkFirst(List* list, Entry* entry) {
     entry->newer = nullptr;
     entry->older = list->first;
     (list->first != nullptr ? list->first->newer : list->last) = entry;
@@ -144,8 +159,7 @@ class BlockCache::Shard {
     list->bytes += entry->bytes;
   }
 
-  void Unlink(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    List* const list = entry->is_protected ? &protected_ : &probation_;
+  static void Unlink(List* list, Entry* entry) {
     (entry->newer != nullptr ? entry->newer->older : list->first) = entry->older;
     (entry->older != nullptr ? entry->older->newer : list->last) = entry->newer;
     list->bytes -= entry->bytes;
@@ -170,10 +184,14 @@ class BlockCache::Shard {
     }
   }
 
+  // The entry is gone then.
   Block Remove(Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    Unlink(entry);
+    const auto it = places_.find(entry->key);
+    Unlink(ListOf(it->second), entry);
     UnlinkFromFile(entry);
-    return std::move(entry->block);
+    Block block = std::move(it->second.block);
+    places_.erase(it);
+    return block;
   }
 
   void CountBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { bytes_.store(protected_.bytes + probation_.bytes, std::memory_order_relaxed); }
@@ -182,21 +200,17 @@ class BlockCache::Shard {
   void DemoteProtected() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (protected_.bytes > capacity_bytes_ / 5 * 4 && protected_.last != protected_.first) {
       Entry* const oldest = protected_.last;
-      Unlink(oldest);
-      if (oldest->is_used) {
-        oldest->is_used = false;
-        LinkFirst(&protected_, oldest);
-      } else {
-        oldest->is_protected = false;
-        LinkFirst(&probation_, oldest);
-      }
+      Unlink(&protected_, oldest);
+      Use& use = places_.find(oldest->key)->second.use;
+      use = use == Use::kProtectedAndHit ? Use::kProtected : Use::kOnProbation;
+      LinkFirst(use == Use::kProtected ? &protected_ : &probation_, oldest);
     }
   }
 
   const size_t capacity_bytes_;
   std::atomic<size_t> bytes_{0};  // relaxed: a figure, a moment old
   Mutex mutex_;
-  absl::flat_hash_map<Key, std::unique_ptr<Entry>, KeyHash> entries_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Key, Place, KeyHash> places_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint64_t, Entry*> files_ ABSL_GUARDED_BY(mutex_);  // by cache id: one of its entries
   List protected_ ABSL_GUARDED_BY(mutex_);
   List probation_ ABSL_GUARDED_BY(mutex_);
@@ -224,7 +238,7 @@ void BlockCache::GiveWay(uint64_t over_bytes) {
   for (uint64_t left_bytes = own_bytes; left_bytes > 0 && ShrinkBy(left_bytes);) {
     const uint64_t total = budget_->bytes_in_all();
     const uint64_t others = giving_bytes_.load(std::memory_order_relaxed) - own_bytes;
-    left_bytes = total - std::min(total, budget_->budget_bytes() + others);
+    left_bytes = total - std::min(total, budget_->charged_bytes_max() + others);
   }
   giving_bytes_.fetch_sub(own_bytes, std::memory_order_relaxed);
 }

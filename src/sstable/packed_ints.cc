@@ -3,8 +3,6 @@
 namespace stele::internal {
 namespace {
 
-uint64_t MaskOf(uint32_t width) { return width == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * width)) - 1; }
-
 uint32_t WidthFor(uint64_t greatest) {
   if (greatest == 0) return 0;
   if (greatest <= UINT8_MAX) return 1;
@@ -64,7 +62,6 @@ bool PackedInts::ReadFrom(ByteReader* in, uint64_t count) {
   std::string_view rests;
   if (!in->ReadRaw(count * width, &rests)) return false;
   rests_ = rests.data();
-  mask_ = MaskOf(width);
   base_ = static_cast<uint64_t>(base);
   stride_ = static_cast<uint32_t>(stride);
   width_ = width;

@@ -21,7 +21,9 @@ inline constexpr size_t kPackedSlackBytes = 8;
 
 class PackedInts {
  public:
-  uint64_t operator[](size_t index) const { return base_ + uint64_t{stride_} * index + (LoadFixed64(rests_ + index * width_) & mask_); }
+  uint64_t operator[](size_t index) const {
+    return base_ + uint64_t{stride_} * index + (LoadFixed64(rests_ + index * width_) & kMasks[width_]);
+  }
   uint32_t width() const { return width_; }
   // The element without its rest: no memory is looked at.
   uint64_t trend(size_t index) const { return base_ + uint64_t{stride_} * index; }
@@ -36,8 +38,10 @@ class PackedInts {
   bool AreOffsets(uint64_t count, uint64_t end) const;
 
  private:
+  // By width. Not a member: a page has six of these, and its head is waited for.
+  static constexpr uint64_t kMasks[9] = {0, 0xff, 0xffff, 0, 0xffff'ffff, 0, 0, 0, ~uint64_t{0}};
+
   const char* rests_ = nullptr;
-  uint64_t mask_ = 0;
   uint64_t base_ = 0;
   uint32_t stride_ = 0;
   uint32_t width_ = 0;

@@ -1,7 +1,10 @@
 #include "sstable/row_group.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <type_traits>
 
 #include "base/status.h"
 
@@ -9,17 +12,41 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kFamilyPageBytesMin = 21;  // that of one cell with nothing in it: counts, and the heads of six arrays
-constexpr size_t kPartOverheadBytes = 512;  // what decoded units take beside their bytes and pages, and their group for them, about
+constexpr size_t kPartOverheadBytes = 640;  // what decoded units take beside their bytes and pages, and their group for them, about
+
+// Their memory is let go of without a word to them, and is aligned as any allocation is.
+static_assert(std::is_trivially_destructible_v<FamilyPage> && alignof(FamilyPage) <= alignof(std::max_align_t));
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DecodedUnits>> DecodedUnits::Allocate(MemoryBudget* budget, size_t raw_bytes) {
+absl::StatusOr<std::unique_ptr<DecodedUnits>> DecodedUnits::Allocate(MemoryBudget* budget, size_t raw_bytes, size_t heads_max) {
   auto units = std::make_unique<DecodedUnits>();
-  const size_t charged_bytes = Buffer::MemoryBytesFor(raw_bytes + kPackedSlackBytes) + kPartOverheadBytes;
-  units->charge_ = MemoryCharge(budget, MemoryBudget::Use::kPages, charged_bytes);
-  STELE_ASSIGN_OR_RETURN(units->memory_, Buffer::Allocate(raw_bytes + kPackedSlackBytes));
-  std::memset(units->memory_.data() + raw_bytes, 0, kPackedSlackBytes);
+  const size_t heads_bytes = heads_max * sizeof(FamilyPage);
+  const size_t bytes = heads_bytes + raw_bytes + kPackedSlackBytes;
+  units->charge_ = MemoryCharge(budget, MemoryBudget::Use::kPages, Buffer::MemoryBytesFor(bytes) + kPartOverheadBytes);
+  STELE_ASSIGN_OR_RETURN(units->memory_, Buffer::Allocate(bytes));
+  std::memset(units->memory_.data() + heads_bytes + raw_bytes, 0, kPackedSlackBytes);
+  units->used_bytes_ = heads_bytes;
+  units->heads_left_ = heads_max;
+  units->head_next_ = reinterpret_cast<FamilyPage*>(units->memory_.data());
   return units;
+}
+
+size_t DecodedUnits::HeadsFor(const UnitReference& unit) {
+  constexpr size_t kHeadsMax = 4;  // of many families few may be there
+  const size_t families = unit.is_keys() ? 0 : unit.rank_last - unit.rank_first + 1;
+  return families <= kHeadsMax ? families : 0;
+}
+
+FamilyPage* DecodedUnits::NewPages(size_t count) {
+  if (count > heads_left_) {
+    elsewhere_count_ += count;
+    return elsewhere_.emplace_back(std::make_unique<FamilyPage[]>(count)).get();
+  }
+  FamilyPage* const pages = std::exchange(head_next_, head_next_ + count);
+  heads_left_ -= count;
+  std::uninitialized_default_construct_n(pages, count);
+  return pages;
 }
 
 void DecodedUnits::ChargeAll() { charge_.Set(memory_bytes() + kPartOverheadBytes); }
@@ -39,25 +66,22 @@ bool DecodedUnits::AddUnit(size_t unit, const UnitReference& reference, std::str
   }
   // Before there are so many.
   if (page_count > in.remaining() / kFamilyPageBytesMin) return false;
-  const size_t page_first = pages_.size();
-  pages_.resize(page_first + page_count);
-  for (size_t i = page_first; i < pages_.size(); ++i) {
+  FamilyPage* const pages = NewPages(page_count);
+  for (size_t i = 0; i < page_count; ++i) {
     uint32_t rank = 0;
     uint64_t page_bytes = 0;
     std::string_view bytes;
     heads.ReadVarint32(&rank);
     heads.ReadVarint(&page_bytes);
-    if (!in.ReadRaw(page_bytes, &bytes) || !pages_[i].ReadFrom(rank, reference.row_first, reference.row_end, bytes)) return false;
+    if (!in.ReadRaw(page_bytes, &bytes) || !pages[i].ReadFrom(rank, reference.row_first, reference.row_end, bytes)) return false;
   }
-  pages_.back().MarkLastOfUnit();
-  units_.push_back({unit, page_first});
+  pages[page_count - 1].MarkLastOfUnit();
+  units_.push_back({unit, pages});
   return in.AtEnd();
 }
 
 RowGroup::RowGroup(const GroupReference& reference)
-    : units_(reference.units.size()),
-      missing_unit_count_(reference.units.size()),
-      memory_bytes_(sizeof(RowGroup) + units_.capacity() * sizeof(Unit)) {
+    : units_(reference.units.size()), missing_unit_count_(reference.units.size()), memory_bytes_(MemoryBytesFor(units_.size())) {
   for (size_t i = 0; i < units_.size(); ++i) {
     const UnitReference& unit = reference.units[i];
     units_[i].rank_first = unit.rank_first;
@@ -69,10 +93,10 @@ RowGroup::RowGroup(const GroupReference& reference)
 
 RowGroup::RowGroup(std::shared_ptr<const RowGroup> base)
     : keys_(base->keys_),
+      units_(base->units_.size()),
       base_(std::move(base)),
-      units_(base_->units_.size()),
       missing_unit_count_(units_.size() - 1),
-      memory_bytes_(sizeof(RowGroup) + units_.capacity() * sizeof(Unit)) {
+      memory_bytes_(MemoryBytesFor(units_.size())) {
   for (size_t i = 0; i < units_.size(); ++i) {
     const Unit& unit = base_->units_[i];
     const FamilyPage* const pages = PagesOf(unit);
@@ -120,12 +144,6 @@ void RowGroup::Add(std::unique_ptr<const DecodedUnits> units) const {
   if (!is_needed) return;
   memory_bytes_.fetch_add(units->memory_bytes(), std::memory_order_relaxed);
   parts_.push_back(std::move(units));
-}
-
-void RowGroup::Prefetch() const {
-  keys_.Prefetch();
-  constexpr size_t kUnitsInLine = 64 / sizeof(Unit);
-  for (size_t i = 0; i < units_.size(); i += kUnitsInLine) __builtin_prefetch(&units_[i]);
 }
 
 void AppendUnitHead(std::string* out, const std::vector<std::pair<uint32_t, size_t>>& ranks_and_lengths) {

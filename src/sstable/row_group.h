@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "base/buffer.h"
 #include "base/memory_budget.h"
@@ -26,36 +27,43 @@
 
 namespace stele::internal {
 
-// Units that are decoded together, into one piece of memory, on their way to a group. Thread-compatible.
+// Units that are decoded together, on their way to a group: one piece of memory with the heads of their pages, then their bytes.
+// Thread-compatible.
 class DecodedUnits {
  public:
-  // `raw_bytes` of all of them. Charged to `budget`, which may be null, as long as this lives.
-  static absl::StatusOr<std::unique_ptr<DecodedUnits>> Allocate(MemoryBudget* budget, size_t raw_bytes);
+  // `raw_bytes` of all of them, and room for `heads_max` pages. Charged to `budget`, which may be null, as long as this lives.
+  static absl::StatusOr<std::unique_ptr<DecodedUnits>> Allocate(MemoryBudget* budget, size_t raw_bytes, size_t heads_max);
+  // How many pages' heads a unit of so many families should have room for; one with more keeps them elsewhere.
+  static size_t HeadsFor(const UnitReference& unit);
 
   // Where the next unit is to be decoded.
   char* NextRaw(size_t raw_bytes) { return memory_.data() + std::exchange(used_bytes_, used_bytes_ + raw_bytes); }
   // What was decoded there is the group's family unit number `unit`.
   bool AddUnit(size_t unit, const UnitReference& reference, std::string_view raw);
-  size_t memory_bytes() const { return sizeof(DecodedUnits) + memory_.memory_bytes() + pages_.capacity() * sizeof(FamilyPage); }
+  size_t memory_bytes() const { return sizeof(DecodedUnits) + memory_.memory_bytes() + elsewhere_count_ * sizeof(FamilyPage); }
   // Once all units are added: their pages, too.
   void ChargeAll();
-  // visit(number, its first page); the pages stay where they are once all units are added.
+  // visit(number, its first page); the pages stay where they are.
   template <typename Visit>
   void ForEachUnit(const Visit& visit) const {
-    for (const Unit& unit : units_) visit(unit.number, &pages_[unit.page_first]);
+    for (const Unit& unit : units_) visit(unit.number, unit.pages);
   }
 
  private:
   struct Unit {
     size_t number;
-    size_t page_first;  // in pages_
+    const FamilyPage* pages;
   };
+  FamilyPage* NewPages(size_t count);
 
   MemoryCharge charge_;
   Buffer memory_;
   size_t used_bytes_ = 0;
-  std::vector<FamilyPage> pages_;
+  size_t heads_left_ = 0;  // in memory_
+  FamilyPage* head_next_ = nullptr;
   absl::InlinedVector<Unit, 4> units_;
+  std::vector<std::unique_ptr<FamilyPage[]>> elsewhere_;
+  size_t elsewhere_count_ = 0;  // pages
 };
 
 class RowGroup final : public CachedBlock {
@@ -89,7 +97,7 @@ class RowGroup final : public CachedBlock {
   // What the group has already stays as it is. Any thread.
   void Add(std::unique_ptr<const DecodedUnits> units) const;
   // So that a search for a row waits for memory once and not at each step.
-  void Prefetch() const;
+  void PrefetchKeys() const { keys_.Prefetch(); }
 
  private:
   // Where a unit is wanted, without the index entry that says it.
@@ -108,9 +116,14 @@ class RowGroup final : public CachedBlock {
   template <typename Visit>
   static void VisitPages(const FamilyPage* pages, const Visit& visit);
 
+  // As many as a group of 32 KiB in units of 4 KiB has, inside: what a reader looks at first lies together.
+  static constexpr size_t kUnitsInside = 10;
+  using Units = absl::InlinedVector<Unit, kUnitsInside>;
+  static size_t MemoryBytesFor(size_t unit_count) { return sizeof(RowGroup) + (unit_count > kUnitsInside ? unit_count * sizeof(Unit) : 0); }
+
   KeysPage keys_;
+  Units units_;                                 // the keys first; as many as the group has
   const std::shared_ptr<const RowGroup> base_;  // whose units are shown; null: none
-  std::vector<Unit> units_;                     // the keys first; as many as the group has
   mutable std::atomic<size_t> missing_unit_count_;
   mutable std::atomic<size_t> memory_bytes_;  // relaxed: a figure
   mutable Mutex mutex_;

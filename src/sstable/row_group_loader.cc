@@ -99,7 +99,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::LoadRow(size_t grou
   GroupPointer group = FindCached(group_index);
   CountPages(1);
   if (group != nullptr) {
-    group->Prefetch();
+    group->PrefetchKeys();
     *row = group->keys().LowerBound(bound);
     if (direction == Direction::kReverse && *row == 0) return group;  // it is in the group before
     if (group->HasRow(direction == Direction::kReverse ? *row - 1 : *row, options_.families)) {
@@ -151,8 +151,12 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(size_t group_i
 absl::StatusOr<std::unique_ptr<DecodedUnits>> RowGroupLoader::Decode(size_t group_index, const GroupReference& reference,
                                                                      const MissingUnits& missing, RowGroup* new_group) {
   size_t raw_bytes = 0;
-  for (const size_t unit : missing) raw_bytes += reference.units[unit].block.raw_bytes;
-  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, DecodedUnits::Allocate(table_.budget(), raw_bytes));
+  size_t heads_max = 0;
+  for (const size_t unit : missing) {
+    raw_bytes += reference.units[unit].block.raw_bytes;
+    heads_max += DecodedUnits::HeadsFor(reference.units[unit]);
+  }
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, DecodedUnits::Allocate(table_.budget(), raw_bytes, heads_max));
   // Whoever wants the keys alone looks for a row, whose units come next.
   const BlockReference& last_block = reference.units[missing.back() == 0 ? reference.units.size() - 1 : missing.back()].block;
   const uint64_t last_end = last_block.offset + last_block.stored_bytes;

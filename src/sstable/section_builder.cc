@@ -16,7 +16,6 @@ constexpr size_t kTrainingGroups = 32;      // so much is trained on
 constexpr size_t kTrialEvery = 4;           // and each such group is compressed with and without the dictionary, to choose
 constexpr size_t kDictionarySavesMin = 64;  // of those groups' stored bytes at least 1/64 beside its own, or it is not kept
 constexpr size_t kRowOverheadBytes = 16;    // a row's share of arrays, for sizing groups
-constexpr size_t kCellOverheadBytes = 16;   // a cell's
 
 void SetStatistics(const PageStatistics& statistics, UnitReference* unit) {
   unit->has_tombstones = statistics.has_tombstones;

@@ -31,6 +31,8 @@
 
 namespace stele::internal {
 
+inline constexpr size_t kCellOverheadBytes = 16;  // a cell's share of arrays, for sizing groups
+
 struct SectionOptions {
   size_t family_count = 0;
   Codec codec = Codec::kLz4;

@@ -23,7 +23,9 @@ std::vector<size_t> NarrowFamilies(std::span<const FamilySample> families) {
   return narrow;
 }
 
-bool SplitsHistory(const FamilySample& family) { return family.versions_max > kVersionsInLatestMax && family.cells > 2 * family.columns; }
+bool SplitsHistory(const FamilySample& family) {
+  return family.versions_max > kVersionsInLatestMax && (family.cells - family.columns) * kHistoryShare > family.cells;
+}
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 //
 // Path:      sstable builder samples -> PlanSections -> sstable builder routes the cells.
 // Rules:     decisions/0011: families that together are under 1/8 of their rows' bytes lie apart; so do the versions after the newest of
-//            families where those are 1/4 of the cells and some column has more than four.
+//            families where those are more than half of the cells and some column has more than four.
 // Threads:   pure.
 #pragma once
 
@@ -30,7 +30,7 @@ struct SectionPlan {
 };
 
 inline constexpr uint64_t kNarrowShare = 8;          // 1/8
-inline constexpr uint64_t kHistoryShare = 4;         // 1/4
+inline constexpr uint64_t kHistoryShare = 2;         // 1/2
 inline constexpr uint64_t kVersionsInLatestMax = 4;  // a file whose columns have no more is not split
 
 // One section for all.

@@ -15,8 +15,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kSampleGroups = 8;  // so much is looked at before the sections are decided
-constexpr size_t kCellOverheadBytes = 16;
+constexpr size_t kSampleGroups = 8;                  // so much is looked at before the sections are decided
 constexpr size_t kScratchBytes = size_t{128} << 10;  // an allowance for what pages are put together in; a guess
 
 StoredKind StoredKindOf(const Cell& cell) {

@@ -162,7 +162,7 @@ void Verification::CheckUnitStatistics(const GroupReference& reference, const Ro
 absl::Status Verification::LoadUnit(const OpenSection& section, const GroupReference& reference, size_t unit, RowGroup* group) {
   const BlockReference& block = reference.units[unit].block;
   STELE_ASSIGN_OR_RETURN(Buffer stored, Buffer::Allocate(block.stored_bytes));
-  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, DecodedUnits::Allocate(table_.budget(), block.raw_bytes));
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedUnits> units, DecodedUnits::Allocate(table_.budget(), block.raw_bytes, 0));
   STELE_RETURN_IF_ERROR(table_.ReadExactly(block.offset, block.stored_bytes, stored.data()));
   STELE_RETURN_IF_ERROR(DecodeUnit(table_, section, reference, unit, stored.view(), units.get(), group));
   group->Add(std::move(units));

@@ -129,7 +129,7 @@ absl::Status CommitLog::State::Start(const LogTail& tail) {
   active_.synced = true;
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
   writer_.Begin(active_, options_.database_id, writer_.end().position);
-  STELE_RETURN_IF_ERROR(writer_.Write({}, RecordType::kPayload, 0));
+  STELE_RETURN_IF_ERROR(writer_.Write({}, RecordType::kPayload, {}));
   Publish(0, true);
   return Sync();
 }
@@ -211,13 +211,14 @@ absl::Status CommitLog::State::Append(std::span<const LogRecord> records, Record
 // `written`: set when anything of the records may be on disk though they are refused.
 absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, RecordType type, bool* written) {
   const uint64_t record_bytes = GroupBytes(records);
+  const ManifestReach manifest = options_.manifest_reach ? options_.manifest_reach() : ManifestReach();
   absl::Status status;
   // Full, or sealed by a failed write: on to the next segment. A second failure in a row is not the segment's but the disk's.
   for (int attempt = 0; attempt < 2; ++attempt) {
     STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
     if (!writer_.HasRoom(record_bytes) || SpareServesBetter()) STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
     const bool begun = writer_.IsBegun();
-    status = writer_.Write(records, type, SyncedOffsetOfActive());
+    status = writer_.Write(records, type, {.offset = SyncedOffsetOfActive(), .manifest = manifest});
     if (status.ok()) {
       Publish(records.front().sequence, active_.synced);
       return status;
@@ -234,7 +235,7 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
 absl::Status CommitLog::State::SealEnd() {
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
   STELE_RETURN_IF_ERROR(BeginNextSegment(0));
-  absl::Status status = writer_.Write({}, RecordType::kPayload, 0);
+  absl::Status status = writer_.Write({}, RecordType::kPayload, {});
   if (status.ok()) status = active_.file->Sync();
   if (status.ok() && !active_.synced) status = options_.file_system->SyncDirectory(options_.directory);
   STELE_RETURN_IF_ERROR(status);

@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "io/file_system.h"
+#include "wal/log_format.h"
 #include "wal/log_reader.h"
 
 namespace stele::internal {
@@ -42,7 +43,8 @@ struct CommitLogOptions {
   uint64_t segment_bytes = uint64_t{32} << 20;       // spares; a record larger than that gets a segment of its own size
   uint64_t first_segment_bytes = uint64_t{1} << 20;  // zero-filled at Start, so that the first write is already into prepared space
   size_t spares_max = 2;
-  std::function<uint64_t()> next_file_number;  // thread-safe; never gives a number twice
+  std::function<uint64_t()> next_file_number;     // thread-safe; never gives a number twice
+  std::function<ManifestReach()> manifest_reach;  // thread-safe; each record attests it, so that recovery finds a manifest cut short
 };
 
 class CommitLog {

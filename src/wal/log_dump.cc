@@ -26,9 +26,10 @@ void AppendHeader(const SegmentReader& reader, std::string& out) {
 }
 
 void AppendRecord(const SegmentReader::Record& record, bool continues, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "@{} {} sequence={} length={} synced={} checksum={:016x} {}\n", record.offset,
+  fmt::format_to(std::back_inserter(out), "@{} {} sequence={} length={} synced={} manifest={}@{} checksum={:016x} {}\n", record.offset,
                  record.header.type == RecordType::kEndMark ? "end mark" : "record", record.header.sequence, record.header.payload_bytes,
-                 record.header.synced_offset, record.header.checksum, continues ? "ok" : "does not continue the record before");
+                 record.header.synced_offset, record.header.manifest.number, record.header.manifest.bytes, record.header.checksum,
+                 continues ? "ok" : "does not continue the record before");
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ uint32_t TypeAndSegment(RecordType type, uint64_t segment_number) {
   return static_cast<uint32_t>(type) | static_cast<uint32_t>((segment_number & kSegmentBitsMask) << 8);
 }
 
+void StoreReach(const ManifestReach& reach, char* out) {
+  const bool fits = reach.number <= UINT32_MAX && reach.bytes <= UINT32_MAX;
+  StoreFixed32(out, fits ? static_cast<uint32_t>(reach.number) : 0);
+  StoreFixed32(out + 4, fits ? static_cast<uint32_t>(reach.bytes) : 0);
+}
+
 uint64_t RecordChecksum(std::string_view record, const RecordPlace& place) {
   return Checksum64(record.substr(kRecordChecksumBytes), place.nonce + place.offset);
 }
@@ -68,6 +74,7 @@ uint64_t EncodeRecord(const RecordHeader& header, std::string_view payload, cons
   StoreFixed64(out + 16, header.sequence);
   StoreFixed64(out + 24, header.synced_offset);
   StoreFixed64(out + 32, header.previous_checksum);
+  StoreReach(header.manifest, out + 40);
   if (!payload.empty()) std::memcpy(out + kRecordHeaderBytes, payload.data(), payload.size());
   const uint64_t payload_end = kRecordHeaderBytes + payload.size();
   std::memset(out + payload_end, 0, record_bytes - payload_end);
@@ -89,6 +96,7 @@ std::optional<RecordHeader> DecodeRecordHeader(std::string_view bytes, const Rec
   header.sequence = LoadFixed64(p + 16);
   header.synced_offset = LoadFixed64(p + 24);
   header.previous_checksum = LoadFixed64(p + 32);
+  header.manifest = {LoadFixed32(p + 40), LoadFixed32(p + 44)};
   if (header.payload_bytes > (end_mark ? 0 : kPayloadBytesMax)) return std::nullopt;
   if (place.offset > file_bytes || RecordBytes(header.payload_bytes) > file_bytes - place.offset) return std::nullopt;
   if (header.synced_offset > place.offset || (header.synced_offset > 0 && header.synced_offset < kFirstRecordOffset)) return std::nullopt;

@@ -29,7 +29,9 @@
 //    16   8  sequence
 //    24   8  synced offset: bytes of this segment below it were synced when this record was written, and so all lower segments; 0: none
 //    32   8  previous checksum: of the record before, across segments
-//    40   n  payload, then zeros up to a multiple of 8
+//    40   4  manifest number, and
+//    44   4  manifest bytes: so far the manifest was synced when this record was written; both 0: not told
+//    48   n  payload, then zeros up to a multiple of 8
 //
 // Errors:    decoding answers nullopt for bytes that are not what they should be.
 // Threads:   pure functions.
@@ -49,7 +51,7 @@ inline constexpr uint64_t kLogIncompatibleFeaturesKnown = 0;
 inline constexpr size_t kSegmentHeaderBytes = 512;
 inline constexpr size_t kSegmentHeaderCopyCount = 2;
 inline constexpr uint64_t kFirstRecordOffset = kSegmentHeaderBytes * kSegmentHeaderCopyCount;
-inline constexpr size_t kRecordHeaderBytes = 40;
+inline constexpr size_t kRecordHeaderBytes = 48;
 inline constexpr size_t kRecordAlignmentBytes = 8;
 inline constexpr uint64_t kPayloadBytesMax = uint64_t{320} << 20;  // a batch of 256 MiB and what encoding adds
 inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 40;    // no offset arithmetic overflows below it
@@ -81,6 +83,13 @@ struct SegmentHeader {
 
 enum class RecordType : uint8_t { kPayload = 1, kEndMark = 2 };
 
+// So far a manifest was known to be synced; reaches compare in the order of writing. Zeros: not known.
+struct ManifestReach {
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  friend auto operator<=>(const ManifestReach&, const ManifestReach&) = default;
+};
+
 struct RecordHeader {
   uint64_t checksum = 0;
   uint32_t payload_bytes = 0;
@@ -88,6 +97,7 @@ struct RecordHeader {
   uint64_t sequence = 0;
   uint64_t synced_offset = 0;
   uint64_t previous_checksum = 0;
+  ManifestReach manifest;  // one that does not fit in 32 bits each is not told
 };
 
 // What a record of `payload_bytes` takes in a segment.

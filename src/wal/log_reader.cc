@@ -96,6 +96,7 @@ class LogWalk {
       tail_.clean = record->header.type == RecordType::kEndMark;
       if (!tail_.clean) STELE_RETURN_IF_ERROR(visit_(record->header.sequence, record->payload));
       if (record->header.synced_offset > 0) tail_.synced_end = {number, record->header.synced_offset};
+      tail_.manifest_reach = std::max(tail_.manifest_reach, record->header.manifest);
       tail_.last_checksum = record->header.checksum;
       tail_.last_sequence = record->header.sequence;
       offset = record->end_offset;

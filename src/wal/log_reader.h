@@ -5,8 +5,9 @@
 //            counted. A segment continues another only if its header names that one's end exactly.
 //            Of two segments that follow the same one the higher number counts: the writer gave the lower up when its first write failed.
 // Errors:    DataLoss as above, also when a file is shorter than what was prepared, or when the segment that the manifest names is not
-// there; FailedPrecondition for a newer format; errors of the file system and of the visit. Bytes are never trusted. Limits:    a segment
-// that is lost whole, or both copies of its header, is noticed only when a later one attests it. Threads:   pure functions.
+//            there; FailedPrecondition for a newer format; errors of the file system and of the visit. Bytes are never trusted.
+// Limits:    a segment that is lost whole, or both copies of its header, is noticed only when a later one attests it.
+// Threads:   pure functions.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct LogTail {
   uint64_t discarded_bytes = 0;         // after the end, not replayed: a torn tail
   uint64_t released_sequence = 0;       // the last before the first segment: records up to it are in no segment
   LogPosition synced_end;               // everything before it is attested as synced
+  ManifestReach manifest_reach;         // so far the manifest was synced, the records say
   std::vector<uint64_t> live_numbers;   // segments that the log goes through, ascending
   std::vector<SegmentEnd> live_ends;    // of each of live_numbers
   std::vector<uint64_t> spare_numbers;  // all others: blank, stale, discarded, or below oldest_segment; ascending

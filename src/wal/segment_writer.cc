@@ -41,7 +41,7 @@ absl::Status SegmentWriter::ReserveBuffer(uint64_t record_bytes) {
   return absl::OkStatus();
 }
 
-absl::Status SegmentWriter::Write(std::span<const LogRecord> records, RecordType type, uint64_t synced_offset) {
+absl::Status SegmentWriter::Write(std::span<const LogRecord> records, RecordType type, const Attested& attested) {
   LogEnd end = end_;
   char* out = buffer_.data();
   if (IsBegun()) {
@@ -53,7 +53,8 @@ absl::Status SegmentWriter::Write(std::span<const LogRecord> records, RecordType
     RecordHeader header;
     header.type = type;
     header.sequence = record.sequence;
-    header.synced_offset = synced_offset;
+    header.synced_offset = attested.offset;
+    header.manifest = attested.manifest;
     header.previous_checksum = end.checksum;
     end.checksum = EncodeRecord(header, record.payload, {header_.segment_number, header_.nonce, end.position.offset}, out);
     end.sequence = record.sequence;

@@ -41,8 +41,12 @@ class SegmentWriter {
 
   // Memory for a Write of `record_bytes`.
   absl::Status ReserveBuffer(uint64_t record_bytes);
-  // `synced_offset`: what the records attest of this segment. No records: only the header, if it is due.
-  absl::Status Write(std::span<const LogRecord> records, RecordType type, uint64_t synced_offset);
+  // `attested`: what the records say was synced: bytes of this segment, and of the manifest. No records: only the header, if it is due.
+  struct Attested {
+    uint64_t offset = 0;
+    ManifestReach manifest;
+  };
+  absl::Status Write(std::span<const LogRecord> records, RecordType type, const Attested& attested);
 
  private:
   std::shared_ptr<File> file_;  // nullptr: sealed

@@ -3,7 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/status.h"
 #include "model/mutation_ops.h"
+#include "model/token_use.h"
 #include "wire/field_errors.h"
 #include "wire/timestamps.h"
 
@@ -160,7 +162,6 @@ class ChangeTranslation {
       return InField(InvalidArgument("must use `bytes_value`"), "input");
     }
     STELE_RETURN_IF_ERROR(CheckBytes("value", merge.input().bytes_value().size(), traits_.limits.value_bytes));
-    if (merge.input().bytes_value().empty()) return absl::OkStatus();
     out_.MergeToCell(merge.family_name(), qualifier, timestamp, merge.input().bytes_value());
     return absl::OkStatus();
   }
@@ -242,10 +243,17 @@ absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, con
   return result;
 }
 
-absl::StatusOr<std::string> ToToken(const wire::Idempotency& idempotency) {
+absl::StatusOr<std::string> ToToken(const wire::Idempotency& idempotency, int64_t now_micros) {
   if (idempotency.token().empty() && !idempotency.has_start_time()) return std::string();
-  if (idempotency.token().size() >= kTokenBytesMin) return idempotency.token();
-  return InField(InvalidArgument("A token has at least {} bytes", kTokenBytesMin), "idempotency");
+  if (idempotency.token().size() < kTokenBytesMin) {
+    return InField(InvalidArgument("A token has at least {} bytes", kTokenBytesMin), "idempotency");
+  }
+  constexpr int64_t kSecondMicros = 1'000'000;
+  if (idempotency.has_start_time() && idempotency.start_time().seconds() < (now_micros - kTokenMemoryMicros) / kSecondMicros) {
+    return FailedPrecondition("The token is more than {} minutes old, and what was done under it is forgotten",
+                              kTokenMemoryMicros / (60 * kSecondMicros));
+  }
+  return idempotency.token();
 }
 
 namespace {

@@ -51,8 +51,9 @@ absl::StatusOr<RowMutation> ToRowMutation(std::string_view row_key, std::span<co
 // At least one rule.
 absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules, const TableTraits& traits);
 
-// "" where there is none. At least 8 bytes.
-absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& idempotency);
+// "" where there is none. At least 8 bytes. FailedPrecondition if it is from before what a database remembers: the write may have been
+// applied under it, and nobody knows.
+absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& idempotency, int64_t now_micros);
 
 // Of changes that CheckForm (mutation/check.h) passes. Cells without a timestamp get `now_micros`, told apart as a client's own.
 void AddToWire(const RowMutation& mutation, int64_t now_micros, Mutations* out);

@@ -87,7 +87,14 @@ bool ReadMutation(std::string_view message, SetCellView* cell) {
   return fields.Next(&tag) && tag == BytesField(1) && fields.Read(&set_cell) && !fields.Next(&tag) && ReadSetCell(set_cell, cell);
 }
 
+// Whether one more is kept.
+template <typename Items>
+bool HasRoom(const Items& items) {
+  return items.size() <= PlainEntries::kCountMax;
+}
+
 bool ReadEntry(std::string_view message, PlainEntries* plain) {
+  if (!HasRoom(plain->entries)) return true;
   PlainEntries::Entry& entry = plain->entries.emplace_back();
   entry.cell_begin = plain->cells.size();
   Fields fields(message);
@@ -98,7 +105,7 @@ bool ReadEntry(std::string_view message, PlainEntries* plain) {
     if (tag == BytesField(1)) {
       is_read = fields.ReadOnce(&entry.row_key);
     } else if (tag == BytesField(2)) {
-      is_read = fields.Read(&mutation) && ReadMutation(mutation, &plain->cells.emplace_back());
+      is_read = fields.Read(&mutation) && (!HasRoom(plain->cells) || ReadMutation(mutation, &plain->cells.emplace_back()));
     }
     if (!is_read) return false;
   }
@@ -126,6 +133,31 @@ bool ReadPlainEntries(std::string_view request, PlainEntries* plain) {
     }
     if (!is_read) return false;
   }
+  return true;
+}
+
+bool ReadPlainRow(std::string_view request, PlainEntries* plain) {
+  *plain = {};
+  PlainEntries::Entry& entry = plain->entries.emplace_back();
+  Fields fields(request);
+  uint8_t tag;
+  while (fields.Next(&tag)) {
+    std::string_view mutation;
+    bool is_read = false;
+    if (tag == BytesField(1)) {
+      is_read = fields.ReadTextOnce(&plain->table_name);
+    } else if (tag == BytesField(2)) {
+      is_read = fields.ReadOnce(&entry.row_key);
+    } else if (tag == BytesField(3)) {
+      is_read = fields.Read(&mutation) && HasRoom(plain->cells) && ReadMutation(mutation, &plain->cells.emplace_back());
+    } else if (tag == BytesField(4)) {
+      is_read = fields.ReadTextOnce(&plain->app_profile_id);
+    } else if (tag == BytesField(6)) {
+      is_read = fields.ReadTextOnce(&plain->authorized_view_name);
+    }
+    if (!is_read) return false;
+  }
+  entry.cell_end = plain->cells.size();
   return true;
 }
 

@@ -1,13 +1,14 @@
-// wire/plain_entries.h: a MutateRows that sets cells and does nothing else, read in place.
+// wire/plain_entries.h: a MutateRows, or a MutateRow, that sets cells and does nothing else, read in place.
 //
-// Nearly all bulk writes are of that kind, and protobuf makes a message and three strings of every cell: more work than to store it. Here
+// Nearly all writes are of that kind, and protobuf makes a message and three strings of every cell: more work than to store it. Here
 // names and values are views into the request. Only what protobuf reads in one way is taken: fields of known number and kind, each at most
 // once, names in ASCII. For everything else, damage included, the answer is that it is not plain, and protobuf has the say.
 //
-// Path:      steled/mutate_rows.h -> here -> mutation_translation.h, which checks what was read as it does with protobuf's messages.
+// Path:      steled/mutate_rows.h, steled/data_service.h -> here -> mutation_translation.h, which checks what was read as it does with
+//            protobuf's messages.
 // Errors:    none.
 // Threads:   pure functions.
-// Source:    google.bigtable.v2.MutateRowsRequest; protobuf's encoding.
+// Source:    google.bigtable.v2.MutateRowsRequest, MutateRowRequest; protobuf's encoding.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,9 @@ struct PlainEntries {
     return std::span(cells).subspan(entry.cell_begin, entry.cell_end - entry.cell_begin);
   }
 
+  // Beyond so many entries or cells one more is kept and no further, so that it shows that there are too many.
+  static constexpr size_t kCountMax = 100'000;
+
   std::string_view table_name = {};
   std::string_view app_profile_id = {};
   std::string_view authorized_view_name = {};
@@ -46,5 +50,8 @@ struct PlainEntries {
 
 // False: the request is not plain; `plain` holds nothing of use then. True: protobuf reads the same from it.
 bool ReadPlainEntries(std::string_view request, PlainEntries* plain);
+
+// The same of a MutateRow, whose row is the only entry. One with more than kCountMax cells is not plain.
+bool ReadPlainRow(std::string_view request, PlainEntries* plain);
 
 }  // namespace stele::internal

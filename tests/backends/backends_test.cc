@@ -1,12 +1,12 @@
 // One suite over every place that Database::Open takes. What differs is asked for by name, and listed in docs/remote.md.
 #include "backends/backends.h"
 
+#include "support/model_timestamps.h"
+
 namespace stele {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-Timestamp At(int64_t millis) { return Timestamp::FromMillis(millis); }
 
 // "INDEX CODE" for each.
 Texts VerdictsOf(const std::vector<FailedMutation>& failed) {
@@ -45,7 +45,7 @@ TEST_P(BackendTest, TablesAreMadeFoundAndDeleted) {
 
 TEST_P(BackendTest, FamiliesChange) {
   Table table = NewTable();
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v").SetCell("g", "q", At(1), "v")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "v").SetCell("g", "q", Ms(1), "v")).ok());
   EXPECT_TRUE(table
                   .ModifyColumnFamilies({FamilyChange::Create({.name = "h", .gc = GcRule::MaxNumVersions(1)}), FamilyChange::Drop("g"),
                                          FamilyChange::Update("f", GcRule::MaxNumVersions(7))})
@@ -63,13 +63,13 @@ TEST_P(BackendTest, CellsAreSetReplacedAndDeleted) {
   Table table = NewTable();
   const std::string binary("\0\xff\n", 3);
   ASSERT_TRUE(
-      table.Apply(RowMutation("r").SetCell("f", "q", At(1), "one").SetCell("f", "q", At(3), "three").SetCell("f", "q", At(2), "two")).ok());
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "", At(0), "").SetCell("g", binary, At(5), binary)).ok());
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", At(2), "other")).ok());
+      table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "one").SetCell("f", "q", Ms(3), "three").SetCell("f", "q", Ms(2), "two")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "", Ms(0), "").SetCell("g", binary, Ms(5), binary)).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(2), "other")).ok());
   EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:@0= f:q@3000=three f:q@2000=other f:q@1000=one g:" + binary + "@5000=" + binary);
-  ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = At(2), .end = At(3)}).DeleteFromFamily("g")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = Ms(2), .end = Ms(3)}).DeleteFromFamily("g")).ok());
   EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:@0= f:q@3000=three f:q@1000=one");
-  ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = At(2)}).DeleteFromColumn("f", "")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = Ms(2)}).DeleteFromColumn("f", "")).ok());
   EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:q@1000=one");
   ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromRow()).ok());
   EXPECT_EQ(TextOf(table.ReadRow("r")), "none");
@@ -90,7 +90,7 @@ TEST_P(BackendTest, ACellWithoutATimestampIsOfNow) {
 TEST_P(BackendTest, RowsAreReadInOrderWithinLimitsAndSets) {
   Table table = NewTable();
   std::vector<RowMutation> mutations;
-  for (const char* const row_key : {"d", "b", "a", "c", "e", "aa"}) mutations.push_back(RowMutation(row_key).SetCell("f", "", At(0), ""));
+  for (const char* const row_key : {"d", "b", "a", "c", "e", "aa"}) mutations.push_back(RowMutation(row_key).SetCell("f", "", Ms(0), ""));
   ASSERT_TRUE(table.BulkApply(mutations).empty());
   const auto keys = [&](const RowSet& rows, const ReadOptions& options = {}) {
     std::string all;
@@ -117,8 +117,8 @@ TEST_P(BackendTest, RowsAreReadInOrderWithinLimitsAndSets) {
 
 TEST_P(BackendTest, SomeRowsAreReadAtOnce) {
   Table table = NewTable();
-  ASSERT_TRUE(table.Apply(RowMutation("a").SetCell("f", "q", At(1), "1")).ok());
-  ASSERT_TRUE(table.Apply(RowMutation("b").SetCell("g", "q", At(1), "2")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("a").SetCell("f", "q", Ms(1), "1")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("b").SetCell("g", "q", Ms(1), "2")).ok());
   const std::vector<std::string> asked = {"b", "none", "a", "b"};
   const auto rows = table.ReadMany(std::span<const std::string>(asked));
   ASSERT_TRUE(rows.ok()) << rows.status();
@@ -138,10 +138,10 @@ TEST_P(BackendTest, FiltersGiveTheSameCells) {
   for (const char* const row_key : {"a", "ab", "b"}) {
     RowMutation mutation{std::string(row_key)};
     for (int i = 1; i <= 3; ++i) {
-      mutation.SetCell("f", "q" + std::to_string(i), At(i), "v" + std::to_string(i))
-          .SetCell("f", "q", At(i), std::string(row_key) + "\x0f");
+      mutation.SetCell("f", "q" + std::to_string(i), Ms(i), "v" + std::to_string(i))
+          .SetCell("f", "q", Ms(i), std::string(row_key) + "\x0f");
     }
-    mutation.SetCell("g", "q.1", At(4), "");
+    mutation.SetCell("g", "q.1", Ms(4), "");
     ASSERT_TRUE(table.Apply(mutation).ok());
     ASSERT_TRUE(other.Apply(mutation).ok());
   }
@@ -158,9 +158,9 @@ TEST_P(BackendTest, FiltersGiveTheSameCells) {
                                  Filter::ColumnRange("f", ByteRange::StartingAt("q2")),
                                  Filter::ValueRange(ByteRange::Closed("v1", "v2")),
                                  Filter::ValueRegex("v[13]"),
-                                 Filter::TimestampRange({.start = At(2)}),
-                                 Filter::TimestampRange({.start = At(1), .end = At(3)}),
-                                 Filter::TimestampRange({.start = At(0), .end = At(0)}),
+                                 Filter::TimestampRange({.start = Ms(2)}),
+                                 Filter::TimestampRange({.start = Ms(1), .end = Ms(3)}),
+                                 Filter::TimestampRange({.start = Ms(0), .end = Ms(0)}),
                                  Filter::RowKeyRegex("a.*"),
                                  Filter::StripValue(),
                                  Filter::Label("l"),
@@ -190,19 +190,19 @@ TEST_P(BackendTest, RulesOfFamiliesHold) {
   if (is_emulator()) GTEST_SKIP() << "the emulator applies rules some time after they were set, or never";
   Table table = NewTable();
   RowMutation mutation("r");
-  for (int i = 1; i <= 4; ++i) mutation.SetCell("g", "q", At(i), std::to_string(i));
+  for (int i = 1; i <= 4; ++i) mutation.SetCell("g", "q", Ms(i), std::to_string(i));
   ASSERT_TRUE(table.Apply(mutation).ok());
   EXPECT_EQ(TextOf(table.ReadRow("r")), "r g:q@4000=4 g:q@3000=3");
 }
 
 TEST_P(BackendTest, EachEntryOfABulkHasItsVerdict) {
   Table table = NewTable();
-  const std::vector<RowMutation> mutations = {RowMutation("a").SetCell("f", "q", At(1), "1"),
+  const std::vector<RowMutation> mutations = {RowMutation("a").SetCell("f", "q", Ms(1), "1"),
                                               RowMutation("").DeleteFromRow(),
                                               RowMutation("b"),
-                                              RowMutation("c").SetCell("unknown", "q", At(1), "1"),
-                                              RowMutation("a").DeleteFromRow().SetCell("f", "q", At(2), "2"),
-                                              RowMutation("d").SetCell("f", "q", At(1), "1")};
+                                              RowMutation("c").SetCell("unknown", "q", Ms(1), "1"),
+                                              RowMutation("a").DeleteFromRow().SetCell("f", "q", Ms(2), "2"),
+                                              RowMutation("d").SetCell("f", "q", Ms(1), "1")};
   // The emulator's code for an unknown family is INTERNAL here.
   EXPECT_EQ(VerdictsOf(table.BulkApply(mutations)),
             Texts({"1 INVALID_ARGUMENT", "2 INVALID_ARGUMENT", is_emulator() ? "3 INTERNAL" : "3 NOT_FOUND"}));
@@ -211,7 +211,7 @@ TEST_P(BackendTest, EachEntryOfABulkHasItsVerdict) {
 
 TEST_P(BackendTest, AFailedMutationChangesNothing) {
   Table table = NewTable();
-  const absl::Status status = table.Apply(RowMutation("r").SetCell("f", "q", At(1), "1").SetCell("unknown", "q", At(1), "1"));
+  const absl::Status status = table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "1").SetCell("unknown", "q", Ms(1), "1"));
   // The emulator answers UNKNOWN, and keeps the first change.
   EXPECT_TRUE(is_emulator() ? !status.ok() : absl::IsNotFound(status)) << status;
   if (!is_emulator()) {
@@ -221,8 +221,8 @@ TEST_P(BackendTest, AFailedMutationChangesNothing) {
 
 TEST_P(BackendTest, ConditionalWritesTakeTheirBranch) {
   Table table = NewTable();
-  const RowMutation set = RowMutation().SetCell("f", "q", At(1), "matched");
-  const RowMutation other = RowMutation("r").SetCell("f", "q", At(1), "first");
+  const RowMutation set = RowMutation().SetCell("f", "q", Ms(1), "matched");
+  const RowMutation other = RowMutation("r").SetCell("f", "q", Ms(1), "first");
   EXPECT_EQ(table.CheckAndMutateRow("r", {}, set, other).value(), MutationBranch::kPredicateNotMatched);
   EXPECT_EQ(TextOf(table.ReadRow("r")), "r f:q@1000=first");
   EXPECT_EQ(table.CheckAndMutateRow("r", Filter::ValueRegex("first"), set, RowMutation()).value(), MutationBranch::kPredicateMatched);
@@ -257,12 +257,16 @@ TEST_P(BackendTest, AggregatesFold) {
                                   .AddFamily({.name = "max", .value_type = ValueType::kInt64Max}));
   for (const int64_t number : {5, -7, 3}) {
     RowMutation mutation("r");
-    for (const char* const family : {"sum", "min", "max"}) mutation.AddToCell(family, "q", At(1), number);
+    for (const char* const family : {"sum", "min", "max"}) mutation.AddToCell(family, "q", Ms(1), number);
     ASSERT_TRUE(table.Apply(mutation).ok());
   }
   // The emulator refuses MergeToCell.
   if (!is_emulator()) {
-    ASSERT_TRUE(table.Apply(RowMutation("r").MergeToCell("sum", "q", At(1), EncodeInt64(100))).ok());
+    ASSERT_TRUE(table.Apply(RowMutation("r").MergeToCell("sum", "q", Ms(1), EncodeInt64(100))).ok());
+    // A state of no bytes changes nothing.
+    EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").MergeToCell("sum", "q", Ms(1), ""))), "OK");
+    EXPECT_EQ(CodeOf(table.Apply(RowMutation("none").MergeToCell("max", "q", Ms(1), ""))), "OK");
+    EXPECT_FALSE(table.Exists("none").value());
   }
   const Row row = table.ReadRow("r")->value();
   EXPECT_EQ(row.cell("sum", "q")->AsInt64().value(), is_emulator() ? 1 : 101);
@@ -274,15 +278,15 @@ TEST_P(BackendTest, AggregatesFold) {
   EXPECT_EQ(table.schema()->family("min")->value_type, ValueType::kInt64Min);
   // Of this the emulator dies.
   if (!is_emulator()) {
-    EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").SetCell("sum", "q", At(1), "x"))), "INVALID_ARGUMENT");
+    EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").SetCell("sum", "q", Ms(1), "x"))), "INVALID_ARGUMENT");
   }
 }
 
 TEST_P(BackendTest, LargeValuesAndRowsCome) {
   Table table = NewTable();
   const std::string large(size_t{9} << 20, 'x');
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "a", At(1), large)).ok());
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "b", At(1), large).SetCell("f", "c", At(1), "end")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "a", Ms(1), large)).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "b", Ms(1), large).SetCell("f", "c", Ms(1), "end")).ok());
   const auto row = table.ReadRow("r");
   ASSERT_TRUE(row.ok() && row->has_value()) << row.status();
   EXPECT_EQ((*row)->cell("f", "b")->value(), large);
@@ -295,7 +299,7 @@ TEST_P(BackendTest, ManyRowsComeAndGo) {
   Table table = NewTable();
   std::vector<RowMutation> mutations;
   const std::string value(100, 'v');
-  for (int i = 0; i < 20'000; ++i) mutations.push_back(RowMutation("row" + std::to_string(100'000 + i)).SetCell("f", "q", At(i), value));
+  for (int i = 0; i < 20'000; ++i) mutations.push_back(RowMutation("row" + std::to_string(100'000 + i)).SetCell("f", "q", Ms(i), value));
   ASSERT_TRUE(table.BulkApply(mutations).empty());
   RowReader reader = table.ReadRows();
   int count = 0;
@@ -318,12 +322,12 @@ TEST_P(BackendTest, ManyRowsComeAndGo) {
 TEST_P(BackendTest, WhatIsWrongIsRefused) {
   Table table = NewTable();
   // The emulator looks at a filter when it meets a row.
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "v")).ok());
   EXPECT_EQ(CodeOf(table.Apply(RowMutation(""))), "INVALID_ARGUMENT");
   EXPECT_EQ(CodeOf(table.Apply(RowMutation("r"))), "INVALID_ARGUMENT");
   EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").SetCell("f", "q", Timestamp::FromMicros(1), ""))), "INVALID_ARGUMENT");
   EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").SetCell("f", "q", Timestamp::FromMicros(-5), ""))), "INVALID_ARGUMENT");
-  EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = At(2), .end = At(2)}))), "INVALID_ARGUMENT");
+  EXPECT_EQ(CodeOf(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = Ms(2), .end = Ms(2)}))), "INVALID_ARGUMENT");
   EXPECT_EQ(CodeOf(table.ReadRow("").status()), "INVALID_ARGUMENT");
   EXPECT_EQ(TextsOf(table.ReadRows(RowRange::Closed("b", "a"))), Texts({"[INVALID_ARGUMENT]"}));
   EXPECT_EQ(TextsOf(table.ReadRows(RowSet::All(), Filter::ColumnRegex("("))), Texts({"[INVALID_ARGUMENT]"}));
@@ -336,7 +340,7 @@ TEST_P(BackendTest, WhatIsWrongIsRefused) {
 
 TEST_P(BackendTest, StopsAndDeadlinesEndReads) {
   Table table = NewTable();
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", At(1), "v")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(1), "v")).ok());
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(TextsOf(table.ReadRows(RowSet::All(), {}, {.stop = stop.get_token()})), Texts({"[CANCELLED]"}));
@@ -347,10 +351,10 @@ TEST_P(BackendTest, StopsAndDeadlinesEndReads) {
 TEST_P(BackendTest, TokensMakeARepeatHarmless) {
   if (is_emulator()) GTEST_SKIP() << "the emulator ignores tokens";
   Table table = NewTable("t", Schema().AddFamily({.name = "s", .value_type = ValueType::kInt64Sum}));
-  const std::vector<RowMutation> adds = {RowMutation("r").AddToCell("s", "q", At(1), 1), RowMutation("r").AddToCell("s", "q", At(1), 2)};
+  const std::vector<RowMutation> adds = {RowMutation("r").AddToCell("s", "q", Ms(1), 1), RowMutation("r").AddToCell("s", "q", Ms(1), 2)};
   const std::string token = "token of the test, " + NameOf(GetParam());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(table.Apply(RowMutation("r").AddToCell("s", "q", At(1), 10), {.idempotency_token = token}).ok());
+    EXPECT_TRUE(table.Apply(RowMutation("r").AddToCell("s", "q", Ms(1), 10), {.idempotency_token = token}).ok());
     EXPECT_TRUE(table.BulkApply(adds, {.idempotency_token = token + "b"}).empty());
   }
   EXPECT_EQ(table.ReadRow("r")->value().cell("s", "q")->AsInt64().value(), 13);
@@ -359,7 +363,7 @@ TEST_P(BackendTest, TokensMakeARepeatHarmless) {
 TEST_P(BackendTest, WhatIsLocalSaysSo) {
   Table table = NewTable();
   WriteBatch batch;
-  batch.Add(table, RowMutation("a").SetCell("f", "q", At(1), "v")).Add(table, RowMutation("b").SetCell("f", "q", At(1), "v"));
+  batch.Add(table, RowMutation("a").SetCell("f", "q", Ms(1), "v")).Add(table, RowMutation("b").SetCell("f", "q", Ms(1), "v"));
   const std::string expected = is_local() ? "OK" : "UNIMPLEMENTED";
   EXPECT_EQ(CodeOf(database_.Apply(batch)), expected);
   EXPECT_EQ(CodeOf(database_.GetSnapshot().status()), expected);
@@ -383,8 +387,8 @@ TEST_P(BackendTest, AProtectedTableStays) {
 
 TEST_P(BackendTest, AfterCloseNothingWorks) {
   Table table = NewTable();
-  ASSERT_TRUE(table.Apply(RowMutation("a").SetCell("f", "q", At(1), "v")).ok());
-  ASSERT_TRUE(table.Apply(RowMutation("b").SetCell("f", "q", At(1), "v")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("a").SetCell("f", "q", Ms(1), "v")).ok());
+  ASSERT_TRUE(table.Apply(RowMutation("b").SetCell("f", "q", Ms(1), "v")).ok());
   RowReader reader = table.ReadRows();
   ASSERT_TRUE(reader.Next());
   EXPECT_TRUE(database_.Close().ok());

@@ -15,7 +15,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kWriters = 3;
+constexpr size_t kDropWriters = 3;
 constexpr int kDrops = 60;
 
 class DropRangeTest : public ::testing::Test {
@@ -48,18 +48,18 @@ class DropRangeTest : public ::testing::Test {
     if (!row.ok() || !row->has_value()) return 0;
     return std::strtoull(std::string((*row)->cells()[0].value().substr(0, 12)).c_str(), nullptr, 10);
   }
-  std::array<uint64_t, kWriters> Acked() const {
-    std::array<uint64_t, kWriters> rounds;
-    for (size_t i = 0; i < kWriters; ++i) rounds[i] = acked_[i].load();
+  std::array<uint64_t, kDropWriters> Acked() const {
+    std::array<uint64_t, kDropWriters> rounds;
+    for (size_t i = 0; i < kDropWriters; ++i) rounds[i] = acked_[i].load();
     return rounds;
   }
 
   void DropOnce() {
-    const std::array<uint64_t, kWriters> before = Acked();
+    const std::array<uint64_t, kDropWriters> before = Acked();
     const Snapshot snapshot = database_.GetSnapshot().value_or(Snapshot());
     const std::string seen = DumpTable(table_, {.snapshot = snapshot}).value_or("unreadable");
     ASSERT_EQ(table_.DropRowRange(RowRange::Prefix("drop/")), absl::OkStatus());
-    for (size_t writer = 0; writer < kWriters; ++writer) {
+    for (size_t writer = 0; writer < kDropWriters; ++writer) {
       const uint64_t dropped = RoundOf("drop", writer);
       EXPECT_TRUE(dropped == 0 || dropped > before[writer]) << "round " << dropped << " came back; " << before[writer] << " was dropped";
       EXPECT_GE(RoundOf("keep", writer), before[writer]) << "a row beside the range";
@@ -72,24 +72,24 @@ class DropRangeTest : public ::testing::Test {
   MemFileSystem files_;
   Database database_;
   Table table_;
-  std::array<std::atomic<uint64_t>, kWriters> acked_ = {};
+  std::array<std::atomic<uint64_t>, kDropWriters> acked_ = {};
   std::atomic<bool> done_{false};
 };
 
 TEST_F(DropRangeTest, Rule14ADropTakesWhatWasAckedBeforeAndNothingElse) {
   std::vector<std::thread> threads;
-  for (size_t writer = 0; writer < kWriters; ++writer) threads.emplace_back([this, writer] { WriteUntilDone(writer); });
+  for (size_t writer = 0; writer < kDropWriters; ++writer) threads.emplace_back([this, writer] { WriteUntilDone(writer); });
   threads.emplace_back([this] {
     while (!done_.load() && !HasFailure()) EXPECT_EQ(table_.Compact(), absl::OkStatus());
   });
   for (int i = 0; i < kDrops && !HasFailure(); ++i) DropOnce();
   done_.store(true);
   for (std::thread& thread : threads) thread.join();
-  const std::array<uint64_t, kWriters> last = Acked();
-  for (size_t writer = 0; writer < kWriters; ++writer) EXPECT_EQ(RoundOf("keep", writer), last[writer]);
+  const std::array<uint64_t, kDropWriters> last = Acked();
+  for (size_t writer = 0; writer < kDropWriters; ++writer) EXPECT_EQ(RoundOf("keep", writer), last[writer]);
   EXPECT_EQ(table_.DropRowRange(RowRange::Prefix("drop/")), absl::OkStatus());
   EXPECT_EQ(table_.Compact(), absl::OkStatus());
-  for (size_t writer = 0; writer < kWriters; ++writer) EXPECT_EQ(RoundOf("drop", writer), 0u);
+  for (size_t writer = 0; writer < kDropWriters; ++writer) EXPECT_EQ(RoundOf("drop", writer), 0u);
   EXPECT_TRUE(database_.Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
 }
 

@@ -15,9 +15,9 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kWriters = 4;
-constexpr uint64_t kRounds = 400;
-constexpr int kRows = 12;
+constexpr int kIsolationWriters = 4;
+constexpr uint64_t kIsolationRounds = 400;
+constexpr int kIsolationRows = 12;
 
 class IsolationTest : public ::testing::Test {
  protected:
@@ -37,7 +37,7 @@ class IsolationTest : public ::testing::Test {
 
   // Round `number` of a writer: all its columns of one row get the same value, in both tables.
   absl::Status WriteRound(int writer, uint64_t number) {
-    const std::string row = fmt::format("w{}/{:02}", writer, number % kRows);
+    const std::string row = fmt::format("w{}/{:02}", writer, number % kIsolationRows);
     const std::string value = fmt::format("{:08}{}", number, std::string(number % 50, 'x'));
     WriteBatch batch;
     for (const Table& table : {a_, b_}) {
@@ -53,7 +53,7 @@ class IsolationTest : public ::testing::Test {
 
   // Every row whole; the greatest round that each writer shows.
   static std::vector<uint64_t> CheckRows(const Table& table, const ReadOptions& options) {
-    std::vector<uint64_t> rounds(kWriters);
+    std::vector<uint64_t> rounds(kIsolationWriters);
     RowReader reader = table.ReadRows(RowRange::Prefix("w"), {}, options);
     for (const RowView& row : reader) {
       EXPECT_EQ(row.cells().size(), 6u) << row.row_key() << ": part of a mutation";
@@ -66,7 +66,7 @@ class IsolationTest : public ::testing::Test {
   }
 
   void ReadUntilDone(bool reverse) {
-    std::vector<uint64_t> seen(kWriters);
+    std::vector<uint64_t> seen(kIsolationWriters);
     while (!done_.load() && !HasFailure()) {
       const absl::StatusOr<Snapshot> snapshot = database_.GetSnapshot();
       ASSERT_TRUE(snapshot.ok());
@@ -116,9 +116,9 @@ class IsolationTest : public ::testing::Test {
 
 TEST_F(IsolationTest, RowsAndBatchesAreSeenWholeWhateverRunsBeside) {
   std::vector<std::thread> writers;
-  for (int writer = 0; writer < kWriters; ++writer) {
+  for (int writer = 0; writer < kIsolationWriters; ++writer) {
     writers.emplace_back([this, writer] {
-      for (uint64_t round = 1; round <= kRounds && !HasFailure(); ++round) EXPECT_EQ(WriteRound(writer, round), absl::OkStatus());
+      for (uint64_t round = 1; round <= kIsolationRounds && !HasFailure(); ++round) EXPECT_EQ(WriteRound(writer, round), absl::OkStatus());
     });
   }
   std::vector<std::thread> others;
@@ -128,9 +128,9 @@ TEST_F(IsolationTest, RowsAndBatchesAreSeenWholeWhateverRunsBeside) {
   for (std::thread& thread : writers) thread.join();
   done_.store(true);
   for (std::thread& thread : others) thread.join();
-  EXPECT_EQ(CheckRows(a_, {}), std::vector<uint64_t>(kWriters, kRounds));
+  EXPECT_EQ(CheckRows(a_, {}), std::vector<uint64_t>(kIsolationWriters, kIsolationRounds));
   EXPECT_EQ(database_.WaitForIdle(), absl::OkStatus());
-  EXPECT_EQ(CheckRows(b_, {}), std::vector<uint64_t>(kWriters, kRounds));
+  EXPECT_EQ(CheckRows(b_, {}), std::vector<uint64_t>(kIsolationWriters, kIsolationRounds));
   EXPECT_TRUE(database_.Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
   EXPECT_GT(database_.Stats().flushes, 0u);
 }
@@ -167,7 +167,7 @@ TEST_F(IsolationTest, SealedDeletesBesideWritersOfTheRow) {
 
 TEST_F(IsolationTest, CloseBesideEverything) {
   std::vector<std::thread> threads;
-  for (int writer = 0; writer < kWriters; ++writer) {
+  for (int writer = 0; writer < kIsolationWriters; ++writer) {
     threads.emplace_back([this, writer] {
       absl::Status status;
       for (uint64_t round = 1; status.ok(); ++round) status = WriteRound(writer, round);

@@ -15,9 +15,9 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kWriters = 2;
+constexpr size_t kTabletsWriters = 2;
 constexpr size_t kRowsOfWriter = 60;
-constexpr int kRounds = 12;
+constexpr int kTabletsRounds = 12;
 
 class TabletsConcurrencyTest : public ::testing::Test {
  protected:
@@ -67,19 +67,19 @@ class TabletsConcurrencyTest : public ::testing::Test {
   MemFileSystem files_;
   Database database_;
   Table table_;
-  std::array<std::array<uint64_t, kRowsOfWriter>, kWriters> counts_ = {};  // each by its writer, until all threads are joined
+  std::array<std::array<uint64_t, kRowsOfWriter>, kTabletsWriters> counts_ = {};  // each by its writer, until all threads are joined
   std::atomic<bool> done_{false};
 };
 
 TEST_F(TabletsConcurrencyTest, SplitsAndMergesAreSeenByNobody) {
   std::vector<std::thread> threads;
-  for (size_t writer = 0; writer < kWriters; ++writer) threads.emplace_back([this, writer] { Write(writer); });
+  for (size_t writer = 0; writer < kTabletsWriters; ++writer) threads.emplace_back([this, writer] { Write(writer); });
   threads.emplace_back([this] { Scan(); });
   threads.emplace_back([this] {
     while (!done_.load() && !HasFailure()) EXPECT_EQ(table_.Compact(), absl::OkStatus());
   });
   // Rows behind all others come and go: their tablets are split off, and merged again.
-  for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+  for (int round = 0; round < kTabletsRounds && !HasFailure(); ++round) {
     for (int i = 0; i < 60; ++i) {
       const std::string value(300, 'y');
       EXPECT_EQ(table_.Apply(RowMutation(fmt::format("tail/{:03}", i)).SetCell("f", "q", Timestamp::FromMicros(1000), value)),
@@ -95,7 +95,7 @@ TEST_F(TabletsConcurrencyTest, SplitsAndMergesAreSeenByNobody) {
   done_.store(true);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(database_.WaitForIdle(), absl::OkStatus());
-  for (size_t writer = 0; writer < kWriters; ++writer) {
+  for (size_t writer = 0; writer < kTabletsWriters; ++writer) {
     for (size_t row = 0; row < kRowsOfWriter; ++row) {
       const auto found = table_.ReadRow(RowKey(writer, row));
       ASSERT_TRUE(found.ok()) << found.status();

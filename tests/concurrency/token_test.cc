@@ -12,7 +12,7 @@
 namespace stele {
 namespace {
 
-constexpr int kWriters = 4;
+constexpr int kTokenWriters = 4;
 constexpr int kTokens = 400;
 
 TEST(TokenConcurrencyTest, TwoWritersWithOneTokenApplyItOnce) {
@@ -20,7 +20,7 @@ TEST(TokenConcurrencyTest, TwoWritersWithOneTokenApplyItOnce) {
   Table table = database.CreateTable("t", Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum})).value();
   std::atomic<int> failures{0};
   std::vector<std::thread> writers;
-  for (int writer = 0; writer < kWriters; ++writer) {
+  for (int writer = 0; writer < kTokenWriters; ++writer) {
     writers.emplace_back([&, writer] {
       Table mine = table;
       for (int i = 0; i < kTokens; ++i) {

@@ -15,9 +15,9 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kWriters = 2;
-constexpr int kRounds = 150;
-constexpr int kRows = 10;
+constexpr int kSpillWriters = 2;
+constexpr int kSpillRounds = 150;
+constexpr int kSpillRows = 10;
 
 class ViewSpillConcurrencyTest : public ::testing::Test {
  protected:
@@ -36,7 +36,7 @@ class ViewSpillConcurrencyTest : public ::testing::Test {
   // Every row of a round in one batch: a state shows one round a writer.
   absl::Status WriteRound(int writer, int round) {
     WriteBatch batch;
-    for (int row = 0; row < kRows; ++row) {
+    for (int row = 0; row < kSpillRows; ++row) {
       batch.Add(table_, RowMutation(fmt::format("w{}/{}", writer, row))
                             .DeleteFromRow()
                             .SetCell("f", "q", Timestamp::FromMicros(1000), fmt::format("{:06}{}", round, std::string(200, 'x'))));
@@ -50,7 +50,9 @@ class ViewSpillConcurrencyTest : public ::testing::Test {
     for (const RowView& row : reader) {
       const std::string text = fmt::format("{}={} ", row.row_key(), row.cells()[0].value().substr(0, 6));
       reverse ? rows.push_front(text) : rows.push_back(text);
+      const std::string value(row.cells()[0].value());
       std::this_thread::yield();
+      EXPECT_EQ(row.cells()[0].value(), value) << "what is shown stays as long as the reader rests";
     }
     EXPECT_EQ(reader.status(), absl::OkStatus());
     std::string all;
@@ -79,7 +81,7 @@ class ViewSpillConcurrencyTest : public ::testing::Test {
   // Without a snapshot: all rows of a writer are of one round.
   void Scan() {
     while (!done_.load() && !HasFailure()) {
-      std::vector<std::string> rounds(kWriters);
+      std::vector<std::string> rounds(kSpillWriters);
       RowReader reader = table_.ReadRows(RowSet::All());
       for (const RowView& row : reader) {
         const std::string round(row.cells()[0].value().substr(0, 6));
@@ -100,9 +102,9 @@ class ViewSpillConcurrencyTest : public ::testing::Test {
 
 TEST_F(ViewSpillConcurrencyTest, EveryViewShowsOneState) {
   std::vector<std::thread> writers;
-  for (int writer = 0; writer < kWriters; ++writer) {
+  for (int writer = 0; writer < kSpillWriters; ++writer) {
     writers.emplace_back([this, writer] {
-      for (int round = 1; round <= kRounds && !HasFailure(); ++round) EXPECT_EQ(WriteRound(writer, round), absl::OkStatus());
+      for (int round = 1; round <= kSpillRounds && !HasFailure(); ++round) EXPECT_EQ(WriteRound(writer, round), absl::OkStatus());
     });
   }
   std::vector<std::thread> readers;

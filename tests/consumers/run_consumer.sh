@@ -30,7 +30,7 @@ case $kind in
     shared=OFF
     if [ "$linkage" = shared ]; then shared=ON; fi
     "$CMAKE" -G Ninja -S "$here/fetch_content" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
-      -DSTELE_PRECOMPILE="${STELE_PRECOMPILE:-OFF}" -DSTELE_SOURCE_DIR="$STELE_SOURCE" -DBUILD_SHARED_LIBS=$shared ${STELE_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$STELE_LAUNCHER"}
+      -DSTELE_FRESH_BUILD="${STELE_FRESH_BUILD:-OFF}" -DSTELE_SOURCE_DIR="$STELE_SOURCE" -DBUILD_SHARED_LIBS=$shared ${STELE_LAUNCHER:+-DCMAKE_CXX_COMPILER_LAUNCHER="$STELE_LAUNCHER"}
     "$CMAKE" --build "$build"
     program=$build/consumer
     ;;

@@ -20,16 +20,16 @@ namespace {
 
 using Contents = std::map<std::string, std::string>;
 
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 uint64_t Stride() {
 #ifdef NDEBUG
-  return FromEnvironment("STELE_DAMAGE_STRIDE", kSanitized ? 11 : 1);
+  return NumberFromEnvironment("STELE_DAMAGE_STRIDE", kSanitized ? 11 : 1);
 #else
-  return FromEnvironment("STELE_DAMAGE_STRIDE", 11);
+  return NumberFromEnvironment("STELE_DAMAGE_STRIDE", 11);
 #endif
 }
 
@@ -87,7 +87,7 @@ std::vector<std::string> NamesFor(const std::string& name) {
 
 TEST(DamageTest, AFlippedBitInEveryByte) {
   const Specimen specimen(3);
-  const bool every_bit = FromEnvironment("STELE_DAMAGE_BITS", 0) == 1;
+  const bool every_bit = NumberFromEnvironment("STELE_DAMAGE_BITS", 0) == 1;
   const uint64_t stride = Stride();
   uint64_t cases = 0;
   for (const auto& [name, bytes] : specimen.contents()) {

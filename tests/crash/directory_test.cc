@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <iostream>
 
 #include "io/crash_file_system.h"
@@ -12,18 +13,18 @@
 namespace stele::internal {
 namespace {
 
-using Contents = std::map<std::string, std::string>;
+using DirectoryContents = std::map<std::string, std::string>;
 
 // LOCK only says who looked last; it is no part of the data.
-Contents WithoutLock(Contents contents) {
+DirectoryContents WithoutLock(DirectoryContents contents) {
   contents.erase(std::string(kLockName));
   return contents;
 }
 
-Contents ContentsOf(CrashFileSystem* files, const std::string& directory = "/db") {
-  absl::StatusOr<Contents> contents = ReadDirectory(files, directory);
+DirectoryContents ContentsOf(CrashFileSystem* files, const std::string& directory = "/db") {
+  absl::StatusOr<DirectoryContents> contents = ReadDirectory(files, directory);
   EXPECT_TRUE(contents.ok()) << contents.status();
-  return contents.value_or(Contents());
+  return contents.value_or(DirectoryContents());
 }
 
 absl::Status OpenAt(FileSystem* files, const std::string& directory, bool create = true, bool read_only = false) {
@@ -34,7 +35,7 @@ absl::Status OpenAt(FileSystem* files, const std::string& directory, bool create
   return database.Open();
 }
 
-std::unique_ptr<CrashFileSystem> FilesWith(const Contents& contents) {
+std::unique_ptr<CrashFileSystem> FilesWith(const DirectoryContents& contents) {
   auto files = std::make_unique<CrashFileSystem>();
   EXPECT_EQ(files->CreateDirectory("/db"), absl::OkStatus());
   for (const auto& [name, bytes] : contents) EXPECT_EQ(files->WriteFile(JoinPath("/db", name), bytes), absl::OkStatus());
@@ -43,7 +44,7 @@ std::unique_ptr<CrashFileSystem> FilesWith(const Contents& contents) {
 
 // A database with SSTables, a log that still counts, and its contents as text.
 struct Sample {
-  Contents files;
+  DirectoryContents files;
   std::string dump;
 };
 
@@ -79,7 +80,12 @@ TEST(DirectoryTest, MissingAndEmptyOnesAreCreatedIfThatIsWanted) {
   EXPECT_TRUE(ContentsOf(&files, "/empty").empty());
   EXPECT_EQ(OpenAt(&files, "/empty"), absl::OkStatus());
 
-  EXPECT_FALSE(OpenAt(&files, "/no/such/parent").ok());
+  for (const bool create : {true, false}) {
+    const absl::Status without_parent = OpenAt(&files, "/no/such/parent", create);
+    EXPECT_TRUE(absl::IsFailedPrecondition(without_parent)) << without_parent;
+    EXPECT_NE(without_parent.message().find("/no/such, the directory to make it in, does not exist"), absl::string_view::npos)
+        << without_parent;
+  }
   EXPECT_TRUE(absl::IsNotFound(files.Stat("/no").status()));
 }
 
@@ -106,13 +112,13 @@ TEST(DirectoryTest, EveryUnfinishedCreationIsFinished) {
 }
 
 TEST(DirectoryTest, ForeignDirectoriesAreRefusedAndUntouched) {
-  const std::vector<Contents> cases = {
+  const std::vector<DirectoryContents> cases = {
       {{"notes.txt", "mine"}},          {{"CURRENT", "garbage\n"}},
       {{"CURRENT", ""}, {"LOCK", ""}},  {{"CURRENT", "../elsewhere\n"}},
       {{"000012.sst", "bytes"}},        {{"000001.log", std::string(4096, 'x')}},
       {{"MANIFEST-000001", "not one"}}, {{"LOCK", ""}, {"holiday.jpg", std::string(1000, '\xff')}},
   };
-  for (const Contents& contents : cases) {
+  for (const DirectoryContents& contents : cases) {
     const auto files = FilesWith(contents);
     for (const bool read_only : {false, true}) {
       const absl::Status opened = OpenAt(files.get(), "/db", true, read_only);
@@ -120,6 +126,24 @@ TEST(DirectoryTest, ForeignDirectoriesAreRefusedAndUntouched) {
       EXPECT_NE(opened.message().find("/db"), absl::string_view::npos) << opened;
       EXPECT_EQ(WithoutLock(ContentsOf(files.get())), WithoutLock(contents)) << opened;
     }
+  }
+}
+
+TEST(DirectoryTest, ALockThatMayNotBeTakenIsToldAsThat) {
+  for (const bool read_only : {false, true}) {
+    CrashFileSystem files;
+    ASSERT_EQ(OpenAt(&files, "/db"), absl::OkStatus());
+    files.FailKind(CallKind::kLock, 1, {.error_number = EACCES});
+    const absl::Status refused = OpenAt(&files, "/db", true, read_only);
+    EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+    EXPECT_NE(refused.message().find("/db/LOCK"), absl::string_view::npos) << refused;
+    EXPECT_NE(refused.message().find(read_only ? "able to read" : "able to write"), absl::string_view::npos) << refused;
+    EXPECT_EQ(refused.message().find("elsewhere"), absl::string_view::npos) << refused;
+    files.FailKind(CallKind::kLock, 1, {.error_number = EIO});
+    const absl::Status failed = OpenAt(&files, "/db", true, read_only);
+    EXPECT_TRUE(absl::IsUnavailable(failed)) << failed;
+    EXPECT_EQ(failed.message().find("elsewhere"), absl::string_view::npos) << failed;
+    EXPECT_EQ(OpenAt(&files, "/db", true, read_only), absl::OkStatus());
   }
 }
 
@@ -142,7 +166,7 @@ TEST(DirectoryTest, HalfCopiedDatabasesAreRefusedOrWhole) {
     ASSERT_GT(sample.files.size(), 5u);
     for (auto first = sample.files.begin(); first != sample.files.end(); ++first) {
       for (auto second = first; second != sample.files.end(); ++second) {
-        Contents left = sample.files;
+        DirectoryContents left = sample.files;
         left.erase(first->first);
         left.erase(second->first);
         const auto files = FilesWith(left);
@@ -166,7 +190,7 @@ TEST(DirectoryTest, HalfCopiedDatabasesAreRefusedOrWhole) {
 // A copy that was made without it is read all the same; a lock file is for a writer to make.
 TEST(DirectoryTest, AReaderMakesNoLockFile) {
   const Sample sample = MakeSample(false);
-  Contents copied = sample.files;
+  DirectoryContents copied = sample.files;
   ASSERT_EQ(copied.erase(std::string(kLockName)), 1u);
   const auto files = FilesWith(copied);
   EngineOptions options = SmallEngineOptions(files.get());

@@ -18,7 +18,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kStepCount = 26;
+constexpr size_t kFaultStepCount = 26;
 
 uint64_t SeedCount() {
   const char* text = std::getenv("STELE_FAULT_SEEDS");
@@ -32,7 +32,7 @@ struct Workload {
 };
 
 Workload MakeOne(uint64_t seed) {
-  Workload workload{.steps = MakeWorkload(seed, kStepCount)};
+  Workload workload{.steps = MakeWorkload(seed, kFaultStepCount)};
   std::erase_if(workload.steps, [](const WorkloadStep& step) { return step.kind == WorkloadStep::Kind::kReopen; });
   absl::StatusOr<std::vector<std::string>> states = StatesOf(workload.steps);
   EXPECT_TRUE(states.ok()) << states.status();

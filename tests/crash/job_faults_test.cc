@@ -27,7 +27,7 @@ namespace {
 constexpr char kCopy[] = "/copy";
 constexpr int kRowCount = 60;
 // Of the calls, under a sanitizer; odd, so that all ways of failing come in turn.
-constexpr uint64_t kStride = kSanitized ? 7 : 1;
+constexpr uint64_t kCallStride = kSanitized ? 7 : 1;
 
 EngineOptions TinyTablets(FileSystem* file_system) {
   EngineOptions options = SmallEngineOptions(file_system);
@@ -38,11 +38,11 @@ EngineOptions TinyTablets(FileSystem* file_system) {
   return options;
 }
 
-std::string RowKey(int row) { return fmt::format("row{:03}", row); }
+std::string JobRowKey(int row) { return fmt::format("row{:03}", row); }
 
 // One database of a course, and what is held of it.
-struct Course {
-  explicit Course(FileSystem* files) : database(TinyTablets(files), "/db") {}
+struct JobCourse {
+  explicit JobCourse(FileSystem* files) : database(TinyTablets(files), "/db") {}
   absl::StatusOr<Table> table() { return database.database().OpenTable("t"); }
 
   WorkloadDatabase database;
@@ -55,7 +55,7 @@ struct Step {
   bool changes = false;        // the data
   bool durable = false;        // when acked, and so is everything before it
   bool is_data_write = false;  // refused, it did nothing
-  std::function<absl::Status(Course&)> run;
+  std::function<absl::Status(JobCourse&)> run;
 };
 
 // Its value does not compress.
@@ -63,11 +63,12 @@ RowMutation MutationOf(int row, uint64_t seed) {
   Random random(seed * 1000 + static_cast<uint64_t>(row));
   std::string value;
   for (int i = 0; i < 18; ++i) value += fmt::format("{:x}", random.Next());
-  return RowMutation(RowKey(row)).SetCell(row % 7 == 0 ? "g" : "f", "q", Timestamp::FromMicros(static_cast<int64_t>(seed) * 1000), value);
+  return RowMutation(JobRowKey(row))
+      .SetCell(row % 7 == 0 ? "g" : "f", "q", Timestamp::FromMicros(static_cast<int64_t>(seed) * 1000), value);
 }
 
 Step Write(int first, int stride, uint64_t seed) {
-  return {fmt::format("write rows from {}", first), true, false, true, [=](Course& course) -> absl::Status {
+  return {fmt::format("write rows from {}", first), true, false, true, [=](JobCourse& course) -> absl::Status {
             STELE_ASSIGN_OR_RETURN(const Table table, course.table());
             WriteBatch batch;
             for (int row = first; row < kRowCount; row += stride) batch.Add(table, MutationOf(row, seed));
@@ -76,7 +77,7 @@ Step Write(int first, int stride, uint64_t seed) {
 }
 
 Step WriteOne(const std::string& row_key, bool durable) {
-  return {"write " + row_key, true, durable, true, [=](Course& course) -> absl::Status {
+  return {"write " + row_key, true, durable, true, [=](JobCourse& course) -> absl::Status {
             STELE_ASSIGN_OR_RETURN(Table table, course.table());
             return table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMicros(1000), row_key),
                                {.durability = durable ? Durability::kDisk : Durability::kProcess});
@@ -84,7 +85,7 @@ Step WriteOne(const std::string& row_key, bool durable) {
 }
 
 Step Load(int first, int stride, uint64_t seed) {
-  return {"load", true, true, false, [=](Course& course) -> absl::Status {
+  return {"load", true, true, false, [=](JobCourse& course) -> absl::Status {
             STELE_ASSIGN_OR_RETURN(Table table, course.table());
             BulkLoad load = table.NewBulkLoad();
             for (int row = first; row < kRowCount; row += stride) STELE_RETURN_IF_ERROR(load.Add(MutationOf(row, seed)));
@@ -93,7 +94,7 @@ Step Load(int first, int stride, uint64_t seed) {
 }
 
 Step OnTable(const std::string& name, bool changes, absl::Status (*run)(Table& table)) {
-  return {name, changes, changes, false, [run](Course& course) -> absl::Status {
+  return {name, changes, changes, false, [run](JobCourse& course) -> absl::Status {
             STELE_ASSIGN_OR_RETURN(Table table, course.table());
             return run(table);
           }};
@@ -104,11 +105,11 @@ Step Flush() {
 }
 
 Step Idle() {
-  return {"idle", false, false, false, [](Course& course) { return course.database.database().WaitForIdle(); }};
+  return {"idle", false, false, false, [](JobCourse& course) { return course.database.database().WaitForIdle(); }};
 }
 
 Step TakeSnapshot() {
-  return {"snapshot", false, false, false, [](Course& course) -> absl::Status {
+  return {"snapshot", false, false, false, [](JobCourse& course) -> absl::Status {
             STELE_ASSIGN_OR_RETURN(const Table table, course.table());
             STELE_ASSIGN_OR_RETURN(course.snapshot, course.database.database().GetSnapshot());
             STELE_ASSIGN_OR_RETURN(course.snapshot_rows, DumpTable(table, {.snapshot = course.snapshot}));
@@ -117,7 +118,7 @@ Step TakeSnapshot() {
 }
 
 Step LookAtSnapshot() {
-  return {"look at the snapshot", false, false, false, [](Course& course) -> absl::Status {
+  return {"look at the snapshot", false, false, false, [](JobCourse& course) -> absl::Status {
             STELE_ASSIGN_OR_RETURN(const Table table, course.table());
             STELE_ASSIGN_OR_RETURN(const std::string rows, DumpTable(table, {.snapshot = course.snapshot}));
             course.snapshot = Snapshot();
@@ -127,7 +128,7 @@ Step LookAtSnapshot() {
 
 std::vector<Step> MakeSteps() {
   std::vector<Step> steps;
-  steps.push_back({"create", true, true, false, [](Course& course) {
+  steps.push_back({"create", true, true, false, [](JobCourse& course) {
                      const Schema schema = Schema().AddFamily("f", GcRule::MaxNumVersions(2)).AddFamily("g");
                      return course.database.database().CreateTable("t", schema).status();
                    }});
@@ -149,18 +150,19 @@ std::vector<Step> MakeSteps() {
   steps.push_back(Flush());
   steps.push_back(Idle());  // spills
   steps.push_back(LookAtSnapshot());
-  steps.push_back(OnTable("drop rows", true, [](Table& table) { return table.DropRowRange(RowRange::Closed(RowKey(5), RowKey(54))); }));
+  steps.push_back(
+      OnTable("drop rows", true, [](Table& table) { return table.DropRowRange(RowRange::Closed(JobRowKey(5), JobRowKey(54))); }));
   steps.push_back(Idle());  // merges tablets
   steps.push_back(Write(10, 5, 22));
   steps.push_back(Load(8, 3, 23));
   steps.push_back(Idle());
   steps.push_back(OnTable("compact", false, [](Table& table) { return table.Compact(); }));
-  steps.push_back({"checkpoint", false, false, false, [](Course& course) { return course.database.database().Checkpoint(kCopy); }});
+  steps.push_back({"checkpoint", false, false, false, [](JobCourse& course) { return course.database.database().Checkpoint(kCopy); }});
   return steps;
 }
 
 // How far a course came.
-struct Progress {
+struct JobProgress {
   size_t acked = 0;
   size_t durable = 0;
   size_t possible = 0;       // after a crash
@@ -170,8 +172,8 @@ struct Progress {
   absl::Status status;
 };
 
-Progress RunSteps(const std::vector<Step>& steps, Course* course) {
-  Progress progress;
+JobProgress RunSteps(const std::vector<Step>& steps, JobCourse* course) {
+  JobProgress progress;
   for (const Step& step : steps) {
     const bool copies = step.name == "checkpoint";
     if (copies) progress.checkpoints = {.copies = {{kCopy, {progress.acked}}}, .under_way = kCopy};
@@ -195,7 +197,7 @@ class JobFaultsTest : public ::testing::Test {
   // Without any fault: the state after each number of changes, and each kind of job.
   void SetUp() override {
     CrashFileSystem files;
-    Course course(&files);
+    JobCourse course(&files);
     ASSERT_EQ(course.database.Open(), absl::OkStatus());
     states_.emplace_back();
     for (const Step& step : steps_) {
@@ -218,16 +220,16 @@ class JobFaultsTest : public ::testing::Test {
     return std::find(states_.begin() + static_cast<ptrdiff_t>(least), states_.begin() + static_cast<ptrdiff_t>(most) + 1, dump) !=
            states_.begin() + static_cast<ptrdiff_t>(most) + 1;
   }
-  std::string CheckImages(CrashFileSystem* files, const Progress& progress, uint64_t seed);
+  std::string CheckImages(CrashFileSystem* files, const JobProgress& progress, uint64_t seed);
   // After the first failure that a step met, or after all steps; "": all as it should be.
-  std::string AfterFault(CrashFileSystem* files, Course* course, const Progress& progress, bool* poisoned);
+  std::string AfterFault(CrashFileSystem* files, JobCourse* course, const JobProgress& progress, bool* poisoned);
 
   const std::vector<Step> steps_ = MakeSteps();
   std::vector<std::string> states_;
   uint64_t calls_ = 0;
 };
 
-std::string JobFaultsTest::CheckImages(CrashFileSystem* files, const Progress& progress, uint64_t seed) {
+std::string JobFaultsTest::CheckImages(CrashFileSystem* files, const JobProgress& progress, uint64_t seed) {
   uint64_t copies = 0;
   for (const CrashPolicy& policy : {CrashPolicy::KilledProcess(), CrashPolicy::DropUnsynced(), CrashPolicy::PowerLoss()}) {
     const auto image = files->Crash(policy, seed);
@@ -240,7 +242,7 @@ std::string JobFaultsTest::CheckImages(CrashFileSystem* files, const Progress& p
   return "";
 }
 
-std::string JobFaultsTest::AfterFault(CrashFileSystem* files, Course* course, const Progress& progress, bool* poisoned) {
+std::string JobFaultsTest::AfterFault(CrashFileSystem* files, JobCourse* course, const JobProgress& progress, bool* poisoned) {
   if (std::string wrong = CheckImages(files, progress, 11); !wrong.empty()) return "power lost at once: " + wrong;
   files->ClearFaults();
   const absl::StatusOr<std::string> live = DumpDatabase(course->database.database());
@@ -270,18 +272,18 @@ TEST_F(JobFaultsTest, EveryCallFails) {
   int runs = 0;
   int failed = 0;
   int poisonings = 0;
-  for (uint64_t call = 1; call <= calls_ && !HasFailure(); call += kStride) {
+  for (uint64_t call = 1; call <= calls_ && !HasFailure(); call += kCallStride) {
     for (uint64_t way = in_each_way ? 0 : call % kWays; way < (in_each_way ? kWays : call % kWays + 1); ++way) {
       const Fault fault{.error_number = way % 2 == 0 ? EIO : ENOSPC, .sticky = way == 1 || way == 2, .partial = way == 3};
       CrashFileSystem files;
       files.FailCall(call, fault);
-      Course course(&files);
+      JobCourse course(&files);
       ++runs;
       if (!course.database.Open().ok()) {  // the other campaigns know all about that
         ++failed;
         continue;
       }
-      const Progress progress = RunSteps(steps_, &course);
+      const JobProgress progress = RunSteps(steps_, &course);
       failed += progress.status.ok() ? 0 : 1;
       const bool is_from_disk =
           absl::IsUnavailable(progress.status) || absl::IsResourceExhausted(progress.status) || absl::IsFailedPrecondition(progress.status);
@@ -297,12 +299,12 @@ TEST_F(JobFaultsTest, EveryCallFails) {
 }
 
 TEST_F(JobFaultsTest, APowerCutBeforeEveryCall) {
-  for (uint64_t call = 1; call <= calls_ && !HasFailure(); call += kStride) {
+  for (uint64_t call = 1; call <= calls_ && !HasFailure(); call += kCallStride) {
     CrashFileSystem files;
     files.SetCrashAtCall(call);
-    Progress progress{.step = "opening"};
+    JobProgress progress{.step = "opening"};
     {
-      Course course(&files);
+      JobCourse course(&files);
       if (course.database.Open().ok()) progress = RunSteps(steps_, &course);
     }
     EXPECT_EQ(CheckImages(&files, progress, call), "") << "call " << call << " in " << progress.step;

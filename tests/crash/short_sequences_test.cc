@@ -37,7 +37,7 @@ constexpr std::array<Operation, 11> kOperations = {{{"put", true},
                                                     {"snapshot"},
                                                     {"checkpoint"},
                                                     {"reopen"}}};
-constexpr char kCopy[] = "/copy";
+constexpr char kSequenceCopy[] = "/copy";
 constexpr Timestamp kStamp = Timestamp::FromMicros(1000);
 const WriteOptions kOnDisk{.durability = Durability::kDisk};
 const WriteOptions kInMemory{.durability = Durability::kProcess};
@@ -115,7 +115,7 @@ absl::Status ShortRun::Perform(size_t index, std::string_view name) {
   if (name == "drop-family") return table.ModifyColumnFamilies({FamilyChange::Drop("h")});
   if (name == "flush") return table.Flush();
   if (name == "compact") return table.Compact();
-  if (name == "checkpoint") return database_.database().Checkpoint(kCopy);
+  if (name == "checkpoint") return database_.database().Checkpoint(kSequenceCopy);
   if (name == "snapshot") {
     STELE_ASSIGN_OR_RETURN(snapshot_, database_.database().GetSnapshot());
     STELE_ASSIGN_OR_RETURN(snapshot_rows_, DumpTable(table, {.snapshot = snapshot_}));
@@ -167,8 +167,8 @@ std::string ShortRun::Run(const std::vector<size_t>& sequence) {
     const size_t durable = durable_;
     const bool copies = operation.name == "checkpoint";
     if (copies) {
-      checkpoints_.copies[kCopy].push_back(acked);
-      checkpoints_.under_way = kCopy;
+      checkpoints_.copies[kSequenceCopy].push_back(acked);
+      checkpoints_.under_way = kSequenceCopy;
     }
     const absl::Status status = Perform(index, operation.name);
     watching_ = false;
@@ -177,7 +177,7 @@ std::string ShortRun::Run(const std::vector<size_t>& sequence) {
     const size_t durable_after = std::exchange(durable_, durable);
     if (wrong.empty()) wrong = JudgeImages(acked);
     durable_ = durable_after;
-    if (copies) checkpoints_ = {.copies = {{kCopy, {acked}}}};
+    if (copies) checkpoints_ = {.copies = {{kSequenceCopy, {acked}}}};
     watching_ = true;
     TakeImages();
     if (wrong.empty()) wrong = JudgeImages(states_.size() - 1);
@@ -201,7 +201,7 @@ bool Advance(std::vector<size_t>* sequence) {
   return false;
 }
 
-constexpr uint64_t kStride = kSanitized ? 3 : 1;  // of the longest
+constexpr uint64_t kSequenceStride = kSanitized ? 3 : 1;  // of the longest
 
 TEST(ShortSequencesTest, ACrashAfterEachSyncOfEverySequence) {
   const char* const text = std::getenv("STELE_R2_LENGTH");
@@ -214,7 +214,7 @@ TEST(ShortSequencesTest, ACrashAfterEachSyncOfEverySequence) {
     std::vector<size_t> sequence(length);
     uint64_t index = 0;
     do {
-      if (length == length_max && index++ % kStride != 0) continue;
+      if (length == length_max && index++ % kSequenceStride != 0) continue;
       ShortRun run;
       const std::string wrong = run.Run(sequence);
       if (!wrong.empty()) ADD_FAILURE() << ToText(sequence) << "\n" << wrong;

@@ -71,6 +71,7 @@ RunnerOptions HistoryGenerator::Options() {
     options.cache_bytes = 64 << 10;
     options.segment_bytes = 8 << 10;
     options.tablet_bytes = 64 << 10;
+    options.open_files = 3;
     return options;
   }
   options.memtable_bytes = uint64_t{16 << 10} << Below(7);
@@ -80,6 +81,7 @@ RunnerOptions HistoryGenerator::Options() {
   options.segment_bytes = uint64_t{64 << 10} << Below(4);
   options.threads = OneIn(4) ? 2 : 0;
   if (!OneIn(3)) options.tablet_bytes = uint64_t{4 << 10} << Below(5);
+  if (OneIn(2)) options.open_files = 1 + Below(4);
   return options;
 }
 

@@ -93,6 +93,7 @@ class HistoryGenerator {
   void AddOwnTable(const std::string& table, const Term& rule);
   void AddRetry();
   void AddSeal();
+  void AddStricterRule();
   void AddFallToHistory();
   void AddExpiry();
   void AddDiscard();

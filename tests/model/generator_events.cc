@@ -24,8 +24,8 @@ Term Scan(const std::string& table, Term rows, Term filter, bool reverse) {
 // Each in its turn, so that every history has all of them.
 void HistoryGenerator::AddEvent() {
   using G = HistoryGenerator;
-  constexpr void (G::*kEvents[])() = {&G::AddRetry,   &G::AddSeal,  &G::AddFallToHistory, &G::AddExpiry,
-                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth,        &G::AddRepeat};
+  constexpr void (G::*kEvents[])() = {&G::AddRetry,   &G::AddSeal,  &G::AddStricterRule, &G::AddFallToHistory, &G::AddExpiry,
+                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth,       &G::AddRepeat};
   if (event_count_ == 0) event_count_ = Below(std::size(kEvents));
   (this->*kEvents[event_count_++ % std::size(kEvents)])();
 }
@@ -69,6 +69,28 @@ void HistoryGenerator::AddSeal() {
   history_.push_back(Apply("sealed", row_key, {DeleteRange("q", first, 7), DeleteRange("r", 6, 7)}));
   if (OneIn(2)) Add("compact", {"sealed", "all"});
   Add("readrow", {"sealed", row_key, "all", "1", "-"});
+}
+
+// A rule that becomes stricter after a ranged delete that was not sealed for it: jobs that do not see the delete know no ranks (rule 9).
+void HistoryGenerator::AddStricterRule() {
+  const std::string table = OneIn(2) ? "stricter" : "strict";
+  AddOwnTable(table, table == "strict" ? Term("n", {int64_t{5}}) : Term("none"));
+  Add("families", {table, Term("update", {"f", table == "strict" ? Term("n", {int64_t{5}}) : Term("none")})});
+  const std::string row_key = Key();
+  std::vector<Term> versions;
+  for (int64_t millis = 1; millis <= 5; ++millis) versions.push_back(SetCell("q", millis, 20, Below(1000)));
+  history_.push_back(Apply(table, row_key, std::move(versions)));
+  if (OneIn(2)) Add("flush", {table});
+  history_.push_back(Apply(table, row_key, {DeleteRange("q", static_cast<int64_t>(3 + Below(3)), 6)}));
+  if (OneIn(2)) Add("flush", {table});
+  if (OneIn(3)) history_.push_back(Apply(table, Key(), {SetCell("q", 9, 20, Below(1000))}));
+  Add("families", {table, Term("update", {"f", Term("n", {static_cast<int64_t>(1 + Below(3))})})});
+  if (OneIn(2)) {
+    Add("waitidle", {});
+  } else {
+    Add("compact", {table, "all"});
+  }
+  Add("readrow", {table, row_key, "all", "1", "-"});
 }
 
 // The newest version in a file, with its history apart, is hidden by a newer source (engine rule 13).

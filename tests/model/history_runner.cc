@@ -40,6 +40,7 @@ RunnerOptions RunnerOptions::FromTerm(const Term& term) {
                         .segment_bytes = static_cast<uint64_t>(term.Number(4)),
                         .threads = static_cast<int>(term.Number(5))};
   if (term.size() > 6) options.tablet_bytes = static_cast<uint64_t>(term.Number(6));
+  if (term.size() > 7) options.open_files = static_cast<size_t>(term.Number(7));
   return options;
 }
 
@@ -47,7 +48,7 @@ Term RunnerOptions::ToTerm() const {
   return {"engine",
           {crash_file_system ? "crash" : "mem", static_cast<int64_t>(memtable_bytes), static_cast<int64_t>(row_group_bytes),
            static_cast<int64_t>(cache_bytes), static_cast<int64_t>(segment_bytes), static_cast<int64_t>(threads),
-           static_cast<int64_t>(tablet_bytes)}};
+           static_cast<int64_t>(tablet_bytes), static_cast<int64_t>(open_files)}};
 }
 
 HistoryRunner::HistoryRunner(const RunnerOptions& options)
@@ -90,8 +91,8 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
       .load_file_bytes = 8 << 10,
       .compaction = {
           .slice_bytes = 4 << 10, .neighbours_bytes = 64 << 10, .settle_bytes = 4 << 10, .rest_bytes = 1 << 10, .rest_micros = 60'000'000}};
-  observed_.push_back(
-      std::make_unique<ObservedFileSystem>(file_system_.get(), [this](CallKind kind, const std::string& path) { Observe(kind, path); }));
+  observed_.push_back(std::make_unique<ObservedFileSystem>(
+      file_system_.get(), [this](CallKind kind, const std::string& path) { Observe(kind, path); }, options_.open_files));
   options.file_system = observed_.back().get();
   options.background_threads = options_.threads;
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));

@@ -28,7 +28,8 @@ namespace stele::internal {
 class LocalDatabase;
 
 // One way to build the engine, as a line of a history: engine(crash|mem,MEMTABLE_BYTES,ROW_GROUP_BYTES,CACHE_BYTES,SEGMENT_BYTES,THREADS)
-// or engine(...,THREADS,TABLET_BYTES); without TABLET_BYTES tablets are as large as the engine makes them.
+// or engine(...,THREADS,TABLET_BYTES) or engine(...,TABLET_BYTES,OPEN_FILES); without TABLET_BYTES tablets are as large as the engine makes
+// them, and without OPEN_FILES, or 0 of them, as many SSTables are open as there are.
 struct RunnerOptions {
   bool crash_file_system = true;
   uint64_t memtable_bytes = 64 << 10;
@@ -37,6 +38,7 @@ struct RunnerOptions {
   uint64_t segment_bytes = 256 << 10;
   int threads = 0;
   uint64_t tablet_bytes = EngineSizes().tablet_bytes_max;
+  size_t open_files = 0;
 
   static RunnerOptions FromTerm(const Term& term);
   Term ToTerm() const;

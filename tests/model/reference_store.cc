@@ -37,6 +37,9 @@ bool ByteRangeContains(const Term& range, const std::string& bytes) {
 
 bool IsAdding(const Term& change) { return change.Is("add") || change.Is("item") || change.Is("merge"); }
 
+// Whether it is of no state: such a merge fits every aggregate and changes nothing.
+bool MergesNothing(const Term& change) { return change.Is("merge") && change[3].Is("bytes") && change[3].Text(0).empty(); }
+
 // What the change folds in; of a merge that is malformed, whatever it says.
 std::string DeltaOf(const Term& change) {
   const Term& what = change[3];
@@ -50,6 +53,7 @@ bool FitsType(const Term& change, const std::string& type) {
   if (change.Is("add")) return !type.empty() && type != "hll";
   if (change.Is("item")) return type == "hll";
   if (!change.Is("merge")) return true;
+  if (MergesNothing(change)) return !type.empty();
   const Term& state = change[3];
   if (state.Is("bytes")) return !type.empty() && type != "hll" && state.Text(0).size() == 8;
   return type == "hll" ? state.Is("sketch") : !type.empty() && state.Is("number");
@@ -298,6 +302,7 @@ void ReferenceStore::SealRanges(const Term& row_term) {
 
 void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
   if (change.Is("delrow")) return row.clear();
+  if (MergesNothing(change)) return;
   const std::string& family = change.Text(0);
   if (change.Is("delfam")) {
     row.erase(family);

@@ -247,17 +247,32 @@ plant(
     "read", ["unit_db"], "src/read/row_lookup.cc",
     ("a row lookup takes the next row for its own", "if (chain->row_key() != row_key) return std::nullopt;", ""),
     ("a lookup is not interrupted", "STELE_RETURN_IF_ERROR(lookup->interruption.Check());\n  const FilterProgram", "const FilterProgram"),
-    ("a result may be of any size", "lookup->result_bytes > kResultBytesMax", "false"),
+    ("a result may be of any size", "lookup->result_bytes <= kResultBytesMax", "true"),
     ("a lookup sees later commits", "options.sequence = lookup->sequence;", "options.sequence = UINT64_MAX;"),
 )
 plant(
-    "read", ["unit_read"], "src/read/source_chain.cc",
+    "read", ["unit_read"], "src/read/chain_options.cc",
     ("condemned versions show", "if (apply_gc) options.retention->rules", "if (false) options.retention->rules"),
+)
+plant(
+    "read", ["unit_read"], "src/read/chain_parts.cc",
     ("a file's last row is not looked for", "*options.only_row > summary.last_row", "*options.only_row >= summary.last_row"),
+)
+plant(
+    "read", ["unit_read"], "src/read/source_chain.cc",
     ("rows outside a narrowed reference show", "if (!reference.narrowed) return cursor;", "if (true) return cursor;"),
     ("a memtable's rows show in every tablet", "    if (table.tablets.size() > 1) {", "    if (false) {"),
-    ("an excised row is found by its key", "if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return Opened();", ""),
+)
+plant(
+    "read", ["unit_read"], "src/read/chain_parts.cc",
+    ("an excised row is found by its key", "if (options.only_row && !reference.reference.range.Contains(*options.only_row)) return OpenedFile();", ""),
+)
+plant(
+    "read", ["unit_read"], "src/read/source_chain.cc",
     ("commits after the read point show", "memtable->NewCursor(options.sequence,", "memtable->NewCursor(UINT64_MAX,"),
+)
+plant(
+    "read", ["unit_read"], "src/read/chain_parts.cc",
     ("families nobody asked for are read", "if (rank != kSkippedFamily && !wanted[rank - 1]) rank = kSkippedFamily;", ""),
 )
 
@@ -285,7 +300,7 @@ plant(
 )
 plant(
     "sstable", ["unit_sstable"], "src/sstable/block_cache.cc",
-    ("a block that grew counts as it was", "place->bytes = bytes;  // a block that was here already may have grown", ""),
+    ("a block that grew counts as it was", "newest->bytes = bytes;  // a block that was here already may have grown", ""),
 )
 plant(
     "sstable", ["unit_sstable"], "src/sstable/section_join.cc",
@@ -299,7 +314,7 @@ plant(
 )
 plant(
     "merge", ["unit_merge", "model_test"], "src/merge/row_merge.cc",
-    ("history is not asked for when the latest is hidden (rule 13)", "source.wants_history |= newer.start > 0;", ""),
+    ("history is not asked for when the latest is hidden (rule 13)", "source.wants_history |= newer.start > 0 && !has_version_;", ""),
 )
 
 ENGINE = ["unit_db", "crash_test --gtest_filter=-CrashPoints*:KillTest*", "crash_test --gtest_filter=CrashPoints*"]
@@ -313,10 +328,39 @@ plant(
     "recovery", ENGINE, "src/db/open.cc",
     ("a manifest without its end passes beside a closed log", "if (replayed.tail.clean && !recovered.closed) {", "if (false) {"),
     ("a log cut short passes", "if (reached < version->log_reach) {", "if (false) {"),
+    ("a manifest that the log knows to be longer passes", "manifest_end < synced)", "false)"),
     ("what was replayed is not synced before the first ack (rule 3)",
      "STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));", ""),
     ("the manifest's clock is not taken up (rule 7)", "engine.clock.RaiseTo(version->clock_mark);", ""),
     ("SSTables that nothing references stay", "return !needed.contains(name.number);", "return false;"),
+)
+STRICTER = ["unit_db --gtest_filter=StricterRuleTest*"]
+plant(
+    "recovery", STRICTER, "src/manifest/version.cc",
+    ("a rule that came later is applied to ranks that a delete lowered (rule 9)",
+     "unknown[rank - 1] = definition.families[rank].unsealed_through >= newer_since;", "unknown[rank - 1] = false && newer_since > 0;"),
+)
+plant(
+    "recovery", STRICTER, "src/db/unsealed_deletes.cc",
+    ("deletes in newer files are not looked for",
+     "if (!is_older && !input_numbers.contains(reference.file->number)) oldest", "if (false && !is_older) oldest"),
+    ("deletes in memtables are not looked for by compactions", "uint64_t oldest = OldestCommitInMemtables(now, nullptr);",
+     "uint64_t oldest = UINT64_MAX;"),
+    ("what cannot be reclaimed yet is chosen again and again", "if (families[rank].unsealed_through >= oldest) return true;",
+     "if (families[rank].unsealed_through > UINT64_MAX - 1) return true;"),
+)
+plant(
+    "recovery", STRICTER, "src/db/jobs.cc",
+    ("a flush looks for no deletes in newer memtables", "newer_since = OldestCommitInMemtables(*table, frozen.memtable.get());",
+     "static_cast<void>(newer_since);"),
+)
+plant(
+    "recovery", STRICTER, "src/db/checkpoint.cc",
+    ("a checkpoint looks for no deletes in newer memtables", ".newer_since = OldestCommitInMemtables(table, it->get()),", ""),
+)
+plant(
+    "recovery", STRICTER, "src/db/recovery.cc",
+    ("what was replayed of before a stricter rule is not flushed", "if (AwaitsFlushOfUnsealed(*table)) engine_.state", "if (false) engine_.state"),
 )
 plant(
     "recovery", ENGINE, "src/db/installer.cc",
@@ -397,7 +441,7 @@ plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/tablet_counters.cc",
     ("both halves get all counts", "return count * (index + 1) / parts - count * index / parts;", "return count;"),
     ("counts begin anew with each install", "same.counters = old.counters;", ""),
-    ("activity never begins anew", "BeginActivity(&same);", ";"),
+    ("reads never begin anew", "if (is_changed) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);", ""),
 )
 plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/tablet_halves.cc",
@@ -443,7 +487,7 @@ plant(
 plant(
     "commit", LOADS, "src/db/load_files.cc",
     ("a load's files are not synced (rule 22)", "STELE_RETURN_IF_ERROR(file_->Sync());", ""),
-    ("a load's directory is not synced (rule 22)", "engine_.options.file_system->SyncDirectory(engine_.directory)", "absl::OkStatus()"),
+    ("a load's directory is not synced (rule 22)", "engine_.file_system->SyncDirectory(engine_.directory)", "absl::OkStatus()"),
 )
 plant(
     "commit", LOADS, "src/db/schema_change.cc",
@@ -507,9 +551,12 @@ plant(
 
 SKIPPING = ["unit_read --gtest_filter=SkippingTest.*:SourceChainTest.*"]
 plant(
-    "skipping", SKIPPING, "src/read/source_chain.cc",
+    "skipping", SKIPPING, "src/read/chain_parts.cc",
     ("a file's tombstones are ruled out with its cells (rule 12)", "has_versions || family.tombstones != 0;", "has_versions;"),
     ("a file is left out with its tombstones of rows (rule 12)", "if (summary.row_tombstones == 0 && ", "if ("),
+)
+plant(
+    "skipping", SKIPPING, "src/read/chain_options.cc",
     ("newer versions are not counted", "if (apply_gc && retention.CountsVersions()) span.greatest = TimestampSpan().greatest;", ""),
 )
 plant(
@@ -527,8 +574,8 @@ plant(
     ("versions of a column are not counted as such", "if (CompareColumn(cell, column) != 0) rank = 0;", ""),
 )
 plant(
-    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
-    ("a row that a memtable has too is read from its file alone", "opened.size() == 1 && sources.empty()", "opened.size() == 1"),
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/row_sources.cc",
+    ("a row that a memtable has too is read from its file alone", "files_.size() != 1 || !memtables_.empty()", "files_.size() != 1"),
 )
 plant(
     "sstable", ["unit_read --gtest_filter=PlainRowTest.*"], "src/sstable/plain_row.cc",
@@ -559,7 +606,7 @@ plant(
     ("units are read whatever their timestamps", "options_.spans[rank].Meets(unit.timestamp_min, unit.timestamp_max)) return true;", "true) return true;"),
 )
 plant(
-    "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/read/source_chain.cc",
+    "skipping", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/read/chain_parts.cc",
     ("files are read whatever their timestamps", "options.spans[*rank - 1].Meets(family.timestamp_min, family.timestamp_max)", "true"),
 )
 
@@ -642,7 +689,7 @@ plant(
 )
 plant(
     "aggregate", ["unit_mutation"], "src/mutation/check.cc",
-    ("any state is taken for good", "if (op.kind != Kind::kMerge || IsDeltaValue(KindOf(type), op.value)) return absl::OkStatus();",
+    ("any state is taken for good", "if (op.kind != Kind::kMerge || MergesNothing(op) || IsDeltaValue(KindOf(type), op.value)) return absl::OkStatus();",
      "if (true) return absl::OkStatus();"),
 )
 TOKENS = ["unit_db --gtest_filter=*Token*", "crash_test --gtest_filter=Token*", "concurrency_test --gtest_filter=Token*"]
@@ -685,6 +732,26 @@ plant(
     ("a row group's arrays are not charged", "  units->ChargeAll();\n", ""),
 )
 plant(
+    "memory", ["unit_base --gtest_filter=MemoryBudget.*"], "src/base/memory_budget.h",
+    ("charges may come to all of the budget", "charged_bytes_max_(budget_bytes - uncharged_bytes)", "charged_bytes_max_(budget_bytes)"),
+)
+plant(
+    "memory", ["unit_db --gtest_filter=MemoryBudgetTest.*"], "src/db/engine.cc",
+    ("nothing of the budget is left to what nobody charges", "std::min(memory_budget_bytes / 4, 16 * kMiB)", "uint64_t{0}"),
+)
+plant(
+    "memory", ["unit_db --gtest_filter=MemoryBudgetTest.*"], "src/read/row_stream.cc",
+    ("the row shown goes with its memtable", "    kept_blocks_.push_back(std::move(block));\n", ""),
+)
+plant(
+    "memory", ["unit_read --gtest_filter=ReaderRestTest.*"], "src/read/reader_rest.cc",
+    ("word that is left during a call is forgotten", "    take_up_();\n    state = kHeld;\n", "    state = kHeld;\n"),
+)
+plant(
+    "memory", ["unit_db --gtest_filter=ViewSpillTest.*"], "src/db/pinned_views.cc",
+    ("readers at rest are told of nothing", "  for (const std::shared_ptr<ReaderRest>& reader : readers) reader->ViewReplaced();\n", ""),
+)
+plant(
     "memory", ["unit_db --gtest_filter=MemoryBudgetTest.*"], "src/db/load_files.cc",
     ("what a bulk load builds is not charged", "    charge_.Set(builder_->memory_bytes());\n", ""),
     ("what a bulk load built stays charged", "  builder_.reset();\n  charge_.Set(0);\n  if", "  builder_.reset();\n  if"),
@@ -698,4 +765,66 @@ plant(
 plant(
     "memory", ["unit_merge --gtest_filter=DeferredValuesTest.*"], "src/merge/retention_cursor.cc",
     ("where rules keep everything values stay unread", " && !policy.reads_deferred) return input;", ") return input;"),
+)
+plant(
+    "merge", ["unit_merge --gtest_filter=DeferredValuesTest.*"], "src/merge/row_merge.cc",
+    ("history is read on behind the newest", "  EndHistory();\n", ""),
+    ("what is hidden behind the newest brings history back", " && !has_version_;", ";"),
+    ("a batch of a shared column goes on behind a large value", " && !EndsBatch(*cells, begin)) {\n    const Cell* next", ") {\n    const Cell* next"),
+)
+plant(
+    "filter", ["unit_db --gtest_filter=ReadStatsTest.*"], "src/filter/program.cc",
+    ("large versions are read to be dropped", " || last.value.size() >= kBatchEndingBytes", ""),
+)
+plant(
+    "read", ["unit_db --gtest_filter=EngineRulesRaceTest.*"], "src/db/seal.cc",
+    ("the floor of a sealed delete costs values", ", .defers_values = true", ""),
+)
+plant(
+    "concurrency", ["concurrency_test --gtest_filter=CompactionThreads*"], "src/db/background.cc",
+    ("one compaction at a time", "poison().ok()) return false;\n  return true;", "poison().ok()) return false;\n  return running_compactions_ == 0;"),
+    ("compactions are as urgent as anything", "  if (duty == Duty::kCompaction) YieldToOthers();\n", ""),
+)
+plant(
+    "commit", ["unit_db --gtest_filter=WriteThrottleTest.*"], "src/db/write_throttle.cc",
+    ("each writer has the debt's rate for itself", "std::max(debt_turn_next_, now)", "std::clamp(debt_turn_next_, now, now + kTurnMax)"),
+    ("a large write has all its turns at once", "std::min(bytes, most)", "bytes"),
+    ("turns outlast the debt", " && pressure_now > kPressureFree", ""),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/merge_policy.cc",
+    ("a pile is merged in one job", "    if (tier.sources > kFanInMax) return OldestOf(groups, tier);\n", ""),
+    ("of a pile the newest part is merged first, over and over", "return OldestOf(groups, tier);",
+     "return Extended(groups, {tier.begin, tier.begin + kFanInMax, 0, kFanInMax}, 0);"),
+)
+plant(
+    "picker", ["unit_compaction"], "src/compaction/picker.cc",
+    ("a neighbour's pile is taken along", " && run->sources <= std::max(kFanInMax, seed.run.sources)", ""),
+)
+plant(
+    "io", ["unit_io --gtest_filter=FilePoolTest.*"], "src/io/file_pool.cc",
+    ("a file is closed under who reads it", "uint64_t at_rest = kOpen;", "uint64_t at_rest = state;"),
+    ("being read counts for nothing when a file is to be closed", "if ((before & kUsed) == 0) state_.fetch_or(kUsed, std::memory_order_relaxed);", ""),
+    ("one more than the bound is open", "while (open_count_ >= open_max) {", "while (open_count_ > open_max) {"),
+    ("a failure to open keeps the place", "      pool_.GiveUpReserved();\n", ""),
+    ("a file that goes leaves its place taken", "  ring_.erase(file->place);\n  --open_count_;", "  ring_.erase(file->place);"),
+)
+plant(
+    "io", ["unit_io --gtest_filter=PosixTest.*"], "src/io/posix_descriptor.cc",
+    ("at the process's limit nothing gives way", "(lacks_descriptors && PosixFilePool().CloseOne())", "(lacks_descriptors && false)"),
+    ("files that are only read take the whole limit", "limit.rlim_cur / 2", "limit.rlim_cur"),
+)
+plant(
+    "io", ["unit_io --gtest_filter=PosixTest.*"], "src/io/posix_file_system.cc",
+    ("a file of a held directory is opened again by path", "[place = At(path), held = held_]", "[place = Place{path, AT_FDCWD, path}, held = held_]"),
+    ("files of a held directory are removed by path", "::unlinkat(place.directory, place.name.c_str(), 0)",
+     "::unlinkat(AT_FDCWD, path.c_str(), 0)"),
+)
+plant(
+    "commit", ["unit_db --gtest_filter=BulkLoadTest.*"], "src/db/bulk_load.cc",
+    ("a load that ends keeps its place", "if (std::exchange(has_place_, false)) engine_.loads.GiveBackPlace();", ""),
+)
+plant(
+    "aggregate", ["unit_mutation"], "src/mutation/check.cc",
+    ("a merge of nothing makes a cell", "    if (MergesNothing(op)) return absl::OkStatus();\n", ""),
 )

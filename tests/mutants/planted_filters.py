@@ -92,8 +92,8 @@ plant(
     ("the newest version stands for all", "column.newest_alone && newest_ != ", "newest_ != "),
 )
 plant(
-    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/source_chain.cc",
-    ("the oldest source's timestamps count for none", "greatest = std::max(greatest, GreatestTimestamp(files[files.size() - 1 - i].reader->summary(), family_id));", ";"),
+    "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/row_sources.cc",
+    ("the oldest source's timestamps count for none", "greatest = std::max(greatest, GreatestTimestamp(files_[files_.size() - 1 - i].reader->summary(), family_id));", ";"),
 )
 plant(
     "read", ["unit_read --gtest_filter=PlainRowTest.*"], "src/read/file_row_cursor.cc",

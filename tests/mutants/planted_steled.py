@@ -34,6 +34,14 @@ plant(
     ("what a request left out is never asked for", "ranges_ = std::move(later_);", "ranges_.clear();"),
 )
 plant(
+    "remote", ["unit_remote"], "src/remote/read_stream.cc",
+    ("a silent server is waited for", "std::chrono::system_clock::now() + silence_max_;", "std::chrono::system_clock::now() + std::chrono::hours(24);"),
+)
+plant(
+    "wire", TRANSLATION, "src/wire/plain_entries.cc",
+    ("all entries are kept, however many", "return items.size() <= PlainEntries::kCountMax;", "return items.size() < SIZE_MAX;"),
+)
+plant(
     "remote", ["unit_remote"], "src/remote/chunk_merger.cc",
     ("a row that was cut off is read again though pieces of it were shown", "has_shown_piece_ = !is_last_piece;", "has_shown_piece_ = false;"),
     ("a row's half is kept when the next stream begins", "  DropRow();\n  return absl::OkStatus();\n}\n\nabsl::Status ChunkMerger::EndStream",
@@ -41,7 +49,8 @@ plant(
 )
 plant(
     "remote", ["unit_remote"], "src/remote/bulk_writer.cc",
-    ("what adds is sent twice", "IsTransient(answer) && entry.repeatable", "IsTransient(answer)"),
+    ("what adds is sent twice", "IsTransient(answer) && IsRepeatable(entry)", "IsTransient(answer)"),
+    ("a token is trusted for ever", "(entry.has_token && connection_.waiter().Now() < entry.begin + kTokenRepeat)", "entry.has_token"),
     ("a row is twice in a request", "if (!row_keys.insert(mutation.row_key()).second) break;", "row_keys.insert(mutation.row_key());"),
 )
 plant(
@@ -122,16 +131,27 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2_connection.cc",
-    ("a stream that nobody reads is sent to without end", "stream->is_closed || stream->unsent_bytes <= kUnsentBytesMax", "true"),
+    ("a stream that nobody reads is sent to without end", "stream->IsStopped() || stream->unsent_bytes <= kUnsentBytesMax", "true"),
+    ("answers that nobody reads keep no call's place", "return stream.IsStopped() || is_closed_ || unsent_bytes_ - stream.unsent_bytes <= kConnectionUnsentBytesMax;", "return true;"),
+    ("who the server cuts off hears that he gave up himself", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
+    ("an answer that was cut passes for whole", "if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;", "if (!absl::IsCancelled(status)) return status;"),
+    ("a deadline is counted as the client's change of mind", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
     ("what a request reserved stays", "  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n  stream->is_done = true;", "  stream->is_done = true;"),
     ("a call that is given up is not told", "if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);", ""),
     ("the rest of a refused request is waited for", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
+    ("a request that stopped in its middle is waited for", "stream->waits_since >= since) continue;", "stream->waits_since < since) continue;"),
+    ("a call that runs is taken for one that stopped", "if (stream->has_begun || stream->request_bytes == 0 ||", "if (stream->request_bytes == 0 ||"),
+    ("what was refused keeps what it reserved", "    host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside of a message is taken", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
+    ("a connection's end is not read with its bytes", "(is_ending || !read.is_all)", "!read.is_all"),
     ("a message is sent over and over", "    stream->unsent_offset = 0;\n", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
+    ("calls beyond the most are not counted", "        host_.OnRefused(call.path(), admitted.code());\n", ""),
+    ("a call is begun that nobody waits for", "    STELED_RETURN_IF_ERROR(CheckAwaited(*this));\n", ""),
+    ("an answer waits for others to be read", "const absl::StatusCode code = call->Finish(status);", "if (!has_room) call->AwaitRoom();\n    const absl::StatusCode code = call->Finish(status);"),
     ("calls have no most", "if (admitted_ == options_.calls_max) {", "if (false) {"),
     ("of calls that came together one is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a call that waits wakes nobody", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
@@ -139,12 +159,11 @@ plant(
     ("a lost connection stays", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(
-    "transport", ["transport_test"], "tools/steled/transport/call_threads.h",
-    ("while calls run nobody waits for events", "if (waiting_.load() == 0) Add();", ""),
-)
-plant(
     "transport", ["transport_test"], "tools/steled/transport/call_threads.cc",
     ("the last that waits for events ends", "(count_ <= kIdleMax || waiting_.load() == 0)", "count_ <= kIdleMax"),
+    ("while calls run nobody waits for events", "  if (waiting_.load() > 0 || free_count_.load() == 0) return;", "  if (!is_short) return;"),
+    ("a call that goes on keeps its seat", "    FreeSeat(&seats_[i]);\n", ""),
+    ("the watch sleeps while calls begin", "      call_began_.notify_all();\n", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/grpc_protocol.cc",

@@ -82,7 +82,7 @@ class Copy:
             command.append("-DCMAKE_BUILD_TYPE=Release")
         else:  # without debug information, too: most of the time goes into building
             command += ["-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
-                        "-DSTELE_INVARIANTS=ON", "-DSTELE_PRECOMPILE=ON"]
+                        "-DSTELE_INVARIANTS=ON"]
         if shutil.which("ccache"):
             command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
         if shutil.which("ld.lld"):

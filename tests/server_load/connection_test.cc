@@ -3,7 +3,9 @@
 
 #include <google/protobuf/wrappers.pb.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +81,43 @@ TEST(LoadConnectionTest, NeitherSideWaitsForTheClientsWindows) {
   }
   EXPECT_EQ(answer, large);
   EXPECT_EQ(server.Received(), large);
+}
+
+// The calls of several connections, one thread.
+TEST(LoadConnectionTest, WhoDoesNotWaitGetsTheSameAnswers) {
+  const std::string large = Message(std::string(8'000'000, 'z'));  // more than a socket takes at once
+  CannedServer slow({.answers = {Whole(1, Message("a")), Whole(3, Message("b"))}, .piece_bytes = 1});
+  CannedServer other({.answers = {Whole(1, Message("c")), Whole(3, Message("d"))}});
+  std::vector<std::string> answers(2);
+  {
+    std::array<Connection, 2> connections = {Connection(slow.address()), Connection(other.address())};
+    for (int call = 0; call < 2; ++call) {
+      for (size_t i = 0; i < 2; ++i) connections[i].Begin(kPath, large, &answers[i]);
+      while (!connections[0].IsOver() || !connections[1].IsOver()) {
+        for (Connection& connection : connections) {
+          pollfd ready = {.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
+          if (connection.HasUnsent()) ready.events |= POLLOUT;
+          if (!connection.IsOver() && poll(&ready, 1, 1) == 1) connection.Advance();
+        }
+      }
+      for (Connection& connection : connections) ASSERT_EQ(connection.End().ToString(), "OK");
+    }
+  }
+  EXPECT_EQ(TextsOf(answers[0]), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(TextsOf(answers[1]), (std::vector<std::string>{"c", "d"}));
+  for (CannedServer* const server : {&slow, &other}) EXPECT_EQ(server->Received(), large + large);
+}
+
+TEST(LoadConnectionTest, WhoDoesNotWaitHearsOfALostConnection) {
+  CannedServer server({.answers = {Headers(1)}});
+  Connection connection(server.address());
+  std::string answer;
+  connection.Begin(kPath, Message("x"), &answer);
+  while (!connection.IsOver()) connection.Advance();
+  EXPECT_EQ(connection.End().ToString(), "UNAVAILABLE: the server closed the connection");
+  connection.Begin(kPath, Message("x"), &answer);
+  EXPECT_TRUE(connection.IsOver());
+  EXPECT_EQ(connection.End().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(LoadConnectionTest, TheServersStatusComesWithItsText) {

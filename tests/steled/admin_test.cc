@@ -82,6 +82,16 @@ TEST_F(AdminTest, Row129And130CreatingTwiceAndWrongNames) {
   EXPECT_EQ(Create("table_id: 'colon' table { column_families { key: 'a:b' value {} } }"), StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(AdminTest, ARuleThatIsNestedTooDeepIsRefusedAsThat) {
+  for (const int depth : {21, 60}) {
+    std::string rule = "max_num_versions: 1";
+    for (int i = 0; i < depth; ++i) rule = "union { rules { " + rule + " } rules { max_num_versions: 2 } }";
+    EXPECT_EQ(Create("table_id: 'deep' table { column_families { key: 'f' value { gc_rule { " + rule + " } } } }"),
+              StatusCode::INVALID_ARGUMENT)
+        << depth;
+  }
+}
+
 TEST_F(AdminTest, SplitsAreSampled) {
   ASSERT_EQ(
       Create("table_id: 'split' table { column_families { key: 'f' value {} } } initial_splits { key: 'm' } initial_splits { key: 'c' }"),

@@ -286,6 +286,23 @@ TEST_F(DataTest, AWrongFilterIsRefusedEvenWhereThereIsNoRow) {
   EXPECT_EQ(client().Read("none"), Rows({"[5]"}));
 }
 
+// However deep; the last is about as deep as one can be without being too large.
+TEST_F(DataTest, AFilterThatIsNestedTooDeepIsRefusedAsThat) {
+  for (const int depth : {21, 48, 49, 60, 3'200}) {
+    google::bigtable::v2::ReadRowsRequest request;
+    request.set_table_name(Client::TableName(table_));
+    google::bigtable::v2::RowFilter* filter = request.mutable_filter();
+    for (int i = 0; i < depth; ++i) filter = filter->mutable_interleave()->add_filters();
+    grpc::ClientContext context;
+    const grpc::Status status = client().data().ReadRows(&context, request)->Finish();
+    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << depth;
+    EXPECT_EQ(status.error_message(), "Filters may be nested at most 20 deep") << depth;
+  }
+  std::string predicate = "pass_all_filter: true";
+  for (int i = 0; i < 60; ++i) predicate = "interleave { filters { " + predicate + " } }";
+  EXPECT_EQ(CheckAndMutate("r", "predicate_filter { " + predicate + " } true_mutations { delete_from_row {} }"), "[3]");
+}
+
 TEST_F(DataTest, Row075To111FiltersOfOneRow) {
   ASSERT_TRUE(Set("F", "f:a", 2000, "y\nz").ok());
   ASSERT_TRUE(Set("F", "f:a", 1000, "x").ok());

@@ -34,7 +34,7 @@ class MetricsTest : public testing::Test {
 
 std::string OfMethod(const std::string& name, const std::string& method) { return name + "{method=\"" + method + "\"}"; }
 
-std::string CallsOf(const std::string& method, const std::string& code) {
+std::string CallsOfPath(const std::string& method, const std::string& code) {
   return "steled_calls_total{code=\"" + code + "\",method=\"" + method + "\"}";
 }
 
@@ -42,8 +42,8 @@ TEST_F(MetricsTest, ACallCountsUnderItsMethodAndCode) {
   Count(kServed, absl::StatusCode::kOk, 100, 7);
   Count(kServed, absl::StatusCode::kOk, 20, 0);
   Count(kServed, absl::StatusCode::kUnauthenticated);
-  EXPECT_EQ(Metric(CallsOf(kServed, "OK")), 2);
-  EXPECT_EQ(Metric(CallsOf(kServed, "UNAUTHENTICATED")), 1);
+  EXPECT_EQ(Metric(CallsOfPath(kServed, "OK")), 2);
+  EXPECT_EQ(Metric(CallsOfPath(kServed, "UNAUTHENTICATED")), 1);
   EXPECT_EQ(Metric(OfMethod("steled_call_seconds_count", kServed)), 3);
   EXPECT_NEAR(Metric(OfMethod("steled_call_seconds_sum", kServed)), 0.009, 1e-9);
   EXPECT_EQ(Metric(OfMethod("steled_received_bytes_total", kServed)), 120);
@@ -53,13 +53,13 @@ TEST_F(MetricsTest, ACallCountsUnderItsMethodAndCode) {
 TEST_F(MetricsTest, ACodeOfNoNameIsUnknown) {
   Count(kServed, static_cast<absl::StatusCode>(17));
   Count(kServed, static_cast<absl::StatusCode>(-1));
-  EXPECT_EQ(Metric(CallsOf(kServed, "UNKNOWN")), 2);
+  EXPECT_EQ(Metric(CallsOfPath(kServed, "UNKNOWN")), 2);
 }
 
 TEST_F(MetricsTest, PathsThatNobodyServesCountTogether) {
   Count("/package.Service/None", absl::StatusCode::kUnimplemented, 5, 0);
   Count("", absl::StatusCode::kUnimplemented, 6, 0);
-  EXPECT_EQ(Metric(CallsOf("other", "UNIMPLEMENTED")), 2);
+  EXPECT_EQ(Metric(CallsOfPath("other", "UNIMPLEMENTED")), 2);
   EXPECT_EQ(Metric(OfMethod("steled_received_bytes_total", "other")), 11);
   EXPECT_EQ(FetchMetrics(metrics_->address()).find("None"), std::string::npos);
 }
@@ -87,8 +87,8 @@ TEST_F(MetricsTest, CallsThatEndAtOnceAreAllCounted) {
       });
     }
   }
-  EXPECT_EQ(Metric(CallsOf(kServed, "OK")), 2 * kCalls);
-  EXPECT_EQ(Metric(CallsOf(kServed, "NOT_FOUND")), 2 * kCalls);
+  EXPECT_EQ(Metric(CallsOfPath(kServed, "OK")), 2 * kCalls);
+  EXPECT_EQ(Metric(CallsOfPath(kServed, "NOT_FOUND")), 2 * kCalls);
   EXPECT_EQ(Metric(OfMethod("steled_sent_bytes_total", kServed)), 8 * kCalls);
   EXPECT_EQ(Metric("steled_running_calls"), 0);
 }

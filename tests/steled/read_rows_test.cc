@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "steled/row_merger.h"
@@ -14,10 +15,12 @@ using google::bigtable::v2::ReadRowsResponse;
 
 struct Sent {
   std::vector<ReadRowsResponse> messages;
+  size_t largest_bytes = 0;
   bool ended = false;  // the last message came
-  RowChunker chunker{[this](const ReadRowsResponse& message, bool is_last) {
+  RowChunker chunker{[this](const std::string& framed, bool is_last) {
     EXPECT_FALSE(ended) << "a message after the last";
-    messages.push_back(message);
+    EXPECT_TRUE(messages.emplace_back().ParseFromString(framed.substr(kPrefixBytes)));
+    largest_bytes = std::max(largest_bytes, framed.size());
     ended = is_last;
     return true;
   }};
@@ -92,6 +95,7 @@ TEST(RowChunker, ManyRowsShareMessagesOfBoundedBytes) {
   EXPECT_EQ(sent.Rows().size(), 3000u);
   EXPECT_GT(sent.messages.size(), 3u);
   EXPECT_LT(sent.messages.size(), 20u);
+  EXPECT_LE(sent.largest_bytes, kMessageBytes);
 }
 
 TEST(RowChunker, LabelsStandOnTheFirstChunkOfACell) {
@@ -105,7 +109,7 @@ TEST(RowChunker, LabelsStandOnTheFirstChunkOfACell) {
 
 TEST(RowChunker, ASinkThatEndsEndsTheWork) {
   int calls = 0;
-  RowChunker chunker([&](const ReadRowsResponse&, bool) {
+  RowChunker chunker([&](const std::string&, bool) {
     ++calls;
     return false;
   });

@@ -81,6 +81,30 @@ TEST(MutateRows, PlainOnesAreBoundedToo) {
   EXPECT_TRUE(absl::IsInvalidArgument(message.ToEntries({}).status()));
 }
 
+// As when the deadline passes in the middle: what was applied stays, the rest is not.
+TEST(MutateRows, WhatNobodyWaitsForIsNotApplied) {
+  Database database = Database::Open("mem:").value();
+  Table table = database.CreateTable("t", Schema().AddFamily("f")).value();
+  for (const bool has_tokens : {false, true}) {
+    EntryList entries;
+    const size_t count = has_tokens ? 10 : 40'000;
+    for (size_t i = 0; i < count; ++i) {
+      entries.mutations.emplace_back(fmt::format("{}-{}", has_tokens, i)).SetCell("f", "q", Timestamp::FromMicros(1000), "v");
+      entries.tokens.push_back(has_tokens ? fmt::format("a token {}", i) : "");
+    }
+    int asked = 0;
+    const auto check = [&asked] { return ++asked == 2 ? absl::DeadlineExceededError("passed") : absl::OkStatus(); };
+    const std::vector<absl::Status> verdicts = ApplyEntries(&table, entries, check);
+    EXPECT_EQ(asked, 2);
+    ASSERT_EQ(verdicts.size(), count);
+    EXPECT_TRUE(verdicts.front().ok());
+    EXPECT_TRUE(absl::IsDeadlineExceeded(verdicts.back()));
+    for (const size_t i : {size_t{0}, count / 3, count / 2, count - 1}) {
+      EXPECT_EQ(table.Exists(entries.mutations[i].row_key()).value(), verdicts[i].ok()) << i;
+    }
+  }
+}
+
 TEST(MutateRows, EachIndexHasItsVerdictOnce) {
   EntryList entries;
   std::vector<absl::Status> verdicts;
@@ -140,6 +164,11 @@ TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
   EXPECT_EQ(parse({"--durability", "process"}).value().durability, Durability::kProcess);
   EXPECT_FALSE(parse({"--listen", "0.0.0.0:1"}).ok());
   EXPECT_FALSE(parse({"--listen", "127.0.0.1.example.com:1"}).ok());
+  for (const char* const address : {"127.0.0.1:9090", "localhost:0", "[::1]:65535"})
+    EXPECT_TRUE(parse({"--metrics", address}).ok()) << address;
+  for (const char* const address : {"127.0.0.1:9090,9091", "127.0.0.1:9090,0.0.0.0:9091", "localhost:9090s", "127.0.0.1:", "127.0.0.1"}) {
+    EXPECT_FALSE(parse({"--metrics", address}).ok()) << address;
+  }
   EXPECT_FALSE(parse({"--listen", "0.0.0.0:1", "--allow-remote"}).ok());
   EXPECT_TRUE(parse({"--listen", "0.0.0.0:1", "--allow-remote", "--tls-cert", "c", "--tls-key", "k"}).ok());
   EXPECT_FALSE(parse({"--tls-cert", "c"}).ok());

@@ -16,7 +16,9 @@ class RowSenderTest : public testing::Test {
  protected:
   RowSender New(bool tells_scanned) {
     return RowSender(
-        [this](const ReadRowsResponse& message, bool is_last) {
+        [this](const std::string& framed, bool is_last) {
+          ReadRowsResponse message;
+          EXPECT_TRUE(message.ParseFromString(framed.substr(kPrefixBytes)));
           std::string text = message.last_scanned_row_key().empty() ? "" : "scanned " + message.last_scanned_row_key();
           for (const auto& chunk : message.chunks()) text += chunk.row_key().empty() ? "." : chunk.row_key();
           sent_.push_back(text + (is_last ? " last" : ""));

@@ -28,6 +28,13 @@ std::shared_ptr<const TableDefinition> DefinitionOf(const TextCase& text_case) {
   return MakeDefinition(1, "t", 1, schema, families);
 }
 
+KeyRange ParseRange(const std::string& text) {
+  if (text.empty()) return KeyRange::All();
+  const size_t dots = text.find("..");
+  const std::string end = text.substr(dots + 2);
+  return {text.substr(0, dots), end, end.empty()};
+}
+
 absl::StatusOr<SstableFile> WriteLines(FileSystem* file_system, const std::string& directory, uint64_t number, std::string_view lines) {
   SstableBuilderOptions options;
   options.file_id = number * 1000;

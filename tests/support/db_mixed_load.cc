@@ -13,13 +13,13 @@ namespace {
 
 constexpr int kReadsBetweenLooks = 100;
 
-std::string RowKey(uint64_t row) { return fmt::format("user{:010}/{:x}", row * 7919 % 1'000'003, row); }
+std::string UserKey(uint64_t row) { return fmt::format("user{:010}/{:x}", row * 7919 % 1'000'003, row); }
 
 }  // namespace
 
 void MixedLoad::WriteRow(uint64_t row, uint64_t round) {
   static const std::string text = TextOf(1, 64 << 10);
-  RowMutation mutation(RowKey(row));
+  RowMutation mutation(UserKey(row));
   Random random(row * 31 + round);
   const std::string stamp = fmt::format("{:012}", round);
   for (const char* qualifier : {"name", "address", "notes", "score"}) {
@@ -66,7 +66,7 @@ void MixedLoad::ReadRows(int reader) {
 
 // Or none: every other one was never written.
 void MixedLoad::ReadSomeRow(Random* random) {
-  EXPECT_EQ(table_.ReadRow(RowKey(random->Below(2 * options_.row_count))).status(), absl::OkStatus());
+  EXPECT_EQ(table_.ReadRow(UserKey(random->Below(2 * options_.row_count))).status(), absl::OkStatus());
 }
 
 void MixedLoad::Run(const std::function<void(const char* phase)>& look) {

@@ -6,9 +6,11 @@ namespace stele::internal {
 
 class ObservedFileSystem::ObservedFile final : public File {
  public:
-  ObservedFile(const Observer* observer, std::unique_ptr<File> file) : observer_(*observer), file_(std::move(file)) {}
+  ObservedFile(ObservedFileSystem* files, std::unique_ptr<File> file)
+      : observer_(files->observer_), bytes_read_(files->bytes_read_), file_(std::move(file)) {}
   absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
     STELE_ASSIGN_OR_RETURN(const size_t got, file_->Read(offset, bytes, out));
+    bytes_read_.fetch_add(got, std::memory_order_relaxed);
     observer_(CallKind::kRead, path());
     return got;
   }
@@ -25,13 +27,19 @@ class ObservedFileSystem::ObservedFile final : public File {
 
  private:
   const Observer& observer_;
+  std::atomic<uint64_t>& bytes_read_;
   const std::unique_ptr<File> file_;
 };
 
 absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::Open(const std::string& path, OpenMode mode) {
+  if (mode != OpenMode::kReadByName || open_max_ == 0) return OpenNow(path, mode);
+  return pool_.Open([this, path, mode] { return OpenNow(path, mode); });
+}
+
+absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::OpenNow(const std::string& path, OpenMode mode) {
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, below_->Open(path, mode));
   if (mode == OpenMode::kCreate) observer_(CallKind::kCreate, path);
-  return std::make_unique<ObservedFile>(&observer_, std::move(file));
+  return std::make_unique<ObservedFile>(this, std::move(file));
 }
 
 absl::Status ObservedFileSystem::Rename(const std::string& from, const std::string& to) {

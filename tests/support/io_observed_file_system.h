@@ -1,8 +1,11 @@
 // tests/support/io_observed_file_system.h: a file system that tells of what was just done: for tests that crash, write or drop in between.
+// It also counts what is read, and keeps so many files open as it is told to.
 //
 // Threads:   as the file system below it; the callback runs on the thread that made the call, and may use the file system itself.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "io/crash_policy.h"
+#include "io/file_pool.h"
 #include "io/file_system.h"
 
 namespace stele::internal {
@@ -18,7 +22,9 @@ class ObservedFileSystem final : public FileSystem {
  public:
   // Told after each kCreate, kRead, kSync, kSyncDirectory and kRename (of the old path) that went well.
   using Observer = std::function<void(CallKind kind, const std::string& path)>;
-  ObservedFileSystem(FileSystem* below, Observer observer) : below_(below), observer_(std::move(observer)) {}
+  // Of files opened by name no more than `open_max` are open at a time; 0: all of them.
+  ObservedFileSystem(FileSystem* below, Observer observer, size_t open_max = 0)
+      : below_(below), observer_(std::move(observer)), open_max_(open_max) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
@@ -33,11 +39,18 @@ class ObservedFileSystem final : public FileSystem {
     return below_->Lock(path, mode, holder);
   }
 
+  uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+
  private:
   class ObservedFile;
 
+  absl::StatusOr<std::unique_ptr<File>> OpenNow(const std::string& path, OpenMode mode);
+
   FileSystem* const below_;
   const Observer observer_;
+  const size_t open_max_;
+  FilePool pool_{[this] { return open_max_; }};
+  std::atomic<uint64_t> bytes_read_{0};
 };
 
 }  // namespace stele::internal

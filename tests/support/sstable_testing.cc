@@ -20,6 +20,28 @@ void SortCells(std::vector<OwnedCell>* cells) {
   cells->erase(std::unique(cells->begin(), cells->end(), same), cells->end());
 }
 
+std::vector<OwnedRow> RowsOfSections() {
+  std::vector<OwnedRow> rows;
+  for (int i = 0; i < 12; ++i) {
+    OwnedRow row{fmt::format("row{:02}", i), {{1, CellKind::kSet, 5, 0, "n", fmt::format("{}", i % 10)}}};
+    for (int version = 8; version > 0; --version) {
+      row.cells.push_back({2, CellKind::kSet, version, 0, "h", fmt::format("version {} of {}", version, i)});
+    }
+    row.cells.push_back({3, CellKind::kSet, 5, 0, "w", std::string(150, static_cast<char>('a' + i))});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<OwnedRow> RowsAlike() {
+  std::vector<OwnedRow> rows;
+  for (uint32_t i = 0; i < 60; ++i) {
+    std::string value = fmt::format("what all the values of this file have in common, before their number, {:08x}", i * 2'654'435'761U);
+    rows.push_back({fmt::format("row{:02}", i), {{1, CellKind::kSet, i, 0, "q", std::move(value)}}});
+  }
+  return rows;
+}
+
 namespace {
 
 std::string RandomBytes(Random& random, size_t bytes) {

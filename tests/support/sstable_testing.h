@@ -35,6 +35,10 @@ struct RowShape {
 // Sorted and resolved, as a builder wants them.
 std::vector<OwnedRow> RandomRows(uint64_t seed, const RowShape& shape);
 void SortCells(std::vector<OwnedCell>* cells);
+// In row groups of 200 bytes they have sections: family 1 is narrow, and 2 has a history.
+std::vector<OwnedRow> RowsOfSections();
+// In row groups of 64 bytes, with zstd, they are worth a dictionary: their values are alike.
+std::vector<OwnedRow> RowsAlike();
 
 // Families' ids are 100 + rank.
 SstableBuilderOptions OptionsForTest(uint32_t family_count, Codec codec = Codec::kLz4, uint32_t row_group_bytes = 1024);

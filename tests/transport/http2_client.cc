@@ -89,6 +89,13 @@ void Http2Client::Disconnect() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
+void Http2Client::JoinToEnd() const {
+  const int yes = 1;
+  EXPECT_EQ(setsockopt(descriptor_, IPPROTO_TCP, TCP_CORK, &yes, sizeof(yes)), 0);
+}
+
+void Http2Client::EndSending() const { EXPECT_EQ(shutdown(descriptor_, SHUT_WR), 0); }
+
 Http2Client::Headers Http2Client::GrpcHeaders(const std::string& path) {
   return {{":method", "POST"}, {":scheme", "http"}, {":path", path},
           {":authority", "t"}, {"te", "trailers"},  {"content-type", "application/grpc"}};
@@ -144,13 +151,28 @@ Http2Client::Answer Http2Client::Call(const std::string& path, std::string_view 
 bool Http2Client::SendAll() {
   const uint8_t* data = nullptr;
   for (ssize_t bytes = 0; (bytes = nghttp2_session_mem_send(session_, &data)) > 0;) {
-    for (ssize_t sent = 0; sent < bytes;) {
-      const ssize_t part = send(descriptor_, data + sent, static_cast<size_t>(bytes - sent), MSG_NOSIGNAL);
-      if (part <= 0) return false;
-      sent += part;
+    const std::string_view view(reinterpret_cast<const char*>(data), static_cast<size_t>(bytes));
+    if (is_holding_) {
+      held_.append(view);
+    } else if (!SendBytes(view)) {
+      return false;
     }
   }
   return true;
+}
+
+bool Http2Client::SendBytes(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+void Http2Client::Release() {
+  is_holding_ = false;
+  SendBytes(std::exchange(held_, {}));
 }
 
 bool Http2Client::Until(const std::function<bool()>& done) {

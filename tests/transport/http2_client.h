@@ -41,6 +41,9 @@ class Http2Client {
   // A new stream, and its id; its data follow by Write.
   int32_t Begin(const Headers& headers);
   void Write(int32_t stream, std::string_view bytes, bool is_last);
+  // What is written from now on is kept, and goes all at once with the next Release.
+  void Hold() { is_holding_ = true; }
+  void Release();
   // After what was written; nothing follows.
   void WriteTrailers(int32_t stream, const Headers& headers);
   void Reset(int32_t stream);
@@ -56,6 +59,10 @@ class Http2Client {
   // Bytes past HTTP/2's rules.
   void SendRaw(std::string_view bytes) const;
   void Disconnect();
+  // What is sent from now on goes together with the end.
+  void JoinToEnd() const;
+  // The server's bytes can still be read.
+  void EndSending() const;
 
  private:
   struct Outgoing {
@@ -65,6 +72,7 @@ class Http2Client {
   };
 
   bool SendAll();
+  bool SendBytes(std::string_view bytes) const;
   nghttp2_session_callbacks* NewCallbacks();
 
   int descriptor_ = -1;
@@ -72,6 +80,8 @@ class Http2Client {
   std::map<int32_t, Answer> answers_;
   std::map<int32_t, Outgoing> outgoing_;
   bool is_told_to_go_ = false;
+  bool is_holding_ = false;
+  std::string held_;
 };
 
 }  // namespace stele::server

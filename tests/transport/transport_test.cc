@@ -1,109 +1,18 @@
-// A server of methods made for the purpose, and clients that behave and that do not.
+// A server of methods made for the purpose, and clients that behave and that break rules. What bounds them: transport_bounds_test.cc.
 #include "transport/transport.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <latch>
-#include <map>
-#include <mutex>
 #include <thread>
 
 #include "transport/call_threads.h"
-#include "transport/http2_client.h"
+#include "transport/call_times.h"
+#include "transport/transport_fixture.h"
 
 namespace stele::server {
 namespace {
-
-using Answer = Http2Client::Answer;
-
-class TransportTest : public testing::Test, public Router {
- protected:
-  TransportTest() {
-    methods_["/echo"] = [](Call* call) {
-      std::string message;
-      if (!call->Receive(&message)) return absl::InternalError("no message");
-      call->Send(std::string(kPrefixBytes, '\0') + message, true);
-      return absl::OkStatus();
-    };
-    methods_["/fail"] = [](Call*) { return absl::FailedPreconditionError("50% of it\n"); };
-    methods_["/throw"] = [](Call*) -> absl::Status { throw std::runtime_error("thrown"); };
-    // Until its client or the server gives it up.
-    methods_["/wait"] = [this](Call* call) {
-      running_.fetch_add(1);
-      running_.notify_all();
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any never;
-      never.wait(lock, call->stop(), [] { return false; });
-      stopped_.fetch_add(1);
-      stopped_.notify_all();
-      return absl::CancelledError("stopped");
-    };
-    // Messages for as long as somebody reads them.
-    methods_["/flood"] = [this](Call* call) {
-      running_.fetch_add(1);
-      running_.notify_all();
-      while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) sent_.fetch_add(1);
-      stopped_.fetch_add(1);
-      stopped_.notify_all();
-      return absl::CancelledError("nobody reads");
-    };
-    // Each message as it comes, until there is none.
-    methods_["/talk"] = [](Call* call) {
-      for (std::string message; call->Receive(&message);) call->Send(std::string(kPrefixBytes, '\0') + message, false);
-      return absl::OkStatus();
-    };
-    methods_["/count"] = [](Call* call) {
-      std::string message;
-      call->Receive(&message);
-      for (int i = 0; i < 1000; ++i) {
-        if (!call->Send(std::string(kPrefixBytes + 1000, static_cast<char>('a' + i % 26)), i == 999)) return absl::CancelledError("");
-      }
-      return absl::OkStatus();
-    };
-    methods_["/metadata"] = [](Call* call) {
-      call->Send(std::string(kPrefixBytes, '\0') + std::string(call->metadata("x-asked")) + "," + std::string(call->metadata("x-other")),
-                 true);
-      return absl::OkStatus();
-    };
-    methods_["/until"] = [](Call* call) {
-      if (!call->deadline().has_value()) return absl::NotFoundError("no deadline");
-      while (call->Send(std::string(kPrefixBytes + 100'000, 'f'), false)) {
-      }
-      return absl::DeadlineExceededError("passed");
-    };
-  }
-
-  void Start(const std::function<void(TransportOptions*)>& change = [](TransportOptions*) {}) {
-    TransportOptions options;
-    options.listen = "127.0.0.1:0";
-    change(&options);
-    absl::StatusOr<std::unique_ptr<Transport>> transport = Transport::Start(options, this, nullptr);
-    ASSERT_TRUE(transport.ok()) << transport.status();
-    transport_ = *std::move(transport);
-  }
-
-  void TearDown() override { transport_.reset(); }  // it asks for methods until its end, which this object is to see whole
-
-  const Method* Find(std::string_view path) const override {
-    const auto found = methods_.find(path);
-    return found == methods_.end() ? nullptr : &found->second;
-  }
-
-  // Returns once a counter has come so far.
-  static void Await(const std::atomic<int>& counter, int value) {
-    for (int seen = counter.load(); seen < value; seen = counter.load()) counter.wait(seen);
-  }
-
-  std::map<std::string, Method, std::less<>> methods_;
-  std::atomic<int> running_ = 0;
-  std::atomic<int> stopped_ = 0;
-  std::atomic<int> sent_ = 0;
-  std::unique_ptr<Transport> transport_;
-};
 
 TEST_F(TransportTest, AnswersCallAfterCall) {
   Start();
@@ -225,6 +134,26 @@ TEST_F(TransportTest, ErrorsComeWithTheirText) {
   EXPECT_EQ(client.Call("/nobody", "").Status(), "12");
 }
 
+TEST_F(TransportTest, RefusedCallsAreCounted) {
+  Start([](TransportOptions* options) {
+    options->message_bytes_max = 1000;
+    options->request_memory_bytes = 500;
+  });
+  Http2Client client(transport_->address());
+  EXPECT_EQ(client.Call("/nobody", "").Status(), "12");
+  EXPECT_EQ(client.Call("/echo", std::string(600, 'm')).Status(), "8");
+  EXPECT_EQ(client.Call("/fail", std::string(1001, 'm')).Status(), "8");
+  counter_.Await("/nobody", absl::StatusCode::kUnimplemented, 1);
+  counter_.Await("/echo", absl::StatusCode::kResourceExhausted, 1);
+  counter_.Await("/fail", absl::StatusCode::kResourceExhausted, 1);
+  EXPECT_EQ(counter_.begun(), 3);
+  // What was refused holds nothing, also while its end has not come.
+  const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
+  client.Write(stream, Framed(std::string(600, 'm')), false);
+  EXPECT_EQ(client.Await(stream).Status(), "8");
+  EXPECT_EQ(client.Call("/echo", std::string(400, 'm')).Status(), "0");
+}
+
 TEST_F(TransportTest, WhatIsNotGrpcIsRefusedAsHttp) {
   Start();
   Http2Client client(transport_->address());
@@ -298,174 +227,6 @@ TEST_F(TransportTest, WhatIsNotHttpLosesItsConnection) {
   EXPECT_EQ(client.Call("/echo", "after").Status(), "0");
 }
 
-TEST_F(TransportTest, RequestsThatWaitAreBounded) {
-  Start([](TransportOptions* options) { options->request_memory_bytes = 100'000; });
-  Http2Client client(transport_->address());
-  const int32_t holder = client.Begin(Http2Client::GrpcHeaders("/echo"));
-  client.Write(holder, Framed(std::string(90'000, 'h')).substr(0, 90'000), false);  // and the rest does not come
-  // Both requests go over one connection, so the first has been read before the second.
-  EXPECT_EQ(client.Call("/echo", std::string(20'000, 'x')).Status(), "8");
-  EXPECT_EQ(client.Call("/echo", std::string(5'000, 'x')).Status(), "0");
-  client.Reset(holder);
-  EXPECT_EQ(client.Call("/echo", std::string(90'000, 'x')).Status(), "0");
-  // Nothing stays reserved, however a call ended.
-  for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(client.Call(i % 2 == 0 ? "/fail" : "/echo", std::string(90'000, 'x')).Status(), i % 2 == 0 ? "9" : "0");
-  Http2Client lost(transport_->address());
-  EXPECT_EQ(lost.Call("/echo", "").Status(), "0");  // it knows the server's window now
-  const int32_t stream = lost.Begin(Http2Client::GrpcHeaders("/wait"));
-  lost.Write(stream, Framed(std::string(90'000, 'l')), true);
-  Await(running_, 1);
-  lost.Disconnect();
-  Await(stopped_, 1);
-  while (client.Call("/echo", std::string(90'000, 'x')).Status() != "0") std::this_thread::yield();
-}
-
-TEST_F(TransportTest, CallsBeyondTheMostAreRefused) {
-  Start([](TransportOptions* options) { options->calls_max = 3; });
-  Http2Client client(transport_->address());
-  std::vector<int32_t> waiting;
-  for (int i = 0; i < 3; ++i) {
-    waiting.push_back(client.Begin(Http2Client::GrpcHeaders("/wait")));
-    client.Write(waiting.back(), Framed(""), true);
-  }
-  Await(running_, 3);
-  EXPECT_EQ(client.Call("/echo", "").Status(), "8");
-  // While all threads of calls are taken, one can still be given up.
-  client.Reset(waiting[1]);
-  Await(stopped_, 1);
-  while (client.Call("/echo", "").Status() != "0") std::this_thread::yield();
-}
-
-TEST_F(TransportTest, AStreamThatIsNotReadStopsItsSenderAlone) {
-  Start();
-  Http2Client slow(transport_->address(), /*window_bytes=*/65'535);
-  const int32_t stream = slow.Begin(Http2Client::GrpcHeaders("/flood"));
-  slow.Write(stream, Framed(""), true);
-  Await(running_, 1);
-  Http2Client other(transport_->address());
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(other.Call("/echo", "beside").Status(), "0");
-  // What the stream's window, its buffer and one message more hold.
-  EXPECT_LE(sent_.load(), 8);
-  slow.Reset(stream);
-  Await(stopped_, 1);
-}
-
-TEST_F(TransportTest, ALostConnectionStopsItsCalls) {
-  Start();
-  Http2Client client(transport_->address());
-  for (const char* const path : {"/wait", "/flood"}) client.Write(client.Begin(Http2Client::GrpcHeaders(path)), Framed(""), true);
-  Await(running_, 2);
-  client.Disconnect();
-  Await(stopped_, 2);
-}
-
-// Its bytes and its end come together, and are told of once.
-TEST_F(TransportTest, AConnectionThatEndsAtOnceStopsItsCall) {
-  Start();
-  for (int i = 0; i < 50; ++i) {
-    Http2Client client(transport_->address());
-    client.Write(client.Begin(Http2Client::GrpcHeaders("/wait")), Framed(""), true);
-    client.Disconnect();
-  }
-  Await(stopped_, 50);
-}
-
-// What a call was told by its headers stays, whatever comes behind the message.
-TEST_F(TransportTest, TrailersChangeNothing) {
-  Start([](TransportOptions* options) { options->metadata = {"x-asked"}; });
-  methods_["/late"] = [](Call* call) {
-    std::string message;
-    call->Receive(&message);
-    while (call->Receive(&message)) continue;
-    call->Send(std::string(kPrefixBytes, '\0') + std::string(call->metadata("x-asked")), true);
-    return absl::OkStatus();
-  };
-  Http2Client client(transport_->address());
-  const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/late"));
-  client.Write(stream, Framed(""), false);
-  client.WriteTrailers(stream, {{"x-asked", "late"}, {"grpc-timeout", "1n"}});
-  EXPECT_EQ(client.Await(stream).body, Framed(""));
-}
-
-TEST_F(TransportTest, ADeadlineEndsASendThatWaits) {
-  Start();
-  Http2Client client(transport_->address(), /*window_bytes=*/1000);
-  EXPECT_EQ(client.Call("/until", "").Status(), "5");
-  Http2Client::Headers headers = Http2Client::GrpcHeaders("/until");
-  headers.emplace_back("grpc-timeout", "50m");
-  const int32_t stream = client.Begin(headers);
-  client.Write(stream, Framed(""), true);
-  EXPECT_EQ(client.Await(stream).Status(), "4");
-}
-
-TEST_F(TransportTest, StreamsThatAreGivenUpAtOnceDoNoHarm) {
-  Start();
-  Http2Client client(transport_->address());
-  for (int i = 0; i < 5000; ++i) {
-    const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
-    if (stream < 0) break;
-    client.Write(stream, Framed("x"), true);
-    client.Reset(stream);
-    client.Until([] { return true; });
-  }
-  Http2Client other(transport_->address());
-  EXPECT_EQ(other.Call("/echo", "after").Status(), "0");
-}
-
-TEST_F(TransportTest, StopWaitsForCallsThatRun) {
-  std::latch may_end(1);
-  methods_["/work"] = [&](Call* call) {
-    running_.fetch_add(1);
-    running_.notify_all();
-    may_end.wait();
-    EXPECT_FALSE(call->stop().stop_requested());
-    return absl::OkStatus();
-  };
-  Start();
-  Http2Client client(transport_->address());
-  const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/work"));
-  client.Write(stream, Framed(""), true);
-  Await(running_, 1);
-  std::jthread stopper([&] { transport_->Stop(std::chrono::minutes(5)); });
-  ASSERT_TRUE(client.Until([&] { return client.is_told_to_go(); }));
-  may_end.count_down();
-  EXPECT_EQ(client.Await(stream).Status(), "0");
-  EXPECT_FALSE(client.Until([] { return false; }));  // and then the connection ends
-}
-
-TEST_F(TransportTest, StopEndsCallsThatGoOn) {
-  Start();
-  Http2Client client(transport_->address());
-  const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/wait"));
-  client.Write(stream, Framed(""), true);
-  Await(running_, 1);
-  transport_->Stop(std::chrono::milliseconds(1));
-  EXPECT_EQ(stopped_.load(), 1);
-  EXPECT_EQ(client.Await(stream).Status(), "1");
-}
-
-TEST_F(TransportTest, RunningOutOfDescriptorsTurnsClientsAway) {
-  Start();
-  Http2Client before(transport_->address());
-  EXPECT_EQ(before.Call("/echo", "").Status(), "0");
-  rlimit all{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &all), 0);
-  // Both ends are this process's: the client's takes the last descriptor, and none is left for the server's.
-  const int next = dup(0);
-  ASSERT_GE(next, 0);
-  close(next);
-  rlimit few = all;
-  few.rlim_cur = static_cast<rlim_t>(next) + 1;
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  Http2Client turned_away(transport_->address());
-  EXPECT_FALSE(turned_away.Until([] { return false; }));
-  EXPECT_EQ(before.Call("/echo", "").Status(), "0");
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &all), 0);
-  Http2Client after(transport_->address());
-  EXPECT_EQ(after.Call("/echo", "").Status(), "0");
-}
-
 TEST(CallThreads, OneIsThereForEventsHoweverManyRunCalls) {
   std::latch may_end(1);
   std::atomic<int> turns = 0;
@@ -473,8 +234,9 @@ TEST(CallThreads, OneIsThereForEventsHoweverManyRunCalls) {
   std::unique_ptr<CallThreads> threads;
   const auto turn = [&] {
     if (turns.fetch_add(1) < 2) {  // two calls that go on
-      threads->Leave();
+      threads->BeginCall(/*is_short=*/false);
       may_end.wait();
+      threads->EndCall();
       return CallThreads::Turn::kDidWork;
     }
     threads->StartsWaiting();
@@ -488,6 +250,53 @@ TEST(CallThreads, OneIsThereForEventsHoweverManyRunCalls) {
   stops = true;
   may_end.count_down();
   threads->Wait();
+}
+
+TEST(CallThreads, ACallThatShouldBeShortKeepsNobodyWaiting) {
+  const int call_count = 3 + static_cast<int>(std::thread::hardware_concurrency());
+  std::latch may_end(1);
+  std::atomic<bool> may_begin = false;
+  std::atomic<bool> stops = false;
+  std::atomic<int> turns = 0;
+  std::unique_ptr<CallThreads> threads;
+  const auto turn = [&] {
+    if (may_begin && turns.fetch_add(1) < call_count) {
+      threads->BeginCall(/*is_short=*/true);
+      may_end.wait();
+      threads->EndCall();
+      return CallThreads::Turn::kDidWork;
+    }
+    threads->StartsWaiting();
+    std::this_thread::yield();
+    threads->StopsWaiting();
+    turns.notify_all();
+    return stops ? CallThreads::Turn::kStop : CallThreads::Turn::kHadNothing;
+  };
+  threads = std::make_unique<CallThreads>(turn, call_count + 2);
+  threads->Start();
+  // Long enough for the watch to sleep.
+  const auto begin = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < begin) std::this_thread::yield();
+  may_begin = true;
+  for (int seen = turns.load(); seen < call_count + 100; seen = turns.load()) turns.wait(seen);
+  stops = true;
+  may_end.count_down();
+  threads->Wait();
+}
+
+TEST(CallTimes, FollowWhatMostCallsTake) {
+  using std::chrono::microseconds;
+  CallTimes times;
+  const Method method;
+  EXPECT_FALSE(times.AreShort(&method)) << "not known yet";
+  for (int i = 0; i < 100; ++i) times.Add(&method, microseconds(20));
+  EXPECT_TRUE(times.AreShort(&method));
+  for (int i = 0; i < 100; ++i) {
+    times.Add(&method, i % 10 == 0 ? std::chrono::seconds(1) : microseconds(20));
+    EXPECT_TRUE(times.AreShort(&method)) << "one in ten had to wait";
+  }
+  for (int i = 0; i < 100; ++i) times.Add(&method, microseconds(400));
+  EXPECT_FALSE(times.AreShort(&method));
 }
 
 TEST(TransportStart, SaysWhatIsWrong) {

@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 
 constexpr char kTable[] = "journal";
 
-double SecondsSince(steady_clock::time_point start) { return std::chrono::duration<double>(steady_clock::now() - start).count(); }
+double SecondsFrom(steady_clock::time_point start) { return std::chrono::duration<double>(steady_clock::now() - start).count(); }
 
 std::string RowKey(uint64_t index) { return fmt::format("entry#{:012}", index); }
 std::string Value(uint64_t index) { return fmt::format("value {} of a process that will not live long", index * 2654435761u); }
@@ -67,7 +67,7 @@ absl::Status ReadAcksAndKill(const Writer& writer, uint64_t kill_after, KillResu
     if (!first.has_value()) first = steady_clock::now();
     result.acked_count += static_cast<uint64_t>(got);
     if (result.acked_count < kill_after || killed) continue;
-    result.write_seconds = SecondsSince(*first);
+    result.write_seconds = SecondsFrom(*first);
     if (kill(writer.pid, SIGKILL) != 0) return internal::ErrnoStatus("kill", "the writer", errno);
     killed = true;
   }
@@ -117,7 +117,7 @@ absl::StatusOr<KillResult> KillWriter(const std::string& directory, uint64_t kil
   STELE_RETURN_IF_ERROR(read);
   const auto start = steady_clock::now();
   STELE_ASSIGN_OR_RETURN(Database database, Database::Open(directory));
-  result.recovery_seconds = SecondsSince(start);
+  result.recovery_seconds = SecondsFrom(start);
   STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(kTable));
   STELE_RETURN_IF_ERROR(CheckRows(table, result));
   STELE_RETURN_IF_ERROR(database.Close());

@@ -58,7 +58,7 @@ absl::StatusOr<size_t> ParseCount(const KeyValues& values, std::string_view name
   return static_cast<size_t>(number);
 }
 
-absl::StatusOr<CopyRequest> ParseRequest(const std::vector<std::string>& args) {
+absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(CopyWords words, SplitWords(args));
   if (words.places.size() < 2) return WrongUsage("copy");
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
@@ -143,7 +143,7 @@ absl::Status Verify(Session& session, const CopyRequest& request, const std::opt
                                       comparison.is_cut_off ? ", and no more were looked at" : "", examples);
 }
 
-absl::StatusOr<Database> OpenSource(const CopyRequest& request) {
+absl::StatusOr<Database> OpenCopied(const CopyRequest& request) {
   DatabaseOptions options;
   options.create_if_missing = false;
   // A server's database is not locked by who reads it; a directory that is copied within itself is written, too.
@@ -204,12 +204,12 @@ absl::Status PlanAndCopy(Session& session, CopyRun& run, CopyMarks& marks) {
 }  // namespace
 
 absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
-  STELE_ASSIGN_OR_RETURN(CopyRequest request, ParseRequest(args));
+  STELE_ASSIGN_OR_RETURN(CopyRequest request, ParseCopyRequest(args));
   request.source = Normal(request.source);
   request.destination = Normal(request.destination);
   const std::string job = JobText(request);
   CopyMarks marks(MarkPath(request, job), job);
-  STELE_ASSIGN_OR_RETURN(const Database source, OpenSource(request));
+  STELE_ASSIGN_OR_RETURN(const Database source, OpenCopied(request));
   CopyRun run{.request = request, .destination = {}, .snapshot = {}, .tables = {}};
   STELE_ASSIGN_OR_RETURN(run.tables, FindTables(request, source));
   STELE_ASSIGN_OR_RETURN(run.snapshot, SnapshotWhereOffered(source));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kDifferentMax = 100;
 constexpr size_t kExamplesMax = 5;
-constexpr uint64_t kPieceBytes = uint64_t{8} << 20;
+constexpr uint64_t kComparedPieceBytes = uint64_t{8} << 20;
 // A cell may grow too old just between the reads of the two sides; hardly so each time.
 constexpr int kLooks = 3;
 
@@ -91,7 +91,7 @@ class RowComparer {
  private:
   absl::StatusOr<bool> SameFamily(const std::string& row_key, const std::string& family) const {
     const auto read = [&](const Table& table) {
-      return CellStream(table.ReadRows(RowSet().Append(row_key), Filter::Family(family), {.row_piece_bytes = kPieceBytes}));
+      return CellStream(table.ReadRows(RowSet().Append(row_key), Filter::Family(family), {.row_piece_bytes = kComparedPieceBytes}));
     };
     CellStream left = read(source_);
     CellStream right = read(destination_);
@@ -111,7 +111,7 @@ class RowComparer {
 
 absl::StatusOr<Comparison> CompareTables(const Table& source, const std::optional<Snapshot>& snapshot, const Table& destination,
                                          const std::vector<FamilySchema>& families, const RowRange& range) {
-  const ReadOptions options{.fill_cache = false, .row_piece_bytes = kPieceBytes};
+  const ReadOptions options{.fill_cache = false, .row_piece_bytes = kComparedPieceBytes};
   ReadOptions source_options = options;
   source_options.snapshot = snapshot;
   CellStream left(source.ReadRows(range, Filter::PassAll(), source_options));

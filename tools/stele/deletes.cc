@@ -8,7 +8,7 @@
 namespace stele::cli {
 namespace {
 
-absl::Status Apply(Session& session, const std::string& table_name, const RowMutation& mutation, std::string_view what) {
+absl::Status ApplyDelete(Session& session, const std::string& table_name, const RowMutation& mutation, std::string_view what) {
   auto table = session.OpenTable(Session::Access::kWrite, table_name);
   if (!table.ok()) return Within(what, table.status());
   return Within(what, table->Apply(mutation));
@@ -19,13 +19,13 @@ absl::Status Apply(Session& session, const std::string& table_name, const RowMut
 absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("deleterow");
   STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(2), {"app-profile"}).status());
-  return Apply(session, args[0], RowMutation(args[1]).DeleteFromRow(), "Deleting row");
+  return ApplyDelete(session, args[0], RowMutation(args[1]).DeleteFromRow(), "Deleting row");
 }
 
 absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 4) return WrongUsage("deletecolumn");
   STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(4), {"app-profile"}).status());
-  return Apply(session, args[0], RowMutation(args[1]).DeleteFromColumn(args[2], args[3]), "Deleting cells in column");
+  return ApplyDelete(session, args[0], RowMutation(args[1]).DeleteFromColumn(args[2], args[3]), "Deleting cells in column");
 }
 
 absl::Status RunDeleteAllRows(Session& session, const std::vector<std::string>& args) {

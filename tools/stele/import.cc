@@ -12,7 +12,7 @@
 namespace stele::cli {
 namespace {
 
-constexpr uint64_t kBatchBytesMax = 16 << 20;
+constexpr uint64_t kImportBatchBytesMax = 16 << 20;
 
 struct CloseFile {
   void operator()(std::FILE* file) const {
@@ -29,7 +29,7 @@ struct ImportRequest {
   AggregateValues aggregate_values = AggregateValues::kUnsaid;
 };
 
-absl::StatusOr<ImportRequest> ParseRequest(const std::vector<std::string>& args) {
+absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
                          ParseKeyValues(std::span(args).subspan(2),
                                         {"app-profile", "column-family", "batch-size", "workers", "timestamp", "format", "aggregates"}));
@@ -111,7 +111,7 @@ class BatchWriter {
     if (row.cells.empty()) return absl::OkStatus();
     for (const ImportCell& cell : row.cells) batch_bytes_ += cell.value.size() + cell.qualifier.size();
     batch_.push_back(MutationOf(rules_.schema, rules_.aggregate_values, row));
-    return batch_.size() >= batch_rows_ || batch_bytes_ >= kBatchBytesMax ? Write() : absl::OkStatus();
+    return batch_.size() >= batch_rows_ || batch_bytes_ >= kImportBatchBytesMax ? Write() : absl::OkStatus();
   }
 
   absl::Status Write() {
@@ -152,7 +152,7 @@ absl::Status WriteAll(const RowRules& rules, ImportSource& source, uint64_t byte
 
 absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("import");
-  STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseRequest(args));
+  STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseImportRequest(args));
   STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
   STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, args[0]));
   RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};

@@ -24,7 +24,6 @@ using internal::ToRowMutation;
 using internal::ToRowRange;
 using internal::ToRowSet;
 using internal::ToRules;
-using internal::ToToken;
 
 namespace wire = ::google::bigtable::v2;
 
@@ -39,6 +38,11 @@ constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
 absl::Status CheckNoView(std::string_view authorized_view, std::string_view materialized_view = {}) {
   if (authorized_view.empty() && materialized_view.empty()) return absl::OkStatus();
   return Unimplemented("Views are not offered; name a table");
+}
+
+// A verdict is not the call's status: the client that still reads it did not give the call up, the server did.
+absl::Status OfWrite(const absl::Status& awaited) {
+  return absl::IsCancelled(awaited) ? MakeStatus(absl::StatusCode::kUnavailable, "The server ends") : awaited;
 }
 
 void FillRow(const Row& row, wire::Row* out) {
@@ -70,7 +74,7 @@ absl::StatusOr<OpenTable> DataService::FindChecked(std::string_view wire_name, c
   return table;
 }
 
-absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call, MessageWriter<wire::ReadRowsResponse>* writer) {
+absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call, MessageWriter<wire::ReadRowsResponse>* /*writer*/) {
   const SteadyClock::time_point begin = SteadyClock::now();
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
   RowSet rows;
@@ -82,8 +86,7 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
-  RowSender sender([writer](const wire::ReadRowsResponse& message,
-                            bool is_last) { return is_last ? writer->WriteLast(message) : writer->Write(message); },
+  RowSender sender([call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); },
                    TakesScanned(call->metadata(kFeatures)), begin);
   const ReadOptions options{.limit = request.rows_limit(),
                             .reverse = request.reversed(),
@@ -123,13 +126,40 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
   return absl::OkStatus();
 }
 
-absl::Status DataService::MutateRow(const wire::MutateRowRequest& request, wire::MutateRowResponse* /*response*/) {
+absl::Status DataService::MutateRow(Call* call) {
+  std::string bytes;
+  STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
+  if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
+    STELED_RETURN_IF_ERROR(MutatePlainRow(plain));
+  } else {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
+    STELED_RETURN_IF_ERROR(ParseRequest(bytes, request));
+    bytes = {};  // a large request is not held twice
+    STELED_RETURN_IF_ERROR(MutateRow(*request));
+  }
+  return SendResponse(wire::MutateRowResponse(), call);
+}
+
+absl::Status DataService::MutatePlainRow(const internal::PlainEntries& request) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name));
+  const internal::PlainEntries::Entry& entry = request.entries.front();
+  RowMutation mutation;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(mutation, ToRowMutation(entry.row_key, request.CellsOf(entry), traits));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name, check));
+  return OfRow(table.table.Apply(mutation), entry.row_key, request.table_name);
+}
+
+absl::Status DataService::MutateRow(const wire::MutateRowRequest& request) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   RowMutation mutation;
   WriteOptions options;
   const auto check = [&](const TableTraits& traits) -> absl::Status {
     STELED_ASSIGN_OR_RETURN(mutation, ToRowMutation(request.row_key(), request.mutations(), traits));
-    STELED_ASSIGN_OR_RETURN(options.idempotency_token, ToToken(request.idempotency()));
+    STELED_ASSIGN_OR_RETURN(options.idempotency_token, TokenOf(request.idempotency()));
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
@@ -150,7 +180,7 @@ absl::Status DataService::MutateRows(Call* call) {
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
-  const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries);
+  const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries, [call] { return OfWrite(CheckAwaited(*call)); });
   SendVerdicts(request.table_name(), entries, verdicts, kPrefixBytes,
                [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
   return absl::OkStatus();

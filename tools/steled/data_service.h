@@ -31,8 +31,8 @@ class DataService {
                         MessageWriter<google::bigtable::v2::ReadRowsResponse>* writer);
   absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call,
                              MessageWriter<google::bigtable::v2::SampleRowKeysResponse>* writer);
-  absl::Status MutateRow(const google::bigtable::v2::MutateRowRequest& request, google::bigtable::v2::MutateRowResponse* response);
-  // Whole: its request is read in place.
+  // Whole, these two: their requests are read in place.
+  absl::Status MutateRow(Call* call);
   absl::Status MutateRows(Call* call);
   absl::Status CheckAndMutateRow(const google::bigtable::v2::CheckAndMutateRowRequest& request,
                                  google::bigtable::v2::CheckAndMutateRowResponse* response);
@@ -45,6 +45,9 @@ class DataService {
   // is no such table, the usual: what is wrong in a request is told before what is missing.
   template <typename Check>
   absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, const Check& check);
+
+  absl::Status MutatePlainRow(const internal::PlainEntries& request);
+  absl::Status MutateRow(const google::bigtable::v2::MutateRowRequest& request);
 
   OpenTables& tables_;
 };

@@ -152,7 +152,11 @@ absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args) {
 }
 
 bool IsLoopback(std::string_view listen) {
-  const std::string_view host = listen.substr(0, listen.rfind(':'));
+  const size_t colon = listen.rfind(':');
+  const std::string_view host = listen.substr(0, colon);
+  // Behind a comma the metrics' listener would take another address.
+  const std::string_view port = colon == std::string_view::npos ? "" : listen.substr(colon + 1);
+  if (!ToNumber<uint16_t>(port).has_value()) return false;
   if (host == "localhost" || host == "[::1]") return true;
   const auto allowed = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
   return host.starts_with("127.") && std::all_of(host.begin(), host.end(), allowed);

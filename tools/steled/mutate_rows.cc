@@ -1,5 +1,7 @@
 #include "mutate_rows.h"
 
+#include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -9,18 +11,20 @@
 namespace stele::server {
 
 using internal::ToRowMutation;
-using internal::ToToken;
 
 namespace wire = ::google::bigtable::v2;
 
 namespace {
 
-constexpr size_t kChangesMax = 100'000;
+constexpr size_t kChangesMax = internal::PlainEntries::kCountMax;
 constexpr size_t kResponseBytes = size_t{256} << 10;
+// Of entries that are applied together: some of the engine's batches, between which it is seen that nobody waits any more.
+constexpr size_t kStretchEntries = 16'384;
+constexpr size_t kStretchBytes = size_t{4} << 20;
 
 absl::Status AddEntry(const wire::MutateRowsRequest::Entry& entry, const TableTraits& traits, EntryList* out) {
   STELED_ASSIGN_OR_RETURN(RowMutation mutation, ToRowMutation(entry.row_key(), entry.mutations(), traits));
-  STELED_ASSIGN_OR_RETURN(std::string token, ToToken(entry.idempotency()));
+  STELED_ASSIGN_OR_RETURN(std::string token, TokenOf(entry.idempotency()));
   out->mutations.push_back(std::move(mutation));
   out->tokens.push_back(std::move(token));
   return absl::OkStatus();
@@ -30,13 +34,23 @@ absl::Status AddEntry(const wire::MutateRowsRequest::Entry& entry, const TableTr
 absl::Status CheckCounts(size_t entry_count, size_t change_count) {
   if (entry_count == 0) return InvalidArgument("No mutations provided");
   if (change_count <= kChangesMax) return absl::OkStatus();
-  return InvalidArgument("{} mutations, at most {} are allowed in one request", change_count, kChangesMax);
+  return InvalidArgument("More than {} mutations are not allowed in one request", kChangesMax);
 }
 
 absl::Status InEntry(const absl::Status& status, size_t index) { return InField(InElement(status, index), "Entry list"); }
 
 // An entry that goes by itself: it has a token of its own, or nothing to change.
 bool IsAlone(const EntryList& entries, size_t index) { return !entries.tokens[index].empty() || entries.mutations[index].count() == 0; }
+
+// Of the entries from `begin` on that go together.
+size_t EndOfStretch(const EntryList& entries, size_t begin) {
+  size_t end = begin;
+  size_t bytes = 0;
+  while (end < entries.mutations.size() && !IsAlone(entries, end) && end - begin < kStretchEntries && bytes < kStretchBytes) {
+    bytes += entries.mutations[end++].encoded_ops().size();
+  }
+  return end;
+}
 
 void SetVerdict(size_t index, const absl::Status& verdict, std::string_view row_key, std::string_view table_name,
                 wire::MutateRowsResponse::Entry* entry) {
@@ -50,6 +64,11 @@ void SetVerdict(size_t index, const absl::Status& verdict, std::string_view row_
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> TokenOf(const wire::Idempotency& idempotency) {
+  const int64_t now_micros = idempotency.has_start_time() ? Timestamp::From(std::chrono::system_clock::now()).micros() : 0;
+  return internal::ToToken(idempotency, now_micros);
+}
 
 absl::StatusOr<EntryList> ToEntries(const wire::MutateRowsRequest& request, const TableTraits& traits) {
   size_t change_count = 0;
@@ -89,17 +108,20 @@ absl::StatusOr<EntryList> MutateRowsMessage::ToEntries(const TableTraits& traits
   return entries;
 }
 
-std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries) {
+std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, const std::function<absl::Status()>& check) {
   std::vector<absl::Status> verdicts(entries.mutations.size());
   for (size_t begin = 0; begin < verdicts.size();) {
+    if (absl::Status status = check(); !status.ok()) {
+      std::fill(verdicts.begin() + static_cast<ptrdiff_t>(begin), verdicts.end(), std::move(status));
+      break;
+    }
     if (IsAlone(entries, begin)) {
       const RowMutation& mutation = entries.mutations[begin];
       if (mutation.count() > 0) verdicts[begin] = table->Apply(mutation, {.idempotency_token = entries.tokens[begin]});
       ++begin;
       continue;
     }
-    size_t end = begin + 1;
-    while (end < verdicts.size() && !IsAlone(entries, end)) ++end;
+    const size_t end = EndOfStretch(entries, begin);
     const std::span<const RowMutation> together = std::span(entries.mutations).subspan(begin, end - begin);
     for (FailedMutation& failed : table->BulkApply(together)) verdicts[begin + failed.index] = std::move(failed.status);
     begin = end;

@@ -20,6 +20,9 @@ namespace stele::server {
 
 using internal::TableTraits;
 
+// The token of a change that came just now.
+absl::StatusOr<std::string> TokenOf(const google::bigtable::v2::Idempotency& idempotency);
+
 // In the order of the request. tokens[i] is "" where entry i has none.
 struct EntryList {
   std::vector<RowMutation> mutations;
@@ -51,8 +54,9 @@ class MutateRowsMessage {
   google::bigtable::v2::MutateRowsRequest request_;  // else
 };
 
-// In order, though nobody may rely on it; a verdict for each entry.
-std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries);
+// In order, though nobody may rely on it; a verdict for each entry. `check` is asked now and then: once it answers an error that is the
+// verdict on all entries that are left, which are not applied.
+std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, const std::function<absl::Status()>& check);
 
 // Every index once, in order, in messages of some hundred KiB: their bytes, behind `prefix_bytes` that `send` may fill in. Stops when it
 // answers false.

@@ -5,10 +5,9 @@
 // kValueChunkBytes is cut, and every part but the last states the length of the whole; the last chunk of the last cell commits the row.
 //
 // Path:      data_service -> RowChunker -> its sink, which writes to the stream.
-// Units:     bytes as protobuf counts them, nearly.
 // Errors:    none of its own; a sink that answers false ends the work.
 // Threads:   confined to the call that it serves.
-// Cost:      one copy of each value, into the message.
+// Cost:      one copy of each value, into the bytes that are sent; no message of protobuf's (wire/chunk_bytes.h).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,9 @@
 
 #include "stele/row.h"
 #include "stele/stats.h"
+#include "transport/call.h"
 #include "wire/bigtable.pb.h"
+#include "wire/chunk_bytes.h"
 
 namespace stele::server {
 
@@ -29,8 +30,8 @@ inline constexpr size_t kValueChunkBytes = size_t{256} << 10;
 
 class RowChunker {
  public:
-  // A message, and whether it is the read's last. False: no more.
-  using Sink = std::function<bool(const google::bigtable::v2::ReadRowsResponse& message, bool is_last)>;
+  // A ReadRowsResponse as Call::Send takes it, and whether it is the read's last. False: no more.
+  using Sink = std::function<bool(std::string framed, bool is_last)>;
 
   explicit RowChunker(Sink sink) : sink_(std::move(sink)) {}
 
@@ -40,24 +41,20 @@ class RowChunker {
   bool Flush();
   // Everything up to that row was read; nothing is there to be sent, and no row is in progress.
   bool SendScanned(std::string_view row_key);
-  bool has_unsent() const { return !message_.chunks().empty(); }
+  bool has_unsent() const { return framed_.size() > kPrefixBytes; }
   bool in_row() const { return in_row_; }
   // Sends what is there and, where `full_stats`, the message that ends a read which asked for it.
   bool Finish(const ReadStats& stats, bool full_stats, int64_t elapsed_nanos);
 
  private:
-  using Chunk = google::bigtable::v2::ReadRowsResponse::CellChunk;
-
   bool AddCell(std::string_view row_key, const CellView& cell, bool is_last);
-  bool AddValue(Chunk* chunk, size_t head_bytes, std::string_view value, bool is_last);
-  // Sends the message if `bytes` more would be too many.
-  bool MakeRoom(size_t bytes);
+  // Sends what is there first if it would become too much.
+  bool AddChunk(const internal::CellChunkView& chunk);
   bool Send(bool is_last);
+  bool SendMessage(const google::bigtable::v2::ReadRowsResponse& message, bool is_last);
 
   Sink sink_;
-  google::bigtable::v2::ReadRowsResponse message_;
-  size_t message_bytes_ = 0;
-  bool keeps_large_ = false;  // a part of a large value is in the message
+  std::string framed_ = std::string(kPrefixBytes, '\0');
   bool in_row_ = false;
   std::string family_;     // of the last cell of the row in progress
   std::string qualifier_;  // likewise

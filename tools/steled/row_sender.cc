@@ -8,9 +8,9 @@
 namespace stele::server {
 
 RowSender::RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now)
-    : chunker_([this, sink = std::move(sink)](const google::bigtable::v2::ReadRowsResponse& message, bool is_last) {
+    : chunker_([this, sink = std::move(sink)](std::string framed, bool is_last) {
         was_sent_ = true;
-        return sink(message, is_last);
+        return sink(std::move(framed), is_last);
       }),
       tells_scanned_(tells_scanned),
       sent_(now) {}

@@ -49,6 +49,21 @@ TEST(MemoryBudget, AsksForWhatIsOver) {
   EXPECT_EQ(giver.asked_bytes, std::vector<uint64_t>{5});
 }
 
+TEST(MemoryBudget, LeavesRoomForWhatNobodyCharges) {
+  MemoryBudget budget(100, 25);
+  Giver giver;
+  budget.SetYielding(&giver);
+  EXPECT_EQ(budget.budget_bytes(), 100u);
+  EXPECT_EQ(budget.charged_bytes_max(), 75u);
+  budget.Charge(Use::kMemtables, 75);
+  EXPECT_FALSE(budget.is_over());
+  EXPECT_EQ(budget.bytes_over(), 0u);
+  budget.Charge(Use::kPages, 5);
+  EXPECT_TRUE(budget.is_over());
+  EXPECT_EQ(budget.bytes_over(), 5u);
+  EXPECT_EQ(giver.asked_bytes, std::vector<uint64_t>{5});
+}
+
 TEST(MemoryBudget, ManyThreadsLeaveNothingBehind) {
   MemoryBudget budget(1000);
   std::vector<std::thread> threads;

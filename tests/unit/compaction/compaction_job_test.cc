@@ -23,14 +23,6 @@ namespace {
 
 constexpr uint64_t kOutputNumber = 99;
 
-// "a..c" is the rows from a on and below c; a bound left out is none.
-KeyRange ParseRange(const std::string& text) {
-  if (text.empty()) return KeyRange::All();
-  const size_t dots = text.find("..");
-  const std::string end = text.substr(dots + 2);
-  return {text.substr(0, dots), end, end.empty()};
-}
-
 size_t InputCount(const CompactionInput& input) {
   size_t count = 0;
   for (const CompactionSlice& slice : input.slices) count += slice.inputs.size();
@@ -99,7 +91,7 @@ void AddInputs(FileSystem* file_system, const TextCase& text_case, CompactionInp
   finish();
 }
 
-std::string RunCase(const TextCase& text_case) {
+std::string RunJobCase(const TextCase& text_case) {
   MemFileSystem files;
   CompactionInput input = NewInput(&files, text_case);
   AddInputs(&files, text_case, &input);
@@ -119,7 +111,7 @@ std::string RunCase(const TextCase& text_case) {
                      file.settled ? " settled" : "", file.summary.first_row, file.summary.last_row, TextOf(&files, "/", file));
 }
 
-TEST(CompactionJobTest, TextCases) { RunTextCases("compaction/jobs.txt", RunCase); }
+TEST(CompactionJobTest, TextCases) { RunTextCases("compaction/jobs.txt", RunJobCase); }
 
 // A newer file of sets and tombstones and an older one with a long row, as a fixed input for faults.
 void AddTwoInputs(FileSystem* file_system, CompactionInput* input) {

@@ -10,6 +10,7 @@
 #include "base/invariant.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "compaction/merge_policy.h"
 #include "compaction/stack_shape.h"
 #include "manifest/stack_edits.h"
 #include "support/cell_text.h"
@@ -18,13 +19,6 @@
 
 namespace stele::internal {
 namespace {
-
-// "a..c": the rows from a on and below c.
-KeyRange ParseRange(const std::string& text) {
-  const size_t dots = text.find("..");
-  const std::string end = text.substr(dots + 2);
-  return {text.substr(0, dots), end, end.empty()};
-}
 
 // "file 7 bytes=100 [rows=a..c] [keys=a..c] [cells=10] [tombstones=0] [row_tombstones=0] [family=1] [min=0] [max=0] [versions=1] [commit=0]
 // [same] [settled] [first=1]": a reference, newest first. `same` is of the interval before it, `first` where its own begins; a number that
@@ -131,7 +125,7 @@ std::string RunCase(const TextCase& text_case) {
   // For all tablets, or that which begins with read_at.
   for (const Tablet& tablet : table->tablets) {
     if (!text_case.has("reads") || (text_case.has("read_at") && text_case.value("read_at") != tablet.range.start)) continue;
-    input.activity[{1, tablet.range.start}].reads = static_cast<uint64_t>(text_case.number("reads"));
+    input.reads[{1, tablet.range.start}] = static_cast<uint64_t>(text_case.number("reads"));
   }
   const auto size = [&](const char* name, uint64_t* bytes) {
     if (text_case.has(name)) *bytes = static_cast<uint64_t>(text_case.number(name));
@@ -414,6 +408,7 @@ class FlushedTable {
       const std::optional<Edit> edit = CarryOut(*version_, *choice, number_, now_, choice->reason);
       ASSERT_TRUE(edit.has_value());
       ++counts_[choice->kind];
+      for (const ChoiceSlice& slice : choice->slices) inputs_max_ = std::max(inputs_max_, slice.input_end - slice.input_begin);
       for (const SstableFile& file : edit->new_files) rewritten_bytes_ += file.summary.file_bytes;
       Take(*edit);
     }
@@ -423,6 +418,7 @@ class FlushedTable {
   const Tablet& tablet(size_t index) const { return version_->tables.at(1)->tablets.at(index); }
   size_t file_count() const { return version_->Files().size(); }
   uint64_t rewritten_bytes() const { return rewritten_bytes_; }
+  size_t inputs_max() const { return inputs_max_; }  // of one job in one tablet
   int count(ChoiceKind kind) { return counts_[kind]; }
 
  private:
@@ -436,8 +432,32 @@ class FlushedTable {
   uint64_t number_ = 1;
   int64_t now_ = 0;
   uint64_t rewritten_bytes_ = 0;
+  size_t inputs_max_ = 0;
   std::map<ChoiceKind, int> counts_;
 };
+
+// What piled up while compactions could not keep up. No job opens it all, and no byte is rewritten more often for that than once.
+TEST(PickerTest, APileIsMergedInParts) {
+  constexpr uint64_t kFlushCount = 2000;
+  constexpr uint64_t kFlushBytes = 1000;
+  FlushedTable table({});
+  for (uint64_t flush = 0; flush < kFlushCount; ++flush) table.Flush("a", "z", kFlushBytes);
+  table.Compact();
+  EXPECT_LE(table.inputs_max(), kFanInMax);
+  EXPECT_GE(table.inputs_max(), kFanInMax / 2);
+  EXPECT_LE(table.rewritten_bytes(), 3 * kFlushCount * kFlushBytes);
+  EXPECT_LE(table.tablet(0).stack.size(), 10u);
+}
+
+// Nor does it because a tablet beside it is due.
+TEST(PickerTest, ATabletsPileIsNotTakenAlong) {
+  FlushedTable table({"m"});
+  table.Flush("a", "b", 1000);
+  for (int flush = 0; flush < 100; ++flush) table.Flush("m", "z", 1000);
+  for (int flush = 0; flush < 5; ++flush) table.Flush("a", "z", 2000);
+  table.Compact();
+  EXPECT_LE(table.inputs_max(), kFanInMax);
+}
 
 TEST(PickerTest, RandomWritesOverManyTabletsMakeFewFiles) {
   constexpr int kTabletCount = 40;

@@ -11,18 +11,13 @@
 #include "base/status.h"
 #include "manifest/stack_edits.h"
 #include "support/base_text_cases.h"
+#include "support/compaction_fixture.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
 namespace {
 
-KeyRange ParseRange(const std::string& text) {
-  const size_t dots = text.find("..");
-  const std::string end = text.substr(dots + 2);
-  return {text.substr(0, dots), end, end.empty()};
-}
-
-std::string ChoiceText(const std::optional<Choice>& choice) {
+std::string TabletChoiceText(const std::optional<Choice>& choice) {
   if (!choice) return "nothing\n";
   std::string out = choice->kind == ChoiceKind::kSplitTablet ? "split" : choice->kind == ChoiceKind::kMergeTablets ? "merge" : "?";
   for (const ChoiceSlice& slice : choice->slices) out += " " + slice.tablet.start + ".." + slice.tablet.end;
@@ -54,7 +49,7 @@ class TabletsCase {
 
   std::string Run() {
     const std::optional<Choice> choice = PickTabletChange(input_);
-    return ChoiceText(choice) + (asked_ == 0 ? "" : fmt::format("asked {}\n", asked_));
+    return TabletChoiceText(choice) + (asked_ == 0 ? "" : fmt::format("asked {}\n", asked_));
   }
 
  private:

@@ -21,7 +21,7 @@
 namespace stele::internal {
 namespace {
 
-using Kind = JobSubject::Kind;
+using JobKind = JobSubject::Kind;
 
 // Runs `hook` whenever it is asked for the time; not while the hook itself runs.
 class HookedClock : public Clock {
@@ -195,18 +195,18 @@ TEST_F(BackgroundWaitsTest, WhatAWaitIsToldIsItsOwnOrWhatWaitsForAll) {
 
 TEST(JobFailuresTest, EachJobFailsRestsAndRecoversByItself) {
   JobFailures failures;
-  const JobSubject flush{Kind::kFlush, 1};
-  const JobSubject compaction{Kind::kCompaction, 1, "m"};
+  const JobSubject flush{JobKind::kFlush, 1};
+  const JobSubject compaction{JobKind::kCompaction, 1, "m"};
   const auto now = JobFailures::TimePoint() + std::chrono::hours(1);
   EXPECT_TRUE(failures.Add(flush, absl::UnavailableError("u"), now));
   const uint64_t before = failures.count();
   EXPECT_TRUE(failures.Add(compaction, absl::DataLossError("d"), now + std::chrono::milliseconds(40)));
   EXPECT_FALSE(failures.Add(compaction, absl::DataLossError("d2"), now + std::chrono::milliseconds(40)));
   EXPECT_LT(failures.NumberOf(flush), failures.NumberOf(compaction));
-  EXPECT_EQ(failures.NumberOf({Kind::kSegment}), 0u);
+  EXPECT_EQ(failures.NumberOf({JobKind::kSegment}), 0u);
 
   const auto all = [](const JobSubject&) { return true; };
-  const auto flushes = [](const JobSubject& subject) { return subject.kind == Kind::kFlush; };
+  const auto flushes = [](const JobSubject& subject) { return subject.kind == JobKind::kFlush; };
   EXPECT_EQ(failures.Newest(), absl::DataLossError("d2"));
   EXPECT_EQ(failures.Since(before, all), absl::DataLossError("d2"));
   EXPECT_EQ(failures.Since(before, flushes), absl::OkStatus()) << "it failed before";

@@ -12,29 +12,29 @@
 #include "support/db_contract.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
-const WriteOptions kOnDisk{.durability = Durability::kDisk};
+const WriteOptions kLoadOnDisk{.durability = Durability::kDisk};
 constexpr uint64_t kLoadFileBytes = 4 << 10;
 
-Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
-
 RowMutation Cells(std::string row, std::string_view value, int64_t millis = 1) {
-  return RowMutation(std::move(row)).SetCell("f", "q", At(millis), value);
+  return RowMutation(std::move(row)).SetCell("f", "q", Ms(millis), value);
 }
 
 class BulkLoadTest : public ::testing::Test {
  protected:
   void SetUp() override { Open(&files_); }
 
-  void Open(FileSystem* files, bool read_only = false) {
+  void Open(FileSystem* files, bool read_only = false, uint64_t memory_budget_bytes = DatabaseOptions().memory_budget_bytes) {
     database_.reset();
     EngineOptions options = SmallEngineOptions(files);
     options.sizes.load_file_bytes = kLoadFileBytes;
     options.database.clock = clock_;
     options.database.read_only = read_only;
+    options.database.memory_budget_bytes = memory_budget_bytes;
     options.database.on_event = [this](const Event& event) { events_.push_back(event); };
     database_ = std::make_unique<WorkloadDatabase>(std::move(options), "/db");
     opened_ = database_->Open();
@@ -103,6 +103,33 @@ class BulkLoadTest : public ::testing::Test {
   std::unique_ptr<WorkloadDatabase> database_;
 };
 
+// What is built cannot give way, so only so many loads build.
+TEST_F(BulkLoadTest, ThereAreAsManyWithRowsAsTheBudgetHasPlacesFor) {
+  for (const auto& [budget_mib, places] : {std::pair(24u, 3), std::pair(2u, 1)}) {
+    Open(&files_, false, uint64_t{budget_mib} << 20);
+    Table table = budget_mib == 24 ? Create() : Find();
+    std::vector<BulkLoad> loads;
+    for (int i = 0; i < places + 2; ++i) loads.push_back(table.NewBulkLoad());
+    for (int i = 0; i < places; ++i) EXPECT_EQ(AddRows(loads[static_cast<size_t>(i)], 0, 3), absl::OkStatus());
+    BulkLoad& late = loads[static_cast<size_t>(places)];
+    const absl::Status refused = late.Add(Cells("a", "v"));
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    EXPECT_NE(refused.message().find("finish or abort one"), absl::string_view::npos) << refused;
+    EXPECT_EQ(loads[0].Add(Cells("row9", "v")), absl::OkStatus()) << "who has a place goes on";
+    EXPECT_TRUE(absl::IsResourceExhausted(late.Add(Cells("a", "v"))));
+    EXPECT_EQ(loads[0].Finish(), absl::OkStatus());
+    EXPECT_EQ(late.Add(Cells("a", "late")), absl::OkStatus()) << "a refused load stays usable";
+    BulkLoad& last = loads.back();
+    EXPECT_TRUE(absl::IsResourceExhausted(last.Add(Cells("b", "v"))));
+    late.Abort();
+    EXPECT_EQ(last.Add(Cells("b", "last")), absl::OkStatus()) << "Abort gives the place back";
+    loads.erase(loads.begin() + 1, loads.end() - 1);
+    EXPECT_EQ(loads.back().Finish(), absl::OkStatus());
+    BulkLoad empty = table.NewBulkLoad();
+    EXPECT_EQ(empty.Finish(), absl::OkStatus());
+  }
+}
+
 TEST_F(BulkLoadTest, ArrivesAtOnceInSeveralFilesOverAllTablets) {
   Table table = Create("t", GcRule::None(), {"row010", "row020"});
   ASSERT_EQ(table.Apply(Cells("a", "before")), absl::OkStatus());
@@ -167,19 +194,19 @@ TEST_F(BulkLoadTest, RefusesWhatApplyRefusesAndStaysUsable) {
   EXPECT_EQ(add(RowMutation("c")), "InvalidArgument");
   for (const RowMutation& other :
        {RowMutation("c").DeleteFromRow(), RowMutation("c").DeleteFromFamily("f"), RowMutation("c").DeleteFromColumn("f", "q"),
-        RowMutation("c").AddToCell("f", "q", At(1), int64_t{1}), RowMutation("c").MergeToCell("f", "q", At(1), "s")}) {
+        RowMutation("c").AddToCell("f", "q", Ms(1), int64_t{1}), RowMutation("c").MergeToCell("f", "q", Ms(1), "s")}) {
     EXPECT_EQ(add(other), "InvalidArgument");
     EXPECT_EQ(add(Cells("c", "half of it").DeleteFromRow()), "InvalidArgument");
   }
-  EXPECT_EQ(add(RowMutation("c").SetCell("f", "q", At(1), "half of it").SetCell("nowhere", "q", At(1), "")), "NotFound");
+  EXPECT_EQ(add(RowMutation("c").SetCell("f", "q", Ms(1), "half of it").SetCell("nowhere", "q", Ms(1), "")), "NotFound");
   EXPECT_EQ(add(RowMutation("c").SetCell("f", "q", Timestamp::FromMicros(1001), "")), "InvalidArgument");
   EXPECT_EQ(add(RowMutation("c").SetCell("f", "q", Timestamp::FromMicros(-1000), "")), "InvalidArgument");
   EXPECT_EQ(add(Cells("c234567890x", "long key")), "InvalidArgument");
-  EXPECT_EQ(add(RowMutation("c").SetCell("f", "qqqqqq", At(1), "")), "InvalidArgument");
+  EXPECT_EQ(add(RowMutation("c").SetCell("f", "qqqqqq", Ms(1), "")), "InvalidArgument");
   EXPECT_EQ(add(Cells("c", std::string(51, 'v'))), "InvalidArgument");
-  EXPECT_EQ(add(Cells("c", std::string(50, 'v')).SetCell("f", "r", At(1), std::string(50, 'v'))), "InvalidArgument");
+  EXPECT_EQ(add(Cells("c", std::string(50, 'v')).SetCell("f", "r", Ms(1), std::string(50, 'v'))), "InvalidArgument");
   RowMutation many("c");
-  for (int i = 0; i < 5; ++i) many.SetCell("f", std::to_string(i), At(1), "v");
+  for (int i = 0; i < 5; ++i) many.SetCell("f", std::to_string(i), Ms(1), "v");
   EXPECT_EQ(add(many), "OK") << "the number of changes is not limited";
   ASSERT_EQ(load.Finish(), absl::OkStatus());
   EXPECT_EQ(Text(table), "b f:q@1000=1\nc f:0@1000=v\nc f:1@1000=v\nc f:2@1000=v\nc f:3@1000=v\nc f:4@1000=v\n");
@@ -192,12 +219,12 @@ TEST_F(BulkLoadTest, CellsComeInAnyOrderAndTheLastOfOneIdentityCounts) {
   const int64_t began = clock_->Now().micros() / 1000 * 1000;
   clock_->Advance(std::chrono::seconds(5));
   ASSERT_EQ(load.Add(RowMutation("r")
-                         .SetCell("g", "q", At(1), "g")
+                         .SetCell("g", "q", Ms(1), "g")
                          .SetCell("f", "z", "now")
-                         .SetCell("f", "q", At(1), "replaced")
-                         .SetCell("f", "q", At(3), "3")
-                         .SetCell("f", "q", At(1), "1")
-                         .SetCell("f", "", At(7), "")
+                         .SetCell("f", "q", Ms(1), "replaced")
+                         .SetCell("f", "q", Ms(3), "3")
+                         .SetCell("f", "q", Ms(1), "1")
+                         .SetCell("f", "", Ms(7), "")
                          .SetCell("f", "z", Timestamp::FromMicros(began), "last")),
             absl::OkStatus());
   clock_->Advance(std::chrono::seconds(5));
@@ -217,7 +244,7 @@ TEST_F(BulkLoadTest, IsNewerThanAllBeforeAndOlderThanAllAfter) {
   ASSERT_EQ(table.Apply(Cells("later", "between")), absl::OkStatus());
   ASSERT_EQ(table.DropRowRange(RowRange::Prefix("z")), absl::OkStatus());
   ASSERT_EQ(load.Finish(), absl::OkStatus());
-  ASSERT_EQ(table.Apply(Cells("later", "newest"), kOnDisk), absl::OkStatus());
+  ASSERT_EQ(table.Apply(Cells("later", "newest"), kLoadOnDisk), absl::OkStatus());
   const std::string expected = "deleted f:q@1000=new\nfile f:q@1000=new\nlater f:q@1000=newest\nmemtable f:q@1000=new\n";
   EXPECT_EQ(Text(table), expected);
   Crash(CrashPolicy::KilledProcess());
@@ -235,7 +262,7 @@ TEST_F(BulkLoadTest, Rule5ALoadBetweenReadingAndCommitIsSeen) {
   for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(table.Apply(Cells("r", std::to_string(millis), millis)), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   Between(CallKind::kRead, [&] { EXPECT_EQ(LoadOne(table, Cells("r", "4", 4)), absl::OkStatus()); });
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
   ASSERT_TRUE(happened());
   EXPECT_EQ(Text(table), "r f:q@4000=4\n") << "version 2, condemned by the load, came back";
   ASSERT_EQ(table.Compact(), absl::OkStatus());
@@ -276,10 +303,10 @@ TEST_F(BulkLoadTest, TheLogGoesOnAcrossALoadsSequence) {
   Table b = Create("b");
   std::string expected;
   for (int round = 0; round < 4; ++round) {
-    ASSERT_EQ(Find("b").Apply(Cells(fmt::format("before{}", round), "v"), kOnDisk), absl::OkStatus());
+    ASSERT_EQ(Find("b").Apply(Cells(fmt::format("before{}", round), "v"), kLoadOnDisk), absl::OkStatus());
     ASSERT_EQ(LoadOne(Find("a"), Cells("r", std::to_string(round))), absl::OkStatus());
     if (round % 2 == 1) {
-      ASSERT_EQ(Find("a").Apply(Cells(fmt::format("s{}", round), "v"), kOnDisk), absl::OkStatus());
+      ASSERT_EQ(Find("a").Apply(Cells(fmt::format("s{}", round), "v"), kLoadOnDisk), absl::OkStatus());
     }
     expected = Text(Find("a")) + Text(Find("b"));
     const bool is_closed = round < 2;
@@ -303,15 +330,15 @@ TEST_F(BulkLoadTest, SchemaChangesMeanwhile) {
   ASSERT_EQ(table.ModifyColumnFamilies(
                 {FamilyChange::Drop("g"), FamilyChange::Create({.name = "h"}), FamilyChange::Update("f", GcRule::MaxNumVersions(1))}),
             absl::OkStatus());
-  EXPECT_EQ(CodeName(load.Add(RowMutation("b").SetCell("g", "q", At(1), "v"))), "NotFound");
-  ASSERT_EQ(load.Add(RowMutation("b").SetCell("h", "q", At(1), "v")), absl::OkStatus());
+  EXPECT_EQ(CodeName(load.Add(RowMutation("b").SetCell("g", "q", Ms(1), "v"))), "NotFound");
+  ASSERT_EQ(load.Add(RowMutation("b").SetCell("h", "q", Ms(1), "v")), absl::OkStatus());
   ASSERT_EQ(load.Finish(), absl::OkStatus()) << "families that it has no cells of";
   EXPECT_EQ(Text(table), "a f:q@1000=1\nb h:q@1000=v\n");
 
   const size_t files = CountSstables();
   for (const bool anew : {false, true}) {
     BulkLoad late = table.NewBulkLoad();
-    ASSERT_EQ(late.Add(RowMutation("b").SetCell("f", "q", At(1), "v").SetCell("h", "q", At(1), "late")), absl::OkStatus());
+    ASSERT_EQ(late.Add(RowMutation("b").SetCell("f", "q", Ms(1), "v").SetCell("h", "q", Ms(1), "late")), absl::OkStatus());
     ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("h")}), absl::OkStatus());
     if (anew) {
       ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Create({.name = "h"})}), absl::OkStatus());
@@ -429,7 +456,7 @@ TEST_F(BulkLoadTest, APoisonedDatabaseTakesNone) {
   BulkLoad load = table.NewBulkLoad();
   ASSERT_EQ(load.Add(Cells("r", "v")), absl::OkStatus());
   files_.FailKind(CallKind::kSync, 1, {.error_number = EIO});
-  EXPECT_FALSE(table.Apply(Cells("s", "v"), kOnDisk).ok());
+  EXPECT_FALSE(table.Apply(Cells("s", "v"), kLoadOnDisk).ok());
   EXPECT_EQ(CodeName(load.Add(Cells("t", "v"))), "FailedPrecondition");
   EXPECT_EQ(CodeName(load.Finish()), "FailedPrecondition");
   EXPECT_EQ(CodeName(table.NewBulkLoad().Finish()), "FailedPrecondition");
@@ -458,7 +485,7 @@ class BulkLoadFaultTest : public BulkLoadTest {
     Table table = Create("t", GcRule::None(), {"row005"});
     ASSERT_EQ(table.Apply(Cells("a", "file")), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
-    ASSERT_EQ(table.Apply(Cells("b", "memory"), kOnDisk), absl::OkStatus());
+    ASSERT_EQ(table.Apply(Cells("b", "memory"), kLoadOnDisk), absl::OkStatus());
   }
   // The whole load; the first thing that goes wrong.
   absl::Status Load() {
@@ -506,7 +533,7 @@ TEST_F(BulkLoadFaultTest, ACrashAtAnyCallLeavesAllOrNothing) {
       }
       (all ? after : before) += 1;
       EXPECT_EQ(CountSstables(image.get()), engine().state.view()->version->Files().size()) << "a leftover";
-      EXPECT_EQ(Find().Apply(Cells("z", "on"), kOnDisk), absl::OkStatus());
+      EXPECT_EQ(Find().Apply(Cells("z", "on"), kLoadOnDisk), absl::OkStatus());
       EXPECT_TRUE(database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
       database_.reset();  // before its image
     }

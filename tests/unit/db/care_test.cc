@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,6 +76,28 @@ TEST_F(CareTest, DamageOfTheLogIsToldByFileAndOffset) {
   EXPECT_TRUE(report.damages[0].what.starts_with("no good record")) << report.damages[0].what;
 }
 
+// What was written is known while the database is open: its last bytes are no unfinished write.
+TEST_F(CareTest, DamageOfTheNewestBytesIsTold) {
+  const std::string log_name = SegmentName(engine().log->oldest_segment());
+  for (const Durability durability : {Durability::kProcess, Durability::kDisk}) {
+    ASSERT_EQ(Set("r", 100, durability), absl::OkStatus());
+    EXPECT_TRUE(database_.Verify()->ok());
+    const uint64_t end = engine().log->Parts().back().bytes;
+    ASSERT_TRUE(file_system_.FlipBit(JoinPath("/db", log_name), end - 20, 0).ok());
+    const VerifyReport report = *database_.Verify();
+    ASSERT_EQ(report.damages.size(), 1u);
+    EXPECT_EQ(report.damages[0].file, log_name);
+    EXPECT_LT(report.damages[0].offset, end);
+    ASSERT_TRUE(file_system_.FlipBit(JoinPath("/db", log_name), end - 20, 0).ok());
+  }
+  const ManifestLog::SyncedEnd synced = engine().manifest->synced_end();
+  const std::string name = ManifestName(synced.number);
+  ASSERT_TRUE(file_system_.FlipBit(JoinPath("/db", name), synced.bytes - 3, 0).ok());
+  const VerifyReport report = *database_.Verify();
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_EQ(report.damages[0].file, name);
+}
+
 TEST_F(CareTest, DamageOfTheManifestIsToldByFileAndOffset) {
   const std::string name = ManifestName(engine().manifest->number());
   const size_t bytes = file_system_.ReadFile(JoinPath("/db", name))->size();
@@ -89,6 +112,43 @@ TEST_F(CareTest, DamageOfTheManifestIsToldByFileAndOffset) {
   ASSERT_EQ(report.damages.size(), 1u);
   EXPECT_EQ(report.damages[0].file, kCurrentName);
   EXPECT_NE(report.damages[0].what, "");
+}
+
+// After a kill the manifest may seem to end in a torn record, or before one; not where the log has commits that came after it.
+TEST_F(CareTest, AManifestThatLostItsEndIsNoTornOne) {
+  ASSERT_TRUE(Set("dropped", 1, Durability::kDisk).ok());
+  const auto load = [&]() -> absl::Status {
+    BulkLoad bulk = table_.NewBulkLoad();
+    STELE_RETURN_IF_ERROR(bulk.Add(RowMutation("loaded").SetCell("f", "q", "v")));
+    return bulk.Finish();
+  };
+  const std::vector<std::pair<std::string, std::function<absl::Status()>>> changes = {
+      {"a table made", [&] { return database_.CreateTable("u", Schema().AddFamily("f")).status(); }},
+      {"a family made", [&] { return table_.ModifyColumnFamilies(std::vector{FamilyChange::Create({.name = "g"})}); }},
+      {"a family dropped", [&] { return table_.ModifyColumnFamilies(std::vector{FamilyChange::Drop("g")}); }},
+      {"a table dropped", [&] { return database_.DeleteTable("u"); }},
+      {"rows loaded", load},
+      {"rows dropped", [&] { return table_.DropRowRange(RowRange::Prefix("dropped")); }},
+      {"a flush", [&] { return table_.Flush(); }},
+  };
+  for (const auto& [what, change] : changes) {
+    SCOPED_TRACE(what);
+    const std::string path = JoinPath("/db", ManifestName(engine().manifest->number()));
+    const size_t bytes = file_system_.ReadFile(path)->size();
+    ASSERT_EQ(change(), absl::OkStatus());
+    const std::unique_ptr<CrashFileSystem> before = file_system_.Crash(CrashPolicy::KeepAll(), 0);
+    ASSERT_EQ(Set("r", 1, Durability::kDisk), absl::OkStatus());
+    for (const size_t torn : {size_t{0}, size_t{5}}) {
+      const std::unique_ptr<CrashFileSystem> after = file_system_.Crash(CrashPolicy::KeepAll(), 0);
+      for (CrashFileSystem* image : {before.get(), after.get()}) {
+        ASSERT_TRUE(image->WriteFile(path, image->ReadFile(path)->substr(0, bytes + torn)).ok());
+      }
+      const absl::Status opened = OpenDatabase("/db", SmallEngineOptions(after.get())).status();
+      EXPECT_EQ(opened.code(), absl::StatusCode::kDataLoss) << opened;
+      EXPECT_NE(opened.message().find("MANIFEST"), absl::string_view::npos) << opened;
+    }
+    EXPECT_TRUE(OpenDatabase("/db", SmallEngineOptions(before.get())).ok()) << "nobody was told of it";
+  }
 }
 
 TEST_F(CareTest, APoisonedDatabaseIsVerified) {

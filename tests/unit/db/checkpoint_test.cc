@@ -18,7 +18,7 @@ Contents ContentsOf(FileSystem* files, const std::string& directory) {
   return contents;
 }
 
-absl::Status Write(WorkloadDatabase& database, std::string row) {
+absl::Status WriteRow(WorkloadDatabase& database, std::string row) {
   absl::StatusOr<Table> table = database.database().OpenTable("t");
   if (!table.ok()) return table.status();
   return table->Apply(RowMutation(std::move(row)).SetCell("f", "q", Timestamp::FromMicros(1000), "v"));
@@ -29,9 +29,9 @@ absl::Status Fill(WorkloadDatabase& database) {
   if (absl::Status opened = database.Open(); !opened.ok()) return opened;
   absl::StatusOr<Table> table = database.database().CreateTable("t", Schema().AddFamily("f"));
   if (!table.ok()) return table.status();
-  if (absl::Status status = Write(database, "a"); !status.ok()) return status;
+  if (absl::Status status = WriteRow(database, "a"); !status.ok()) return status;
   if (absl::Status status = table->Flush(); !status.ok()) return status;
-  return Write(database, "b");
+  return WriteRow(database, "b");
 }
 
 std::string TextOf(FileSystem* files, const std::string& directory) {
@@ -135,7 +135,7 @@ TEST(CheckpointCrashTest, TheNextTryAfterACrashSucceeds) {
       ASSERT_EQ(Fill(database), absl::OkStatus());
       if (onto_older) {
         ASSERT_EQ(database.database().Checkpoint("/copy"), absl::OkStatus());
-        ASSERT_EQ(Write(database, "c"), absl::OkStatus());
+        ASSERT_EQ(WriteRow(database, "c"), absl::OkStatus());
       }
       ASSERT_EQ(database.database().Sync(), absl::OkStatus());
       files.SetCrashAtCall(files.calls() + call);

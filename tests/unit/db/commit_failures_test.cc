@@ -12,7 +12,7 @@
 namespace stele::internal {
 namespace {
 
-RowMutation Set(std::string row, std::string_view value) {
+RowMutation SetValue(std::string row, std::string_view value) {
   return RowMutation(std::move(row)).SetCell("f", "q", Timestamp::FromMicros(1000), value);
 }
 
@@ -34,10 +34,10 @@ class CommitFailuresTest : public ::testing::Test {
 // Regression: the caller was told that the write had failed, and after a kill it was there.
 TEST_F(CommitFailuresTest, ARefusedWriteThatReachedTheDiskStaysRefused) {
   Table table = Create("t");
-  ASSERT_EQ(table.Apply(Set("acked", "1")), absl::OkStatus());
+  ASSERT_EQ(table.Apply(SetValue("acked", "1")), absl::OkStatus());
   const std::string acked = Text();
   for (uint64_t nth = 1; nth <= 2; ++nth) files_.FailKind(CallKind::kWrite, nth, Fault{.error_number = EIO, .whole = true});
-  EXPECT_TRUE(absl::IsUnavailable(table.Apply(Set("refused", "1"))));
+  EXPECT_TRUE(absl::IsUnavailable(table.Apply(SetValue("refused", "1"))));
   EXPECT_EQ(Text(), acked);
   for (const CrashPolicy& policy : {CrashPolicy::KilledProcess(), CrashPolicy::KeepAll()}) {
     const auto image = files_.Crash(policy, 1);
@@ -45,7 +45,7 @@ TEST_F(CommitFailuresTest, ARefusedWriteThatReachedTheDiskStaysRefused) {
     ASSERT_EQ(reopened.Open(), absl::OkStatus());
     EXPECT_EQ(DumpDatabase(reopened.database()).value_or("unreadable"), acked);
   }
-  ASSERT_EQ(table.Apply(Set("next", "1")), absl::OkStatus());
+  ASSERT_EQ(table.Apply(SetValue("next", "1")), absl::OkStatus());
   const std::string next = Text();
   const auto image = files_.Crash(CrashPolicy::KilledProcess(), 1);
   WorkloadDatabase reopened(image.get());
@@ -56,11 +56,11 @@ TEST_F(CommitFailuresTest, ARefusedWriteThatReachedTheDiskStaysRefused) {
 TEST_F(CommitFailuresTest, ARefusedWriteThatCannotBeUndonePoisonsAndSaysSo) {
   Table table = Create("t");
   files_.FailKind(CallKind::kWrite, 1, Fault{.error_number = EIO, .sticky = true, .whole = true});
-  const absl::Status refused = table.Apply(Set("a", "1"));
+  const absl::Status refused = table.Apply(SetValue("a", "1"));
   files_.ClearFaults();
   EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
   EXPECT_NE(refused.message().find("may be found again"), absl::string_view::npos) << refused;
-  EXPECT_TRUE(absl::IsFailedPrecondition(table.Apply(Set("b", "1"))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(table.Apply(SetValue("b", "1"))));
   EXPECT_EQ(table.Exists("a").value_or(true), false);
 }
 
@@ -68,14 +68,14 @@ TEST_F(CommitFailuresTest, ARefusedWriteThatCannotBeUndonePoisonsAndSaysSo) {
 TEST_F(CommitFailuresTest, DropRowRangeOnAFullDisk) {
   Table full = Create("full");
   Table waiting = Create("waiting");
-  for (int i = 0; i < 8; ++i) ASSERT_EQ(full.Apply(Set(fmt::format("row{}", i), std::string(4000, 'x'))), absl::OkStatus());
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(full.Apply(SetValue(fmt::format("row{}", i), std::string(4000, 'x'))), absl::OkStatus());
   ASSERT_EQ(full.Flush(), absl::OkStatus());
-  ASSERT_EQ(waiting.Apply(Set("a", std::string(2000, 'y'))), absl::OkStatus());
-  ASSERT_EQ(waiting.Apply(Set("b", std::string(2000, 'z'))), absl::OkStatus());
+  ASSERT_EQ(waiting.Apply(SetValue("a", std::string(2000, 'y'))), absl::OkStatus());
+  ASSERT_EQ(waiting.Apply(SetValue("b", std::string(2000, 'z'))), absl::OkStatus());
   const std::string before = Text();
   files_.SetCapacity(files_.used_bytes());
   EXPECT_TRUE(absl::IsResourceExhausted(waiting.Flush()));
-  EXPECT_TRUE(absl::IsResourceExhausted(waiting.Apply(Set("c", "refused while the disk is full"))));
+  EXPECT_TRUE(absl::IsResourceExhausted(waiting.Apply(SetValue("c", "refused while the disk is full"))));
   EXPECT_TRUE(absl::IsResourceExhausted(waiting.DropRowRange(RowRange::Closed("b", "b"))));
   EXPECT_EQ(Text(), before);
   files_.SetCapacity(files_.used_bytes() + 500);  // the manifest's last block has room for an edit
@@ -84,7 +84,7 @@ TEST_F(CommitFailuresTest, DropRowRangeOnAFullDisk) {
   EXPECT_EQ(waiting.DropRowRange(RowRange::Closed("b", "b")), absl::OkStatus());
   EXPECT_TRUE(*waiting.Exists("a"));
   EXPECT_FALSE(*waiting.Exists("b"));
-  EXPECT_EQ(waiting.Apply(Set("c", "there is room again")), absl::OkStatus());
+  EXPECT_EQ(waiting.Apply(SetValue("c", "there is room again")), absl::OkStatus());
 }
 
 // Regression: a small row before a large one made a batch above the limit of a batch, and both were refused. So large ones stand alone.
@@ -92,7 +92,8 @@ TEST_F(CommitFailuresTest, BulkApplyPutsALargeRowIntoABatchOfItsOwn) {
   Table table = Create("t");
   const uint64_t before = database_.database().Stats().commits;
   const std::string large(600 << 10, 'x');
-  const std::vector<RowMutation> mutations = {Set("a", "1"), Set("b", "1"), Set("c", large), Set("d", "1"), Set("e", "1")};
+  const std::vector<RowMutation> mutations = {SetValue("a", "1"), SetValue("b", "1"), SetValue("c", large), SetValue("d", "1"),
+                                              SetValue("e", "1")};
   EXPECT_TRUE(table.BulkApply(mutations).empty());
   EXPECT_EQ(database_.database().Stats().commits - before, 3u) << "a and b; c; d and e";
   for (const char* row : {"a", "b", "c", "d", "e"}) EXPECT_TRUE(table.Exists(row).value_or(false)) << row;

@@ -6,13 +6,12 @@
 
 #include "base/status.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
-constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
-
-RowMutation Set(std::string row_key, std::string_view family = "f") {
+RowMutation SetFamily(std::string row_key, std::string_view family = "f") {
   return RowMutation(std::move(row_key)).SetCell(family, "q", Ms(1), "v");
 }
 
@@ -81,7 +80,7 @@ TEST(ContractAdminTest, SchemasAreReadBackAsGivenAlsoAfterReopening) {
 TEST(ContractAdminTest, FamilyChangesAreAllOrNothing) {  // 131, 133
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f"));
-  ASSERT_TRUE(table.Apply(Set("r")).ok());
+  ASSERT_TRUE(table.Apply(SetFamily("r")).ok());
   const auto change = [&](std::initializer_list<FamilyChange> changes) {
     const absl::Status status = table.ModifyColumnFamilies(changes);
     return fmt::format("{} {}", CodeName(status), ToStd(status.message()).substr(0, 9));
@@ -103,7 +102,7 @@ TEST(ContractAdminTest, AFamilyMadeAnewIsEmptyForEver) {  // rule 6
   for (const bool flush : {false, true}) {
     ContractDatabase store;
     Table& table = store.MakeTable(Schema().AddFamily("a").AddFamily("f").AddFamily("z"));
-    ASSERT_TRUE(table.Apply(Set("r", "a").SetCell("f", "q", Ms(1), "old").SetCell("z", "q", Ms(1), "v")).ok());
+    ASSERT_TRUE(table.Apply(SetFamily("r", "a").SetCell("f", "q", Ms(1), "old").SetCell("z", "q", Ms(1), "v")).ok());
     if (flush) {
       ASSERT_TRUE(table.Flush().ok());
     }
@@ -127,7 +126,7 @@ TEST(ContractAdminTest, ADeletedTableIsNotFoundAndADatabaseForgetsIt) {
   for (const bool flush : {false, true}) {
     ContractDatabase store;
     Table table = store.MakeTable(Schema().AddFamily("f"));
-    for (const char* row_key : {"a", "b", "c"}) ASSERT_TRUE(table.Apply(Set(row_key)).ok());
+    for (const char* row_key : {"a", "b", "c"}) ASSERT_TRUE(table.Apply(SetFamily(row_key)).ok());
     if (flush) {
       ASSERT_TRUE(table.Flush().ok());
     }
@@ -135,7 +134,7 @@ TEST(ContractAdminTest, ADeletedTableIsNotFoundAndADatabaseForgetsIt) {
     ASSERT_TRUE(reader.Next());
     const Snapshot before = *store.database().GetSnapshot();
     ASSERT_TRUE(store.database().DeleteTable("t").ok());
-    EXPECT_EQ(CodeName(table.Apply(Set("d"))), "NotFound");
+    EXPECT_EQ(CodeName(table.Apply(SetFamily("d"))), "NotFound");
     EXPECT_EQ(CodeName(table.ReadRow("a").status()), "NotFound");
     EXPECT_EQ(CodeName(table.Exists("a").status()), "NotFound");
     EXPECT_EQ(Keys(table), "NotFound");
@@ -148,7 +147,7 @@ TEST(ContractAdminTest, ADeletedTableIsNotFoundAndADatabaseForgetsIt) {
     EXPECT_EQ(CodeName(table.Flush()), "NotFound");
     EXPECT_EQ(CodeName(table.Compact()), "NotFound");
     EXPECT_EQ(CodeName(table.Stats().status()), "NotFound");
-    EXPECT_EQ(CodeName(table.BulkApply(std::vector<RowMutation>{Set("d")}).at(0).status), "NotFound");
+    EXPECT_EQ(CodeName(table.BulkApply(std::vector<RowMutation>{SetFamily("d")}).at(0).status), "NotFound");
     EXPECT_EQ(table.name(), "t");
     // Open readers finish; snapshots taken before still read.
     EXPECT_TRUE(reader.Next() && reader.Next());
@@ -157,7 +156,7 @@ TEST(ContractAdminTest, ADeletedTableIsNotFoundAndADatabaseForgetsIt) {
     // Another table of that name is another table.
     Table second = *store.database().CreateTable("t", Schema().AddFamily("f"));
     EXPECT_EQ(Keys(second), "");
-    EXPECT_EQ(CodeName(table.Apply(Set("d"))), "NotFound");
+    EXPECT_EQ(CodeName(table.Apply(SetFamily("d"))), "NotFound");
     EXPECT_EQ(Keys(second, {.snapshot = before}), "NotFound");
     store.Reopen();
     EXPECT_EQ(Keys(store.table()), "");
@@ -168,7 +167,7 @@ TEST(ContractAdminTest, DropRowRangeDropsTheRangeAtOnceAndForGood) {  // 134, 13
   for (const bool flush : {false, true}) {
     ContractDatabase store;
     Table& table = store.MakeTable(Schema().AddFamily("f").AddSplit("abb"));
-    for (const char* row_key : {"a", "ab", "abc", "b"}) ASSERT_TRUE(table.Apply(Set(row_key)).ok());
+    for (const char* row_key : {"a", "ab", "abc", "b"}) ASSERT_TRUE(table.Apply(SetFamily(row_key)).ok());
     if (flush) {
       ASSERT_TRUE(table.Flush().ok());
     }
@@ -181,7 +180,7 @@ TEST(ContractAdminTest, DropRowRangeDropsTheRangeAtOnceAndForGood) {  // 134, 13
     EXPECT_EQ(Keys(table), "a,b");
     EXPECT_EQ(Keys(table, {.reverse = true}), "b,a");
     EXPECT_EQ(Keys(table, {.snapshot = before}), "a,ab,abc,b");
-    ASSERT_TRUE(table.Apply(Set("abd")).ok());
+    ASSERT_TRUE(table.Apply(SetFamily("abd")).ok());
     store.Reopen();
     EXPECT_EQ(Keys(store.table()), "a,abd,b");
     ASSERT_TRUE(store.table().Compact().ok());
@@ -232,8 +231,8 @@ TEST(ContractAdminTest, SamplesNameTheInitialSplits) {
 TEST(ContractAdminTest, StatsAddUp) {
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f").AddFamily("g").AddSplit("m"));
-  for (const char* row_key : {"a", "b", "x"}) ASSERT_TRUE(table.Apply(Set(row_key).SetCell("g", "q", Ms(1), "longer")).ok());
-  ASSERT_TRUE(store.database().Apply(WriteBatch().Add(table, Set("a")).Add(table, Set("b"))).ok());
+  for (const char* row_key : {"a", "b", "x"}) ASSERT_TRUE(table.Apply(SetFamily(row_key).SetCell("g", "q", Ms(1), "longer")).ok());
+  ASSERT_TRUE(store.database().Apply(WriteBatch().Add(table, SetFamily("a")).Add(table, SetFamily("b"))).ok());
   ASSERT_TRUE(table.ReadRow("a").ok());
   EXPECT_EQ(table.Stats()->writes, 5u);
   EXPECT_EQ(table.Stats()->reads, 1u);
@@ -260,7 +259,7 @@ TEST(ContractAdminTest, StatsAddUp) {
   EXPECT_FALSE(all.oldest_snapshot.has_value());
   const Snapshot held = *store.database().GetSnapshot();
   EXPECT_EQ(store.database().Stats().oldest_snapshot, held.time());
-  ASSERT_TRUE(table.Apply(Set("new")).ok());
+  ASSERT_TRUE(table.Apply(SetFamily("new")).ok());
   ASSERT_TRUE(table.Compact().ok());
   EXPECT_GT(store.database().Stats().pinned_bytes, 0u);
 }

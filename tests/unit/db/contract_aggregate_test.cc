@@ -8,11 +8,10 @@
 
 #include "support/cell_naive_fold.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
-
-Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
 
 // Families least, most, plain, sketch and sum.
 Schema AggregateSchema(const GcRule& rule = GcRule::None()) {
@@ -242,6 +241,23 @@ TEST(ContractAggregateTest, WhatDoesNotFitIsRefusedWhole) {
   ASSERT_EQ(failed.size(), 2u);
   EXPECT_EQ(failed[1].index, 2u);
   EXPECT_EQ(Numbers(table), "sum:q@1=1");
+}
+
+// Digest 7: no state is no change, alone or among others, and makes no row and no cell, also not by replay.
+TEST(ContractAggregateTest, AStateOfNoBytesChangesNothing) {
+  ContractDatabase store;
+  Table& table = store.MakeTable(AggregateSchema());
+  for (const char* const family : {"sum", "least", "sketch"}) {
+    EXPECT_EQ(CodeName(table.Apply(Change().MergeToCell(family, "q", Ms(1), ""))), "OK") << family;
+  }
+  EXPECT_TRUE(table.BulkApply({{Change().MergeToCell("sum", "q", Ms(1), ""), Change().MergeToCell("sum", "q", Ms(1), "")}}).empty());
+  EXPECT_EQ(ShowAll(table), "");
+  ASSERT_EQ(table.Apply(Change().MergeToCell("sum", "q", Ms(2), "").AddToCell("sum", "q", Ms(1), 4).MergeToCell("sum", "q", Ms(1), "")),
+            absl::OkStatus());
+  EXPECT_EQ(Numbers(table), "sum:q@1=4");
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  EXPECT_EQ(Numbers(table), "sum:q@1=4");
+  EXPECT_EQ(CodeName(table.Apply(Change().MergeToCell("plain", "q", Ms(1), ""))), "InvalidArgument");
 }
 
 TEST(ContractAggregateTest, ConditionalWritesReadTheFold) {

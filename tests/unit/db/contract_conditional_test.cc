@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
 constexpr int64_t kNowMicros = 1'000'000'000'500;  // of the manual clock: cut to a whole millisecond in these tables
-
-Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
 
 class ConditionalTest : public ::testing::Test {
  protected:

@@ -8,14 +8,13 @@
 
 #include "base/status.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
 
 // Milliseconds before the start of the clock of what is left of a column "f:q".
 std::string Ages(const Table& table, const ReadOptions& options = {}) {

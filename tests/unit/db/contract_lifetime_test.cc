@@ -13,15 +13,14 @@
 
 #include "base/status.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
-
-RowMutation Set(std::string row_key) { return RowMutation(std::move(row_key)).SetCell("f", "q", Ms(1), "v"); }
+RowMutation SetOne(std::string row_key) { return RowMutation(std::move(row_key)).SetCell("f", "q", Ms(1), "v"); }
 
 // A directory of the test's own, gone with it.
 class ContractDirectoryTest : public testing::Test {
@@ -55,9 +54,9 @@ class ContractDirectoryTest : public testing::Test {
     absl::StatusOr<Database> database = Database::Open(path);
     ASSERT_TRUE(database.ok()) << database.status();
     Table table = *database->CreateTable("t", Schema().AddFamily("f"));
-    ASSERT_TRUE(table.Apply(Set("a")).ok());
+    ASSERT_TRUE(table.Apply(SetOne("a")).ok());
     ASSERT_TRUE(table.Flush().ok());
-    ASSERT_TRUE(table.Apply(Set("b")).ok());
+    ASSERT_TRUE(table.Apply(SetOne("b")).ok());
     ASSERT_TRUE(database->Close().ok());
   }
   std::string root_;
@@ -195,9 +194,9 @@ TEST_F(ContractDirectoryTest, ReadOnlyReadsEverythingAndChangesNoByte) {
   ASSERT_TRUE(database.ok()) << database.status();
   Table table = *database->OpenTable("t");
   EXPECT_EQ(ShowAll(table), "a f:q@1000=v; b f:q@1000=v");
-  const std::vector<absl::Status> writes = {table.Apply(Set("c")),
-                                            table.BulkApply(std::vector<RowMutation>{Set("c")}).at(0).status,
-                                            database->Apply(WriteBatch().Add(table, Set("c"))),
+  const std::vector<absl::Status> writes = {table.Apply(SetOne("c")),
+                                            table.BulkApply(std::vector<RowMutation>{SetOne("c")}).at(0).status,
+                                            database->Apply(WriteBatch().Add(table, SetOne("c"))),
                                             database->CreateTable("u", Schema()).status(),
                                             database->DeleteTable("t"),
                                             table.ModifyColumnFamilies({FamilyChange::Drop("f")}),
@@ -226,7 +225,7 @@ TEST_F(ContractDirectoryTest, ACheckpointOpensByItselfAndLeavesOthersAlone) {
   ASSERT_TRUE(database.ok());
   Table table = *database->OpenTable("t");
   ASSERT_TRUE(database->Checkpoint(Path("copy")).ok());
-  ASSERT_TRUE(table.Apply(Set("c")).ok());
+  ASSERT_TRUE(table.Apply(SetOne("c")).ok());
   const absl::StatusOr<Database> copy = Database::Open(Path("copy"), {.read_only = true});
   ASSERT_TRUE(copy.ok()) << copy.status();
   EXPECT_EQ(ShowAll(*copy->OpenTable("t")), "a f:q@1000=v; b f:q@1000=v");
@@ -259,7 +258,7 @@ TEST_F(ContractDirectoryTest, ACheckpointThatWasWrittenToIsNotWrittenOver) {
   {
     absl::StatusOr<Database> copy = Database::Open(Path("copy"));
     Table table = *copy->OpenTable("t");
-    ASSERT_TRUE(table.Apply(Set("mine")).ok() && table.Flush().ok());
+    ASSERT_TRUE(table.Apply(SetOne("mine")).ok() && table.Flush().ok());
     ASSERT_TRUE(copy->Close().ok());
   }
   EXPECT_EQ(CodeName(database->Checkpoint(Path("copy"))), "FailedPrecondition");
@@ -272,9 +271,9 @@ TEST_F(ContractDirectoryTest, AMemoryDatabaseIsItsOwnAndItsCheckpointIsOnDisk) {
   ASSERT_TRUE(database.ok() && other.ok());
   Table table = *database->CreateTable("t", Schema().AddFamily("f"));
   EXPECT_TRUE(other->ListTables()->empty());
-  ASSERT_TRUE(table.Apply(Set("a"), {.durability = Durability::kDisk}).ok());
+  ASSERT_TRUE(table.Apply(SetOne("a"), {.durability = Durability::kDisk}).ok());
   ASSERT_TRUE(table.Flush().ok() && table.Compact().ok() && database->Sync().ok());
-  ASSERT_TRUE(table.Apply(Set("b")).ok());
+  ASSERT_TRUE(table.Apply(SetOne("b")).ok());
   EXPECT_TRUE(database->Verify()->ok());
   ASSERT_TRUE(database->Checkpoint(Path("copy")).ok());
   const absl::StatusOr<Database> copy = Database::Open(Path("copy"), {.create_if_missing = false});
@@ -292,7 +291,7 @@ TEST(ContractLifetimeTest, EmptyHandlesSaySo) {
   EXPECT_EQ(table.name(), "");
   EXPECT_EQ(CodeName(table.Stats().status()), "FailedPrecondition");
   EXPECT_EQ(CodeName(table.ReadRows().status()), "FailedPrecondition");
-  EXPECT_EQ(table.BulkApply(std::vector<RowMutation>{Set("a"), Set("b")}).size(), 2u);
+  EXPECT_EQ(table.BulkApply(std::vector<RowMutation>{SetOne("a"), SetOne("b")}).size(), 2u);
   EXPECT_EQ(CodeName(RowReader().status()), "FailedPrecondition");
   EXPECT_EQ(Snapshot().time(), Timestamp());
   ContractDatabase store;
@@ -303,7 +302,7 @@ TEST(ContractLifetimeTest, EmptyHandlesSaySo) {
 TEST(ContractLifetimeTest, CloseEndsEveryHandle) {
   ContractDatabase store;
   Table table = store.MakeTable(Schema().AddFamily("f"));
-  for (const char* row_key : {"a", "b"}) ASSERT_TRUE(table.Apply(Set(row_key)).ok());
+  for (const char* row_key : {"a", "b"}) ASSERT_TRUE(table.Apply(SetOne(row_key)).ok());
   RowReader reader = table.ReadRows();
   RowReader untouched = table.ReadRows();
   ASSERT_TRUE(reader.Next());
@@ -315,8 +314,8 @@ TEST(ContractLifetimeTest, CloseEndsEveryHandle) {
   EXPECT_EQ(CodeName(reader.status()), "FailedPrecondition");
   EXPECT_FALSE(untouched.Next());
   EXPECT_EQ(CodeName(untouched.status()), "FailedPrecondition");
-  const std::vector<absl::Status> calls = {table.Apply(Set("c")),
-                                           table.BulkApply(std::vector<RowMutation>{Set("c")}).at(0).status,
+  const std::vector<absl::Status> calls = {table.Apply(SetOne("c")),
+                                           table.BulkApply(std::vector<RowMutation>{SetOne("c")}).at(0).status,
                                            table.ReadRow("a").status(),
                                            table.ReadRow("a", {}, {.snapshot = snapshot}).status(),
                                            table.ReadMany(std::vector<std::string>{}).status(),
@@ -343,14 +342,14 @@ TEST(ContractLifetimeTest, CloseEndsEveryHandle) {
   // The lock is free though handles live, and they do no harm to the next opener.
   store.Open();
   EXPECT_EQ(ShowAll(store.table()), "a f:q@1000=v; b f:q@1000=v");
-  EXPECT_EQ(CodeName(table.Apply(Set("c"))), "FailedPrecondition");
+  EXPECT_EQ(CodeName(table.Apply(SetOne("c"))), "FailedPrecondition");
 }
 
 TEST(ContractLifetimeTest, TheLastHandleOfAnyKindKeepsTheDatabaseOpen) {
   for (int kept = 0; kept < 3; ++kept) {
     std::optional<Database> database = *Database::Open("mem:");
     std::optional<Table> table = *database->CreateTable("t", Schema().AddFamily("f"));
-    ASSERT_TRUE(table->Apply(Set("a")).ok() && table->Apply(Set("b")).ok());
+    ASSERT_TRUE(table->Apply(SetOne("a")).ok() && table->Apply(SetOne("b")).ok());
     std::optional<RowReader> reader = table->ReadRows();
     std::optional<Snapshot> snapshot = *database->GetSnapshot();
     if (kept == 0) {
@@ -360,7 +359,7 @@ TEST(ContractLifetimeTest, TheLastHandleOfAnyKindKeepsTheDatabaseOpen) {
       database.reset(), reader.reset();
       EXPECT_EQ(ShowAll(*table, {.snapshot = *snapshot}), "a f:q@1000=v; b f:q@1000=v");
     } else {
-      WriteBatch batch = WriteBatch().Add(*table, Set("c"));
+      WriteBatch batch = WriteBatch().Add(*table, SetOne("c"));
       table.reset(), reader.reset(), snapshot.reset();
       ASSERT_TRUE(database->Apply(batch).ok());
       database.reset();
@@ -372,8 +371,8 @@ TEST(ContractLifetimeTest, ASnapshotRepeatsExactly) {  // rule 16
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f", GcRule::MaxNumVersions(2)).AddFamily("g"));
   Table second = *store.database().CreateTable("second", Schema().AddFamily("f"));
-  ASSERT_TRUE(table.Apply(Set("a").SetCell("f", "q", Ms(2), "w").SetCell("f", "q", Ms(3), "x").SetCell("g", "q", Ms(1), "v")).ok());
-  ASSERT_TRUE(second.Apply(Set("s")).ok());
+  ASSERT_TRUE(table.Apply(SetOne("a").SetCell("f", "q", Ms(2), "w").SetCell("f", "q", Ms(3), "x").SetCell("g", "q", Ms(1), "v")).ok());
+  ASSERT_TRUE(second.Apply(SetOne("s")).ok());
   const Snapshot snapshot = *store.database().GetSnapshot();
   const std::string_view state = "a f:q@3000=x, f:q@2000=w, g:q@1000=v";
   const auto check = [&] {
@@ -383,7 +382,7 @@ TEST(ContractLifetimeTest, ASnapshotRepeatsExactly) {  // rule 16
     EXPECT_FALSE(*table.Exists("b", {}, {.snapshot = snapshot}));
   };
   check();
-  ASSERT_TRUE(table.Apply(Set("b")).ok());
+  ASSERT_TRUE(table.Apply(SetOne("b")).ok());
   ASSERT_TRUE(table.Apply(RowMutation("a").DeleteFromRow()).ok());
   check();
   ASSERT_TRUE(table.Flush().ok() && table.Compact().ok());

@@ -9,14 +9,13 @@
 
 #include "base/status.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
-constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
-
 // The keys that were read, or the error.
-std::string Keys(RowReader reader) {
+std::string KeysOf(RowReader reader) {
   std::string keys;
   for (const RowView& row : reader) keys += fmt::format("{}{}", keys.empty() ? "" : ",", row.row_key());
   return reader.status().ok() ? keys : CodeName(reader.status());
@@ -36,13 +35,13 @@ class ContractRowSetTest : public testing::TestWithParam<int> {
       }
     }
   }
-  std::string Read(const RowSet& rows, const ReadOptions& options = {}) { return Keys(store_.table().ReadRows(rows, {}, options)); }
+  std::string Read(const RowSet& rows, const ReadOptions& options = {}) { return KeysOf(store_.table().ReadRows(rows, {}, options)); }
   ContractDatabase store_;
 };
 INSTANTIATE_TEST_SUITE_P(Layouts, ContractRowSetTest, testing::Values(0, 1, 2));
 
 TEST_P(ContractRowSetTest, RowSetsAreUnions) {
-  EXPECT_EQ(Keys(store_.table().ReadRows()), "a,b,c,d,e");  // 55
+  EXPECT_EQ(KeysOf(store_.table().ReadRows()), "a,b,c,d,e");  // 55
   EXPECT_EQ(Read(RowSet::All()), "a,b,c,d,e");
   EXPECT_EQ(Read(RowRange::All()), "a,b,c,d,e");
   EXPECT_EQ(Read(RowSet()), "");
@@ -83,7 +82,7 @@ TEST_P(ContractRowSetTest, LimitAndReverse) {  // 63, 65
   ASSERT_TRUE(store_.table().Apply(RowMutation("c").SetCell("f", "special", Ms(1), "v")).ok());
   ASSERT_TRUE(store_.table().Apply(RowMutation("e").SetCell("f", "special", Ms(1), "v")).ok());
   EXPECT_EQ(Read(RowSet::All(), {.limit = 2}), "a,c");
-  EXPECT_EQ(Keys(store_.table().ReadRows(RowSet::All(), Filter::Column("f", "special"), {.limit = 2})), "c,e");
+  EXPECT_EQ(KeysOf(store_.table().ReadRows(RowSet::All(), Filter::Column("f", "special"), {.limit = 2})), "c,e");
 }
 
 TEST_P(ContractRowSetTest, PointReads) {
@@ -284,7 +283,7 @@ TEST_P(ContractFilterTest, WrongFiltersAreRefusedAlsoWhereNoRowIsRead) {
                                      Filter::Chain(deep, Filter::PassAll())};
   for (const Filter& filter : wrong) {
     EXPECT_EQ(Pass(filter), "InvalidArgument") << filter.ToString().substr(0, 100);
-    EXPECT_EQ(Keys(store_.table().ReadRows(RowSet(), filter)), "InvalidArgument") << filter.ToString().substr(0, 100);
+    EXPECT_EQ(KeysOf(store_.table().ReadRows(RowSet(), filter)), "InvalidArgument") << filter.ToString().substr(0, 100);
   }
 }
 

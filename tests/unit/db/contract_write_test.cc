@@ -9,11 +9,11 @@
 
 #include "base/status.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
-constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
 constexpr Timestamp Us(int64_t micros) { return Timestamp::FromMicros(micros); }
 
 // Each is refused with the code and a text that says where, and nothing is written: not by it alone, not in the batch of a good row.

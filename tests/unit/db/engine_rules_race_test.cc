@@ -5,17 +5,17 @@
 
 #include <array>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/jobs.h"
 #include "io/mem_file_system.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
-
-Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
 
 class EngineRulesRaceTest : public ::testing::Test {
  protected:
@@ -34,9 +34,10 @@ class EngineRulesRaceTest : public ::testing::Test {
   }
   Table Find() { return database_->database().OpenTable("t").value_or(Table()); }
   FileSystem* file_system() { return &observed_; }
+  uint64_t bytes_read() const { return observed_.bytes_read(); }
   uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
   static absl::Status Set(Table table, std::string row, int64_t millis) {
-    return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", At(millis), fmt::format("{}", millis)));
+    return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", Ms(millis), fmt::format("{}", millis)));
   }
   // Once, at the next such call on an SSTable.
   void Between(CallKind kind, std::function<void()> act) {
@@ -56,7 +57,7 @@ class EngineRulesRaceTest : public ::testing::Test {
   std::function<void()> act_;
 
  protected:
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(At(1'000'000));
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(Ms(1'000'000));
   std::unique_ptr<WorkloadDatabase> database_;
 };
 
@@ -72,13 +73,30 @@ TEST_F(EngineRulesRaceTest, Rule5AWriteBetweenReadingAndCommitIsSeen) {
       // Then the memtable that the commit goes into is not the one that the row was looked up in.
       if (frozen) engine().state.Freeze(TableId());
     });
-    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)})), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
     ASSERT_TRUE(happened());
     EXPECT_EQ(Text(table), "r f:q@4000=4\n") << (frozen ? "with a new memtable" : "");
     ASSERT_EQ(table.Compact(), absl::OkStatus());
     EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@4000=4\n");
     ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
   }
+}
+
+// What a sealed delete wants to know of the column is no value of it.
+TEST_F(EngineRulesRaceTest, Rule8TheFloorIsFoundWithoutLargeValues) {
+  constexpr size_t kValueBytes = 100'000;
+  Random random(1);
+  Table table = Create(GcRule::MaxNumVersions(2));
+  for (const int64_t millis : {1, 2, 3}) {
+    std::string value(kValueBytes, '\0');  // does not compress
+    for (char& c : value) c = static_cast<char>(random.Next());
+    ASSERT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", Ms(millis), std::move(value))), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+  const uint64_t before = bytes_read();
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
+  EXPECT_LT(bytes_read() - before, kValueBytes);
+  EXPECT_EQ(engine().state.event_counts.sealed_deletes.load(), 1u);
 }
 
 // Rule 5: conditional writes read the row before they commit; a write in between is not passed over.
@@ -104,8 +122,8 @@ TEST_F(EngineRulesRaceTest, Rule5ACheckSeesTheWriteInBetween) {
   ASSERT_EQ(Set(table, "r", 1), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   Between(CallKind::kRead, [&] { EXPECT_EQ(table.Apply(RowMutation("r").DeleteFromRow()), absl::OkStatus()); });
-  const RowMutation mark = RowMutation().SetCell("g", "found", At(1), "v");
-  const absl::StatusOr<MutationBranch> branch = table.CheckAndMutateRow("r", {}, mark, RowMutation().SetCell("g", "gone", At(1), "v"));
+  const RowMutation mark = RowMutation().SetCell("g", "found", Ms(1), "v");
+  const absl::StatusOr<MutationBranch> branch = table.CheckAndMutateRow("r", {}, mark, RowMutation().SetCell("g", "gone", Ms(1), "v"));
   ASSERT_TRUE(branch.ok() && happened());
   EXPECT_EQ(*branch, MutationBranch::kPredicateNotMatched);
   EXPECT_EQ(Text(table), "r g:gone@1000=v\n");
@@ -119,7 +137,7 @@ TEST_F(EngineRulesRaceTest, ATokenUsedBetweenReadingAndCommitIsSeen) {
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   const WriteOptions options{.idempotency_token = "one for both"};
   Between(CallKind::kRead,
-          [&] { EXPECT_EQ(table.Apply(RowMutation("other").SetCell("f", "q", At(1), "first"), options), absl::OkStatus()); });
+          [&] { EXPECT_EQ(table.Apply(RowMutation("other").SetCell("f", "q", Ms(1), "first"), options), absl::OkStatus()); });
   const absl::StatusOr<Row> row = table.ReadModifyWriteRow("r", {increment}, options);
   ASSERT_TRUE(happened());
   ASSERT_TRUE(row.ok()) << row.status();
@@ -134,7 +152,7 @@ TEST_F(EngineRulesRaceTest, Rule5ASchemaChangeBetweenReadingAndCommitIsSeen) {
   for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   Between(CallKind::kRead, [&] { EXPECT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g")}), absl::OkStatus()); });
-  const auto mutation = RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)}).SetCell("g", "q", At(1), "v");
+  const auto mutation = RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)}).SetCell("g", "q", Ms(1), "v");
   EXPECT_TRUE(absl::IsNotFound(table.Apply(mutation)));
   ASSERT_TRUE(happened());
   EXPECT_EQ(Text(table), "r f:q@3000=3\nr f:q@2000=2\n") << "half of a refused mutation";
@@ -145,7 +163,7 @@ TEST_F(EngineRulesRaceTest, Rule6AJobUnderAnOldSchemaIsDiscarded) {
   Table table = Create(GcRule::MaxNumVersions(1));
   for (const int64_t millis : {1, 2}) {
     ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
-    ASSERT_EQ(table.Apply(RowMutation("r").SetCell("g", "q", At(millis), "g")), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation("r").SetCell("g", "q", Ms(millis), "g")), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
   Between(CallKind::kCreate, [&] {
@@ -166,7 +184,7 @@ TEST_F(EngineRulesRaceTest, Rule9AFlushJudgesRanksAtItsNewestCommit) {
   ASSERT_EQ(Set(table, "r", 999'998), absl::OkStatus());
   ASSERT_EQ(Set(table, "r", 999'999), absl::OkStatus());
   engine().state.Freeze(TableId());
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(999'999), At(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})), absl::OkStatus());
   clock_->Advance(std::chrono::hours(1));
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   EXPECT_EQ(Text(table), "r f:q@999998000=999998\n");
@@ -178,7 +196,7 @@ TEST_F(EngineRulesRaceTest, Rule9ACompactionJudgesRanksAtItsNewestCommit) {
     ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(999'999), At(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   clock_->Advance(std::chrono::hours(1));
   const std::shared_ptr<const ReadView> view = engine().state.view();
@@ -201,7 +219,7 @@ TEST_F(EngineRulesRaceTest, Rule9ACompactionOverTabletsJudgesEachAtItsOwnNewestC
     for (const char* row : {"a", "h", "r"}) ASSERT_EQ(Set(table, row, millis), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(999'999), At(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   clock_->Advance(std::chrono::hours(1));
   ASSERT_EQ(Set(table, "h", 1'000'001), absl::OkStatus());
@@ -232,7 +250,7 @@ TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtab
     ASSERT_EQ(Set(table, "r", millis - 2), absl::OkStatus());
     ASSERT_EQ(Set(table, "r", millis - 1), absl::OkStatus());
     engine().state.Freeze(TableId());
-    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(millis - 1), At(millis)})), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(millis - 1), Ms(millis)})), absl::OkStatus());
     clock_->Advance(std::chrono::hours(1));
     const std::string copy_name = flushed_before ? "/copy2" : "/copy1";
     ASSERT_EQ(database_->database().Checkpoint(copy_name), absl::OkStatus());
@@ -277,7 +295,7 @@ TEST_F(EngineRulesRaceTest, Rule14AnExcisionWaitsForTheFlushOfWhatCameBefore) {
   for (const char* row : {"a", "b", "c"}) ASSERT_EQ(Set(table, row, 1), absl::OkStatus());
   // Written while the flush before the excision runs: acked before the drop is, and so may be dropped or not; but never half.
   Between(CallKind::kSync, [&] {
-    EXPECT_EQ(table.Apply(RowMutation("b").SetCell("f", "q", At(2), "late").SetCell("g", "q", At(2), "late")), absl::OkStatus());
+    EXPECT_EQ(table.Apply(RowMutation("b").SetCell("f", "q", Ms(2), "late").SetCell("g", "q", Ms(2), "late")), absl::OkStatus());
   });
   ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
   ASSERT_TRUE(happened());
@@ -307,9 +325,9 @@ TEST_F(EngineRulesRaceTest, Rule10ALooserRuleShowsAgainWhatIsStillStored) {
 TEST_F(EngineRulesRaceTest, Rule12ADeleteIsNeverSkipped) {
   const std::vector<RowMutation> deletes = {RowMutation("r").DeleteFromRow(), RowMutation("r").DeleteFromFamily("f"),
                                             RowMutation("r").DeleteFromColumn("f", "q"),
-                                            RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(1), At(3)})};
+                                            RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(1), Ms(3)})};
   const std::vector<Filter> filters = {Filter(),          Filter::Family("f"),      Filter::Column("f", "q"),
-                                       Filter::Latest(1), Filter::CellsRowLimit(1), Filter::TimestampRange(TimestampRange{At(2), At(3)})};
+                                       Filter::Latest(1), Filter::CellsRowLimit(1), Filter::TimestampRange(TimestampRange{Ms(2), Ms(3)})};
   for (size_t i = 0; i < deletes.size(); ++i) {
     Table table = Create(GcRule::None());
     ASSERT_EQ(Set(table, "a", 1), absl::OkStatus());

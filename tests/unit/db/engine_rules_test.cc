@@ -11,13 +11,12 @@
 #include "io/crash_file_system.h"
 #include "io/file_names.h"
 #include "support/db_workload.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
 
 const WriteOptions kOnDisk{.durability = Durability::kDisk};
-
-Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
 
 class EngineRulesTest : public ::testing::Test {
  protected:
@@ -41,7 +40,7 @@ class EngineRulesTest : public ::testing::Test {
   }
   Table Find(std::string_view name) { return database().OpenTable(name).value_or(Table()); }
   static absl::Status Set(Table table, std::string row, std::string_view value, int64_t millis = 1, WriteOptions options = {}) {
-    return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", At(millis), value), options);
+    return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", Ms(millis), value), options);
   }
   static std::string Text(const Table& table, const ReadOptions& options = {}) { return DumpTable(table, options).value_or("unreadable"); }
   size_t Count(FileType type) {
@@ -77,7 +76,7 @@ TEST_F(EngineRulesTest, Rule2ReplayAppliesToATableOnlyWhatIsNotInItsFiles) {
   Table a = Create("a");
   Table b = Create("b");
   ASSERT_EQ(database().Apply(
-                WriteBatch().Add(a, RowMutation("r").SetCell("f", "q", At(1), "1")).Add(b, RowMutation("r").SetCell("f", "q", At(1), "1")),
+                WriteBatch().Add(a, RowMutation("r").SetCell("f", "q", Ms(1), "1")).Add(b, RowMutation("r").SetCell("f", "q", Ms(1), "1")),
                 kOnDisk),
             absl::OkStatus());
   ASSERT_EQ(a.Flush(), absl::OkStatus());
@@ -98,7 +97,7 @@ TEST_F(EngineRulesTest, Rule3TheLogIsDurableBeforeTheManifestRefersToIt) {
   Table a = Create("a");
   Table b = Create("b");
   ASSERT_EQ(database().Apply(
-                WriteBatch().Add(a, RowMutation("r").SetCell("f", "q", At(1), "1")).Add(b, RowMutation("r").SetCell("f", "q", At(1), "1"))),
+                WriteBatch().Add(a, RowMutation("r").SetCell("f", "q", Ms(1), "1")).Add(b, RowMutation("r").SetCell("f", "q", Ms(1), "1"))),
             absl::OkStatus());
   ASSERT_EQ(a.Flush(), absl::OkStatus());
   const auto image = files_.Crash(CrashPolicy::DropUnsynced(), 1);
@@ -169,7 +168,7 @@ TEST_F(EngineRulesTest, Rule8ACondemnedVersionNeverComesBack) {
     if (compact) {
       ASSERT_EQ(table.Compact(), absl::OkStatus());
     }
-    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{At(3), At(4)})), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
     EXPECT_EQ(Text(table), "r f:q@2000=2\n");
     ASSERT_EQ(table.Compact(), absl::OkStatus());
     EXPECT_EQ(Text(table), "r f:q@2000=2\n");
@@ -215,7 +214,7 @@ TEST_F(EngineRulesTest, Rule14DropRowRangeTakesWhatCameBeforeAndNothingElse) {
 // Rule 16: a snapshot shows the same through writes, flush, compaction, family drop and the table's end.
 TEST_F(EngineRulesTest, Rule16ASnapshotRepeatsExactly) {
   Table table = Create("t", GcRule::MaxAge(std::chrono::seconds(100)));
-  clock_->Set(At(1'000'000));
+  clock_->Set(Ms(1'000'000));
   ASSERT_EQ(Set(table, "r1", "young", 950'000), absl::OkStatus());
   ASSERT_EQ(Set(table, "r2", "now", 1'000'000), absl::OkStatus());
   const Snapshot snapshot = database().GetSnapshot().value_or(Snapshot());

@@ -6,11 +6,10 @@
 
 #include "support/base_text_cases.h"
 #include "support/db_contract.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
-
-Timestamp Ms(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
 
 // One quoted value, its bytes as a filter's text would have them.
 std::string Quoted(std::string_view bytes) {

@@ -12,11 +12,10 @@
 #include "io/crash_file_system.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
-
-Timestamp At(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
 
 // Keys of which no two share a latch, so that their writers queue up all at once.
 std::vector<std::string> RowsOfTheirOwn(size_t count) {
@@ -55,13 +54,13 @@ class GroupCommitTest : public ::testing::Test {
   // Sets f:first where the row has nothing, else f:second.
   MutationBranch Check(const std::string& row) {
     const absl::StatusOr<MutationBranch> branch =
-        Table(table_).CheckAndMutateRow(row, {}, RowMutation().SetCell("f", "second", At(1), "v"),
-                                        RowMutation().SetCell("f", "first", At(1), "v"), {.durability = Durability::kDisk});
+        Table(table_).CheckAndMutateRow(row, {}, RowMutation().SetCell("f", "second", Ms(1), "v"),
+                                        RowMutation().SetCell("f", "first", Ms(1), "v"), {.durability = Durability::kDisk});
     EXPECT_TRUE(branch.ok()) << branch.status();
     return branch.value_or(MutationBranch::kPredicateMatched);
   }
   void Set(const std::string& row, const std::string& value) {
-    EXPECT_EQ(Table(table_).Apply(RowMutation(row).SetCell("f", "q", At(1), value), {.durability = Durability::kDisk}), absl::OkStatus());
+    EXPECT_EQ(Table(table_).Apply(RowMutation(row).SetCell("f", "q", Ms(1), value), {.durability = Durability::kDisk}), absl::OkStatus());
   }
   uint64_t Refusals() { return engine().state.event_counts.condition_refusals.load(); }
   std::string Text() { return DumpTable(table_).value_or("unreadable"); }
@@ -98,7 +97,7 @@ TEST_F(GroupCommitTest, AConditionalWriteBehindALargeBatchWaits) {
   const auto write_much = [this] {
     std::vector<RowMutation> mutations;
     for (int i = 0; i < 40; ++i)
-      mutations.push_back(RowMutation(fmt::format("m{:02}", i)).SetCell("f", "q", At(1), std::string(2000, 'x')));
+      mutations.push_back(RowMutation(fmt::format("m{:02}", i)).SetCell("f", "q", Ms(1), std::string(2000, 'x')));
     EXPECT_TRUE(Table(table_).BulkApply(mutations, {.durability = Durability::kDisk}).empty());
   };
   EXPECT_EQ(RunTogether({[this] { Set("other", "v"); }, write_much, [&] { branch = Check("m39"); }}), 2);

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "stele/stele.h"
+#include "support/model_timestamps.h"
 
 namespace stele {
 namespace {
-
-Timestamp Millis(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
 
 class LayoutCasesTest : public testing::Test {
  protected:
@@ -46,7 +45,7 @@ TEST_F(LayoutCasesTest, RowsOfOneEmptyCell) {
     for (int i = 0; i < 5000; ++i) {
       std::string row_key = fmt::format("{:02}{:06}", key_bytes, i);
       row_key.resize(key_bytes, '.');
-      rows.push_back(std::move(RowMutation(row_key).SetCell("f", "member", Millis(0), "")));
+      rows.push_back(std::move(RowMutation(row_key).SetCell("f", "member", Ms(0), "")));
     }
     ASSERT_TRUE(table_.BulkApply(rows).empty());
   }
@@ -58,17 +57,17 @@ TEST_F(LayoutCasesTest, RowsOfOneEmptyCell) {
 
 // The newest version of one file is hidden; what is next is in its history, beside a tombstone of its own, and not in an older file.
 TEST_F(LayoutCasesTest, LatestOfAColumnWhoseNewestWasDeleted) {
-  Apply(RowMutation("row").SetCell("f", "c", Millis(93), "C93"));
+  Apply(RowMutation("row").SetCell("f", "c", Ms(93), "C93"));
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  Apply(RowMutation("row").DeleteFromColumn("f", "c", TimestampRange{Millis(85), Millis(91)}));
-  Apply(RowMutation("row").SetCell("f", "c", Millis(100), "B100").SetCell("f", "c", Millis(95), "B95"));
+  Apply(RowMutation("row").DeleteFromColumn("f", "c", TimestampRange{Ms(85), Ms(91)}));
+  Apply(RowMutation("row").SetCell("f", "c", Ms(100), "B100").SetCell("f", "c", Ms(95), "B95"));
   for (int i = 0; i < 2000; ++i) {  // so that the file keeps its history apart
     RowMutation other(fmt::format("a{:07}", i));
-    for (int j = 1; j <= 20; ++j) other.SetCell("f", "q", Millis(j), std::string(30, static_cast<char>('a' + (i * 7 + j) % 26)));
+    for (int j = 1; j <= 20; ++j) other.SetCell("f", "q", Ms(j), std::string(30, static_cast<char>('a' + (i * 7 + j) % 26)));
     Apply(other);
   }
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  Apply(RowMutation("row").DeleteFromColumn("f", "c", TimestampRange{Millis(97), Millis(101)}));
+  Apply(RowMutation("row").DeleteFromColumn("f", "c", TimestampRange{Ms(97), Ms(101)}));
   EXPECT_EQ(Values(Filter()), "B95 C93 ");
   EXPECT_EQ(Values(Filter::Latest(1)), "B95 ");
   EXPECT_EQ(Values(Filter::Latest(2)), "B95 C93 ");
@@ -78,13 +77,13 @@ TEST_F(LayoutCasesTest, LatestOfAColumnWhoseNewestWasDeleted) {
 TEST_F(LayoutCasesTest, ALargeValueAmongSections) {
   for (int i = 0; i < 2000; ++i) {  // so that "a" is a narrow family with a section of its own
     Apply(std::move(RowMutation(fmt::format("a{:07}", i))
-                        .SetCell("a", "n", Millis(1), "x")
-                        .SetCell("w", "q", Millis(1), std::string(500, static_cast<char>('a' + i % 26)))));
+                        .SetCell("a", "n", Ms(1), "x")
+                        .SetCell("w", "q", Ms(1), std::string(500, static_cast<char>('a' + i % 26)))));
   }
   const std::string large(1 << 20, 'L');
   RowMutation row("row");
-  for (int i = 0; i < 10; ++i) row.SetCell("a", fmt::format("n{:03}", i), Millis(1), "x");
-  for (int i = 0; i < 300; ++i) row.SetCell("w", fmt::format("q{:03}", i), Millis(1), i == 249 ? large : "s");
+  for (int i = 0; i < 10; ++i) row.SetCell("a", fmt::format("n{:03}", i), Ms(1), "x");
+  for (int i = 0; i < 300; ++i) row.SetCell("w", fmt::format("q{:03}", i), Ms(1), i == 249 ? large : "s");
   Apply(row);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   for (int round = 0; round < 2; ++round) {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/invariant.h"
 #include "db/engine.h"
 #include "db/jobs.h"
 #include "io/mem_file_system.h"
@@ -102,6 +103,30 @@ TEST_F(MemoryBudgetTest, WhatAReaderHoldsIsChargedUntilItGoes) {
   EXPECT_EQ(memory().bytes(Use::kWrites), 0u);
 }
 
+// A reader at rest lets go of a memtable that went to a file, but for what the row that it shows lies in.
+TEST_F(MemoryBudgetTest, TheRowShownStaysWhenItsMemtableGoes) {
+  Open(64 * kMiB, 0);
+  constexpr size_t kLargeBytes = 10 * kMiB;  // what it lies in goes back to the system at once
+  ASSERT_EQ(table_.Apply(Put("s", 10)), absl::OkStatus());
+  ASSERT_EQ(table_.Apply(Put("r", kLargeBytes)), absl::OkStatus());
+  RowReader reader = table_.ReadRows();
+  ASSERT_TRUE(reader.Next());
+  ASSERT_EQ(memory().bytes(Use::kPages), 0u) << "the row lies in the memtable";
+  ASSERT_EQ(table_.Flush(), absl::OkStatus());
+  ASSERT_EQ(database_.WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(database_.Stats().view_spills, 1u);
+  EXPECT_LT(memory().bytes(Use::kMemtables), kMiB);
+  // With invariants checked what is shown is a copy anyway.
+  if (!kInvariants) {
+    EXPECT_GT(memory().bytes(Use::kPages), kLargeBytes);
+  }
+  EXPECT_EQ(reader.row().row_key(), "r");
+  EXPECT_TRUE(reader.row().cells()[0].value() == std::string(kLargeBytes, 'v'));
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.row().row_key(), "s");
+  EXPECT_LT(memory().bytes(Use::kPages), kMiB);
+}
+
 // Regression: cells read ahead of a piece of a row of several files kept all that the row had passed by; and so did a row of which little
 // passed, but something of every batch.
 TEST_F(MemoryBudgetTest, AReaderOfARowOfManyFilesHoldsAPieceAndLittleMore) {
@@ -130,6 +155,22 @@ TEST_F(MemoryBudgetTest, AReaderOfARowOfManyFilesHoldsAPieceAndLittleMore) {
   };
   EXPECT_EQ(read({}, 256 << 10), kCells);
   EXPECT_EQ(read(Filter::ColumnRegex(".*77"), 256 << 10), kCells / 100);
+}
+
+// The cache fills what it may have, and no more: a quarter of the budget is for what nobody charges.
+TEST_F(MemoryBudgetTest, ChargesLeaveRoomInTheBudget) {
+  Open(8 * kMiB, 0);
+  EXPECT_EQ(memory().charged_bytes_max(), 6 * kMiB);
+  for (int i = 0; i < 16 << 10; ++i) ASSERT_EQ(table_.Apply(Put(fmt::format("r{:06}", i), 1 << 10)), absl::OkStatus());
+  ASSERT_EQ(table_.Compact(), absl::OkStatus());
+  for (int round = 0; round < 2; ++round) {
+    RowReader reader = table_.ReadRows();
+    while (reader.Next()) {
+    }
+    ASSERT_EQ(reader.status(), absl::OkStatus());
+  }
+  EXPECT_GT(database_.Stats().memory_bytes, 5 * kMiB);
+  EXPECT_LE(database_.Stats().memory_bytes, 6 * kMiB);
 }
 
 TEST_F(MemoryBudgetTest, WhatABulkLoadBuildsIsChargedUntilItEnds) {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "stele/stele.h"
+#include "support/model_timestamps.h"
 
 namespace stele {
 namespace {
 
-Timestamp Millis(int64_t millis) { return Timestamp::FromMicros(millis * 1000); }
-Filter Between(int64_t start_millis, int64_t end_millis) { return Filter::TimestampRange({Millis(start_millis), Millis(end_millis)}); }
+Filter Between(int64_t start_millis, int64_t end_millis) { return Filter::TimestampRange({Ms(start_millis), Ms(end_millis)}); }
 
 std::string Noise(std::mt19937_64& random, size_t bytes) {
   std::string text(bytes, '\0');
@@ -23,12 +23,13 @@ std::string Noise(std::mt19937_64& random, size_t bytes) {
 }
 
 // Noise does not compress: bytes stored and decoded are about the same.
-constexpr int kRows = 4000;        // of "rows"; 5 cells of 100 bytes and a narrow one of 8: 2.3 MB
-constexpr int kColumns = 10'000;   // of the row "wide" among 100 small ones; 100 bytes each: 1.1 MB
-constexpr int kVersionRows = 200;  // of "versions"; 100 versions of 100 bytes: 2.2 MB
-constexpr int kSeries = 4000;      // of "series" and "layers"; 300 bytes: 1.3 MB; row by row a millisecond more
-constexpr int kLargeRows = 5;      // of "large"; 4 versions of 100,000 bytes: 2 MB
-constexpr int kWindow = 500;       // read of them
+constexpr int kRows = 4000;          // of "rows"; 5 cells of 100 bytes and a narrow one of 8: 2.3 MB
+constexpr int kColumns = 10'000;     // of the row "wide" among 100 small ones; 100 bytes each: 1.1 MB
+constexpr int kVersionRows = 200;    // of "versions"; 100 versions of 100 bytes: 2.2 MB
+constexpr int kSeries = 4000;        // of "series" and "layers"; 300 bytes: 1.3 MB; row by row a millisecond more
+constexpr int kLargeRows = 5;        // of "large"; 4 versions of 100,000 bytes: 2 MB
+constexpr int kHiddenVersions = 40;  // of the row "long" of "hidden"; 100,000 bytes: 4 MB, the newest deleted
+constexpr int kWindow = 500;         // read of them
 
 class ReadStatsTest : public testing::Test {
  protected:
@@ -39,6 +40,7 @@ class ReadStatsTest : public testing::Test {
     FillVersions();
     FillSeries();
     FillLarge();
+    FillHidden();
   }
   static void TearDownTestSuite() { delete database_; }
 
@@ -54,8 +56,8 @@ class ReadStatsTest : public testing::Test {
     std::vector<RowMutation> rows;
     for (int i = 0; i < kRows; ++i) {
       RowMutation row(fmt::format("row{:05}", i));
-      for (int c = 0; c < 5; ++c) row.SetCell("f", fmt::format("q{}", c), Millis(1), Noise(random, 100));
-      rows.push_back(std::move(row.SetCell("n", "n", Millis(1), Noise(random, 8))));
+      for (int c = 0; c < 5; ++c) row.SetCell("f", fmt::format("q{}", c), Ms(1), Noise(random, 100));
+      rows.push_back(std::move(row.SetCell("n", "n", Ms(1), Noise(random, 8))));
     }
     Write(table, std::move(rows));
     ASSERT_EQ(table.Compact(), absl::OkStatus());
@@ -65,9 +67,9 @@ class ReadStatsTest : public testing::Test {
     Table table = Create("wide", Schema().AddFamily("f"));
     std::mt19937_64 random(2);
     std::vector<RowMutation> rows;
-    for (int i = 0; i < 100; ++i) rows.push_back(std::move(RowMutation(fmt::format("row{}", i)).SetCell("f", "c", Millis(1), "v")));
+    for (int i = 0; i < 100; ++i) rows.push_back(std::move(RowMutation(fmt::format("row{}", i)).SetCell("f", "c", Ms(1), "v")));
     RowMutation wide("wide");
-    for (int c = 0; c < kColumns; ++c) wide.SetCell("f", fmt::format("c{:05}", c), Millis(1), Noise(random, 100));
+    for (int c = 0; c < kColumns; ++c) wide.SetCell("f", fmt::format("c{:05}", c), Ms(1), Noise(random, 100));
     rows.push_back(std::move(wide));
     Write(table, std::move(rows));
     ASSERT_EQ(table.Compact(), absl::OkStatus());
@@ -79,7 +81,7 @@ class ReadStatsTest : public testing::Test {
     std::vector<RowMutation> rows;
     for (int i = 0; i < kVersionRows; ++i) {
       RowMutation row(fmt::format("row{:05}", i));
-      for (int version = 1; version <= 100; ++version) row.SetCell("f", "c", Millis(version), Noise(random, 100));
+      for (int version = 1; version <= 100; ++version) row.SetCell("f", "c", Ms(version), Noise(random, 100));
       rows.push_back(std::move(row));
     }
     Write(table, std::move(rows));
@@ -93,7 +95,7 @@ class ReadStatsTest : public testing::Test {
     Table series = Create("series", Schema().AddFamily("f"));
     std::vector<RowMutation> rows;
     for (int i = 0; i < kSeries; ++i) {
-      rows.push_back(std::move(RowMutation(fmt::format("row{:05}", i)).SetCell("f", "c", Millis(i), Noise(random, 300))));
+      rows.push_back(std::move(RowMutation(fmt::format("row{:05}", i)).SetCell("f", "c", Ms(i), Noise(random, 300))));
     }
     Write(series, std::move(rows));
     ASSERT_EQ(series.Compact(), absl::OkStatus());
@@ -104,7 +106,7 @@ class ReadStatsTest : public testing::Test {
         rows.clear();
         for (int i = 0; i < kSeries; ++i) {
           RowMutation row(fmt::format("row{:05}", i));
-          rows.push_back(std::move(row.SetCell(layer == 0 ? "g" : "f", "c", Millis(1000 * layer + i % 1000), Noise(random, 100))));
+          rows.push_back(std::move(row.SetCell(layer == 0 ? "g" : "f", "c", Ms(1000 * layer + i % 1000), Noise(random, 100))));
         }
         Write(layers, std::move(rows));
       }
@@ -117,10 +119,27 @@ class ReadStatsTest : public testing::Test {
     std::vector<RowMutation> rows;
     for (int i = 0; i < kLargeRows; ++i) {
       RowMutation row(fmt::format("row{:05}", i));
-      for (int version = 1; version <= 4; ++version) row.SetCell("f", "c", Millis(version), Noise(random, 100'000));
+      for (int version = 1; version <= 4; ++version) row.SetCell("f", "c", Ms(version), Noise(random, 100'000));
       rows.push_back(std::move(row));
     }
     Write(table, std::move(rows));
+  }
+
+  // A file with a history, for its first rows have one; the newest of the many large versions is deleted in memory.
+  static void FillHidden() {
+    Table table = Create("hidden", Schema().AddFamily("f"));
+    std::mt19937_64 random(6);
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < 600; ++i) {
+      RowMutation row(fmt::format("a{:05}", i));
+      for (int version = 1; version <= 8; ++version) row.SetCell("f", "c", Ms(version), Noise(random, 100));
+      rows.push_back(std::move(row));
+    }
+    RowMutation row("long");
+    for (int version = 1; version <= kHiddenVersions; ++version) row.SetCell("f", "c", Ms(version), Noise(random, 100'000));
+    rows.push_back(std::move(row));
+    Write(table, std::move(rows));
+    ASSERT_EQ(table.Apply(RowMutation("long").DeleteFromColumn("f", "c", TimestampRange{.start = Ms(kHiddenVersions)})), absl::OkStatus());
   }
 
   static Database* database_;
@@ -171,15 +190,16 @@ std::vector<Kind> Kinds() {
       {"the newest of 100 versions", "versions", RowSet::All(), latest, plain, kVersionRows, 11, 1.2, 1.2},
       {"the newest of 100 versions of a row", "versions", Row("row00100"), latest, plain, 1, 2, 1.2, 0.3},
       {"the newest five of 100 versions", "versions", Row("row00100"), Filter::Latest(5), plain, 5, 4, 2.8, 0.9},
-      {"new ones of 100 versions", "versions", RowSet::All(), Filter::TimestampRange({Millis(100)}), plain, kVersionRows, 13, 1.2, 1.2},
-      {"no version", "versions", RowSet::All(), Filter::TimestampRange({Millis(200)}), plain, 0, 0, 0, 0},
+      {"new ones of 100 versions", "versions", RowSet::All(), Filter::TimestampRange({Ms(100)}), plain, kVersionRows, 13, 1.2, 1.2},
+      {"no version", "versions", RowSet::All(), Filter::TimestampRange({Ms(200)}), plain, 0, 0, 0, 0},
       {"old rows of a series", "series", RowSet::All(), Between(1000, 1000 + kWindow), plain, kWindow, 58, 15.5, 14.0},
       {"old rows of a series backwards", "series", RowSet::All(), Between(1000, 1000 + kWindow), reverse, kWindow, 56, 15.5, 13.9},
-      {"new rows of a series", "series", RowSet::All(), Filter::TimestampRange({Millis(kSeries - kWindow)}), plain, kWindow, 58, 13.7,
-       13.9},
+      {"new rows of a series", "series", RowSet::All(), Filter::TimestampRange({Ms(kSeries - kWindow)}), plain, kWindow, 58, 13.7, 13.9},
       {"a row of a series at another time", "series", Row("row02000"), Between(1, 10), plain, 0, 1, 0.1, 0.2},
       {"one of four large versions", "large", RowSet::All(), Between(2, 3), plain, kLargeRows, 2, 26.5, 26.5},
-      {"the newest file", "layers", RowSet::All(), Filter::TimestampRange({Millis(2000)}), plain, kSeries, 186, 35.3, 36.6},
+      {"the newest of four large versions", "large", RowSet::All(), latest, plain, kLargeRows, 2, 26.5, 26.5},
+      {"the newest of 40 large versions, behind a deleted one", "hidden", Row("long"), latest, plain, 1, 4, 4.5, 4.5},
+      {"the newest file", "layers", RowSet::All(), Filter::TimestampRange({Ms(2000)}), plain, kSeries, 186, 35.3, 36.6},
       {"the middle file", "layers", RowSet::All(), Between(1000, 2000), plain, kSeries, 186, 35.3, 36.6},
       {"the middle file's row", "layers", Row("row02000"), Between(1000, 2000), plain, 1, 2, 2.2, 0.5},
       {"the newest version of a column that older files have, too", "layers", Row("row02000"),
@@ -187,7 +207,7 @@ std::vector<Kind> Kinds() {
       {"all versions of a column that older files have, too", "layers", Row("row02000"), Filter::Column("f", "c"), plain, 2, 4, 4.4, 1.0},
       {"the oldest file, for its family", "layers", RowSet::All(), Filter::Family("g"), plain, kSeries, 186, 35.3, 36.6},
       {"between the files", "layers", RowSet::All(), Between(3000, 9000), plain, 0, 0, 0, 0},
-      {"the newest file where versions are counted", "counted", RowSet::All(), Filter::TimestampRange({Millis(2000)}), plain, kSeries, 186,
+      {"the newest file where versions are counted", "counted", RowSet::All(), Filter::TimestampRange({Ms(2000)}), plain, kSeries, 186,
        35.3, 36.6},
       {"the middle file where versions are counted", "counted", RowSet::All(), Between(1000, 2000), plain, kSeries, 373, 70.6, 73.1},
   };

@@ -14,11 +14,10 @@
 #include "io/crash_file_system.h"
 #include "io/file_names.h"
 #include "support/db_workload.h"
+#include "support/model_timestamps.h"
 
 namespace stele::internal {
 namespace {
-
-constexpr Timestamp Ms(int64_t millis) { return Timestamp::FromMillis(millis); }
 
 class ReviewDatabase {
  public:
@@ -57,7 +56,7 @@ class ReviewDatabase {
   Database database;
 };
 
-RowMutation Set(const std::string& row_key, Timestamp timestamp, size_t value_bytes = 1) {
+RowMutation SetSized(const std::string& row_key, Timestamp timestamp, size_t value_bytes = 1) {
   return RowMutation(row_key).SetCell("f", "q", timestamp, std::string(value_bytes, 'v'));
 }
 
@@ -75,7 +74,7 @@ struct Picked {
 // A table whose one file is condemned by age, and what the picker says to it.
 Picked PickCondemnedFile(ReviewDatabase& store, Table* table) {
   *table = *store.database.CreateTable("t", Schema().AddFamily("f", GcRule::MaxAge(std::chrono::seconds(100))));
-  EXPECT_TRUE(table->Apply(Set("old", Ms(1000))).ok());
+  EXPECT_TRUE(table->Apply(SetSized("old", Ms(1000))).ok());
   EXPECT_TRUE(table->Flush().ok());
   store.clock->Advance(std::chrono::seconds(1000));
   Picked picked{.view = store.engine().state.view()};
@@ -116,7 +115,7 @@ std::vector<Table> MakeTables(ReviewDatabase& store, int count) {
 
 WriteBatch BatchOver(const std::vector<Table>& tables, size_t value_bytes) {
   WriteBatch batch;
-  for (const Table& table : tables) batch.Add(table, Set("r", Ms(1), value_bytes));
+  for (const Table& table : tables) batch.Add(table, SetSized("r", Ms(1), value_bytes));
   return batch;
 }
 
@@ -146,21 +145,21 @@ TEST(ReviewBackgroundTest, AnErrorEndsWithTheTableThatCausedIt) {
   ASSERT_TRUE(tables[0].Exists("r").ok());
   Table broken = tables[0];
   Table sound = tables[1];
-  ASSERT_TRUE(broken.Apply(Set("r", Ms(1))).ok());
+  ASSERT_TRUE(broken.Apply(SetSized("r", Ms(1))).ok());
   store.file_system.FailKind(CallKind::kCreate, 1, {.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
   EXPECT_EQ(broken.Flush().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(sound.Apply(Set("r", Ms(1))).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(sound.Apply(SetSized("r", Ms(1))).code(), absl::StatusCode::kResourceExhausted);
   // Deleting makes room, and so is not refused.
   ASSERT_TRUE(store.database.DeleteTable("t0").ok());
   ASSERT_TRUE(store.database.WaitForIdle().ok());
   EXPECT_TRUE(store.database.Stats().last_background_error.ok());
-  EXPECT_TRUE(sound.Apply(Set("r", Ms(1))).ok());
+  EXPECT_TRUE(sound.Apply(SetSized("r", Ms(1))).ok());
 }
 
 TEST(ReviewBackgroundTest, NothingIsDueInAPoisonedDatabaseAndWaitersAreTold) {
   ReviewDatabase store;
   Table table = MakeTables(store, 1)[0];
-  ASSERT_TRUE(table.Apply(Set("r", Ms(1))).ok());
+  ASSERT_TRUE(table.Apply(SetSized("r", Ms(1))).ok());
   store.engine().state.Freeze(table.backend() == nullptr ? 0 : store.engine().state.view()->tables.begin()->first);
   store.file_system.FailKind(CallKind::kSync, 1, {.error_number = EIO, .path_part = ".log"});
   EXPECT_FALSE(store.database.Sync().ok());
@@ -176,7 +175,7 @@ TEST(ReviewBackgroundTest, FilesGoWithTheirTableAndTheirRows) {
   ReviewDatabase store;
   std::vector<Table> tables = MakeTables(store, 2);
   for (Table& table : tables) {
-    ASSERT_TRUE(table.Apply(Set("r", Ms(1))).ok());
+    ASSERT_TRUE(table.Apply(SetSized("r", Ms(1))).ok());
     ASSERT_TRUE(table.Flush().ok());
   }
   ASSERT_EQ(store.CountFiles(FileType::kSstable), 2u);
@@ -191,7 +190,7 @@ TEST(ReviewBackgroundTest, FilesGoWithTheirTableAndTheirRows) {
 TEST(ReviewBackgroundTest, FilesOfDroppedRowsGoAtOnceWhenNobodyReadsThem) {
   ReviewDatabase store;
   Table table = MakeTables(store, 1)[0];
-  ASSERT_TRUE(table.Apply(Set("r", Ms(1))).ok());
+  ASSERT_TRUE(table.Apply(SetSized("r", Ms(1))).ok());
   ASSERT_TRUE(table.Flush().ok());
   ASSERT_TRUE(table.DropRowRange(RowRange::All()).ok());
   EXPECT_EQ(store.CountFiles(FileType::kSstable), 0u);
@@ -201,9 +200,9 @@ TEST(ReviewBackgroundTest, FilesOfDroppedRowsGoAtOnceWhenNobodyReadsThem) {
 TEST(ReviewBackgroundTest, ASealComesBeforeWhatEarlierEntriesOfItsBatchDoToTheRow) {
   ReviewDatabase store;
   Table table = *store.database.CreateTable("t", Schema().AddFamily("f", GcRule::MaxNumVersions(2)));
-  for (const int64_t millis : {8, 9, 10}) ASSERT_TRUE(table.Apply(Set("r", Ms(millis))).ok());
+  for (const int64_t millis : {8, 9, 10}) ASSERT_TRUE(table.Apply(SetSized("r", Ms(millis))).ok());
   WriteBatch batch;
-  batch.Add(table, Set("r", Ms(5)));
+  batch.Add(table, SetSized("r", Ms(5)));
   batch.Add(table, RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{.start = Ms(10), .end = Ms(11)}));
   ASSERT_TRUE(store.database.Apply(batch).ok());
   std::vector<int64_t> micros;
@@ -230,7 +229,7 @@ TEST(ReviewBackgroundTest, ShortSessionsDoNotPileUpLogSegments) {
   for (int i = 0; i < kSessions; ++i) {
     store.Drop();
     store.Open(SmallEngineOptions(nullptr));
-    ASSERT_TRUE(store.database.OpenTable("t0")->Apply(Set("r" + std::to_string(i), Ms(1))).ok());
+    ASSERT_TRUE(store.database.OpenTable("t0")->Apply(SetSized("r" + std::to_string(i), Ms(1))).ok());
     ASSERT_LE(store.CountFiles(FileType::kSegment), 12u);
   }
   const Table table = *store.database.OpenTable("t0");
@@ -245,9 +244,9 @@ TEST(ReviewBackgroundTest, LogSegmentsThatCannotBeRemovedAreToldOfAndRemovedLate
   ReviewDatabase store(options);
   std::vector<Table> tables = MakeTables(store, 2);
   // Many segments that one table's oldest commit keeps, and that its flush lets go at once.
-  ASSERT_TRUE(tables[0].Apply(Set("r", Ms(1))).ok());
+  ASSERT_TRUE(tables[0].Apply(SetSized("r", Ms(1))).ok());
   for (int i = 0; i < 12; ++i) {
-    ASSERT_TRUE(tables[1].Apply(Set("r", Ms(1), 12'000)).ok());
+    ASSERT_TRUE(tables[1].Apply(SetSized("r", Ms(1), 12'000)).ok());
     ASSERT_TRUE(tables[1].Flush().ok());
   }
   ASSERT_EQ(store.database.WaitForIdle(), absl::OkStatus());
@@ -259,11 +258,11 @@ TEST(ReviewBackgroundTest, LogSegmentsThatCannotBeRemovedAreToldOfAndRemovedLate
   EXPECT_TRUE(absl::IsUnavailable(store.database.WaitForIdle()));
   EXPECT_TRUE(absl::IsUnavailable(store.database.Stats().last_background_error));
   EXPECT_EQ(std::count(store.events.begin(), store.events.end(), Event::Kind::kBackgroundError), 1);
-  EXPECT_TRUE(absl::IsUnavailable(tables[1].Apply(Set("refused", Ms(1)))));
+  EXPECT_TRUE(absl::IsUnavailable(tables[1].Apply(SetSized("refused", Ms(1)))));
   EXPECT_TRUE(tables[1].ReadRow("r").ok());
   store.file_system.ClearFaults();
   EXPECT_EQ(store.database.WaitForIdle(), absl::OkStatus());
-  EXPECT_TRUE(tables[1].Apply(Set("taken", Ms(1))).ok());
+  EXPECT_TRUE(tables[1].Apply(SetSized("taken", Ms(1))).ok());
   EXPECT_EQ(std::count(store.events.begin(), store.events.end(), Event::Kind::kBackgroundRecovered), 1);
   EXPECT_LE(store.CountFiles(FileType::kSegment), 4u) << "the active one and its spares";
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kBytesMax = 1 << 20;
 
-Pattern CompileOrDie(const std::string& regex) {
+Pattern CompiledPattern(const std::string& regex) {
   auto pattern = Pattern::Compile("regex", regex, kBytesMax);
   EXPECT_TRUE(pattern.ok()) << regex << ": " << pattern.status();
   return pattern.ok() ? *std::move(pattern) : Pattern();
@@ -95,11 +95,11 @@ TEST(PatternTest, RandomRegexesAreAsInRe2) {
 }
 
 TEST(PatternTest, RangesAreOneForEachText) {
-  EXPECT_EQ(CompileOrDie("b|a|b").Ranges(), (std::vector<KeyRange>{KeyRange::Single("a"), KeyRange::Single("b")}));
-  EXPECT_EQ(CompileOrDie("ab.*").Ranges(), (std::vector<KeyRange>{{"ab", "ac", false}}));
-  EXPECT_EQ(CompileOrDie("\\C*").Ranges(), (std::vector<KeyRange>{KeyRange::All()}));
-  EXPECT_EQ(CompileOrDie("\\xff.*").Ranges(), (std::vector<KeyRange>{{"\xff", "", true}}));
-  EXPECT_EQ(CompileOrDie("ab[cd]").Ranges(), (std::vector<KeyRange>{{"abc", std::string("abd\0", 4), false}}));
+  EXPECT_EQ(CompiledPattern("b|a|b").Ranges(), (std::vector<KeyRange>{KeyRange::Single("a"), KeyRange::Single("b")}));
+  EXPECT_EQ(CompiledPattern("ab.*").Ranges(), (std::vector<KeyRange>{{"ab", "ac", false}}));
+  EXPECT_EQ(CompiledPattern("\\C*").Ranges(), (std::vector<KeyRange>{KeyRange::All()}));
+  EXPECT_EQ(CompiledPattern("\\xff.*").Ranges(), (std::vector<KeyRange>{{"\xff", "", true}}));
+  EXPECT_EQ(CompiledPattern("ab[cd]").Ranges(), (std::vector<KeyRange>{{"abc", std::string("abd\0", 4), false}}));
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ FilterProgram CompileOrDie(const Filter& filter) {
   return program.ok() ? *std::move(program) : FilterProgram();
 }
 
+bool IsWanted(const FilterProgram& program, uint32_t family) {
+  return program.wanted_families().empty() || program.wanted_families()[family - 1];
+}
+
 NaiveCell ToNaive(const FilterProgram& program, const Cell& cell) {
   NaiveCell naive{TestFamilies()[cell.family].name, std::string(cell.qualifier), cell.timestamp, std::string(cell.value)};
   for (const std::string& label : program.LabelsOf(cell)) naive.label += label;
@@ -72,7 +76,7 @@ class ProgramReader {
     for (const OwnedCell& cell : row_.cells) {
       const bool is_older = !projected.cells.empty() && CompareColumn(projected.cells.back().View(), cell.View()) == 0;
       const bool is_needed = program_->timestamps().Contains(cell.timestamp) && !(program_->latest_only() && is_older);
-      if (program_->wanted_families()[cell.family - 1] && (is_needed || log_ != nullptr)) projected.cells.push_back(cell);
+      if (IsWanted(*program_, cell.family) && (is_needed || log_ != nullptr)) projected.cells.push_back(cell);
     }
     return projected;
   }
@@ -128,7 +132,7 @@ std::string RunCase(const TextCase& text_case) {
   for (const OwnedRow& row : ParseRows(text_case.input_text())) ProgramReader(&*program, row, 4, &log).Read();
   log += "families";
   for (uint32_t rank = 1; rank <= TestFamilies().size(); ++rank) {
-    if (program->wanted_families()[rank - 1]) log += " " + TestFamilies()[rank].name;
+    if (IsWanted(*program, rank)) log += " " + TestFamilies()[rank].name;
   }
   if (program->latest_only()) log += "; newest versions alone";
   const KeyRange& rows = program->rows();

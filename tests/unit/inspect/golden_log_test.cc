@@ -71,11 +71,15 @@ void WriteToday() {
   CrashFileSystem files;
   ASSERT_TRUE(files.CreateDirectory("/db").ok());
   WalNumbers numbers;
-  const auto log = CommitLog::Start(WalOptions(&files, "/db", &numbers), LogTail{});
+  CommitLogOptions options = WalOptions(&files, "/db", &numbers);
+  ManifestReach reach{.number = 3, .bytes = 500};
+  options.manifest_reach = [&reach] { return reach; };
+  const auto log = CommitLog::Start(options, LogTail{});
   ASSERT_TRUE(log.ok()) << log.status();
   uint64_t sequence = 0;
   for (const std::string& batch : BatchesToday()) {
     const LogRecord record{++sequence, batch};
+    reach.bytes += 70'000;
     ASSERT_TRUE((*log)->Append({&record, 1}).ok());
   }
   ASSERT_TRUE((*log)->Close().ok());
@@ -91,6 +95,7 @@ TEST(GoldenLogTest, ReplaysAndDumpsAsEver) {
   const WalReplay replay = ReplayWal(&files, "/db");
   ASSERT_TRUE(replay.status.ok()) << replay.status;
   EXPECT_TRUE(replay.tail.clean);
+  EXPECT_EQ(replay.tail.manifest_reach, (ManifestReach{.number = 3, .bytes = 350'500}));
   const std::vector<std::string> batches = BatchesToday();
   ASSERT_EQ(replay.records.size(), batches.size());
   for (size_t i = 0; i < batches.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/crash_file_system.h"
+#include "support/io_open.h"
 
 namespace stele::internal {
 namespace {
@@ -21,11 +22,6 @@ struct PlantedBug {
 };
 void PrintTo(const PlantedBug& bug, std::ostream* out) { *out << bug.name; }
 
-std::unique_ptr<File> Open(CrashFileSystem& fs, const std::string& path, OpenMode mode = OpenMode::kReadWrite) {
-  absl::StatusOr<std::unique_ptr<File>> file = fs.Open(path, mode);
-  EXPECT_TRUE(file.ok()) << file.status();
-  return std::move(*file);
-}
 void Write(CrashFileSystem& fs, const std::string& path, uint64_t offset, std::string_view bytes) {
   EXPECT_TRUE(Open(fs, path)->Write(offset, bytes).ok());
 }

@@ -6,15 +6,11 @@
 #include <string>
 
 #include "io/crash_file_system.h"
+#include "support/io_open.h"
 
 namespace stele::internal {
 namespace {
 
-std::unique_ptr<File> Open(CrashFileSystem& fs, const std::string& path, OpenMode mode = OpenMode::kReadWrite) {
-  absl::StatusOr<std::unique_ptr<File>> file = fs.Open(path, mode);
-  EXPECT_TRUE(file.ok()) << file.status();
-  return std::move(*file);
-}
 std::string AfterPowerLoss(const CrashFileSystem& fs, const std::string& path) {
   return fs.Crash(CrashPolicy::DropUnsynced(), 1)->ReadFile(path).value_or("(missing)");
 }

@@ -9,15 +9,11 @@
 
 #include "base/random.h"
 #include "io/crash_file_system.h"
+#include "support/io_open.h"
 
 namespace stele::internal {
 namespace {
 
-std::unique_ptr<File> Open(CrashFileSystem& fs, const std::string& path, OpenMode mode = OpenMode::kReadWrite) {
-  absl::StatusOr<std::unique_ptr<File>> file = fs.Open(path, mode);
-  EXPECT_TRUE(file.ok()) << file.status();
-  return std::move(*file);
-}
 std::string ImageOf(const CrashFileSystem& fs, const CrashPolicy& policy, uint64_t seed, const std::string& path) {
   return fs.Crash(policy, seed)->ReadFile(path).value_or("(missing)");
 }

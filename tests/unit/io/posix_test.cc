@@ -14,6 +14,8 @@
 
 #include "io/file_names.h"
 #include "io/file_system.h"
+#include "io/posix_descriptor.h"
+#include "support/io_descriptor_limit.h"
 
 namespace stele::internal {
 namespace {
@@ -70,12 +72,6 @@ int Wait(pid_t pid) {
 }
 int RunInChild(const std::function<int()>& body) { return Wait(Start(body)); }
 
-int OpenDescriptorCount() {
-  int count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
-  return count;
-}
-
 bool Contains(const absl::Status& status, std::string_view text) { return std::string(status.message()).find(text) != std::string::npos; }
 
 TEST_F(PosixTest, OpenRefusesWhatIsNotARegularFile) {
@@ -105,7 +101,7 @@ TEST_F(PosixTest, RefusalsLeakNoDescriptors) {
   }
   EXPECT_EQ(OpenDescriptorCount(), before);
   held->reset();
-  EXPECT_EQ(OpenDescriptorCount(), before - 1);
+  EXPECT_EQ(OpenDescriptorCount(), before - 2) << "the lock file's, and the directory's";
 }
 
 TEST_F(PosixTest, DescriptorsDoNotReachOtherPrograms) {
@@ -119,7 +115,97 @@ TEST_F(PosixTest, DescriptorsDoNotReachOtherPrograms) {
     ++ours;
     EXPECT_NE(::fcntl(std::stoi(entry.path().filename().string()), F_GETFD) & FD_CLOEXEC, 0);
   }
-  EXPECT_EQ(ours, 2);
+  EXPECT_EQ(ours, 3) << "the file's, the lock file's, and the directory's";
+}
+
+// Reads each of the files whole; true if all have their name as contents.
+bool AllAreThemselves(const std::vector<std::unique_ptr<File>>& files) {
+  for (const std::unique_ptr<File>& file : files) {
+    std::string bytes(file->path().size(), '?');
+    if (file->Read(0, bytes.size(), bytes.data()).value_or(0) != bytes.size() || bytes != file->path()) return false;
+  }
+  return true;
+}
+
+TEST_F(PosixTest, HalfOfTheLimitIsForFilesThatAreOnlyRead) {
+  const DescriptorLimit limit(32);
+  const int before = OpenDescriptorCount();
+  std::vector<std::unique_ptr<File>> files;
+  for (int i = 0; i < 100; ++i) {
+    const std::string path = Path("file" + std::to_string(i));
+    ASSERT_EQ(fs_.Open(path, OpenMode::kCreate).value()->Write(0, path), absl::OkStatus());
+    absl::StatusOr<std::unique_ptr<File>> file = fs_.Open(path, OpenMode::kReadByName);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ((*file)->path(), path);
+    files.push_back(*std::move(file));
+  }
+  EXPECT_EQ(OpenDescriptorCount(), before + 16);
+  EXPECT_TRUE(AllAreThemselves(files));
+  EXPECT_EQ(OpenDescriptorCount(), before + 16);
+  files.clear();
+  EXPECT_EQ(OpenDescriptorCount(), before);
+}
+
+TEST_F(PosixTest, AtTheProcessesLimitFilesThatAreOnlyReadGiveWay) {
+  const DescriptorLimit limit(32);
+  std::vector<std::unique_ptr<File>> files;
+  for (int i = 0; i < 8; ++i) {
+    const std::string path = Path("file" + std::to_string(i));
+    ASSERT_EQ(fs_.Open(path, OpenMode::kCreate).value()->Write(0, path), absl::OkStatus());
+    files.push_back(fs_.Open(path, OpenMode::kReadByName).value());
+  }
+  DescriptorHog hog;
+  // One after the other, each takes the place of a file.
+  std::vector<std::unique_ptr<File>> held;
+  held.push_back(fs_.Open(Path("new"), OpenMode::kCreate).value());
+  held.push_back(fs_.Open(Path("new"), OpenMode::kReadWrite).value());
+  auto lock = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
+  EXPECT_TRUE(lock.ok()) << lock.status();
+  EXPECT_EQ(fs_.SyncDirectory(directory_), absl::OkStatus());
+  EXPECT_EQ(fs_.List(directory_)->size(), 10u);
+  EXPECT_TRUE(AllAreThemselves(files));
+  hog.Take();
+  while (PosixFilePool().CloseOne()) hog.Take();
+  const absl::Status refused = fs_.Open(Path("another"), OpenMode::kCreate).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_TRUE(Contains(refused, "ulimit -n")) << refused;
+  char c;
+  EXPECT_TRUE(absl::IsResourceExhausted(files[0]->Read(0, 1, &c).status()));
+  held.clear();
+  EXPECT_TRUE(AllAreThemselves(files)) << "a failure to open is forgotten when the next one goes well";
+}
+
+TEST_F(PosixTest, AHeldDirectoryIsTheSameByAnotherName) {
+  const std::string database = Path("db");
+  const std::string moved = Path("moved");
+  ASSERT_EQ(fs_.CreateDirectory(database), absl::OkStatus());
+  const std::unique_ptr<FileSystem> held = fs_.Hold(database).value();
+  ASSERT_EQ(held->Open(JoinPath(database, "file"), OpenMode::kCreate).value()->Write(0, "old"), absl::OkStatus());
+  const std::unique_ptr<File> by_name = held->Open(JoinPath(database, "file"), OpenMode::kReadByName).value();
+  ASSERT_EQ(fs_.Rename(database, moved), absl::OkStatus());
+  ASSERT_EQ(fs_.CreateDirectory(database), absl::OkStatus());
+  ASSERT_EQ(fs_.Open(JoinPath(database, "file"), OpenMode::kCreate).value()->Write(0, "new"), absl::OkStatus());
+
+  while (PosixFilePool().CloseOne()) {
+  }
+  std::string bytes(3, '?');
+  EXPECT_EQ(by_name->Read(0, 3, bytes.data()).value_or(0), 3u);
+  EXPECT_EQ(bytes, "old");
+  EXPECT_TRUE(held->Open(JoinPath(database, "made"), OpenMode::kCreate).ok());
+  EXPECT_TRUE(held->Open(database + "//slashes", OpenMode::kCreate).ok());
+  EXPECT_EQ(held->Rename(JoinPath(database, "made"), JoinPath(database, "renamed")), absl::OkStatus());
+  EXPECT_EQ(held->Link(JoinPath(database, "renamed"), JoinPath(database, "linked")), absl::OkStatus());
+  EXPECT_TRUE(held->Lock(JoinPath(database, "LOCK"), LockMode::kExclusive, "me").ok());
+  EXPECT_EQ(held->CreateDirectory(JoinPath(database, "sub")), absl::OkStatus());
+  EXPECT_EQ(held->RemoveDirectory(JoinPath(database, "sub")), absl::OkStatus());
+  EXPECT_EQ(held->Remove(JoinPath(database, "file")), absl::OkStatus());
+  EXPECT_EQ(held->SyncDirectory(database), absl::OkStatus());
+  EXPECT_EQ(held->Stat(database)->kind, FileKind::kDirectory);
+  const std::vector<std::string> here = {"LOCK", "renamed", "slashes"};
+  EXPECT_EQ(held->List(database).value(), here);
+  EXPECT_EQ(fs_.List(moved).value(), here);
+  EXPECT_EQ(fs_.List(database).value(), (std::vector<std::string>{"file", "linked"})) << "where a link goes is no path of the held one";
+  EXPECT_TRUE(held->Stat(Path("moved")).ok()) << "other paths are everybody's";
 }
 
 TEST_F(PosixTest, AllocateReservesBlocks) {
@@ -129,6 +215,19 @@ TEST_F(PosixTest, AllocateReservesBlocks) {
   struct stat info;
   ASSERT_EQ(::stat(Path("file").c_str(), &info), 0);
   EXPECT_GE(info.st_blocks * 512, 1 << 20);
+}
+
+TEST_F(PosixTest, WhoRemovesTheLockFileLetsNobodyIn) {
+  auto held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
+  ASSERT_TRUE(held.ok()) << held.status();
+  ASSERT_EQ(::unlink(Path("LOCK").c_str()), 0);
+  for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
+    const absl::Status refused = fs_.Lock(Path("LOCK"), mode, "other").status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
+    EXPECT_NE(refused.message().find("removed or replaced"), absl::string_view::npos) << refused;
+  }
+  held->reset();
+  EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "other").ok());
 }
 
 TEST_F(PosixTest, ChildOfAForkIsRefusedAndCannotReleaseTheParentsLock) {
@@ -230,6 +329,8 @@ TEST_F(PosixTest, ReplacedLockFileIsNotMistakenForTheLock) {
   ASSERT_TRUE(held.ok());
   ASSERT_TRUE(fs_.Rename(Path("LOCK"), Path("moved")).ok());
   EXPECT_FALSE(fs_.Lock(Path("moved"), LockMode::kExclusive, "second").ok());
+  EXPECT_FALSE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "second").ok());
+  held->reset();
   EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "second").ok());
 }
 

@@ -54,7 +54,7 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
                                              GcRule::Union(GcRule::MaxNumVersions(9), GcRule::MaxAge(std::chrono::hours(1)))));
   schema.SetCompression(Compression::kNone).SetGranularity(TimestampGranularity::kMicros).AddSplit("m").AddSplit("q").SetProperty("k", "");
   schema.SetLimits({.row_key_bytes = 10, .qualifier_bytes = 20, .value_bytes = 30, .row_bytes = 40, .mutations = 50});
-  const std::vector<FamilyEntry> families = {{4, "a"}, {2, "b"}, {9, "c"}, {1, "d"}};
+  const std::vector<FamilyEntry> families = {{4, "a"}, {2, "b", 300}, {9, "c"}, {1, "d", UINT64_MAX}};
   Edit edit;
   edit.tables.push_back(NewTable(MakeDefinition(3, "table", 12, schema, families), {"m", "q"}));
   const auto decoded = DecodeEdit(EncodeEdit(edit));
@@ -62,6 +62,8 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
   const TableDefinition& definition = *decoded->tables.at(0).definition;
   EXPECT_EQ(definition.schema, schema);
   EXPECT_EQ(definition.families.ids(), (std::vector<uint32_t>{4, 2, 9, 1}));
+  const std::vector<uint64_t> unsealed_through = {0, 300, 0, UINT64_MAX};
+  for (uint32_t rank = 1; rank <= 4; ++rank) EXPECT_EQ(definition.families[rank].unsealed_through, unsealed_through[rank - 1]);
   EXPECT_EQ(definition.epoch, 12u);
   EXPECT_EQ(definition.name, "table");
   ASSERT_EQ(definition.retentions.size(), 4u);

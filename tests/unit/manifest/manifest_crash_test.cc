@@ -12,7 +12,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr ManifestLimits kSmall{.bytes_min = 1200, .snapshot_multiple = 1};
+constexpr ManifestLimits kSmallest{.bytes_min = 1200, .snapshot_multiple = 1};
 constexpr int kEditCount = 14;
 
 // The version without the numbers that a switch of manifests moves.
@@ -34,7 +34,7 @@ struct Work {
 // Makes a database and appends edits; goes on after a failure with the same edit, as a retry would.
 Work WriteHistory(CrashFileSystem* files) {
   Work work;
-  auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), kSmall);
+  auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), kSmallest);
   work.created_status = log.status();
   if (!log.ok()) return work;
   work.created = true;
@@ -69,7 +69,7 @@ void CheckReopened(CrashFileSystem* files, const Work& work, const std::string& 
     ASSERT_TRUE(log.ok()) << where << ": " << log.status();
     return;
   }
-  const auto read_only = ManifestLog::Recover(files, "/db", true, kSmall);
+  const auto read_only = ManifestLog::Recover(files, "/db", true, kSmallest);
   ASSERT_TRUE(read_only.ok()) << where << ": " << read_only.status();
   const std::string text = TextOf(*read_only->version);
   if (work.created) {
@@ -77,12 +77,12 @@ void CheckReopened(CrashFileSystem* files, const Work& work, const std::string& 
   } else {
     ASSERT_TRUE(read_only->version->tables.empty()) << where;
   }
-  const auto recovered = ManifestLog::Recover(files, "/db", false, kSmall);
+  const auto recovered = ManifestLog::Recover(files, "/db", false, kSmallest);
   ASSERT_TRUE(recovered.ok()) << where << ": " << recovered.status();
   ASSERT_EQ(TextOf(*recovered->version), text) << where;
   // And it lasts: a power loss now changes nothing.
   const auto lost_power = files->Crash(CrashPolicy::DropUnsynced(), 1);
-  const auto again = ManifestLog::Recover(lost_power.get(), "/db", true, kSmall);
+  const auto again = ManifestLog::Recover(lost_power.get(), "/db", true, kSmallest);
   ASSERT_TRUE(again.ok()) << where << ": " << again.status();
   ASSERT_EQ(TextOf(*again->version), text) << where;
 }
@@ -129,7 +129,7 @@ TEST(ManifestCrashTest, ACrashBeforeEveryCallOfRecovery) {
   for (uint64_t call = 1;; ++call) {
     const auto files = killed->Crash(CrashPolicy::KeepAll(), 0);
     files->SetCrashAtCall(files->calls() + call);
-    const bool finished = ManifestLog::Recover(files.get(), "/db", false, kSmall).ok() && !files->crashed();
+    const bool finished = ManifestLog::Recover(files.get(), "/db", false, kSmallest).ok() && !files->crashed();
     for (uint64_t seed = 0; seed < 14; ++seed) {
       const auto image = files->Crash(seed < 8 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed), seed);
       CheckReopened(image.get(), work, fmt::format("recovery call {} seed {}", call, seed));
@@ -235,16 +235,16 @@ TEST(ManifestCrashTest, AFailedReadIsAnErrorAndNoLoss) {
   auto files = NewFiles();
   const Work work = WriteHistory(files.get());
   const uint64_t before = files->reads();
-  ASSERT_TRUE(ManifestLog::Recover(files.get(), "/db", true, kSmall).ok());
+  ASSERT_TRUE(ManifestLog::Recover(files.get(), "/db", true, kSmallest).ok());
   const uint64_t reads = files->reads() - before;
   ASSERT_GT(reads, 3u);
   for (uint64_t read = 1; read <= reads; ++read) {
     files->FailRead(files->reads() + read, {.error_number = EIO});
-    const auto recovered = ManifestLog::Recover(files.get(), "/db", true, kSmall);
+    const auto recovered = ManifestLog::Recover(files.get(), "/db", true, kSmallest);
     EXPECT_TRUE(absl::IsUnavailable(recovered.status())) << read << ": " << recovered.status();
     files->ClearFaults();
   }
-  const auto recovered = ManifestLog::Recover(files.get(), "/db", true, kSmall);
+  const auto recovered = ManifestLog::Recover(files.get(), "/db", true, kSmallest);
   ASSERT_TRUE(recovered.ok());
   EXPECT_EQ(TextOf(*recovered->version), work.acked.back());
 }

@@ -113,7 +113,7 @@ TEST_F(ManifestLogTest, ARefusedEditWritesNothing) {
 TEST_F(ManifestLogTest, ADatabaseIsMadeOnlyWhereNoneIs) {
   EXPECT_EQ(Inspect(), DirectoryState::kEmpty);
   EXPECT_EQ(Inspect("/other"), DirectoryState::kMissing);
-  EXPECT_TRUE(absl::IsNotFound(InspectError("/no/other")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(InspectError("/no/other"))) << "its parent is missing";
   EXPECT_TRUE(absl::IsNotFound(ManifestLog::Create(&files_, "/other", kDatabaseId, 1, Version()).status()));
   Create();
   EXPECT_EQ(Inspect(), DirectoryState::kDatabase);

@@ -1,6 +1,8 @@
 // Deferred values (cell/cell.h): of all that sources hand out only what comes out of merge and retention is read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -10,31 +12,38 @@
 #include "base/status.h"
 #include "merge/merge_cursor.h"
 #include "merge/retention_cursor.h"
+#include "support/cell_vector_cursor.h"
 
 namespace stele::internal {
 namespace {
 
-// One row "r" with these versions of one column, newest first, each in a batch of its own as large values are. Reading the version of
-// `damaged` fails.
+// One row "r" with these versions of one column, newest first, each in a batch of its own as large values are; those from `history` on are
+// handed out when they are asked for. Reading the version of `damaged` fails.
 class LargeVersions final : public CellCursor {
  public:
-  LargeVersions(std::string name, std::vector<int64_t> timestamps, std::vector<int64_t>* reads, int64_t damaged = 0)
-      : name_(std::move(name)), timestamps_(std::move(timestamps)), reads_(*reads), damaged_(damaged) {}
+  LargeVersions(std::string name, std::vector<int64_t> timestamps, std::vector<int64_t>* reads, int64_t damaged = 0,
+                size_t history = SIZE_MAX)
+      : name_(std::move(name)),
+        timestamps_(std::move(timestamps)),
+        reads_(*reads),
+        damaged_(damaged),
+        history_next_(std::min(history, timestamps_.size())),
+        end_(history_next_) {}
 
   bool SeekToEdge() override { return true; }
   bool SeekRow(std::string_view /*bound*/) override { return true; }
   bool NextRow() override { return false; }
   std::string_view row_key() const override { return "r"; }
   bool ReadCells(std::vector<Cell>* cells) override {
-    if (next_ == timestamps_.size()) return false;
-    Cell& cell = cells->emplace_back();
-    cell.family = 1;
-    cell.timestamp = timestamps_[next_++];
-    cell.qualifier = "q";
-    cell.Defer(&values_.emplace_back(this), kBatchEndingBytes);
+    if (next_ == end_) return false;
+    Append(timestamps_[next_++], cells);
     return true;
   }
   void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
+  bool ReadHistory(uint32_t /*family*/, std::string_view /*qualifier*/, std::vector<Cell>* cells) override {
+    if (history_next_ < timestamps_.size()) Append(timestamps_[history_next_++], cells);
+    return true;
+  }
   void Unpin() override {
     while (values_.size() > 1) values_.pop_front();
     pinned_.clear();
@@ -58,10 +67,20 @@ class LargeVersions final : public CellCursor {
     LargeVersions& cursor_;
   };
 
+  void Append(int64_t timestamp, std::vector<Cell>* cells) {
+    Cell& cell = cells->emplace_back();
+    cell.family = 1;
+    cell.timestamp = timestamp;
+    cell.qualifier = "q";
+    cell.Defer(&values_.emplace_back(this), kBatchEndingBytes);
+  }
+
   const std::string name_;
   const std::vector<int64_t> timestamps_;
   std::vector<int64_t>& reads_;
   const int64_t damaged_;
+  size_t history_next_;
+  const size_t end_;
   size_t next_ = 0;
   std::deque<Value> values_;
   std::deque<std::string> pinned_;
@@ -105,6 +124,62 @@ TEST_F(DeferredValuesTest, WhatComesOutIsRead) {
 TEST_F(DeferredValuesTest, WhatIsCondemnedIsNotRead) {
   EXPECT_EQ(ReadRow(Chain(GcRule::MaxNumVersions(2)).get()), (std::vector<std::string>{"new9", "old8"}));
   EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8}));
+}
+
+// One row "r" with these cells of one column.
+std::unique_ptr<CellCursor> SourceOf(std::vector<OwnedCell> cells) {
+  for (OwnedCell& cell : cells) {
+    cell.family = 1;
+    cell.qualifier = "q";
+  }
+  return NewVectorCursor({{"r", std::move(cells)}}, {.batch_cells = 100});
+}
+
+// Who asks for the newest has it with the first version of the history that is not deleted.
+TEST_F(DeferredValuesTest, OfHistoryNoMoreIsReadThanTheNewest) {
+  for (const int64_t deleted_from : {9, 7}) {
+    reads_.clear();
+    std::vector<std::unique_ptr<CellCursor>> sources;
+    sources.push_back(SourceOf({{.kind = CellKind::kDeleteRange, .timestamp = 9, .range_start = deleted_from}}));
+    sources.push_back(std::make_unique<LargeVersions>("v", std::vector<int64_t>{9, 8, 7, 6, 5, 4}, &reads_, 0, 1));
+    const auto chain =
+        NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.drop_tombstones = true, .reads_deferred = true});
+    EXPECT_EQ(ReadRow(chain.get()), std::vector<std::string>{"v" + std::to_string(deleted_from - 1)});
+    EXPECT_EQ(reads_, std::vector<int64_t>{deleted_from - 1});
+  }
+}
+
+// Nor does one that is hidden further down bring the history back.
+TEST_F(DeferredValuesTest, HistoryIsNotAskedForBehindTheNewest) {
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  sources.push_back(SourceOf({{.timestamp = 10, .value = "newest"}, {.kind = CellKind::kDeleteRange, .timestamp = 9, .range_start = 9}}));
+  sources.push_back(std::make_unique<LargeVersions>("v", std::vector<int64_t>{9, 8, 7}, &reads_, 0, 1));
+  const auto chain =
+      NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.drop_tombstones = true, .reads_deferred = true});
+  std::vector<Cell> cells;
+  ASSERT_TRUE(chain->SeekToEdge());
+  while (chain->ReadCells(&cells)) {
+  }
+  ASSERT_EQ(cells.size(), 1u);
+  EXPECT_EQ(cells[0].value, "newest");
+  EXPECT_TRUE(reads_.empty());
+}
+
+// A batch ends with a large value also where sources share a column and none of them has to be read on.
+TEST_F(DeferredValuesTest, ALargeValueEndsABatch) {
+  const std::string large(kBatchEndingBytes, 'v');
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  sources.push_back(SourceOf({{.timestamp = 9, .value = large}, {.timestamp = 7, .value = large}, {.timestamp = 5, .value = "5"}}));
+  sources.push_back(SourceOf({{.timestamp = 8, .value = large}, {.timestamp = 6, .value = "6"}, {.timestamp = 4, .value = "4"}}));
+  const auto merged = NewMergeCursor(std::move(sources), Direction::kForward);
+  ASSERT_TRUE(merged->SeekToEdge());
+  std::vector<size_t> batches;
+  for (std::vector<Cell> cells; merged->ReadCells(&cells); cells.clear()) {
+    batches.push_back(cells.size());
+    merged->Unpin();
+  }
+  ASSERT_GE(batches.size(), 4u);
+  EXPECT_EQ(std::vector<size_t>(batches.begin(), batches.begin() + 3), (std::vector<size_t>{1, 1, 1}));
 }
 
 // What is left over of a source that was told to unpin can still be read.

@@ -79,7 +79,7 @@ std::vector<OwnedCell> SetsOf(const std::vector<OwnedCell>& cells) {
   return sets;
 }
 
-std::vector<std::string> RowKeys(const HistoryShape& shape) {
+std::vector<std::string> RowKeysOf(const HistoryShape& shape) {
   std::vector<std::string> row_keys;
   for (uint64_t i = 0; i < shape.row_count; ++i) row_keys.push_back("row" + std::to_string(i));
   return row_keys;
@@ -105,7 +105,7 @@ TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
     const Sources sources = RandomSources(random);
     const OwnedRows merged = ReadAll(MergeOf(sources.newest_first, random).get());
     const std::vector<OwnedCell> identities = Identities(sources.shape);
-    for (const std::string& row_key : RowKeys(sources.shape)) {
+    for (const std::string& row_key : RowKeysOf(sources.shape)) {
       const std::vector<OwnedCell> cells = CellsOf(merged, row_key);
       ASSERT_EQ(SetsOf(cells), SurvivingSets(sources, row_key)) << PrintRows(merged);
       for (const OwnedCell& identity : identities) {
@@ -125,7 +125,7 @@ TEST(MergePropertyTest, NoCoveredTombstonesInSharedColumns) {
     Sources sources = RandomSources(random);
     // A source that has every column makes every column a shared one, and the second one shares each row.
     History everywhere;
-    for (const std::string& row_key : RowKeys(sources.shape)) {
+    for (const std::string& row_key : RowKeysOf(sources.shape)) {
       for (OwnedCell cell : Identities(sources.shape)) {
         cell.value = "x";
         if (cell.timestamp == 0) everywhere.push_back({row_key, cell, 0});
@@ -206,7 +206,7 @@ TEST(MergePropertyTest, ManySourcesBothWays) {
     Random random(seed);
     const Sources sources = RandomManySources(random);
     const OwnedRows merged = ReadAll(MergeOf(sources.newest_first, random).get());
-    for (const std::string& row_key : RowKeys(sources.shape)) {
+    for (const std::string& row_key : RowKeysOf(sources.shape)) {
       ASSERT_EQ(SetsOf(CellsOf(merged, row_key)), SurvivingSets(sources, row_key)) << row_key;
     }
     const auto ascends = [](const OwnedRow& a, const OwnedRow& b) { return a.row_key < b.row_key; };

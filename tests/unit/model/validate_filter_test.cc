@@ -13,7 +13,7 @@ absl::Status Validate(const Filter& filter, TimestampGranularity granularity = T
 }
 
 // Wrong by itself and wherever it stands.
-void ExpectInvalid(const Filter& filter) {
+void ExpectInvalidFilter(const Filter& filter) {
   for (const Filter& outer : {filter, Filter::Chain(Filter::PassAll(), filter), Filter::Interleave(filter, Filter::PassAll()),
                               Filter::Condition(filter, Filter::PassAll()), Filter::Condition(Filter::PassAll(), filter),
                               Filter::Condition(Filter::PassAll(), Filter::PassAll(), filter)}) {
@@ -29,20 +29,20 @@ TEST(ValidateFilterTest, Counts) {  // rows 101 and 102 of the digest
   ExpectValid(Filter::CellsRowOffset(0));
   ExpectValid(Filter::CellsRowOffset(100));
   for (const int count : {0, -1, std::numeric_limits<int>::min()}) {
-    ExpectInvalid(Filter::Latest(count));
-    ExpectInvalid(Filter::CellsRowLimit(count));
+    ExpectInvalidFilter(Filter::Latest(count));
+    ExpectInvalidFilter(Filter::CellsRowLimit(count));
   }
-  ExpectInvalid(Filter::CellsRowOffset(-1));
+  ExpectInvalidFilter(Filter::CellsRowOffset(-1));
 }
 
 TEST(ValidateFilterTest, Regexes) {  // rows 86 and 87 of the digest; what RE2 says of them is FilterProgramTest's
-  ExpectInvalid(Filter::RowKeyRegex(""));
+  ExpectInvalidFilter(Filter::RowKeyRegex(""));
   ExpectValid(Filter::ColumnRegex(""));
   ExpectValid(Filter::ValueRegex(""));
   ExpectValid(Filter::FamilyRegex(""));
-  ExpectInvalid(Filter::FamilyRegex("(?:f)"));
-  ExpectInvalid(Filter::Family("a:b"));
-  ExpectInvalid(Filter::Column("a:b", "q"));
+  ExpectInvalidFilter(Filter::FamilyRegex("(?:f)"));
+  ExpectInvalidFilter(Filter::Family("a:b"));
+  ExpectInvalidFilter(Filter::Column("a:b", "q"));
   ExpectValid(Filter::Column("f", "a:b"));
   ExpectValid(Filter::Family("no such family"));
 }
@@ -55,8 +55,8 @@ TEST(ValidateFilterTest, Ranges) {  // rows 95 and 97 of the digest
     ExpectValid(Filter::ValueRange(range));
   }
   for (const ByteRange& range : {ByteRange::Closed("b", "a"), ByteRange::Open("b", "a"), ByteRange::RightOpen("a", "")}) {
-    ExpectInvalid(Filter::ColumnRange("f", range));
-    ExpectInvalid(Filter::ValueRange(range));
+    ExpectInvalidFilter(Filter::ColumnRange("f", range));
+    ExpectInvalidFilter(Filter::ValueRange(range));
   }
 }
 
@@ -67,10 +67,10 @@ TEST(ValidateFilterTest, Timestamps) {  // rows 98 and 99 of the digest
   ExpectValid(Filter::TimestampRange({}));
   ExpectValid(between(1'000, 2'000));
   ExpectValid(between(2'000, 2'000));
-  ExpectInvalid(between(2'000, 1'000));
-  ExpectInvalid(between(2'000, 0));
-  ExpectInvalid(between(-1'000, 1'000));
-  ExpectInvalid(between(1'001, 2'000));
+  ExpectInvalidFilter(between(2'000, 1'000));
+  ExpectInvalidFilter(between(2'000, 0));
+  ExpectInvalidFilter(between(-1'000, 1'000));
+  ExpectInvalidFilter(between(1'001, 2'000));
   EXPECT_TRUE(Validate(between(1'001, 1'002), TimestampGranularity::kMicros).ok());
 }
 
@@ -78,22 +78,22 @@ TEST(ValidateFilterTest, Samples) {  // row 103 of the digest
   ExpectValid(Filter::RowSample(0.5));
   ExpectValid(Filter::RowSample(std::numeric_limits<double>::denorm_min()));
   for (const double p : {0.0, 1.0, -0.5, 1.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
-    ExpectInvalid(Filter::RowSample(p));
+    ExpectInvalidFilter(Filter::RowSample(p));
   }
 }
 
 TEST(ValidateFilterTest, Bitmasks) {
   ExpectValid(Filter::ValueBitmask(std::string(1, '\0')));
-  ExpectInvalid(Filter::ValueBitmask(""));
+  ExpectInvalidFilter(Filter::ValueBitmask(""));
 }
 
 TEST(ValidateFilterTest, Labels) {  // rows 81, 82 and 83 of the digest
   ExpectValid(Filter::Label("a"));
   ExpectValid(Filter::Label("abc-0123456789x"));
-  for (const char* label : {"", "ABC", "a_b", "a b", "0123456789abcdef"}) ExpectInvalid(Filter::Label(label));
-  ExpectInvalid(Filter::Chain(Filter::Label("a"), Filter::Label("b")));
-  ExpectInvalid(Filter::Chain(Filter::Label("a"), Filter::Chain(Filter::PassAll(), Filter::Label("b"))));
-  ExpectInvalid(Filter::Chain(Filter::Interleave(Filter::Label("a"), Filter::PassAll()), Filter::StripValue(), Filter::Label("b")));
+  for (const char* label : {"", "ABC", "a_b", "a b", "0123456789abcdef"}) ExpectInvalidFilter(Filter::Label(label));
+  ExpectInvalidFilter(Filter::Chain(Filter::Label("a"), Filter::Label("b")));
+  ExpectInvalidFilter(Filter::Chain(Filter::Label("a"), Filter::Chain(Filter::PassAll(), Filter::Label("b"))));
+  ExpectInvalidFilter(Filter::Chain(Filter::Interleave(Filter::Label("a"), Filter::PassAll()), Filter::StripValue(), Filter::Label("b")));
   ExpectValid(Filter::Interleave(Filter::Label("a"), Filter::Label("b")));
   ExpectValid(Filter::Interleave(Filter::Label("a"), Filter::Chain(Filter::Family("g"), Filter::Label("b"))));
   ExpectValid(Filter::Chain(Filter::PassAll(), Filter::Interleave(Filter::Label("a"), Filter::Label("b"))));
@@ -116,10 +116,10 @@ TEST(ValidateFilterTest, Sinks) {  // rows 106 and 107 of the digest
 }
 
 TEST(ValidateFilterTest, CompositesTakeAtLeastTwo) {
-  ExpectInvalid(Filter::Chain(std::vector<Filter>{}));
-  ExpectInvalid(Filter::Chain(Filter::PassAll()));
-  ExpectInvalid(Filter::Interleave(std::vector<Filter>{}));
-  ExpectInvalid(Filter::Interleave(Filter::PassAll()));
+  ExpectInvalidFilter(Filter::Chain(std::vector<Filter>{}));
+  ExpectInvalidFilter(Filter::Chain(Filter::PassAll()));
+  ExpectInvalidFilter(Filter::Interleave(std::vector<Filter>{}));
+  ExpectInvalidFilter(Filter::Interleave(Filter::PassAll()));
 }
 
 TEST(ValidateFilterTest, Depth) {  // row 109 of the digest
@@ -131,8 +131,8 @@ TEST(ValidateFilterTest, Depth) {  // row 109 of the digest
   }
   ExpectValid(chain);
   ExpectValid(condition);
-  ExpectInvalid(Filter::Chain(chain, Filter::PassAll()));
-  ExpectInvalid(Filter::Condition(condition, Filter::PassAll()));
+  ExpectInvalidFilter(Filter::Chain(chain, Filter::PassAll()));
+  ExpectInvalidFilter(Filter::Condition(condition, Filter::PassAll()));
 }
 
 TEST(ValidateFilterTest, Size) {  // row 109 of the digest; sizes of the equal protocol buffer, counted by hand

@@ -14,7 +14,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kIntMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNow = 1'700'000'000'123'456;
 
 MutationSchema SmallSchema(TimestampGranularity granularity = TimestampGranularity::kMillis) {
@@ -27,7 +27,7 @@ MutationSchema SmallSchema(TimestampGranularity granularity = TimestampGranulari
 Timestamp Micros(int64_t micros) { return Timestamp::FromMicros(micros); }
 
 // The batch's operations as cell text.
-std::string PrintBatch(const std::string& batch) {
+std::string PrintOps(const std::string& batch) {
   std::string text;
   BatchReader reader(batch);
   RowOps row;
@@ -52,7 +52,7 @@ std::string PrintBatch(const std::string& batch) {
 std::string Appended(const RowMutation& mutation, const MutationSchema& schema = SmallSchema(), std::span<const BatchOp> first = {}) {
   BatchWriter writer;
   const absl::Status status = AppendMutation(mutation, schema, kNow, &writer, first);
-  return status.ok() ? PrintBatch(writer.Finish()) : status.ToString();
+  return status.ok() ? PrintOps(writer.Finish()) : status.ToString();
 }
 
 TEST(AppendMutation, TurnsChangesIntoOperationsInOrder) {
@@ -70,13 +70,13 @@ TEST(AppendMutation, DigestRow2ServerTimeIsCutToTheGranularity) {
   EXPECT_EQ(Appended(mutation, SmallSchema(TimestampGranularity::kMicros)), "r a:q @1700000000123456 = v\n");
   BatchWriter writer;
   ASSERT_TRUE(AppendMutation(mutation, SmallSchema(), -1, &writer).ok());
-  EXPECT_EQ(PrintBatch(writer.Finish()), "r a:q @0 = v\n") << "a clock before 1970";
+  EXPECT_EQ(PrintOps(writer.Finish()), "r a:q @0 = v\n") << "a clock before 1970";
 }
 
 TEST(AppendMutation, AClockBefore1970StampsZero) {
   BatchWriter writer;
   ASSERT_EQ(AppendMutation(RowMutation("r").SetCell("a", "q", "v"), SmallSchema(), -5'000, &writer), absl::OkStatus());
-  EXPECT_EQ(PrintBatch(writer.Finish()), "r a:q @0 = v\n");
+  EXPECT_EQ(PrintOps(writer.Finish()), "r a:q @0 = v\n");
 }
 
 TEST(AppendMutation, RangesBecomeInclusive) {
@@ -118,7 +118,7 @@ const Case kCases[] = {
     {"digest row 3: negative", Set(Micros(-2)), kInvalid, "element #0: timestamp"},
     {"digest row 3: negative millisecond", Set(Micros(-1'000)), kInvalid, "negative"},
     {"digest row 6: greatest millisecond", Set(Micros(9'223'372'036'854'775'000)), kOk, ""},
-    {"digest row 7: greatest microsecond", Set(Micros(kMax)), kInvalid, "9223372036854775807"},
+    {"digest row 7: greatest microsecond", Set(Micros(kIntMax)), kInvalid, "9223372036854775807"},
     {"not a millisecond", Set(Micros(1'234'567)), kInvalid, "1234567"},
     {"digest row 10: nothing in qualifier and value", RowMutation("r").SetCell("a", "", Micros(0), ""), kOk, ""},
     {"digest row 11: longest key", RowMutation("12345678").DeleteFromRow(), kOk, ""},
@@ -246,8 +246,7 @@ TEST(AppendMutation, AggregatesTakeWhatFitsTheirType) {
                                RowMutation(row).MergeToCell("a", "q", Micros(0), "123"),  // digest row 118
                                RowMutation(row).MergeToCell("b", "q", Micros(0), "123456789"),
                                RowMutation(row).MergeToCell("c", "q", Micros(0), NaiveSketch({"x"})),
-                               RowMutation(row).MergeToCell("d", "q", Micros(0), EncodeInt64(1)),
-                               RowMutation(row).MergeToCell("d", "q", Micros(0), "")};
+                               RowMutation(row).MergeToCell("d", "q", Micros(0), EncodeInt64(1))};
   for (const RowMutation& mutation : wrong) {
     EXPECT_EQ(CheckMutation("r", mutation, schema).code(), kInvalid);
     RowMutation after_good = RowMutation("r").AddToCell("a", "q", Micros(0), 1);
@@ -261,16 +260,29 @@ TEST(AppendMutation, AggregatesTakeWhatFitsTheirType) {
   EXPECT_EQ(ReadSetCells(RowMutation(row).SetCell("a", "q", "12345678"), schema, kNow, &cells).code(), kInvalid);
 }
 
+TEST(AppendMutation, AStateOfNoBytesChangesNothing) {
+  const MutationSchema schema = AggregateSchema();
+  for (const std::string_view family : {"a", "b", "c", "d"}) {
+    EXPECT_EQ(Appended(RowMutation("r").MergeToCell(family, "q", Micros(0), "").DeleteFromRow(), schema), "r DELETE\n");
+    EXPECT_EQ(Appended(RowMutation("r").MergeToCell(family, "q", Micros(0), ""), schema), "");
+    EXPECT_TRUE(CheckMutation("r", RowMutation().MergeToCell(family, "q", Micros(0), ""), schema).ok());
+  }
+  const RowMutation wrong[] = {RowMutation("r").MergeToCell("a", "q", Micros(-1), ""),
+                               RowMutation("r").MergeToCell("none", "q", Micros(0), "")};
+  for (const RowMutation& mutation : wrong) EXPECT_FALSE(CheckMutation("r", mutation, schema).ok());
+  EXPECT_EQ(CheckMutation("r", RowMutation().MergeToCell("a", "q", Micros(0), ""), SmallSchema()).code(), kInvalid) << "no aggregate";
+}
+
 TEST(AppendMutation, MicrosTakeEveryTimestamp) {
   const MutationSchema schema = SmallSchema(TimestampGranularity::kMicros);
-  EXPECT_EQ(Appended(Set(Micros(kMax)), schema), "r a:q @max = v\n");
+  EXPECT_EQ(Appended(Set(Micros(kIntMax)), schema), "r a:q @max = v\n");
   EXPECT_EQ(Appended(DeleteRange(1, 2), schema), "r a:q DELETE [1,1]\n");
 }
 
 TEST(AppendMutation, TakesTheRowKeyOfTheCallForABranch) {
   BatchWriter writer;
   ASSERT_TRUE(AppendMutation("other", RowMutation().DeleteFromRow(), SmallSchema(), kNow, &writer).ok());
-  EXPECT_EQ(PrintBatch(writer.Finish()), "other DELETE\n");
+  EXPECT_EQ(PrintOps(writer.Finish()), "other DELETE\n");
 }
 
 TEST(AppendMutation, TheBoundsOfTheBatchAreThoseOfTheGreatestLimits) {

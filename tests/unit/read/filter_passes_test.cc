@@ -52,7 +52,7 @@ OwnedRow RandomRow(Random& random, int number, size_t cell_count, size_t value_b
 }
 
 // Each cell in one of two files.
-HandmadeTable MakeTable(Random& random, const OwnedRows& rows) {
+HandmadeTable MakeFilteredTable(Random& random, const OwnedRows& rows) {
   HandmadeTable table({}, {});
   OwnedRows older;
   OwnedRows newer;
@@ -114,7 +114,7 @@ Rows LookUp(const HandmadeTable& table, const OwnedRows& stored, const Filter& f
   return rows;
 }
 
-Rows Answer(const OwnedRows& stored, const Filter& filter) {
+Rows AnswerTo(const OwnedRows& stored, const Filter& filter) {
   Rows rows;
   for (const OwnedRow& row : stored) {
     NaiveRow passed = FilterNaively(filter, row.row_key, ToNaive(row));
@@ -123,7 +123,7 @@ Rows Answer(const OwnedRows& stored, const Filter& filter) {
   return rows;
 }
 
-void ExpectSame(Rows actual, Rows expected, const Filter& filter) {
+void ExpectSameAnswer(Rows actual, Rows expected, const Filter& filter) {
   ASSERT_EQ(actual.size(), expected.size()) << filter;
   for (size_t i = 0; i < actual.size(); ++i) {
     ASSERT_EQ(actual[i].first, expected[i].first) << filter;
@@ -145,19 +145,19 @@ void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
     Random random(seed);
     OwnedRows rows;
     for (int i = 0; i < 3; ++i) rows.push_back(RandomRow(random, i, 1 + random.Below(sizes.cells) + sizes.cells / 2, sizes.value_bytes));
-    const HandmadeTable table = MakeTable(random, rows);
+    const HandmadeTable table = MakeFilteredTable(random, rows);
     for (int i = 0; i < filters; ++i) {
       SCOPED_TRACE(fmt::format("seed {}, filter {}", seed, i));
       const Filter filter = RandomFilter(random, Words(), 2 + static_cast<int>(random.Below(3)));
-      Rows expected = Answer(rows, filter);
+      Rows expected = AnswerTo(rows, filter);
       RowStreamOptions options = table.Options(filter);
       seen["passed"] += !expected.empty();
       seen["several passes"] += options.program.pass_count() > 1 && !expected.empty();
       options.reverse = random.OneIn(2);
       options.piece_bytes = sizes.pieces[random.Below(sizes.pieces.size())];
-      ASSERT_NO_FATAL_FAILURE(ExpectSame(LookUp(table, rows, filter), expected, filter));
+      ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(LookUp(table, rows, filter), expected, filter));
       if (options.reverse) std::reverse(expected.begin(), expected.end());
-      ASSERT_NO_FATAL_FAILURE(ExpectSame(ReadStream(table, std::move(options)), expected, filter));
+      ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
     }
   }
   EXPECT_GE(seen["passed"], SanitizedPart(50));
@@ -172,7 +172,7 @@ TEST(FilterPassesTest, RowsThatAreReadAgain) {
   CompareRandomFilters({.cells = 300, .value_bytes = value_bytes, .pieces = {1, 100'000, 1 << 20, 16 << 20}}, 6, 30);
 }
 
-HandmadeTable MakeTable(Random& random, const History& history) {
+HandmadeTable MakeFilteredTable(Random& random, const History& history) {
   HandmadeTable table({}, {});
   const size_t source_count = 2 + random.Below(5);
   for (size_t i = 0; i < source_count; ++i) {
@@ -202,19 +202,19 @@ TEST(FilterPassesTest, OverTombstones) {
       OwnedCell& cell = history.back().cell;
       if (cell.kind == CellKind::kSet && random.OneIn(3)) cell.value = Words().values[random.Below(4)];
     }
-    const HandmadeTable table = MakeTable(random, history);
+    const HandmadeTable table = MakeFilteredTable(random, history);
     const OwnedRows live = LiveRows(history, {}, 0);
     for (int i = 0; i < 20; ++i) {
       SCOPED_TRACE(fmt::format("seed {}, filter {}", seed, i));
       const Filter filter = RandomFilter(random, Words(), static_cast<int>(random.Below(4)));
-      Rows expected = Answer(live, filter);
+      Rows expected = AnswerTo(live, filter);
       passed += !expected.empty();
       RowStreamOptions options = table.Options(filter);
       options.reverse = random.OneIn(2);
       options.piece_bytes = random.OneIn(2) ? 1 : 100;
-      ASSERT_NO_FATAL_FAILURE(ExpectSame(LookUp(table, live, filter), expected, filter));
+      ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(LookUp(table, live, filter), expected, filter));
       if (options.reverse) std::reverse(expected.begin(), expected.end());
-      ASSERT_NO_FATAL_FAILURE(ExpectSame(ReadStream(table, std::move(options)), expected, filter));
+      ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
     }
   }
   EXPECT_GE(passed, SanitizedPart(1000));

@@ -91,7 +91,7 @@ std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest
 TEST(LatestTest, IsTheSameWithoutHistory) {
   Random random(13);
   uint64_t history_reads = 0;
-  const int rounds = static_cast<int>(SanitizedPart(60));
+  const int rounds = static_cast<int>(SanitizedPart(140));
   for (int round = 0; round < rounds; ++round) {
     MemFileSystem file_system;
     std::vector<Readers> sources(kSources);

@@ -23,7 +23,7 @@ struct Column {
 };
 
 // From a column on.
-std::string ReadRowAlone(const HandmadeTable& table, const ChainOptions& options, const Column& from = {}) {
+std::string ReadPlainRowAlone(const HandmadeTable& table, const ChainOptions& options, const Column& from = {}) {
   const std::string_view row_key = *options.only_row;
   const auto chain = OpenChain(table.view(), table.view().tablets[TabletIndexOf(table.view(), row_key)], options);
   if (!chain.ok()) return std::string(ToStd(chain.status().message()));
@@ -55,9 +55,9 @@ void ExpectSame(const HandmadeTable& table, const std::vector<OwnedRow>& rows, R
       options.only_row = row_key;
       Column from;
       if (random->OneIn(3)) from = {1 + static_cast<uint32_t>(random->Below(4)), "q" + std::to_string(random->Below(2))};
-      const std::string alone = ReadRowAlone(table, options, from);
+      const std::string alone = ReadPlainRowAlone(table, options, from);
       options.fill_cache = false;
-      EXPECT_EQ(alone, ReadRowAlone(table, options, from)) << row_key;
+      EXPECT_EQ(alone, ReadPlainRowAlone(table, options, from)) << row_key;
       *cell_count += static_cast<size_t>(std::count(alone.begin(), alone.end(), '\n'));
     }
   }
@@ -71,7 +71,7 @@ void ExpectColumnsSame(const HandmadeTable& table, const std::vector<OwnedRow>& 
     options.retention = RetentionPolicy{table.view().definition().retentions, 1'000'000, false, 0, true};
     std::string answers[2];
     for (std::string& answer : answers) {
-      const std::string cells = ReadRowAlone(table, options, {column.family, column.first});
+      const std::string cells = ReadPlainRowAlone(table, options, {column.family, column.first});
       const std::string prefix = row.row_key + " " + static_cast<char>('a' + column.family - 1) + ":" + column.first + " ";
       for (size_t line = 0; line < cells.size(); line = cells.find('\n', line) + 1) {
         if (cells.compare(line, prefix.size(), prefix) != 0) continue;

@@ -29,7 +29,7 @@ std::string ShowRanges(const HandmadeTable& table, std::vector<KeyRange> ranges,
   return Show(table, std::move(options));
 }
 
-// Rows r0 to r9, of which odd ones are in a file and even ones in a memtable; tablets are divided at r3 and r6.
+// RowsOf r0 to r9, of which odd ones are in a file and even ones in a memtable; tablets are divided at r3 and r6.
 HandmadeTable TenRows() {
   HandmadeTable table({"r3", "r6"});
   table.AddFile("r1 a:q @1 = 1\nr3 a:q @1 = 3\nr5 a:q @1 = 5\nr7 a:q @1 = 7\nr9 a:q @1 = 9\n");
@@ -38,7 +38,7 @@ HandmadeTable TenRows() {
 }
 
 // "r1 a:q@1=1; r2 ..." of the numbers given.
-std::string Rows(const std::string& numbers) {
+std::string RowsOf(const std::string& numbers) {
   std::string text;
   for (const char number : numbers) text += fmt::format("{}r{} a:q@1={}", text.empty() ? "" : "; ", number, number);
   return text;
@@ -46,11 +46,11 @@ std::string Rows(const std::string& numbers) {
 
 TEST(RowStreamTest, RangesOverTabletsInBothDirections) {
   const HandmadeTable table = TenRows();
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}), Rows("0123456789"));
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, true), Rows("9876543210"));
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}), RowsOf("0123456789"));
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, true), RowsOf("9876543210"));
   const std::vector<KeyRange> several = Ranges({{"r1", "r3"}, {"r31", "r4"}, {"r5", "r8"}, {"r9", ""}});
-  EXPECT_EQ(ShowRanges(table, several), Rows("125679"));
-  EXPECT_EQ(ShowRanges(table, several, true), Rows("976521"));
+  EXPECT_EQ(ShowRanges(table, several), RowsOf("125679"));
+  EXPECT_EQ(ShowRanges(table, several, true), RowsOf("976521"));
   EXPECT_EQ(ShowRanges(table, {}), "");
   EXPECT_EQ(ShowRanges(table, Ranges({{"r4", "r4"}, {"r6", "r6"}})), "") << "empty ranges";
   EXPECT_EQ(ShowRanges(table, Ranges({{"s", ""}})), "");
@@ -62,8 +62,8 @@ TEST(RowStreamTest, SingleRowsBetweenRanges) {
   // A chain for one row leaves sources out: it must not serve the range that follows in the same tablet.
   const std::vector<KeyRange> mixed = {KeyRange::Single("r0"),  {"r1", "r2", false}, KeyRange::Single("r2"), KeyRange::Single("r4"),
                                        KeyRange::Single("r41"), {"r5", "r7", false}, KeyRange::Single("r9")};
-  EXPECT_EQ(ShowRanges(table, mixed), Rows("0124569"));
-  EXPECT_EQ(ShowRanges(table, mixed, true), Rows("9654210"));
+  EXPECT_EQ(ShowRanges(table, mixed), RowsOf("0124569"));
+  EXPECT_EQ(ShowRanges(table, mixed, true), RowsOf("9654210"));
 }
 
 TEST(RowStreamTest, TheLimitCountsRowsThatAreReturned) {
@@ -71,11 +71,11 @@ TEST(RowStreamTest, TheLimitCountsRowsThatAreReturned) {
   table.AddFile("r1 a:q @1 = 1\nr2 a:q @1 = 2\nr3 b:q @1 = 3\nr4 a:q @1 = 4\nr5 a:q @1 = 5\n");
   table.AddMemtable("r1 DELETE\n");
   const Filter family = Filter::Family("a");
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 2, family), Rows("24"));
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, true, 2, family), Rows("54"));
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 3, family), Rows("245"));
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 9, family), Rows("245"));
-  EXPECT_EQ(ShowRanges(table, Ranges({{"r1", "r3"}, {"r5", ""}}), true, 1), Rows("5"));
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 2, family), RowsOf("24"));
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, true, 2, family), RowsOf("54"));
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 3, family), RowsOf("245"));
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 9, family), RowsOf("245"));
+  EXPECT_EQ(ShowRanges(table, Ranges({{"r1", "r3"}, {"r5", ""}}), true, 1), RowsOf("5"));
 }
 
 TEST(RowStreamTest, RowsWithoutACellToShowAreLeftOut) {

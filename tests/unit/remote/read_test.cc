@@ -204,6 +204,19 @@ TEST(RemoteRead, AStopEndsItWhileItWaitsForTheServer) {
   }
 }
 
+TEST(RemoteRead, AServerThatFallsSilentIsAskedAgain) {
+  FakeServer server;
+  server.on_read = [&](size_t call, grpc::ServerContext* context, FakeServer::ReadWriter* writer) {
+    writer->Write(RowsMessage({call == 0 ? "a" : "b"}));
+    while (call == 0 && !context->IsCancelled()) std::this_thread::yield();
+    return grpc::Status::OK;
+  };
+  Table table = server.OpenTable("&retry_seconds=3");
+  EXPECT_EQ(Read(table), Keys({"a", "b"}));
+  ASSERT_EQ(server.reads.size(), 2u);
+  EXPECT_EQ(RowsOf(server.reads[1]), "row_ranges { start_key_closed: \"a\\000\" }");
+}
+
 TEST(RemoteRead, AReaderThatIsLetGoEndsItsStream) {
   std::latch cancelled(1);
   FakeServer server;

@@ -1,18 +1,18 @@
 // Writes to a server that fails: what is sent again, and what must not be.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "unit/remote/fake_server.h"
 
 namespace stele::internal {
 namespace {
 
-using absl::StatusCode;
-
-const grpc::Status kBroken(grpc::StatusCode::UNAVAILABLE, "the connection broke");
+const grpc::Status kBrokenWrite(grpc::StatusCode::UNAVAILABLE, "the connection broke");
 const grpc::Status kRefused(grpc::StatusCode::INVALID_ARGUMENT, "an entry is wrong");
 
 // Fails `failures` times.
-std::function<grpc::Status(size_t)> After(size_t failures, const grpc::Status& failure = kBroken) {
+std::function<grpc::Status(size_t)> After(size_t failures, const grpc::Status& failure = kBrokenWrite) {
   return [=](size_t call) { return call < failures ? failure : grpc::Status::OK; };
 }
 
@@ -59,7 +59,7 @@ TEST(RemoteApply, WhatAddsIsSentOnceUnlessUnderAToken) {
   server.on_mutate = After(1);
   Table table = server.OpenTable();
   const RowMutation add = RowMutation("r").AddToCell("f", "q", Timestamp(), 1);
-  EXPECT_EQ(table.Apply(add).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(table.Apply(add).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(server.mutates.size(), 1u);
   server.mutates.clear();
   EXPECT_TRUE(table.Apply(add, {.idempotency_token = "token-17"}).ok());
@@ -67,12 +67,41 @@ TEST(RemoteApply, WhatAddsIsSentOnceUnlessUnderAToken) {
   EXPECT_EQ(server.mutates[1].idempotency().token(), "token-17");
 }
 
+// A server forgets tokens after 15 minutes, however long a call may be tried again.
+TEST(RemoteApply, WhatATokenAloneMakesHarmlessIsNotSentWhenItMayBeForgotten) {
+  FakeServer server;
+  server.on_mutate = After(1'000'000);
+  server.on_bulk = [&](size_t, FakeServer::BulkWriter*) { return kBrokenWrite; };
+  Table table = server.OpenTable("&retry_seconds=3600");
+  const RowMutation add = RowMutation("r").AddToCell("f", "q", Timestamp(), 1);
+  const WriteOptions with_token{.idempotency_token = "token-17"};
+  const auto elapsed = [&server](const auto& write) {
+    const SteadyClock::time_point begin = server.waiter->Now();
+    write();
+    return server.waiter->Now() - begin;
+  };
+  const auto apply = [&] { EXPECT_EQ(table.Apply(add, with_token).code(), absl::StatusCode::kUnavailable); };
+  const auto bulk_apply = [&] {
+    EXPECT_EQ(Verdicts(table.BulkApply(std::vector<RowMutation>{add}, with_token)), Texts({"0 UNAVAILABLE"}));
+  };
+  for (const SteadyClock::duration time : {elapsed(apply), elapsed(bulk_apply)}) {
+    EXPECT_GT(time, std::chrono::minutes(11));
+    EXPECT_LT(time, std::chrono::minutes(13));
+  }
+  for (const auto& idempotency : {server.mutates[0].idempotency(), server.bulks[0].entries(0).idempotency()}) {
+    EXPECT_NEAR(static_cast<double>(idempotency.start_time().seconds()), static_cast<double>(std::time(nullptr)), 3600);
+  }
+  EXPECT_EQ(server.mutates.front().idempotency().start_time().nanos(), server.mutates.back().idempotency().start_time().nanos());
+  const RowMutation set = RowMutation("r").SetCell("f", "q", Timestamp(), "v");
+  EXPECT_GT(elapsed([&] { EXPECT_FALSE(table.Apply(set, with_token).ok()); }), std::chrono::minutes(55));
+}
+
 TEST(RemoteApply, AFailureThatStaysIsAnswered) {
   FakeServer server;
   server.on_mutate = After(1, grpc::Status(grpc::StatusCode::NOT_FOUND, "no such family"));
   Table table = server.OpenTable();
   const absl::Status status = table.Apply(RowMutation("r").DeleteFromRow());
-  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_NE(status.ToString().find("no such family"), std::string::npos);
   EXPECT_EQ(server.mutates.size(), 1u);
 }
@@ -83,9 +112,10 @@ TEST(RemoteApply, WhatIsWrongInItselfIsNotSent) {
   for (const RowMutation& wrong : {RowMutation(""), RowMutation("r"), RowMutation("r").SetCell("f", "q", Timestamp::FromMicros(-1), ""),
                                    RowMutation("r").SetCell("f", "q", Timestamp::FromMicros(1), ""),
                                    RowMutation("r").DeleteFromColumn("f", "q", {.end = Timestamp()})}) {
-    EXPECT_EQ(table.Apply(wrong).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(table.Apply(wrong).code(), absl::StatusCode::kInvalidArgument);
   }
-  EXPECT_EQ(server.OpenTable("", {.read_only = true}).Apply(RowMutation("r").DeleteFromRow()).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(server.OpenTable("", {.read_only = true}).Apply(RowMutation("r").DeleteFromRow()).code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(server.mutates.empty());
 }
 
@@ -112,7 +142,7 @@ TEST(RemoteBulkApply, OnlyWhatFailedForTheMomentIsSentAgain) {
 TEST(RemoteBulkApply, WhatAddsIsSentOnceUnlessUnderAToken) {
   FakeServer server;
   server.on_bulk = [&](size_t call, FakeServer::BulkWriter* writer) {
-    if (call % 2 == 0) return kBroken;
+    if (call % 2 == 0) return kBrokenWrite;
     const auto count = static_cast<size_t>(server.bulks[call].entries_size());
     Answer(writer, std::vector<grpc::StatusCode>(count, grpc::StatusCode::OK));
     return grpc::Status::OK;
@@ -195,7 +225,7 @@ TEST(RemoteBulkApply, AMissingVerdictIsAskedForAgain) {
   FakeServer server;
   server.on_bulk = [&](size_t call, FakeServer::BulkWriter* writer) {
     Answer(writer, {grpc::StatusCode::OK});
-    return call < 1 ? grpc::Status::OK : kBroken;
+    return call < 1 ? grpc::Status::OK : kBrokenWrite;
   };
   Table table = server.OpenTable();
   const std::vector<RowMutation> mutations = {RowMutation("a").DeleteFromRow(), RowMutation("b").DeleteFromRow()};
@@ -229,7 +259,7 @@ TEST(RemoteBulkApply, ARowsChangesGoOneAfterTheOther) {
 
 TEST(RemoteBulkApply, GivesUpInTheEnd) {
   FakeServer server;
-  server.on_bulk = [&](size_t, FakeServer::BulkWriter*) { return kBroken; };
+  server.on_bulk = [&](size_t, FakeServer::BulkWriter*) { return kBrokenWrite; };
   Table table = server.OpenTable("&retry_seconds=1");
   const std::vector<RowMutation> mutations = {RowMutation("a").DeleteFromRow(), RowMutation("b").DeleteFromRow()};
   EXPECT_EQ(Verdicts(table.BulkApply(mutations)), Texts({"0 UNAVAILABLE", "1 UNAVAILABLE"}));
@@ -242,12 +272,13 @@ TEST(RemoteConditionalWrites, AreSentOnce) {
   server.on_modify = After(1);
   Table table = server.OpenTable();
   const RowMutation change = RowMutation("r").DeleteFromRow();
-  EXPECT_EQ(table.CheckAndMutateRow("r", {}, change, change).status().code(), StatusCode::kUnavailable);
-  EXPECT_EQ(table.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "v")}).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(table.CheckAndMutateRow("r", {}, change, change).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(table.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "v")}).status().code(),
+            absl::StatusCode::kUnavailable);
   EXPECT_EQ(server.check_count, 1u);
   EXPECT_EQ(server.modify_count, 1u);
   const WriteOptions with_token{.idempotency_token = "token-17"};
-  EXPECT_EQ(table.CheckAndMutateRow("r", {}, change, change, with_token).status().code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(table.CheckAndMutateRow("r", {}, change, change, with_token).status().code(), absl::StatusCode::kUnimplemented);
 }
 
 TEST(RemoteAdmin, PagesAndOperationsAreFollowed) {
@@ -257,10 +288,10 @@ TEST(RemoteAdmin, PagesAndOperationsAreFollowed) {
   EXPECT_EQ(database.ListTables().value(), Texts({"a", "b", "c", "d", "e"}));
   server.operation_polls = 3;
   Table table = database.OpenTable("t").value();
-  EXPECT_EQ(table.SetProperty("deletion_protection", "true").code(), StatusCode::kFailedPrecondition) << "as the operation ended";
+  EXPECT_EQ(table.SetProperty("deletion_protection", "true").code(), absl::StatusCode::kFailedPrecondition) << "as the operation ended";
   EXPECT_EQ(server.waiter->pauses().size(), 3u);
-  EXPECT_EQ(table.SetProperty("deletion_protection", "yes").code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(table.SetProperty("colour", "red").code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(table.SetProperty("deletion_protection", "yes").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(table.SetProperty("colour", "red").code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(server.update_count, 1);
 }
 
@@ -282,18 +313,18 @@ TEST(RemoteDatabase, WhatAServerCannotDoSaysWhy) {
                                              database.CreateTable("u", Schema().SetProperty("colour", "red")).status(),
                                              database.CreateTable("u", Schema().SetLimits({.value_bytes = 10})).status()};
   for (const absl::Status& answer : answers) {
-    EXPECT_EQ(answer.code(), StatusCode::kUnimplemented) << answer;
+    EXPECT_EQ(answer.code(), absl::StatusCode::kUnimplemented) << answer;
     EXPECT_NE(answer.ToString().find("server"), std::string::npos) << answer;
   }
   EXPECT_TRUE(database.Sync().ok());
   EXPECT_TRUE(database.Apply(WriteBatch()).ok());
-  EXPECT_EQ(database.OpenTable("p/i/t").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(database.OpenTable("p/i/t").status().code(), absl::StatusCode::kInvalidArgument);
   server.on_mutate = After(0);
   WriteBatch one;
   one.Add(table, RowMutation("a").DeleteFromRow());
   EXPECT_TRUE(database.Apply(one).ok());
   Database other = server.Open();
-  EXPECT_EQ(other.Apply(one).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(other.Apply(one).code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

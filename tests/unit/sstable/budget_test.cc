@@ -31,6 +31,20 @@ class BudgetTest : public testing::Test {
   std::vector<OwnedRow> rows_;
 };
 
+TEST_F(BudgetTest, TheCacheLeavesRoomForWhatNobodyCharges) {
+  Write({.row_count = 3000, .family_count = 2, .value_bytes = 100});
+  MemoryBudget budget(2 << 20, 1 << 20);
+  BlockCache cache(2 << 20, &budget, 64 << 10);
+  const auto reader = OpenSstableFile(&file_system_, "table", nullptr, &cache);
+  ASSERT_TRUE(reader.ok());
+  ASSERT_EQ(ReadWholeSstable(**reader)->size(), rows_.size());
+  EXPECT_GT(cache.bytes(), 450u << 10);
+  EXPECT_LE(budget.bytes_in_all(), 1u << 20);
+  budget.Charge(Use::kMemtables, 400 << 10);
+  EXPECT_LE(budget.bytes_in_all(), 1u << 20);
+  EXPECT_GT(cache.bytes(), 200u << 10);
+}
+
 TEST_F(BudgetTest, TheCacheHasWhatTheOthersLeave) {
   Write({.row_count = 3000, .family_count = 2, .value_bytes = 100});
   MemoryBudget budget(1 << 20);

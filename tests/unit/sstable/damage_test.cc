@@ -1,6 +1,8 @@
 // Damage of any kind is found, named, and contained: never a wrong cell, never a crash, whatever byte it hits.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "base/checksum.h"
 #include "base/status.h"
 #include "io/mem_file_system.h"
@@ -68,13 +70,38 @@ class Damaged : public testing::Test {
 
 constexpr size_t kStride = kSanitized ? 5 : 1;  // in bytes
 
-TEST_F(Damaged, EveryBitOfSomeBytesAndABitOfEvery) {
-  for (size_t at = 0; at < bytes_.size(); at += kStride) {
-    const bool is_every_bit = at + 300 > bytes_.size() || at % 64 == 0;  // footer and tail wholly
-    for (int bit = is_every_bit ? 0 : static_cast<int>(at % 8); bit < 8; bit += is_every_bit ? 1 : 8) {
-      std::string bytes = bytes_;
-      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
-      ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes, true, fmt::format("bit {} of byte {}", bit, at), at % 2 == 0));
+// Small enough for each bit to be flipped. Together they have every part that a file can have.
+struct SmallFile {
+  const char* name;
+  Codec codec;
+  std::vector<OwnedRow> rows;
+  uint32_t row_group_bytes;
+  std::vector<const char*> parts;  // regexes: its dump has them
+};
+
+std::vector<SmallFile> SmallFiles() {
+  const RowShape shape{.row_count = 12, .family_count = 3, .cells_per_row = 4, .value_bytes = 12};
+  std::vector<OwnedRow> large = RowsOfSections();
+  large[5].cells.push_back({3, CellKind::kSet, 5, 0, "x", std::string(70'000, 'x')});  // compresses to little
+  return {{"raw", Codec::kNone, RandomRows(4, shape), 200, {"tombstones [1-9]"}},
+          {"with sections", Codec::kLz4, std::move(large), 200, {"section 1 ranks 1 ", "section 2 history ranks 2 "}},
+          {"with a dictionary", Codec::kZstd, RowsAlike(), 64, {"dictionary [1-9]"}}};
+}
+
+TEST_F(Damaged, EveryBitOfEveryByte) {
+  for (const SmallFile& file : SmallFiles()) {
+    SCOPED_TRACE(file.name);
+    rows_ = file.rows;
+    options_ = OptionsForTest(3, file.codec, file.row_group_bytes);
+    bytes_ = Write(file.name, options_, &summary_);
+    const std::string dump = *(*OpenSstableFile(&file_system_, file.name))->Dump(/*cells=*/false);
+    for (const char* part : file.parts) ASSERT_TRUE(std::regex_search(dump, std::regex(part))) << part << " in\n" << dump;
+    for (size_t at = 0; at < bytes_.size(); at += kStride) {
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string bytes = bytes_;
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+        ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes, true, fmt::format("bit {} of byte {}", bit, at), at % 2 == 0));
+      }
     }
   }
 }

@@ -20,6 +20,8 @@ struct Golden {
   const char* name;
   Codec codec;
   std::vector<OwnedRow> rows;
+  uint32_t row_group_bytes = 200;
+  const char* part = "section 0 ";  // of its dump
 };
 
 std::vector<std::string> Items(int count) {
@@ -58,7 +60,10 @@ std::vector<Golden> Goldens() {
           {"deltas_raw", Codec::kNone, deltas},
           {"wide_raw", Codec::kNone, wide},
           {"wide_lz4", Codec::kLz4, wide},
-          {"large_zstd", Codec::kZstd, large}};
+          {"large_zstd", Codec::kZstd, large},
+          {"sections_raw", Codec::kNone, RowsOfSections(), 200, "section 2 history ranks 2 "},
+          {"sections_lz4", Codec::kLz4, RowsOfSections(), 200, "section 1 ranks 1 "},
+          {"dictionary_zstd", Codec::kZstd, RowsAlike(), 64, "dictionary 9"}};
 }
 
 std::string PathOf(const std::string& name) { return TestDataPath("golden/sstable/" + name); }
@@ -75,7 +80,7 @@ TEST(Golden, FilesReadAsEver) {
   for (const Golden& golden : Goldens()) {
     SCOPED_TRACE(golden.name);
     const std::string name = golden.name;
-    const auto summary = WriteSstable(&file_system, name, golden.rows, OptionsForTest(3, golden.codec, 200));
+    const auto summary = WriteSstable(&file_system, name, golden.rows, OptionsForTest(3, golden.codec, golden.row_group_bytes));
     ASSERT_TRUE(summary.ok()) << summary.status();
     const std::string built = *ReadBytes(&file_system, name);
     if (std::getenv("STELE_REWRITE") != nullptr) {
@@ -100,6 +105,7 @@ TEST(Golden, FilesReadAsEver) {
     const auto dump = (*reader)->Dump(/*cells=*/true);
     ASSERT_TRUE(dump.ok()) << dump.status();
     EXPECT_EQ(*dump, ReadWhole(PathOf(name + ".txt")));
+    EXPECT_NE(dump->find(golden.part), std::string::npos);
     EXPECT_TRUE((*reader)->Verify([](const SstableReader::Damage& damage) { ADD_FAILURE() << damage.what; }).ok());
   }
 }

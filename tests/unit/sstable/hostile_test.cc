@@ -119,7 +119,7 @@ TEST(UnitHead, PagesAreNotMadeForBytesThatAreNotThere) {
     for (uint32_t rank = 1; rank <= kPages; ++rank) heads.emplace_back(rank, page_bytes);
     std::string raw;
     AppendUnitHead(&raw, heads);
-    auto units = DecodedUnits::Allocate(nullptr, raw.size());
+    auto units = DecodedUnits::Allocate(nullptr, raw.size(), 2);
     ASSERT_TRUE(units.ok());
     EXPECT_FALSE((*units)->AddUnit(1, reference, raw)) << page_bytes;
     EXPECT_LT((*units)->memory_bytes(), 3 * raw.size()) << page_bytes;
@@ -136,7 +136,7 @@ TEST(UnitHead, TheLeastPageIsAsLongAsIsSaid) {
   AppendUnitHead(&raw, {{1, page.size()}});
   raw += page;
   const UnitReference reference{.rank_first = 1, .rank_last = 1, .row_first = 0, .row_end = 1};
-  auto units = DecodedUnits::Allocate(nullptr, raw.size() + kPackedSlackBytes);
+  auto units = DecodedUnits::Allocate(nullptr, raw.size() + kPackedSlackBytes, 0);
   ASSERT_TRUE(units.ok());
   char* const copy = (*units)->NextRaw(raw.size());
   std::copy(raw.begin(), raw.end(), copy);

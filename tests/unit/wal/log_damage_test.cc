@@ -193,7 +193,7 @@ TEST_F(LogDamageTest, TheDumpGoesOnPastDamage) {
     const absl::StatusOr<std::string> text = DumpSegment(&file_system, path);
     ASSERT_TRUE(text.ok()) << text.status();
     ASSERT_EQ(text->find("sequence=1 length"), std::string::npos) << *text;
-    ASSERT_NE(text->find("@1024 no good record for 440 bytes"), std::string::npos) << *text;
+    ASSERT_NE(text->find("@1024 no good record for 448 bytes"), std::string::npos) << *text;
     ASSERT_NE(text->find("sequence=2 length=400"), std::string::npos) << *text;
     bytes[offset] ^= 1;
   }
@@ -277,7 +277,7 @@ TEST(LogHeaderAttests, WhatWasSyncedBeforeTheNextSegmentBegan) {
   files.begin()->second[kFirstRecordOffset + 2 * RecordBytes(400) + 50] ^= 1;
   const WalReplay replay = ReplayFiles(files);
   EXPECT_EQ(replay.status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_NE(replay.status.ToString().find("000001.log @1904"), std::string::npos) << replay.status;
+  EXPECT_NE(replay.status.ToString().find("000001.log @1920"), std::string::npos) << replay.status;
 }
 
 TEST(LogRecordChecksum, IsBoundToSegmentLifeAndPlace) {
@@ -288,6 +288,29 @@ TEST(LogRecordChecksum, IsBoundToSegmentLifeAndPlace) {
   EXPECT_FALSE(RecordChecksumMatches(bytes, {3, 77, 2056}));
   EXPECT_FALSE(RecordChecksumMatches(bytes, {3, 78, 2048}));
   EXPECT_FALSE(DecodeRecordHeader(bytes, {4, 77, 2048}, 1 << 20).has_value());
+}
+
+// What a record says of the manifest is what recovery holds that against; the furthest counts.
+TEST(LogManifestReach, IsInEveryRecordAndFoundAgain) {
+  MemFileSystem file_system;
+  ASSERT_TRUE(file_system.CreateDirectory("db").ok());
+  WalNumbers numbers;
+  CommitLogOptions options = WalOptions(&file_system, "db", &numbers);
+  ManifestReach reach;
+  options.manifest_reach = [&reach] { return reach; };
+  auto log = *CommitLog::Start(options, LogTail{});
+  const auto found = [&] { return ReplayWal(&file_system, "db").tail.manifest_reach; };
+  uint64_t sequence = 0;
+  for (const ManifestReach& next : {ManifestReach{}, {7, 100}, {7, 101}, {9, 5}, {UINT32_MAX, UINT32_MAX}}) {
+    reach = next;
+    ASSERT_TRUE(AppendWal(log.get(), ++sequence, 1, 10).ok());
+    EXPECT_EQ(found(), next);
+  }
+  for (const ManifestReach& untold : {ManifestReach{uint64_t{1} << 32, 5}, {5, uint64_t{1} << 32}}) {
+    reach = untold;
+    ASSERT_TRUE(AppendWal(log.get(), ++sequence, 1, 10).ok());
+    EXPECT_EQ(found(), (ManifestReach{UINT32_MAX, UINT32_MAX})) << "neither told nor cut";
+  }
 }
 
 // A record that is good by itself goes on from the one before it, not from another that took its place.

@@ -137,6 +137,61 @@ TEST(PlainEntries, AreWhatProtobufReads) {
   EXPECT_LT(mutated_plain_count, mutated_count / 2);
 }
 
+// A MutateRow with the cells of the request's first entry, read both ways; whether it was plain.
+bool CheckRowBothWays(const std::string& bytes, const TableTraits& traits, const std::string& where) {
+  PlainEntries plain;
+  if (!ReadPlainRow(bytes, &plain)) return false;
+  wire::MutateRowRequest message;
+  EXPECT_TRUE(message.ParseFromString(bytes)) << where;
+  const PlainEntries::Entry& view = plain.entries.front();
+  EXPECT_EQ(plain.entries.size(), 1u);
+  EXPECT_EQ(message.table_name(), plain.table_name) << where;
+  EXPECT_EQ(message.app_profile_id(), plain.app_profile_id) << where;
+  EXPECT_EQ(message.authorized_view_name(), plain.authorized_view_name) << where;
+  EXPECT_FALSE(message.has_idempotency()) << where;
+  EXPECT_EQ(Text(ToRowMutation(message.row_key(), message.mutations(), traits)),
+            Text(ToRowMutation(view.row_key, plain.CellsOf(view), traits)))
+      << where;
+  return true;
+}
+
+TEST(PlainRow, IsWhatProtobufReads) {
+  TableTraits traits;
+  traits.granularity = TimestampGranularity::kMicros;
+  traits.limits.mutations = 3;
+  int plain_count = 0;
+  int mutated_plain_count = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    Random random(seed);
+    const wire::MutateRowsRequest rows = RandomRequest(random);
+    wire::MutateRowRequest row;
+    row.set_table_name(rows.table_name());
+    row.set_app_profile_id(rows.app_profile_id());
+    row.set_authorized_view_name(rows.authorized_view_name());
+    if (rows.entries_size() > 0) {
+      row.set_row_key(rows.entries(0).row_key());
+      *row.mutable_mutations() = rows.entries(0).mutations();
+    }
+    if (random.OneIn(9)) row.mutable_idempotency()->set_token("a token");
+    const std::string bytes = row.SerializeAsString();
+    const std::string where = "seed " + std::to_string(seed);
+    plain_count += CheckRowBothWays(bytes, traits, where) ? 1 : 0;
+    for (int i = 0; i < 20; ++i) mutated_plain_count += CheckRowBothWays(Mutated(random, bytes), traits, where) ? 1 : 0;
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(plain_count, 2000);
+  EXPECT_GT(mutated_plain_count, 4000);
+}
+
+TEST(PlainRow, WithTooManyCellsIsNot) {
+  wire::MutateRowRequest request;
+  for (size_t i = 0; i < PlainEntries::kCountMax; ++i) request.add_mutations()->mutable_set_cell();
+  PlainEntries plain;
+  EXPECT_TRUE(ReadPlainRow(request.SerializeAsString(), &plain));
+  for (int i = 0; i < 2; ++i) request.add_mutations()->mutable_set_cell();
+  EXPECT_FALSE(ReadPlainRow(request.SerializeAsString(), &plain)) << "protobuf counts them";
+}
+
 // One mutation, in an entry, in a request.
 std::string RequestWith(const std::string& mutation) {
   wire::MutateRowsRequest::Entry entry;
@@ -175,6 +230,26 @@ TEST(PlainEntries, OnlySetCellsAre) {
                                            13)};  // a length in six bytes
   for (const std::string& mutation : cases)
     EXPECT_FALSE(ReadPlainEntries(RequestWith(mutation), &plain)) << testing::PrintToString(mutation);
+}
+
+// A request that is all entries of nothing, or cells of nothing, is many times larger as it is read than as it came.
+TEST(PlainEntries, NoMoreAreKeptThanShowThatThereAreTooMany) {
+  wire::MutateRowsRequest cells;
+  wire::MutateRowsRequest entries;
+  cells.add_entries();
+  for (size_t i = 0; i < 2 * PlainEntries::kCountMax; ++i) {
+    cells.mutable_entries(0)->add_mutations()->mutable_set_cell();
+    entries.add_entries();
+  }
+  entries.set_authorized_view_name("after them");
+  PlainEntries plain;
+  ASSERT_TRUE(ReadPlainEntries(cells.SerializeAsString(), &plain));
+  EXPECT_EQ(plain.cells.size(), PlainEntries::kCountMax + 1);
+  EXPECT_EQ(plain.CellsOf(plain.entries.front()).size(), plain.cells.size());
+  // The view's field comes behind the entries.
+  ASSERT_TRUE(ReadPlainEntries(entries.SerializeAsString(), &plain));
+  EXPECT_EQ(plain.entries.size(), PlainEntries::kCountMax + 1);
+  EXPECT_EQ(plain.authorized_view_name, "after them");
 }
 
 TEST(PlainEntries, AnEntryWithATokenIsNot) {

@@ -199,7 +199,10 @@ TEST(MutationTranslation, WhatIsWrongIsSaidWithItsPlace) {
             at + "Error in field 'timestamp' : must set timestamp >= 0");
   const std::string merge = "mutations { merge_to_cell { family_name: 'f' column_qualifier { raw_value: 'q' } ";
   EXPECT_EQ(MutationText(good + merge + "input { int_value: 1 } } }"), at + "Error in field 'input' : must use `bytes_value`");
-  EXPECT_EQ(MutationText(merge + "input { bytes_value: '' } } }"), "0") << "nothing to merge changes nothing";
+  const RowMutation nothing = RowMutation().MergeToCell("f", "q", Timestamp(), "");
+  for (const std::string input : {"input { bytes_value: '' } } }", "} }"}) {
+    EXPECT_TRUE(SameChanges(merge + input, nothing)) << "for the table to check, and to make nothing of";
+  }
   for (const char* const range :
        {"start_timestamp_micros: 3000 end_timestamp_micros: 3000", "start_timestamp_micros: 3000 end_timestamp_micros: 2000",
         "start_timestamp_micros: 2500", "start_timestamp_micros: -1000"}) {
@@ -229,9 +232,15 @@ TEST(MutationTranslation, RulesAndTokens) {
   EXPECT_EQ((*rules)[1].kind(), ReadModifyWriteRule::Kind::kAppendValue);
   EXPECT_FALSE(ToRules({}, {}).ok());
   EXPECT_FALSE(ToRules(FromText<data_wire::ReadModifyWriteRowRequest>("rules { family_name: 'f' }").rules(), {}).ok());
-  EXPECT_EQ(ToToken(FromText<data_wire::Idempotency>("token: '12345678'")).value(), "12345678");
-  EXPECT_FALSE(ToToken(FromText<data_wire::Idempotency>("token: '1234567'")).ok());
-  EXPECT_EQ(ToToken({}).value(), "");
+  EXPECT_EQ(ToToken(FromText<data_wire::Idempotency>("token: '12345678'"), 0).value(), "12345678");
+  EXPECT_FALSE(ToToken(FromText<data_wire::Idempotency>("token: '1234567'"), 0).ok());
+  EXPECT_EQ(ToToken({}, 0).value(), "");
+  // What a database remembers no more is not taken for new.
+  const auto dated = FromText<data_wire::Idempotency>("token: '12345678' start_time { seconds: 1000000 nanos: 5 }");
+  constexpr int64_t kStart = 1'000'000'000'000;
+  EXPECT_TRUE(ToToken(dated, kStart + 14 * 60'000'000).ok());
+  EXPECT_TRUE(ToToken(dated, kStart - 60'000'000).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(ToToken(dated, kStart + 15 * 60'000'000 + 1'000'000).status()));
 }
 
 TEST(GcRules, GoThereAndBack) {

@@ -30,7 +30,8 @@ class Call {
   virtual std::string_view metadata(std::string_view name) const = 0;
   // When the client stops waiting; none: never.
   virtual std::optional<std::chrono::steady_clock::time_point> deadline() const = 0;
-  // Stopped when the client gave the call up, its connection ended, or the server ends.
+  // Stopped when the client gave the call up, its connection ended, or the server ends. A method that ends for that reason answers
+  // CANCELLED; where it is the server's end the client hears UNAVAILABLE.
   virtual std::stop_token stop() const = 0;
 
   // The next message of the request; waits for it. False: there is none any more.
@@ -40,15 +41,18 @@ class Call {
   virtual bool Send(std::string framed, bool is_last) = 0;
 };
 
+// Why nobody waits for the answer any more: CANCELLED or DEADLINE_EXCEEDED. OK: somebody does.
+absl::Status CheckAwaited(const Call& call);
+
 // What answers the calls of one path. The status that it returns is the call's, and goes to the client then.
 using Method = std::function<absl::Status(Call*)>;
 
-// What happened to calls, for those who count them. Thread-safe.
+// What happened to calls, for those who count them: also to those that were refused, which begin and end at once. Thread-safe, and quick.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
   virtual void OnBegin(const std::string& path) = 0;
-  // `received_bytes`, `sent_bytes`: of messages, without their prefixes.
+  // `code`: what the client is told, or would be if it still listened. `received_bytes`, `sent_bytes`: of messages, without their prefixes.
   virtual void OnEnd(const std::string& path, absl::StatusCode code, std::chrono::steady_clock::duration elapsed, size_t received_bytes,
                      size_t sent_bytes) = 0;
 };

@@ -108,4 +108,10 @@ bool MessageSplitter::Take(std::string* message) {
   return true;
 }
 
+void MessageSplitter::Drop() {
+  prefix_.clear();
+  message_ = {};
+  whole_.clear();
+}
+
 }  // namespace stele::server

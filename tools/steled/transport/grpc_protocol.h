@@ -39,6 +39,8 @@ class MessageSplitter {
   absl::Status Add(std::string_view bytes);
   // The next whole message, moved out. False: there is none yet.
   bool Take(std::string* message);
+  // Forgets what came.
+  void Drop();
   size_t whole_count() const { return whole_.size(); }
   // Bytes of a message that is not whole have come.
   bool IsInside() const { return !prefix_.empty(); }

@@ -50,6 +50,18 @@ struct StatusHeaders {
   const std::string text;
 };
 
+// What becomes of a call whose method answered `status`.
+absl::Status StatusToTell(const Http2Stream& stream, const absl::Status& status) {
+  // What was answered may not be all that there was.
+  if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;
+  // It was not the client that gave the call up, and it may try again elsewhere, or here after a while.
+  if (stream.is_ending) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+  if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {
+    return MakeStatus(absl::StatusCode::kDeadlineExceeded, "The call's deadline has passed");
+  }
+  return status.ok() ? MakeStatus(absl::StatusCode::kCancelled, "The client reads no more") : status;
+}
+
 }  // namespace
 
 // ---- what nghttp2 calls while bytes go in and out; the connection's lock is held ----
@@ -172,14 +184,14 @@ Http2Connection::Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost*
 
 Http2Connection::~Http2Connection() { nghttp2_session_del(session_); }
 
-Http2Connection::Ready Http2Connection::OnReady(std::vector<StreamPtr>* begun) {
+Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<StreamPtr>* begun) {
   std::vector<std::stop_source> stopped;
   bool is_open = true;
   bool is_more = true;
   {
     const std::lock_guard lock(mutex_);
     begun_ = begun;
-    for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads) is_open = ReadSome(&is_more);
+    for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads) is_open = ReadSome(is_ending, &is_more);
     is_open = is_open && Flush() && IsWanted();
     begun_ = nullptr;
     stopped.swap(stopped_);
@@ -194,11 +206,12 @@ bool Http2Connection::IsWanted() const {
   return output_offset_ < output_.size() || nghttp2_session_want_read(session_) != 0 || nghttp2_session_want_write(session_) != 0;
 }
 
-bool Http2Connection::ReadSome(bool* is_more) {
+bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
   if (is_closed_ || session_ == nullptr) return false;
   thread_local std::array<char, kReadBytes> buffer;
   const Socket::Result read = socket_->Read(buffer);
-  *is_more = read.state == Socket::State::kMoved;  // also after less than was asked for: the end would not be told again
+  // Before its end there may be less than was asked for, and the end is not told again.
+  *is_more = read.state == Socket::State::kMoved && (is_ending || !read.is_all);
   if (read.state != Socket::State::kMoved) return read.state == Socket::State::kWait;
   const ssize_t taken = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
   // Whoever makes us answer and reads no answers is cut off.
@@ -211,7 +224,10 @@ bool Http2Connection::Flush() {
   if (is_closed_) return false;
   while (true) {
     if (output_offset_ == output_.size() && !FillOutput()) return false;
-    if (output_.empty()) return true;
+    if (output_.empty()) {
+      room_.notify_all();
+      return true;
+    }
     const Socket::Result written = socket_->Write(std::string_view(output_).substr(output_offset_));
     if (written.state != Socket::State::kMoved) return written.state == Socket::State::kWait;
     output_offset_ += written.bytes;
@@ -243,13 +259,26 @@ void Http2Connection::Drain() {
   FlushOrShutDown();
 }
 
+void Http2Connection::GiveUpStalled(std::chrono::steady_clock::time_point since) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) return;
+  bool are_some = false;
+  for (const auto& [id, stream] : streams_) {
+    // Of a call that runs the method waits, and its deadline; what sent nothing holds nothing.
+    if (stream->has_begun || stream->request_bytes == 0 || stream->waits_since >= since) continue;
+    GiveUp(stream.get(), MakeStatus(absl::StatusCode::kUnavailable, "The request stopped in its middle"));
+    are_some = true;
+  }
+  if (are_some) FlushOrShutDown();
+}
+
 void Http2Connection::StopCalls() {
   std::vector<std::stop_source> stopped;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, stream] : streams_) {
       stopped.push_back(stream->stop);
-      stream->is_closed = true;
+      stream->is_ending = true;
       stream->changed.notify_all();
     }
     room_.notify_all();
@@ -258,8 +287,7 @@ void Http2Connection::StopCalls() {
 }
 
 void Http2Connection::Close() {
-  StopCalls();
-  std::vector<std::stop_source> stopped;  // of calls that came between
+  std::vector<std::stop_source> stopped;
   {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return;
@@ -277,9 +305,9 @@ void Http2Connection::Close() {
   for (std::stop_source& stop : stopped) stop.request_stop();
 }
 
-bool Http2Connection::HasUnsent() const {
-  const std::lock_guard lock(mutex_);
-  return !is_closed_ && session_ != nullptr && (unsent_bytes_ > 0 || output_offset_ < output_.size());
+void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
+  std::unique_lock lock(mutex_);
+  room_.wait_until(lock, end, [this] { return is_closed_ || (unsent_bytes_ == 0 && output_offset_ == output_.size()); });
 }
 
 // ---- requests ----
@@ -287,22 +315,25 @@ bool Http2Connection::HasUnsent() const {
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
   if (!stream->is_post) return Refuse(stream, "405");
   if (!stream->is_grpc) return Refuse(stream, "415");
-  if (stream->has_bad_timeout) return Answer(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
+  if (stream->has_bad_timeout) return GiveUp(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
   stream->method = host_.FindMethod(stream->path);
-  if (stream->method == nullptr) Answer(stream, Unimplemented("{} is not offered", stream->path));
+  if (stream->method == nullptr) GiveUp(stream, Unimplemented("{} is not offered", stream->path));
 }
 
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
   if (stream->status.has_value()) return;  // answered already
   if (!host_.ReserveRequestBytes(bytes.size())) {
-    return Answer(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many bytes of requests at once; try again later"));
+    return GiveUp(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many bytes of requests at once; try again later"));
   }
   stream->request_bytes += bytes.size();
-  if (const absl::Status status = stream->request.Add(bytes); !status.ok()) return Answer(stream, status);
+  if (const absl::Status status = stream->request.Add(bytes); !status.ok()) return GiveUp(stream, status);
   if (stream->request.whole_count() > kWaitingMessagesMax) {
-    return Answer(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
+    return GiveUp(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
   }
-  if (stream->request.whole_count() == 0) return;
+  if (stream->request.whole_count() == 0) {
+    stream->waits_since = std::chrono::steady_clock::now();
+    return;
+  }
   BeginCall(stream);
   stream->changed.notify_all();
 }
@@ -310,9 +341,18 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
 void Http2Connection::OnRequestEnd(Http2Stream* stream) {
   stream->request_ended = true;
   if (stream->status.has_value()) return;
-  if (stream->request.IsInside()) return Answer(stream, MakeStatus(absl::StatusCode::kInternal, "The request ends inside of a message"));
+  if (stream->request.IsInside()) return GiveUp(stream, MakeStatus(absl::StatusCode::kInternal, "The request ends inside of a message"));
   BeginCall(stream);
   stream->changed.notify_all();
+}
+
+void Http2Connection::GiveUp(Http2Stream* stream, const absl::Status& status) {
+  if (!stream->has_begun) {
+    host_.OnRefused(stream->path, status.code());
+    host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
+    stream->request.Drop();
+  }
+  Answer(stream, status);
 }
 
 // Once a message is whole: before that a thread would only wait.
@@ -341,13 +381,14 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
 bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last) {
   WritePrefix(&framed);
   std::unique_lock lock(mutex_);
-  const auto is_free = [stream] { return stream->is_closed || stream->unsent_bytes <= kUnsentBytesMax; };
+  const auto is_free = [stream] { return stream->IsStopped() || stream->unsent_bytes <= kUnsentBytesMax; };
   if (!stream->deadline.has_value()) {
     stream->changed.wait(lock, is_free);
   } else {
     stream->changed.wait_until(lock, *stream->deadline, is_free);
   }
-  if (stream->is_closed || stream->has_lost_message || !is_free()) {
+  // While the server ends the last message still goes: what was done is told.
+  if (stream->is_closed || (stream->is_ending && !is_last) || stream->has_lost_message || !is_free()) {
     stream->has_lost_message = true;
     return false;
   }
@@ -362,13 +403,22 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
 
 bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   std::unique_lock lock(mutex_);
-  stream->changed.wait(lock, [stream] { return stream->is_closed || stream->request_ended || stream->request.whole_count() > 0; });
+  stream->changed.wait(lock, [stream] { return stream->IsStopped() || stream->request_ended || stream->request.whole_count() > 0; });
   return stream->request.Take(message);
+}
+
+bool Http2Connection::HasRoomLocked(const Http2Stream& stream) const {
+  return stream.IsStopped() || is_closed_ || unsent_bytes_ - stream.unsent_bytes <= kConnectionUnsentBytesMax;
+}
+
+bool Http2Connection::HasRoom(const Http2Stream& stream) const {
+  const std::lock_guard lock(mutex_);
+  return HasRoomLocked(stream);
 }
 
 void Http2Connection::AwaitRoom(Http2Stream* stream) {
   std::unique_lock lock(mutex_);
-  const auto is_free = [&] { return stream->is_closed || is_closed_ || unsent_bytes_ - stream->unsent_bytes <= kConnectionUnsentBytesMax; };
+  const auto is_free = [&] { return HasRoomLocked(*stream); };
   if (!stream->deadline.has_value()) {
     room_.wait(lock, is_free);
   } else {
@@ -376,15 +426,15 @@ void Http2Connection::AwaitRoom(Http2Stream* stream) {
   }
 }
 
-void Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
+absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
   stream->is_done = true;
-  if (is_closed_) return;
-  // What was answered is not all that there was.
-  const bool is_cut = status.ok() && stream->has_lost_message;
-  Answer(stream, is_cut ? MakeStatus(absl::StatusCode::kUnavailable, "The answer was cut off") : status);
+  const absl::Status told = StatusToTell(*stream, status);
+  if (is_closed_) return told.code();
+  Answer(stream, told);
   FlushOrShutDown();
+  return told.code();
 }
 
 void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {

@@ -40,6 +40,8 @@ class ConnectionHost {
   // Of the memory that requests may take. False: there is no room.
   virtual bool ReserveRequestBytes(size_t bytes) = 0;
   virtual void ReleaseRequestBytes(size_t bytes) = 0;
+  // A call of `path`, as the client names it, was answered so and its method not run.
+  virtual void OnRefused(const std::string& path, absl::StatusCode code) = 0;
 };
 
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
@@ -62,46 +64,55 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     kMore,   // there is more to read; others may have their turn first
     kOver,   // Close it
   };
-  // Reads what came and sends what can be sent. Appends the streams whose methods are to run.
-  Ready OnReady(std::vector<StreamPtr>* begun);
+  // Reads what came and sends what can be sent. `is_ending`: its descriptor tells that nothing comes after it. Appends the streams whose
+  // methods are to run.
+  Ready OnReady(bool is_ending, std::vector<StreamPtr>* begun);
   // Takes no more calls; those that run go on.
   void Drain();
-  // Tells the calls that run to stop.
+  // Answers the requests of which a part has come and nothing more since then: what they hold is others'.
+  void GiveUpStalled(std::chrono::steady_clock::time_point since);
+  // Tells the calls that run to stop: those that do are answered UNAVAILABLE.
   void StopCalls();
   // Ends it, and with it its calls.
   void Close();
   // Whether the client has said that it speaks HTTP/2.
   bool IsGreeted() const { return is_greeted_; }
-  // Whether answers wait for the client to read them.
-  bool HasUnsent() const;
+  // Waits until the system has taken all answers, or nobody listens any more.
+  void AwaitRead(std::chrono::steady_clock::time_point end);
   int descriptor() const { return descriptor_; }
   std::chrono::steady_clock::time_point since() const { return since_; }
 
   // For the call on `stream`; what they mean: call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
   bool Receive(Http2Stream* stream, std::string* message);
-  // Waits while too much of the connection's answers is unread, as long as somebody may read it.
+  // Whether of the connection's other answers not too much is unread.
+  bool HasRoom(const Http2Stream& stream) const;
+  // Waits until there is room, or nobody listens to `stream` any more, whose answer was submitted.
   void AwaitRoom(Http2Stream* stream);
-  // The method is done, or is not run at all.
-  void Finish(Http2Stream* stream, const absl::Status& status);
+  // The method is done, or is not run at all. Answers what became of the call: `status`, unless that is the client's, its deadline's or the
+  // server's end.
+  absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
 
  private:
   struct Callbacks;  // what nghttp2 calls, under the lock
 
   // All of these under the lock.
-  bool ReadSome(bool* is_more);
+  bool ReadSome(bool is_ending, bool* is_more);
   bool IsWanted() const;
   // Everything that the socket takes. False: it is closed.
   bool Flush();
   bool FillOutput();
   void FlushOrShutDown();
 
+  bool HasRoomLocked(const Http2Stream& stream) const;
   void OnRequestHeaders(Http2Stream* stream);
   void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
   void OnRequestEnd(Http2Stream* stream);
   void BeginCall(Http2Stream* stream);
   void OnStreamClosed(int32_t stream_id);
 
+  // Takes no more of the request.
+  void GiveUp(Http2Stream* stream, const absl::Status& status);
   void Answer(Http2Stream* stream, const absl::Status& status);
   void SubmitHeaders(Http2Stream* stream);
   void SubmitTrailersOnly(Http2Stream* stream);
@@ -123,7 +134,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   std::string output_;                       // what nghttp2 wrote and the socket has not taken
   size_t output_offset_ = 0;
   size_t unsent_bytes_ = 0;       // of all streams
-  std::condition_variable room_;  // unsent_bytes_ sank, or a stream was closed
+  std::condition_variable room_;  // unsent_bytes_ sank, all output went, or a stream was closed
   bool is_closed_ = false;
 };
 

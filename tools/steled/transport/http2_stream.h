@@ -34,7 +34,8 @@ struct Http2Stream {
   bool has_bad_timeout = false;
 
   MessageSplitter request;
-  size_t request_bytes = 0;  // reserved of the memory for requests
+  size_t request_bytes = 0;                           // reserved of the memory for requests
+  std::chrono::steady_clock::time_point waits_since;  // for more bytes, while no message is whole
   bool request_ended = false;
   bool has_begun = false;  // its method was given to a thread
 
@@ -46,6 +47,10 @@ struct Http2Stream {
   bool has_lost_message = false;       // one that the method sent
   bool is_done = false;                // the method is
   bool is_closed = false;              // nobody listens any more
+  bool is_ending = false;              // the server stops it, and its client is to hear that
+
+  // Its method is to come to an end, whatever it does.
+  bool IsStopped() const { return is_closed || is_ending; }
 
   std::condition_variable changed;  // messages came, bytes went, or it was closed
   std::stop_source stop;

@@ -34,10 +34,10 @@ bool Poller::Add(int descriptor, uint64_t id) { return Control(EPOLL_CTL_ADD, de
 
 void Poller::Repeat(int descriptor, uint64_t id) { Control(EPOLL_CTL_MOD, descriptor, id); }
 
-std::optional<uint64_t> Poller::Watch() {
+std::optional<Poller::Event> Poller::Watch() {
   static const bool has_cores = std::thread::hardware_concurrency() > 1;
   if (!has_cores || is_watched_.exchange(true)) return std::nullopt;
-  std::optional<uint64_t> event;
+  std::optional<Event> event;
   const auto end = std::chrono::steady_clock::now() + kWatch;
   do {
     event = Wait(std::chrono::milliseconds(0));
@@ -59,10 +59,11 @@ void Poller::Wake() {
   [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof(one));
 }
 
-std::optional<uint64_t> Poller::Wait(std::chrono::milliseconds timeout) {
+std::optional<Poller::Event> Poller::Wait(std::chrono::milliseconds timeout) {
   epoll_event event{};
   if (epoll_wait(epoll_, &event, 1, static_cast<int>(timeout.count())) != 1) return std::nullopt;
-  return uint64_t{event.data.u64};  // a copy: the kernel's struct is packed
+  // A copy: the kernel's struct is packed.
+  return Event{.id = uint64_t{event.data.u64}, .is_ending = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
 }
 
 }  // namespace stele::server

@@ -30,11 +30,15 @@ class Poller {
   void Repeat(int descriptor, uint64_t id);
   // One thread gets kWoken.
   void Wake();
-  // The id of an event; none: nothing happened in that time.
-  std::optional<uint64_t> Wait(std::chrono::milliseconds timeout);
+  struct Event {
+    uint64_t id = 0;
+    bool is_ending = false;  // the other side sends no more, or there is no connection any more: that is told once
+  };
+  // None: nothing happened in that time.
+  std::optional<Event> Wait(std::chrono::milliseconds timeout);
   // The same without sleeping, for some microseconds: for when a core would have nothing else to do. One thread at a time; others are
   // answered none at once.
-  std::optional<uint64_t> Watch();
+  std::optional<Event> Watch();
 
   static constexpr uint64_t kWoken = 0;
 

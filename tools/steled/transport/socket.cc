@@ -21,7 +21,7 @@ class PlainSocket final : public Socket {
     do {
       bytes = recv(descriptor_, buffer.data(), buffer.size(), 0);
     } while (bytes < 0 && errno == EINTR);
-    if (bytes > 0) return {State::kMoved, static_cast<size_t>(bytes)};
+    if (bytes > 0) return {State::kMoved, static_cast<size_t>(bytes), static_cast<size_t>(bytes) < buffer.size()};
     return {bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) ? State::kWait : State::kClosed};
   }
 

@@ -23,6 +23,7 @@ class Socket {
   struct Result {
     State state = State::kClosed;
     size_t bytes = 0;
+    bool is_all = false;  // that there was to read: the descriptor tells when more comes
   };
 
   virtual ~Socket() = default;

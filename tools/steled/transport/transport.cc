@@ -14,6 +14,7 @@
 
 #include "errors.h"
 #include "transport/call_threads.h"
+#include "transport/call_times.h"
 #include "transport/http2_connection.h"
 #include "transport/listening_socket.h"
 #include "transport/poller.h"
@@ -29,10 +30,9 @@ using ConnectionPtr = std::shared_ptr<Http2Connection>;
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);  // after which a thread too many ends
-// Who has not said by then that it speaks HTTP/2 holds a descriptor for nothing.
-constexpr std::chrono::seconds kGreeting(20);
-constexpr std::chrono::seconds kGreetingLook(1);
-constexpr std::chrono::milliseconds kUnsentLook(5);
+constexpr std::chrono::seconds kStalledLook(1);
+// For clients to read what calls answered that were stopped.
+constexpr std::chrono::milliseconds kLastWords(500);
 
 // A call on its way through the server.
 class ServedCall final : public Call {
@@ -40,6 +40,7 @@ class ServedCall final : public Call {
   ServedCall(ConnectionPtr connection, Http2Connection::StreamPtr stream)
       : connection_(std::move(connection)), stream_(std::move(stream)) {}
 
+  const Method* method() const { return stream_->method; }
   const std::string& path() const override { return stream_->path; }
   std::string_view metadata(std::string_view name) const override {
     for (const auto& [known, value] : stream_->metadata) {
@@ -61,14 +62,17 @@ class ServedCall final : public Call {
   }
 
   absl::Status Handle() {
+    // It may have waited for a thread, or its client for a connection: nobody counts on its effect any more.
+    STELED_RETURN_IF_ERROR(CheckAwaited(*this));
     try {
       return (*stream_->method)(this);
     } catch (const std::exception& error) {  // what a library throws ends a call, not the server
       return MakeStatus(absl::StatusCode::kInternal, error.what());
     }
   }
+  bool HasRoom() const { return connection_->HasRoom(*stream_); }
   void AwaitRoom() { connection_->AwaitRoom(stream_.get()); }
-  void Finish(const absl::Status& status) { connection_->Finish(stream_.get(), status); }
+  absl::StatusCode Finish(const absl::Status& status) { return connection_->Finish(stream_.get(), status); }
 
   size_t received_bytes() const { return received_bytes_; }
   size_t sent_bytes() const { return sent_bytes_; }
@@ -83,7 +87,8 @@ class ServedCall final : public Call {
 // What connections ask for. An object of its own, which stays whole until the last thread has ended.
 class Host final : public ConnectionHost {
  public:
-  Host(const TransportOptions& options, const Router* router) : options_(options), router_(*router) {}
+  Host(const TransportOptions& options, const Router* router, CallObserver* observer)
+      : options_(options), router_(*router), observer_(observer) {}
 
   const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
   bool IsAskedFor(std::string_view name) const override {
@@ -96,10 +101,16 @@ class Host final : public ConnectionHost {
     return false;
   }
   void ReleaseRequestBytes(size_t bytes) override { request_bytes_.fetch_sub(bytes); }
+  void OnRefused(const std::string& path, absl::StatusCode code) override {
+    if (observer_ == nullptr) return;
+    observer_->OnBegin(path);
+    observer_->OnEnd(path, code, SteadyClock::duration::zero(), 0, 0);
+  }
 
  private:
   const TransportOptions& options_;
   const Router& router_;
+  CallObserver* const observer_;  // may be null
   std::atomic<size_t> request_bytes_ = 0;
 };
 
@@ -108,7 +119,7 @@ class Http2Transport final : public Transport {
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer, ListeningSocket listening,
                  std::optional<TlsContext> tls)
       : options_(options),
-        host_(options_, router),
+        host_(options_, router, observer),
         observer_(observer),
         listening_(std::move(listening)),
         tls_(std::move(tls)),
@@ -129,12 +140,12 @@ class Http2Transport final : public Transport {
 
   void Stop(std::chrono::milliseconds grace) override {
     if (std::exchange(is_stopping_, true)) return;
-    greeting_watch_.request_stop();
+    stalled_watch_.request_stop();
     {
       const std::lock_guard lock(listening_mutex_);
       listening_.Close();
     }
-    const SteadyClock::time_point end = SteadyClock::now() + grace;
+    SteadyClock::time_point end = SteadyClock::now() + grace;
     {
       const std::lock_guard lock(mutex_);
       is_draining_ = true;
@@ -148,9 +159,10 @@ class Http2Transport final : public Transport {
         for (const ConnectionPtr& connection : Connections()) connection->StopCalls();
         lock.lock();
         call_ended_.wait(lock, is_idle);
+        end = SteadyClock::now() + std::min(grace, kLastWords);
       }
     }
-    while (SteadyClock::now() < end && HaveUnsent()) std::this_thread::sleep_for(kUnsentLook);
+    for (const ConnectionPtr& connection : Connections()) connection->AwaitRead(end);
     for (const ConnectionPtr& connection : Connections()) connection->Close();
     is_stopped_ = true;
     poller_.Wake();
@@ -163,7 +175,7 @@ class Http2Transport final : public Transport {
   CallThreads::Turn TakeTurn() {
     if (RunWaitingCall()) return CallThreads::Turn::kDidWork;
     threads_.StartsWaiting();
-    std::optional<uint64_t> event;
+    std::optional<Poller::Event> event;
     if (!are_running_) event = poller_.Watch();
     if (!event.has_value()) event = poller_.Wait(kIdle);
     threads_.StopsWaiting();
@@ -172,26 +184,28 @@ class Http2Transport final : public Transport {
       return CallThreads::Turn::kStop;
     }
     if (!event.has_value()) return CallThreads::Turn::kHadNothing;
-    if (*event == kListening) {
+    if (event->id == kListening) {
       AcceptAll();
-    } else if (*event >= kFirstConnection) {
+    } else if (event->id >= kFirstConnection) {
       Serve(*event);
     }
     return CallThreads::Turn::kDidWork;
   }
 
   // The first call of what came is run here and now; the others are for other threads.
-  void Serve(uint64_t id) {
+  void Serve(const Poller::Event& event) {
+    const uint64_t id = event.id;
     const ConnectionPtr connection = Find(id);
     if (connection == nullptr) return;
     std::vector<Http2Connection::StreamPtr> begun;
-    const Http2Connection::Ready ready = connection->OnReady(&begun);
+    const Http2Connection::Ready ready = connection->OnReady(event.is_ending, &begun);
     if (ready == Http2Connection::Ready::kMore) poller_.Repeat(connection->descriptor(), id);
     std::optional<ServedCall> first;
     for (Http2Connection::StreamPtr& stream : begun) {
       ServedCall call(connection, std::move(stream));
       if (const absl::Status admitted = Admit(); !admitted.ok()) {
         call.Finish(admitted);
+        host_.OnRefused(call.path(), admitted.code());
       } else if (!first.has_value()) {
         first.emplace(std::move(call));
       } else {
@@ -212,6 +226,11 @@ class Http2Transport final : public Transport {
     ++call_count_;
     are_running_ = true;
     return absl::OkStatus();
+  }
+
+  void LeavePlace() {
+    const std::lock_guard lock(mutex_);
+    --admitted_;
   }
 
   void Defer(ServedCall call) {
@@ -238,19 +257,23 @@ class Http2Transport final : public Transport {
   }
 
   void RunCall(ServedCall* call) {
-    threads_.Leave();
-    const SteadyClock::time_point begin = observer_ == nullptr ? SteadyClock::time_point() : SteadyClock::now();
+    threads_.BeginCall(times_.AreShort(call->method()));
+    const SteadyClock::time_point begin = SteadyClock::now();
     if (observer_ != nullptr) observer_->OnBegin(call->path());
     const absl::Status status = call->Handle();
-    call->AwaitRoom();
-    {
-      const std::lock_guard lock(mutex_);
-      --admitted_;  // before the client hears of it, and asks for the next
-    }
-    call->Finish(status);
+    times_.Add(call->method(), SteadyClock::now() - begin);
+    const bool has_room = call->HasRoom();
+    if (has_room) LeavePlace();  // before the client hears of it, and asks for the next
+    const absl::StatusCode code = call->Finish(status);
     if (observer_ != nullptr) {
-      observer_->OnEnd(call->path(), status.code(), SteadyClock::now() - begin, call->received_bytes(), call->sent_bytes());
+      observer_->OnEnd(call->path(), code, SteadyClock::now() - begin, call->received_bytes(), call->sent_bytes());
     }
+    // The answer is on its way first: what waits may wait for the client to read just this one.
+    if (!has_room) {
+      call->AwaitRoom();
+      LeavePlace();
+    }
+    threads_.EndCall();
     const std::lock_guard lock(mutex_);
     if (--call_count_ > 0) return;
     are_running_ = false;
@@ -300,12 +323,6 @@ class Http2Transport final : public Transport {
     connection->Close();
   }
 
-  // Answers that clients have not read yet.
-  bool HaveUnsent() {
-    const std::vector<ConnectionPtr> all = Connections();
-    return std::any_of(all.begin(), all.end(), [](const ConnectionPtr& connection) { return connection->HasUnsent(); });
-  }
-
   std::vector<ConnectionPtr> Connections() {
     const std::lock_guard lock(mutex_);
     std::vector<ConnectionPtr> all;
@@ -313,9 +330,9 @@ class Http2Transport final : public Transport {
     return all;
   }
 
-  void RemoveSilent() {
+  void GiveUpStalled() {
     std::vector<uint64_t> silent;
-    const SteadyClock::time_point since = SteadyClock::now() - kGreeting;
+    const SteadyClock::time_point since = SteadyClock::now() - options_.patience;
     {
       const std::lock_guard lock(mutex_);
       for (const auto& [id, connection] : connections_) {
@@ -323,15 +340,16 @@ class Http2Transport final : public Transport {
       }
     }
     for (const uint64_t id : silent) Remove(id);
+    for (const ConnectionPtr& connection : Connections()) connection->GiveUpStalled(since);
   }
 
-  void WatchGreetings(const std::stop_token& stop) {
+  void WatchStalled(const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
     std::condition_variable_any never;
     while (!stop.stop_requested()) {
-      never.wait_for(lock, stop, kGreetingLook, [] { return false; });
-      RemoveSilent();
+      never.wait_for(lock, stop, kStalledLook, [] { return false; });
+      GiveUpStalled();
       AcceptAll();  // whom an error kept out
     }
   }
@@ -357,8 +375,9 @@ class Http2Transport final : public Transport {
   bool is_draining_ = false;
   std::condition_variable call_ended_;
 
+  CallTimes times_;
   CallThreads threads_;
-  std::jthread greeting_watch_{[this](const std::stop_token& stop) { WatchGreetings(stop); }};
+  std::jthread stalled_watch_{[this](const std::stop_token& stop) { WatchStalled(stop); }};
 };
 
 }  // namespace

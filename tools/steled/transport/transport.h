@@ -1,6 +1,6 @@
 // transport/transport.h: gRPC over HTTP/2: listens, reads calls, has them handled by threads of its own, and sends what they answer.
 //
-// Bounds: at most calls_max calls at once, each with a thread while it runs; a call beyond them is answered RESOURCE_EXHAUSTED, as is a
+// Bounds:    at most calls_max calls at once, each with a thread while it runs; a call beyond them is answered RESOURCE_EXHAUSTED, as is a
 // message above message_bytes_max and one that does not fit into request_memory_bytes beside those of the other calls.
 //
 // Errors:    InvalidArgument for what is no address and for keys that cannot be read; Unavailable where the address cannot be had.
@@ -28,6 +28,8 @@ struct TransportOptions {
   int calls_max = 256;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
+  // Who has not said by then that it speaks HTTP/2, and a request that stops in its middle for so long, hold something for nothing.
+  std::chrono::milliseconds patience{20'000};
 };
 
 class Transport {
@@ -38,7 +40,8 @@ class Transport {
 
   // "HOST:PORT", with the port that was taken.
   virtual const std::string& address() const = 0;
-  // Takes no more calls, lets those that run end for `grace`, stops the rest, waits for them and closes all connections. Once.
+  // Takes no more calls, lets those that run end for `grace`, stops the rest, waits for them, leaves clients a moment to read what they
+  // answered, and closes all connections. Once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
 };
 

@@ -1,0 +1,171 @@
+#include "io/file_pool.h"
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace stele::internal {
+
+class FilePool::PooledFile final : public File {
+ public:
+  PooledFile(FilePool* pool, Opener opener) : pool_(*pool), opener_(std::move(opener)) {}
+  ~PooledFile() override { pool_.Leave(this); }
+
+  // The first time.
+  absl::Status Begin() {
+    STELE_RETURN_IF_ERROR(TakeClosed());
+    path_ = file_->path();
+    Return();
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
+    if (!TakeOpen()) STELE_RETURN_IF_ERROR(TakeClosed());
+    absl::StatusOr<size_t> got = file_->Read(offset, bytes, out);
+    Return();
+    return got;
+  }
+  absl::StatusOr<uint64_t> Size() const override {
+    if (!TakeOpen()) STELE_RETURN_IF_ERROR(TakeClosed());
+    absl::StatusOr<uint64_t> bytes = file_->Size();
+    Return();
+    return bytes;
+  }
+  absl::Status Write(uint64_t, std::string_view) override { return ErrnoStatus("write", path_, EBADF); }
+  absl::Status Sync() override { return ErrnoStatus("fdatasync", path_, EBADF); }
+  absl::Status Truncate(uint64_t) override { return ErrnoStatus("ftruncate", path_, EINVAL); }
+  absl::Status Allocate(uint64_t) override { return ErrnoStatus("fallocate", path_, EBADF); }
+  const std::string& path() const override { return path_; }
+
+  // For the pool, under its mutex: where it stands in the ring, if it is open.
+  mutable std::list<const PooledFile*>::iterator place;
+
+  // For the pool, under its mutex. With one reader: whoever opened it. That is no use yet, so that files that are read once go first.
+  void SetOpen(std::unique_ptr<File> file) const {
+    file_ = std::move(file);
+    state_.fetch_add(kOpen + 1, std::memory_order_release);  // readers that came in vain may be counted for a moment
+  }
+  bool is_open() const { return (state_.load(std::memory_order_relaxed) & kOpen) != 0; }
+  // For the pool, under its mutex: null, and not used lately from now on, unless it is open and at rest.
+  std::unique_ptr<File> TryToClose() const {
+    const uint64_t state = state_.load(std::memory_order_relaxed);
+    if ((state & kUsed) != 0) {
+      state_.fetch_and(~kUsed, std::memory_order_relaxed);
+      return nullptr;
+    }
+    uint64_t at_rest = kOpen;
+    // Acquires what readers did with the file before they left it.
+    if (!state_.compare_exchange_strong(at_rest, 0, std::memory_order_acquire, std::memory_order_relaxed)) return nullptr;
+    return std::move(file_);
+  }
+
+ private:
+  static constexpr uint64_t kOpen = uint64_t{1} << 63;
+  static constexpr uint64_t kUsed = uint64_t{1} << 62;  // lately; only while open
+
+  // True: open, and stays so until Return.
+  bool TakeOpen() const {
+    const uint64_t before = state_.fetch_add(1, std::memory_order_acquire);
+    if ((before & kOpen) == 0) {
+      state_.fetch_sub(1, std::memory_order_relaxed);
+      return false;
+    }
+    if ((before & kUsed) == 0) state_.fetch_or(kUsed, std::memory_order_relaxed);
+    return true;
+  }
+  void Return() const { state_.fetch_sub(1, std::memory_order_release); }
+
+  // As TakeOpen, of a file that was closed. One of those who want it opens it, the others wait.
+  absl::Status TakeClosed() const {
+    MutexLock lock(opening_);
+    if (TakeOpen()) return absl::OkStatus();
+    pool_.Reserve();
+    absl::StatusOr<std::unique_ptr<File>> file = opener_();
+    if (!file.ok()) {
+      pool_.GiveUpReserved();
+      if (path_.empty() || !absl::IsNotFound(file.status())) return std::move(file).status();
+      return DataLoss(path_.substr(path_.rfind('/') + 1), 0, "the file was removed while it was needed; restore it from a copy");
+    }
+    pool_.Enter(this, *std::move(file));
+    return absl::OkStatus();
+  }
+
+  FilePool& pool_;
+  const Opener opener_;
+  std::string path_;  // set by Begin
+  mutable Mutex opening_;
+  // Number of readers, with kOpen and kUsed.
+  mutable std::atomic<uint64_t> state_{0};
+  mutable std::unique_ptr<File> file_;  // changed under the pool's mutex: set before kOpen is, taken after it was taken back
+};
+
+absl::StatusOr<std::unique_ptr<File>> FilePool::Open(Opener opener) {
+  auto file = std::make_unique<PooledFile>(this, std::move(opener));
+  STELE_RETURN_IF_ERROR(file->Begin());
+  return file;
+}
+
+bool FilePool::CloseOne() {
+  std::unique_ptr<File> victim;  // closed after the lock
+  MutexLock lock(mutex_);
+  victim = TakeVictim();
+  return victim != nullptr;
+}
+
+size_t FilePool::open_count() const {
+  MutexLock lock(mutex_);
+  return open_count_;
+}
+
+void FilePool::Reserve() {
+  const size_t open_max = open_max_();
+  std::vector<std::unique_ptr<File>> victims;  // closed after the lock
+  MutexLock lock(mutex_);
+  while (open_count_ >= open_max) {
+    victims.push_back(TakeVictim());
+    if (victims.back() == nullptr) break;
+  }
+  ++open_count_;
+}
+
+void FilePool::GiveUpReserved() {
+  MutexLock lock(mutex_);
+  --open_count_;
+}
+
+// Right behind the hand, which so comes to it last.
+void FilePool::Enter(const PooledFile* file, std::unique_ptr<File> opened) {
+  MutexLock lock(mutex_);
+  file->place = ring_.insert(hand_, file);
+  file->SetOpen(std::move(opened));
+}
+
+void FilePool::Leave(const PooledFile* file) {
+  MutexLock lock(mutex_);
+  if (!file->is_open()) return;
+  if (hand_ == file->place) ++hand_;
+  ring_.erase(file->place);
+  --open_count_;
+}
+
+// Twice around: the first time may only find out who was not read since.
+std::unique_ptr<File> FilePool::TakeVictim() {
+  for (size_t left = 2 * ring_.size(); left > 0; --left) {
+    if (hand_ == ring_.end()) hand_ = ring_.begin();
+    std::unique_ptr<File> closed = (*hand_)->TryToClose();
+    if (closed == nullptr) {
+      ++hand_;
+      continue;
+    }
+    hand_ = ring_.erase(hand_);
+    --open_count_;
+    return closed;
+  }
+  return nullptr;
+}
+
+}  // namespace stele::internal

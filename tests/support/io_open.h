@@ -1,0 +1,23 @@
+// support/io_open.h: files of a crashing file system, in tests where opening them does not fail.
+//
+// Threads:   as the file system's.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "io/crash_file_system.h"
+
+namespace stele::internal {
+
+inline std::unique_ptr<File> Open(CrashFileSystem& fs, const std::string& path, OpenMode mode = OpenMode::kReadWrite) {
+  absl::StatusOr<std::unique_ptr<File>> file = fs.Open(path, mode);
+  EXPECT_TRUE(file.ok()) << file.status();
+  return std::move(*file);
+}
+
+}  // namespace stele::internal

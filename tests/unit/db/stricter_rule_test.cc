@@ -1,0 +1,168 @@
+// A GC rule that becomes stricter after a ranged delete that was not sealed for it: no job that does not see the delete may take ranks for
+// final (docs/decisions/0033-a-rule-that-becomes-stricter.md). Versions 1, 2 and 3, of which 3 is deleted; then two are kept: 1 and 2.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "db/engine.h"
+#include "db/jobs.h"
+#include "db/unsealed_deletes.h"
+#include "io/crash_file_system.h"
+#include "support/db_workload.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr const char* kBoth = "r f:q@2000=2\nr f:q@1000=1\n";
+
+Timestamp At(int64_t millis) { return Timestamp::FromMillis(millis); }
+
+class StricterRuleTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(files_.CreateDirectory("/db").ok());
+    Open(&files_);
+  }
+  void Open(FileSystem* files) {
+    database_ = std::make_unique<WorkloadDatabase>(files, "/db");
+    ASSERT_EQ(database_->Open(), absl::OkStatus());
+  }
+  Engine& engine() { return database_->engine(); }
+  Table Find() { return database_->database().OpenTable("t").value_or(Table()); }
+  uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
+  const std::vector<ViewReference>& Stack() { return engine().state.view()->Find(TableId())->tablets[0].stack; }
+
+  void Create(const GcRule& rule) {
+    ASSERT_TRUE(database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g")).ok());
+  }
+  void Set(int64_t millis, const std::string& row_key = "r") {
+    ASSERT_EQ(Find().Apply(RowMutation(row_key).SetCell("f", "q", At(millis), fmt::format("{}", millis))), absl::OkStatus());
+  }
+  void Delete(int64_t millis, const std::string& row_key = "r") {
+    ASSERT_EQ(Find().Apply(RowMutation(row_key).DeleteFromColumn("f", "q", TimestampRange{At(millis), At(millis + 1)})), absl::OkStatus());
+  }
+  void Restrict(int version_count) {
+    ASSERT_EQ(Find().ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(version_count))}), absl::OkStatus());
+  }
+  // Without what else is due.
+  absl::Status Merge(size_t input_begin, size_t input_end) {
+    const Choice choice{.kind = ChoiceKind::kMerge,
+                        .table_id = TableId(),
+                        .slices = {{KeyRange::All(), input_begin, input_end}},
+                        .split_row = "",
+                        .reason = ""};
+    const std::atomic<bool> stop{false};
+    return RunChoice(engine(), JobView(*engine().state.view(), choice), choice, &stop, engine().background->counters());
+  }
+  std::string Text(bool apply_gc = true) { return DumpTable(Find(), {.apply_gc = apply_gc}).value_or("unreadable"); }
+  // Once nothing lies above, ranks count again.
+  void ExpectJudgedAfterAll() {
+    EXPECT_EQ(Text(), kBoth);
+    ASSERT_EQ(Find().Compact(), absl::OkStatus());
+    EXPECT_EQ(Text(false), kBoth);
+    Set(4);
+    ASSERT_EQ(Find().Compact(), absl::OkStatus());
+    EXPECT_EQ(Text(false), "r f:q@4000=4\nr f:q@2000=2\n");
+  }
+
+  CrashFileSystem files_;
+  std::unique_ptr<WorkloadDatabase> database_;
+};
+
+TEST_F(StricterRuleTest, ACompactionBelowADeleteInAMemtable) {
+  for (const bool is_sealed_for_another : {false, true}) {
+    Create(is_sealed_for_another ? GcRule::MaxNumVersions(3) : GcRule::None());
+    for (const int64_t millis : {1, 2, 3}) Set(millis);
+    ASSERT_EQ(Find().Flush(), absl::OkStatus());
+    Delete(3);
+    Restrict(2);
+    ASSERT_EQ(Merge(0, 1), absl::OkStatus());
+    ExpectJudgedAfterAll();
+    ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
+  }
+}
+
+TEST_F(StricterRuleTest, ACompactionBelowADeleteInAFile) {
+  Create(GcRule::None());
+  for (const int64_t millis : {1, 2, 3}) {
+    Set(millis);
+    ASSERT_EQ(Find().Flush(), absl::OkStatus());
+  }
+  Delete(3);
+  ASSERT_EQ(Find().Flush(), absl::OkStatus());
+  Restrict(2);
+  ASSERT_EQ(Stack().size(), 4u);
+  ASSERT_EQ(Merge(1, 4), absl::OkStatus());
+  ASSERT_EQ(Stack().size(), 2u);
+  ExpectJudgedAfterAll();
+}
+
+// What is newer than the rule was sealed for it, and is in nobody's way.
+TEST_F(StricterRuleTest, ACompactionBelowWhatCameAfterTheRule) {
+  Create(GcRule::None());
+  for (const int64_t millis : {1, 2, 3}) Set(millis);
+  Restrict(2);
+  ASSERT_EQ(Find().Flush(), absl::OkStatus());
+  Delete(3);
+  ASSERT_EQ(Merge(0, 1), absl::OkStatus());
+  EXPECT_EQ(Text(false), "r f:q@2000=2\n");
+}
+
+TEST_F(StricterRuleTest, AFlushBelowADeleteInANewerMemtable) {
+  Create(GcRule::None());
+  for (const int64_t millis : {1, 2, 3}) Set(millis);
+  engine().state.Freeze(TableId());
+  Delete(3);
+  Restrict(2);
+  ASSERT_EQ(FlushOldestMemtable(engine(), TableId(), engine().background->counters()), absl::OkStatus());
+  ExpectJudgedAfterAll();
+}
+
+TEST_F(StricterRuleTest, ACheckpointOfMemtables) {
+  Create(GcRule::None());
+  for (const int64_t millis : {1, 2, 3}) Set(millis);
+  engine().state.Freeze(TableId());
+  Delete(3);
+  Restrict(2);
+  ASSERT_EQ(database_->database().Checkpoint("/copy"), absl::OkStatus());
+  WorkloadDatabase copy(&files_, "/copy");
+  ASSERT_EQ(copy.Open(), absl::OkStatus());
+  EXPECT_EQ(DumpTable(*copy.database().OpenTable("t")).value_or(""), kBoth);
+}
+
+// Replay puts what came before the rule and after it into one memtable.
+TEST_F(StricterRuleTest, AfterACrash) {
+  Create(GcRule::None());
+  for (const int64_t millis : {1, 2, 3}) Set(millis);
+  ASSERT_EQ(Find().Flush(), absl::OkStatus());
+  Delete(3);
+  Restrict(2);
+  Set(1, "s");
+  const std::unique_ptr<CrashFileSystem> image = files_.Crash(CrashPolicy::KeepAll(), 1);
+  Open(image.get());
+  ASSERT_EQ(Merge(0, 1), absl::OkStatus());
+  EXPECT_EQ(Text(), std::string(kBoth) + "s f:q@1000=1\n");
+  ASSERT_EQ(database_->database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(Text(), std::string(kBoth) + "s f:q@1000=1\n");
+  EXPECT_FALSE(AwaitsFlushOfUnsealed(*engine().state.view()->Find(TableId()))) << "nobody would flush it, and nothing be reclaimed";
+  database_.reset();
+}
+
+// The picker sees dead versions, which no job may take yet: it does not choose the tablet again and again meanwhile.
+TEST_F(StricterRuleTest, ReclaimingWaitsForTheFlush) {
+  Create(GcRule::None());
+  for (const int64_t millis : {1, 2, 3, 4, 5, 6, 7, 8}) Set(millis);
+  ASSERT_EQ(Find().Flush(), absl::OkStatus());
+  Delete(8);
+  Restrict(2);
+  ASSERT_EQ(database_->database().WaitForIdle(), absl::OkStatus());
+  EXPECT_EQ(database_->database().Stats().compactions, 1u);
+  EXPECT_EQ(Text(false), "r f:q@7000=7\nr f:q@6000=6\n");
+}
+
+}  // namespace
+}  // namespace stele::internal
