@@ -146,6 +146,10 @@ plant(
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
     ("a connection's end is not read with its bytes", "(is_ending || !read.is_all)", "!read.is_all"),
     ("a message is sent over and over", "    stream->unsent_offset = 0;\n", ""),
+    ("answers that nobody reads have no most", "kOutboundFramesMax = 10'000;", "kOutboundFramesMax = 1'000'000'000;"),
+    ("a connection is closed over the end of its answer", "if (is_open && !IsWanted()) Linger();", "is_open = is_open && IsWanted();"),
+    ("the end does not wait for what is on its way", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
+    ("who reads is cut off like who does not", "      nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);\n", ""),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
@@ -156,6 +160,7 @@ plant(
     ("of calls that came together one is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a call that waits wakes nobody", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
     ("the end waits for no call", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),
+    ("calls begin while the server ends", "if (is_draining_) return MakeStatus", "if (false) return MakeStatus"),
     ("a lost connection stays", "    if (ready == Http2Connection::Ready::kOver) Remove(id);", ""),
 )
 plant(

@@ -16,15 +16,25 @@ namespace {
 
 Http2Client& Of(void* user) { return *static_cast<Http2Client*>(user); }
 
-int ConnectTo(const std::string& address) {
+// Below 0: nobody listens.
+int TryConnectTo(const std::string& address) {
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
   inet_pton(AF_INET, "127.0.0.1", &where.sin_addr);
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(connect(descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
+  if (connect(descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) != 0) {
+    close(descriptor);
+    return -1;
+  }
   const int one = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+  return descriptor;
+}
+
+int ConnectTo(const std::string& address) {
+  const int descriptor = TryConnectTo(address);
+  EXPECT_GE(descriptor, 0) << "nobody listens at " << address;
   return descriptor;
 }
 
@@ -72,7 +82,14 @@ nghttp2_session_callbacks* Http2Client::NewCallbacks() {
   return callbacks;
 }
 
-Http2Client::Http2Client(const std::string& address, uint32_t window_bytes) : descriptor_(ConnectTo(address)) {
+Http2Client::Http2Client(const std::string& address, uint32_t window_bytes) : Http2Client(ConnectTo(address), window_bytes) {}
+
+std::unique_ptr<Http2Client> Http2Client::TryConnect(const std::string& address) {
+  const int descriptor = TryConnectTo(address);
+  return descriptor < 0 ? nullptr : std::unique_ptr<Http2Client>(new Http2Client(descriptor, 1 << 20));
+}
+
+Http2Client::Http2Client(int descriptor, uint32_t window_bytes) : descriptor_(descriptor) {
   nghttp2_session_callbacks* const callbacks = NewCallbacks();
   nghttp2_session_client_new(&session_, callbacks, this);
   nghttp2_session_callbacks_del(callbacks);
@@ -141,6 +158,18 @@ void Http2Client::Reset(int32_t stream) {
   nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_CANCEL);
   SendAll();
 }
+
+void Http2Client::Ping() {
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+  SendAll();
+}
+
+void Http2Client::SayGoaway() {
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, nullptr, 0);
+  SendAll();
+}
+
+void Http2Client::WidenConnection(int32_t bytes) { nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, bytes); }
 
 Http2Client::Answer Http2Client::Call(const std::string& path, std::string_view message) {
   const int32_t stream = Begin(GrpcHeaders(path));

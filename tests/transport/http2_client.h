@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ class Http2Client {
 
   // `window_bytes`: what the server may send of a stream before it was read.
   explicit Http2Client(const std::string& address, uint32_t window_bytes = 1 << 20);
+  // Null: nobody listens there.
+  static std::unique_ptr<Http2Client> TryConnect(const std::string& address);
   ~Http2Client();
   Http2Client(const Http2Client&) = delete;
   Http2Client& operator=(const Http2Client&) = delete;
@@ -47,6 +50,9 @@ class Http2Client {
   // After what was written; nothing follows.
   void WriteTrailers(int32_t stream, const Headers& headers);
   void Reset(int32_t stream);
+  void Ping();
+  // No more calls; what was asked for is still read.
+  void SayGoaway();
   // All at once, and the answer.
   Answer Call(const std::string& path, std::string_view message);
 
@@ -56,7 +62,10 @@ class Http2Client {
   const Answer& answer(int32_t stream) { return answers_[stream]; }
   bool is_told_to_go() const { return is_told_to_go_; }
 
-  // Bytes past HTTP/2's rules.
+  // The server may send this much of all streams before it was read.
+  void WidenConnection(int32_t bytes);
+  // Bytes past HTTP/2's rules. False: the connection has ended.
+  bool TrySendRaw(std::string_view bytes) const { return SendBytes(bytes); }
   void SendRaw(std::string_view bytes) const;
   void Disconnect();
   // What is sent from now on goes together with the end.
@@ -65,6 +74,8 @@ class Http2Client {
   void EndSending() const;
 
  private:
+  Http2Client(int descriptor, uint32_t window_bytes);
+
   struct Outgoing {
     std::string bytes;
     bool is_last = false;

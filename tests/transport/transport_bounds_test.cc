@@ -130,6 +130,47 @@ TEST_F(TransportTest, AnswersThatAreNotReadKeepTheirCallsPlaces) {
   while (other.Call("/echo", "").Status() != "0") std::this_thread::yield();
 }
 
+// PING, which asks for eight bytes to be sent back.
+TEST_F(TransportTest, WhoAsksForAnswersAndReadsNoneIsCutOff) {
+  Start();
+  Http2Client client(transport_->address());
+  ASSERT_EQ(client.Call("/echo", "").Status(), "0");
+  std::string pings;
+  for (int i = 0; i < 1000; ++i) pings += std::string("\0\0\10\6\0\0\0\0\0eightlet", 17);
+  bool is_cut_off = false;
+  for (int i = 0; i < 5000 && !is_cut_off; ++i) is_cut_off = !client.TrySendRaw(pings);
+  EXPECT_TRUE(is_cut_off);
+}
+
+TEST_F(TransportTest, WhoReadsAnswersMayAskForManyAtOnce) {
+  Start();
+  Http2Client client(transport_->address());
+  ASSERT_EQ(client.Call("/echo", "").Status(), "0");
+  std::string pings;
+  for (int i = 0; i < 20'000; ++i) pings += std::string("\0\0\10\6\0\0\0\0\0eightlet", 17);
+  EXPECT_TRUE(client.TrySendRaw(pings));
+  EXPECT_EQ(client.Call("/echo", "").Status(), "0");
+}
+
+// HTTP's library counts answers to PING and SETTINGS, but not what it says of calls that it does not take, of which a client that has not
+// agreed to the most there may be can make as many as it wants.
+TEST_F(TransportTest, WhoBeginsCallsAndReadsNothingIsCutOff) {
+  Start();
+  Http2Client client(transport_->address());
+  client.Hold();  // nothing is read, and so nothing agreed to
+  std::string bytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
+  bool is_cut_off = false;
+  for (uint32_t stream = 1; stream < 2'000'000 && !is_cut_off; stream += 2) {
+    bytes += std::string("\0\0\3\1\4", 5);  // POST http /
+    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(stream >> shift));
+    bytes += "\x83\x86\x84";
+    if (bytes.size() < 60'000) continue;
+    is_cut_off = !client.TrySendRaw(bytes);
+    bytes.clear();
+  }
+  EXPECT_TRUE(is_cut_off);
+}
+
 TEST_F(TransportTest, ALostConnectionStopsItsCalls) {
   Start();
   Http2Client client(transport_->address());

@@ -16,6 +16,7 @@ constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr size_t kOutputBytes = size_t{256} << 10;
 constexpr int kReadsMax = 16;  // before others have their turn
 constexpr size_t kOutboundFramesMax = 10'000;
+constexpr std::chrono::milliseconds kDeliveryLook(5);
 // How much a client may send before it hears that it was read: bulk writes should not wait for that.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
@@ -133,8 +134,9 @@ struct Http2Connection::Callbacks {
     return 0;
   }
 
-  // An answer that was complete before its request: the client need not send the rest.
-  static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* /*user*/) {
+  static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) Of(user)->is_broken_ = true;
+    // An answer that was complete before its request: the client need not send the rest.
     if (frame->hd.type != NGHTTP2_HEADERS || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
@@ -160,6 +162,7 @@ struct Http2Connection::Callbacks {
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, &OnStreamClose);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &OnFrameSent);
     if (nghttp2_option_new(&option) == 0) {
+      nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);
       nghttp2_option_set_no_closed_streams(option, 1);  // they are kept for priorities, which nothing here looks at
       if (nghttp2_session_server_new2(&session, callbacks, connection, option) != 0) session = nullptr;
       nghttp2_option_del(option);
@@ -192,7 +195,9 @@ Http2Connection::Ready Http2Connection::OnReady(bool is_ending, std::vector<Stre
     const std::lock_guard lock(mutex_);
     begun_ = begun;
     for (int reads = 0; is_more && is_open && reads < kReadsMax; ++reads) is_open = ReadSome(is_ending, &is_more);
-    is_open = is_open && Flush() && IsWanted();
+    is_open = is_open && Flush();
+    if (is_open && !IsWanted()) Linger();
+    is_open = is_open && !(is_lingering_ && is_broken_);
     begun_ = nullptr;
     stopped.swap(stopped_);
   }
@@ -213,15 +218,20 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
   // Before its end there may be less than was asked for, and the end is not told again.
   *is_more = read.state == Socket::State::kMoved && (is_ending || !read.is_all);
   if (read.state != Socket::State::kMoved) return read.state == Socket::State::kWait;
+  if (is_lingering_) return true;
   const ssize_t taken = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
-  // Whoever makes us answer and reads no answers is cut off.
-  if (taken >= 0) return nghttp2_session_get_outbound_queue_size(session_) <= kOutboundFramesMax;
-  Flush();  // nghttp2 tells the client why
-  return false;
+  if (taken < 0) {
+    Flush();  // nghttp2 tells the client why
+    return false;
+  }
+  // Whoever makes us answer and reads no answers is cut off; so what can go goes before it is too much.
+  if (nghttp2_session_get_outbound_queue_size(session_) <= kOutboundFramesMax / 2) return true;
+  return Flush() && nghttp2_session_get_outbound_queue_size(session_) <= kOutboundFramesMax;
 }
 
 bool Http2Connection::Flush() {
   if (is_closed_) return false;
+  if (is_lingering_) return true;
   while (true) {
     if (output_offset_ == output_.size() && !FillOutput()) return false;
     if (output_.empty()) {
@@ -252,9 +262,13 @@ void Http2Connection::FlushOrShutDown() {
   if (!is_closed_ && !Flush()) socket_->ShutDown();
 }
 
+void Http2Connection::Linger() {
+  if (!std::exchange(is_lingering_, true)) socket_->EndWriting();
+}
+
 void Http2Connection::Drain() {
   const std::lock_guard lock(mutex_);
-  if (is_closed_ || session_ == nullptr) return;
+  if (is_closed_ || is_lingering_ || session_ == nullptr) return;
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0);
   FlushOrShutDown();
 }
@@ -308,6 +322,8 @@ void Http2Connection::Close() {
 void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
   std::unique_lock lock(mutex_);
   room_.wait_until(lock, end, [this] { return is_closed_ || (unsent_bytes_ == 0 && output_offset_ == output_.size()); });
+  // Nothing tells when the system has sent what it took.
+  while (!is_closed_ && socket_->UndeliveredBytes() > 0 && std::chrono::steady_clock::now() < end) room_.wait_for(lock, kDeliveryLook);
 }
 
 // ---- requests ----

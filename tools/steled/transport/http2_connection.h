@@ -77,7 +77,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Close();
   // Whether the client has said that it speaks HTTP/2.
   bool IsGreeted() const { return is_greeted_; }
-  // Waits until the system has taken all answers, or nobody listens any more.
+  // Waits until the client's system has all answers, or nobody listens any more.
   void AwaitRead(std::chrono::steady_clock::time_point end);
   int descriptor() const { return descriptor_; }
   std::chrono::steady_clock::time_point since() const { return since_; }
@@ -99,6 +99,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // All of these under the lock.
   bool ReadSome(bool is_ending, bool* is_more);
   bool IsWanted() const;
+  // Nothing more is said or heard; what was said is the client's to read. Who closes a socket at which bytes still arrive takes that away.
+  void Linger();
   // Everything that the socket takes. False: it is closed.
   bool Flush();
   bool FillOutput();
@@ -135,6 +137,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   size_t output_offset_ = 0;
   size_t unsent_bytes_ = 0;       // of all streams
   std::condition_variable room_;  // unsent_bytes_ sank, all output went, or a stream was closed
+  bool is_broken_ = false;        // its client was told that it broke HTTP/2's rules
+  bool is_lingering_ = false;     // until the client ends it
   bool is_closed_ = false;
 };
 

@@ -1,7 +1,9 @@
 #include "transport/socket.h"
 
+#include <linux/sockios.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@ class PlainSocket final : public Socket {
   }
 
   int descriptor() const override { return descriptor_; }
+  void EndWriting() override { shutdown(descriptor_, SHUT_WR); }
   void ShutDown() override { shutdown(descriptor_, SHUT_RDWR); }
 
  private:
@@ -65,12 +68,15 @@ class TlsSocket final : public Socket {
 
   int descriptor() const override { return descriptor_; }
 
-  void ShutDown() override {
-    if (SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
-    shutdown(descriptor_, SHUT_RDWR);
-  }
+  void EndWriting() override { End(SHUT_WR); }
+  void ShutDown() override { End(SHUT_RDWR); }
 
  private:
+  void End(int how) {
+    if (!std::exchange(is_ended_, true) && SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
+    shutdown(descriptor_, how);
+  }
+
   Result ResultOf(int outcome, size_t bytes) const {
     if (outcome == 1) return {State::kMoved, bytes};
     const int error = SSL_get_error(ssl_, outcome);
@@ -79,9 +85,15 @@ class TlsSocket final : public Socket {
 
   const int descriptor_;
   SSL* const ssl_;
+  bool is_ended_ = false;  // the client was told
 };
 
 }  // namespace
+
+size_t Socket::UndeliveredBytes() const {
+  int bytes = 0;
+  return ioctl(descriptor(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<size_t>(bytes) : 0;
+}
 
 std::unique_ptr<Socket> NewPlainSocket(int descriptor) { return std::make_unique<PlainSocket>(descriptor); }
 

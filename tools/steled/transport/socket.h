@@ -30,6 +30,10 @@ class Socket {
   virtual Result Read(std::span<char> buffer) = 0;
   virtual Result Write(std::string_view bytes) = 0;
   virtual int descriptor() const = 0;
+  // What the system has taken and the client's has not. 0: it cannot be told.
+  size_t UndeliveredBytes() const;
+  // Nothing more is written; what was is still read, as is what the client sends.
+  virtual void EndWriting() = 0;
   // Ends the connection both ways; the descriptor tells of it.
   virtual void ShutDown() = 0;
 };

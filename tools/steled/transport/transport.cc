@@ -292,6 +292,7 @@ class Http2Transport final : public Transport {
       uint64_t id = 0;
       {
         const std::lock_guard lock(mutex_);
+        if (is_draining_) continue;  // the others have been told, and nobody would look after this one
         id = next_connection_++;
         connections_.emplace(id, connection);
       }
