@@ -64,11 +64,14 @@ class RowMutation {
   size_t count() const { return count_; }
   // For the engine: the changes in a form of its own.
   std::string_view encoded_ops() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return ops_; }
+  // For the engine: whether one of the changes deletes a range of a column's versions.
+  bool deletes_ranges() const { return deletes_ranges_; }
 
  private:
   std::string row_key_;
   std::string ops_;
   size_t count_ = 0;
+  bool deletes_ranges_ = false;
 };
 
 // Changes of many rows, of one or several tables of one database, applied in order and all or nothing by Database::Apply. One row may

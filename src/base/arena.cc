@@ -7,6 +7,7 @@ namespace stele::internal {
 
 char* Arena::AllocateFromNewBlock(size_t bytes) {
   constexpr size_t kBlockBytesMax = size_t{1} << 20;
+  constexpr size_t kPopulatedBytesMin = kBlockBytesMax / 2;  // of who has come so far it is likely that the rest is used soon
   if (bytes > SIZE_MAX - 7) return nullptr;
   bytes = (bytes + 7) & ~size_t{7};
   const bool own_block = bytes > block_bytes_next_ / 4;
@@ -14,6 +15,7 @@ char* Arena::AllocateFromNewBlock(size_t bytes) {
   absl::StatusOr<Buffer> buffer = Buffer::Allocate(block_bytes);
   if (!buffer.ok()) return nullptr;
   char* block = buffer->data();
+  if (block_bytes >= kPopulatedBytesMin) PopulateMemory(block, block_bytes);
   blocks_.push_back(std::make_shared<const Buffer>(*std::move(buffer)));
   bytes_.fetch_add(blocks_.back()->memory_bytes(), std::memory_order_relaxed);
   block_bytes_next_ = std::min(block_bytes_next_ * 2, kBlockBytesMax);

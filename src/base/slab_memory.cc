@@ -274,6 +274,16 @@ void GiveBackMemory(const MemorySlot& slot, size_t bytes) {
   Unmap(slot.data, MemoryTakenFor(bytes));
 }
 
+void PopulateMemory(char* data, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  const uintptr_t frame = FrameBytes();
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + frame - 1) / frame * frame;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + bytes) / frame * frame;
+  // Refused, as by a system that does not know it, it leaves everything as it was.
+  if (begin < end) static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE));
+#endif
+}
+
 size_t MemoryTakenFor(size_t bytes) { return bytes <= kSlotBytesMax ? SlotBytesOf(ClassOf(bytes)) : RoundUp(bytes, FrameBytes()); }
 
 SlabFigures MemorySlabFigures() {

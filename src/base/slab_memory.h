@@ -39,6 +39,8 @@ inline constexpr size_t kIdleBytesMax = 4 << 20;  // of the whole process; a gue
 MemorySlot TakeMemory(size_t bytes);
 // As many bytes as were asked for.
 void GiveBackMemory(const MemorySlot& slot, size_t bytes);
+// Has the system put all frames below these bytes at once, for who is about to write them all: one by one they cost half as much again.
+void PopulateMemory(char* data, size_t bytes);
 // What a slot for so many bytes takes.
 size_t MemoryTakenFor(size_t bytes);
 

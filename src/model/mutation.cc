@@ -1,9 +1,13 @@
 #include "stele/mutation.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/coding.h"
 #include "model/mutation_ops.h"
 
-// An op is a tag byte and its fields in the order in which MutationOp lists them. Bytes have their length before them.
+// An op is an OpHeader and the bytes that it counts: the family, the qualifier and the value. Lengths of a fixed size, since an op is read
+// more than once on its way into a batch, and reading varints is most of that.
 namespace stele {
 namespace internal {
 namespace {
@@ -12,80 +16,94 @@ namespace {
 enum class Tag : uint8_t {
   kSetCellNow,
   kSetCell,
-  kAddInt,
+  kAddInt,  // the amount is the value, in eight bytes
   kAddItem,
   kMerge,
   kDeleteColumn,
   kDeleteColumnFrom,   // with a start
-  kDeleteColumnRange,  // with start and end
+  kDeleteColumnRange,  // with start and end, which is the value, in eight bytes
   kDeleteFamily,
   kDeleteRow,
 };
 
-// A tag, three lengths and two numbers never take more.
-constexpr size_t kFixedBytesMax = 1 + 3 * 10 + 2 * 10;
+struct OpHeader {
+  uint64_t tag : 8;
+  uint64_t family_bytes : 56;
+  uint64_t qualifier_bytes;
+  uint64_t value_bytes;
+  int64_t micros;  // the timestamp, or the start of a range
+};
+constexpr size_t kNumberBytes = sizeof(int64_t);
+constexpr size_t kFixedBytesMax = sizeof(OpHeader) + kNumberBytes;
 
-void Begin(std::string& out, Tag tag, size_t bytes) {
-  out.reserve(out.size() + kFixedBytesMax + bytes);
-  out.push_back(static_cast<char>(tag));
+struct OpColumn {
+  std::string_view family = {};
+  std::string_view qualifier = {};
+};
+
+void Append(std::string& out, Tag tag, OpColumn column, int64_t micros, std::string_view value) {
+  const OpHeader header = {.tag = static_cast<uint64_t>(tag),
+                           .family_bytes = column.family.size(),
+                           .qualifier_bytes = column.qualifier.size(),
+                           .value_bytes = value.size(),
+                           .micros = micros};
+  const size_t begin = out.size();
+  const size_t end = begin + sizeof header + column.family.size() + column.qualifier.size() + value.size();
+  // Growing by what is needed each time would copy what is there each time.
+  if (end > out.capacity()) out.reserve(std::max(end, 2 * out.capacity()));
+  out.append(reinterpret_cast<const char*>(&header), sizeof header).append(column.family).append(column.qualifier).append(value);
 }
 
-void AppendColumn(std::string& out, Tag tag, std::string_view family, std::string_view qualifier, size_t value_bytes) {
-  Begin(out, tag, family.size() + qualifier.size() + value_bytes);
-  AppendBytes(out, family);
-  AppendBytes(out, qualifier);
+void Append(std::string& out, Tag tag, OpColumn column, int64_t micros, int64_t number) {
+  Append(out, tag, column, micros, std::string_view(reinterpret_cast<const char*>(&number), sizeof number));
 }
 
-void AppendCell(std::string& out, Tag tag, std::string_view family, std::string_view qualifier, Timestamp timestamp,
-                std::string_view value) {
-  AppendColumn(out, tag, family, qualifier, value.size());
-  AppendSignedVarint(out, timestamp.micros());
-  AppendBytes(out, value);
-}
-
-bool ReadColumn(ByteReader& reader, MutationOp* op) { return reader.ReadBytes(&op->family) && reader.ReadBytes(&op->qualifier); }
-
-bool ReadCell(ByteReader& reader, MutationOp::Kind kind, MutationOp* op) {
-  op->kind = kind;
-  return ReadColumn(reader, op) && reader.ReadSignedVarint(&op->timestamp) && reader.ReadBytes(&op->value);
-}
-
-bool ReadDeleteColumn(ByteReader& reader, Tag tag, MutationOp* op) {
-  op->kind = MutationOp::Kind::kDeleteFromColumn;
-  if (!ReadColumn(reader, op)) return false;
-  if (tag == Tag::kDeleteColumn) return true;
-  if (!reader.ReadSignedVarint(&op->range_start)) return false;
-  if (tag == Tag::kDeleteColumnFrom) return true;
-  return reader.ReadSignedVarint(&op->range_end.emplace());
+bool ReadNumber(std::string_view bytes, int64_t* number) {
+  if (bytes.size() != kNumberBytes) return false;
+  *number = static_cast<int64_t>(LoadFixed64(bytes.data()));
+  return true;
 }
 
 }  // namespace
 
 bool MutationOpReader::Next(MutationOp* op) {
+  std::string_view bytes;
+  OpHeader header;
+  if (!reader_.ReadRaw(sizeof header, &bytes)) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
   *op = MutationOp();
-  uint8_t tag;
-  if (reader_.AtEnd() || !reader_.ReadByte(&tag)) return false;
-  switch (static_cast<Tag>(tag)) {
+  if (!reader_.ReadRaw(header.family_bytes, &op->family) || !reader_.ReadRaw(header.qualifier_bytes, &op->qualifier) ||
+      !reader_.ReadRaw(header.value_bytes, &op->value)) {
+    return false;
+  }
+  op->timestamp = header.micros;
+  switch (static_cast<Tag>(header.tag)) {
     case Tag::kSetCellNow:
-      op->kind = MutationOp::Kind::kSetCell;
       op->server_time = true;
-      return ReadColumn(reader_, op) && reader_.ReadBytes(&op->value);
+      return true;
     case Tag::kSetCell:
-      return ReadCell(reader_, MutationOp::Kind::kSetCell, op);
+      return true;
     case Tag::kAddInt:
       op->kind = MutationOp::Kind::kAddInt;
-      return ReadColumn(reader_, op) && reader_.ReadSignedVarint(&op->timestamp) && reader_.ReadSignedVarint(&op->amount);
+      return ReadNumber(std::exchange(op->value, {}), &op->amount);
     case Tag::kAddItem:
-      return ReadCell(reader_, MutationOp::Kind::kAddItem, op);
+      op->kind = MutationOp::Kind::kAddItem;
+      return true;
     case Tag::kMerge:
-      return ReadCell(reader_, MutationOp::Kind::kMerge, op);
+      op->kind = MutationOp::Kind::kMerge;
+      return true;
     case Tag::kDeleteColumn:
     case Tag::kDeleteColumnFrom:
+      op->kind = MutationOp::Kind::kDeleteFromColumn;
+      op->range_start = std::exchange(op->timestamp, 0);
+      return true;
     case Tag::kDeleteColumnRange:
-      return ReadDeleteColumn(reader_, static_cast<Tag>(tag), op);
+      op->kind = MutationOp::Kind::kDeleteFromColumn;
+      op->range_start = std::exchange(op->timestamp, 0);
+      return ReadNumber(std::exchange(op->value, {}), &op->range_end.emplace());
     case Tag::kDeleteFamily:
       op->kind = MutationOp::Kind::kDeleteFromFamily;
-      return reader_.ReadBytes(&op->family);
+      return true;
     case Tag::kDeleteRow:
       op->kind = MutationOp::Kind::kDeleteFromRow;
       return true;
@@ -97,6 +115,7 @@ bool MutationOpReader::Next(MutationOp* op) {
 
 inline namespace v0 {
 
+using internal::Append;
 using internal::Tag;
 
 RowMutation& RowMutation::Reserve(size_t count, size_t bytes) {
@@ -105,61 +124,60 @@ RowMutation& RowMutation::Reserve(size_t count, size_t bytes) {
 }
 
 RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier, std::string_view value) {
-  internal::AppendColumn(ops_, Tag::kSetCellNow, family, qualifier, value.size());
-  internal::AppendBytes(ops_, value);
+  Append(ops_, Tag::kSetCellNow, {family, qualifier}, 0, value);
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view value) {
-  internal::AppendCell(ops_, Tag::kSetCell, family, qualifier, timestamp, value);
+  Append(ops_, Tag::kSetCell, {family, qualifier}, timestamp.micros(), value);
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, int64_t value) {
-  internal::AppendColumn(ops_, Tag::kAddInt, family, qualifier, 0);
-  internal::AppendSignedVarint(ops_, timestamp.micros());
-  internal::AppendSignedVarint(ops_, value);
+  Append(ops_, Tag::kAddInt, {family, qualifier}, timestamp.micros(), value);
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view item) {
-  internal::AppendCell(ops_, Tag::kAddItem, family, qualifier, timestamp, item);
+  Append(ops_, Tag::kAddItem, {family, qualifier}, timestamp.micros(), item);
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view state) {
-  internal::AppendCell(ops_, Tag::kMerge, family, qualifier, timestamp, state);
+  Append(ops_, Tag::kMerge, {family, qualifier}, timestamp.micros(), state);
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::DeleteFromColumn(std::string_view family, std::string_view qualifier) {
-  internal::AppendColumn(ops_, Tag::kDeleteColumn, family, qualifier, 0);
+  Append(ops_, Tag::kDeleteColumn, {family, qualifier}, 0, "");
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::DeleteFromColumn(std::string_view family, std::string_view qualifier, TimestampRange range) {
-  internal::AppendColumn(ops_, range.end ? Tag::kDeleteColumnRange : Tag::kDeleteColumnFrom, family, qualifier, 0);
-  internal::AppendSignedVarint(ops_, range.start.micros());
-  if (range.end) internal::AppendSignedVarint(ops_, range.end->micros());
+  if (range.end) {
+    Append(ops_, Tag::kDeleteColumnRange, {family, qualifier}, range.start.micros(), range.end->micros());
+  } else {
+    Append(ops_, Tag::kDeleteColumnFrom, {family, qualifier}, range.start.micros(), "");
+  }
+  deletes_ranges_ = true;
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::DeleteFromFamily(std::string_view family) {
-  internal::Begin(ops_, Tag::kDeleteFamily, family.size());
-  internal::AppendBytes(ops_, family);
+  Append(ops_, Tag::kDeleteFamily, {.family = family}, 0, "");
   ++count_;
   return *this;
 }
 
 RowMutation& RowMutation::DeleteFromRow() {
-  internal::Begin(ops_, Tag::kDeleteRow, 0);
+  Append(ops_, Tag::kDeleteRow, {}, 0, "");
   ++count_;
   return *this;
 }

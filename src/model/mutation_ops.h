@@ -1,7 +1,7 @@
 // model/mutation_ops.h: the changes inside a RowMutation, one after the other.
 //
 // Path:      RowMutation::encoded_ops() -> mutation (check, encode the batch).
-// Format:    in memory only, never stored: a kind byte, then the fields of that kind with base/coding.h; see mutation.cc.
+// Format:    in memory only, never stored: a header with lengths, then the bytes; see mutation.cc.
 // Errors:    none: only RowMutation writes it. Next() answers false on bytes it does not understand, as at the end.
 // Threads:   thread-compatible.
 #pragma once

@@ -276,6 +276,7 @@ absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& sch
 
 std::vector<ColumnRef> RangedDeletes(const RowMutation& mutation, const MutationSchema& schema) {
   std::vector<ColumnRef> columns;
+  if (!mutation.deletes_ranges()) return columns;  // of most it is known without reading them
   MutationOpReader reader(mutation.encoded_ops());
   MutationOp op;
   while (reader.Next(&op)) {

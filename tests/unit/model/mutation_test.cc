@@ -96,17 +96,26 @@ TEST(RowMutationTest, HoldsAnyBytes) {
 
 TEST(MutationOpReaderTest, StopsAtBytesThatNoMutationWrites) {
   RowMutation mutation;
-  mutation.SetCell("family", "qualifier", Timestamp::FromMillis(1), "value").DeleteFromRow();
+  mutation.SetCell("family", "qualifier", Timestamp::FromMillis(1), "value");
   const std::string bytes(mutation.encoded_ops());
-  for (size_t length = 1; length + 1 < bytes.size(); ++length) {
+  MutationOp op;
+  for (size_t length = 0; length < bytes.size(); ++length) {
     MutationOpReader reader(std::string_view(bytes).substr(0, length));
-    MutationOp op;
     EXPECT_FALSE(reader.Next(&op)) << length;
     EXPECT_FALSE(reader.Next(&op)) << length;
   }
-  MutationOpReader unknown("\xff");
-  MutationOp op;
-  EXPECT_FALSE(unknown.Next(&op));
+  std::string unknown = bytes;
+  unknown[0] = '\xff';
+  EXPECT_FALSE(MutationOpReader(unknown).Next(&op));
+  EXPECT_TRUE(MutationOpReader(bytes).Next(&op));
+}
+
+TEST(RowMutationTest, KnowsWhetherItDeletesRanges) {
+  RowMutation mutation("r");
+  mutation.SetCell("f", "q", "v").DeleteFromColumn("f", "q").DeleteFromFamily("f").DeleteFromRow();
+  EXPECT_FALSE(mutation.deletes_ranges());
+  EXPECT_TRUE(RowMutation(mutation).DeleteFromColumn("f", "q", {.start = Timestamp::FromMillis(1)}).deletes_ranges());
+  EXPECT_TRUE(mutation.DeleteFromColumn("f", "q", {.end = Timestamp::FromMillis(1)}).deletes_ranges());
 }
 
 TEST(ReadModifyWriteRuleTest, HoldsWhatItWasGiven) {
