@@ -131,14 +131,24 @@ std::string MakeDirectory(const std::string& asked) {
   return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
 }
 
+std::string Usage() {
+  std::string usage =
+      "stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...] [--only WORKLOAD,...] [--json]\n"
+      "                  [--steled PROGRAM] [--emulator PROGRAM] [--dir DIRECTORY]\nworkloads:";
+  for (const Workload& workload : Workloads()) usage += fmt::format(" {}", workload.name);
+  return usage + "\nservers: steled-disk steled-process emulator\n";
+}
+
 int FailWithUsage(const std::string& error) {
-  fmt::print(stderr, "stele_server_load: {}\nworkloads:", error);
-  for (const Workload& workload : Workloads()) fmt::print(stderr, " {}", workload.name);
-  fmt::print(stderr, "\nservers: steled-disk steled-process emulator\n");
+  fmt::print(stderr, "stele_server_load: {}\n{}", error, Usage());
   return 2;
 }
 
 int Main(int argument_count, char** texts) {
+  if (argument_count == 2 && std::string_view(texts[1]) == "--help") {
+    fmt::print("{}", Usage());
+    return 0;
+  }
   Arguments arguments = ParseArguments(argument_count, texts);
   if (!arguments.error.empty()) return FailWithUsage(arguments.error);
   const bool is_temporary = arguments.directory.empty();

@@ -102,7 +102,7 @@ bool Serve(const std::string& bytes, const TableTraits& traits, Table* table) {
   if (!request.Read(bytes)) return false;
   const absl::StatusOr<EntryList> entries = request.ToEntries(traits);
   if (!entries.ok()) return false;
-  const std::vector<absl::Status> verdicts = ApplyEntries(table, *entries, [] { return absl::OkStatus(); });
+  const std::vector<absl::Status> verdicts = ApplyEntries(table, *entries, {}, [] { return absl::OkStatus(); });
   SendVerdicts(request.table_name(), *entries, verdicts, kPrefixBytes, [](std::string message, bool) {
     benchmark::DoNotOptimize(message);
     return true;

@@ -78,6 +78,12 @@ struct WriteOptions {
   // write that was applied uses a token up; BulkApply covers each of its entries, by its place. One space for a database. Tokens take at
   // most a sixteenth of memory_budget_bytes and 32 MiB; beyond, a write with one is ResourceExhausted. "": none.
   std::string idempotency_token = {};
+  // Gives the write up with Cancelled when stopped before it is committed: while it waits for its turn, or reads the row that it depends
+  // on. Nothing was written then; of a BulkApply, of the entries that are so answered. A remote database cannot tell: as after every other
+  // call that was cut off, the write may have been done. Default: never.
+  std::stop_token stop = {};
+  // The same with DeadlineExceeded, once passed. None: never.
+  std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 };
 
 struct ReadOptions {

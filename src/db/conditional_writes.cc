@@ -62,7 +62,7 @@ absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& 
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(*engine, table_id));
   STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*row.point.view, table_id));
   STELE_RETURN_IF_ERROR(CheckForms(row_key, mutations, schema));
-  STELE_ASSIGN_OR_RETURN(const bool matched, RowPasses(engine, table_id, row.point, row_key, predicate, {}));
+  STELE_ASSIGN_OR_RETURN(const bool matched, RowPasses(engine, table_id, row.point, row_key, predicate, ReadOptionsOf(options)));
   const RowMutation* const mutation = matched ? mutations.if_matched : mutations.if_not_matched;
   const MutationBranch branch = matched ? MutationBranch::kPredicateMatched : MutationBranch::kPredicateNotMatched;
   if (mutation->count() == 0) return branch;
@@ -91,8 +91,8 @@ absl::StatusOr<int64_t> Incremented(std::string_view value, int64_t amount) {
 
 class RowModifier {
  public:
-  RowModifier(Engine* engine, uint32_t table_id, std::string_view row_key, const StandingRow* row)
-      : engine_(engine), table_id_(table_id), row_key_(row_key), row_(row) {}
+  RowModifier(Engine* engine, uint32_t table_id, std::string_view row_key, const StandingRow* row, ReadOptions read)
+      : engine_(engine), table_id_(table_id), row_key_(row_key), row_(row), read_(std::move(read)) {}
 
   absl::Status Change(const ReadModifyWriteRule& rule) {
     STELE_ASSIGN_OR_RETURN(ChangedColumn* const column, ColumnOf(rule));
@@ -124,7 +124,7 @@ class RowModifier {
     column->family = rule.family();
     column->timestamp = CutToGranularity(row_->point.now, definition.schema.granularity());
     const Filter newest = Filter::Chain(Filter::Column(rule.family(), rule.qualifier()), Filter::Latest(1));
-    STELE_ASSIGN_OR_RETURN(const std::optional<Row> row, LookUpOneRow(*engine_, table_id_, row_->point, row_key_, newest, {}));
+    STELE_ASSIGN_OR_RETURN(const std::optional<Row> row, LookUpOneRow(*engine_, table_id_, row_->point, row_key_, newest, read_));
     if (!row.has_value()) {
       if (rule.kind() == ReadModifyWriteRule::Kind::kIncrementAmount) column->value = EncodeInt64(0);
       return column;
@@ -139,6 +139,7 @@ class RowModifier {
   const uint32_t table_id_;
   const std::string_view row_key_;
   const StandingRow* const row_;
+  const ReadOptions read_;
   ChangedColumns columns_;
 };
 
@@ -158,14 +159,15 @@ absl::Status CheckRules(std::string_view row_key, std::span<const ReadModifyWrit
 }
 
 // What a repeat answers: the newest cells of the columns, those that are still there.
-absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_view row_key, std::span<const ReadModifyWriteRule> rules) {
+absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+                               const ReadOptions& read) {
   STELE_ASSIGN_OR_RETURN(const StandingRow row, TakeRow(engine, table_id));
   ChangedColumns columns;
   for (const ReadModifyWriteRule& rule : rules) {
     const std::optional<uint32_t> rank = row.table->definition().families.RankOfName(rule.family());
     if (!rank.has_value() || columns.contains({*rank, rule.qualifier()})) continue;
     const Filter newest = Filter::Chain(Filter::Column(rule.family(), rule.qualifier()), Filter::Latest(1));
-    STELE_ASSIGN_OR_RETURN(const std::optional<Row> found, LookUpOneRow(engine, table_id, row.point, row_key, newest, {}));
+    STELE_ASSIGN_OR_RETURN(const std::optional<Row> found, LookUpOneRow(engine, table_id, row.point, row_key, newest, read));
     if (!found.has_value()) continue;
     const CellView& cell = found->cells().front();
     columns[{*rank, rule.qualifier()}] = {rule.family(), std::string(cell.value()), cell.timestamp().micros()};
@@ -179,11 +181,11 @@ absl::StatusOr<std::optional<Row>> TryReadModifyWrite(Engine& engine, uint32_t t
                                                       std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
                                                       uint64_t* turn_bytes) {
   STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options));
-  if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules);
+  if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules, ReadOptionsOf(options));
   const RowLatches::Hold hold(&engine.latches, {row_key});
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(engine, table_id));
   STELE_RETURN_IF_ERROR(CheckRules(row_key, rules, row.table->definition().schema.limits()));
-  RowModifier modifier(&engine, table_id, row_key, &row);
+  RowModifier modifier(&engine, table_id, row_key, &row, ReadOptionsOf(options));
   for (size_t i = 0; i < rules.size(); ++i) {
     const absl::Status status = modifier.Change(rules[i]);
     if (!status.ok()) return WithContext(status, fmt::format("row \"{}\": rule #{}", Printable(row_key), i));
@@ -207,7 +209,7 @@ absl::StatusOr<MutationBranch> CheckAndMutate(const std::shared_ptr<Engine>& eng
                                               const Filter& predicate, const ConditionalMutations& mutations, const WriteOptions& options) {
   const uint64_t bytes = row_key.size() + std::max(BytesOf(*mutations.if_matched), BytesOf(*mutations.if_not_matched));
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
-  STELE_RETURN_IF_ERROR(AttemptWrite(*engine, bytes, [&] {
+  STELE_RETURN_IF_ERROR(AttemptWrite(*engine, bytes, options, [&] {
     branch = TryCheckAndMutate(engine, table_id, row_key, predicate, mutations, options);
     return branch.status();
   }));
@@ -221,7 +223,7 @@ absl::StatusOr<Row> ReadModifyWrite(Engine& engine, uint32_t table_id, std::stri
   // How much is written shows when the row was read (engine rule 21).
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
   while (!row->has_value()) {
-    STELE_RETURN_IF_ERROR(AttemptWrite(engine, bytes, [&] {
+    STELE_RETURN_IF_ERROR(AttemptWrite(engine, bytes, options, [&] {
       row = TryReadModifyWrite(engine, table_id, row_key, rules, options, &bytes);
       return row.status();
     }));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "db/write_attempt.h"
 
 namespace stele::internal {
 namespace {
@@ -138,13 +139,14 @@ WritePressure Engine::Pressure() const {
           .debt_bytes_max = 64 * options.sizes.memtable_bytes};
 }
 
-absl::Status Engine::AwaitTurn(uint64_t bytes) {
+absl::Status Engine::AwaitTurn(uint64_t bytes, const WriteOptions& write) {
   const WritePressure pressure = Pressure();
   if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();
   if (options.background_threads == 0) return StepUntilEased();
   throttle.AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
-  STELE_RETURN_IF_ERROR(throttle.AwaitDebtTurns(bytes, [this]() -> absl::StatusOr<double> {
+  STELE_RETURN_IF_ERROR(throttle.AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
     STELE_RETURN_IF_ERROR(CheckWritable());
+    STELE_RETURN_IF_ERROR(CheckAwaited(write));
     return WriteThrottle::DebtPressure(Pressure());
   }));
   const auto has_room = [this] { return state.memtable_bytes() + pins.ChargedBytes() < options.sizes.write_memory_bytes; };

@@ -56,7 +56,7 @@ class Engine {
   // Waits until no memtable but the active ones, which are empty or hold what was committed meanwhile, is in memory.
   absl::Status DrainMemtables();
   // Waits for its turn when background work is behind; `bytes` are about to be written.
-  absl::Status AwaitTurn(uint64_t bytes);
+  absl::Status AwaitTurn(uint64_t bytes, const WriteOptions& options);
   WritePressure Pressure() const;
 
   ReadPoint TakeReadPoint() { return state.TakeReadPoint(clock.Now()); }

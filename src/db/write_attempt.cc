@@ -64,12 +64,23 @@ absl::Status KeptChanging() { return Aborted("the rows or the schema kept changi
 
 bool MayAttemptAgain(int attempts) { return attempts < kRetriesMax; }
 
-absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const std::function<absl::Status()>& attempt) {
+absl::Status CheckAwaited(const WriteOptions& options) {
+  if (options.stop.stop_requested()) return Cancelled("the write was stopped by its stop token before it was committed");
+  if (options.deadline.has_value() && std::chrono::steady_clock::now() >= *options.deadline) {
+    return DeadlineExceeded("the write was not committed before its deadline");
+  }
+  return absl::OkStatus();
+}
+
+ReadOptions ReadOptionsOf(const WriteOptions& options) { return {.stop = options.stop, .deadline = options.deadline}; }
+
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const std::function<absl::Status()>& attempt) {
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
   const LargeWrites::Hold hold(&engine.large_writes, bytes);
   if (hold.is_alone()) STELE_RETURN_IF_ERROR(engine.DrainMemtables());
-  STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes));
+  STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes, options));
   for (int attempts = 0; MayAttemptAgain(attempts); ++attempts) {
+    STELE_RETURN_IF_ERROR(CheckAwaited(options));
     const absl::Status status = attempt();
     if (status.code() != absl::StatusCode::kAborted) return status;
   }

@@ -49,7 +49,11 @@ absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id)
 
 // Waits for its turn to write `bytes`, and calls `attempt` until it answers anything but Aborted; after many refusals Aborted is the
 // answer.
-absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const std::function<absl::Status()>& attempt);
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const std::function<absl::Status()>& attempt);
+// Cancelled or DeadlineExceeded: nobody waits for the write any more.
+absl::Status CheckAwaited(const WriteOptions& options);
+// How a write reads the row that it depends on.
+ReadOptions ReadOptionsOf(const WriteOptions& options);
 bool MayAttemptAgain(int attempts);
 absl::Status KeptChanging();
 

@@ -98,7 +98,8 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
     context.token = TokenOf(options, batch.members);
     absl::Status status = engine.CheckWritable();
     const LargeWrites::Hold hold(&engine.large_writes, batch.writer.bytes());
-    if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes());
+    if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes(), options);
+    if (status.ok()) status = CheckAwaited(options);
     if (status.ok() && !batch.members.empty()) status = CommitBatch(engine, &batch.writer, context, options, {});
     if (status.ok() && batch.members.empty() && !done.empty()) status = SyncIfAsked(engine, options);
     if (status.code() == absl::StatusCode::kAborted) {
@@ -123,7 +124,7 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
 absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options, uint64_t entry) {
   uint64_t bytes = 0;
   for (const WriteEntry& written : entries) bytes += BytesOf(*written.mutation);
-  return AttemptWrite(engine, bytes, [&] { return TryTogether(engine, entries, now, options, entry); });
+  return AttemptWrite(engine, bytes, options, [&] { return TryTogether(engine, entries, now, options, entry); });
 }
 
 }  // namespace

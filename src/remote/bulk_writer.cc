@@ -41,10 +41,11 @@ std::string EntryToken(const std::string& token, size_t index) { return fmt::for
 
 std::vector<FailedMutation> BulkWriter::Apply(std::span<const RowMutation> mutations, const WriteOptions& options) {
   verdicts_.assign(mutations.size(), absl::OkStatus());
+  options_ = options;
   now_micros_ = CutToGranularity(connection_.NowMicros(), schema_.granularity);
   for (size_t begin = 0; begin < mutations.size();) {
     std::vector<Entry> entries;
-    begin = Collect(mutations, begin, options, &entries);
+    begin = Collect(mutations, begin, &entries);
     if (!entries.empty()) Send(std::move(entries), /*table_is_known=*/false);
   }
   std::vector<FailedMutation> failed;
@@ -54,7 +55,7 @@ std::vector<FailedMutation> BulkWriter::Apply(std::span<const RowMutation> mutat
   return failed;
 }
 
-size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin, const WriteOptions& options, std::vector<Entry>* entries) {
+size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin, std::vector<Entry>* entries) {
   std::set<std::string_view> row_keys;
   size_t bytes = 0;
   size_t changes = 0;
@@ -71,18 +72,18 @@ size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin,
     if (!row_keys.insert(mutation.row_key()).second) break;
     Entry entry{.index = i,
                 .is_idempotent = IsIdempotent(mutation),
-                .has_token = !options.idempotency_token.empty(),
+                .has_token = !options_.idempotency_token.empty(),
                 .begin = connection_.waiter().Now()};
     entry.message.set_row_key(mutation.row_key());
     AddToWire(mutation, now_micros_, entry.message.mutable_mutations());
-    if (entry.has_token) SetToken(EntryToken(options.idempotency_token, i), entry.message.mutable_idempotency());
+    if (entry.has_token) SetToken(EntryToken(options_.idempotency_token, i), entry.message.mutable_idempotency());
     entries->push_back(std::move(entry));
   }
   return i;
 }
 
 void BulkWriter::Send(std::vector<Entry> entries, bool table_is_known) {
-  RemoteCall call(&connection_, "MutateRows");
+  RemoteCall call(&connection_, "MutateRows", options_.deadline, options_.stop);
   while (true) {
     const size_t count = entries.size();
     const grpc::Status status = TryOnce(&call, &entries);

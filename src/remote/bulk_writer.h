@@ -44,7 +44,7 @@ class BulkWriter {
   };
 
   // Takes mutations from `begin` on, as many as go into one request; answers where it stopped.
-  size_t Collect(std::span<const RowMutation> mutations, size_t begin, const WriteOptions& options, std::vector<Entry>* entries);
+  size_t Collect(std::span<const RowMutation> mutations, size_t begin, std::vector<Entry>* entries);
   // Until each of them has its verdict. `table_is_known`: the table was looked for after a refusal, and is there.
   void Send(std::vector<Entry> entries, bool table_is_known);
   // One attempt: takes those that have their verdicts out of `entries`. What is left may be sent again, after a pause.
@@ -59,6 +59,7 @@ class BulkWriter {
   const RemoteConnection& connection_;
   const std::string& table_name_;
   const MutationSchema& schema_;
+  WriteOptions options_;
   int64_t now_micros_ = 0;
   std::vector<absl::Status> verdicts_;
 };

@@ -102,7 +102,7 @@ absl::Status RemoteTable::Apply(const RowMutation& mutation, const WriteOptions&
   SetToken(options.idempotency_token, request.mutable_idempotency());
   const bool is_idempotent = IsIdempotent(mutation);
   const bool repeatable = is_idempotent || !options.idempotency_token.empty();
-  RemoteCall call(connection_.get(), "MutateRow");
+  RemoteCall call(connection_.get(), "MutateRow", options.deadline, options.stop);
   if (!is_idempotent) call.RepeatUntil(connection_->waiter().Now() + kTokenRepeat);
   return CallUntilDone(&call, routing_, kWriteAttempt, repeatable, [&](grpc::ClientContext* context) {
     wire::MutateRowResponse response;
@@ -138,7 +138,7 @@ absl::StatusOr<MutationBranch> RemoteTable::CheckAndMutateRow(std::string_view r
   AddToWire(if_matched, now, request.mutable_true_mutations());
   AddToWire(if_not_matched, now, request.mutable_false_mutations());
   wire::CheckAndMutateRowResponse response;
-  RemoteCall call(connection_.get(), "CheckAndMutateRow");
+  RemoteCall call(connection_.get(), "CheckAndMutateRow", options.deadline, options.stop);
   STELE_RETURN_IF_ERROR(CallUntilDone(&call, routing_, kWriteAttempt, /*repeatable=*/false, [&](grpc::ClientContext* context) {
     return connection_->data().CheckAndMutateRow(context, request, &response);
   }));
@@ -155,7 +155,7 @@ absl::StatusOr<Row> RemoteTable::ReadModifyWriteRow(std::string_view row_key, st
   request.set_row_key(std::string(row_key));
   for (const ReadModifyWriteRule& rule : rules) AddToWire(rule, request.mutable_rules());
   wire::ReadModifyWriteRowResponse response;
-  RemoteCall call(connection_.get(), "ReadModifyWriteRow");
+  RemoteCall call(connection_.get(), "ReadModifyWriteRow", options.deadline, options.stop);
   STELE_RETURN_IF_ERROR(CallUntilDone(&call, routing_, kWriteAttempt, /*repeatable=*/false, [&](grpc::ClientContext* context) {
     return connection_->data().ReadModifyWriteRow(context, request, &response);
   }));

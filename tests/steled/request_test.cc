@@ -94,7 +94,7 @@ TEST(MutateRows, WhatNobodyWaitsForIsNotApplied) {
     }
     int asked = 0;
     const auto check = [&asked] { return ++asked == 2 ? absl::DeadlineExceededError("passed") : absl::OkStatus(); };
-    const std::vector<absl::Status> verdicts = ApplyEntries(&table, entries, check);
+    const std::vector<absl::Status> verdicts = ApplyEntries(&table, entries, {}, check);
     EXPECT_EQ(asked, 2);
     ASSERT_EQ(verdicts.size(), count);
     EXPECT_TRUE(verdicts.front().ok());
@@ -103,6 +103,25 @@ TEST(MutateRows, WhatNobodyWaitsForIsNotApplied) {
       EXPECT_EQ(table.Exists(entries.mutations[i].row_key()).value(), verdicts[i].ok()) << i;
     }
   }
+}
+
+// An entry that the write gave up: whose doing it was is told as for those that were not begun.
+TEST(MutateRows, AWriteThatIsGivenUpGetsTheVerdictOfTheRest) {
+  Database database = Database::Open("mem:").value();
+  Table table = database.CreateTable("t", Schema().AddFamily("f")).value();
+  EntryList entries;
+  for (const char* const token : {"", "a token of it"}) {
+    entries.mutations.emplace_back("r").SetCell("f", "q", "v");
+    entries.tokens.emplace_back(token);
+  }
+  std::stop_source stop;
+  stop.request_stop();
+  int asked = 0;
+  const auto check = [&asked] { return ++asked <= 2 ? absl::OkStatus() : absl::UnavailableError("The server ends"); };
+  for (const absl::Status& verdict : ApplyEntries(&table, entries, {.stop = stop.get_token()}, check)) {
+    EXPECT_TRUE(absl::IsUnavailable(verdict)) << verdict;
+  }
+  EXPECT_FALSE(table.Exists("r").value());
 }
 
 TEST(MutateRows, EachIndexHasItsVerdictOnce) {

@@ -45,6 +45,9 @@ absl::Status OfWrite(const absl::Status& awaited) {
   return absl::IsCancelled(awaited) ? MakeStatus(absl::StatusCode::kUnavailable, "The server ends") : awaited;
 }
 
+// Of a write: nobody counts on its effect once its call was given up.
+WriteOptions WhileAwaited(const Call* call) { return {.stop = call->stop(), .deadline = call->deadline()}; }
+
 void FillRow(const Row& row, wire::Row* out) {
   out->set_key(std::string(row.row_key()));
   wire::Family* family = nullptr;
@@ -74,7 +77,7 @@ absl::StatusOr<OpenTable> DataService::FindChecked(std::string_view wire_name, c
   return table;
 }
 
-absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call, MessageWriter<wire::ReadRowsResponse>* /*writer*/) {
+absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call) {
   const SteadyClock::time_point begin = SteadyClock::now();
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
   RowSet rows;
@@ -130,18 +133,18 @@ absl::Status DataService::MutateRow(Call* call) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
-    STELED_RETURN_IF_ERROR(MutatePlainRow(plain));
+    STELED_RETURN_IF_ERROR(MutatePlainRow(plain, call));
   } else {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
     STELED_RETURN_IF_ERROR(ParseRequest(bytes, request));
     bytes = {};  // a large request is not held twice
-    STELED_RETURN_IF_ERROR(MutateRow(*request));
+    STELED_RETURN_IF_ERROR(MutateParsedRow(*request, call));
   }
   return SendResponse(wire::MutateRowResponse(), call);
 }
 
-absl::Status DataService::MutatePlainRow(const internal::PlainEntries& request) {
+absl::Status DataService::MutatePlainRow(const internal::PlainEntries& request, Call* call) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name));
   const internal::PlainEntries::Entry& entry = request.entries.front();
   RowMutation mutation;
@@ -150,13 +153,13 @@ absl::Status DataService::MutatePlainRow(const internal::PlainEntries& request) 
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name, check));
-  return OfRow(table.table.Apply(mutation), entry.row_key, request.table_name);
+  return OfRow(table.table.Apply(mutation, WhileAwaited(call)), entry.row_key, request.table_name);
 }
 
-absl::Status DataService::MutateRow(const wire::MutateRowRequest& request) {
+absl::Status DataService::MutateParsedRow(const wire::MutateRowRequest& request, Call* call) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   RowMutation mutation;
-  WriteOptions options;
+  WriteOptions options = WhileAwaited(call);
   const auto check = [&](const TableTraits& traits) -> absl::Status {
     STELED_ASSIGN_OR_RETURN(mutation, ToRowMutation(request.row_key(), request.mutations(), traits));
     STELED_ASSIGN_OR_RETURN(options.idempotency_token, TokenOf(request.idempotency()));
@@ -180,13 +183,15 @@ absl::Status DataService::MutateRows(Call* call) {
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
-  const std::vector<absl::Status> verdicts = ApplyEntries(&table.table, entries, [call] { return OfWrite(CheckAwaited(*call)); });
+  const std::vector<absl::Status> verdicts =
+      ApplyEntries(&table.table, entries, WhileAwaited(call), [call] { return OfWrite(CheckAwaited(*call)); });
   SendVerdicts(request.table_name(), entries, verdicts, kPrefixBytes,
                [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
   return absl::OkStatus();
 }
 
-absl::Status DataService::CheckAndMutateRow(const wire::CheckAndMutateRowRequest& request, wire::CheckAndMutateRowResponse* response) {
+absl::Status DataService::CheckAndMutateRow(const wire::CheckAndMutateRowRequest& request, Call* call,
+                                            wire::CheckAndMutateRowResponse* response) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   Filter predicate;
   RowMutation if_matched;
@@ -200,7 +205,8 @@ absl::Status DataService::CheckAndMutateRow(const wire::CheckAndMutateRowRequest
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
-  const absl::StatusOr<MutationBranch> branch = table.table.CheckAndMutateRow(request.row_key(), predicate, if_matched, if_not_matched);
+  const absl::StatusOr<MutationBranch> branch =
+      table.table.CheckAndMutateRow(request.row_key(), predicate, if_matched, if_not_matched, WhileAwaited(call));
   if (!branch.ok()) return OfRow(branch.status(), request.row_key(), request.table_name());
   response->set_predicate_matched(*branch == MutationBranch::kPredicateMatched);
   return absl::OkStatus();
@@ -210,7 +216,8 @@ absl::Status DataService::PingAndWarm(const wire::PingAndWarmRequest& request, w
   return StoredPrefix(request.name()).status();
 }
 
-absl::Status DataService::ReadModifyWriteRow(const wire::ReadModifyWriteRowRequest& request, wire::ReadModifyWriteRowResponse* response) {
+absl::Status DataService::ReadModifyWriteRow(const wire::ReadModifyWriteRowRequest& request, Call* call,
+                                             wire::ReadModifyWriteRowResponse* response) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   std::vector<ReadModifyWriteRule> rules;
   const auto check = [&](const TableTraits& traits) -> absl::Status {
@@ -219,7 +226,7 @@ absl::Status DataService::ReadModifyWriteRow(const wire::ReadModifyWriteRowReque
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
-  const absl::StatusOr<Row> row = table.table.ReadModifyWriteRow(request.row_key(), rules);
+  const absl::StatusOr<Row> row = table.table.ReadModifyWriteRow(request.row_key(), rules, WhileAwaited(call));
   if (!row.ok()) return OfRow(row.status(), request.row_key(), request.table_name());
   FillRow(*row, response->mutable_row());
   return absl::OkStatus();

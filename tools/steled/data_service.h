@@ -27,17 +27,16 @@ class DataService {
   // `tables` has to outlive the service.
   explicit DataService(OpenTables* tables) : tables_(*tables) {}
 
-  absl::Status ReadRows(const google::bigtable::v2::ReadRowsRequest& request, Call* call,
-                        MessageWriter<google::bigtable::v2::ReadRowsResponse>* writer);
+  absl::Status ReadRows(const google::bigtable::v2::ReadRowsRequest& request, Call* call);
   absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call,
                              MessageWriter<google::bigtable::v2::SampleRowKeysResponse>* writer);
   // Whole, these two: their requests are read in place.
   absl::Status MutateRow(Call* call);
   absl::Status MutateRows(Call* call);
-  absl::Status CheckAndMutateRow(const google::bigtable::v2::CheckAndMutateRowRequest& request,
+  absl::Status CheckAndMutateRow(const google::bigtable::v2::CheckAndMutateRowRequest& request, Call* call,
                                  google::bigtable::v2::CheckAndMutateRowResponse* response);
   absl::Status PingAndWarm(const google::bigtable::v2::PingAndWarmRequest& request, google::bigtable::v2::PingAndWarmResponse* response);
-  absl::Status ReadModifyWriteRow(const google::bigtable::v2::ReadModifyWriteRowRequest& request,
+  absl::Status ReadModifyWriteRow(const google::bigtable::v2::ReadModifyWriteRowRequest& request, Call* call,
                                   google::bigtable::v2::ReadModifyWriteRowResponse* response);
 
  private:
@@ -46,8 +45,8 @@ class DataService {
   template <typename Check>
   absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, const Check& check);
 
-  absl::Status MutatePlainRow(const internal::PlainEntries& request);
-  absl::Status MutateRow(const google::bigtable::v2::MutateRowRequest& request);
+  absl::Status MutatePlainRow(const internal::PlainEntries& request, Call* call);
+  absl::Status MutateParsedRow(const google::bigtable::v2::MutateRowRequest& request, Call* call);
 
   OpenTables& tables_;
 };

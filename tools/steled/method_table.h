@@ -30,6 +30,12 @@ class MethodTable final : public Router {
  public:
   template <typename Service, typename Request, typename Response>
   using Unary = absl::Status (Service::*)(const Request& request, Response* response);
+  // One that looks at its call, as whether anybody still waits for it.
+  template <typename Service, typename Request, typename Response>
+  using Watching = absl::Status (Service::*)(const Request& request, Call* call, Response* response);
+  // One that sends what it answers itself.
+  template <typename Service, typename Request>
+  using Sending = absl::Status (Service::*)(const Request& request, Call* call);
   template <typename Service, typename Request, typename Response>
   using Streaming = absl::Status (Service::*)(const Request& request, Call* call, MessageWriter<Response>* writer);
   // The whole call is the method's, as one with many requests needs it.
@@ -39,6 +45,10 @@ class MethodTable final : public Router {
   // `service`, which has to outlive the table, answers "/SERVICE_NAME/METHOD_NAME" from then on.
   template <typename Service, typename Request, typename Response>
   void Add(std::string_view service_name, std::string_view method_name, Service* service, Unary<Service, Request, Response> method);
+  template <typename Service, typename Request, typename Response>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service, Watching<Service, Request, Response> method);
+  template <typename Service, typename Request>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service, Sending<Service, Request> method);
   template <typename Service, typename Request, typename Response>
   void Add(std::string_view service_name, std::string_view method_name, Service* service, Streaming<Service, Request, Response> method);
   template <typename Service>
@@ -57,6 +67,9 @@ class MethodTable final : public Router {
   };
 
   void AddMethod(std::string_view service_name, std::string_view method_name, Method method);
+  // `answer`: from a Request and the call to a Response.
+  template <typename Request, typename Response, typename Answer>
+  void AddAnswering(std::string_view service_name, std::string_view method_name, Answer answer);
 
   std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
 };
@@ -97,13 +110,38 @@ absl::Status ClientGone();
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
                       Unary<Service, Request, Response> method) {
-  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
+  AddAnswering<Request, Response>(service_name, method_name, [service, method](const Request& request, Call*, Response* response) {
+    return (service->*method)(request, response);
+  });
+}
+
+template <typename Service, typename Request, typename Response>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Watching<Service, Request, Response> method) {
+  AddAnswering<Request, Response>(service_name, method_name, [service, method](const Request& request, Call* call, Response* response) {
+    return (service->*method)(request, call, response);
+  });
+}
+
+template <typename Request, typename Response, typename Answer>
+void MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name, Answer answer) {
+  AddMethod(service_name, method_name, [answer](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
     if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
     auto* const response = google::protobuf::Arena::CreateMessage<Response>(arena.get());
-    if (absl::Status answered = (service->*method)(*request, response); !answered.ok()) return answered;
+    if (absl::Status answered = answer(*request, call, response); !answered.ok()) return answered;
     return SendResponse(*response, call);
+  });
+}
+
+template <typename Service, typename Request>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service, Sending<Service, Request> method) {
+  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
+    if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
+    return (service->*method)(*request, call);
   });
 }
 

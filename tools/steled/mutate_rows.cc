@@ -108,7 +108,8 @@ absl::StatusOr<EntryList> MutateRowsMessage::ToEntries(const TableTraits& traits
   return entries;
 }
 
-std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, const std::function<absl::Status()>& check) {
+std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, const WriteOptions& options,
+                                       const std::function<absl::Status()>& check) {
   std::vector<absl::Status> verdicts(entries.mutations.size());
   for (size_t begin = 0; begin < verdicts.size();) {
     if (absl::Status status = check(); !status.ok()) {
@@ -117,14 +118,19 @@ std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, c
     }
     if (IsAlone(entries, begin)) {
       const RowMutation& mutation = entries.mutations[begin];
-      if (mutation.count() > 0) verdicts[begin] = table->Apply(mutation, {.idempotency_token = entries.tokens[begin]});
+      WriteOptions alone = options;
+      alone.idempotency_token = entries.tokens[begin];
+      if (mutation.count() > 0) verdicts[begin] = table->Apply(mutation, std::move(alone));
       ++begin;
       continue;
     }
     const size_t end = EndOfStretch(entries, begin);
     const std::span<const RowMutation> together = std::span(entries.mutations).subspan(begin, end - begin);
-    for (FailedMutation& failed : table->BulkApply(together)) verdicts[begin + failed.index] = std::move(failed.status);
+    for (FailedMutation& failed : table->BulkApply(together, options)) verdicts[begin + failed.index] = std::move(failed.status);
     begin = end;
+  }
+  for (absl::Status& verdict : verdicts) {
+    if (absl::IsCancelled(verdict)) verdict = check();
   }
   return verdicts;
 }

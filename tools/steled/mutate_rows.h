@@ -55,8 +55,10 @@ class MutateRowsMessage {
 };
 
 // In order, though nobody may rely on it; a verdict for each entry. `check` is asked now and then: once it answers an error that is the
-// verdict on all entries that are left, which are not applied.
-std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, const std::function<absl::Status()>& check);
+// verdict on all entries that are left, which are not applied. `options` are those of each write, but for its token; an entry that they
+// give up gets what `check` answers then.
+std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries, const WriteOptions& options,
+                                       const std::function<absl::Status()>& check);
 
 // Every index once, in order, in messages of some hundred KiB: their bytes, behind `prefix_bytes` that `send` may fill in. Stops when it
 // answers false.
