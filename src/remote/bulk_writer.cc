@@ -84,6 +84,10 @@ size_t BulkWriter::Collect(std::span<const RowMutation> mutations, size_t begin,
 
 void BulkWriter::Send(std::vector<Entry> entries, bool table_is_known) {
   RemoteCall call(&connection_, "MutateRows", options_.deadline, options_.stop);
+  if (const absl::Status ended = call.Ended(); !ended.ok()) {
+    for (const Entry& entry : entries) Settle(entry, ended);
+    return;
+  }
   while (true) {
     const size_t count = entries.size();
     const grpc::Status status = TryOnce(&call, &entries);

@@ -118,6 +118,7 @@ class Attempt {
 // Makes `call` until it succeeds or is given up. `rpc` gets a grpc::ClientContext* and answers grpc::Status.
 template <typename Rpc>
 absl::Status CallUntilDone(RemoteCall* call, std::string_view routing, std::chrono::seconds limit, bool repeatable, const Rpc& rpc) {
+  if (absl::Status ended = call->Ended(); !ended.ok()) return ended;  // before anything is sent
   while (true) {
     Attempt attempt(*call, routing, repeatable ? call->RepeatableAttempt(limit) : limit);
     const grpc::Status status = rpc(attempt.context());

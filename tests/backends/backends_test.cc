@@ -348,6 +348,24 @@ TEST_P(BackendTest, StopsAndDeadlinesEndReads) {
   EXPECT_EQ(TextOf(table.ReadRow("r", {}, {.deadline = std::chrono::steady_clock::now()})), "[DEADLINE_EXCEEDED]");
 }
 
+TEST_P(BackendTest, StopsAndDeadlinesGiveWritesUp) {
+  Table table = NewTable();
+  std::stop_source stop;
+  stop.request_stop();
+  const RowMutation set = RowMutation("r").SetCell("f", "q", Ms(1), "v");
+  const WriteOptions stopped = {.stop = stop.get_token()};
+  const WriteOptions late = {.deadline = std::chrono::steady_clock::now()};
+  for (const auto& [options, code] : {std::pair(stopped, "CANCELLED"), std::pair(late, "DEADLINE_EXCEEDED")}) {
+    EXPECT_EQ(CodeOf(table.Apply(set, options)), code);
+    const std::vector<FailedMutation> failed = table.BulkApply(std::vector<RowMutation>{set, set}, options);
+    ASSERT_EQ(failed.size(), 2u);
+    EXPECT_EQ(CodeOf(failed[1].status), code);
+    EXPECT_EQ(CodeOf(table.CheckAndMutateRow("r", Filter::PassAll(), set, set, options).status()), code);
+    EXPECT_EQ(CodeOf(table.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "v")}, options).status()), code);
+  }
+  EXPECT_FALSE(table.Exists("r").value());
+}
+
 TEST_P(BackendTest, TokensMakeARepeatHarmless) {
   if (is_emulator()) GTEST_SKIP() << "the emulator ignores tokens";
   Table table = NewTable("t", Schema().AddFamily({.name = "s", .value_type = ValueType::kInt64Sum}));
