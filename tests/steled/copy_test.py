@@ -7,6 +7,8 @@ skipped where it is not installed.
 import json
 import os
 import pathlib
+import pty
+import re
 import signal
 import socket
 import subprocess
@@ -82,8 +84,8 @@ class CopyTest(unittest.TestCase):
     def export(self, location, table):
         return self.stele("--db", location, "export", table)[0]
 
-    def load(self, table, rows, families=FAMILIES):
-        self.stele("--db", self.source, "createtable", table, families, "splits=m,row1,row2")
+    def load(self, table, rows, families=FAMILIES, splits="splits=m,row1,row2"):
+        self.stele("--db", self.source, "createtable", table, families, splits)
         path = self.folder / "rows.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         self.stele("--db", self.source, "import", table, str(path), "aggregates=add")
@@ -105,16 +107,21 @@ class CopyTest(unittest.TestCase):
     def load_many(self, table, count=20000):
         self.load(table, [{"row": f"row{i}", "cells": [cell("plain", "q", f"value {i}"), cell("sum", "q", str(i))]} for i in range(count)])
 
-    def copy_and_kill(self, marks, *args):
-        """Begins a copy and kills it after its marks have moved a few times."""
-        copy = subprocess.Popen([STELE, "copy", *args, "batch-size=20"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def begin_copy(self, marks, *args):
+        """A copy whose marks have moved a few times."""
+        copy = subprocess.Popen([STELE, "copy", *args, "batch-size=20"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(copy.kill)
         seen = set()
         while len(seen) < 8:
             self.assertIsNone(copy.poll(), "it was to be killed: give it more rows")
             if marks.exists():
                 seen.add(marks.read_bytes())
-        copy.send_signal(signal.SIGKILL)
-        copy.wait()
+        return copy
+
+    def copy_and_kill(self, marks, *args):
+        copy = self.begin_copy(marks, *args)
+        copy.kill()
+        copy.communicate()
 
     def there_and_back(self, server):
         location = server.location()
@@ -148,6 +155,46 @@ class CopyTest(unittest.TestCase):
 
     def test_steled_goes_on_after_kills(self):
         self.goes_on(self.steled())
+
+    def test_two_copies_do_not_share_their_marks(self):
+        server = self.steled()
+        marks = self.folder / "marks"
+        self.load_many("t")
+        first = self.begin_copy(marks, self.source, server.location(), "--resume", str(marks))
+        first.send_signal(signal.SIGSTOP)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1]))
+        before = marks.read_bytes()
+        for instance in ("i", "other"):
+            _, said = self.stele("copy", self.source, server.location(instance), "--resume", str(marks), status=1)
+            self.assertIn("the marks of a copy that runs just now", said)
+        self.assertEqual(marks.read_bytes(), before)
+        first.send_signal(signal.SIGCONT)
+        _, said = first.communicate()
+        self.assertEqual(first.returncode, 0, said)
+        self.assertEqual(list(self.folder.glob("marks*")), [])
+        self.stele("copy", self.source, server.location(), "--resume", str(marks))
+
+    def test_the_bar_grows(self):
+        self.load("t", [{"row": f"row{i:05}", "cells": [cell("plain", "q", f"value {i}")]} for i in range(20000)], FAMILIES,
+                  "splits=" + ",".join(f"row{i:05}" for i in range(1000, 20000, 1000)))
+        terminal, stderr = pty.openpty()
+        copy = subprocess.Popen([STELE, "copy", self.source, self.steled().location(), "--resume", str(self.folder / "marks"), "batch-size=5",
+                                 "workers=1"], stdout=subprocess.DEVNULL, stderr=stderr)
+        os.close(stderr)
+        self.addCleanup(os.close, terminal)
+        seen, text = [], b""
+        while len(set(seen)) < 3:
+            try:
+                text += os.read(terminal, 4096)
+            except OSError:  # how a terminal tells its end
+                self.fail(f"the copy ended: give it more rows; it said {text!r}")
+            seen = re.findall(rb"\rcopying t \[(#*)\.*\] +(\d+)% \d+ bytes stored \(\d+/s\)\x1b\[K", text)
+        copy.kill()
+        copy.wait()
+        bars = [(len(bar), int(percent)) for bar, percent in seen]
+        self.assertEqual(bars, sorted(bars))
+        for length, percent in bars:
+            self.assertIn(length, (percent * 30 // 100 - 1, percent * 30 // 100, percent * 30 // 100 + 1))
 
     def test_a_server_that_goes_away_and_comes_back(self):
         server = self.steled()

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/file_names.h"
 #include "io/file_system.h"
 #include "row_text.h"
 #include "session.h"
@@ -105,6 +106,7 @@ CopyCounts TableMark::Sum() const {
 
 absl::Status CopyMarks::Read() {
   if (path_.empty()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(run_, CopyLock::Take(path_));
   const auto text = ReadFile(path_);
   if (text.status().code() == absl::StatusCode::kNotFound) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(text.status());
@@ -156,8 +158,10 @@ absl::Status CopyMarks::SetPart(const std::string& source, size_t part_index, Pa
 
 absl::Status CopyMarks::Remove() {
   if (path_.empty()) return absl::OkStatus();
-  const absl::Status removed = internal::PosixFileSystem()->Remove(path_);
-  return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
+  internal::FileSystem* const files = internal::PosixFileSystem();
+  const absl::Status removed = files->Remove(path_);
+  if (!removed.ok()) return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
+  return files->SyncDirectory(internal::ParentDirectory(path_));
 }
 
 absl::Status CopyMarks::WriteLocked() const {

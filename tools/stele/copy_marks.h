@@ -3,11 +3,12 @@
 // Format:    JSON, replaced whole: written beside, synced, renamed. Row keys are base64, for they may be any bytes.
 // Contract:  a mark never says more than what is durable at the destination; one that is lost costs time only, for what is copied again
 //            comes to the same.
-// Errors:    FailedPrecondition for a file that is no marks, or those of another copy; what the file system answers.
+// Errors:    FailedPrecondition for a file that is no marks, those of another copy, or of one that runs; what the file system answers.
 // Threads:   CopyMarks is thread-safe, the rest plain values.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
+#include "copy_lock.h"
 
 namespace stele::cli {
 
@@ -53,7 +55,7 @@ class CopyMarks {
   // `path` "": nothing is kept. `job` says in full what is copied where.
   CopyMarks(std::string path, std::string job) : path_(std::move(path)), job_(std::move(job)) {}
 
-  // What an earlier run left; nothing if there is no file.
+  // Keeps other runs from the file as long as this object is there, and reads what an earlier one left; nothing if there is no file.
   absl::Status Read();
   const std::string& path() const { return path_; }
 
@@ -62,7 +64,7 @@ class CopyMarks {
   // Forgets what was known of the table.
   absl::Status Set(TableMark table);
   absl::Status SetPart(const std::string& source, size_t part_index, PartMark part);
-  // The copy is done.
+  // The copy is done, and stays so: marks that came back would keep a later one from what the source has become.
   absl::Status Remove();
 
  private:
@@ -70,6 +72,7 @@ class CopyMarks {
 
   const std::string path_;
   const std::string job_;
+  std::unique_ptr<CopyLock> run_;
   mutable internal::Mutex mutex_;
   std::vector<TableMark> tables_ ABSL_GUARDED_BY(mutex_);
 };

@@ -1,0 +1,51 @@
+#include "copy_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr int kAttemptsMax = 16;
+
+// Whoever ended in between has removed the file that was opened: nobody else comes to that one.
+bool IsStillAt(const std::string& path, int descriptor) {
+  struct stat opened {};
+  struct stat there {};
+  return fstat(descriptor, &opened) == 0 && stat(path.c_str(), &there) == 0 && opened.st_dev == there.st_dev &&
+         opened.st_ino == there.st_ino;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark_path) {
+  const std::string path = mark_path + ".lock";
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0) return internal::ErrnoStatus("open", path, errno);
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      close(descriptor);
+      if (error != EWOULDBLOCK) return internal::ErrnoStatus("lock", path, error);
+      return internal::FailedPrecondition("{} has the marks of a copy that runs just now: let it end, or name another file with --resume",
+                                          mark_path);
+    }
+    if (IsStillAt(path, descriptor)) return std::unique_ptr<CopyLock>(new CopyLock(path, descriptor));
+    close(descriptor);
+  }
+  return internal::Unavailable("lock {}: other copies begin and end all the time", path);
+}
+
+CopyLock::~CopyLock() {
+  unlink(path_.c_str());  // while it is locked
+  close(descriptor_);
+}
+
+}  // namespace stele::cli
