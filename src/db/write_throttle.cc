@@ -1,6 +1,7 @@
 #include "db/write_throttle.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status.h"
 
@@ -82,7 +83,7 @@ void WriteThrottle::Drained(uint64_t bytes, std::chrono::nanoseconds took) {
   if (bytes == 0 || took.count() <= 0) return;
   const double rate = 1e9 * static_cast<double>(bytes) / static_cast<double>(took.count());
   MutexLock lock(mutex_);
-  drain_ += kDrainShare * (rate - drain_);
+  drain_ += (std::exchange(is_measured_, true) ? kDrainShare : 1.0) * (rate - drain_);
   drained_.SignalAll();
 }
 

@@ -60,7 +60,8 @@ class WriteThrottle {
 
   mutable Mutex mutex_;
   CondVar drained_;
-  double drain_ ABSL_GUARDED_BY(mutex_) = 64e6;  // until measured: what a small machine flushes
+  double drain_ ABSL_GUARDED_BY(mutex_) = 200e6;  // until measured: with less, a database that was just opened waits for nothing
+  bool is_measured_ ABSL_GUARDED_BY(mutex_) = false;
   std::chrono::steady_clock::time_point memory_turn_next_ ABSL_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point debt_turn_next_ ABSL_GUARDED_BY(mutex_);
 };

@@ -111,6 +111,15 @@ TEST(WriteThrottleTest, SmallWritesPassLargeOnes) {
   EXPECT_LE(writers.longest_wait(0), milliseconds(61));
 }
 
+// What was guessed before it does not linger.
+TEST(WriteThrottleTest, TheFirstMeasurementCountsWhole) {
+  WriteThrottle throttle;
+  throttle.Drained(10'000'000, seconds(1));
+  EXPECT_DOUBLE_EQ(throttle.drain_bytes_per_second(), 10e6);
+  throttle.Drained(20'000'000, seconds(1));
+  EXPECT_DOUBLE_EQ(throttle.drain_bytes_per_second(), 13e6);
+}
+
 // Memory has a stop of its own behind the turns: no write waits long for its own.
 TEST(WriteThrottleTest, AMemoryTurnIsShort) {
   WriteThrottle throttle;
