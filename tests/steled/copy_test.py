@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""copy_test.py STELE STELED: `stele copy` between directories, running servers and Google's emulator, with kills of both sides in between.
+"""copy_test.py STELE STELED SYNC_TRACE: `stele copy` between directories, running servers and Google's emulator, with kills of both sides in between.
 
 Where the command was built without stele::remote nothing is tested, that is said, and the exit code is 77 (skipped). The emulator's tests are
 skipped where it is not installed.
@@ -18,7 +18,7 @@ import time
 import unittest
 
 SKIPPED = 77
-STELE, STELED = (sys.argv[1:3] + ["", ""])[:2]
+STELE, STELED, SYNC_TRACE = (sys.argv[1:4] + ["", "", ""])[:3]
 EMULATOR = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator"
 FAMILIES = "families=plain:maxversions=2,all,sum:never:intsum,min:never:intmin,max:never:intmax"
 
@@ -173,6 +173,15 @@ class CopyTest(unittest.TestCase):
         self.assertEqual(first.returncode, 0, said)
         self.assertEqual(list(self.folder.glob("marks*")), [])
         self.stele("copy", self.source, server.location(), "--resume", str(marks))
+
+    def test_marks_of_a_copy_that_is_done_do_not_come_back(self):
+        """Their removal is synced: preload/sync_trace.cc."""
+        self.load_all_kinds("t")
+        marks, trace = self.folder / "marks", self.folder / "trace"
+        subprocess.run([STELE, "copy", self.source, self.steled().location(), "--resume", str(marks)], check=True,
+                       stderr=subprocess.DEVNULL, env={**os.environ, "LD_PRELOAD": SYNC_TRACE, "STELE_SYNC_TRACE": str(trace)})
+        lines = trace.read_text(encoding="utf-8").splitlines()
+        self.assertEqual(lines[lines.index(f"remove {marks}"):], [f"remove {marks}", f"sync {self.folder.resolve()}"])
 
     def test_the_bar_grows(self):
         self.load("t", [{"row": f"row{i:05}", "cells": [cell("plain", "q", f"value {i}")]} for i in range(20000)], FAMILIES,

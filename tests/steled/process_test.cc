@@ -2,7 +2,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <utility>
 
 #include "steled/server_fixture.h"
 
@@ -60,6 +64,57 @@ TEST(Process, ServesAlsoWhenWhatItSaysCannotBeWritten) {
     ASSERT_NE(server->address(), "");
     EXPECT_EQ(server->Terminate(), 0);
   }
+}
+
+// Of the program that is started as long as it lives, what is synced (preload/sync_trace.cc).
+class SyncTrace {
+ public:
+  explicit SyncTrace(std::string path) : path_(std::move(path)) {
+    const char* const library = std::getenv("SYNC_TRACE_LIBRARY");
+    EXPECT_NE(library, nullptr) << "run this through ctest";
+    if (library != nullptr) setenv("LD_PRELOAD", library, 1);
+    setenv("STELE_SYNC_TRACE", path_.c_str(), 1);
+  }
+  ~SyncTrace() {
+    unsetenv("LD_PRELOAD");
+    unsetenv("STELE_SYNC_TRACE");
+  }
+  SyncTrace(const SyncTrace&) = delete;
+  SyncTrace& operator=(const SyncTrace&) = delete;
+
+  // Of files whose names end so, how often.
+  int Count(std::string_view suffix) const {
+    std::ifstream trace(path_);
+    int count = 0;
+    for (std::string line; std::getline(trace, line);) count += line.starts_with("sync ") && line.ends_with(suffix) ? 1 : 0;
+    return count;
+  }
+
+ private:
+  const std::string path_;
+};
+
+// A server with these flags is sent one write after the other: how many of them were answered after the log was synced.
+int SyncedWrites(const std::vector<std::string>& flags, int write_count) {
+  const ScratchDirectory directory;
+  const SyncTrace trace(directory.path() + "/trace");
+  ServerProcess server(directory.path() + "/db", flags);
+  Client client(server.address());
+  EXPECT_TRUE(client.CreateTable("t", {"f"}).ok());
+  int synced_count = 0;
+  for (int i = 0; i < write_count; ++i) {
+    const int before = trace.Count(".log");
+    EXPECT_TRUE(client.Set("t", "r" + std::to_string(i), "f:a", 1000, "v").ok());
+    if (trace.Count(".log") > before) ++synced_count;
+  }
+  EXPECT_EQ(server.Terminate(), 0);
+  return synced_count;
+}
+
+TEST(Process, WithDurabilityDiskEveryAnswerComesAfterASync) {
+  EXPECT_EQ(SyncedWrites({}, 20), 20) << "the default";
+  EXPECT_EQ(SyncedWrites({"--durability=disk"}, 20), 20);
+  EXPECT_LT(SyncedWrites({"--durability=process"}, 20), 20) << "the log is synced now and then";
 }
 
 }  // namespace
