@@ -6,7 +6,6 @@ something else, or nothing (docs/interop.md). Without the emulator only steled's
 """
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -14,9 +13,9 @@ import sys
 import tempfile
 import unittest
 
+from cbt_client import SKIPPED, cbt
 from steled_process import Steled
 
-SKIPPED = 77
 STELED = sys.argv[1] if len(sys.argv) > 1 else ""
 EMULATOR = sys.argv[2] if len(sys.argv) > 2 else "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator"
 IMPORTED = ",f,,g\n,a,b,c\nk1,1@1000,2@2000,3@3000\nk2,x@1000,,y@1000\n"
@@ -93,14 +92,6 @@ class Emulator:
         self.process.send_signal(with_signal)
         self.process.stdout.close()
         self.process.wait()
-
-
-def cbt(address, words):
-    """What it printed, without the time of day in it."""
-    environment = {"BIGTABLE_EMULATOR_HOST": address, "TZ": "UTC", "HOME": "/nonexistent", "PATH": os.environ["PATH"]}
-    done = subprocess.run(["cbt", "-project", "p", "-instance", "i", "-creds", "none-needed", *words], capture_output=True, text=True,
-                          env=environment, check=False)
-    return re.sub(r"20\d\d/\d\d/\d\d[ -]\d\d:\d\d:\d\d ", "", done.stdout + done.stderr)
 
 
 class ScriptTest(unittest.TestCase):

@@ -188,6 +188,40 @@ TEST_F(InstanceTest, ClustersComeAndGoButForTheLast) {
   EXPECT_EQ(remove("more"), StatusCode::FAILED_PRECONDITION);
 }
 
+TEST_F(InstanceTest, AClusterHasNodesOrAutoscaling) {
+  ASSERT_EQ(Create("scaled", "clusters { key: 'c' value { serve_nodes: 3 } }"), StatusCode::OK);
+  const std::string name = "name: 'projects/q/instances/scaled/clusters/c'";
+  const auto update = [&](const std::string& cluster, const std::string& mask) {
+    return INSTANCE_CALL(service_.get(), PartialUpdateCluster, admin_wire::PartialUpdateClusterRequest,
+                         "cluster { " + name + " " + cluster + " } update_mask { " + mask + " }", &operation_);
+  };
+  const auto get = [&] {
+    admin_wire::Cluster cluster;
+    EXPECT_EQ(INSTANCE_CALL(service_.get(), GetCluster, admin_wire::GetClusterRequest, name, &cluster), StatusCode::OK);
+    return cluster;
+  };
+  const auto autoscaling = [](const std::string& limits, int cpu_percent) {
+    return "cluster_config { cluster_autoscaling_config { autoscaling_limits { " + limits +
+           " } autoscaling_targets { cpu_utilization_percent: " + std::to_string(cpu_percent) + " } } }";
+  };
+  const std::string of_config = "paths: 'cluster_config.cluster_autoscaling_config'";
+  EXPECT_EQ(update(autoscaling("min_serve_nodes: 5 max_serve_nodes: 9", 60), of_config), StatusCode::OK);
+  EXPECT_EQ(get().serve_nodes(), 5) << "between the limits";
+  EXPECT_EQ(get().cluster_config().cluster_autoscaling_config().autoscaling_targets().cpu_utilization_percent(), 60);
+  EXPECT_EQ(update(autoscaling("min_serve_nodes: 5 max_serve_nodes: 4", 60), of_config), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(update(autoscaling("min_serve_nodes: 1 max_serve_nodes: 4", 90), of_config), StatusCode::INVALID_ARGUMENT);
+  // As cbt and Node's client ask for nodes.
+  EXPECT_EQ(update("serve_nodes: 4", "paths: 'serve_nodes' " + of_config), StatusCode::OK);
+  EXPECT_EQ(get().serve_nodes(), 4);
+  EXPECT_FALSE(get().has_cluster_config());
+  EXPECT_EQ(update("", "paths: 'serve_nodes' " + of_config), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(INSTANCE_CALL(service_.get(), UpdateCluster, admin_wire::Cluster,
+                          name + " " + autoscaling("min_serve_nodes: 1 max_serve_nodes: 2", 10), &operation_),
+            StatusCode::OK);
+  EXPECT_EQ(get().serve_nodes(), 2);
+  EXPECT_EQ(Create("sealed", "clusters { key: 'c' value { encryption_config { kms_key_name: 'k' } } }"), StatusCode::UNIMPLEMENTED);
+}
+
 TEST_F(InstanceTest, AppProfilesAreKeptAndEveryInstanceHasADefault) {
   const std::string level = "projects/q/instances/profiled/appProfiles/";
   const auto list = [&](const std::string& page) {

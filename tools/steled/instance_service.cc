@@ -87,7 +87,9 @@ absl::Status InstanceService::UpdateCluster(const admin_wire::Cluster& request, 
   const auto begin = WireNow();
   admin_wire::PartialUpdateClusterRequest nodes;
   *nodes.mutable_cluster() = request;
-  nodes.mutable_update_mask()->add_paths("serve_nodes");
+  // With autoscaling the nodes need not be named.
+  if (request.serve_nodes() != 0 || !request.has_cluster_config()) nodes.mutable_update_mask()->add_paths("serve_nodes");
+  nodes.mutable_update_mask()->add_paths("cluster_config");
   const auto cluster = instances_.UpdateCluster(nodes);
   return AnswerDone(cluster, MetadataOf<admin_wire::UpdateClusterMetadata>(request, begin), &operations_, response);
 }

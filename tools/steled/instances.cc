@@ -29,6 +29,8 @@ constexpr std::string_view kClusterLevel = "/clusters/";
 constexpr std::string_view kAnyInstance = "/instances/-";
 constexpr std::string_view kOnlyClusterId = "local";
 constexpr size_t kLabelsMax = 64;
+constexpr int kCpuPercentMin = 10;
+constexpr int kCpuPercentMax = 80;
 
 std::string InstanceKey(const std::string& name) { return "instance/" + name; }
 std::string ClusterKey(const std::string& name) { return "cluster/" + name; }
@@ -53,13 +55,34 @@ admin_wire::Cluster OnlyCluster(const std::string& instance_name) {
   return cluster;
 }
 
+// Nodes are only remembered; between the limits of autoscaling, as they would be had it come to rest.
+absl::Status SettleNodes(admin_wire::Cluster* cluster) {
+  if (!cluster->cluster_config().has_cluster_autoscaling_config()) {
+    cluster->clear_cluster_config();
+    return absl::OkStatus();
+  }
+  const auto& autoscaling = cluster->cluster_config().cluster_autoscaling_config();
+  const auto& limits = autoscaling.autoscaling_limits();
+  const int cpu_percent = autoscaling.autoscaling_targets().cpu_utilization_percent();
+  if (limits.min_serve_nodes() < 1 || limits.max_serve_nodes() < limits.min_serve_nodes()) {
+    return InField(InvalidArgument("must be at least 1, and the lower one first"), "autoscaling_limits");
+  }
+  if (cpu_percent < kCpuPercentMin || cpu_percent > kCpuPercentMax) {
+    return InField(InvalidArgument("must be from {} to {}", kCpuPercentMin, kCpuPercentMax), "cpu_utilization_percent");
+  }
+  cluster->set_serve_nodes(std::clamp(cluster->serve_nodes(), limits.min_serve_nodes(), limits.max_serve_nodes()));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<admin_wire::Cluster> NewCluster(const std::string& instance_name, const std::string& cluster_id,
                                                const admin_wire::Cluster& asked) {
   const std::string name = instance_name + std::string(kClusterLevel) + cluster_id;
   if (cluster_id == "-") return InvalidArgument("Invalid cluster id \"-\"");
   STELED_RETURN_IF_ERROR(BackupPrefix(name).status());
   if (asked.serve_nodes() < 0) return InField(InvalidArgument("must not be negative"), "serve_nodes");
+  if (!asked.encryption_config().kms_key_name().empty()) return Unimplemented("Keys of a key service (kms_key_name) are not offered");
   admin_wire::Cluster cluster = asked;
+  STELED_RETURN_IF_ERROR(SettleNodes(&cluster));
   cluster.set_name(name);
   cluster.set_state(admin_wire::Cluster::READY);
   if (cluster.serve_nodes() == 0) cluster.set_serve_nodes(1);
@@ -222,12 +245,17 @@ absl::StatusOr<admin_wire::Cluster> Instances::CreateCluster(const admin_wire::C
 }
 
 absl::StatusOr<admin_wire::Cluster> Instances::UpdateCluster(const admin_wire::PartialUpdateClusterRequest& request) {
-  constexpr std::string_view kFields[] = {"serve_nodes"};
+  constexpr std::string_view kNodes = "serve_nodes";
+  // Clients name autoscaling whenever they name nodes, to have it end.
+  constexpr std::string_view kFields[] = {kNodes, "cluster_config"};
   STELED_RETURN_IF_ERROR(CheckUpdateMask(request.update_mask(), kFields));
-  if (request.cluster().serve_nodes() < 1) return InField(InvalidArgument("must be at least 1"), "serve_nodes");
+  const auto& paths = request.update_mask().paths();
+  const bool names_nodes = std::find(paths.begin(), paths.end(), kNodes) != paths.end();
+  if (names_nodes && request.cluster().serve_nodes() < 1) return InField(InvalidArgument("must be at least 1"), kNodes);
   const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(admin_wire::Cluster cluster, GetCluster(request.cluster().name()));
   MergeByMask(request.cluster(), request.update_mask(), &cluster);
+  STELED_RETURN_IF_ERROR(SettleNodes(&cluster));
   STELED_RETURN_IF_ERROR(records_.Put(ClusterKey(cluster.name()), cluster));
   return cluster;
 }

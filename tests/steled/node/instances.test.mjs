@@ -17,6 +17,12 @@ test('instances: create, list, get, rename, delete', async () => {
   assert.equal((await made.getMetadata())[0].displayName, 'Renamed');
   assert.deepEqual((await made.getClusters())[0].map(({id}) => id), ['made-c']);
   assert.deepEqual(await made.cluster('made-c').exists(), [true]);
+  const cluster = made.cluster('made-c');
+  for (const metadata of [{nodes: 4}, {minServeNodes: 2, maxServeNodes: 5, cpuUtilizationPercent: 50}, {nodes: 3}]) {
+    const [update] = await cluster.setMetadata(metadata);
+    await update.promise();
+  }
+  assert.equal((await cluster.getMetadata())[0].serveNodes, 3);
   await made.delete();
   assert.ok(!(await bigtable.getInstances())[0].some(({id}) => id === 'made'));
 });
