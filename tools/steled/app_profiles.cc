@@ -37,7 +37,6 @@ absl::StatusOr<ProfileName> ParseName(const std::string& name) {
   return parsed;
 }
 
-std::string ProfilePrefix(const std::string& instance_name) { return "app_profile/" + instance_name + std::string(kLevel); }
 std::string ProfileKey(const std::string& name) { return "app_profile/" + name; }
 
 // What every instance has from the first.
@@ -90,7 +89,7 @@ absl::Status AppProfiles::List(const admin_wire::ListAppProfilesRequest& request
   const bool is_any = request.parent().ends_with(kWildcard);
   const std::string project_name = request.parent().substr(0, request.parent().size() - (is_any ? kWildcard.size() : 0));
   STELED_RETURN_IF_ERROR(is_any ? StoredProjectPrefix(project_name).status() : StoredPrefix(request.parent()).status());
-  const std::string prefix = is_any ? "app_profile/" + project_name + "/instances/" : ProfilePrefix(request.parent());
+  const std::string prefix = is_any ? "app_profile/" + project_name + "/instances/" : RecordPrefix(request.parent());
   STELED_ASSIGN_OR_RETURN(std::vector<admin_wire::AppProfile> profiles, records_.List<admin_wire::AppProfile>(prefix));
   const auto by_name = [](const admin_wire::AppProfile& a, const admin_wire::AppProfile& b) { return a.name() < b.name(); };
   if (!is_any) {
@@ -140,6 +139,6 @@ absl::Status AppProfiles::Delete(const std::string& name) {
   return records_.Apply({{ProfileKey(name), std::nullopt}});
 }
 
-absl::Status AppProfiles::Forget(const std::string& instance_name) { return records_.DeletePrefix(ProfilePrefix(instance_name)); }
+std::string AppProfiles::RecordPrefix(const std::string& instance_name) { return "app_profile/" + instance_name + std::string(kLevel); }
 
 }  // namespace stele::server

@@ -31,8 +31,8 @@ class AppProfiles {
                     google::bigtable::admin::v2::ListAppProfilesResponse* response) const;
   absl::StatusOr<google::bigtable::admin::v2::AppProfile> Update(const google::bigtable::admin::v2::UpdateAppProfileRequest& request);
   absl::Status Delete(const std::string& name);
-  // All of an instance, "projects/P/instances/I".
-  absl::Status Forget(const std::string& instance_name);
+  // What the keys of the records of an instance's ("projects/P/instances/I") begin with.
+  static std::string RecordPrefix(const std::string& instance_name);
 
  private:
   Records& records_;

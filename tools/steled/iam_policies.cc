@@ -9,8 +9,6 @@ namespace {
 // An etag of a policy that was never set.
 constexpr char kFirstEtag[] = "0";
 
-std::string PolicyKey(const std::string& resource) { return "policy/" + resource; }
-
 absl::Status CheckResource(const std::string& resource) {
   if (resource.starts_with("projects/") && resource.find("/instances/") != std::string::npos) return absl::OkStatus();
   return InvalidArgument("Invalid resource name \"{}\": expected projects/PROJECT/instances/INSTANCE, or what is below one", resource);
@@ -21,7 +19,7 @@ absl::Status CheckResource(const std::string& resource) {
 absl::StatusOr<google::iam::v1::Policy> IamPolicies::Get(const google::iam::v1::GetIamPolicyRequest& request) const {
   STELED_RETURN_IF_ERROR(CheckResource(request.resource()));
   STELED_ASSIGN_OR_RETURN(std::optional<google::iam::v1::Policy> policy,
-                          records_.Get<google::iam::v1::Policy>(PolicyKey(request.resource())));
+                          records_.Get<google::iam::v1::Policy>(RecordKey(request.resource())));
   if (policy.has_value()) return *std::move(policy);
   google::iam::v1::Policy none;
   none.set_etag(kFirstEtag);
@@ -38,7 +36,7 @@ absl::StatusOr<google::iam::v1::Policy> IamPolicies::Set(const google::iam::v1::
   }
   google::iam::v1::Policy policy = request.policy();
   policy.set_etag(NextEtag(before.etag()));
-  STELED_RETURN_IF_ERROR(records_.Put(PolicyKey(request.resource()), policy));
+  STELED_RETURN_IF_ERROR(records_.Put(RecordKey(request.resource()), policy));
   return policy;
 }
 
@@ -51,9 +49,11 @@ absl::StatusOr<google::iam::v1::TestIamPermissionsResponse> IamPolicies::Test(
 }
 
 absl::Status IamPolicies::Forget(const std::string& resource) {
-  STELED_RETURN_IF_ERROR(records_.DeletePrefix(PolicyKey(resource) + "/"));
-  STELED_ASSIGN_OR_RETURN(const auto policy, records_.Get<google::iam::v1::Policy>(PolicyKey(resource)));
-  return policy.has_value() ? records_.Apply({{PolicyKey(resource), std::nullopt}}) : absl::OkStatus();
+  Records::Changes changes;
+  STELED_RETURN_IF_ERROR(records_.AddDeletions(RecordKey(resource) + "/", &changes));
+  STELED_ASSIGN_OR_RETURN(const auto policy, records_.Get<google::iam::v1::Policy>(RecordKey(resource)));
+  if (policy.has_value()) changes.emplace_back(RecordKey(resource), std::nullopt);
+  return records_.Apply(changes);
 }
 
 }  // namespace stele::server

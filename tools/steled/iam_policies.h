@@ -30,6 +30,8 @@ class IamPolicies {
 
   // Those of a resource that is gone, and of what was below it.
   absl::Status Forget(const std::string& resource);
+  // The key of its record; with a slash behind it, what those of what is below it begin with.
+  static std::string RecordKey(const std::string& resource) { return "policy/" + resource; }
 
  private:
   Records& records_;

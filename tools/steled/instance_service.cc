@@ -58,10 +58,7 @@ absl::Status InstanceService::PartialUpdateInstance(const admin_wire::PartialUpd
 }
 
 absl::Status InstanceService::DeleteInstance(const admin_wire::DeleteInstanceRequest& request, google::protobuf::Empty* /*response*/) {
-  absl::Status status = instances_.Delete(request.name());
-  if (status.ok()) status = profiles_.Forget(request.name());
-  if (status.ok()) status = policies_.Forget(request.name());
-  return status;
+  return instances_.Delete(request.name());
 }
 
 // ---- clusters ----

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "app_profiles.h"
 #include "errors.h"
+#include "iam_policies.h"
 #include "update_mask.h"
 #include "wire/names.h"
 #include "wire/schema_translation.h"
@@ -33,6 +35,7 @@ constexpr int kCpuPercentMin = 10;
 constexpr int kCpuPercentMax = 80;
 
 std::string InstanceKey(const std::string& name) { return "instance/" + name; }
+std::string DeletionKey(const std::string& name) { return "deleting/" + name; }
 std::string ClusterKey(const std::string& name) { return "cluster/" + name; }
 std::string ClusterPrefix(const std::string& instance_name) { return ClusterKey(instance_name) + std::string(kClusterLevel); }
 
@@ -122,6 +125,8 @@ absl::StatusOr<admin_wire::Instance> Instances::Create(const admin_wire::CreateI
   const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(const auto present, records_.Get<admin_wire::Instance>(InstanceKey(name)));
   if (present.has_value()) return AlreadyExists("Instance already exists: {}", name);
+  STELED_ASSIGN_OR_RETURN(const auto mark, records_.Get<admin_wire::Instance>(DeletionKey(name)));
+  if (mark.has_value()) return FailedPrecondition("The instance is being deleted; delete it again to finish that: {}", name);
   STELED_RETURN_IF_ERROR(records_.Apply(changes));
   return instance;
 }
@@ -176,7 +181,10 @@ absl::StatusOr<admin_wire::Instance> Instances::Update(const admin_wire::Partial
   return instance;
 }
 
-absl::Status Instances::CheckDeletable(const std::vector<std::string>& stored_tables) const {
+absl::Status Instances::CheckDeletable(const std::string& name, const std::string& stored_prefix) const {
+  STELED_ASSIGN_OR_RETURN(const bool is_known, IsKnown(name));
+  if (!is_known) return InstanceNotFound(name);
+  STELED_ASSIGN_OR_RETURN(const std::vector<std::string> stored_tables, tables_.List(stored_prefix));
   for (const std::string& stored_name : stored_tables) {
     const absl::StatusOr<Table> table = tables_.Open(stored_name);
     const absl::StatusOr<Schema> schema = table.ok() ? table->schema() : table.status();
@@ -184,21 +192,40 @@ absl::Status Instances::CheckDeletable(const std::vector<std::string>& stored_ta
       return FailedPrecondition("The instance has a table that is protected against deletion: {}", WireTableName(stored_name));
     }
   }
+  if (backups_.HasOf(name)) return FailedPrecondition("The instance has backups; delete them first: {}", name);
+  return absl::OkStatus();
+}
+
+absl::Status Instances::FinishDeletion(const std::string& name) {
+  STELED_ASSIGN_OR_RETURN(const std::string stored_prefix, StoredPrefix(name));
+  STELED_RETURN_IF_ERROR(tables_.CloseAndDelete(stored_prefix));
+  Records::Changes changes;
+  const std::string policy_key = IamPolicies::RecordKey(name);
+  for (const std::string& prefix : {ClusterPrefix(name), AppProfiles::RecordPrefix(name), policy_key + "/"}) {
+    STELED_RETURN_IF_ERROR(records_.AddDeletions(prefix, &changes));
+  }
+  for (const std::string& record_key : {policy_key, InstanceKey(name), DeletionKey(name)}) changes.emplace_back(record_key, std::nullopt);
+  STELED_RETURN_IF_ERROR(records_.Apply(changes));
+  tables_.Reopen(stored_prefix);
+  return absl::OkStatus();
+}
+
+absl::Status Instances::FinishDeletions() {
+  STELED_ASSIGN_OR_RETURN(const std::vector<admin_wire::Instance> deleted, records_.List<admin_wire::Instance>(DeletionKey("")));
+  for (const admin_wire::Instance& instance : deleted) STELED_RETURN_IF_ERROR(FinishDeletion(instance.name()));
   return absl::OkStatus();
 }
 
 absl::Status Instances::Delete(const std::string& name) {
   STELED_ASSIGN_OR_RETURN(const std::string stored_prefix, StoredPrefix(name));
   const std::lock_guard lock(tables_.changes());
-  STELED_ASSIGN_OR_RETURN(const bool is_known, IsKnown(name));
-  if (!is_known) return InstanceNotFound(name);
-  STELED_ASSIGN_OR_RETURN(const std::vector<std::string> tables, tables_.List(stored_prefix));
-  STELED_RETURN_IF_ERROR(CheckDeletable(tables));
-  if (backups_.HasOf(name)) return FailedPrecondition("The instance has backups; delete them first: {}", name);
-  for (const std::string& table : tables) STELED_RETURN_IF_ERROR(tables_.Delete(table));
-  STELED_RETURN_IF_ERROR(records_.DeletePrefix(ClusterPrefix(name)));
-  STELED_ASSIGN_OR_RETURN(const auto made, records_.Get<admin_wire::Instance>(InstanceKey(name)));
-  return made.has_value() ? records_.Apply({{InstanceKey(name), std::nullopt}}) : absl::OkStatus();
+  STELED_ASSIGN_OR_RETURN(const auto mark, records_.Get<admin_wire::Instance>(DeletionKey(name)));
+  if (!mark.has_value()) {
+    STELED_RETURN_IF_ERROR(CheckDeletable(name, stored_prefix));
+    // On disk before the tables go, which are gone from the disk one by one.
+    STELED_RETURN_IF_ERROR(records_.Apply({{DeletionKey(name), NamedInstance(name).SerializeAsString()}}, Durability::kDisk));
+  }
+  return FinishDeletion(name);
 }
 
 // ---- clusters ----

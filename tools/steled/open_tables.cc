@@ -1,5 +1,6 @@
 #include "open_tables.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "errors.h"
@@ -27,7 +28,7 @@ absl::StatusOr<OpenTable> OpenTables::Find(std::string_view wire_name) {
   }
   STELED_ASSIGN_OR_RETURN(const std::string stored_name, StoredTableName(wire_name));
   const std::unique_lock lock(mutex_);
-  if (hidden_.contains(stored_name)) return TableNotFound(wire_name);
+  if (hidden_.contains(stored_name) || IsClosedLocked(stored_name)) return TableNotFound(wire_name);
   absl::StatusOr<Table> table = database_.OpenTable(stored_name);
   if (absl::IsNotFound(table.status())) return TableNotFound(wire_name);
   if (!table.ok()) return table.status();
@@ -44,6 +45,19 @@ void OpenTables::Forget(std::string_view wire_name) {
 }
 
 absl::StatusOr<Table> OpenTables::Create(const std::string& stored_name, const Schema& schema) {
+  {
+    const std::shared_lock lock(mutex_);  // what closes instances holds changes(), as the caller does
+    STELED_RETURN_IF_ERROR(CheckOpenLocked(stored_name));
+  }
+  return CreateChecked(stored_name, schema);
+}
+
+absl::Status OpenTables::CheckOpenLocked(const std::string& stored_name) const {
+  if (!IsClosedLocked(stored_name)) return absl::OkStatus();
+  return FailedPrecondition("Its instance is being deleted; delete it again to finish that: {}", WireTableName(stored_name));
+}
+
+absl::StatusOr<Table> OpenTables::CreateChecked(const std::string& stored_name, const Schema& schema) {
   absl::StatusOr<Table> table = database_.CreateTable(stored_name, schema);
   if (!absl::IsAlreadyExists(table.status())) return table;
   return AlreadyExists("Table already exists: {}", WireTableName(stored_name));
@@ -60,7 +74,8 @@ absl::Status OpenTables::Delete(const std::string& stored_name) {
 absl::StatusOr<Table> OpenTables::CreateHidden(const std::string& stored_name, Schema schema) {
   schema.SetProperty(kHiddenProperty, "true");
   const std::unique_lock lock(mutex_);
-  STELED_ASSIGN_OR_RETURN(Table table, Create(stored_name, schema));
+  STELED_RETURN_IF_ERROR(CheckOpenLocked(stored_name));
+  STELED_ASSIGN_OR_RETURN(Table table, CreateChecked(stored_name, schema));
   hidden_.insert(stored_name);
   return table;
 }
@@ -85,10 +100,34 @@ absl::Status OpenTables::DeleteUnrevealed() {
   return absl::OkStatus();
 }
 
+bool OpenTables::IsClosedLocked(std::string_view stored_name) const {
+  return std::any_of(closed_.begin(), closed_.end(), [&](const std::string& prefix) { return stored_name.starts_with(prefix); });
+}
+
+absl::Status OpenTables::CloseAndDelete(const std::string& stored_prefix) {
+  {
+    const std::unique_lock lock(mutex_);
+    closed_.insert(stored_prefix);
+    std::erase_if(by_wire_name_, [&](const auto& entry) { return entry.second.table.name().starts_with(stored_prefix); });
+  }
+  STELED_ASSIGN_OR_RETURN(const std::vector<std::string> names, database_.ListTables());
+  for (const std::string& name : names) {
+    if (!name.starts_with(stored_prefix)) continue;
+    STELED_RETURN_IF_ERROR(Delete(name));
+  }
+  return absl::OkStatus();
+}
+
+void OpenTables::Reopen(const std::string& stored_prefix) {
+  const std::unique_lock lock(mutex_);
+  closed_.erase(stored_prefix);
+}
+
 absl::StatusOr<std::vector<std::string>> OpenTables::List(std::string_view stored_prefix) const {
   STELED_ASSIGN_OR_RETURN(std::vector<std::string> names, database_.ListTables());
   const std::shared_lock lock(mutex_);
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(stored_prefix) || hidden_.contains(name); });
+  std::erase_if(
+      names, [&](const std::string& name) { return !name.starts_with(stored_prefix) || hidden_.contains(name) || IsClosedLocked(name); });
   return names;
 }
 

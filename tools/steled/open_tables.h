@@ -50,6 +50,11 @@ class OpenTables {
   absl::Status Reveal(const std::string& stored_name);
   absl::Status DeleteUnrevealed();
 
+  // Deletes all whose names begin so. From here until Reopen none of them is found or listed, and none is made: also after an error, when
+  // some may be left.
+  absl::Status CloseAndDelete(const std::string& stored_prefix);
+  void Reopen(const std::string& stored_prefix);
+
   // Those whose names begin so, sorted.
   absl::StatusOr<std::vector<std::string>> List(std::string_view stored_prefix) const;
   absl::StatusOr<Table> Open(const std::string& stored_name) const { return database_.OpenTable(stored_name); }
@@ -58,11 +63,16 @@ class OpenTables {
   std::mutex& changes() { return changes_; }
 
  private:
+  absl::Status CheckOpenLocked(const std::string& stored_name) const;
+  absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
+  bool IsClosedLocked(std::string_view stored_name) const;
+
   Database database_;
   std::mutex changes_;  // before mutex_
   mutable std::shared_mutex mutex_;
   std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
   std::set<std::string, std::less<>> hidden_;                   // stored names; guarded by mutex_
+  std::set<std::string, std::less<>> closed_;                   // prefixes of stored names; guarded by mutex_
 };
 
 // NotFound, as Bigtable says it.

@@ -7,7 +7,7 @@ constexpr std::string_view kFamily = "record";
 
 }  // namespace
 
-absl::Status Records::Apply(const Changes& changes) {
+absl::Status Records::Apply(const Changes& changes, std::optional<Durability> durability) {
   if (changes.empty()) return absl::OkStatus();
   absl::StatusOr<Table> table = database_.OpenTable(kRecordTable);
   if (absl::IsNotFound(table.status())) {
@@ -26,14 +26,13 @@ absl::Status Records::Apply(const Changes& changes) {
     }
     batch.Add(*table, std::move(mutation));
   }
-  return database_.Apply(batch);
+  return database_.Apply(batch, {.durability = durability});
 }
 
-absl::Status Records::DeletePrefix(std::string_view prefix) {
+absl::Status Records::AddDeletions(std::string_view prefix, Changes* changes) const {
   STELED_ASSIGN_OR_RETURN(const auto found, ListBytes(prefix));
-  Changes changes;
-  for (const auto& [record_key, bytes] : found) changes.emplace_back(record_key, std::nullopt);
-  return Apply(changes);
+  for (const auto& [record_key, bytes] : found) changes->emplace_back(record_key, std::nullopt);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<std::string>> Records::GetBytes(const std::string& record_key) const {

@@ -54,10 +54,10 @@ class Records {
   absl::Status Put(const std::string& record_key, const google::protobuf::MessageLite& message) {
     return Apply({{record_key, message.SerializeAsString()}});
   }
-  // All or nothing, durable as the database's writes are.
-  absl::Status Apply(const Changes& changes);
-  // All whose keys begin so.
-  absl::Status DeletePrefix(std::string_view prefix);
+  // All or nothing, durable as the database's writes are where nothing else is asked for.
+  absl::Status Apply(const Changes& changes, std::optional<Durability> durability = std::nullopt);
+  // Of all whose keys begin so.
+  absl::Status AddDeletions(std::string_view prefix, Changes* changes) const;
 
  private:
   template <typename Message>

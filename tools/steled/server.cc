@@ -89,6 +89,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
   STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
   std::unique_ptr<Server> server(new Server(std::move(database), flags, health));
   STELED_RETURN_IF_ERROR(server->tables_.DeleteUnrevealed());
+  STELED_RETURN_IF_ERROR(server->instances_.FinishDeletions());
   STELED_RETURN_IF_ERROR(server->backups_.Load());
   STELED_RETURN_IF_ERROR(server->Listen(flags));
   return server;
