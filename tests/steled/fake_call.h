@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -61,6 +62,13 @@ class FakeCall final : public Call {
   std::optional<std::chrono::steady_clock::time_point> deadline() const override { return std::nullopt; }
   std::stop_token stop() const override { return stop_.get_token(); }
 
+  bool Reserve(size_t bytes) override {
+    reserved_bytes_ += bytes;
+    return reserved_bytes_ <= bytes_max_;
+  }
+  void SetBytesMax(size_t bytes_max) { bytes_max_ = bytes_max; }
+  size_t reserved_bytes() const { return reserved_bytes_; }
+
   bool Receive(std::string* message) override {
     const std::lock_guard lock(mutex_);
     if (requests_.empty()) return false;
@@ -83,6 +91,8 @@ class FakeCall final : public Call {
  private:
   const std::string path_ = "/package.Service/Method";
   std::stop_source stop_;
+  size_t reserved_bytes_ = 0;
+  size_t bytes_max_ = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool listens_ = true;               // guarded by mutex_

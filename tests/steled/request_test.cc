@@ -10,6 +10,8 @@
 #include "errors.h"
 #include "flags.h"
 #include "mutate_rows.h"
+#include "stele/database.h"
+#include "steled/fake_call.h"
 
 namespace stele::server {
 namespace {
@@ -42,6 +44,7 @@ std::string TextOf(const absl::StatusOr<EntryList>& entries) {
 }
 
 TEST(MutateRows, ReadInPlaceOrByProtobufIsTheSame) {
+  FakeCall call;
   const std::string cell = "set_cell { family_name: 'f' column_qualifier: 'q' timestamp_micros: 1000 value: 'v' }";
   for (const std::string& text : {
            std::string(),
@@ -58,26 +61,27 @@ TEST(MutateRows, ReadInPlaceOrByProtobufIsTheSame) {
     request.set_authorized_view_name("w");
     const std::string bytes = request.SerializeAsString();
     MutateRowsMessage message;
-    ASSERT_TRUE(message.Read(bytes));
+    ASSERT_TRUE(message.Read(bytes, &call).ok());
     EXPECT_EQ(message.table_name(), "t");
     EXPECT_EQ(message.authorized_view_name(), "w");
     EXPECT_EQ(TextOf(message.ToEntries({})), TextOf(ToEntries(request, {}))) << text;
   }
-  EXPECT_FALSE(MutateRowsMessage().Read("\xff"));
+  EXPECT_TRUE(absl::IsInternal(MutateRowsMessage().Read("\xff", &call)));
 }
 
 TEST(MutateRows, PlainOnesAreBoundedToo) {
+  FakeCall call;
   data_wire::MutateRowsRequest many;
   auto* const entry = many.add_entries();
   entry->set_row_key("r");
   for (int i = 0; i < 100'000; ++i) entry->add_mutations()->mutable_set_cell();
   std::string bytes = many.SerializeAsString();
   MutateRowsMessage message;
-  ASSERT_TRUE(message.Read(bytes));
+  ASSERT_TRUE(message.Read(bytes, &call).ok());
   EXPECT_TRUE(message.ToEntries({}).ok());
   many.add_entries()->add_mutations()->mutable_set_cell();
   bytes = many.SerializeAsString();
-  ASSERT_TRUE(message.Read(bytes));
+  ASSERT_TRUE(message.Read(bytes, &call).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(message.ToEntries({}).status()));
 }
 

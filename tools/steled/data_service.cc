@@ -137,7 +137,7 @@ absl::Status DataService::MutateRow(Call* call) {
   } else {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
-    STELED_RETURN_IF_ERROR(ParseRequest(bytes, request));
+    STELED_RETURN_IF_ERROR(ParseRequest(bytes, call, request));
     bytes = {};  // a large request is not held twice
     STELED_RETURN_IF_ERROR(MutateParsedRow(*request, call));
   }
@@ -173,9 +173,8 @@ absl::Status DataService::MutateParsedRow(const wire::MutateRowRequest& request,
 absl::Status DataService::MutateRows(Call* call) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
-  const size_t byte_count = bytes.size();
   MutateRowsMessage request;
-  if (!request.Read(std::move(bytes))) return NoRequest(byte_count, wire::MutateRowsRequest::descriptor()->full_name());
+  STELED_RETURN_IF_ERROR(request.Read(std::move(bytes), call));
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
   EntryList entries;
   const auto check = [&](const TableTraits& traits) -> absl::Status {

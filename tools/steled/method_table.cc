@@ -7,14 +7,16 @@
 #include <optional>
 
 #include "errors.h"
+#include "request_parts.h"
 #include "status.h"
 
 namespace stele::server {
 namespace {
 
-// Of messages inside of each other: a filter of as many bytes as filters may have is not deeper, as each of its levels is two messages of
-// three bytes besides what is in them. Of a thread's stack it takes less than 1 MiB (measured with steled under `ulimit -s 1024`).
-constexpr int kMessageDepthMax = 7'000;
+// What a smaller request may take is little however it is made, and not worth counting.
+constexpr size_t kCountedBytes = size_t{16} << 10;
+// What parsing makes of a part, and what is made of that: the most that was measured, of a row set.
+constexpr size_t kPartBytes = 256;
 
 absl::Status InternalError(std::string_view text) { return MakeStatus(absl::StatusCode::kInternal, text); }
 
@@ -46,7 +48,19 @@ std::vector<std::string> MethodTable::ServiceNames() const {
   return names;
 }
 
-absl::Status ParseRequest(const std::string& message, google::protobuf::MessageLite* request) {
+absl::Status ChargeParts(std::string_view message, const google::protobuf::Descriptor& type, Call* call) {
+  if (message.size() < kCountedBytes) return absl::OkStatus();
+  const size_t part_count = CountParts(message, type);
+  if (part_count > kPartsMax) {
+    return MakeStatus(absl::StatusCode::kResourceExhausted,
+                      fmt::format("The request is made of {} parts, at most {} are taken; send several", part_count, kPartsMax));
+  }
+  if (call->Reserve(part_count * kPartBytes)) return absl::OkStatus();
+  return MakeStatus(absl::StatusCode::kResourceExhausted, "Too many parts of requests at once; try again later");
+}
+
+absl::Status ParseRequest(const std::string& message, Call* call, google::protobuf::Message* request) {
+  if (absl::Status charged = ChargeParts(message, *request->GetDescriptor(), call); !charged.ok()) return charged;
   if (request->ParseFromString(message)) return absl::OkStatus();
   // Protobuf takes messages a hundred deep. What is deeper, and small enough to be a filter, is for those to judge who know filters.
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(message.data()), static_cast<int>(message.size()));
@@ -55,10 +69,13 @@ absl::Status ParseRequest(const std::string& message, google::protobuf::MessageL
   return NoRequest(message.size(), request->GetTypeName());
 }
 
-absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request) {
+absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Message* request) {
   std::string message;  // let go before the method runs: a large request is not held twice
   absl::Status received = ReceiveBytes(call, &message);
-  return received.ok() ? ParseRequest(message, request) : received;
+  if (!received.ok()) return received;
+  if (message.size() <= bytes_max) return ParseRequest(message, call, request);
+  return MakeStatus(absl::StatusCode::kResourceExhausted,
+                    fmt::format("The request is of {} bytes, at most {} are taken here", message.size(), bytes_max));
 }
 
 absl::Status ReceiveBytes(Call* call, std::string* message) {

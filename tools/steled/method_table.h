@@ -9,11 +9,13 @@
 #pragma once
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/message_lite.h>
 
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +30,9 @@ namespace stele::server {
 
 class MethodTable final : public Router {
  public:
+  // For requests that are as large as the transport takes.
+  static constexpr size_t kAnyBytes = std::numeric_limits<size_t>::max();
+
   template <typename Service, typename Request, typename Response>
   using Unary = absl::Status (Service::*)(const Request& request, Response* response);
   // One that looks at its call, as whether anybody still waits for it.
@@ -42,9 +47,11 @@ class MethodTable final : public Router {
   template <typename Service>
   using Whole = absl::Status (Service::*)(Call* call);
 
-  // `service`, which has to outlive the table, answers "/SERVICE_NAME/METHOD_NAME" from then on.
+  // `service`, which has to outlive the table, answers "/SERVICE_NAME/METHOD_NAME" from then on. A request above `bytes_max` is
+  // RESOURCE_EXHAUSTED.
   template <typename Service, typename Request, typename Response>
-  void Add(std::string_view service_name, std::string_view method_name, Service* service, Unary<Service, Request, Response> method);
+  void Add(std::string_view service_name, std::string_view method_name, Service* service, Unary<Service, Request, Response> method,
+           size_t bytes_max = kAnyBytes);
   template <typename Service, typename Request, typename Response>
   void Add(std::string_view service_name, std::string_view method_name, Service* service, Watching<Service, Request, Response> method);
   template <typename Service, typename Request>
@@ -69,12 +76,15 @@ class MethodTable final : public Router {
   void AddMethod(std::string_view service_name, std::string_view method_name, Method method);
   // `answer`: from a Request and the call to a Response.
   template <typename Request, typename Response, typename Answer>
-  void AddAnswering(std::string_view service_name, std::string_view method_name, Answer answer);
+  void AddAnswering(std::string_view service_name, std::string_view method_name, size_t bytes_max, Answer answer);
 
   std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
 };
 
 // ---- what a Method is made of ----
+
+// Parts (request_parts.h) of one request. As many changes as a request may make are fewer, however they are written.
+inline constexpr size_t kPartsMax = 1'500'000;
 
 // The messages of one call, which go together. Most need no memory but this.
 class CallArena {
@@ -95,10 +105,12 @@ class CallArena {
   google::protobuf::Arena arena_{OptionsOf()};
 };
 
-// A request from its bytes.
-absl::Status ParseRequest(const std::string& message, google::protobuf::MessageLite* request);
-// The request of a call that has one.
-absl::Status ReceiveRequest(Call* call, google::protobuf::MessageLite* request);
+// A request from its bytes; `call` is charged for what it is made of. RESOURCE_EXHAUSTED where that is too much.
+absl::Status ParseRequest(const std::string& message, Call* call, google::protobuf::Message* request);
+// The charge alone.
+absl::Status ChargeParts(std::string_view message, const google::protobuf::Descriptor& type, Call* call);
+// The request of a call that has one, of at most `bytes_max`.
+absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Message* request);
 // The same as it came, for a method that reads it itself; and what it answers if it is none.
 absl::Status ReceiveBytes(Call* call, std::string* message);
 absl::Status NoRequest(size_t byte_count, std::string_view type_name);
@@ -109,26 +121,26 @@ absl::Status ClientGone();
 
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
-                      Unary<Service, Request, Response> method) {
-  AddAnswering<Request, Response>(service_name, method_name, [service, method](const Request& request, Call*, Response* response) {
-    return (service->*method)(request, response);
-  });
+                      Unary<Service, Request, Response> method, size_t bytes_max) {
+  AddAnswering<Request, Response>(
+      service_name, method_name, bytes_max,
+      [service, method](const Request& request, Call*, Response* response) { return (service->*method)(request, response); });
 }
 
 template <typename Service, typename Request, typename Response>
 void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
                       Watching<Service, Request, Response> method) {
-  AddAnswering<Request, Response>(service_name, method_name, [service, method](const Request& request, Call* call, Response* response) {
-    return (service->*method)(request, call, response);
-  });
+  AddAnswering<Request, Response>(
+      service_name, method_name, kAnyBytes,
+      [service, method](const Request& request, Call* call, Response* response) { return (service->*method)(request, call, response); });
 }
 
 template <typename Request, typename Response, typename Answer>
-void MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name, Answer answer) {
-  AddMethod(service_name, method_name, [answer](Call* call) -> absl::Status {
+void MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name, size_t bytes_max, Answer answer) {
+  AddMethod(service_name, method_name, [answer, bytes_max](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
-    if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
+    if (absl::Status received = ReceiveRequest(call, bytes_max, request); !received.ok()) return received;
     auto* const response = google::protobuf::Arena::CreateMessage<Response>(arena.get());
     if (absl::Status answered = answer(*request, call, response); !answered.ok()) return answered;
     return SendResponse(*response, call);
@@ -140,7 +152,7 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
   AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
-    if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
+    if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok()) return received;
     return (service->*method)(*request, call);
   });
 }
@@ -151,7 +163,7 @@ void MethodTable::Add(std::string_view service_name, std::string_view method_nam
   AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
     CallArena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
-    if (absl::Status received = ReceiveRequest(call, request); !received.ok()) return received;
+    if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok()) return received;
     MessageWriter<Response> writer(call);
     return (service->*method)(*request, call, &writer);
   });

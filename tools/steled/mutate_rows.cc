@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "errors.h"
+#include "method_table.h"
 #include "status.h"
 
 namespace stele::server {
@@ -84,14 +85,14 @@ absl::StatusOr<EntryList> ToEntries(const wire::MutateRowsRequest& request, cons
   return entries;
 }
 
-bool MutateRowsMessage::Read(std::string bytes) {
+absl::Status MutateRowsMessage::Read(std::string bytes, Call* call) {
   bytes_ = std::move(bytes);
   is_plain_ = internal::ReadPlainEntries(bytes_, &plain_);
-  if (is_plain_) return true;
+  if (is_plain_) return absl::OkStatus();
   plain_ = {};
-  const bool is_read = request_.ParseFromString(bytes_);
+  const absl::Status parsed = ParseRequest(bytes_, call, &request_);
   bytes_ = {};  // a large request is not held twice
-  return is_read;
+  return parsed;
 }
 
 absl::StatusOr<EntryList> MutateRowsMessage::ToEntries(const TableTraits& traits) const {

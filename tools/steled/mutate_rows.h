@@ -1,7 +1,7 @@
 // steled/mutate_rows.h: the entries of a MutateRows: checked together, applied one by one, each with a verdict.
 //
 // Errors:    InvalidArgument for the request as a whole where any entry is wrong in its form; else a verdict an entry.
-// Threads:   pure functions, but for what ApplyEntries does to its table.
+// Threads:   pure functions, but for what ApplyEntries does to its table and Read to its call.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/table.h"
+#include "transport/call.h"
 #include "wire/bigtable.pb.h"
 #include "wire/mutation_translation.h"
 #include "wire/plain_entries.h"
@@ -38,8 +39,8 @@ class MutateRowsMessage {
   MutateRowsMessage(const MutateRowsMessage&) = delete;  // what was read points into it
   MutateRowsMessage& operator=(const MutateRowsMessage&) = delete;
 
-  // False: `bytes` are no MutateRowsRequest.
-  bool Read(std::string bytes);
+  // INTERNAL: `bytes` are no MutateRowsRequest. RESOURCE_EXHAUSTED: `call`, which is charged for what protobuf makes of them, has no room.
+  absl::Status Read(std::string bytes, Call* call);
 
   std::string_view table_name() const { return is_plain_ ? plain_.table_name : std::string_view(request_.table_name()); }
   std::string_view authorized_view_name() const {

@@ -100,7 +100,7 @@ absl::Status ReflectionService::ServerReflectionInfo(Call* call) {
   std::string message;
   while (call->Receive(&message)) {
     wire::ServerReflectionRequest request;
-    STELED_RETURN_IF_ERROR(ParseRequest(message, &request));
+    STELED_RETURN_IF_ERROR(ParseRequest(message, call, &request));
     if (!writer.Write(AnswerTo(request, methods_, &sent))) return ClientGone();
   }
   return absl::OkStatus();

@@ -5,6 +5,12 @@ namespace {
 
 // A path has the name of the method that answers it.
 #define STELED_SERVE(Service, method) table->Add(kName, #method, service, &Service::method)
+#define STELED_SERVE_SMALL(Service, method) table->Add(kName, #method, service, &Service::method, kSmallBytes)
+
+// A table's splits can be 4 MiB.
+constexpr size_t kTableAdminBytes = size_t{8} << 20;
+// Of what is said of instances much is remembered, also with the operation that did it.
+constexpr size_t kSmallBytes = size_t{64} << 10;
 
 void AddData(DataService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.v2.Bigtable";
@@ -17,62 +23,64 @@ void AddData(DataService* service, MethodTable* table) {
   STELED_SERVE(DataService, ReadModifyWriteRow);
 }
 
+#define STELED_SERVE_TABLES(method) table->Add(kName, #method, service, &AdminService::method, kTableAdminBytes)
+
 void AddAdmin(AdminService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.admin.v2.BigtableTableAdmin";
-  STELED_SERVE(AdminService, CreateTable);
-  STELED_SERVE(AdminService, ListTables);
-  STELED_SERVE(AdminService, GetTable);
-  STELED_SERVE(AdminService, UpdateTable);
-  STELED_SERVE(AdminService, DeleteTable);
-  STELED_SERVE(AdminService, ModifyColumnFamilies);
-  STELED_SERVE(AdminService, DropRowRange);
-  STELED_SERVE(AdminService, GenerateConsistencyToken);
-  STELED_SERVE(AdminService, CheckConsistency);
-  STELED_SERVE(AdminService, CreateBackup);
-  STELED_SERVE(AdminService, GetBackup);
-  STELED_SERVE(AdminService, UpdateBackup);
-  STELED_SERVE(AdminService, DeleteBackup);
-  STELED_SERVE(AdminService, ListBackups);
-  STELED_SERVE(AdminService, CopyBackup);
-  STELED_SERVE(AdminService, RestoreTable);
-  STELED_SERVE(AdminService, GetIamPolicy);
-  STELED_SERVE(AdminService, SetIamPolicy);
-  STELED_SERVE(AdminService, TestIamPermissions);
+  STELED_SERVE_TABLES(CreateTable);
+  STELED_SERVE_TABLES(ListTables);
+  STELED_SERVE_TABLES(GetTable);
+  STELED_SERVE_TABLES(UpdateTable);
+  STELED_SERVE_TABLES(DeleteTable);
+  STELED_SERVE_TABLES(ModifyColumnFamilies);
+  STELED_SERVE_TABLES(DropRowRange);
+  STELED_SERVE_TABLES(GenerateConsistencyToken);
+  STELED_SERVE_TABLES(CheckConsistency);
+  STELED_SERVE_TABLES(CreateBackup);
+  STELED_SERVE_TABLES(GetBackup);
+  STELED_SERVE_TABLES(UpdateBackup);
+  STELED_SERVE_TABLES(DeleteBackup);
+  STELED_SERVE_TABLES(ListBackups);
+  STELED_SERVE_TABLES(CopyBackup);
+  STELED_SERVE_TABLES(RestoreTable);
+  STELED_SERVE_TABLES(GetIamPolicy);
+  STELED_SERVE_TABLES(SetIamPolicy);
+  STELED_SERVE_TABLES(TestIamPermissions);
 }
 
 void AddInstances(InstanceService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.admin.v2.BigtableInstanceAdmin";
-  STELED_SERVE(InstanceService, CreateInstance);
-  STELED_SERVE(InstanceService, GetInstance);
-  STELED_SERVE(InstanceService, ListInstances);
-  STELED_SERVE(InstanceService, UpdateInstance);
-  STELED_SERVE(InstanceService, PartialUpdateInstance);
-  STELED_SERVE(InstanceService, DeleteInstance);
-  STELED_SERVE(InstanceService, CreateCluster);
-  STELED_SERVE(InstanceService, GetCluster);
-  STELED_SERVE(InstanceService, ListClusters);
-  STELED_SERVE(InstanceService, UpdateCluster);
-  STELED_SERVE(InstanceService, PartialUpdateCluster);
-  STELED_SERVE(InstanceService, DeleteCluster);
-  STELED_SERVE(InstanceService, CreateAppProfile);
-  STELED_SERVE(InstanceService, GetAppProfile);
-  STELED_SERVE(InstanceService, ListAppProfiles);
-  STELED_SERVE(InstanceService, UpdateAppProfile);
-  STELED_SERVE(InstanceService, DeleteAppProfile);
-  STELED_SERVE(InstanceService, GetIamPolicy);
-  STELED_SERVE(InstanceService, SetIamPolicy);
-  STELED_SERVE(InstanceService, TestIamPermissions);
+  STELED_SERVE_SMALL(InstanceService, CreateInstance);
+  STELED_SERVE_SMALL(InstanceService, GetInstance);
+  STELED_SERVE_SMALL(InstanceService, ListInstances);
+  STELED_SERVE_SMALL(InstanceService, UpdateInstance);
+  STELED_SERVE_SMALL(InstanceService, PartialUpdateInstance);
+  STELED_SERVE_SMALL(InstanceService, DeleteInstance);
+  STELED_SERVE_SMALL(InstanceService, CreateCluster);
+  STELED_SERVE_SMALL(InstanceService, GetCluster);
+  STELED_SERVE_SMALL(InstanceService, ListClusters);
+  STELED_SERVE_SMALL(InstanceService, UpdateCluster);
+  STELED_SERVE_SMALL(InstanceService, PartialUpdateCluster);
+  STELED_SERVE_SMALL(InstanceService, DeleteCluster);
+  STELED_SERVE_SMALL(InstanceService, CreateAppProfile);
+  STELED_SERVE_SMALL(InstanceService, GetAppProfile);
+  STELED_SERVE_SMALL(InstanceService, ListAppProfiles);
+  STELED_SERVE_SMALL(InstanceService, UpdateAppProfile);
+  STELED_SERVE_SMALL(InstanceService, DeleteAppProfile);
+  STELED_SERVE_SMALL(InstanceService, GetIamPolicy);
+  STELED_SERVE_SMALL(InstanceService, SetIamPolicy);
+  STELED_SERVE_SMALL(InstanceService, TestIamPermissions);
 }
 
 void AddOperations(Operations* service, MethodTable* table) {
   constexpr std::string_view kName = "google.longrunning.Operations";
-  STELED_SERVE(Operations, GetOperation);
-  STELED_SERVE(Operations, CancelOperation);
+  STELED_SERVE_SMALL(Operations, GetOperation);
+  STELED_SERVE_SMALL(Operations, CancelOperation);
 }
 
 void AddHealth(HealthService* service, MethodTable* table) {
   constexpr std::string_view kName = "grpc.health.v1.Health";
-  STELED_SERVE(HealthService, Check);
+  STELED_SERVE_SMALL(HealthService, Check);
   STELED_SERVE(HealthService, Watch);
 }
 
@@ -84,6 +92,8 @@ void AddReflection(ReflectionService* service, MethodTable* table) {
 }
 
 #undef STELED_SERVE
+#undef STELED_SERVE_SMALL
+#undef STELED_SERVE_TABLES
 
 }  // namespace
 

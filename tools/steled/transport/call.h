@@ -34,6 +34,8 @@ class Call {
   // CANCELLED; where it is the server's end the client hears UNAVAILABLE.
   virtual std::stop_token stop() const = 0;
 
+  // Takes as much of the memory for requests, until the call has ended. False: there is no room.
+  virtual bool Reserve(size_t bytes) = 0;
   // The next message of the request; waits for it. False: there is none any more.
   virtual bool Receive(std::string* message) = 0;
   // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A

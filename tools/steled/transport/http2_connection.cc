@@ -417,6 +417,13 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
   return true;
 }
 
+bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!host_.ReserveRequestBytes(bytes)) return false;
+  stream->request_bytes += bytes;
+  return true;
+}
+
 bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   std::unique_lock lock(mutex_);
   stream->changed.wait(lock, [stream] { return stream->IsStopped() || stream->request_ended || stream->request.whole_count() > 0; });

@@ -84,6 +84,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   // For the call on `stream`; what they mean: call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
+  bool Reserve(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
   // Whether of the connection's other answers not too much is unread.
   bool HasRoom(const Http2Stream& stream) const;

@@ -51,6 +51,7 @@ class ServedCall final : public Call {
   std::optional<SteadyClock::time_point> deadline() const override { return stream_->deadline; }
   std::stop_token stop() const override { return stream_->stop.get_token(); }
 
+  bool Reserve(size_t bytes) override { return connection_->Reserve(stream_.get(), bytes); }
   bool Receive(std::string* message) override {
     if (!connection_->Receive(stream_.get(), message)) return false;
     received_bytes_ += message->size();
