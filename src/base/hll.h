@@ -6,9 +6,8 @@
 // Error:     sparse (up to kHllSparseEntriesMax distinct): as good as exact. Dense: a standard error of 1.04 / sqrt(16384) = 0.81 %.
 // Errors:    a malformed state is answered with false, or none; states come from users and from disk and are never trusted.
 // Threads:   plain values; a sketch is thread-compatible.
-// Source:    Heule, Nunkesser, Hall: HyperLogLog in Practice (EDBT 2013) for sparse and dense; Ertl: New cardinality estimation algorithms
-// for
-//            HyperLogLog sketches (2017), section 4, for the estimate, which needs no tables.
+// Source:    Heule, Nunkesser, Hall: HyperLogLog in Practice (EDBT 2013) for sparse and dense; Ertl: New cardinality estimation
+//            algorithms for HyperLogLog sketches (2017), section 4, for the estimate, which needs no tables.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // base/mutex.h: the engine's one lock: std::mutex with annotations for the compiler's thread-safety analysis.
 //
-// Why:       the packaged absl::Mutex looks for deadlocks at every Lock (it shows in point reads), and ThreadSanitizer, which knows nothing
-// of
-//            a library built without it, calls what it guards racy (decisions/0013).
+// Why:       the packaged absl::Mutex looks for deadlocks at every Lock (it shows in point reads), and ThreadSanitizer, which knows
+//            nothing of a library built without it, calls what it guards racy (decisions/0013).
 // Threads:   thread-safe. Which locks exist, and what may be taken under them: docs/locks.md.
 #pragma once
 

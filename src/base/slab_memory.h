@@ -4,8 +4,8 @@
 // Why:       a general allocator keeps what threads give back, in as many arenas as there were threads, and with holes that no other size
 //            fits into: a process then takes several times what it uses. Here it takes what is used and kIdleBytesMax at most beside it,
 //            however sizes and threads change (docs/decisions/0024-memory-goes-back.md).
-// How:       1. A slab is a mapping of up to 64 slots of one size; sizes are sixteen to a doubling, so that a slot is at most 1/16 too
-// large.
+// How:       1. A slab is a mapping of up to 64 slots of one size; sizes are sixteen to a doubling, so that a slot is at most 1/16
+//               too large.
 //            2. Of each frame (the system's page) of a slab it is known how many taken slots touch it. One that no slot touches any more is
 //               idle: still resident, and the next to be taken again.
 //            3. When all idle frames together are above kIdleBytesMax, they are given back; the slab's addresses stay, and cost nothing.
@@ -13,8 +13,7 @@
 //            What is larger than the largest slot is a mapping of its own, and given back at once.
 // Errors:    Take answers an empty slot when the system refuses.
 // Threads:   thread-safe. Threads are spread over shards with a lock each; a slot goes back to its slab's, from whatever thread. In a
-// forked
-//            child all locks are free.
+//            forked child all locks are free.
 // Cost:      some dozen nanoseconds, and a fault for each frame that was not idle.
 // Source:    Bonwick, The Slab Allocator (1994); jemalloc's purging of dirty pages.
 #pragma once

@@ -1,8 +1,7 @@
 // cell/timestamp_span.h: the timestamps of the versions that a read can need.
 //
 // Path:      filter/program.h says it of a filter, gc/retention.h of a rule -> read/source_chain.h -> the sources, which may leave out
-// versions
-//            outside of it, by their statistics and unread. Tombstones they never leave out for it (engine rule 12).
+//            versions outside of it, by their statistics and unread. Tombstones they never leave out for it (engine rule 12).
 // Units:     microseconds, both ends inclusive.
 // Threads:   plain values.
 #pragma once

@@ -1,11 +1,12 @@
 // db/load_files.h: the SSTables of one bulk load, written one after the other, before any edit knows them.
 //
 // Path:      db/bulk_load.cc -> here -> sstable builder -> io.
-// Rules:     a file takes rows until it has `load_file_bytes` of them before compression; no row is divided. Complete ones are synced at
-// once, so
-//            that the end of a load does not wait for all of it; their directory is synced last (engine rule 22).
-// Cost:      compression is most of it, and is shared with a thread of the load's own, unless the engine is to have none. Memory for a few
-// MiB. Errors:    those of the file system; what was written is then to be removed. Threads:   confined to its load.
+// Rules:     a file takes rows until it has `load_file_bytes` of them before compression; no row is divided. Complete ones are synced
+//            at once, so that the end of a load does not wait for all of it; their directory is synced last (engine rule 22).
+// Cost:      compression is most of it, and is shared with a thread of the load's own, unless the engine is to have none. Memory for a
+//            few MiB.
+// Errors:    those of the file system; what was written is then to be removed.
+// Threads:   confined to its load.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,9 @@
 //            source. For a user that reads many batches before it lets go of them, as for a piece of a row, the cells left over are copied.
 // History:   sources asked for the latest versions only leave out older ones. The newest of all sources is among what they hand out, unless
 //            a range tombstone hid it: then the rest of that column is asked for (engine rule 13), down to the first that is not hidden.
-// Errors:    the first failure of a source, DataLoss for a delta that is none, ResourceExhausted for refused memory; from then on ReadCells
-// answers false. Threads:   confined, as the cursors.
+// Errors:    the first failure of a source, DataLoss for a delta that is none, ResourceExhausted for refused memory; from then on
+//            ReadCells answers false.
+// Threads:   confined, as the cursors.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // sstable/codec.h: compressing and decompressing one block.
 //
 // Path:      section_builder, large_value -> Compressor; row_group_loader, large_value -> Decompress.
-// Format:    lz4 blocks and zstd frames that say nothing of themselves (no checksum, content size or dictionary id); a block that does not
-// shrink by 1/16 is kept raw (kNone). Errors:    Decompress answers false for anything but exactly the raw bytes promised; Compress
-// ResourceExhausted for refused memory. Threads:   Compressor is thread-compatible; Decompress is thread-safe (zstd's context is one per
-// thread).
+// Format:    lz4 blocks and zstd frames that say nothing of themselves (no checksum, content size or dictionary id); a block that does
+//            not shrink by 1/16 is kept raw (kNone).
+// Errors:    Decompress answers false for anything but exactly the raw bytes promised; Compress ResourceExhausted for refused memory.
+// Threads:   Compressor is thread-compatible; Decompress is thread-safe (zstd's context is one per thread).
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,7 @@
 //
 // Path:      page_builder -> AppendPacked*; page -> PackedInts.
 // Format:    docs/format/sstable.md "Packed integers": width (0, 1, 2, 4 or 8 bytes), base (signed varint), stride (varint), then the
-// rests.
-//            Equal values, and offsets of equally long things, have width 0 and cost nothing but the head.
+//            rests. Equal values, and offsets of equally long things, have width 0 and cost nothing but the head.
 // Errors:    ReadFrom answers false for a head or length that is not possible. Values are any: the reader of a page checks them once.
 // Threads:   plain values.
 #pragma once

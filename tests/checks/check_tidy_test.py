@@ -27,6 +27,8 @@ VIOLATIONS = [
     ("src/wal/log.h", INCLUDES_BYTES + "#pragma once\n", "a header begins with"),
     ("src/wal/log.h", "// wal/segment.h: another.\n#pragma once\n" + INCLUDES_BYTES, "a header begins with"),
     ("src/wal/log.h", "// wal/log.h: no guard.\n" + INCLUDES_BYTES, "#pragma once"),
+    ("src/wal/log.h", "// wal/log.h: joined.\n//\n// Errors:    none. Threads:   confined.\n#pragma once\n" + INCLUDES_BYTES, "log.h:3: a label stands"),
+    ("src/wal/log.h", "// wal/log.h: spilled.\n//\n// Errors:    none\n// at all.\n#pragma once\n" + INCLUDES_BYTES, "log.h:4: what goes on"),
     ("src/wal/log.cc", "class LogManager {};\n", "'LogManager' is not a name"),
     ("src/wal/log.cc", "struct ByteUtils;\n", "'ByteUtils' is not a name"),
     ("src/wal/log.cc", "class DatabaseImpl : public Base {};\n", "'DatabaseImpl' is not a name"),

@@ -12,7 +12,9 @@
 //
 // FILTER is what Filter::Parse takes, to the line's end. Words are parted by blanks; \xNN, \n and \\ are escapes in them, "" is an empty
 // one, and N*C is the byte C, N times; in a FILTER {N*C}. Answers: OK, a code, or what was read as "row f:q@micros=value #label"; a number
-// of eight bytes as #number. Threads:   thread-compatible.
+// of eight bytes as #number.
+//
+// Threads:   thread-compatible.
 #pragma once
 
 #include <string>

@@ -81,6 +81,24 @@ def header_comment(file):
         yield 1, "a header has #pragma once"
 
 
+LABEL = re.compile(r"// [A-Z]\w*:(?: |$)")
+LABEL_INSIDE = re.compile(r"[\w.;)] +(?:Contract|Cost|Errors|Format|Memory|Path|Source|Threads|Units): {2,}")
+
+
+def labels(file):
+    """A header's head: a formatter joins what is too long with what follows, and then nobody finds it."""
+    if file.path.suffix != ".h":
+        return
+    is_in_label = False
+    for number, line in enumerate(file.text.split("#pragma once", 1)[0].split("\n"), 1):
+        if LABEL_INSIDE.search(line):
+            yield number, "a label stands at the beginning of its line"
+        if LABEL.match(line) or not line.startswith("// "):
+            is_in_label = line.startswith("// ")
+        elif is_in_label and re.match("// [a-z0-9]", line):
+            yield number, "what goes on a label's text is indented as that is"
+
+
 def names(file):
     if BANNED_FILE.search(file.path.name):
         yield 1, f"'{file.path.name}' says nothing about what is in it"
@@ -130,7 +148,7 @@ def threads(file):
             yield line, f"'{word}': threads live in src/db only"
 
 
-RULES = (whitespace, line_lengths, file_length, function_lengths, header_comment, names, unfinished, forbidden, threads)
+RULES = (whitespace, line_lengths, file_length, function_lengths, header_comment, labels, names, unfinished, forbidden, threads)
 
 
 def load(root):

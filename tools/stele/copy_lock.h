@@ -2,7 +2,8 @@
 // copied.
 //
 // How:       flock on a file beside the marks, for they are replaced whole. It is removed at the end; one that a killed run left locks
-// nobody out. Errors:    FailedPrecondition while another run has it; what the file system answers.
+//            nobody out.
+// Errors:    FailedPrecondition while another run has it; what the file system answers.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,7 @@
 // tools/stele/copy_rows.h: the rows of one table, in parts, by several threads.
 //
 // Contract:  what is written is each row's cells as a reader sees them, with their timestamps. A repeat comes to the same: a cell is set
-// with
-//            its timestamp; one of an aggregate is deleted and made anew in one mutation, so that nothing counts twice. A part's mark
+//            with its timestamp; one of an aggregate is deleted and made anew in one mutation, so that nothing counts twice. A part's mark
 //            moves only after its rows are durable, and from row to row.
 // Errors:    of the reads, the writes and the marks; the first one ends the other threads.
 // Threads:   starts its own; called by one.

@@ -7,7 +7,8 @@
 //            ROOT/.lock is locked (flock) by the server whose root it is. Other names that begin with '.' are left alone.
 //            Property kBackupProperty: google.bigtable.admin.v2.Backup as JSON. The folder's name decides what the backup is called.
 // Errors:    AlreadyExists, NotFound for names; FailedPrecondition where another server has the root; the library's, and those of the file
-// system. Threads:   thread-safe; of one backup only calls that read may run together, and Make() beside anything of another name.
+//            system.
+// Threads:   thread-safe; of one backup only calls that read may run together, and Make() beside anything of another name.
 #pragma once
 
 #include <atomic>

@@ -4,8 +4,7 @@
 // expired is not seen any more, and removed within a minute, or when nothing reads it any more.
 //
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and times, NOT_FOUND, ALREADY_EXISTS; FAILED_PRECONDITION for a backup that is
-// being
-//            made or read, and for a database in memory, which has no place for backups.
+//            being made or read, and for a database in memory, which has no place for backups.
 // Threads:   thread-safe.
 // Source:    google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once

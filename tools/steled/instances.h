@@ -4,8 +4,7 @@
 // and the clusters that it was given; they are names: there is one server.
 //
 // Format:    records "instance/projects/P/instances/I" and "cluster/projects/P/instances/I/clusters/C"; of an instance that is being
-// deleted
-//            "deleting/projects/P/instances/I", an Instance with its name, until all of it is gone.
+//            deleted "deleting/projects/P/instances/I", an Instance with its name, until all of it is gone.
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and masks, NOT_FOUND, ALREADY_EXISTS; FAILED_PRECONDITION for
 //            deleting what holds a protected table or a backup, and the last cluster.
 // Threads:   thread-safe.

@@ -4,7 +4,7 @@
 // its answer said that it was done. The newest kKept are remembered, in memory; a name never comes again, also after a restart.
 //
 // Errors:    NOT_FOUND for a name that was never given, or was given too long ago; RESOURCE_EXHAUSTED beyond kRunningMax at once, and where
-// the system gives no thread.
+//            the system gives no thread.
 // Threads:   thread-safe. Work may use whatever outlives Stop(), or the Operations.
 // Source:    google.longrunning.Operations.
 #pragma once

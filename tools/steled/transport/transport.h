@@ -1,7 +1,7 @@
 // transport/transport.h: gRPC over HTTP/2: listens, reads calls, has them handled by threads of its own, and sends what they answer.
 //
 // Bounds:    at most calls_max calls at once, each with a thread while it runs; a call beyond them is answered RESOURCE_EXHAUSTED, as is a
-// message above message_bytes_max and one that does not fit into request_memory_bytes beside those of the other calls.
+//            message above message_bytes_max and one that does not fit into request_memory_bytes beside those of the other calls.
 //
 // Errors:    InvalidArgument for what is no address and for keys that cannot be read; Unavailable where the address cannot be had.
 // Threads:   Start and Stop by one thread.
