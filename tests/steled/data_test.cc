@@ -382,7 +382,7 @@ TEST_F(DataTest, ASlowReaderKeepsNobodyAndACancelledOneEnds) {
   const auto reader = client().data().ReadRows(&slow, request);
   google::bigtable::v2::ReadRowsResponse message;
   ASSERT_TRUE(reader->Read(&message));
-  // The stream is full and nobody reads it; other calls go on, also those that change the table.
+  // The stream is full and nobody reads it; other calls go on; those that change the table: schema_test.cc.
   EXPECT_TRUE(Set("after", "f:v", 1000, "x").ok());
   EXPECT_EQ(Read("rows { row_keys: 'after' }"), Rows({"after f:v@1000=x"}));
   slow.TryCancel();

@@ -80,6 +80,7 @@ void ServerProcess::Kill() {
 }
 
 int ServerProcess::Terminate() {
+  if (pid_ == 0) return -1;  // it did not start; a signal to 0 is for all around
   kill(pid_, SIGTERM);
   return Wait();
 }
