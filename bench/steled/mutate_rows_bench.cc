@@ -97,9 +97,25 @@ void Settle() {
   }
 }
 
+// Of plain requests nothing is asked of their call.
+class NoCall final : public Call {
+ public:
+  const std::string& path() const override { return path_; }
+  std::string_view metadata(std::string_view /*name*/) const override { return {}; }
+  std::optional<std::chrono::steady_clock::time_point> deadline() const override { return std::nullopt; }
+  std::stop_token stop() const override { return {}; }
+  bool Reserve(size_t /*bytes*/) override { return true; }
+  bool Receive(std::string* /*message*/) override { return false; }
+  bool Send(std::string /*framed*/, bool /*is_last*/) override { return false; }
+
+ private:
+  const std::string path_;
+};
+
 bool Serve(const std::string& bytes, const TableTraits& traits, Table* table) {
   MutateRowsMessage request;
-  if (!request.Read(bytes)) return false;
+  NoCall call;
+  if (!request.Read(bytes, &call).ok()) return false;
   const absl::StatusOr<EntryList> entries = request.ToEntries(traits);
   if (!entries.ok()) return false;
   const std::vector<absl::Status> verdicts = ApplyEntries(table, *entries, {}, [] { return absl::OkStatus(); });

@@ -81,14 +81,14 @@ plant(
 )
 plant(
     "steled", BACKUPS, "tools/steled/open_tables.cc",
-    ("a hidden table is found", "if (hidden_.contains(stored_name)) return TableNotFound(wire_name);", ""),
+    ("a hidden table is found", "if (hidden_.contains(stored_name) || IsClosedLocked(stored_name)) return", "if (IsClosedLocked(stored_name)) return"),
 )
 
 INSTANCES = ["steled_test --gtest_filter=InstanceTest.*:InstanceRecords.*:CallTest.*:DataTest.Distinct*"]
 
 plant(
     "steled", INSTANCES, "tools/steled/instances.cc",
-    ("an instance goes with its protected tables", "  STELED_RETURN_IF_ERROR(CheckDeletable(tables));\n", ""),
+    ("an instance goes with its protected tables", "    STELED_RETURN_IF_ERROR(CheckDeletable(name, stored_prefix));\n", ""),
     ("the last cluster goes", "if (present.size() == 1) return", "if (present.empty()) return"),
     ("the cluster that nobody made is lost with the first that is made",
      "    changes.emplace_back(ClusterKey(other.name()), other.SerializeAsString());\n  }\n  STELED_RETURN_IF_ERROR(records_.Apply(changes));\n  return cluster;",
@@ -100,8 +100,7 @@ plant(
 )
 plant(
     "steled", INSTANCES, "tools/steled/iam_policies.cc",
-    ("a policy outlives its table", "return policy.has_value() ? records_.Apply({{PolicyKey(resource), std::nullopt}}) : absl::OkStatus();",
-     "return absl::OkStatus();"),
+    ("a policy outlives its table", "if (policy.has_value()) changes.emplace_back(RecordKey(resource), std::nullopt);", "(void)policy;"),
 )
 plant(
     "steled", INSTANCES, "tools/steled/open_tables.cc",
