@@ -139,7 +139,8 @@ void BM_Parse(benchmark::State& state) {
   size_t next = 0;
   for (auto _ : state) {
     MutateRowsMessage request;
-    if (!request.Read(requests[next++ % requests.size()])) return state.SkipWithError("a request cannot be read");
+    NoCall call;
+    if (!request.Read(requests[next++ % requests.size()], &call).ok()) return state.SkipWithError("a request cannot be read");
     absl::StatusOr<EntryList> entries = request.ToEntries({});
     benchmark::DoNotOptimize(entries);
   }
