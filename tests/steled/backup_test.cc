@@ -89,10 +89,12 @@ class Shop {
     return Await(backups->Copy(request));
   }
 
-  Rows List(const std::string& parent) const {
+  Rows List(const std::string& parent, const std::string& filter = "", const std::string& order_by = "") const {
     admin_wire::ListBackupsRequest request;
     request.set_parent(parent);
     request.set_page_size(2);
+    request.set_filter(filter);
+    request.set_order_by(order_by);
     Rows names;
     do {
       admin_wire::ListBackupsResponse response;
@@ -281,6 +283,13 @@ TEST(Backup, ListsAreOfAClusterOrAnInstanceTheNewestFirst) {
   }
   EXPECT_EQ(shop.List(kCluster), Rows({"a", "c", "b"}));
   EXPECT_EQ(shop.List("projects/p/instances/i/clusters/-"), Rows({"a", "c", "b"}));
+  EXPECT_EQ(shop.List(kCluster, "state:READY", "name desc"), Rows({"c", "b", "a"})) << "over pages, too";
+  EXPECT_EQ(shop.List(kCluster, "name:backups/b"), Rows({"b"}));
+  admin_wire::ListBackupsRequest request;
+  request.set_parent(kCluster);
+  request.set_page_token("?");
+  admin_wire::ListBackupsResponse response;
+  EXPECT_TRUE(absl::IsInvalidArgument(shop.backups->List(request, &response)));
   EXPECT_EQ(shop.List("projects/p/instances/i/clusters/other"), Rows());
   EXPECT_EQ(shop.List("projects/p/instances/i2/clusters/-"), Rows());
   EXPECT_TRUE(shop.backups->HasOf("projects/p/instances/i"));

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+#include "backup_list.h"
 #include "errors.h"
 #include "report.h"
 #include "table_copy.h"
@@ -87,10 +88,18 @@ Operations::Outcome OutcomeOf(const absl::Status& status, const google::protobuf
   return outcome;
 }
 
-// In the order of a list: the newest first.
-std::pair<int64_t, std::string_view> PlaceOf(const admin_wire::Backup& backup) { return {-MicrosOf(backup.start_time()), backup.name()}; }
+// The token of a page is the last backup of the one before: all that an order can look at.
+std::string PageTokenOf(const admin_wire::Backup& backup) {
+  const std::string bytes = backup.SerializeAsString();
+  return absl::WebSafeBase64Escape(bytes);
+}
 
-std::string PageTokenOf(const admin_wire::Backup& backup) { return fmt::format("{}:{}", MicrosOf(backup.start_time()), backup.name()); }
+absl::StatusOr<admin_wire::Backup> LastOfPage(const std::string& page_token) {
+  std::string bytes;
+  admin_wire::Backup backup;
+  if (absl::WebSafeBase64Unescape(page_token, &bytes) && backup.ParseFromString(bytes)) return backup;
+  return InField(InvalidArgument("was not given by this server"), "page_token");
+}
 
 // What of a backup's schema its restored table has: not what makes it a backup, nor protection, which a new table has to ask for.
 Schema RestoredSchema(const Schema& stored) {
@@ -367,24 +376,21 @@ void Backups::RemoveExpired() {
 
 absl::Status Backups::List(const admin_wire::ListBackupsRequest& request, admin_wire::ListBackupsResponse* response) const {
   STELED_ASSIGN_OR_RETURN(const std::string prefix, BackupPrefix(request.parent()));
-  if (!request.filter().empty()) return InField(Unimplemented("Backups are not filtered here; list all"), "filter");
-  if (!request.order_by().empty()) return InField(Unimplemented("Backups come in one order here, the newest first"), "order_by");
+  STELED_ASSIGN_OR_RETURN(const BackupFilter filter, BackupFilter::Parse(request.filter()));
+  STELED_ASSIGN_OR_RETURN(const BackupOrder is_before, BackupOrder::Parse(request.order_by()));
   const int page = request.page_size() <= 0 ? kBackupsPerPage : std::min(request.page_size(), kBackupsPerPage);
   std::vector<admin_wire::Backup> backups;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, entry] : entries_) {
-      if (name.starts_with(prefix) && !IsExpired(entry.backup)) backups.push_back(entry.backup);
+      if (name.starts_with(prefix) && !IsExpired(entry.backup) && filter.Matches(entry.backup)) backups.push_back(entry.backup);
     }
   }
-  std::sort(backups.begin(), backups.end(), [](const auto& a, const auto& b) { return PlaceOf(a) < PlaceOf(b); });
-  // The token of a page names the last backup of the one before.
+  std::sort(backups.begin(), backups.end(), is_before);
   auto next = backups.begin();
-  if (const size_t colon = request.page_token().find(':'); colon != std::string::npos) {
-    admin_wire::Backup last;
-    last.set_name(request.page_token().substr(colon + 1));
-    *last.mutable_start_time() = ToWireTime(std::strtoll(request.page_token().c_str(), nullptr, 10));
-    next = std::upper_bound(backups.begin(), backups.end(), last, [](const auto& a, const auto& b) { return PlaceOf(a) < PlaceOf(b); });
+  if (!request.page_token().empty()) {
+    STELED_ASSIGN_OR_RETURN(const admin_wire::Backup last, LastOfPage(request.page_token()));
+    next = std::upper_bound(backups.begin(), backups.end(), last, is_before);
   }
   for (; next != backups.end(); ++next) {
     if (response->backups_size() == page) {

@@ -43,7 +43,7 @@ class Backups {
   absl::StatusOr<google::bigtable::admin::v2::Backup> Get(const std::string& name) const;
   absl::StatusOr<google::bigtable::admin::v2::Backup> Update(const google::bigtable::admin::v2::UpdateBackupRequest& request);
   absl::Status Delete(const std::string& name);
-  // The newest first.
+  // As backup_list.h says; the newest first where nothing else is asked for.
   absl::Status List(const google::bigtable::admin::v2::ListBackupsRequest& request,
                     google::bigtable::admin::v2::ListBackupsResponse* response) const;
   // Whether an instance ("projects/P/instances/I") has one.

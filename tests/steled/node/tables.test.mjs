@@ -60,6 +60,9 @@ test('backups: create, list, get, change, restore, delete', async () => {
   await creation.promise();
   await table.insert({key: 'r', data: {f: {q: cell('after')}}});
   assert.deepEqual((await backup.cluster.getBackups())[0].map(({id}) => id), ['copy']);
+  const listed = async (options) => (await backup.cluster.getBackups(options))[0].map(({id}) => id);
+  assert.deepEqual(await listed({filter: 'state:READY AND source_table:backed', orderBy: 'start_time desc'}), ['copy']);
+  assert.deepEqual(await listed({filter: 'name:other'}), []);
   const [metadata] = await backup.getMetadata();
   assert.equal(metadata.sourceTable, 'projects/p/instances/i/tables/backed');
   const later = new Date(Date.now() + 8 * 86400 * 1000);
