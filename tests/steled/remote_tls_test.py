@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""remote_tls_test.py STELE STELED: the stele command on a steled with TLS, whose certificate an authority of the test's own signed.
+
+Where openssl makes no certificates nothing is tested, and the exit code is 77.
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from steled_process import Steled
+
+SKIPPED = 77
+STELE, STELED = sys.argv[1:3] if len(sys.argv) > 2 else ("", "")
+NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+
+def openssl(folder, *words):
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+
+def make_authority(folder, name):
+    openssl(folder, "req", "-x509", *NEW_KEY, "-days", "2", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
+
+
+def sign(folder, authority, name, address):
+    pathlib.Path(folder, f"{name}.ext").write_text(f"subjectAltName={address}\n", encoding="utf-8")
+    openssl(folder, "req", *NEW_KEY, "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
+    openssl(folder, "x509", "-req", "-days", "2", "-in", f"{name}.csr", "-CA", f"{authority}.pem", "-CAkey", f"{authority}.key", "-CAcreateserial",
+            "-extfile", f"{name}.ext", "-out", f"{name}.pem")
+
+
+class TlsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="steled-")
+        for name in ("ours", "theirs"):
+            make_authority(cls.folder.name, name)
+        sign(cls.folder.name, "ours", "server", "IP:127.0.0.1")
+        sign(cls.folder.name, "ours", "elsewhere", "IP:127.9.9.9")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def start(self, certificate, *flags):
+        file = pathlib.Path(self.folder.name)
+        server = Steled(STELED, str(file / f"{self.id()}.db"), "--durability=process", "--tls-cert", str(file / f"{certificate}.pem"), "--tls-key",
+                        str(file / f"{certificate}.key"), *flags)
+        self.addCleanup(lambda: self.assertEqual(server.end(signal.SIGTERM), 0))
+        return server
+
+    def stele(self, server, authority, *words, parameters="&tls=1"):
+        """What was printed, and errors behind it."""
+        environment = {"PATH": os.environ["PATH"], "GRPC_VERBOSITY": "NONE"}
+        if authority:
+            environment["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = str(pathlib.Path(self.folder.name, f"{authority}.pem"))
+        # One attempt: who is not trusted is not trusted later.
+        location = f"bigtable://p/i?endpoint={server.address}&retry_seconds=0{parameters}"
+        done = subprocess.run([STELE, "--db", location, *words], capture_output=True, text=True, env=environment, check=False)
+        return done.stdout + done.stderr
+
+    def test_works_under_the_authority_that_is_named(self):
+        server = self.start("server")
+        self.assertEqual(self.stele(server, "ours", "createtable", "t", "families=f"), "")
+        self.assertEqual(self.stele(server, "ours", "set", "t", "r", "f:q=value"), "")
+        self.assertIn("value", self.stele(server, "ours", "read", "t"))
+        self.assertEqual(self.stele(server, "ours", "ls"), "t\n")
+
+    def test_trusts_nobody_else(self):
+        server = self.start("server")
+        self.assertIn("certificate verify failed", self.stele(server, "theirs", "ls"))
+        self.assertIn("certificate verify failed", self.stele(server, "", "ls"))
+        self.assertIn("UNAVAILABLE", self.stele(server, "ours", "ls", parameters=""))
+
+    def test_trusts_a_certificate_for_its_own_address_alone(self):
+        self.assertIn("Peer name 127.0.0.1 is not in peer certificate", self.stele(self.start("elsewhere"), "ours", "ls"))
+
+    def test_has_no_certificate_of_its_own_to_show(self):
+        server = self.start("server", "--tls-client-ca", str(pathlib.Path(self.folder.name, "ours.pem")))
+        self.assertIn("UNAVAILABLE", self.stele(server, "ours", "ls"))
+
+
+if __name__ == "__main__":
+    if shutil.which("openssl") is None:
+        print("openssl: skipped, it is not installed")
+        sys.exit(SKIPPED)
+    sys.argv[1:] = []
+    unittest.main()
