@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/status.h"
 
@@ -79,6 +80,14 @@ ChildServer::~ChildServer() {
   kill(pid_, SIGKILL);
   int how = 0;
   waitpid(pid_, &how, 0);
+}
+
+int ChildServer::Terminate() {
+  if (pid_ == 0) return -1;
+  kill(pid_, SIGTERM);
+  int how = 0;
+  waitpid(std::exchange(pid_, 0), &how, 0);
+  return WIFEXITED(how) ? WEXITSTATUS(how) : -1;
 }
 
 void BackendTest::TearDownTestSuite() {

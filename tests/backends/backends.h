@@ -29,6 +29,8 @@ class ChildServer {
 
   // "" if it did not come up.
   const std::string& address() const { return address_; }
+  // SIGTERM; its exit status, -1 if a signal ended it.
+  int Terminate();
 
  private:
   pid_t pid_ = 0;

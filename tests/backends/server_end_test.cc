@@ -1,0 +1,107 @@
+// A scan of stele::remote whose server is ended in order and started again: no row is lost, none comes twice, and none in part.
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "backends/backends.h"
+
+namespace stele {
+namespace {
+
+// Far more than what is under way between server and client, in rows that take several messages.
+constexpr int kRowCount = 150;
+constexpr int kCellCount = 4;
+constexpr size_t kCellBytes = 150'000;
+
+std::string RowKeyOf(int number) { return "row" + std::to_string(1000 + number); }
+
+class ServerEndTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = testing::TempDir() + "stele-server-end-XXXXXX";
+    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
+    Start("127.0.0.1:0");
+    ASSERT_NE(server_->address(), "");
+    address_ = server_->address();
+    absl::StatusOr<Database> database = Database::Open("bigtable://p/i?endpoint=" + address_);
+    ASSERT_TRUE(database.ok()) << database.status();
+    table_ = database->CreateTable("t", Schema().AddFamily("f")).value();
+    const std::string value(kCellBytes, 'v');
+    for (int i = 0; i < kRowCount; ++i) {
+      RowMutation row(RowKeyOf(i));
+      for (int j = 0; j < kCellCount; ++j) row.SetCell("f", std::to_string(j), Timestamp::FromMicros(1000), value);
+      ASSERT_TRUE(table_.Apply(row).ok());
+    }
+  }
+  void TearDown() override {
+    server_.reset();
+    std::filesystem::remove_all(directory_);
+  }
+
+  void Start(const std::string& listen) {
+    const char* const program = std::getenv("STELED_COMMAND");
+    ASSERT_NE(program, nullptr) << "STELED_COMMAND is not set: run this through ctest";
+    server_.emplace(std::vector<std::string>{program, "--db", directory_ + "/db", "--listen", listen, "--durability", "process"});
+  }
+  void EndAndStartAgain() {
+    EXPECT_EQ(server_->Terminate(), 0);
+    Start(address_);
+    EXPECT_EQ(server_->address(), address_);
+  }
+
+  std::string directory_;
+  std::string address_;
+  std::optional<ChildServer> server_;
+  Table table_;
+};
+
+// Takes rows one after the other and says which is wrong.
+class Scan {
+ public:
+  Scan(const Table& table, bool is_reverse)
+      : is_reverse_(is_reverse), reader_(table.ReadRows(RowRange::All(), Filter::PassAll(), {.reverse = is_reverse})) {}
+
+  // As many rows as that, all of them if there are no more.
+  void Read(int row_count) {
+    for (; row_count > 0 && reader_.Next(); --row_count, ++next_) {
+      EXPECT_EQ(reader_.row().row_key(), RowKeyOf(is_reverse_ ? kRowCount - 1 - next_ : next_));
+      size_t bytes = 0;
+      for (const CellView& cell : reader_.row().cells()) bytes += cell.value().size();
+      EXPECT_EQ(bytes, kCellCount * kCellBytes) << next_;
+    }
+  }
+  void ReadToTheEnd() {
+    Read(2 * kRowCount);
+    EXPECT_TRUE(reader_.status().ok()) << reader_.status();
+    EXPECT_EQ(next_, kRowCount);
+  }
+
+ private:
+  const bool is_reverse_;
+  RowReader reader_;
+  int next_ = 0;
+};
+
+// The server waits as long as it has grace for calls, and then cuts them off: in the middle of a row, for nobody read on.
+TEST_F(ServerEndTest, AScanThatStandsStillGoesOnAtTheNextServer) {
+  Scan forward(table_, false);
+  Scan reverse(table_, true);
+  forward.Read(3);
+  reverse.Read(20);
+  EndAndStartAgain();
+  forward.ReadToTheEnd();
+  reverse.ReadToTheEnd();
+}
+
+// It may come to its end before the server does.
+TEST_F(ServerEndTest, AScanReadsOnWhileItsServerEndsAndAnotherBegins) {
+  Scan forward(table_, false);
+  forward.Read(3);
+  std::jthread operators_hand([&] { EndAndStartAgain(); });
+  forward.ReadToTheEnd();
+  Scan(table_, true).ReadToTheEnd();
+}
+
+}  // namespace
+}  // namespace stele
