@@ -98,6 +98,7 @@ TEST_F(HostileTest, ManySmallPartsAreRefused) {
   EXPECT_EQ(data("ReadRows", Field(2, Repeated(Field(2, "")))), StatusCode::RESOURCE_EXHAUSTED) << "row ranges";
   EXPECT_EQ(data("ReadRows", Field(3, Field(2, Repeated(Field(1, ""))))), StatusCode::RESOURCE_EXHAUSTED) << "filters";
   EXPECT_EQ(data("ReadRows", Repeated("\xf8\x07\x01")), StatusCode::RESOURCE_EXHAUSTED) << "fields of no known number";
+  EXPECT_EQ(data("ReadRows", Repeated("\x22" + std::string(1, '\0'))), StatusCode::RESOURCE_EXHAUSTED) << "bytes for a number";
   EXPECT_EQ(data("ReadRows", Repeated("\xfb\x07\xfc\x07")), StatusCode::RESOURCE_EXHAUSTED) << "groups";
   EXPECT_EQ(data("MutateRows", Repeated(Field(2, ""))), StatusCode::INVALID_ARGUMENT) << "entries, read in place";
   EXPECT_EQ(data("MutateRows", Field(2, Repeated(Field(2, "")))), StatusCode::RESOURCE_EXHAUSTED) << "mutations";

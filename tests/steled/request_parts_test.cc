@@ -1,10 +1,13 @@
 // How the parts of a request are counted, and who pays for them.
 #include "request_parts.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+#include <vector>
 
 #include "errors.h"
 #include "method_table.h"
@@ -32,6 +35,60 @@ TEST(RequestParts, AreMessagesTextsAndWhatNobodyKnows) {
   EXPECT_EQ(PartsOf("\xf8\x07\x01\xf9\x07" + std::string(8, 'x') + "\xfd\x07" + std::string(4, 'x') + "\xfa\x07\x02xx"), 4u) << "unknown";
   // A group, in which a field of rows' number is not rows, and rows behind it.
   EXPECT_EQ(PartsOf("\xfb\x07\x12\x02\xff\xff\xfc\x07\x12\x02\x0a" + std::string(1, '\0')), 4u);
+}
+
+// What parsing made: messages, texts and what nobody knows.
+size_t PartsMade(const google::protobuf::UnknownFieldSet& fields) {
+  size_t count = static_cast<size_t>(fields.field_count());
+  for (int i = 0; i < fields.field_count(); ++i) {
+    if (fields.field(i).type() == google::protobuf::UnknownField::TYPE_GROUP) count += PartsMade(fields.field(i).group());
+  }
+  return count;
+}
+
+size_t PartsMade(const google::protobuf::Message& message) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  size_t count = PartsMade(reflection.GetUnknownFields(message));
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* const field : fields) {
+    const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    if (!is_message && field->cpp_type() != FieldDescriptor::CPPTYPE_STRING) continue;
+    const int elements = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
+    count += static_cast<size_t>(elements);
+    for (int i = 0; is_message && i < elements; ++i) {
+      count += PartsMade(field->is_repeated() ? reflection.GetRepeatedMessage(message, field, i) : reflection.GetMessage(message, field));
+    }
+  }
+  return count;
+}
+
+TEST(RequestParts, AreNoFewerThanParsingMakes) {
+  const std::string base = BytesOf(
+      "table_name: 't' rows { row_keys: 'a' row_ranges { start_key_open: 'c' } row_ranges {} } rows_limit: 5 reversed: true "
+      "filter { condition { predicate_filter { sink: true } true_filter { row_sample_filter: 0.5 } } }");
+  const auto seed = static_cast<uint32_t>(testing::UnitTest::GetInstance()->random_seed());
+  std::mt19937 random(seed);
+  const google::protobuf::LogSilencer silencer;  // of texts that are no UTF-8
+  int parsed_count = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    std::string bytes = base;
+    for (uint32_t changes = 1 + random() % 3; changes > 0; --changes) {
+      const char byte = static_cast<char>(random() % 4 == 0 ? random() : random() % 64);
+      const size_t place = random() % bytes.size();
+      if (random() % 2 == 0) {
+        bytes[place] = byte;
+      } else {
+        bytes.insert(place, 1 + random() % 2, byte);
+      }
+    }
+    ReadRowsRequest request;
+    if (!request.ParseFromString(bytes)) continue;
+    ++parsed_count;
+    ASSERT_GE(PartsOf(bytes), PartsMade(request)) << "seed " << seed << ": " << request.ShortDebugString();
+  }
+  EXPECT_GT(parsed_count, 1'000);
 }
 
 TEST(RequestParts, AreCountedToWhereTheBytesAreDamaged) {

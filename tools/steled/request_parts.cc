@@ -47,14 +47,18 @@ class PartCounter {
     return true;
   }
 
+  // One that has its place in the message, and is written over. As anything else than it should be it is a field that nobody knows.
+  static bool IsNumber(const FieldDescriptor* field, WireFormatLite::WireType wire_type) {
+    return field != nullptr && !field->is_repeated() && field->cpp_type() != FieldDescriptor::CPPTYPE_STRING &&
+           field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE &&
+           wire_type == WireFormatLite::WireTypeForFieldType(static_cast<WireFormatLite::FieldType>(field->type()));
+  }
+
   bool TakeField(const Level& level, uint32_t tag) {
     const FieldDescriptor* const field =
         level.type == nullptr ? nullptr : level.type->FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
-    // A number of a field that is there anyhow is written over.
-    const bool is_number = field != nullptr && !field->is_repeated() && field->cpp_type() != FieldDescriptor::CPPTYPE_STRING &&
-                           field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE;
     const WireFormatLite::WireType wire_type = WireFormatLite::GetTagWireType(tag);
-    if (!is_number && wire_type != WireFormatLite::WIRETYPE_END_GROUP) ++part_count_;
+    if (!IsNumber(field, wire_type) && wire_type != WireFormatLite::WIRETYPE_END_GROUP) ++part_count_;
     uint64_t number = 0;
     switch (wire_type) {
       case WireFormatLite::WIRETYPE_VARINT:
