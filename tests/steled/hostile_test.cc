@@ -1,6 +1,8 @@
 // Requests that are small on the wire and large in memory, or deeper than a stack: refused with a status, and the server stays what it was.
+#include <fcntl.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -57,30 +59,30 @@ size_t PeakBytes(pid_t pid) {
   return 0;
 }
 
+grpc::Status SendTo(const Client& client, const std::string& path, const std::string& request) {
+  grpc::GenericStub stub(client.channel());
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const grpc::Slice slice(request);
+  const auto call = stub.PrepareUnaryCall(&context, path, grpc::ByteBuffer(&slice, 1), &queue);
+  call->StartCall();
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  call->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  return status;
+}
+
 class HostileTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(client_.CreateTable("t", {"f"}).ok()); }
 
-  grpc::Status Send(const std::string& path, const std::string& request) {
-    grpc::GenericStub stub(client_.channel());
-    grpc::ClientContext context;
-    grpc::CompletionQueue queue;
-    const grpc::Slice slice(request);
-    const auto call = stub.PrepareUnaryCall(&context, path, grpc::ByteBuffer(&slice, 1), &queue);
-    call->StartCall();
-    grpc::ByteBuffer answer;
-    grpc::Status status;
-    call->Finish(&answer, &status, this);
-    void* tag = nullptr;
-    bool ok = false;
-    queue.Next(&tag, &ok);
-    return status;
-  }
-
   // The code, and that it took no more memory than a few times the request.
   StatusCode Code(const std::string& path, const std::string& request) {
     const size_t before = PeakBytes(server_.pid());
-    const grpc::Status status = Send(path, request);
+    const grpc::Status status = SendTo(client_, path, request);
     EXPECT_LT(PeakBytes(server_.pid()) - before, 10 * std::max(request.size(), kRequestBytes)) << path;
     return status.error_code();
   }
@@ -135,6 +137,23 @@ TEST_F(HostileTest, DepthEndsInAStatus) {
     EXPECT_NE(Code(kData + std::string("ReadRows"), table_ + Repeated("\xfb\x07", count * 2)), StatusCode::UNAVAILABLE) << count;
   }
   EXPECT_TRUE(client_.Set("t", "r", "f:q", 1000, "v").ok());
+}
+
+// The server's standard error is for its operator: no client fills it.
+TEST(HostileText, IsToldToTheClientAlone) {
+  const ScratchDirectory directory;
+  const std::string path = directory.path() + "/errors";
+  const int errors_before = dup(STDERR_FILENO);
+  const int file = open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+  ASSERT_GE(dup2(file, STDERR_FILENO), 0);
+  ServerProcess server(directory.path() + "/db");
+  dup2(errors_before, STDERR_FILENO);
+  close(errors_before);
+  close(file);
+  EXPECT_EQ(SendTo(Client(server.address()), kData + std::string("ReadRows"), Field(1, "\xff")).error_code(), StatusCode::INTERNAL);
+  EXPECT_EQ(server.Terminate(), 0);
+  std::ifstream told(path);
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(told)), std::istreambuf_iterator<char>()), "");
 }
 
 }  // namespace

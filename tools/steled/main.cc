@@ -2,6 +2,7 @@
 //
 // Errors:    to standard error, one line that begins with "steled: "; exit status 1, or 2 for a wrong call.
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 #include <pthread.h>
 
 #include <chrono>
@@ -47,6 +48,8 @@ int Main(const std::vector<std::string>& args) {
   std::signal(SIGPIPE, SIG_IGN);
   // Debian's Abseil looks for deadlocks at every lock of every program that does not say this.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Protobuf writes to standard error what it finds wrong in a request; whoever sent it is told.
+  google::protobuf::SetLogHandler(nullptr);
   // Before there is any other thread, so that the signal waits for this one.
   sigset_t ending;
   sigemptyset(&ending);
