@@ -40,6 +40,26 @@ plant(
 plant(
     "wire", TRANSLATION, "src/wire/plain_entries.cc",
     ("all entries are kept, however many", "return items.size() <= PlainEntries::kCountMax;", "return items.size() < SIZE_MAX;"),
+    ("a row of too many cells is cut", "HasRoom(plain->cells) && ReadMutation(", "(!HasRoom(plain->cells)) || ReadMutation("),
+    ("a row's token is passed over", "    } else if (tag == BytesField(6)) {",
+     "    } else if (tag == BytesField(8)) {\n      is_read = fields.Read(&mutation);\n    } else if (tag == BytesField(6)) {"),
+    ("a row's profile is taken for its view", "(tag == BytesField(4)) {\n      is_read = fields.ReadTextOnce(&plain->app_profile_id);",
+     "(tag == BytesField(4)) {\n      is_read = fields.ReadTextOnce(&plain->authorized_view_name);"),
+    ("a row has its first cell alone", "  entry.cell_end = plain->cells.size();\n  return true;\n}\n\n}  // namespace stele::internal",
+     "  entry.cell_end = plain->cells.empty() ? 0 : 1;\n  return true;\n}\n\n}  // namespace stele::internal"),
+    ("names that protobuf refuses are taken", "return ReadOnce(text) && IsAscii(*text);", "return ReadOnce(text);"),
+    ("of two cells in one mutation the first counts", "fields.Read(&set_cell) && !fields.Next(&tag) && ", "fields.Read(&set_cell) && "),
+    ("a timestamp has no sign", "*number = static_cast<int64_t>(raw);", "*number = static_cast<int64_t>(raw & INT64_MAX);"),
+)
+plant(
+    "wire", TRANSLATION, "src/wire/chunk_bytes.cc",
+    ("a number is a byte longer than it is", "std::bit_width(number | 1)) + 6) / 7", "std::bit_width(number | 1)) + 7) / 7"),
+    ("a number ends at its first byte", "static_cast<char>(number | 0x80);", "static_cast<char>(number);"),
+    ("a label is written as a value", "writer.Bytes(BytesTag(5), label);", "writer.Bytes(BytesTag(6), label);"),
+    ("a row that ends is taken back", "writer.Head(VarintTag(9), 1);", "writer.Head(VarintTag(8), 1);"),
+    ("an empty family is none", "  void Optional(char tag, const std::optional<std::string_view>& text) {\n    if (!text.has_value()) return;",
+     "  void Optional(char tag, const std::optional<std::string_view>& text) {\n    if (!text.has_value() || text->empty()) return;"),
+    ("a chunk is written over the one before", "FieldWriter writer(response->data() + begin);", "FieldWriter writer(response->data());"),
 )
 plant(
     "remote", ["unit_remote"], "src/remote/chunk_merger.cc",
@@ -72,7 +92,7 @@ plant(
     ("an end five hours ahead will do", "constexpr hours kLifeMin(6);", "constexpr hours kLifeMin(5);"),
     ("a copy is copied", "if (!source->backup().source_backup().empty()) {", "if (source->backup().name().empty()) {"),
     ("a restored table is protected as its source was", "property != kBackupProperty && property != kDeletionProtection", "property != kBackupProperty"),
-    ("an expired backup is listed", "if (name.starts_with(prefix) && !IsExpired(entry.backup))", "if (name.starts_with(prefix))"),
+    ("an expired backup is listed", "if (name.starts_with(prefix) && !IsExpired(entry.backup) &&", "if (name.starts_with(prefix) &&"),
 )
 plant(
     "steled", BACKUPS, "tools/steled/table_copy.cc",
