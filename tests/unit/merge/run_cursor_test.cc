@@ -51,7 +51,7 @@ struct Parts {
   bool unbounded_end = false;  // the last part
 };
 
-OwnedRow Row(const std::string& row_key) {
+OwnedRow RowOf(const std::string& row_key) {
   return {row_key, {{.family = 1, .kind = CellKind::kSet, .timestamp = 1, .qualifier = "q", .value = "of " + row_key}}};
 }
 
@@ -66,7 +66,7 @@ Parts RandomParts(Random& random) {
     parts.wanted.push_back(!random.OneIn(6));
     for (uint64_t left = 1 + random.Below(6); left > 0; --left, ++next) {
       if (random.OneIn(3)) continue;
-      rows.push_back(Row(fmt::format("{:03}", next)));
+      rows.push_back(RowOf(fmt::format("{:03}", next)));
       if (parts.wanted.back()) parts.all.push_back(rows.back());
     }
     parts.bounds.push_back(fmt::format("{:03}", next));
@@ -124,7 +124,7 @@ Parts HundredParts() {
   for (int i = 0; i < 100; ++i) {
     parts.bounds.push_back(fmt::format("{:03}0", i));
     parts.bounds.push_back(fmt::format("{:03}9", i));
-    parts.rows.push_back({Row(fmt::format("{:03}1", i)), Row(fmt::format("{:03}5", i))});
+    parts.rows.push_back({RowOf(fmt::format("{:03}1", i)), RowOf(fmt::format("{:03}5", i))});
     parts.wanted.push_back(true);
   }
   return parts;

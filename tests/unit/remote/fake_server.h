@@ -56,6 +56,7 @@ class FakeServer final : public google::bigtable::v2::Bigtable::Service {
 
   // "bigtable://p/i?endpoint=...", and more behind it.
   std::string Location(const std::string& more = "") const;
+  int port() const { return port_; }
   // A database with the fake clock, and table t of it, which is not asked for.
   Database Open(const std::string& more = "", DatabaseOptions options = {});
   Table OpenTable(const std::string& more = "", DatabaseOptions options = {});
