@@ -16,8 +16,26 @@ namespace {
 constexpr char kClusterId[] = "local";
 // What a request may ask for at once; each costs a place in the schema, which every open reads.
 constexpr int kSplitsMax = 1'000;
-constexpr std::string_view kInt64Input = "int64";
-constexpr std::string_view kStringInput = "string";
+// What a TypeProperty says.
+constexpr std::string_view kInt64Text = "int64";
+constexpr std::string_view kStringText = "string";
+
+absl::StatusOr<std::string> HllInputText(const admin_wire::Type& value_type) {
+  const admin_wire::Type& input = value_type.aggregate_type().input_type();
+  switch (input.kind_case()) {
+    case admin_wire::Type::KIND_NOT_SET:
+    case admin_wire::Type::kBytesType:
+      return std::string();
+    case admin_wire::Type::kInt64Type:
+      if (input.int64_type().encoding().has_ordered_code_bytes()) break;
+      return std::string(kInt64Text);
+    case admin_wire::Type::kStringType:
+      return std::string(kStringText);
+    default:
+      break;
+  }
+  return Unimplemented("hllpp_unique_count takes bytes, int64 in big_endian_bytes or string here");
+}
 
 absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
   using Aggregate = admin_wire::Type::Aggregate;
@@ -25,10 +43,13 @@ absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
     case admin_wire::Type::KIND_NOT_SET:
     case admin_wire::Type::kBytesType:
       return ValueType::kBytes;
+    case admin_wire::Type::kStringType:
+      if (type.string_type().encoding().encoding_case() != admin_wire::Type::String::Encoding::ENCODING_NOT_SET) return ValueType::kBytes;
+      return InField(InvalidArgument("A string needs an encoding that this server knows: utf8_bytes"), "value_type.string_type");
     case admin_wire::Type::kAggregateType:
       break;
     default:
-      return Unimplemented("A value_type that is neither bytes nor an aggregate is not offered");
+      return Unimplemented("A value_type that is neither bytes, a string nor an aggregate is not offered");
   }
   const Aggregate& aggregate = type.aggregate_type();
   if (aggregate.aggregator_case() == Aggregate::kHllppUniqueCount) {
@@ -55,37 +76,44 @@ absl::StatusOr<ValueType> ToValueType(const admin_wire::Type& type) {
 
 void FillInt64(admin_wire::Type* type) { type->mutable_int64_type()->mutable_encoding()->mutable_big_endian_bytes(); }
 
+std::string_view PropertyOf(const Schema& schema, std::string_view property_key) {
+  const auto property = schema.properties().find(property_key);
+  return property == schema.properties().end() ? std::string_view() : std::string_view(property->second);
+}
+
+TypedFamily Typed(const Schema& schema, const FamilySchema& family) {
+  return {.schema = family, .type_text = std::string(PropertyOf(schema, TypeProperty(family)))};
+}
+
+HllInput HllInputOf(const TypedFamily& family) {
+  if (family.type_text == kInt64Text) return HllInput::kInt64;
+  return family.type_text == kStringText ? HllInput::kString : HllInput::kBytes;
+}
+
+// A property that tells of a family's type, and tells it well.
+bool IsTypeProperty(const Schema& schema, std::string_view property_key, std::string_view value) {
+  return std::any_of(schema.families().begin(), schema.families().end(), [&](const FamilySchema& family) {
+    if (TypeProperty(family) != property_key) return false;
+    return value.empty() || value == kStringText || (value == kInt64Text && family.value_type == ValueType::kHll);
+  });
+}
+
 void FillHllInput(HllInput input, admin_wire::Type* type) {
   if (input == HllInput::kBytes) type->mutable_bytes_type()->mutable_encoding()->mutable_raw();
   if (input == HllInput::kInt64) FillInt64(type);
   if (input == HllInput::kString) type->mutable_string_type();
 }
 
-std::string_view PropertyOf(const Schema& schema, std::string_view property_key) {
-  const auto property = schema.properties().find(property_key);
-  return property == schema.properties().end() ? std::string_view() : std::string_view(property->second);
-}
-
-HllInput HllInputOf(const Schema& schema, std::string_view family) {
-  const std::string_view text = PropertyOf(schema, HllInputProperty(family));
-  if (text == kInt64Input) return HllInput::kInt64;
-  return text == kStringInput ? HllInput::kString : HllInput::kBytes;
-}
-
-// A property that says what an hll family's items are, and says it well.
-bool IsHllInput(const Schema& schema, std::string_view property_key, std::string_view value) {
-  if (value != kInt64Input && value != kStringInput && !value.empty()) return false;
-  return std::any_of(schema.families().begin(), schema.families().end(), [&](const FamilySchema& family) {
-    return family.value_type == ValueType::kHll && HllInputProperty(family.name) == property_key;
-  });
-}
-
 // Families of bytes show no type, as those of a table that never named one.
-void FillValueType(ValueType value_type, HllInput input, admin_wire::ColumnFamily* family) {
-  if (value_type == ValueType::kBytes) return;
+void FillValueType(const TypedFamily& typed, admin_wire::ColumnFamily* family) {
+  const ValueType value_type = typed.schema.value_type;
+  if (value_type == ValueType::kBytes) {
+    if (typed.type_text == kStringText) family->mutable_value_type()->mutable_string_type()->mutable_encoding()->mutable_utf8_bytes();
+    return;
+  }
   auto* const aggregate = family->mutable_value_type()->mutable_aggregate_type();
   if (value_type == ValueType::kHll) {
-    FillHllInput(input, aggregate->mutable_input_type());
+    FillHllInput(HllInputOf(typed), aggregate->mutable_input_type());
     aggregate->mutable_state_type()->mutable_bytes_type()->mutable_encoding()->mutable_raw();
     aggregate->mutable_hllpp_unique_count();
     return;
@@ -97,16 +125,28 @@ void FillValueType(ValueType value_type, HllInput input, admin_wire::ColumnFamil
   if (value_type == ValueType::kInt64Max) aggregate->mutable_max();
 }
 
-absl::StatusOr<FamilySchema> ToFamily(const std::string& name, const admin_wire::ColumnFamily& family) {
-  STELE_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(family.gc_rule()));
-  STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(family.value_type()));
-  return FamilySchema{.name = name, .gc = std::move(gc), .value_type = value_type};
+// What the TypeProperty of a family of that type says.
+absl::StatusOr<std::string> TypeText(const admin_wire::Type& type) {
+  if (type.has_string_type()) return std::string(kStringText);
+  return type.aggregate_type().has_hllpp_unique_count() ? HllInputText(type) : std::string();
 }
 
-admin_wire::ColumnFamily ToWireFamily(const FamilySchema& family, HllInput input = HllInput::kBytes) {
+absl::StatusOr<TypedFamily> ToFamily(const std::string& name, const admin_wire::ColumnFamily& family) {
+  STELE_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(family.gc_rule()));
+  STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(family.value_type()));
+  STELE_ASSIGN_OR_RETURN(std::string type_text, TypeText(family.value_type()));
+  return TypedFamily{.schema = {.name = name, .gc = std::move(gc), .value_type = value_type}, .type_text = std::move(type_text)};
+}
+
+void AddTo(Schema* schema, TypedFamily family) {
+  if (!family.type_text.empty()) schema->SetProperty(TypeProperty(family.schema), std::move(family.type_text));
+  schema->AddFamily(std::move(family.schema));
+}
+
+admin_wire::ColumnFamily ToWireFamily(const TypedFamily& family) {
   admin_wire::ColumnFamily result;
-  *result.mutable_gc_rule() = ToWireGcRule(family.gc);
-  FillValueType(family.value_type, input, &result);
+  *result.mutable_gc_rule() = ToWireGcRule(family.schema.gc);
+  FillValueType(family, &result);
   return result;
 }
 
@@ -118,10 +158,26 @@ absl::Status CheckSettings(const admin_wire::Table& table) {
   return absl::OkStatus();
 }
 
-// An update says what it is about: the rule where it names nothing.
-absl::StatusOr<FamilyChange> ToUpdate(const admin_wire::ModifyColumnFamiliesRequest::Modification& modification, const Schema& schema) {
+// A description of bytes may become another; what decides how a family counts may not.
+absl::Status UpdateType(const admin_wire::Type& type, TypedFamily* family) {
+  STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(type));
+  STELE_ASSIGN_OR_RETURN(std::string type_text, TypeText(type));
+  const bool is_same = value_type == family->schema.value_type && (value_type == ValueType::kBytes || type_text == family->type_text);
+  if (!is_same) return InvalidArgument("Immutable fields 'value_type.aggregate_type' cannot be updated");
+  family->type_text = std::move(type_text);
+  return absl::OkStatus();
+}
+
+// An update says what it is about: the rule where it names nothing, and a type beside that rule is looked at alone.
+absl::StatusOr<std::optional<FamilyChange>> ToUpdate(const admin_wire::ModifyColumnFamiliesRequest::Modification& modification,
+                                                     TypedFamily* family) {
+  const admin_wire::ColumnFamily& update = modification.update();
   bool names_gc = modification.update_mask().paths().empty();
-  bool names_type = names_gc && modification.update().has_value_type();
+  bool names_type = false;
+  if (names_gc && update.has_value_type()) {
+    TypedFamily looked_at = *family;
+    STELE_RETURN_IF_ERROR(UpdateType(update.value_type(), &looked_at));
+  }
   for (const std::string& path : modification.update_mask().paths()) {
     if (path == "gc_rule") {
       names_gc = true;
@@ -131,17 +187,10 @@ absl::StatusOr<FamilyChange> ToUpdate(const admin_wire::ModifyColumnFamiliesRequ
       return InField(InvalidArgument("\"{}\" cannot be updated", path), "update_mask");
     }
   }
-  const FamilySchema* const family = schema.family(modification.id());
-  if (names_type && family != nullptr) {
-    STELE_ASSIGN_OR_RETURN(const ValueType value_type, ToValueType(modification.update().value_type()));
-    const bool is_hll = value_type == ValueType::kHll;
-    STELE_ASSIGN_OR_RETURN(const std::string input, is_hll ? HllInputText(modification.update().value_type()) : std::string());
-    const bool is_same = value_type == family->value_type && (!is_hll || input == PropertyOf(schema, HllInputProperty(family->name)));
-    if (!is_same) return InvalidArgument("Immutable fields 'value_type.aggregate_type' cannot be updated");
-  }
-  if (!names_gc) return FamilyChange::Update(modification.id(), family != nullptr ? family->gc : GcRule::None());
-  STELE_ASSIGN_OR_RETURN(GcRule gc, ToGcRule(modification.update().gc_rule()));
-  return FamilyChange::Update(modification.id(), std::move(gc));
+  if (names_type) STELE_RETURN_IF_ERROR(UpdateType(update.value_type(), family));
+  if (!names_gc) return std::nullopt;
+  STELE_ASSIGN_OR_RETURN(family->schema.gc, ToGcRule(update.gc_rule()));
+  return FamilyChange::Update(modification.id(), family->schema.gc);
 }
 
 }  // namespace
@@ -153,30 +202,28 @@ bool IsProtected(const Schema& schema) {
 
 std::string ProtectionText(bool is_protected) { return is_protected ? "true" : "false"; }
 
-std::string HllInputProperty(std::string_view family) { return fmt::format("hll_input.{}", family); }
-
-absl::StatusOr<std::string> HllInputText(const admin_wire::Type& value_type) {
-  const admin_wire::Type& input = value_type.aggregate_type().input_type();
-  switch (input.kind_case()) {
-    case admin_wire::Type::KIND_NOT_SET:
-    case admin_wire::Type::kBytesType:
-      return std::string();
-    case admin_wire::Type::kInt64Type:
-      if (input.int64_type().encoding().has_ordered_code_bytes()) break;
-      return std::string(kInt64Input);
-    case admin_wire::Type::kStringType:
-      return std::string(kStringInput);
+std::string TypeProperty(const FamilySchema& family) {
+  switch (family.value_type) {
+    case ValueType::kBytes:
+      return fmt::format("value_type.{}", family.name);
+    case ValueType::kHll:
+      return fmt::format("hll_input.{}", family.name);
     default:
-      break;
+      return std::string();
   }
-  return Unimplemented("hllpp_unique_count takes bytes, int64 in big_endian_bytes or string here");
+}
+
+TypedFamilies FamiliesOf(const Schema& schema) {
+  TypedFamilies families;
+  for (const FamilySchema& family : schema.families()) families.emplace(family.name, Typed(schema, family));
+  return families;
 }
 
 TableTraits TraitsOf(const Schema& schema) {
   TableTraits traits{.granularity = schema.granularity(), .limits = schema.limits()};
   std::map<std::string, HllInput, std::less<>> families;
   for (const FamilySchema& family : schema.families()) {
-    if (family.value_type == ValueType::kHll) families.emplace(family.name, HllInputOf(schema, family.name));
+    if (family.value_type == ValueType::kHll) families.emplace(family.name, HllInputOf(Typed(schema, family)));
   }
   if (!families.empty()) traits.hll_families = std::make_shared<const std::map<std::string, HllInput, std::less<>>>(std::move(families));
   return traits;
@@ -197,12 +244,8 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
       return InField(InvalidArgument("Unknown timestamp granularity {}", static_cast<int>(table.granularity())), "granularity");
   }
   for (const auto& [name, wire_family] : table.column_families()) {
-    STELE_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(name, wire_family));
-    if (family.value_type == ValueType::kHll) {
-      STELE_ASSIGN_OR_RETURN(std::string input, HllInputText(wire_family.value_type()));
-      if (!input.empty()) schema.SetProperty(HllInputProperty(name), std::move(input));
-    }
-    schema.AddFamily(std::move(family));
+    STELE_ASSIGN_OR_RETURN(TypedFamily family, ToFamily(name, wire_family));
+    AddTo(&schema, std::move(family));
   }
   if (request.initial_splits_size() > kSplitsMax) {
     return InField(InvalidArgument("{} splits are more than the limit of {}", request.initial_splits_size(), kSplitsMax), "initial_splits");
@@ -215,22 +258,24 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::CreateTableRequest& request) {
   return schema;
 }
 
-absl::StatusOr<FamilyChange> ToFamilyChange(const admin_wire::ModifyColumnFamiliesRequest::Modification& modification,
-                                            const Schema& schema) {
-  switch (modification.mod_case()) {
-    case admin_wire::ModifyColumnFamiliesRequest::Modification::kCreate: {
-      STELE_ASSIGN_OR_RETURN(FamilySchema family, ToFamily(modification.id(), modification.create()));
-      return FamilyChange::Create(std::move(family));
-    }
-    case admin_wire::ModifyColumnFamiliesRequest::Modification::kUpdate:
-      return ToUpdate(modification, schema);
-    case admin_wire::ModifyColumnFamiliesRequest::Modification::kDrop:
-      if (!modification.drop()) return InField(InvalidArgument("must be true"), "drop");
-      return FamilyChange::Drop(modification.id());
-    case admin_wire::ModifyColumnFamiliesRequest::Modification::MOD_NOT_SET:
-      break;
+absl::StatusOr<std::optional<FamilyChange>> ToFamilyChange(const admin_wire::ModifyColumnFamiliesRequest::Modification& modification,
+                                                           TypedFamilies* families) {
+  using Modification = admin_wire::ModifyColumnFamiliesRequest::Modification;
+  const std::string& name = modification.id();
+  if (modification.mod_case() == Modification::MOD_NOT_SET) return InvalidArgument("No modification is set for family \"{}\"", name);
+  const auto found = families->find(name);
+  if (modification.has_create()) {
+    STELE_ASSIGN_OR_RETURN(TypedFamily family, ToFamily(name, modification.create()));
+    if (found != families->end()) return AlreadyExists("Column family already exists: {}", name);
+    FamilySchema schema = family.schema;
+    families->emplace(name, std::move(family));
+    return FamilyChange::Create(std::move(schema));
   }
-  return InvalidArgument("No modification is set for family \"{}\"", modification.id());
+  if (modification.mod_case() == Modification::kDrop && !modification.drop()) return InField(InvalidArgument("must be true"), "drop");
+  if (found == families->end()) return NotFound("Column family not found: {}", name);
+  if (modification.has_update()) return ToUpdate(modification, &found->second);
+  families->erase(found);
+  return FamilyChange::Drop(name);
 }
 
 admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, admin_wire::Table::View view) {
@@ -242,7 +287,7 @@ admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, 
   }
   if (!is_full && view != admin_wire::Table::SCHEMA_VIEW && view != admin_wire::Table::VIEW_UNSPECIFIED) return table;
   for (const FamilySchema& family : schema.families()) {
-    (*table.mutable_column_families())[family.name] = ToWireFamily(family, HllInputOf(schema, family.name));
+    (*table.mutable_column_families())[family.name] = ToWireFamily(Typed(schema, family));
   }
   table.set_granularity(schema.granularity() == TimestampGranularity::kMillis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
   table.set_deletion_protection(IsProtected(schema));
@@ -253,13 +298,9 @@ absl::StatusOr<Schema> ToSchema(const admin_wire::Table& table) {
   Schema schema;
   if (table.granularity() == admin_wire::Table::MICROS) schema.SetGranularity(TimestampGranularity::kMicros);
   for (const auto& [name, wire_family] : table.column_families()) {
-    absl::StatusOr<FamilySchema> family = ToFamily(name, wire_family);
+    absl::StatusOr<TypedFamily> family = ToFamily(name, wire_family);
     if (!family.ok()) return WithContext(family.status(), fmt::format("family \"{}\"", Printable(name)));
-    if (family->value_type == ValueType::kHll) {
-      STELE_ASSIGN_OR_RETURN(std::string input, HllInputText(wire_family.value_type()));
-      if (!input.empty()) schema.SetProperty(HllInputProperty(name), std::move(input));
-    }
-    schema.AddFamily(*std::move(family));
+    AddTo(&schema, *std::move(family));
   }
   if (table.deletion_protection()) schema.SetProperty(std::string(kDeletionProtection), ProtectionText(true));
   return schema;
@@ -269,16 +310,16 @@ absl::StatusOr<admin_wire::CreateTableRequest> ToWireCreation(const Schema& sche
   if (schema.limits() != Limits()) return Unimplemented("limits of a table cannot be set on a server: it has its own");
   admin_wire::CreateTableRequest request;
   for (const auto& [name, value] : schema.properties()) {
-    if (name == kDeletionProtection || IsHllInput(schema, name, value)) continue;
-    return Unimplemented("property \"{}\": a server keeps \"{}\" and \"{}\" alone", Printable(name), kDeletionProtection,
-                         HllInputProperty("FAMILY"));
+    if (name == kDeletionProtection || IsTypeProperty(schema, name, value)) continue;
+    return Unimplemented("property \"{}\": a server keeps \"{}\" and what tells of its families' types alone", Printable(name),
+                         kDeletionProtection);
   }
   admin_wire::Table& table = *request.mutable_table();
   const bool is_millis = schema.granularity() == TimestampGranularity::kMillis;
   table.set_granularity(is_millis ? admin_wire::Table::MILLIS : admin_wire::Table::MICROS);
   table.set_deletion_protection(IsProtected(schema));
   for (const FamilySchema& family : schema.families()) {
-    (*table.mutable_column_families())[family.name] = ToWireFamily(family, HllInputOf(schema, family.name));
+    (*table.mutable_column_families())[family.name] = ToWireFamily(Typed(schema, family));
   }
   for (const std::string& split : schema.splits()) request.add_initial_splits()->set_key(split);
   return request;
@@ -289,7 +330,7 @@ admin_wire::ModifyColumnFamiliesRequest::Modification ToWireChange(const FamilyC
   modification.set_id(change.name());
   switch (change.kind()) {
     case FamilyChange::Kind::kCreate:
-      *modification.mutable_create() = ToWireFamily(change.family());
+      *modification.mutable_create() = ToWireFamily({.schema = change.family(), .type_text = ""});
       break;
     case FamilyChange::Kind::kUpdate:
       *modification.mutable_update()->mutable_gc_rule() = ToWireGcRule(change.family().gc);

@@ -1,11 +1,15 @@
 // wire/schema_translation.h: tables and families, from the wire's form to the library's and back.
 //
-// Deletion protection, and what the items of an hll family are, are properties of the library's schema, of no meaning to the engine.
+// Deletion protection, what the items of an hll family are, and whether a family of bytes is described as strings, are properties of the
+// library's schema, of no meaning to the engine.
 //
-// Errors:    InvalidArgument; Unimplemented for settings that are not offered.
+// Errors:    InvalidArgument; Unimplemented for settings that are not offered; AlreadyExists and NotFound for families that change.
 // Threads:   pure functions.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,17 +26,26 @@ inline constexpr std::string_view kDeletionProtection = "deletion_protection";
 bool IsProtected(const Schema& schema);
 std::string ProtectionText(bool is_protected);
 
-// The property that says what an hll family's items are, and what it says: "int64", "string", or "" (as where there is none) for bytes.
-std::string HllInputProperty(std::string_view family);
-absl::StatusOr<std::string> HllInputText(const google::bigtable::admin::v2::Type& value_type);
+// The property that tells of a family's type what its ValueType does not; empty for one of which there is no more to tell.
+std::string TypeProperty(const FamilySchema& family);
+
+// A family with what its TypeProperty says. Of an hll family that is what its items are: "int64", "string", or "" (as where there is none)
+// for bytes; of a family of bytes "string" where it is described so, which changes nothing of what it takes.
+struct TypedFamily {
+  FamilySchema schema;
+  std::string type_text;
+};
+using TypedFamilies = std::map<std::string, TypedFamily, std::less<>>;
+TypedFamilies FamiliesOf(const Schema& schema);
 
 TableTraits TraitsOf(const Schema& schema);
 
 absl::StatusOr<Schema> ToSchema(const google::bigtable::admin::v2::CreateTableRequest& request);
 
-// `schema` is the one that the modification meets, but for what others of the request change.
-absl::StatusOr<FamilyChange> ToFamilyChange(const google::bigtable::admin::v2::ModifyColumnFamiliesRequest::Modification& modification,
-                                            const Schema& schema);
+// `families` are those that the modification meets, with what earlier ones of the request changed; it changes them, too. None where the
+// type_text alone becomes another: to the table that is no change of a family.
+absl::StatusOr<std::optional<FamilyChange>> ToFamilyChange(
+    const google::bigtable::admin::v2::ModifyColumnFamiliesRequest::Modification& modification, TypedFamilies* families);
 
 // What `view` asks for; unspecified: the schema.
 google::bigtable::admin::v2::Table ToWireTable(std::string_view wire_name, const Schema& schema,

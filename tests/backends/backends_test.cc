@@ -282,6 +282,15 @@ TEST_P(BackendTest, AggregatesFold) {
   }
 }
 
+TEST_P(BackendTest, AFamilyDescribedAsStringsIsTold) {
+  const Schema schema = Schema().AddFamily("plain").AddFamily("text").SetProperty("value_type.text", "string");
+  Table table = NewTable("t", schema);
+  EXPECT_EQ(table.schema()->families(), schema.families());
+  EXPECT_EQ(table.schema()->properties(), schema.properties());
+  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("text", "q", Ms(1), "\xff")).ok());
+  EXPECT_EQ(table.ReadRow("r")->value().cell("text", "q")->value(), "\xff");
+}
+
 TEST_P(BackendTest, LargeValuesAndRowsCome) {
   Table table = NewTable();
   const std::string large(size_t{9} << 20, 'x');

@@ -137,6 +137,7 @@ Schema MixedSchema() {
       .AddSplit("m")
       .SetProperty("deletion_protection", "true")
       .SetProperty("owner", "somebody")
+      .SetProperty("value_type.f", "string")
       .SetGranularity(TimestampGranularity::kMicros);
 }
 
@@ -176,6 +177,7 @@ TEST(Backup, ARestoredTableHasAllCellsOfEveryKindAndTheSchema) {
   ASSERT_TRUE(restored.response().UnpackTo(&answered));
   EXPECT_EQ(answered.name(), "projects/p2/instances/i2/tables/again");
   EXPECT_EQ(answered.column_families_size(), 4);
+  EXPECT_TRUE(answered.column_families().at("f").value_type().has_string_type());
   const absl::StatusOr<Table> again = shop.tables->Open("p2/i2/again");
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(CellsOf(*again), before);

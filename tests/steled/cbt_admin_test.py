@@ -87,7 +87,13 @@ local local READY (1 serve nodes)
 ROWS = """
 > createtable|t|families=f:maxage=10d||maxversions=1,g:maxage=1h&&maxversions=2,n:never:inthll,sum:maxversions=1:intsum
 > createtable|strings|families=s:never:stringutf8bytes
-Creating table: rpc error: code = Unimplemented desc = A value_type that is neither bytes nor an aggregate is not offered
+> createfamily|strings|t:maxversions=1:stringutf8bytes
+> ls|strings
+s {"stringType":{"encoding":{"utf8Bytes":{}}}}
+t versions() > 1 {"stringType":{"encoding":{"utf8Bytes":{}}}}
+> set|strings|r|s:a=text@1000
+> read|strings
+"text"
 > ls|t
 f (age() > 10d || versions() > 1)
 g (age() > 1h && versions() > 2)
@@ -100,7 +106,12 @@ Setting GC policy: rpc error: code = NotFound
 > ls|t
 h (age() > 3d && versions() > 1)
 > setvaluetype|t|h|stringutf8bytes
-Set value type: rpc error: code = Unimplemented desc = A value_type that is neither bytes nor an aggregate is not offered
+> setvaluetype|t|n|stringutf8bytes
+Set value type: rpc error: code = InvalidArgument desc = Immutable fields 'value_type.aggregate_type' cannot be updated
+> setvaluetype|t|none|stringutf8bytes
+Set value type: rpc error: code = NotFound
+> ls|t
+h (age() > 3d && versions() > 1) {"stringType":{"encoding":{"utf8Bytes":{}}}}
 > addtocell|t|sums|app-profile=any|sum:a=5@1000|sum:b=-7@2000
 > addtocell|t|sums|n:a=5@1000|n:a=6@1000
 > set|t|r1|app-profile=any|f:a=one@1785000000000000|h:a=two@1785000000001000

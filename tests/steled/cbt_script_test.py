@@ -35,7 +35,7 @@ setgcpolicy|shop|h|maxage=5h|and|maxversions=3
 ls|shop
 setgcpolicy|shop|h|never
 ls|shop
-setvaluetype|shop|h|stringutf8bytes -> Unimplemented
+setvaluetype|shop|h|stringutf8bytes
 deletefamily|shop|h
 deletefamily|shop|none -> NotFound
 set|shop|r1|f:q=one@1000|f:q=two@2000|f:q=three@3000|g:x=v@1000

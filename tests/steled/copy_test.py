@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,7 +18,8 @@ import tempfile
 import time
 import unittest
 
-SKIPPED = 77
+from cbt_client import SKIPPED, cbt
+
 STELE, STELED, SYNC_TRACE = (sys.argv[1:4] + ["", "", ""])[:3]
 EMULATOR = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator"
 FAMILIES = "families=plain:maxversions=2,all,sum:never:intsum,min:never:intmin,max:never:intmax"
@@ -245,6 +247,24 @@ class CopyTest(unittest.TestCase):
         self.load("p/i/t", [{"row": "r", "cells": [cell("all", "q", "v")]}])
         _, said = self.stele("copy", self.source, server.location())
         self.assertIn("Copied p/i/t to t: 1 rows", said)
+
+    @unittest.skipUnless(shutil.which("cbt"), "cbt is not installed")
+    def test_a_family_described_as_strings_stays_one(self):
+        first, second = self.steled("first"), self.steled("second")
+        address = f"127.0.0.1:{first.port}"
+        self.assertEqual(cbt(address, ["createtable", "t", "families=plain,text:never:stringutf8bytes"]), "")
+        self.assertEqual(cbt(address, ["set", "t", "r", "text:q=v@1000"]), "")
+        local = str(self.folder / "local")
+        self.stele("copy", first.location(), local, "--verify")
+        _, said = self.stele("copy", local, second.location(), "--verify")
+        self.assertNotIn("stay behind", said)
+        told = cbt(address, ["ls", "t"])
+        self.assertIn("stringType", told)
+        self.assertEqual(cbt(f"127.0.0.1:{second.port}", ["ls", "t"]), told)
+        # A table that is there without the description takes the same cells.
+        self.stele("--db", second.location(), "createtable", "other", "families=plain,text")
+        _, said = self.stele("copy", local, second.location(), "t", "--to", "other", "--verify")
+        self.assertIn("Verified t: 1 rows are the same.", said)
 
     @unittest.skipUnless(os.path.exists(EMULATOR), "Google's emulator is not installed")
     def test_emulator_there_and_back(self):

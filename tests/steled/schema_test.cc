@@ -1,7 +1,9 @@
 // What a table's families and its end mean for calls of rows: families of another type, changes and deletions beside readers and writers.
+// And what is told of types: it stays as it was said.
 #include <grpcpp/grpcpp.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@ namespace {
 namespace data = ::google::bigtable::v2;
 namespace admin = ::google::bigtable::admin::v2;
 
+constexpr char kStrings[] = "value_type { string_type { encoding { utf8_bytes {} } } }";
+constexpr char kOfType[] = "update_mask { paths: 'value_type' }";
 constexpr char kSet[] = "set_cell { family_name: 'sum' column_qualifier: 'q' timestamp_micros: 1000 value: 'v' }";
 constexpr char kSetF[] = "set_cell { family_name: 'f' column_qualifier: 'q' timestamp_micros: 1000 value: 'v' }";
 constexpr char kAdd[] =
@@ -148,6 +152,115 @@ TEST_F(SchemaTest, Row121AFamilyOfAnotherTypeIsRefusedInAnEntryAndInARule) {
     ExpectMismatch(client().data().ReadModifyWriteRow(&context, request, &response), rule);
   }
   EXPECT_EQ(client().Read(table_), std::vector<std::string>({"a f:q@1000=v", "c f:q@1000=v", "d f:q@1000=v"}));
+}
+
+std::string Create(const std::string& family, const std::string& type) {
+  return "modifications { id: '" + family + "' create { " + type + " } } ";
+}
+std::string Update(const std::string& family, const std::string& type, const std::string& mask = kOfType) {
+  return "modifications { id: '" + family + "' update { " + type + " } " + mask + " } ";
+}
+
+// Each family with its rule and its type, as a server tells.
+std::string TypesOf(Client& client, const std::string& table_id) {
+  grpc::ClientContext context;
+  admin::GetTableRequest request;
+  request.set_name(Client::TableName(table_id));
+  admin::Table table;
+  EXPECT_TRUE(client.admin().GetTable(&context, request, &table).ok());
+  std::map<std::string, std::string> families;
+  for (const auto& [name, family] : table.column_families()) families[name] = family.ShortDebugString();
+  std::string text;
+  for (const auto& [name, family] : families) text += name + "[" + family + "] ";
+  return text;
+}
+
+constexpr char kStringsTold[] = "[gc_rule { } value_type { string_type { encoding { utf8_bytes { } } } }] ";
+
+TEST_F(SchemaTest, AFamilyDescribedAsStringsTakesWhatOneOfBytesTakes) {
+  ASSERT_TRUE(Modify(Create("s", kStrings) + Update("f", kStrings)).ok());
+  EXPECT_EQ(TypesOf(client(), table_), std::string("f") + kStringsTold + "g[gc_rule { }] s" + kStringsTold);
+  const std::string no_utf8 = "\xff\x01";
+  EXPECT_TRUE(client().Set(table_, "r", "s:q", 1000, no_utf8).ok());
+  grpc::ClientContext context;
+  data::ReadModifyWriteRowRequest append;
+  append.set_table_name(Client::TableName(table_));
+  append.set_row_key("r");
+  Parse("family_name: 's' column_qualifier: 'q' append_value: 'x'", append.add_rules());
+  data::ReadModifyWriteRowResponse appended;
+  EXPECT_TRUE(client().data().ReadModifyWriteRow(&context, append, &appended).ok());
+  EXPECT_EQ(appended.row().families(0).columns(0).cells(0).value(), no_utf8 + "x");
+  EXPECT_EQ(client().Mutate(table_, "r", {kAdd}).error_code(), grpc::StatusCode::INVALID_ARGUMENT) << "it is no aggregate";
+}
+
+TEST_F(SchemaTest, ADescriptionComesAndGoesAndTheRuleIsLeftAlone) {
+  ASSERT_TRUE(Modify(Update("f", "gc_rule { max_num_versions: 3 }", "") + Update("f", kStrings)).ok());
+  const std::string rule = "gc_rule { max_num_versions: 3 }";
+  const std::string described = "f[" + rule + " value_type { string_type { encoding { utf8_bytes { } } } }] g[gc_rule { }] ";
+  EXPECT_EQ(TypesOf(client(), table_), described);
+  EXPECT_TRUE(Modify(Update("f", rule, "")).ok());
+  EXPECT_EQ(TypesOf(client(), table_), described) << "an update without a mask is about the rule";
+  for (const char* const bytes : {"value_type { bytes_type { encoding { raw {} } } }", ""}) {
+    EXPECT_TRUE(Modify(Update("f", bytes)).ok());
+    EXPECT_EQ(TypesOf(client(), table_), "f[" + rule + "] g[gc_rule { }] ");
+    EXPECT_TRUE(Modify(Update("f", kStrings)).ok());
+  }
+  EXPECT_TRUE(Modify("modifications { id: 'f' drop: true }" + Create("f", "")).ok());
+  EXPECT_EQ(TypesOf(client(), table_), "f[gc_rule { }] g[gc_rule { }] ") << "it went with its family";
+}
+
+TEST_F(SchemaTest, ADescriptionOfWhatIsNotChangedIsNotWritten) {
+  ASSERT_TRUE(Modify(Update("f", kStrings)).ok());
+  EXPECT_EQ(Modify(Update("g", kStrings) + Update("none", kStrings)).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Modify(Create("g", kStrings)).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(Modify(Create("f", "")).error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(Modify(Update("g", kStrings) + "modifications { id: 'a b' create {} }").error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(TypesOf(client(), table_), std::string("f") + kStringsTold + "g[gc_rule { }] ");
+}
+
+TEST_F(SchemaTest, AnAggregateBecomesNoStringAndAStringNoAggregate) {
+  AddSum();
+  const std::string distinct = "value_type { aggregate_type { hllpp_unique_count {} } }";
+  const std::string sum = "value_type { aggregate_type { input_type { int64_type { encoding { big_endian_bytes {} } } } sum {} } }";
+  ASSERT_TRUE(Modify(Create("d", distinct) + Create("s", kStrings)).ok());
+  const std::string before = TypesOf(client(), table_);
+  for (const std::string& change : {Update("sum", kStrings), Update("d", kStrings), Update("s", sum), Update("s", distinct),
+                                    Create("new", sum) + Update("new", kStrings)}) {
+    const grpc::Status refused = Modify(change);
+    EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << change;
+    EXPECT_EQ(refused.error_message(), "Immutable fields 'value_type.aggregate_type' cannot be updated") << change;
+  }
+  EXPECT_EQ(Modify(Update("s", "value_type { string_type {} }")).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Modify(Update("s", "value_type { int64_type { encoding { big_endian_bytes {} } } }")).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(TypesOf(client(), table_), before);
+}
+
+TEST(Descriptions, OutliveAKill) {
+  const ScratchDirectory directory;
+  for (const bool is_first : {true, false}) {
+    ServerProcess server(directory.path() + "/db");
+    Client client(server.address());
+    if (is_first) {
+      grpc::ClientContext creating;
+      admin::CreateTableRequest request;
+      Parse(std::string("table_id: 't' table { column_families { key: 'c' value { ") + kStrings +
+                " } } column_families { key: 'f' value {} } }",
+            &request);
+      request.set_parent(kInstance);
+      admin::Table created;
+      ASSERT_TRUE(client.admin().CreateTable(&creating, request, &created).ok());
+      EXPECT_TRUE(created.column_families().at("c").value_type().has_string_type());
+      grpc::ClientContext changing;
+      admin::ModifyColumnFamiliesRequest change;
+      Parse(Update("f", kStrings), &change);
+      change.set_name(Client::TableName("t"));
+      ASSERT_TRUE(client.admin().ModifyColumnFamilies(&changing, change, &created).ok());
+      EXPECT_TRUE(created.column_families().at("f").value_type().has_string_type());
+    }
+    EXPECT_EQ(TypesOf(client, "t"), std::string("c") + kStringsTold + "f" + kStringsTold);
+    server.Kill();
+  }
 }
 
 // The changes are answered while the reader stands still.

@@ -39,6 +39,14 @@ std::string HllInput(const Schema& schema, const FamilySchema& family) {
   return family.value_type != ValueType::kHll || property == schema.properties().end() ? std::string() : property->second;
 }
 
+// The property in which it keeps that a family of bytes is described as strings. A destination without it takes the same cells.
+std::string DescriptionProperty(const FamilySchema& family) { return "value_type." + family.name; }
+
+bool IsDescribedAsStrings(const Schema& schema, const FamilySchema& family) {
+  const auto property = schema.properties().find(DescriptionProperty(family));
+  return family.value_type == ValueType::kBytes && property != schema.properties().end() && property->second == "string";
+}
+
 absl::Status CheckHllInputs(const Schema& source, const Schema& destination) {
   for (const FamilySchema& family : source.families()) {
     const std::string here = HllInput(source, family);
@@ -79,12 +87,13 @@ void NoteRules(Session& session, const CopyTable& table) {
   }
 }
 
-// What a table is made with. A remote one has families, with the kinds of items that they count, splits and a granularity alone.
+// What a table is made with. A remote one has families, with their types, splits and a granularity alone.
 Schema SchemaFor(const CopyRequest& request, const Schema& source) {
   if (!IsRemote(request.destination)) return source;
   Schema schema;
   for (const FamilySchema& family : source.families()) {
     schema.AddFamily(family);
+    if (IsDescribedAsStrings(source, family)) schema.SetProperty(DescriptionProperty(family), "string");
     if (std::string input = HllInput(source, family); !input.empty()) schema.SetProperty(HllInputProperty(family), std::move(input));
   }
   for (const std::string& split : source.splits()) schema.AddSplit(split);

@@ -1,7 +1,7 @@
 #include "admin_service.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,8 +15,7 @@
 namespace stele::server {
 
 using internal::CheckTableId;
-using internal::HllInputProperty;
-using internal::HllInputText;
+using internal::FamiliesOf;
 using internal::IsProtected;
 using internal::kDeletionProtection;
 using internal::ProtectionText;
@@ -25,6 +24,8 @@ using internal::StoredTableName;
 using internal::ToFamilyChange;
 using internal::ToSchema;
 using internal::ToWireTable;
+using internal::TypedFamilies;
+using internal::TypeProperty;
 using internal::WireNow;
 using internal::WireTableName;
 
@@ -65,29 +66,22 @@ struct PropertyChange {
 };
 using PropertyChanges = std::vector<PropertyChange>;
 
-// A property is durable before the families change, so none is written for a family that is there: a crash in between would leave its items
-// counted as something else.
-absl::Status CheckInput(const std::string& family, bool is_there, bool is_dropped, bool is_same) {
-  if (!is_there) return absl::OkStatus();
-  if (!is_dropped) return AlreadyExists("Column family already exists: {}", family);
-  if (is_same) return absl::OkStatus();
-  return Unimplemented("Family {} cannot be dropped and made for other items in one request; make it anew in a second one", family);
-}
-
-// What the items of hll families are that a request makes.
-absl::StatusOr<PropertyChanges> InputChanges(const admin_wire::ModifyColumnFamiliesRequest& request, const Schema& schema) {
+// What is to be written of the types of families, from those of `schema` to those that a request leaves. It is durable before the families
+// change, so none is written for a family whose items it would count as something else after a crash in between. What describes bytes is of
+// no such weight.
+absl::StatusOr<PropertyChanges> TypeChanges(const Schema& schema, const TypedFamilies& families) {
   PropertyChanges changes;
-  std::set<std::string> dropped;
-  for (const admin_wire::ModifyColumnFamiliesRequest::Modification& modification : request.modifications()) {
-    if (modification.drop()) dropped.insert(modification.id());
-    if (!modification.create().value_type().aggregate_type().has_hllpp_unique_count()) continue;
-    STELED_ASSIGN_OR_RETURN(std::string after, HllInputText(modification.create().value_type()));
-    std::string property_key = HllInputProperty(modification.id());
+  for (const auto& [name, family] : families) {
+    std::string property_key = TypeProperty(family.schema);
+    if (property_key.empty()) continue;
     const auto property = schema.properties().find(property_key);
     std::string before = property == schema.properties().end() ? std::string() : property->second;
-    const bool is_there = schema.family(modification.id()) != nullptr;
-    STELED_RETURN_IF_ERROR(CheckInput(modification.id(), is_there, dropped.contains(modification.id()), before == after));
-    if (before != after) changes.push_back({std::move(property_key), std::move(before), std::move(after)});
+    if (before == family.type_text) continue;
+    const FamilySchema* const there = schema.family(name);
+    if (there != nullptr && there->value_type == ValueType::kHll && family.schema.value_type == ValueType::kHll) {
+      return Unimplemented("Family {} cannot be dropped and made for other items in one request; make it anew in a second one", name);
+    }
+    changes.push_back({std::move(property_key), std::move(before), family.type_text});
   }
   return changes;
 }
@@ -183,18 +177,19 @@ absl::Status AdminService::ModifyColumnFamilies(const admin_wire::ModifyColumnFa
   STELED_ASSIGN_OR_RETURN(const Schema schema, table.table.schema());
   if (request.modifications().empty()) return InvalidArgument("No modifications provided");
   std::vector<FamilyChange> changes;
+  TypedFamilies families = FamiliesOf(schema);
   for (const admin_wire::ModifyColumnFamiliesRequest::Modification& modification : request.modifications()) {
-    STELED_ASSIGN_OR_RETURN(FamilyChange change, ToFamilyChange(modification, schema));
-    if (change.kind() == FamilyChange::Kind::kDrop && IsProtected(schema)) return ProtectedError(request.name());
-    changes.push_back(std::move(change));
+    if (modification.drop() && IsProtected(schema)) return ProtectedError(request.name());
+    STELED_ASSIGN_OR_RETURN(std::optional<FamilyChange> change, ToFamilyChange(modification, &families));
+    if (change.has_value()) changes.push_back(*std::move(change));
   }
-  STELED_ASSIGN_OR_RETURN(const PropertyChanges inputs, InputChanges(request, schema));
+  STELED_ASSIGN_OR_RETURN(const PropertyChanges types, TypeChanges(schema, families));
   // Before the families, for a family that is made has to say at once what its items are; a crash in between leaves a property of no
   // family.
-  for (const PropertyChange& input : inputs) STELED_RETURN_IF_ERROR(table.table.SetProperty(input.property_key, input.after));
+  for (const PropertyChange& type : types) STELED_RETURN_IF_ERROR(table.table.SetProperty(type.property_key, type.after));
   const absl::Status modified = WithTableName(table.table.ModifyColumnFamilies(changes), request.name());
   if (!modified.ok()) {
-    for (const PropertyChange& input : inputs) STELED_RETURN_IF_ERROR(table.table.SetProperty(input.property_key, input.before));
+    for (const PropertyChange& type : types) STELED_RETURN_IF_ERROR(table.table.SetProperty(type.property_key, type.before));
     return modified;
   }
   tables_.Forget(request.name());

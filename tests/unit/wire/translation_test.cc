@@ -121,16 +121,61 @@ TEST(Filters, DepthAndBytesAreBounded) {
   EXPECT_EQ(FilterText("value_regex_filter: '" + std::string(20'481, 'a') + "'"), "INVALID_ARGUMENT");
 }
 
-TEST(Schemas, TheKindOfCountedItemsGoesThereAndBack) {
+TEST(Schemas, WhatAPropertyTellsOfATypeGoesThereAndBack) {
   Schema schema;
   for (const char* const family : {"b", "i", "s"}) schema.AddFamily({.name = family, .gc = {}, .value_type = ValueType::kHll});
   schema.SetProperty("hll_input.i", "int64").SetProperty("hll_input.s", "string");
+  schema.AddFamily("plain").AddFamily("text").SetProperty("value_type.text", "string");
   const absl::StatusOr<table_wire::CreateTableRequest> request = ToWireCreation(schema);
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(ToSchema(*request).value(), schema);
-  EXPECT_EQ(ToSchema(ToWireTable("projects/p/instances/i/tables/t", schema, table_wire::Table::SCHEMA_VIEW)).value(), schema);
-  EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema(schema).SetProperty("hll_input.x", "int64")).status())) << "no such family";
+  const auto table = ToWireTable("projects/p/instances/i/tables/t", schema, table_wire::Table::SCHEMA_VIEW);
+  EXPECT_EQ(ToSchema(table).value(), schema);
+  EXPECT_TRUE(table.column_families().at("text").value_type().string_type().encoding().has_utf8_bytes());
+  EXPECT_FALSE(table.column_families().at("plain").has_value_type());
+  for (const char* const wrong : {"hll_input.x", "hll_input.text", "value_type.x", "value_type.s"}) {
+    EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema(schema).SetProperty(wrong, "string")).status())) << wrong;
+  }
   EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema(schema).SetProperty("hll_input.i", "float")).status()));
+  EXPECT_TRUE(absl::IsUnimplemented(ToWireCreation(Schema(schema).SetProperty("value_type.text", "int64")).status()));
+}
+
+TEST(Schemas, AStringIsUtf8AndSaysSo) {
+  const auto create = [](const std::string& encoding) {
+    return ToSchema(FromText<table_wire::CreateTableRequest>("table { column_families { key: 'f' value { value_type { string_type { " +
+                                                             encoding + " } } } } }"));
+  };
+  const Schema strings = Schema().AddFamily("f").SetProperty("value_type.f", "string");
+  EXPECT_EQ(create("encoding { utf8_bytes {} }").value(), strings);
+  EXPECT_EQ(create("encoding { utf8_raw {} }").value(), strings) << "an older name of the same";
+  EXPECT_TRUE(absl::IsInvalidArgument(create("").status())) << create("").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(create("encoding {}").status()));
+}
+
+TEST(Schemas, AModificationMeetsWhatThoseBeforeItMade) {
+  TypedFamilies families = FamiliesOf(Schema().AddFamily("old", GcRule::MaxNumVersions(1)));
+  const auto modify = [&](const std::string& text) {
+    return ToFamilyChange(FromText<table_wire::ModifyColumnFamiliesRequest::Modification>(text), &families);
+  };
+  const std::string strings = "value_type { string_type { encoding { utf8_bytes {} } } }";
+  const std::string both = "update_mask { paths: 'value_type' paths: 'gc_rule' }";
+  EXPECT_EQ(modify("id: 'old' update { gc_rule { max_num_versions: 2 } }").value()->family().gc, GcRule::MaxNumVersions(2));
+  EXPECT_FALSE(modify("id: 'old' update { " + strings + " } update_mask { paths: 'value_type' }").value().has_value()) << "the rule stays";
+  EXPECT_EQ(families.at("old").type_text, "string");
+  EXPECT_EQ(families.at("old").schema.gc, GcRule::MaxNumVersions(2));
+  EXPECT_EQ(modify("id: 'old' update { gc_rule { max_num_versions: 3 } } " + both).value()->family().gc, GcRule::MaxNumVersions(3));
+  EXPECT_EQ(families.at("old").type_text, "") << "a type that is named and not given";
+  EXPECT_TRUE(modify("id: 'old' update { " + strings + " }").ok());
+  EXPECT_EQ(families.at("old").type_text, "") << "without a mask an update is about the rule";
+
+  EXPECT_TRUE(modify("id: 'new' create { value_type { aggregate_type { hllpp_unique_count {} } } }").ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(modify("id: 'new' update { " + strings + " } update_mask { paths: 'value_type' }").status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(modify("id: 'new' create {}").status()));
+  EXPECT_TRUE(modify("id: 'new' drop: true").ok());
+  EXPECT_TRUE(absl::IsNotFound(modify("id: 'new' update { " + strings + " } update_mask { paths: 'value_type' }").status()));
+  EXPECT_TRUE(absl::IsNotFound(modify("id: 'new' drop: true").status()));
+  EXPECT_TRUE(modify("id: 'new' create { " + strings + " }").ok());
+  EXPECT_EQ(families.at("new").type_text, "string");
 }
 
 TEST(Filters, AKindFromTheFutureDoesNotPassEverything) {
@@ -283,7 +328,7 @@ TEST(Schemas, GoThereAndBack) {
 
 TEST(Schemas, WhatIsNotOfferedIsSaid) {
   for (const char* const setting : {"change_stream_config {}", "row_key_schema {}", "automated_backup_policy {}",
-                                    "tiered_storage_config {}", "column_families { key: 'f' value { value_type { string_type {} } } }"}) {
+                                    "tiered_storage_config {}", "column_families { key: 'f' value { value_type { int64_type {} } } }"}) {
     const auto request = FromText<table_wire::CreateTableRequest>(std::string("table { ") + setting + " }");
     EXPECT_TRUE(absl::IsUnimplemented(ToSchema(request).status())) << setting;
   }
