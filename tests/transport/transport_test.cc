@@ -288,15 +288,28 @@ TEST(CallTimes, FollowWhatMostCallsTake) {
   using std::chrono::microseconds;
   CallTimes times;
   const Method method;
-  EXPECT_FALSE(times.AreShort(&method)) << "not known yet";
+  EXPECT_FALSE(times.AreShort(&method, /*is_alone=*/true)) << "not known yet";
   for (int i = 0; i < 100; ++i) times.Add(&method, microseconds(20));
-  EXPECT_TRUE(times.AreShort(&method));
+  EXPECT_TRUE(times.AreShort(&method, /*is_alone=*/false));
   for (int i = 0; i < 100; ++i) {
     times.Add(&method, i % 10 == 0 ? std::chrono::seconds(1) : microseconds(20));
-    EXPECT_TRUE(times.AreShort(&method)) << "one in ten had to wait";
+    EXPECT_TRUE(times.AreShort(&method, /*is_alone=*/false)) << "one in ten had to wait";
   }
   for (int i = 0; i < 100; ++i) times.Add(&method, microseconds(400));
-  EXPECT_FALSE(times.AreShort(&method));
+  EXPECT_FALSE(times.AreShort(&method, /*is_alone=*/false));
+}
+
+// What waits for the disk leaves its place to those who would share the sync.
+TEST(CallTimes, ASyncIsShortForOneThatIsAlone) {
+  const Method syncs;
+  const Method reads;
+  CallTimes times({&syncs});
+  for (int i = 0; i < 100; ++i) {
+    for (const Method* const method : {&syncs, &reads}) times.Add(method, std::chrono::microseconds(20));
+  }
+  EXPECT_TRUE(times.AreShort(&syncs, /*is_alone=*/true));
+  EXPECT_FALSE(times.AreShort(&syncs, /*is_alone=*/false));
+  EXPECT_TRUE(times.AreShort(&reads, /*is_alone=*/false));
 }
 
 TEST(TransportStart, SaysWhatIsWrong) {

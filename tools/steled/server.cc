@@ -23,6 +23,11 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   TransportOptions options;
   options.listen = flags.listen;
   options.metadata = {kFeatures};
+  if (flags.durability == Durability::kDisk) {
+    for (const char* const method : {"MutateRow", "MutateRows", "CheckAndMutateRow", "ReadModifyWriteRow"}) {
+      options.syncing.push_back(fmt::format("/google.bigtable.v2.Bigtable/{}", method));
+    }
+  }
   options.calls_max = flags.calls_max;
   options.message_bytes_max = kRequestBytesMax;
   options.request_memory_bytes = kRequestMemoryBytes;

@@ -115,6 +115,12 @@ class Host final : public ConnectionHost {
   std::atomic<size_t> request_bytes_ = 0;
 };
 
+std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, const Router& router) {
+  std::vector<const Method*> methods;
+  for (const std::string& path : paths) methods.push_back(router.Find(path));
+  return methods;
+}
+
 class Http2Transport final : public Transport {
  public:
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer, ListeningSocket listening,
@@ -125,6 +131,7 @@ class Http2Transport final : public Transport {
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(options.listen.substr(0, options.listen.rfind(':')) + ":" + std::to_string(listening_.port())),
+        times_(MethodsOf(options.syncing, *router)),
         // Two beside those that run calls: one waits for events, so that a call can be given up while all run.
         threads_([this] { return TakeTurn(); }, options.calls_max + 2) {}
 
@@ -229,6 +236,11 @@ class Http2Transport final : public Transport {
     return absl::OkStatus();
   }
 
+  bool IsOnlyCall() {
+    const std::lock_guard lock(mutex_);
+    return call_count_ == 1;
+  }
+
   void LeavePlace() {
     const std::lock_guard lock(mutex_);
     --admitted_;
@@ -258,7 +270,7 @@ class Http2Transport final : public Transport {
   }
 
   void RunCall(ServedCall* call) {
-    threads_.BeginCall(times_.AreShort(call->method()));
+    threads_.BeginCall(times_.AreShort(call->method(), !times_.Syncs(call->method()) || IsOnlyCall()));
     const SteadyClock::time_point begin = SteadyClock::now();
     if (observer_ != nullptr) observer_->OnBegin(call->path());
     const absl::Status status = call->Handle();

@@ -25,6 +25,7 @@ struct TransportOptions {
   std::string private_key;
   std::string client_ca;
   std::vector<std::string> metadata;  // names, in lower case, of what methods ask calls for
+  std::vector<std::string> syncing;   // paths of methods whose calls wait for the disk
   int calls_max = 256;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
