@@ -79,7 +79,8 @@ struct WriteOptions {
   // most a sixteenth of memory_budget_bytes and 32 MiB; beyond, a write with one is ResourceExhausted. "": none.
   std::string idempotency_token = {};
   // Gives the write up with Cancelled when stopped before it is committed: while it waits for its turn, or reads the row that it depends
-  // on. Nothing was written then; of a BulkApply, of the entries that are so answered. A remote database cannot tell: as after every other
+  // on. It is looked at now and then: where memory is full the answer may come when a flush has ended. Nothing was written then; of a
+  // BulkApply, of the entries that are so answered. A remote database cannot tell: as after every other
   // call that was cut off, the write may have been done. Default: never.
   std::stop_token stop = {};
   // The same with DeadlineExceeded, once passed. None: never.

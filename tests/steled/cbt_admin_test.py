@@ -7,14 +7,13 @@ cbt has. Without cbt nothing is tested, and the exit code is 77.
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from cbt_client import SKIPPED, cbt
+from cbt_client import cbt, run_tests
 from steled_process import Steled
 
 STELED = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -204,8 +203,4 @@ class AdminTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if shutil.which("cbt") is None:
-        print("cbt: skipped, it is not installed (google-cloud-cli-cbt)")
-        sys.exit(SKIPPED)
-    sys.argv[1:] = []
-    unittest.main()
+    run_tests()

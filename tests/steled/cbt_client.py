@@ -1,7 +1,10 @@
 """The real cbt (google-cloud-cli-cbt), run against a server of the test's."""
 import os
 import re
+import shutil
 import subprocess
+import sys
+import unittest
 
 SKIPPED = 77
 
@@ -12,3 +15,12 @@ def cbt(address, words):
     done = subprocess.run(["cbt", "-project", "p", "-instance", "i", "-creds", "none-needed", *words], capture_output=True, text=True,
                           env=environment, check=False)
     return re.sub(r"20\d\d/\d\d/\d\d[ -]\d\d:\d\d:\d\d ", "", done.stdout + done.stderr)
+
+
+def run_tests():
+    """Those of the program, which has read its own arguments."""
+    if shutil.which("cbt") is None:
+        print("cbt: skipped, it is not installed (google-cloud-cli-cbt)")
+        sys.exit(SKIPPED)
+    sys.argv[1:] = []
+    unittest.main()

@@ -6,14 +6,13 @@ something else, or nothing (docs/interop.md). Without the emulator only steled's
 """
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from cbt_client import SKIPPED, cbt
+from cbt_client import cbt, run_tests
 from steled_process import Steled
 
 STELED = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -124,8 +123,4 @@ class ScriptTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if shutil.which("cbt") is None:
-        print("cbt: skipped, it is not installed (google-cloud-cli-cbt)")
-        sys.exit(SKIPPED)
-    sys.argv[1:] = []
-    unittest.main()
+    run_tests()

@@ -4,16 +4,15 @@
 Without cbt (google-cloud-cli-cbt) nothing is tested: that is said, and the exit code is 77 (skipped).
 """
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from cbt_client import run_tests
 from steled_process import Steled
 
-SKIPPED = 77
 STELED = sys.argv[1] if len(sys.argv) > 1 else ""
 LINE = "----------------------------------------\n"
 
@@ -110,8 +109,4 @@ class CbtTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if shutil.which("cbt") is None:
-        print("cbt: skipped, it is not installed (google-cloud-cli-cbt)")
-        sys.exit(SKIPPED)
-    sys.argv[1:] = []
-    unittest.main()
+    run_tests()
