@@ -4,8 +4,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace stele::server {
+
+// The whole answer to the bytes `request`, up to the end of the connection.
+std::string FetchPage(const std::string& address, std::string_view request);
 
 // What GET /metrics answers at "127.0.0.1:PORT".
 std::string FetchMetrics(const std::string& address);

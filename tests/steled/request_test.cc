@@ -33,7 +33,7 @@ TEST(MutateRows, OneWrongEntryRefusesAll) {
   EXPECT_TRUE(absl::IsInvalidArgument(ToEntries(many, {}).status()));
 }
 
-std::string TextOf(const absl::StatusOr<EntryList>& entries) {
+std::string EntriesText(const absl::StatusOr<EntryList>& entries) {
   if (!entries.ok()) return entries.status().ToString();
   std::string text;
   for (size_t i = 0; i < entries->mutations.size(); ++i) {
@@ -64,7 +64,7 @@ TEST(MutateRows, ReadInPlaceOrByProtobufIsTheSame) {
     ASSERT_TRUE(message.Read(bytes, &call).ok());
     EXPECT_EQ(message.table_name(), "t");
     EXPECT_EQ(message.authorized_view_name(), "w");
-    EXPECT_EQ(TextOf(message.ToEntries({})), TextOf(ToEntries(request, {}))) << text;
+    EXPECT_EQ(EntriesText(message.ToEntries({})), EntriesText(ToEntries(request, {}))) << text;
   }
   EXPECT_TRUE(absl::IsInternal(MutateRowsMessage().Read("\xff", &call)));
 }

@@ -213,7 +213,7 @@ bool Http2Connection::IsWanted() const {
 
 bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
   if (is_closed_ || session_ == nullptr) return false;
-  thread_local std::array<char, kReadBytes> buffer;
+  std::array<char, kReadBytes> buffer;  // not thread-local: those lie on every thread's stack, also on a library's small ones
   const Socket::Result read = socket_->Read(buffer);
   // Before its end there may be less than was asked for, and the end is not told again.
   *is_more = read.state == Socket::State::kMoved && (is_ending || !read.is_all);
