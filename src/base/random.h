@@ -1,4 +1,4 @@
-// base/random.h: a small deterministic generator (SplitMix64) for skip-list heights, nonces and tests. Not for secrets.
+// base/random.h: a small deterministic generator (SplitMix64) for skip-list heights and tests, and seeds from the system.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class Random {
   uint64_t state_;
 };
 
-// A number that differs between processes and calls, for database ids and segment nonces.
+// An unpredictable number for database ids, file ids and segment nonces. It is the system's randomness
+// (getrandom); where the system refuses, it is made of the clock, the process and the call, and only differs.
 uint64_t RandomSeed();
 
 }  // namespace stele::internal

@@ -9,7 +9,15 @@ namespace stele::internal {
 namespace {
 
 constexpr size_t kHeaderChecksumOffset = kSegmentHeaderBytes - 8;
-constexpr size_t kRecordChecksumBytes = 8;
+// Where things are in a record's header.
+constexpr size_t kPayloadChecksumAt = 8;
+constexpr size_t kPayloadBytesAt = 16;
+constexpr size_t kTypeAndSegmentAt = 20;
+constexpr size_t kSequenceAt = 24;
+constexpr size_t kSyncedOffsetAt = 32;
+constexpr size_t kPreviousChecksumAt = 40;
+constexpr size_t kManifestReachAt = 48;
+static_assert(kManifestReachAt + 8 == kRecordHeaderBytes);
 constexpr uint64_t kSegmentBitsMask = 0xffffff;
 
 uint32_t TypeAndSegment(RecordType type, uint64_t segment_number) {
@@ -22,8 +30,8 @@ void StoreReach(const ManifestReach& reach, char* out) {
   StoreFixed32(out + 4, fits ? static_cast<uint32_t>(reach.bytes) : 0);
 }
 
-uint64_t RecordChecksum(std::string_view record, const RecordPlace& place) {
-  return Checksum64(record.substr(kRecordChecksumBytes), place.nonce + place.offset);
+uint64_t PayloadChecksum(std::string_view record, const RecordPlace& place) {
+  return Checksum64(record.substr(kRecordHeaderBytes), place.nonce + place.offset);
 }
 
 }  // namespace
@@ -67,44 +75,51 @@ std::optional<SegmentHeader> DecodeSegmentHeader(std::string_view copy) {
   return header;
 }
 
+uint64_t RecordHeaderChecksum(std::string_view bytes, const RecordPlace& place) {
+  return Checksum64(bytes.substr(kPayloadChecksumAt, kRecordHeaderBytes - kPayloadChecksumAt), place.nonce + place.offset);
+}
+
 uint64_t EncodeRecord(const RecordHeader& header, std::string_view payload, const RecordPlace& place, char* out) {
-  const uint64_t record_bytes = RecordBytes(payload.size());
-  StoreFixed32(out + 8, static_cast<uint32_t>(payload.size()));
-  StoreFixed32(out + 12, TypeAndSegment(header.type, place.segment_number));
-  StoreFixed64(out + 16, header.sequence);
-  StoreFixed64(out + 24, header.synced_offset);
-  StoreFixed64(out + 32, header.previous_checksum);
-  StoreReach(header.manifest, out + 40);
+  const std::string_view record(out, RecordBytes(payload.size()));
   if (!payload.empty()) std::memcpy(out + kRecordHeaderBytes, payload.data(), payload.size());
   const uint64_t payload_end = kRecordHeaderBytes + payload.size();
-  std::memset(out + payload_end, 0, record_bytes - payload_end);
-  const uint64_t checksum = RecordChecksum(std::string_view(out, record_bytes), place);
+  std::memset(out + payload_end, 0, record.size() - payload_end);
+  StoreFixed64(out + kPayloadChecksumAt, PayloadChecksum(record, place));
+  StoreFixed32(out + kPayloadBytesAt, static_cast<uint32_t>(payload.size()));
+  StoreFixed32(out + kTypeAndSegmentAt, TypeAndSegment(header.type, place.segment_number));
+  StoreFixed64(out + kSequenceAt, header.sequence);
+  StoreFixed64(out + kSyncedOffsetAt, header.synced_offset);
+  StoreFixed64(out + kPreviousChecksumAt, header.previous_checksum);
+  StoreReach(header.manifest, out + kManifestReachAt);
+  const uint64_t checksum = RecordHeaderChecksum(record, place);
   StoreFixed64(out, checksum);
   return checksum;
 }
 
+// What is cheap to see is looked at before the checksum: a search comes here for each eight bytes of a segment.
 std::optional<RecordHeader> DecodeRecordHeader(std::string_view bytes, const RecordPlace& place, uint64_t file_bytes) {
   if (bytes.size() < kRecordHeaderBytes) return std::nullopt;
   const char* p = bytes.data();
-  const uint32_t type_and_segment = LoadFixed32(p + 12);
+  const uint32_t type_and_segment = LoadFixed32(p + kTypeAndSegmentAt);
   const bool end_mark = type_and_segment == TypeAndSegment(RecordType::kEndMark, place.segment_number);
   if (!end_mark && type_and_segment != TypeAndSegment(RecordType::kPayload, place.segment_number)) return std::nullopt;
   RecordHeader header;
   header.checksum = LoadFixed64(p);
-  header.payload_bytes = LoadFixed32(p + 8);
+  header.payload_bytes = LoadFixed32(p + kPayloadBytesAt);
   header.type = end_mark ? RecordType::kEndMark : RecordType::kPayload;
-  header.sequence = LoadFixed64(p + 16);
-  header.synced_offset = LoadFixed64(p + 24);
-  header.previous_checksum = LoadFixed64(p + 32);
-  header.manifest = {LoadFixed32(p + 40), LoadFixed32(p + 44)};
+  header.sequence = LoadFixed64(p + kSequenceAt);
+  header.synced_offset = LoadFixed64(p + kSyncedOffsetAt);
+  header.previous_checksum = LoadFixed64(p + kPreviousChecksumAt);
+  header.manifest = {LoadFixed32(p + kManifestReachAt), LoadFixed32(p + kManifestReachAt + 4)};
   if (header.payload_bytes > (end_mark ? 0 : kPayloadBytesMax)) return std::nullopt;
   if (place.offset > file_bytes || RecordBytes(header.payload_bytes) > file_bytes - place.offset) return std::nullopt;
   if (header.synced_offset > place.offset || (header.synced_offset > 0 && header.synced_offset < kFirstRecordOffset)) return std::nullopt;
+  if (header.checksum != RecordHeaderChecksum(bytes, place)) return std::nullopt;
   return header;
 }
 
-bool RecordChecksumMatches(std::string_view record, const RecordPlace& place) {
-  return record.size() >= kRecordHeaderBytes && LoadFixed64(record.data()) == RecordChecksum(record, place);
+bool PayloadChecksumMatches(std::string_view record, const RecordPlace& place) {
+  return record.size() >= kRecordHeaderBytes && LoadFixed64(record.data() + kPayloadChecksumAt) == PayloadChecksum(record, place);
 }
 
 }  // namespace stele::internal

@@ -10,7 +10,7 @@
 //    24   8  compatible features: unknown bits are ignored
 //    32   8  database id
 //    40   8  segment number, as in the file's name; another number: a recycled file that was not started again
-//    48   8  nonce, fresh each time the file is started; seeds the records' checksums
+//    48   8  nonce, random each time the file is started and told to nobody; seeds the records' checksums
 //    56   8  previous segment number; 0: none
 //    64   8  previous end offset: where the records of the previous segment end, whatever follows there
 //    72   8  previous checksum: of the last record before this segment; 0: none
@@ -22,16 +22,18 @@
 //   504   8  checksum of bytes [0, 504), seed 0
 //
 //   record, from offset 1024 on, each at a multiple of 8
-//     0   8  checksum of everything behind it, padding included; seed: nonce + the record's offset
-//     8   4  payload bytes
-//    12   1  type: 1 payload, 2 end mark (no payload; the sequence of the record before)
-//    13   3  segment number, low 24 bits
-//    16   8  sequence
-//    24   8  synced offset: bytes of this segment below it were synced when this record was written, and so all lower segments; 0: none
-//    32   8  previous checksum: of the record before, across segments
-//    40   4  manifest number, and
-//    44   4  manifest bytes: so far the manifest was synced when this record was written; both 0: not told
-//    48   n  payload, then zeros up to a multiple of 8
+//     0   8  header checksum of bytes [8, 56), seed: nonce + the record's offset. It is checked first, so that no other
+//            field is believed, and no payload is read, unless the record was written here.
+//     8   8  payload checksum of the payload and its padding, seed: nonce + the record's offset
+//    16   4  payload bytes
+//    20   1  type: 1 payload, 2 end mark (no payload; the sequence of the record before)
+//    21   3  segment number, low 24 bits
+//    24   8  sequence
+//    32   8  synced offset: bytes of this segment below it were synced when this record was written, and so all lower segments; 0: none
+//    40   8  previous checksum: the header checksum of the record before, across segments
+//    48   4  manifest number, and
+//    52   4  manifest bytes: so far the manifest was synced when this record was written; both 0: not told
+//    56   n  payload, then zeros up to a multiple of 8
 //
 // Errors:    decoding answers nullopt for bytes that are not what they should be.
 // Threads:   pure functions.
@@ -51,7 +53,7 @@ inline constexpr uint64_t kLogIncompatibleFeaturesKnown = 0;
 inline constexpr size_t kSegmentHeaderBytes = 512;
 inline constexpr size_t kSegmentHeaderCopyCount = 2;
 inline constexpr uint64_t kFirstRecordOffset = kSegmentHeaderBytes * kSegmentHeaderCopyCount;
-inline constexpr size_t kRecordHeaderBytes = 48;
+inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kRecordAlignmentBytes = 8;
 inline constexpr uint64_t kPayloadBytesMax = uint64_t{320} << 20;  // a batch of 256 MiB and what encoding adds
 inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 40;    // no offset arithmetic overflows below it
@@ -91,7 +93,7 @@ struct ManifestReach {
 };
 
 struct RecordHeader {
-  uint64_t checksum = 0;
+  uint64_t checksum = 0;  // the header checksum
   uint32_t payload_bytes = 0;
   RecordType type = RecordType::kPayload;
   uint64_t sequence = 0;
@@ -117,11 +119,14 @@ struct RecordPlace {
   uint64_t offset = 0;
 };
 
-// Writes RecordBytes(payload.size()) bytes and answers the checksum; header.checksum and header.payload_bytes are not looked at.
+// Writes RecordBytes(payload.size()) bytes and answers the header checksum. It does not look at header.checksum.
 uint64_t EncodeRecord(const RecordHeader& header, std::string_view payload, const RecordPlace& place, char* out);
-// Without the checksum; nullopt when a field cannot be a record's at `place` in a file of `file_bytes`. `bytes`: at least the header's.
+// The checksum that a header at `place` must begin with. `bytes`: at least the header's.
+uint64_t RecordHeaderChecksum(std::string_view bytes, const RecordPlace& place);
+// nullopt when a field cannot be a record's at `place` in a file of `file_bytes`, or when the header checksum is wrong.
+// `bytes`: at least the header's. The payload is not looked at.
 std::optional<RecordHeader> DecodeRecordHeader(std::string_view bytes, const RecordPlace& place, uint64_t file_bytes);
 // `record`: the RecordBytes of it.
-bool RecordChecksumMatches(std::string_view record, const RecordPlace& place);
+bool PayloadChecksumMatches(std::string_view record, const RecordPlace& place);
 
 }  // namespace stele::internal

@@ -9,17 +9,11 @@ namespace stele::internal {
 namespace {
 
 constexpr uint64_t kWindowBytes = uint64_t{1} << 20;
-// A false record header costs as much as the length it claims; honest logs hold next to none.
-constexpr uint64_t kSearchFactor = 8;
 
 }  // namespace
 
 SegmentReader::SegmentReader(std::unique_ptr<File> file, uint64_t number, uint64_t file_bytes)
-    : file_(std::move(file)),
-      path_(file_->path()),
-      number_(number),
-      file_bytes_(std::min(file_bytes, kSegmentBytesMax)),
-      search_bytes_left_(kSearchFactor * file_bytes_ + kWindowBytes) {}
+    : file_(std::move(file)), path_(file_->path()), number_(number), file_bytes_(std::min(file_bytes, kSegmentBytesMax)) {}
 
 absl::StatusOr<SegmentReader> SegmentReader::Open(FileSystem* file_system, const std::string& path, uint64_t number) {
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, file_system->Open(path, OpenMode::kRead));
@@ -83,7 +77,7 @@ absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::ReadRecord(u
   if (!header.has_value()) return std::nullopt;
   const uint64_t record_bytes = RecordBytes(header->payload_bytes);
   STELE_ASSIGN_OR_RETURN(bytes, Window(offset, record_bytes));
-  if (bytes.size() < record_bytes || !RecordChecksumMatches(bytes.substr(0, record_bytes), Place(offset))) return std::nullopt;
+  if (bytes.size() < record_bytes || !PayloadChecksumMatches(bytes.substr(0, record_bytes), Place(offset))) return std::nullopt;
   return Record{*header, bytes.substr(kRecordHeaderBytes, header->payload_bytes), offset, offset + record_bytes};
 }
 
@@ -102,10 +96,8 @@ absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::FindRecord(u
     if (!header.has_value()) continue;
     STELE_ASSIGN_OR_RETURN(std::optional<Record> record, ReadRecord(offset));
     if (record.has_value()) return record;
-    const uint64_t cost_bytes = RecordBytes(header->payload_bytes);
-    if (cost_bytes > search_bytes_left_) return DataLoss(path_, offset, "more false record headers than a torn log can hold");
-    search_bytes_left_ -= cost_bytes;
-    offset += kRecordAlignmentBytes;
+    // The header was written here, and the payload is torn: the next record began where this one was to end.
+    offset += RecordBytes(header->payload_bytes);
   }
   return std::nullopt;
 }

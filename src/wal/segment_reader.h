@@ -5,7 +5,7 @@
 // Errors:    those of the file system; ResourceExhausted when a record's memory is refused; FailedPrecondition for a format version or
 //            feature that this build does not know. Bad bytes are no error here but "no record": what that means is the log reader's to
 //            say.
-// Cost:      a window of 1 MiB, or one record if that is larger. Searching is linear in the file's size, also for hostile files.
+// Cost:      a window of 1 MiB, or one record if that is larger. Searching reads each byte about twice, whatever the bytes are.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -45,10 +45,10 @@ class SegmentReader {
 
   // The record at `offset` when there is a good one. Needs a header.
   absl::StatusOr<std::optional<Record>> ReadRecord(uint64_t offset);
-  // The first good record at `offset` (a multiple of 8) or after. DataLoss only when the bytes hold so many false record headers that
-  // checking them all would take more than linear time.
+  // The first good record at `offset` (a multiple of 8) or after. A header with a good checksum was written there, so the
+  // bytes of its payload are passed over.
   absl::StatusOr<std::optional<Record>> FindRecord(uint64_t offset);
-  // Where the record that seems to begin at `offset` would end; nullopt when not even its header looks like one.
+  // Where the record that begins at `offset` was to end; nullopt when not even its header is good.
   absl::StatusOr<std::optional<uint64_t>> ClaimedEnd(uint64_t offset);
 
  private:
@@ -67,7 +67,6 @@ class SegmentReader {
   Buffer window_;
   uint64_t window_offset_ = 0;
   uint64_t window_bytes_ = 0;
-  uint64_t search_bytes_left_ = 0;  // of false records that may still be checked
 };
 
 }  // namespace stele::internal

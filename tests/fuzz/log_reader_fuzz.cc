@@ -32,6 +32,7 @@ void RepairChecksums(std::string& bytes) {
   uint64_t previous_checksum = header->previous_checksum;
   for (uint64_t offset = kFirstRecordOffset; offset + kRecordHeaderBytes <= bytes.size();) {
     const RecordPlace place{header->segment_number, header->nonce, offset};
+    StoreFixed64(bytes.data() + offset, RecordHeaderChecksum(std::string_view(bytes).substr(offset), place));
     const auto record = DecodeRecordHeader(std::string_view(bytes).substr(offset), place, bytes.size());
     if (!record.has_value()) return;
     RecordHeader repaired = *record;

@@ -381,6 +381,21 @@ plant(
      "if (i + 1 < tail.live_numbers.size()) continue;"),
 )
 plant(
+    "wal", ["unit_wal"], "src/wal/log_format.cc",
+    ("a guessed record header is believed", "if (header.checksum != RecordHeaderChecksum(bytes, place)) return std::nullopt;", ""),
+    ("a header's checksum is not bound to the segment's life",
+     "kRecordHeaderBytes - kPayloadChecksumAt), place.nonce + place.offset", "kRecordHeaderBytes - kPayloadChecksumAt), place.offset"),
+)
+plant(
+    "wal", ["unit_wal"], "src/wal/segment_reader.cc",
+    ("a search reads torn payloads again and again", "offset += RecordBytes(header->payload_bytes);",
+     "offset += kRecordAlignmentBytes;"),
+)
+plant(
+    "wal", ["unit_base"], "src/base/random.cc",
+    ("nonces are made of the clock", "return bytes == sizeof seed ? seed : SeedFromClock();", "return SeedFromClock();"),
+)
+plant(
     "wal", ["unit_wal"], "src/wal/commit_log.cc",
     ("new names are not synced", "if (!names_synced) STELE_RETURN_IF_ERROR", "if (false) STELE_RETURN_IF_ERROR"),
     ("a failed sync does not poison (rule 20)", "if (!status.ok()) poison_ = status;", ""),

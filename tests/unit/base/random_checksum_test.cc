@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -35,6 +37,26 @@ TEST(Random, SeedsDiffer) {
   std::set<uint64_t> seeds;
   for (int i = 0; i < 1000; ++i) seeds.insert(RandomSeed());
   EXPECT_EQ(seeds.size(), 1000u);
+}
+
+// Seeds become the nonces of log segments, which a client must not know. It knows the time and can guess a process id.
+TEST(Random, SeedsAreNotMadeOfTheClock) {
+  const auto now = [] { return static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()); };
+  constexpr uint64_t kTicksMax = 20'000;
+  constexpr uint64_t kCallsMax = 1'100;  // of this process before
+  uint64_t begin = 0;
+  uint64_t end = kTicksMax + 1;
+  uint64_t seed = 0;
+  while (end - begin > kTicksMax) {
+    begin = now();
+    seed = RandomSeed();
+    end = now();
+  }
+  const uint64_t process = static_cast<uint64_t>(::getpid()) << 40;
+  for (uint64_t tick = begin; tick <= end; ++tick) {
+    const uint64_t first = Random(tick ^ process).Next();
+    for (uint64_t call = 0; call < kCallsMax; ++call) ASSERT_NE(seed, first + 0x9e3779b97f4a7c15 * call);
+  }
 }
 
 TEST(Checksum, IsXxh3AsPublished) {

@@ -208,8 +208,8 @@ TEST_F(CommitLogTest, DumpNamesEveryRecord) {
   const auto text = DumpSegment(&file_system_, JoinPath("db", SegmentName(log_->oldest_segment())));
   ASSERT_TRUE(text.ok());
   EXPECT_NE(text->find("@1024 record sequence=1 length=24"), std::string::npos) << *text;
-  EXPECT_NE(text->find("@1096 record sequence=2 length=24"), std::string::npos) << *text;
-  EXPECT_NE(text->find("@1168 end mark sequence=2"), std::string::npos) << *text;
+  EXPECT_NE(text->find("@1104 record sequence=2 length=24"), std::string::npos) << *text;
+  EXPECT_NE(text->find("@1184 end mark sequence=2"), std::string::npos) << *text;
 }
 
 }  // namespace
