@@ -1,14 +1,19 @@
-// memtable/active_ranges.h: the range tombstones of one column that reach the current timestamp, on the way from new to old.
+// memtable/active_ranges.h: the range tombstones of one column that reach the current timestamp,
+// while a reader goes down from new timestamps to old ones.
 //
-// Path:      the memtable's cursor, which meets the tombstones at their newest timestamp (cell/cell.h).
-// Cost:      a tombstone that hides nothing another does not hide as well is left out, so those kept are a staircase: a later start
-//            goes with a later commit. What hides at the current timestamp is the last step, and adding one is a binary search.
+// Path:      the memtable's cursor, which meets each tombstone at its newest timestamp (cell/cell.h).
+// Kept:      a tombstone that hides nothing more than another one is left out. So the tombstones
+//            form a staircase: a later start has a later commit. The last step is the newest commit
+//            that deletes at the current timestamp. A step that starts above the current timestamp
+//            hides nothing any more and is removed.
+// Cost:      n calls take O(n log n), in whatever order the tombstones start and were committed.
 // Threads:   thread-compatible.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <iterator>
+#include <map>
 
 #include "memtable/cell_list.h"
 
@@ -18,36 +23,41 @@ class ActiveRanges {
  public:
   void Clear() { steps_.clear(); }
 
-  // A tombstone whose newest timestamp is the current one.
-  void Add(int64_t range_start, const CommitPoint& commit) {
-    const auto starts_earlier = [](const Step& step, int64_t start) { return step.range_start < start; };
-    const auto from = std::lower_bound(steps_.begin(), steps_.end(), range_start, starts_earlier);
-    if (from != steps_.end() && from->range_start == range_start && from->commit > commit) return;
-    if (from != steps_.begin() && (from - 1)->commit > commit) return;
-    const auto to = std::find_if(from, steps_.end(), [&](const Step& step) { return step.commit > commit; });
-    if (from == to) {
-      steps_.insert(from, {range_start, commit});
-    } else {
-      *from = {range_start, commit};
-      steps_.erase(from + 1, to);
+  // Adds a tombstone of [range_start, timestamp] and moves down to `timestamp`.
+  void Add(int64_t timestamp, int64_t range_start, const CommitPoint& commit) {
+    MoveDownTo(timestamp);
+    auto next = steps_.upper_bound(range_start);
+    if (next != steps_.begin()) {
+      const auto before = std::prev(next);
+      if (before->second > commit) return;
+      if (before->first == range_start) next = before;
     }
+    while (next != steps_.end() && next->second < commit) next = steps_.erase(next);
+    steps_.emplace_hint(next, range_start, commit);
   }
 
-  // Moves down to `timestamp`; the newest commit that deletes there, or {0, 0}.
+  // Moves down to `timestamp`. The newest commit that deletes there, or {0, 0}.
   CommitPoint HiddenAt(int64_t timestamp) {
-    while (!steps_.empty() && steps_.back().range_start > timestamp) steps_.pop_back();
-    return steps_.empty() ? CommitPoint{} : steps_.back().commit;
+    MoveDownTo(timestamp);
+    return steps_.empty() ? CommitPoint{} : steps_.rbegin()->second;
   }
 
-  // The commit of one that reaches down to timestamp 0, below which there is none; {0, 0}: none does.
-  CommitPoint HidesTheRest() const { return !steps_.empty() && steps_.front().range_start == 0 ? steps_.front().commit : CommitPoint{}; }
+  // The commit of a tombstone that reaches down to timestamp 0, below which there is none. If there
+  // is no such tombstone, {0, 0}.
+  CommitPoint HidesTheRest() const {
+    const bool reaches_end = !steps_.empty() && steps_.begin()->first == 0;
+    return reaches_end ? steps_.begin()->second : CommitPoint{};
+  }
+
+  // Tombstones kept.
+  size_t size() const { return steps_.size(); }
 
  private:
-  struct Step {
-    int64_t range_start;
-    CommitPoint commit;
-  };
-  std::vector<Step> steps_;  // by range_start and by commit, both ascending
+  void MoveDownTo(int64_t timestamp) {
+    while (!steps_.empty() && steps_.rbegin()->first > timestamp) steps_.erase(std::prev(steps_.end()));
+  }
+
+  std::map<int64_t, CommitPoint> steps_;  // by range_start; the commits ascend, too
 };
 
 }  // namespace stele::internal

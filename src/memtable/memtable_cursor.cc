@@ -44,6 +44,7 @@ class MemtableCursor final : public CellCursor {
   void EnterFamily(uint32_t family);
   void ReadIdentity(std::vector<Cell>* cells);
   void ReadRanges(const Cell& identity, std::vector<Cell>* cells);
+  void HandOutRange(const CellNode& range, std::vector<Cell>* cells);
   void LeaveIdentity(const CellNode& read);
   void ReadDelta(std::vector<Cell>* cells);
   const CellNode* OlderDelta(const CellNode& delta);
@@ -69,6 +70,7 @@ class MemtableCursor final : public CellCursor {
   bool ranges_met_ = false;  // in the column of ranges_column_
   Cell ranges_column_;
   std::optional<int64_t> covered_from_;  // of that column, the least start of the range tombstones handed out
+  std::optional<size_t> last_range_;     // where the last one stands in the batch being read
   size_t batch_ = kFirstBatch;           // the most that the next ReadCells hands out
   // Set by SkipTo until node_ is there.
   bool skipping_ = false;
@@ -103,6 +105,7 @@ void MemtableCursor::EnterFamily(uint32_t family) {
 
 bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
   if (row_ == nullptr || !status_.ok()) return false;
+  last_range_.reset();
   const size_t count_before = cells->size();
   const size_t batch = std::exchange(batch_, std::min(4 * batch_, kCellBatch));
   while (node_ != nullptr && cells->size() - count_before < batch && status_.ok()) {
@@ -211,13 +214,25 @@ void MemtableCursor::ReadRanges(const Cell& identity, std::vector<Cell>* cells) 
   for (; node_ != nullptr && CompareCells(node_->identity(), identity) == 0 && node_->commit() > deleted_; node_ = node_->next()) {
     if (widest != nullptr && node_->range_start() >= widest->range_start()) continue;
     widest = node_;
-    ranges_.Add(node_->range_start(), node_->commit());
+    ranges_.Add(identity.timestamp, node_->range_start(), node_->commit());
     if (node_->range_start() == 0) break;  // there are no timestamps below
   }
   if (family_tombstone_ || widest == nullptr) return;
-  if (covered_from_.has_value() && *covered_from_ <= widest->range_start()) return;
-  covered_from_ = widest->range_start();
-  cells->push_back(widest->AsCell(user_family_));
+  HandOutRange(*widest, cells);
+}
+
+// Where ranges touch or overlap, one that still waits in `cells` grows instead of another coming.
+void MemtableCursor::HandOutRange(const CellNode& range, std::vector<Cell>* cells) {
+  const int64_t start = range.range_start();
+  if (covered_from_.has_value() && *covered_from_ <= start) return;
+  const bool touches = covered_from_.has_value() && *covered_from_ - 1 <= range.timestamp();
+  covered_from_ = start;
+  if (touches && last_range_.has_value()) {
+    (*cells)[*last_range_].range_start = start;
+    return;
+  }
+  last_range_ = cells->size();
+  cells->push_back(range.AsCell(user_family_));
 }
 
 bool MemtableCursor::IsHidden(const CellNode& version) {

@@ -4,6 +4,7 @@
 // Rules:     engine rule 4. Operations above the sequence are not there. Of one identity the newest operation stays; a tombstone hides
 //            what was committed before it; those handed out are the newest row tombstone, or else family tombstones, or else range
 //            tombstones not inside another of their column: what is left out would hide nothing more in older sources.
+//            Range tombstones of one batch that touch or overlap are handed out as one.
 // Cost:      a row is found in logarithmic time; long runs of replaced versions of one identity, of unwanted families, of skipped columns,
 //            and of what a tombstone hides that leaves nothing older in the row, the family or the column, are jumped over, not walked.
 // Threads:   confined; runs beside inserts.

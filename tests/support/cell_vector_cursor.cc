@@ -162,4 +162,26 @@ OwnedRows ReadAll(CellCursor* cursor) {
   return rows;
 }
 
+std::vector<OwnedCell> WithRangesJoined(const std::vector<OwnedCell>& cells) {
+  std::vector<OwnedCell> joined;
+  std::optional<size_t> last;  // the last range tombstone of the column
+  for (const OwnedCell& cell : cells) {
+    if (last.has_value() && CompareColumn(joined[*last].View(), cell.View()) != 0) last.reset();
+    if (cell.kind != CellKind::kDeleteRange) {
+      joined.push_back(cell);
+    } else if (last.has_value() && cell.timestamp >= joined[*last].range_start - 1) {
+      joined[*last].range_start = std::min(joined[*last].range_start, cell.range_start);
+    } else {
+      last = joined.size();
+      joined.push_back(cell);
+    }
+  }
+  return joined;
+}
+
+OwnedRows WithRangesJoined(OwnedRows rows) {
+  for (OwnedRow& row : rows) row.cells = WithRangesJoined(row.cells);
+  return rows;
+}
+
 }  // namespace stele::internal

@@ -61,4 +61,9 @@ OwnedRows ReadAll(CellCursor* cursor);
 // All further cells of the current row, with Unpin() after each batch.
 std::vector<OwnedCell> ReadRow(CellCursor* cursor);
 
+// Sorted cells with the range tombstones of each column joined where they touch or overlap, which
+// does not change what they hide. How far a cursor joins them depends on its batches.
+std::vector<OwnedCell> WithRangesJoined(const std::vector<OwnedCell>& cells);
+OwnedRows WithRangesJoined(OwnedRows rows);
+
 }  // namespace stele::internal

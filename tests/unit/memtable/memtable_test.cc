@@ -66,7 +66,19 @@ const Case kCases[] = {
      "r a DELETE\nr a:q @6 = y\n"},
     {"RangeInsideAnotherIsDropped", {"r a:q DELETE [2,8]", "r a:q DELETE [3,5]"}, 2, "r a:q DELETE [2,8]\n"},
     {"EqualEndsKeepTheWider", {"r a:q DELETE [2,8]", "r a:q DELETE [5,8]\nr a:q @2 = x"}, 2, "r a:q DELETE [2,8]\nr a:q @2 = x\n"},
-    {"OverlappingRangesStay", {"r a:q DELETE [4,8]", "r a:q DELETE [2,6]"}, 2, "r a:q DELETE [4,8]\nr a:q DELETE [2,6]\n"},
+    {"OverlappingRangesBecomeOne",
+     {"r a:q DELETE [4,8]\nr a:q @5 = x", "r a:q @5 = y", "r a:q DELETE [2,6]\nr a:q @7 = z"},
+     3,
+     "r a:q DELETE [2,8]\nr a:q @7 = z\n"},
+    {"OverlappingRangesAsOfTheFirst",
+     {"r a:q DELETE [4,8]", "r a:q @3 = x", "r a:q DELETE [2,6]"},
+     2,
+     "r a:q DELETE [4,8]\nr a:q @3 = x\n"},
+    {"TouchingRangesBecomeOne", {"r a:q DELETE [4,8]", "r a:q DELETE [2,3]", "r a:q @3 = x"}, 3, "r a:q DELETE [2,8]\nr a:q @3 = x\n"},
+    {"RangesApartStay",
+     {"r a:q DELETE [4,8]", "r a:q DELETE [1,2]", "r a:q @3 = x"},
+     3,
+     "r a:q DELETE [4,8]\nr a:q @3 = x\nr a:q DELETE [1,2]\n"},
     {"WiderOlderRangeHidesLessThanANewerNarrowOne",
      {"r a:q DELETE [0,9]", "r a:q @3 = x\nr a:q @7 = y", "r a:q DELETE [2,4]"},
      3,
@@ -188,6 +200,20 @@ TEST(Memtable, PassesOverALongHistoryOfOneIdentity) {
   for (uint64_t sequence : {uint64_t{1}, uint64_t{2}, uint64_t{9'999}, kCommits}) {
     EXPECT_EQ(PrintAll(memtable.NewCursor(sequence, AllFamilies(memtable)).get()),
               fmt::format("r a:before @5 = b\nr a:hot @5 = {}\nr a:zafter @5 = a\n", sequence));
+  }
+}
+
+// All are active halfway down, the oldest of them in front: what each of them costs must not grow.
+TEST(Memtable, ManyOverlappingRangesOfOneColumnAreHandedOutAsOne) {
+  constexpr uint64_t kCommits = 100'000;
+  Memtable memtable(TestFamilies());
+  ApplyLines(&memtable, 1, fmt::format("r a:q @{} = hidden\nr a:q @{} = above", kCommits, 2 * kCommits + 1));
+  for (uint64_t i = 1; i <= kCommits; ++i) {
+    ApplyLines(&memtable, i + 1, fmt::format("r a:q DELETE [{},{}]", i, kCommits + i));
+  }
+  for (const uint64_t last : {uint64_t{1}, kCommits / 2, kCommits}) {
+    EXPECT_EQ(PrintAll(memtable.NewCursor(last + 1, AllFamilies(memtable)).get()),
+              fmt::format("r a:q @{} = above\nr a:q DELETE [1,{}]\n", 2 * kCommits + 1, kCommits + last));
   }
 }
 
