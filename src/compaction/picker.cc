@@ -208,9 +208,11 @@ class TablePicker {
 std::optional<Choice> PickCompaction(const PickerInput& input) {
   Candidates candidates;
   for (const auto& [table_id, table] : input.version->tables) TablePicker(*table, input).Offer(&candidates);
-  if (candidates.has_drop()) return candidates.Best();
-  if (std::optional<Choice> change = PickTabletChange(input)) return change;
-  return candidates.Best();
+  std::optional<Choice> choice;
+  if (!candidates.has_drop()) choice = PickTabletChange(input);
+  if (!choice) choice = candidates.Best();
+  if (choice) choice->now = input.now;
+  return choice;
 }
 
 uint64_t CompactionDebtBytes(const Version& version, const std::set<TabletName>& left_alone) {

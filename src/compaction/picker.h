@@ -60,6 +60,7 @@ struct Choice {
   std::vector<ChoiceSlice> slices;  // neighbouring tablets, ascending; one unless they merge, or a compaction runs over neighbours
   std::string split_row;            // of a split: the first row of the later half
   std::string reason;               // one line for events and dumps
+  int64_t now = 0;  // the database clock before the schema was read: a rule that changes later judges nothing at an earlier time
 };
 
 // Where a tablet's bytes part in halves.

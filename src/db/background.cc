@@ -66,6 +66,20 @@ std::map<TabletName, uint64_t> ReadsIn(const ReadView& view) {
   return reads;
 }
 
+// Does the tablet still have the files that the slice names by their positions in it as it was `before`? A flush may have come on top.
+bool HasInputs(const TableState& state, const ChoiceSlice& slice, const TableState& before) {
+  const Tablet* tablet = state.FindTablet(slice.tablet);
+  const Tablet* tablet_before = before.FindTablet(slice.tablet);
+  if (tablet == nullptr || tablet_before == nullptr) return false;
+  for (size_t i = slice.input_begin; i < slice.input_end; ++i) {
+    const bool has_file = std::any_of(tablet->stack.begin(), tablet->stack.end(), [&](const SstableReference& reference) {
+      return reference.file->number == tablet_before->stack[i].file->number;
+    });
+    if (!has_file) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Background::Background(Engine* engine, int threads) : engine_(engine), state_(engine->state), thread_count_(threads) {}
@@ -111,6 +125,7 @@ Background::Next Background::TakeNext(Duty duty, bool wait) {
   Next next;
   bool looking = false;
   while (true) {
+    const int64_t now = engine_->clock.Now();  // the caller's clock may do anything: under no lock
     Seen seen;
     {
       MutexLock lock(state_.mutex);
@@ -120,7 +135,7 @@ Background::Next Background::TakeNext(Duty duty, bool wait) {
         EndLookLocked();
         return next;
       }
-      if (duty != Duty::kPrompt && MayCompactLocked()) seen = LookLocked();
+      if (duty != Duty::kPrompt && MayCompactLocked()) seen = LookLocked(now);
     }
     std::optional<Choice> choice = Pick(seen);
     std::shared_ptr<const ReadView> view = choice ? JobView(*seen.view, *choice) : nullptr;
@@ -185,10 +200,10 @@ bool Background::MayCompactLocked() const {
   return true;
 }
 
-Background::Seen Background::LookLocked() const {
+Background::Seen Background::LookLocked(int64_t now) const {
   state_.mutex.AssertHeld();
   const std::shared_ptr<const ReadView> view = state_.ViewLocked();
-  Seen seen{.view = view, .of = view, .excluded = state_.busy_tablets, .alone = state_.lone_tablets};
+  Seen seen{.now = now, .view = view, .of = view, .excluded = state_.busy_tablets, .alone = state_.lone_tablets};
   seen.excluded.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
   // Ranks could not be judged yet, and what is to be reclaimed by them would be chosen again and again.
   for (const auto& [table_id, table] : view->tables) {
@@ -201,12 +216,12 @@ Background::Seen Background::LookLocked() const {
   return seen;
 }
 
-// Reads the caller's clock, which may do anything: under no lock.
+// Under no lock: it looks into files.
 std::optional<Choice> Background::Pick(const Seen& seen) {
   if (seen.view == nullptr) return std::nullopt;
   PickerInput input{.version = seen.view->version.get(),
                     .busy = seen.excluded,
-                    .now = engine_->clock.Now(),
+                    .now = seen.now,
                     .tablet_bytes_max = engine_->options.sizes.tablet_bytes_max,
                     .reads = ReadsIn(*seen.view),
                     .alone = seen.alone,
@@ -218,18 +233,21 @@ std::optional<Choice> Background::Pick(const Seen& seen) {
 bool Background::StandsLocked(Duty duty, const Seen& seen) const {
   if (duty != Duty::kCompaction && PickPromptLocked()) return false;
   if (duty == Duty::kPrompt || !MayCompactLocked()) return true;
-  const Seen now = LookLocked();
+  const Seen now = LookLocked(seen.now);
   const bool same_view = !now.of.owner_before(seen.of) && !seen.of.owner_before(now.of);
   return same_view && now.excluded == seen.excluded && now.alone == seen.alone;
 }
 
 bool Background::StandsLocked(const Choice& choice, const ReadView& job_view) const {
   if (!MayCompactLocked()) return false;
-  const Seen now = LookLocked();
+  const Seen now = LookLocked(choice.now);
   const std::vector<TabletName> tablets = TabletsOf(choice);
   if (std::any_of(tablets.begin(), tablets.end(), [&now](const TabletName& tablet) { return now.excluded.contains(tablet); })) return false;
   const TableView* table = now.view->Find(choice.table_id);
-  return table != nullptr && table->state == job_view.Find(choice.table_id)->state;
+  if (table == nullptr) return false;
+  const TableState& before = *job_view.Find(choice.table_id)->state;
+  return std::all_of(choice.slices.begin(), choice.slices.end(),
+                     [&](const ChoiceSlice& slice) { return HasInputs(*table->state, slice, before); });
 }
 
 void Background::BeginLocked(const Work& work) {
@@ -402,10 +420,11 @@ absl::Status Background::WaitForIdle() {
   while (true) {
     STELE_RETURN_IF_ERROR(WaitSince(
         failure_count, [&] { return QuietLocked() && !StandsLocked(Duty::kAll, busy); }, all));
+    const int64_t now = engine_->clock.Now();
     Seen seen;
     {
       MutexLock lock(state_.mutex);
-      seen = LookLocked();
+      seen = LookLocked(now);
     }
     if (Pick(seen)) {
       busy = std::move(seen);

@@ -70,6 +70,7 @@ class Background {
   // What a compaction is picked from, outside the lock. A view may be the last that needs a file: let it go outside the lock, too, and
   // before a wait, which others may take for the end of all work.
   struct Seen {
+    int64_t now = 0;  // the database clock, before the view was taken
     std::shared_ptr<const ReadView> view;
     std::weak_ptr<const ReadView> of;  // that view, whoever still holds it
     std::set<TabletName> excluded;     // tablets that are left alone at present
@@ -99,7 +100,7 @@ class Background {
   // With state_.mutex held.
   std::optional<JobSubject> PickPromptLocked() const;  // what needs no picker
   bool MayCompactLocked() const;
-  Seen LookLocked() const;
+  Seen LookLocked(int64_t now) const;
   bool StandsLocked(Duty duty, const Seen& seen) const;  // looking again would see the same
   bool StandsLocked(const Choice& choice, const ReadView& job_view) const;
   void EndLookLocked();

@@ -97,13 +97,13 @@ class Load : public OpenLoad {
 
   // The table as it is now: what it refuses is refused at once, and new families are taken.
   absl::Status FollowSchema() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const uint64_t generation = engine_.committer->schema_generation();  // read first: a change after it is noticed by the next call
-    if (definition_ != nullptr && generation == schema_generation_) return absl::OkStatus();
+    const uint64_t generation = engine_.committer->generation();  // read first: a change after it is noticed by the next call
+    if (definition_ != nullptr && generation == generation_) return absl::OkStatus();
     const std::shared_ptr<const ReadView> view = engine_.state.view();
     const TableView* table = view->Find(table_id_);
     if (table == nullptr) return TableIsGone();
     definition_ = table->state->definition;
-    schema_generation_ = generation;
+    generation_ = generation;
     return absl::OkStatus();
   }
 
@@ -113,7 +113,7 @@ class Load : public OpenLoad {
     if (row_count_ == 0) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(files_.Seal());
     may_be_referenced_ = true;
-    STELE_RETURN_IF_ERROR(InstallFlushed(engine_, table_id_, [this](const Version& version, int64_t now) {
+    STELE_RETURN_IF_ERROR(InstallFlushed(engine_, table_id_, KeyRange::All(), [this](const Version& version, int64_t now) {
       mutex_.AssertHeld();
       return MakeEdit(version, now);
     }));
@@ -163,7 +163,7 @@ class Load : public OpenLoad {
   Mutex mutex_;
   absl::Status over_ ABSL_GUARDED_BY(mutex_);  // why nothing more is taken
   std::shared_ptr<const TableDefinition> definition_ ABSL_GUARDED_BY(mutex_);
-  uint64_t schema_generation_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t generation_ ABSL_GUARDED_BY(mutex_) = 0;
   LoadFiles files_ ABSL_GUARDED_BY(mutex_);
   std::string last_row_key_ ABSL_GUARDED_BY(mutex_);
   uint64_t row_count_ ABSL_GUARDED_BY(mutex_) = 0;

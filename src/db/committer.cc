@@ -57,7 +57,11 @@ Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, T
 
 absl::Status Committer::Commit(CommitRequest request) {
   Waiter waiter{.request = std::move(request)};
-  Enqueue(&waiter);
+  if (section_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    CommitGroup({&waiter});
+  } else {
+    Enqueue(&waiter);
+  }
   return waiter.status;
 }
 
@@ -85,7 +89,9 @@ void Committer::Lead(Waiter* leader) {
   const std::vector<Waiter*> group = TakeGroup(leader);
   if (leader->section != nullptr) {
     leader->status = poison();
+    section_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     if (leader->status.ok()) leader->status = (*leader->section)();
+    section_thread_.store({}, std::memory_order_relaxed);
   } else {
     CommitGroup(group);
   }
@@ -121,14 +127,29 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
 }
 
 // What may be refused before anything is logged.
-absl::Status Committer::Admit(const Waiter& waiter) const {
-  if (waiter.request.schema_generation != schema_generation()) return Aborted("the schema changed since the batch was made");
-  for (const RowCondition& condition : waiter.request.conditions) {
-    const std::shared_ptr<Memtable> active = state_->ActiveMemtable(condition.table_id, 0);
-    const bool frozen = active != condition.active;
-    if (!frozen && active->LastSequenceOfRow(condition.row_key) <= condition.sequence) continue;
+absl::Status Committer::Admit(const CommitRequest& request) const {
+  const bool is_current = request.generation == generation();
+  if (!is_current) STELE_RETURN_IF_ERROR(CheckTables(request));
+  for (const RowCondition& condition : request.conditions) {
+    const bool written = stamps_.MayBeWrittenAfter(condition.table_id, condition.row_key, condition.sequence);
+    const absl::Status moved = is_current ? absl::OkStatus() : changes_.CheckRow(condition.table_id, condition.row_key, request.generation);
+    if (!written && moved.ok()) continue;
     EventCounts::Add(state_->event_counts.condition_refusals);
-    return frozen ? Aborted("a memtable was frozen since the row was read") : Aborted("the row was written since it was read");
+    return written ? Aborted("the row was written since it was read") : moved;
+  }
+  return absl::OkStatus();
+}
+
+// Something changed since the batch was made. Does it concern one of the batch's tables?
+absl::Status Committer::CheckTables(const CommitRequest& request) const {
+  const bool depends_on_rules = request.has_ranged_delete || !request.conditions.empty();
+  BatchReader reader(request.batch);
+  std::optional<uint32_t> checked;  // rows of one table mostly come together
+  for (RowOps row; reader.NextRow(&row);) {
+    if (checked == row.table_id()) continue;
+    checked = row.table_id();
+    if (!state_->HasTable(row.table_id())) return Aborted("the table was deleted since the batch was made");
+    STELE_RETURN_IF_ERROR(changes_.CheckWrite(row.table_id(), depends_on_rules, request.generation));
   }
   return absl::OkStatus();
 }
@@ -149,7 +170,7 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   token_bytes_ = 0;
   uint64_t sequence = last_sequence_;
   for (Waiter* waiter : group) {
-    waiter->status = !poisoned.ok() ? poisoned : Admit(*waiter);
+    waiter->status = !poisoned.ok() ? poisoned : Admit(waiter->request);
     if (waiter->status.ok()) waiter->status = AdmitToken(waiter->request.token, commit_time);
     if (!waiter->status.ok()) continue;
     SetBatchClock(&waiter->request.batch, commit_time);
@@ -198,13 +219,14 @@ absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t
     if (target.memtable == nullptr || row.table_id() != table_id) {
       table_id = row.table_id();
       target = state_->TargetOf(table_id, commit_time);
-      if (target.memtable == nullptr) continue;  // its generation was checked, so it exists; a table that is gone needs no data
+      if (target.memtable == nullptr) continue;  // its tables were checked, so it exists; a table that is gone needs no data
       if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end()) touched_.push_back(table_id);
     }
     const size_t bytes_before = target.memtable->bytes();
     const absl::Status applied = target.memtable->Apply(sequence, row, &position);
     state_->AddMemtableBytes(target.memtable->bytes() - bytes_before);  // also of what was applied before memory was refused
     STELE_RETURN_IF_ERROR(applied);
+    stamps_.Note(table_id, row.row_key(), sequence);
     target.tablet_writes->CountWrite(row.row_key());
   }
   return absl::OkStatus();

@@ -6,8 +6,8 @@
 //            joins a group that leaves its rows alone.
 // Tokens:    admitted before the batch is logged and added before it is published; a group has a token once, so that of two writes under
 //            one token the second meets the first (engine rule 2).
-// Refusal:   a batch made under an older schema generation, or whose condition no longer holds, is refused with Aborted before it is
-//            logged; its writer makes it anew (engine rules 5 and 6).
+// Refusal:   a batch that a later schema change concerns (db/table_changes.h), or whose condition no longer holds, is refused with
+//            Aborted before it is logged. Its writer makes it again (engine rules 5 and 6).
 // Errors:    a failed append refuses the group and changes nothing, also for a later recovery; one that the log could not undo, a failed
 //            sync, or memory refused half-way through a memtable, poisons: nothing is acked any more (engine rule 20).
 // Threads:   thread-safe.
@@ -19,29 +19,32 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/mutex.h"
 #include "db/database_clock.h"
 #include "db/engine_state.h"
+#include "db/row_stamps.h"
+#include "db/table_changes.h"
 #include "db/token_table.h"
 #include "wal/commit_log.h"
 
 namespace stele::internal {
 
-// Holds as long as the row was not written after `sequence`, judged in the memtable that was active then.
+// Holds as long as no commit after `sequence` wrote the row, and no change of the table after the batch's generation took or gave rows.
 struct RowCondition {
   uint32_t table_id = 0;
   std::string row_key;
-  std::shared_ptr<const Memtable> active;  // held, so that no later memtable can stand at its address
   uint64_t sequence = 0;
 };
 
 struct CommitRequest {
   std::string batch;  // encoded (mutation/batch.h)
   bool sync = false;
-  uint64_t schema_generation = 0;
+  uint64_t generation = 0;  // of the tables' changes, taken before the schema and the rows were read
+  bool has_ranged_delete = false;
   std::vector<RowCondition> conditions;
   TokenUse token;  // what `batch` says
 };
@@ -56,16 +59,18 @@ class Committer {
   // What it is given outlives it. `log` may be null (read-only): every commit is then refused.
   Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, TokenTable* tokens, Limits limits);
 
-  // Aborted: stale, make it again. Other errors are the write's answer.
+  // Aborted: stale, make it again. Other errors are the write's answer. Called within an exclusive section, it commits at once.
   absl::Status Commit(CommitRequest request);
-  // Runs `section` as if it were a commit of its own: no other write happens beside it, and everything queued before it is done.
+  // Runs `section` as if it were a commit of its own: no other write happens beside it, and everything queued before it is done. The
+  // section may commit. It may not run another section, and it takes no row latch: whoever holds one may be waiting behind it.
   absl::Status RunExclusive(const std::function<absl::Status()>& section);
   // Later calls, and those that wait, answer FailedPrecondition. Returns when no leader is at work.
   void Close();
 
-  uint64_t schema_generation() const { return schema_generation_.load(std::memory_order_acquire); }
-  // In an exclusive section, once a schema change is installed. Pairs with the acquire above.
-  void RaiseSchemaGeneration() { schema_generation_.fetch_add(1, std::memory_order_release); }
+  // What a write goes by is read after this number, so that a change in between is noticed.
+  uint64_t generation() const { return changes_.generation(); }
+  // To be changed in an exclusive section, once the change is installed.
+  TableChanges& changes() { return changes_; }
   // The first error that poisoned the database; OK while all is well.
   absl::Status poison() const;
   void Poison(const absl::Status& status);
@@ -84,7 +89,8 @@ class Committer {
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);
-  absl::Status Admit(const Waiter& waiter) const;
+  absl::Status Admit(const CommitRequest& request) const;
+  absl::Status CheckTables(const CommitRequest& request) const;
   absl::Status AdmitToken(const TokenUse& token, int64_t commit_time);
   absl::Status Apply(uint64_t sequence, std::string_view batch, int64_t commit_time);
   void FreezeWhatIsFull();
@@ -94,12 +100,14 @@ class Committer {
   DatabaseClock* const clock_;
   TokenTable* const tokens_;
   const Limits limits_;
-  std::atomic<uint64_t> schema_generation_{1};
-  std::atomic<uint64_t> commits_{0};  // relaxed: a figure
-  uint64_t last_sequence_ = 0;        // confined to the leader
-  std::vector<uint32_t> touched_;     // confined to the leader: tables of the group
-  uint64_t token_bytes_ = 0;          // confined to the leader: of the group's tokens, admitted and not yet added
-  bool needed_segment_ = false;       // confined to the leader: background threads were told to prepare a log segment
+  TableChanges changes_;
+  RowStamps stamps_;                               // confined to the leader
+  std::atomic<std::thread::id> section_thread_{};  // runs an exclusive section; of interest to that thread alone, so relaxed
+  std::atomic<uint64_t> commits_{0};               // relaxed: a figure
+  uint64_t last_sequence_ = 0;                     // confined to the leader
+  std::vector<uint32_t> touched_;                  // confined to the leader: tables of the group
+  uint64_t token_bytes_ = 0;                       // confined to the leader: of the group's tokens, admitted and not yet added
+  bool needed_segment_ = false;                    // confined to the leader: background threads were told to prepare a log segment
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

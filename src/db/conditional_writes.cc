@@ -15,19 +15,19 @@
 namespace stele::internal {
 namespace {
 
-// The row as it stands, and what has to hold for it still to stand so at the commit. The row's latch is held.
+// The row as it stands, and what has to hold for it still to stand so at the commit.
 struct StandingRow {
-  uint64_t schema_generation = 0;
+  uint64_t generation = 0;
   ReadPoint point;
   const TableView* table = nullptr;
 
   RowCondition ConditionOf(uint32_t table_id, std::string_view row_key) const {
-    return {.table_id = table_id, .row_key = std::string(row_key), .active = table->memtables.front(), .sequence = point.sequence};
+    return {.table_id = table_id, .row_key = std::string(row_key), .sequence = point.sequence};
   }
 };
 
 absl::StatusOr<StandingRow> TakeRow(Engine& engine, uint32_t table_id) {
-  StandingRow row{.schema_generation = engine.committer->schema_generation()};
+  StandingRow row{.generation = engine.committer->generation()};
   row.point = engine.TakeReadPoint();
   row.table = row.point.view->Find(table_id);
   if (row.table == nullptr) return NotFound("the table was deleted");
@@ -38,7 +38,7 @@ absl::StatusOr<StandingRow> TakeRow(Engine& engine, uint32_t table_id) {
 absl::Status CommitIfStanding(Engine& engine, StandingRow row, const WriteEntry& entry, const WriteOptions& options, TokenAnswer answer) {
   std::vector<RowCondition> conditions;
   conditions.push_back(row.ConditionOf(entry.table_id, entry.row_key()));
-  WriteContext context{.schema_generation = row.schema_generation, .view = std::move(row.point.view), .now = row.point.now};
+  WriteContext context{.generation = row.generation, .view = std::move(row.point.view), .now = row.point.now};
   context.token = {.token = options.idempotency_token, .answer = answer, .entries = {{0, 1}}};
   STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, std::span(&entry, 1)));
   return CommitEntries(engine, std::move(context), std::span(&entry, 1), plan, options, std::move(conditions));
@@ -51,14 +51,9 @@ absl::Status CheckForms(std::string_view row_key, const ConditionalMutations& mu
   return absl::OkStatus();
 }
 
-absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& engine, uint32_t table_id, std::string_view row_key,
-                                                 const Filter& predicate, const ConditionalMutations& mutations,
-                                                 const WriteOptions& options) {
-  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(*engine, options));
-  if (answered.has_value()) {
-    return *answered == TokenAnswer::kPredicateNotMatched ? MutationBranch::kPredicateNotMatched : MutationBranch::kPredicateMatched;
-  }
-  const RowLatches::Hold hold(&engine->latches, {row_key});
+// Reads the row, and commits the branch that the predicate selects.
+absl::StatusOr<MutationBranch> CheckAndCommit(const std::shared_ptr<Engine>& engine, uint32_t table_id, std::string_view row_key,
+                                              const Filter& predicate, const ConditionalMutations& mutations, const WriteOptions& options) {
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(*engine, table_id));
   STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*row.point.view, table_id));
   STELE_RETURN_IF_ERROR(CheckForms(row_key, mutations, schema));
@@ -69,6 +64,22 @@ absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& 
   const WriteEntry entry{.table_id = table_id, .mutation = mutation, .branch_row_key = row_key};
   const TokenAnswer answer = matched ? TokenAnswer::kPredicateMatched : TokenAnswer::kPredicateNotMatched;
   STELE_RETURN_IF_ERROR(CommitIfStanding(*engine, std::move(row), entry, options, answer));
+  return branch;
+}
+
+absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& engine, AttemptMode mode, uint32_t table_id,
+                                                 std::string_view row_key, const Filter& predicate, const ConditionalMutations& mutations,
+                                                 const WriteOptions& options) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(*engine, options));
+  if (answered.has_value()) {
+    return *answered == TokenAnswer::kPredicateNotMatched ? MutationBranch::kPredicateNotMatched : MutationBranch::kPredicateMatched;
+  }
+  const std::optional<RowLatches::Hold> hold = HoldRows(*engine, mode, {row_key});
+  absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
+  STELE_RETURN_IF_ERROR(RunPart(*engine, mode, [&] {
+    branch = CheckAndCommit(engine, table_id, row_key, predicate, mutations, options);
+    return branch.status();
+  }));
   return branch;
 }
 
@@ -177,12 +188,9 @@ absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_vi
 
 // None: what is to be written is larger than the `turn_bytes` that this write waited its turn for, and so large that it needs a turn of its
 // own; they are what it takes then.
-absl::StatusOr<std::optional<Row>> TryReadModifyWrite(Engine& engine, uint32_t table_id, std::string_view row_key,
-                                                      std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
-                                                      uint64_t* turn_bytes) {
-  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options));
-  if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules, ReadOptionsOf(options));
-  const RowLatches::Hold hold(&engine.latches, {row_key});
+absl::StatusOr<std::optional<Row>> ModifyAndCommit(Engine& engine, uint32_t table_id, std::string_view row_key,
+                                                   std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
+                                                   uint64_t* turn_bytes) {
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(engine, table_id));
   STELE_RETURN_IF_ERROR(CheckRules(row_key, rules, row.table->definition().schema.limits()));
   RowModifier modifier(&engine, table_id, row_key, &row, ReadOptionsOf(options));
@@ -203,14 +211,29 @@ absl::StatusOr<std::optional<Row>> TryReadModifyWrite(Engine& engine, uint32_t t
   return ToRow(row_key, modifier.columns());
 }
 
+// None: as of ModifyAndCommit.
+absl::StatusOr<std::optional<Row>> TryReadModifyWrite(Engine& engine, AttemptMode mode, uint32_t table_id, std::string_view row_key,
+                                                      std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
+                                                      uint64_t* turn_bytes) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options));
+  if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules, ReadOptionsOf(options));
+  const std::optional<RowLatches::Hold> hold = HoldRows(engine, mode, {row_key});
+  absl::StatusOr<std::optional<Row>> row = std::nullopt;
+  STELE_RETURN_IF_ERROR(RunPart(engine, mode, [&] {
+    row = ModifyAndCommit(engine, table_id, row_key, rules, options, turn_bytes);
+    return row.status();
+  }));
+  return row;
+}
+
 }  // namespace
 
 absl::StatusOr<MutationBranch> CheckAndMutate(const std::shared_ptr<Engine>& engine, uint32_t table_id, std::string_view row_key,
                                               const Filter& predicate, const ConditionalMutations& mutations, const WriteOptions& options) {
   const uint64_t bytes = row_key.size() + std::max(BytesOf(*mutations.if_matched), BytesOf(*mutations.if_not_matched));
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
-  STELE_RETURN_IF_ERROR(AttemptWrite(*engine, bytes, options, [&] {
-    branch = TryCheckAndMutate(engine, table_id, row_key, predicate, mutations, options);
+  STELE_RETURN_IF_ERROR(AttemptWrite(*engine, bytes, options, [&](AttemptMode mode) {
+    branch = TryCheckAndMutate(engine, mode, table_id, row_key, predicate, mutations, options);
     return branch.status();
   }));
   return branch;
@@ -223,8 +246,8 @@ absl::StatusOr<Row> ReadModifyWrite(Engine& engine, uint32_t table_id, std::stri
   // How much is written shows when the row was read (engine rule 21).
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
   while (!row->has_value()) {
-    STELE_RETURN_IF_ERROR(AttemptWrite(engine, bytes, options, [&] {
-      row = TryReadModifyWrite(engine, table_id, row_key, rules, options, &bytes);
+    STELE_RETURN_IF_ERROR(AttemptWrite(engine, bytes, options, [&](AttemptMode mode) {
+      row = TryReadModifyWrite(engine, mode, table_id, row_key, rules, options, &bytes);
       return row.status();
     }));
   }

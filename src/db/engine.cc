@@ -85,7 +85,7 @@ absl::Status Engine::CloseOnce() {
     // one means that the manifest lost its end (db/open.cc).
     status = installer->Install([](const Version&) { return Edit(); });
     if (status.ok()) {
-      status = installer->Pause([this] {
+      status = installer->Close([this] {
         STELE_RETURN_IF_ERROR(manifest->Close());
         return log->Close();
       });

@@ -55,6 +55,10 @@ class EngineState {
   // The newest published commit of all tables, seen at `now`.
   ReadPoint TakeReadPoint(int64_t now) const;
   std::shared_ptr<const ReadView> view() const;
+  bool HasTable(uint32_t table_id) const {
+    MutexLock lock(mutex);
+    return tables.contains(table_id);
+  }
   std::shared_ptr<const ReadView> ViewLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) { return view_; }
   uint64_t published_sequence() const { return published_.load(std::memory_order_acquire); }
   // After every operation of every batch up to `sequence` is in its memtable. Pairs with the acquire of published_sequence(): whoever reads

@@ -11,6 +11,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   if (::getpid() != pid_) return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_, ::getpid());
   const int64_t now = parts_.clock->Now();  // the caller's clock may do anything: under no lock
   MutexLock lock(mutex_);
+  if (closed_) return FailedPrecondition("the database is closed; open it again");
   STELE_RETURN_IF_ERROR(parts_.committer->poison());
   const std::shared_ptr<const Version> before = parts_.manifest->version();
   STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));

@@ -47,6 +47,13 @@ class Installer {
   using MakeEdit = std::function<absl::StatusOr<Edit>(const Version& version)>;
   absl::Status Install(const MakeEdit& make, std::optional<EngineState::Flushed> flushed = std::nullopt);
 
+  // Runs `section`; every later Install returns FailedPrecondition.
+  absl::Status Close(const std::function<absl::Status()>& section) {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    return section();
+  }
+
   // Runs `section` with no install beside it.
   absl::Status Pause(const std::function<absl::Status()>& section) {
     MutexLock lock(mutex_);
@@ -65,6 +72,7 @@ class Installer {
   const Parts parts_;
   const pid_t pid_ = ::getpid();  // of the process that opened the database
   Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> debt_bytes_{0};
 };
 

@@ -30,10 +30,12 @@ bool HasNoFiles(const TableState& state) {
   return std::all_of(state.tablets.begin(), state.tablets.end(), [](const Tablet& tablet) { return tablet.stack.empty(); });
 }
 
-absl::StatusOr<const TableState*> FindUnchanged(const Version& version, uint32_t table_id, uint64_t epoch) {
-  const auto it = version.tables.find(table_id);
+// A job installs its result also after the schema changed. What it dropped was garbage under the rule of a time before the change (it took
+// the time before the schema); families are known by ids, which are never reused (engine rules 6 and 10).
+absl::StatusOr<const TableState*> FindTable(Engine& engine, const Version& version, const TableDefinition& definition) {
+  const auto it = version.tables.find(definition.id);
   if (it == version.tables.end()) return Aborted("the table was deleted meanwhile");
-  if (it->second->definition->epoch != epoch) return Aborted("the schema changed meanwhile");
+  if (it->second->definition->epoch != definition.epoch) EventCounts::Add(engine.state.event_counts.jobs_over_changes);
   return it->second.get();
 }
 
@@ -83,7 +85,7 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
                         .file_number = engine.NewFileNumber(),
                         .file_id = RandomSeed(),
                         .definition = table->state->definition,
-                        .now = engine.clock.Now(),
+                        .now = choice.now,
                         .row_group_bytes = engine.options.sizes.row_group_bytes,
                         .zstd_effort = EffortOf(choice),
                         .budget = &engine.memory,
@@ -139,9 +141,12 @@ absl::Status ChangeStack(Engine& engine, const ReadView& view, const Choice& cho
   const Tablet* tablet = FindSlice(*table, slice);
   if (tablet == nullptr) return Aborted("the stack changed meanwhile");
   const std::vector<SstableReference> inputs = InputsOf(*tablet, slice);
-  const uint64_t epoch = table->definition().epoch;
   return engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
-    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, choice.table_id, epoch));
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(engine, version, table->definition()));
+    // A file that was garbage as a whole is spared by a rule that came since: looking once more costs nothing.
+    if (choice.kind == ChoiceKind::kDropFiles && state->definition->schema.families() != table->definition().schema.families()) {
+      return Aborted("the column families changed meanwhile");
+    }
     STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(edit_stack(*state, slice.tablet, inputs)));
     Edit edit;
     edit.tables.push_back({.table_id = choice.table_id, .tablets = {std::move(tablet_edit)}});
@@ -150,9 +155,10 @@ absl::Status ChangeStack(Engine& engine, const ReadView& view, const Choice& cho
 }
 
 // All slices change together or not at all.
-absl::StatusOr<Edit> EditOf(const Version& version, const CompactionInput& input, const std::optional<SstableFile>& output) {
+absl::StatusOr<Edit> EditOf(Engine& engine, const Version& version, const CompactionInput& input,
+                            const std::optional<SstableFile>& output) {
   const uint32_t table_id = input.definition->id;
-  STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, table_id, input.definition->epoch));
+  STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(engine, version, *input.definition));
   Edit edit;
   TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = table_id});
   for (const CompactionSlice& slice : input.slices) {
@@ -166,7 +172,8 @@ absl::StatusOr<Edit> EditOf(const Version& version, const CompactionInput& input
 absl::Status Compact(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters) {
   STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, view, choice, stop));
   STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
-  const absl::Status status = engine.installer->Install([&](const Version& version) { return EditOf(version, input, output.file); });
+  const absl::Status status =
+      engine.installer->Install([&](const Version& version) { return EditOf(engine, version, input, output.file); });
   if (!status.ok()) {
     RemoveUnreferenced(engine, output.file);
     return status;
@@ -193,6 +200,7 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
     if (it == engine.state.tables.end() || it->second.frozen.empty()) return absl::OkStatus();
     frozen = it->second.frozen.front();
   }
+  const int64_t now = engine.clock.Now();  // before the schema is read: a rule that changes later judges nothing at an earlier time
   std::shared_ptr<const TableState> table_state;
   uint64_t newer_since = UINT64_MAX;
   {
@@ -210,7 +218,7 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
                          .file_id = RandomSeed(),
                          .memtable = frozen.memtable.get(),
                          .definition = definition,
-                         .now = engine.clock.Now(),
+                         .now = now,
                          .newest_commit_time = frozen.newest_commit_time,
                          .newer_since = newer_since,
                          .reaches_end = HasNoFiles(*table_state),
@@ -219,7 +227,7 @@ absl::Status FlushOldestMemtable(Engine& engine, uint32_t table_id, JobCounters&
                          .stop = engine.background->stop_flag()};
   STELE_ASSIGN_OR_RETURN(const FlushOutput output, RunFlush(input));
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
-    STELE_ASSIGN_OR_RETURN(const TableState* state, FindUnchanged(version, table_id, definition->epoch));
+    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(engine, version, *definition));
     const uint64_t last = frozen.memtable->last_sequence();
     Edit edit;
     edit.last_sequence = last;

@@ -33,6 +33,14 @@ std::vector<TabletEdit> TabletsOf(const Schema& schema) {
   return tablets;
 }
 
+// What a set of family changes does.
+struct FamilyEffects {
+  bool adds = false;
+  bool drops = false;
+  bool updates = false;
+  bool unseals = false;  // a new rule counts versions, and ranged deletes of before are not sealed for it
+};
+
 // A table's families while changes are applied one after the other.
 class FamilyWorkingSet {
  public:
@@ -53,19 +61,20 @@ class FamilyWorkingSet {
       case FamilyChange::Kind::kCreate:
         if (found) return AlreadyExists("family \"{}\" exists", Printable(change.name()));
         families_.push_back({{.id = next_family_id_++, .name = change.name()}, change.family()});
-        membership_changed_ = true;
+        effects_.adds = true;
         return absl::OkStatus();
       case FamilyChange::Kind::kUpdate:
         if (!found) break;
         it->schema.gc = change.family().gc;
         // Deletes up to here were sealed for the rule before, or not at all (docs/decisions/0033-a-rule-that-becomes-stricter.md).
         it->entry.unsealed_through = Retention(it->schema.gc).CountsVersions() ? published_ : 0;
-        unseals_ = unseals_ || it->entry.unsealed_through > 0;
+        effects_.updates = true;
+        effects_.unseals = effects_.unseals || it->entry.unsealed_through > 0;
         return absl::OkStatus();
       case FamilyChange::Kind::kDrop:
         if (!found) break;
         families_.erase(it);
-        membership_changed_ = true;
+        effects_.drops = true;
         return absl::OkStatus();
     }
     return NotFound("family \"{}\" does not exist", Printable(change.name()));
@@ -85,8 +94,7 @@ class FamilyWorkingSet {
   }
 
   uint32_t next_family_id() const { return next_family_id_; }
-  bool membership_changed() const { return membership_changed_; }
-  bool unseals() const { return unseals_; }
+  FamilyEffects effects() const { return effects_; }
 
  private:
   struct Member {
@@ -96,9 +104,14 @@ class FamilyWorkingSet {
   std::vector<Member> families_;
   uint32_t next_family_id_;
   const uint64_t published_;
-  bool membership_changed_ = false;
-  bool unseals_ = false;
+  FamilyEffects effects_;
 };
+
+void NoteEffects(const FamilyEffects& effects, uint32_t table_id, TableChanges* changes) {
+  changes->NoteAddition();
+  if (effects.drops) changes->NoteFamilies(table_id);
+  if (effects.updates) changes->NoteRules(table_id);
+}
 
 // A wait for a table's memtables to be flushed: no other job of the background concerns it.
 absl::Status AwaitFlush(Engine& engine, uint32_t table_id, const std::function<bool()>& done) {
@@ -137,6 +150,7 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
   STELE_ASSIGN_OR_RETURN(const KeyRange range, engine.background->ClaimTablet(table_id, row_key, stop));
   absl::Status status;
   do {
+    const int64_t now = engine.clock.Now();
     std::shared_ptr<const ReadView> view = engine.state.view();
     const TableView* table = view->Find(table_id);
     if (table == nullptr) {
@@ -152,10 +166,11 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
                         .table_id = table_id,
                         .slices = {{.tablet = range, .input_begin = 0, .input_end = stack_size}},
                         .split_row = "",
-                        .reason = "asked for"};
+                        .reason = "asked for",
+                        .now = now};
     view = JobView(*view, choice);
     status = RunChoice(engine, view, choice, stop, engine.background->counters());
-  } while (status.code() == absl::StatusCode::kAborted);  // a schema change or an excision came between
+  } while (status.code() == absl::StatusCode::kAborted);  // an excision came between
   engine.background->ReleaseTablet({table_id, range.start}, stop);
   STELE_RETURN_IF_ERROR(status);
   return range;
@@ -181,34 +196,32 @@ absl::StatusOr<uint32_t> CreateTable(Engine& engine, std::string_view name, cons
     edit.last_sequence = engine.state.published_sequence();
     return edit;
   };
-  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
-    STELE_RETURN_IF_ERROR(engine.installer->Install(make));
-    engine.committer->RaiseSchemaGeneration();
-    return absl::OkStatus();
-  }));
+  // No write can concern the table before the edit is installed, so writers do not wait for it.
+  STELE_RETURN_IF_ERROR(engine.installer->Install(make));
   return table_id;
 }
 
 absl::Status DeleteTable(Engine& engine, std::string_view name) {
   STELE_RETURN_IF_ERROR(engine.CheckChangeable());
+  uint32_t table_id = 0;
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     const TableState* state = version.FindTable(name);
     if (state == nullptr) return NotFound("table \"{}\" does not exist", Printable(name));
     Edit edit;
-    edit.tables.push_back({.table_id = state->definition->id, .drop = true});
+    table_id = state->definition->id;
+    edit.tables.push_back({.table_id = table_id, .drop = true});
     return edit;
   };
   return engine.committer->RunExclusive([&] {
     STELE_RETURN_IF_ERROR(engine.installer->Install(make));
-    engine.committer->RaiseSchemaGeneration();
+    engine.committer->changes().Forget(table_id);
     return absl::OkStatus();
   });
 }
 
 absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes) {
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
-  bool membership_changed = false;
-  bool unseals = false;
+  FamilyEffects effects;
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     FamilyWorkingSet working_set(*state->definition, version.next_family_id, engine.state.published_sequence());
@@ -216,8 +229,7 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
       const absl::Status status = working_set.Apply(changes[i]);
       if (!status.ok()) return WithContext(status, fmt::format("change {}", i));
     }
-    membership_changed = working_set.membership_changed();
-    unseals = working_set.unseals();
+    effects = working_set.effects();
     Edit edit;
     edit.next_family_id = working_set.next_family_id();
     edit.tables.push_back({.table_id = table_id, .definition = working_set.Finish(*state->definition)});
@@ -225,9 +237,10 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
   };
   return engine.committer->RunExclusive([&] {
     STELE_RETURN_IF_ERROR(engine.installer->Install(make));
-    engine.committer->RaiseSchemaGeneration();
+    NoteEffects(effects, table_id, &engine.committer->changes());
     // A memtable knows a fixed set of families; and what was not sealed is to come into files, where a compaction may have all of it.
-    if (membership_changed || unseals) engine.state.Freeze(table_id);
+    const bool membership_changed = effects.adds || effects.drops;
+    if (membership_changed || effects.unseals) engine.state.Freeze(table_id);
     if (membership_changed) engine.state.RenewActive(table_id);
     return absl::OkStatus();
   });
@@ -244,25 +257,26 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
     edit.tables.push_back({.table_id = table_id, .definition = std::make_shared<const TableDefinition>(std::move(definition))});
     return edit;
   };
-  return engine.committer->RunExclusive([&] { return engine.installer->Install(make); });
+  // No write goes by a property, so writers do not wait for the edit.
+  return engine.installer->Install(make);
 }
 
-absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const MakeFlushedEdit& make) {
+absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const KeyRange& rows, const MakeFlushedEdit& make) {
   // Most of the flush happens before the section, so that writers wait only for the rest.
   STELE_RETURN_IF_ERROR(FlushPresent(engine, table_id));
   return engine.committer->RunExclusive([&] {
     STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));
     const int64_t now = engine.clock.Now();
     STELE_RETURN_IF_ERROR(engine.installer->Install([&](const Version& version) { return make(version, now); }));
-    // Rows changed without a trace in the memtable. Whoever read some of them before finds another one in its place (engine rule 5).
-    engine.state.RenewActive(table_id);
+    // Rows changed without a commit of their own: a conditional write that read one of them before begins again (engine rule 5).
+    engine.committer->changes().NoteRows(table_id, rows);
     return absl::OkStatus();
   });
 }
 
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
   STELE_RETURN_IF_ERROR(engine.CheckChangeable());  // also while writes are refused: it makes room
-  STELE_RETURN_IF_ERROR(InstallFlushed(engine, table_id, [&](const Version& version, int64_t /*now*/) -> absl::StatusOr<Edit> {
+  STELE_RETURN_IF_ERROR(InstallFlushed(engine, table_id, range, [&](const Version& version, int64_t /*now*/) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     Edit edit;
     edit.last_sequence = engine.state.published_sequence();

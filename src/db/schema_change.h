@@ -34,10 +34,10 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
 
 // The act of engine rule 14: most of the table's memory is flushed; then, in an exclusive section, the rest, and the edit that `make`
-// answers is installed over a table that has nothing in memory. Conditional writes that read the table before are refused and made anew.
-// `now`: the database clock, in the section.
+// answers is installed over a table that has nothing in memory. Conditional writes that read one of `rows` before are refused and made
+// anew. `now`: the database clock, in the section.
 using MakeFlushedEdit = std::function<absl::StatusOr<Edit>(const Version& version, int64_t now)>;
-absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const MakeFlushedEdit& make);
+absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const KeyRange& rows, const MakeFlushedEdit& make);
 
 // Freezes the table's memtable and waits until all it held is in files.
 absl::Status FlushTable(Engine& engine, uint32_t table_id);

@@ -99,8 +99,7 @@ absl::StatusOr<Seals> MakeSeals(Engine& engine, const SealPlan& plan) {
                                       .range_start = 0,
                                       .qualifier = column.qualifier});
     }
-    seals.conditions.push_back(
-        {.table_id = row.table_id, .row_key = std::string(row.row_key), .active = table->memtables.front(), .sequence = point.sequence});
+    seals.conditions.push_back({.table_id = row.table_id, .row_key = std::string(row.row_key), .sequence = point.sequence});
   }
   return seals;
 }

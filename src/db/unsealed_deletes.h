@@ -6,8 +6,8 @@
 //
 // Path:      db jobs, checkpoint -> here -> manifest/version.h FamiliesOfUnknownRank; background, recovery -> AwaitsFlushOfUnsealed.
 // Why:       docs/decisions/0033-a-rule-that-becomes-stricter.md.
-// Threads:   pure functions of a view. A memtable that is empty in it gets commits of the view's schema or a later one, and a later one
-//            discards the job (engine rule 6).
+// Threads:   pure functions of a view. A memtable that is empty in it gets commits of the view's schema or a later one. Those of the view's
+//            schema are sealed for its rules; a later rule changes nothing for the job (docs/decisions/0041-what-refuses-a-write.md).
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,8 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kRetriesMax = 1000;                     // refusals by the commit leader; each means that another writer got on
+constexpr int kOptimisticAttempts = 8;                // afterwards a write runs alone
+constexpr int kRetriesMax = 1000;                     // refusals of any kind, those under one token among them
 constexpr size_t kBatchBytesMax = size_t{256} << 20;  // engine rule 21
 
 // Before all else in the batch: what one entry writes must not fall to the seal of another that has the same row.
@@ -62,6 +63,19 @@ absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id)
 
 absl::Status KeptChanging() { return Aborted("the rows or the schema kept changing under the write; try again"); }
 
+AttemptMode ModeOf(int attempts) { return attempts < kOptimisticAttempts ? AttemptMode::kOptimistic : AttemptMode::kExclusive; }
+
+absl::Status RunPart(Engine& engine, AttemptMode mode, const std::function<absl::Status()>& part) {
+  if (mode == AttemptMode::kOptimistic) return part();
+  EventCounts::Add(engine.state.event_counts.exclusive_attempts);
+  return engine.committer->RunExclusive(part);
+}
+
+std::optional<RowLatches::Hold> HoldRows(Engine& engine, AttemptMode mode, const std::vector<std::string_view>& row_keys) {
+  if (mode == AttemptMode::kExclusive) return std::nullopt;
+  return std::make_optional<RowLatches::Hold>(&engine.latches, row_keys);
+}
+
 bool MayAttemptAgain(int attempts) { return attempts < kRetriesMax; }
 
 absl::Status CheckAwaited(const WriteOptions& options) {
@@ -74,14 +88,14 @@ absl::Status CheckAwaited(const WriteOptions& options) {
 
 ReadOptions ReadOptionsOf(const WriteOptions& options) { return {.stop = options.stop, .deadline = options.deadline}; }
 
-absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const std::function<absl::Status()>& attempt) {
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const Attempt& attempt) {
   STELE_RETURN_IF_ERROR(engine.CheckWritable());
   const LargeWrites::Hold hold(&engine.large_writes, bytes);
   if (hold.is_alone()) STELE_RETURN_IF_ERROR(engine.DrainMemtables());
   STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes, options));
   for (int attempts = 0; MayAttemptAgain(attempts); ++attempts) {
     STELE_RETURN_IF_ERROR(CheckAwaited(options));
-    const absl::Status status = attempt();
+    const absl::Status status = attempt(ModeOf(attempts));
     if (status.code() != absl::StatusCode::kAborted) return status;
   }
   return KeptChanging();
@@ -93,9 +107,11 @@ absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext
     return InvalidArgument("a batch of {} bytes is over the limit of {}; divide it", writer->bytes(), kBatchBytesMax);
   }
   writer->SetToken(context.token);
+  const bool has_ranged_delete = writer->has_ranged_delete();
   CommitRequest request{.batch = writer->Finish(),
                         .sync = IsSynced(engine, options),
-                        .schema_generation = context.schema_generation,
+                        .generation = context.generation,
+                        .has_ranged_delete = has_ranged_delete,
                         .conditions = std::move(conditions),
                         .token = context.token};
   return engine.committer->Commit(std::move(request));

@@ -12,10 +12,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "db/committer.h"
+#include "db/row_latches.h"
 #include "db/seal.h"
 #include "db/write_entry.h"
 #include "model/token_use.h"
@@ -28,9 +30,9 @@ namespace stele::internal {
 
 class Engine;
 
-// What a writer goes by: the generation is read before the view, so that a schema change after it is noticed by the leader.
+// What a writer goes by: the generation is read before the view, so that a change after it is noticed by the leader.
 struct WriteContext {
-  uint64_t schema_generation = 0;
+  uint64_t generation = 0;
   // Let go before the writer waits for anything: with the last view go the files that only it needs, and whoever lets it go removes them.
   std::shared_ptr<const ReadView> view;
   int64_t now = 0;      // stamps cells without a timestamp
@@ -47,9 +49,16 @@ absl::Status SyncIfAsked(Engine& engine, const WriteOptions& options);
 
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id);
 
-// Waits for its turn to write `bytes`, and calls `attempt` until it answers anything but Aborted; after many refusals Aborted is the
-// answer.
-absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const std::function<absl::Status()>& attempt);
+// How an attempt runs. Other writes run beside an optimistic one, and the commit leader refuses it if one of them got in its way. An
+// exclusive one has no other write beside it, so nothing refuses it; it comes after several refusals, so that every write gets done.
+enum class AttemptMode { kOptimistic, kExclusive };
+AttemptMode ModeOf(int attempts);
+// Runs the part of an attempt that reads what the write depends on, and commits. In exclusive mode it is an exclusive section.
+absl::Status RunPart(Engine& engine, AttemptMode mode, const std::function<absl::Status()>& part);
+
+// Waits for its turn to write `bytes`, and calls `attempt` until it returns anything but Aborted. `attempt` calls RunPart at most once.
+using Attempt = std::function<absl::Status(AttemptMode mode)>;
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const Attempt& attempt);
 // Cancelled or DeadlineExceeded: nobody waits for the write any more.
 absl::Status CheckAwaited(const WriteOptions& options);
 // How a write reads the row that it depends on.
@@ -57,10 +66,13 @@ ReadOptions ReadOptionsOf(const WriteOptions& options);
 bool MayAttemptAgain(int attempts);
 absl::Status KeptChanging();
 
+// The latches of the rows, in optimistic mode. An exclusive attempt needs none, and must not wait for one.
+std::optional<RowLatches::Hold> HoldRows(Engine& engine, AttemptMode mode, const std::vector<std::string_view>& row_keys);
+
 absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,
                          std::vector<RowCondition> conditions);
 
-// All entries in one batch. The latches of the rows in `plan` are held; `conditions` come beside those of the seals.
+// All entries in one batch. HoldRows holds the rows in `plan`; `conditions` come beside those of the seals.
 absl::Status CommitEntries(Engine& engine, WriteContext context, std::span<const WriteEntry> entries, const SealPlan& plan,
                            const WriteOptions& options, std::vector<RowCondition> conditions);
 

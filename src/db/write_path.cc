@@ -17,21 +17,24 @@ constexpr size_t kSharedBatchRows = 4096;
 
 // `now`: all cells that one call stamps get the same time.
 WriteContext TakeContext(Engine& engine, int64_t now) {
-  WriteContext context{.schema_generation = engine.committer->schema_generation()};
+  WriteContext context{.generation = engine.committer->generation()};
   context.view = engine.state.view();
   context.now = now;
   return context;
 }
 
 // One attempt. Aborted: again. `entry`: of the call, where it is one of several.
-absl::Status TryTogether(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options, uint64_t entry) {
+absl::Status TryTogether(Engine& engine, AttemptMode mode, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options,
+                         uint64_t entry) {
   STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options, entry));
   if (answered.has_value()) return absl::OkStatus();
-  WriteContext context = TakeContext(engine, now);
-  context.token = {.token = options.idempotency_token, .entries = {{entry, entry + 1}}};
-  STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
-  const RowLatches::Hold hold(&engine.latches, plan.row_keys());
-  return CommitEntries(engine, std::move(context), entries, plan, options, {});
+  return RunPart(engine, mode, [&]() -> absl::Status {
+    WriteContext context = TakeContext(engine, now);
+    context.token = {.token = options.idempotency_token, .entries = {{entry, entry + 1}}};
+    STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
+    const std::optional<RowLatches::Hold> hold = HoldRows(engine, mode, plan.row_keys());
+    return CommitEntries(engine, std::move(context), entries, plan, options, {});
+  });
 }
 
 // Some entries of a BulkApply, from `begin` to `end`, which are one batch.
@@ -86,21 +89,47 @@ TokenUse TokenOf(const WriteOptions& options, const std::vector<size_t>& members
   return use;
 }
 
+// What a batch of neighbours is made from.
+struct NeighbourSource {
+  uint32_t table_id = 0;
+  std::span<const RowMutation> mutations;
+  int64_t now = 0;
+  const WriteOptions* options = nullptr;
+};
+
+// Makes the batch. What the caller still needs of it are its members and what was refused.
+WriteContext MakeNeighbours(Engine& engine, const NeighbourSource& source, const TokenUse& done, Neighbours* batch) {
+  WriteContext context = TakeContext(engine, source.now);
+  *batch = {.begin = batch->begin};
+  AppendNeighbours(context, source.table_id, source.mutations, done, batch);
+  context.view.reset();
+  context.token = TokenOf(*source.options, batch->members);
+  return context;
+}
+
+absl::Status CommitNeighbours(Engine& engine, AttemptMode mode, const NeighbourSource& source, const TokenUse& done,
+                              const WriteContext& context, Neighbours* batch) {
+  if (mode == AttemptMode::kOptimistic) return CommitBatch(engine, &batch->writer, context, *source.options, {});
+  return RunPart(engine, mode, [&]() -> absl::Status {
+    const WriteContext fresh = MakeNeighbours(engine, source, done, batch);
+    if (batch->members.empty()) return absl::OkStatus();
+    return CommitBatch(engine, &batch->writer, fresh, *source.options, {});
+  });
+}
+
 // Applies a run of neighbours, at least one unless the first needs a seal or is large; answers how far it came.
 size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMutation> mutations, size_t begin, int64_t now,
                        const WriteOptions& options, std::vector<FailedMutation>* failed) {
+  const NeighbourSource source{.table_id = table_id, .mutations = mutations, .now = now, .options = &options};
   for (int attempt = 0;; ++attempt) {
     const TokenUse done = UseOf(engine, options.idempotency_token);
-    WriteContext context = TakeContext(engine, now);
     Neighbours batch{.begin = begin};
-    AppendNeighbours(context, table_id, mutations, done, &batch);
-    context.view.reset();
-    context.token = TokenOf(options, batch.members);
+    const WriteContext context = MakeNeighbours(engine, source, done, &batch);
     absl::Status status = engine.CheckWritable();
     const LargeWrites::Hold hold(&engine.large_writes, batch.writer.bytes());
     if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes(), options);
     if (status.ok()) status = CheckAwaited(options);
-    if (status.ok() && !batch.members.empty()) status = CommitBatch(engine, &batch.writer, context, options, {});
+    if (status.ok() && !batch.members.empty()) status = CommitNeighbours(engine, ModeOf(attempt), source, done, context, &batch);
     if (status.ok() && batch.members.empty() && !done.empty()) status = SyncIfAsked(engine, options);
     if (status.code() == absl::StatusCode::kAborted) {
       if (MayAttemptAgain(attempt)) continue;
@@ -124,7 +153,7 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
 absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options, uint64_t entry) {
   uint64_t bytes = 0;
   for (const WriteEntry& written : entries) bytes += BytesOf(*written.mutation);
-  return AttemptWrite(engine, bytes, options, [&] { return TryTogether(engine, entries, now, options, entry); });
+  return AttemptWrite(engine, bytes, options, [&](AttemptMode mode) { return TryTogether(engine, mode, entries, now, options, entry); });
 }
 
 }  // namespace

@@ -70,11 +70,6 @@ std::unique_ptr<CellCursor> Memtable::NewRowCursor(std::string_view row_key, uin
   return row == nullptr ? nullptr : NewMemtableCursor(&rows_, row, sequence, options);
 }
 
-uint64_t Memtable::LastSequenceOfRow(std::string_view row_key) const {
-  const RowNode* row = rows_.Find(row_key);
-  return row == nullptr ? 0 : row->last_sequence();
-}
-
 bool Memtable::empty() const { return cell_count() == 0; }
 size_t Memtable::bytes() const { return rows_.bytes() + cells_.bytes(); }
 void Memtable::AppendBlocks(ArenaBlocks* blocks) const {

@@ -50,8 +50,6 @@ class Memtable {
 
   // At any sequence; any thread.
   bool ContainsRow(std::string_view row_key) const { return rows_.Find(row_key) != nullptr; }
-  // The newest sequence that touched the row, 0 if none did: what conditional writes check (engine rule 5). For the applying thread.
-  uint64_t LastSequenceOfRow(std::string_view row_key) const;
 
   bool empty() const;
   size_t bytes() const;  // taken from the system; any thread

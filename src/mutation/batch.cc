@@ -21,6 +21,7 @@ void BatchWriter::Clear() {
   bytes_.assign(kHeaderBytes, '\0');
   row_ops_offset_ = 0;
   row_count_ = 0;
+  has_ranged_delete_ = false;
   token_ = {};
 }
 
@@ -45,6 +46,7 @@ void BatchWriter::Add(const BatchOp& op) {
   AppendFixed64(bytes_, static_cast<uint64_t>(op.timestamp));
   if (op.kind == CellKind::kDeleteRange) {
     AppendFixed64(bytes_, static_cast<uint64_t>(op.range_start));
+    has_ranged_delete_ = has_ranged_delete_ || op.range_start > 0;
   } else {
     AppendBytes(bytes_, op.value);
   }

@@ -63,6 +63,8 @@ class BatchWriter {
   // The token that the batch is applied under.
   void SetToken(const TokenUse& token) { token_ = token; }
   size_t row_count() const { return row_count_; }
+  // A delete was added whose range starts above 0. Still true if its row was abandoned.
+  bool has_ranged_delete() const { return has_ranged_delete_; }
   size_t bytes() const { return bytes_.size(); }  // of the batch so far
   // The encoded batch; the writer is empty afterwards. `clock_micros` of a batch is set by the commit leader with SetBatchClock.
   std::string Finish();
@@ -76,6 +78,7 @@ class BatchWriter {
   size_t row_ops_offset_ = 0;  // of the open row's operations in bytes_; their counts stand right before; 0: no row is open
   uint32_t row_op_count_ = 0;
   uint32_t row_count_ = 0;
+  bool has_ranged_delete_ = false;
   TokenUse token_;
 };
 

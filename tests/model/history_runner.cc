@@ -143,7 +143,7 @@ void HistoryRunner::CountStats() {
   coverage_["(sealed deletes)"] += counts.sealed_deletes;
   coverage_["(conditional retries)"] += counts.condition_refusals;
   coverage_["(latest reads that fell to history)"] += counts.history_reads;
-  coverage_["(discarded jobs)"] += local_->engine()->background->counters().jobs_discarded;
+  coverage_["(jobs over a schema change)"] += counts.jobs_over_changes;
   coverage_["(segment reuses)"] += segments_reused_.exchange(0);
 }
 

@@ -59,7 +59,7 @@ constexpr std::string_view kEvents[] = {"(freezes)",
                                         "(sealed deletes)",
                                         "(conditional retries)",
                                         "(view spills)",
-                                        "(discarded jobs)"};
+                                        "(jobs over a schema change)"};
 
 // And how often each kind of write, change, read, range and filter has to be held against the reference in them.
 constexpr std::string_view kKinds[] = {"write apply",

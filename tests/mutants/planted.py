@@ -473,10 +473,9 @@ RULES = ["unit_db --gtest_filter=EngineRules*"]
 plant(
     "commit", RULES, "src/db/committer.cc",
     ("a row written since it was read is passed over (rule 5)",
-     "active->LastSequenceOfRow(condition.row_key) <= condition.sequence", "true"),
-    ("a memtable frozen since the row was read is passed over (rule 5)", "const bool frozen = active != condition.active;", "const bool frozen = false;"),
-    ("a schema changed since the batch was made is passed over (rule 5)", "waiter.request.schema_generation != schema_generation()",
-     "false"),
+     "const bool written = stamps_.MayBeWrittenAfter(condition.table_id, condition.row_key, condition.sequence);", "const bool written = false;"),
+    ("a schema changed since the batch was made is passed over (rule 5)", "request.generation == generation()",
+     "true"),
 )
 plant(
     "commit", RULES, "src/db/schema_change.cc",
@@ -485,8 +484,6 @@ plant(
 )
 plant(
     "commit", RULES, "src/db/jobs.cc",
-    ("a compaction under an old schema is installed (rule 6)",
-     'it->second->definition->epoch != epoch) return Aborted("the schema changed meanwhile");', 'false) return Aborted("never");'),
     ("a job's ranks are judged at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = engine.clock.Now(),"),
 )
@@ -507,8 +504,7 @@ plant(
 plant(
     "commit", LOADS, "src/db/schema_change.cc",
     ("a write that read before a load is not refused (rule 5)",
-     "engine.state.RenewActive(table_id);\n    return absl::OkStatus();\n  });\n}\n\nabsl::Status DropRows",
-     "return absl::OkStatus();\n  });\n}\n\nabsl::Status DropRows"),
+     "engine.committer->changes().NoteRows(table_id, rows);", ""),
 )
 plant(
     "commit", LOADS, "src/db/engine.cc",
