@@ -39,7 +39,8 @@ absl::StatusOr<const TableState*> FindTable(Engine& engine, const Version& versi
   return it->second.get();
 }
 
-// A stack that is no longer the one the job read (an excision narrowed it) is no failure of the job: it is thrown away, and chosen anew.
+// A stack in which the job's inputs were replaced is no failure of the job: its result is
+// discarded, and it is chosen again if it is still due.
 absl::StatusOr<TabletEdit> OrDiscard(absl::StatusOr<TabletEdit> tablet_edit) {
   if (!absl::IsFailedPrecondition(tablet_edit.status())) return tablet_edit;
   return Aborted("{}", ToStd(tablet_edit.status().message()));
@@ -154,7 +155,13 @@ absl::Status ChangeStack(Engine& engine, const ReadView& view, const Choice& cho
   });
 }
 
-// All slices change together or not at all.
+bool Shows(const TabletEdit& tablet, uint64_t file_number) {
+  return std::any_of(tablet.stack.begin(), tablet.stack.end(),
+                     [file_number](const ReferenceEdit& reference) { return reference.file_number == file_number; });
+}
+
+// All slices change together or not at all. An output of which every row was dropped meanwhile is
+// not in the edit.
 absl::StatusOr<Edit> EditOf(Engine& engine, const Version& version, const CompactionInput& input,
                             const std::optional<SstableFile>& output) {
   const uint32_t table_id = input.definition->id;
@@ -163,21 +170,23 @@ absl::StatusOr<Edit> EditOf(Engine& engine, const Version& version, const Compac
   TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = table_id});
   for (const CompactionSlice& slice : input.slices) {
     STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, slice.range, slice.inputs, output)));
+    if (output && edit.new_files.empty() && Shows(tablet_edit, output->number)) edit.new_files.push_back(*output);
     table_edit.tablets.push_back(std::move(tablet_edit));
   }
-  if (output) edit.new_files.push_back(*output);
   return edit;
 }
 
 absl::Status Compact(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters) {
   STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, view, choice, stop));
   STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
-  const absl::Status status =
-      engine.installer->Install([&](const Version& version) { return EditOf(engine, version, input, output.file); });
-  if (!status.ok()) {
-    RemoveUnreferenced(engine, output.file);
-    return status;
-  }
+  bool is_shown = false;
+  const absl::Status status = engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
+    STELE_ASSIGN_OR_RETURN(Edit edit, EditOf(engine, version, input, output.file));
+    is_shown = !edit.new_files.empty();
+    return edit;
+  });
+  if (!status.ok() || !is_shown) RemoveUnreferenced(engine, output.file);
+  STELE_RETURN_IF_ERROR(status);
   size_t input_count = 0;
   for (const CompactionSlice& slice : input.slices) input_count += slice.inputs.size();
   const uint64_t bytes = output.file ? output.file->summary.file_bytes : 0;

@@ -1,8 +1,10 @@
 // db/jobs.h: one flush or one compaction from start to installed: picks up its inputs, runs the pure job, installs the edit.
 //
 // Path:      background -> here -> flush/flush_job.h, compaction/compaction_job.h -> installer.
-// Errors:    those of the job and the install. Aborted: the inputs changed meanwhile (schema, excision, dropped table), the work is
-//            thrown away and will be picked again if still due; Cancelled: stopped.
+// Errors:    those of the job and the install. Aborted: the table was deleted or the inputs were
+//            replaced meanwhile; the work is thrown away and will be picked again if still due.
+//            Cancelled: stopped. A change of the schema is no such change, and neither are rows that
+//            were dropped: the result is installed without them (docs/decisions/0040-drops-beside-jobs.md).
 //            A compaction over several tablets is installed by one edit or thrown away whole.
 // Threads:   called without locks; for one table one flush at a time, for one tablet one compaction (the caller sees to it).
 #pragma once

@@ -159,7 +159,7 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
     }
     const size_t stack_size = table->tablets[TabletIndexOf(*table, row_key)].stack.size();
     if (stack_size == 0) {
-      status = absl::OkStatus();  // perhaps all of it was dropped while a job ran, which was Aborted then
+      status = absl::OkStatus();  // all of it was dropped
       break;
     }
     const Choice choice{.kind = ChoiceKind::kMajor,
@@ -170,7 +170,7 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
                         .now = now};
     view = JobView(*view, choice);
     status = RunChoice(engine, view, choice, stop, engine.background->counters());
-  } while (status.code() == absl::StatusCode::kAborted);  // an excision came between
+  } while (status.code() == absl::StatusCode::kAborted);  // its inputs were replaced
   engine.background->ReleaseTablet({table_id, range.start}, stop);
   STELE_RETURN_IF_ERROR(status);
   return range;

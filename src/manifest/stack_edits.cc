@@ -12,10 +12,17 @@ ReferenceEdit EditOf(const SstableReference& reference) {
   return {reference.file->number, reference.range, reference.sequence_first, reference.sequence_last};
 }
 
-bool IsSame(const SstableReference& a, const SstableReference& b) {
-  return a.file->number == b.file->number && a.range == b.range && a.sequence_first == b.sequence_first &&
-         a.sequence_last == b.sequence_last;
+bool HaveSameCommits(const SstableReference& a, const SstableReference& b) {
+  return a.sequence_first == b.sequence_first && a.sequence_last == b.sequence_last;
 }
+
+// The reference is what drops left of `input`, or a part of it.
+bool IsLeftOf(const SstableReference& reference, const SstableReference& input) {
+  return reference.file->number == input.file->number && HaveSameCommits(reference, input) && input.range.Covers(reference.range);
+}
+
+// Rows that the reference shows and its file may have.
+KeyRange ShownRows(const SstableReference& reference) { return Intersect(reference.range, RowsOf(*reference.file)); }
 
 struct Interval {
   uint64_t first = UINT64_MAX;
@@ -50,34 +57,53 @@ absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange
   return FailedPrecondition("tablet {} is not there any more", RangeText(range));
 }
 
-// Where a job's inputs stand, and what they are together.
-struct Place {
+// What is left of a job's inputs: where it stands in the stack, and of which input each reference
+// is.
+struct Left {
   const Tablet* tablet = nullptr;
   std::vector<SstableReference>::const_iterator begin;
   std::vector<SstableReference>::const_iterator end;
-  KeyRange range;
+  std::vector<size_t> input_of;  // positions in the inputs, ascending
+  KeyRange range;                // of the inputs as they were, like the next
   Interval interval;
 };
 
-absl::StatusOr<Place> FindInputs(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
-  if (inputs.empty()) return InvalidArgument("a compaction without inputs");
-  Place place{.range = inputs.front().range, .interval = IntervalOf(inputs)};
-  STELE_ASSIGN_OR_RETURN(place.tablet, FindTablet(table, tablet_range));
-  const std::vector<SstableReference>& stack = place.tablet->stack;
-  place.begin = std::search(stack.begin(), stack.end(), inputs.begin(), inputs.end(), IsSame);
-  if (place.begin == stack.end()) {
-    return FailedPrecondition("the inputs are not neighbours in tablet {} any more", RangeText(tablet_range));
-  }
-  place.end = place.begin + static_cast<std::ptrdiff_t>(inputs.size());
-  for (const SstableReference& input : inputs) place.range = Hull(place.range, input.range);
-  // Half of an interval merged and half of it left beside would overlap, by rows too.
-  const auto clashes = [&place](const SstableReference& other) {
-    return other.sequence_last >= place.interval.first && other.sequence_first <= place.interval.last && other.range.Overlaps(place.range);
+// A reference that shares commits and rows with the inputs and is not left of any of them: half
+// of an interval merged and half of it beside would overlap, and what replaced an input must not
+// stand beside the output.
+absl::Status CheckNothingClashes(const Left& left) {
+  const std::vector<SstableReference>& stack = left.tablet->stack;
+  const auto clashes = [&left](const SstableReference& other) {
+    return other.sequence_last >= left.interval.first && other.sequence_first <= left.interval.last && other.range.Overlaps(left.range);
   };
-  if (std::any_of(stack.begin(), place.begin, clashes) || std::any_of(place.end, stack.end(), clashes)) {
-    return FailedPrecondition("the inputs divide the references of one interval in tablet {}", RangeText(tablet_range));
+  auto found = std::find_if(stack.begin(), left.begin, clashes);
+  if (found == left.begin) {
+    found = std::find_if(left.end, stack.end(), clashes);
+    if (found == stack.end()) return absl::OkStatus();
   }
-  return place;
+  return FailedPrecondition("file {}, rows {}, shares commits with the inputs of a job in tablet {} and is none of them",
+                            found->file->number, RangeText(found->range), RangeText(left.tablet->range));
+}
+
+absl::StatusOr<Left> FindLeft(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
+  if (inputs.empty()) return InvalidArgument("a compaction without inputs");
+  Left left{.range = inputs.front().range, .interval = IntervalOf(inputs)};
+  for (const SstableReference& input : inputs) left.range = Hull(left.range, input.range);
+  STELE_ASSIGN_OR_RETURN(left.tablet, FindTablet(table, tablet_range));
+  const std::vector<SstableReference>& stack = left.tablet->stack;
+  auto next = inputs.begin();  // a drop leaves the order as it was
+  const auto is_left = [&](const SstableReference& reference) {
+    const auto input = std::find_if(next, inputs.end(), [&](const SstableReference& planned) { return IsLeftOf(reference, planned); });
+    if (input == inputs.end()) return false;
+    next = input;
+    return true;
+  };
+  left.begin = stack.begin();
+  while (left.begin != stack.end() && !is_left(*left.begin)) ++left.begin;
+  left.end = left.begin;
+  for (; left.end != stack.end() && is_left(*left.end); ++left.end) left.input_of.push_back(static_cast<size_t>(next - inputs.begin()));
+  STELE_RETURN_IF_ERROR(CheckNothingClashes(left));
+  return left;
 }
 
 // What is left of `range` without `hole`: the part before and the part behind, empty ones left out.
@@ -87,6 +113,62 @@ std::vector<KeyRange> Subtract(const KeyRange& range, const KeyRange& hole) {
   if (range.start < hole.start) parts.push_back({range.start, hole.start, false});
   if (!hole.unbounded_end && (range.unbounded_end || hole.end < range.end)) parts.push_back({hole.end, range.end, range.unbounded_end});
   return parts;
+}
+
+// What is left of `range` without any of the holes.
+std::vector<KeyRange> SubtractAll(KeyRange range, std::vector<KeyRange> holes) {
+  std::sort(holes.begin(), holes.end(), [](const KeyRange& a, const KeyRange& b) { return a.start < b.start; });
+  std::vector<KeyRange> parts;
+  for (const KeyRange& hole : holes) {
+    std::vector<KeyRange> cut = Subtract(range, hole);
+    if (cut.empty()) return parts;
+    // Holes begin further and further behind: nothing cuts what lies before this one any more.
+    if (cut.size() > 1) parts.push_back(std::move(cut.front()));
+    range = std::move(cut.back());
+  }
+  if (!range.IsEmpty()) parts.push_back(std::move(range));
+  return parts;
+}
+
+// Rows that the inputs showed when the job began and do not show any more. A row was dropped if
+// any of them lost it, for a drop takes it out of all that have it.
+std::vector<KeyRange> LostRows(std::span<const SstableReference> inputs, const Left& left) {
+  std::vector<KeyRange> lost;
+  size_t next = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<KeyRange> kept;
+    for (; next < left.input_of.size() && left.input_of[next] == i; ++next) {
+      kept.push_back((left.begin + static_cast<std::ptrdiff_t>(next))->range);
+    }
+    for (KeyRange& part : SubtractAll(ShownRows(inputs[i]), std::move(kept))) lost.push_back(std::move(part));
+  }
+  return lost;
+}
+
+// What the output shows: its rows, in as many parts as drops cut them into. A part in which no
+// input has a row left is none.
+std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs, const Left& left, const SstableFile& output) {
+  std::vector<KeyRange> parts = SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));
+  std::vector<bool> is_shown(parts.size());
+  for (auto it = left.begin; it != left.end; ++it) {
+    const KeyRange rows = ShownRows(*it);
+    auto part = std::partition_point(parts.begin(), parts.end(), [&](const KeyRange& other) { return other.EndsBefore(rows.start); });
+    for (; part != parts.end() && part->Overlaps(rows); ++part) is_shown[static_cast<size_t>(part - parts.begin())] = true;
+  }
+  std::vector<KeyRange> shown;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (is_shown[i]) shown.push_back(std::move(parts[i]));
+  }
+  return shown;
+}
+
+// The tablet's stack with `middle` where what is left of the inputs stands.
+TabletEdit Replaced(const Left& left, std::vector<ReferenceEdit> middle) {
+  TabletEdit edit{left.tablet->range, {}};
+  for (auto it = left.tablet->stack.begin(); it != left.begin; ++it) edit.stack.push_back(EditOf(*it));
+  edit.stack.insert(edit.stack.end(), std::make_move_iterator(middle.begin()), std::make_move_iterator(middle.end()));
+  for (auto it = left.end; it != left.tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
+  return edit;
 }
 
 }  // namespace
@@ -125,46 +207,47 @@ std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile&
 
 absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
                                              std::span<const SstableReference> inputs, const std::optional<SstableFile>& output) {
-  STELE_ASSIGN_OR_RETURN(const Place place, FindInputs(table, tablet_range, inputs));
-  TabletEdit edit{place.tablet->range, {}};
-  for (auto it = place.tablet->stack.begin(); it != place.begin; ++it) edit.stack.push_back(EditOf(*it));
+  STELE_ASSIGN_OR_RETURN(const Left left, FindLeft(table, tablet_range, inputs));
+  std::vector<ReferenceEdit> merged;
   if (output.has_value()) {
-    ReferenceEdit merged{output->number, Intersect(place.range, RowsOf(*output)), place.interval.first, place.interval.last};
-    if (!merged.range.IsEmpty()) edit.stack.push_back(std::move(merged));
+    for (KeyRange& part : PartsOfOutput(inputs, left, *output)) {
+      merged.push_back({output->number, std::move(part), left.interval.first, left.interval.last});
+    }
   }
-  for (auto it = place.end; it != place.tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
-  return edit;
+  return Replaced(left, std::move(merged));
 }
 
 absl::StatusOr<TabletEdit> InstallMove(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
-  STELE_ASSIGN_OR_RETURN(const Place place, FindInputs(table, tablet_range, inputs));
-  TabletEdit edit{place.tablet->range, {}};
-  for (auto it = place.tablet->stack.begin(); it != place.begin; ++it) edit.stack.push_back(EditOf(*it));
-  const auto joined = static_cast<std::ptrdiff_t>(edit.stack.size());
-  for (const SstableReference& input : inputs) {
-    edit.stack.push_back({input.file->number, input.range, place.interval.first, place.interval.last});
+  STELE_ASSIGN_OR_RETURN(const Left left, FindLeft(table, tablet_range, inputs));
+  std::vector<ReferenceEdit> joined;
+  for (auto it = left.begin; it != left.end; ++it) {
+    joined.push_back({it->file->number, it->range, left.interval.first, left.interval.last});
   }
-  std::sort(edit.stack.begin() + joined, edit.stack.end(),
-            [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.range.start < b.range.start; });
-  for (auto it = edit.stack.begin() + joined; std::next(it) != edit.stack.end(); ++it) {
-    if (it->range.Overlaps(std::next(it)->range)) {
+  std::sort(joined.begin(), joined.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.range.start < b.range.start; });
+  for (size_t i = 1; i < joined.size(); ++i) {
+    if (joined[i - 1].range.Overlaps(joined[i].range)) {
       return InvalidArgument("tablet {}: files {} and {} have rows in common and cannot be moved together", RangeText(tablet_range),
-                             it->file_number, std::next(it)->file_number);
+                             joined[i - 1].file_number, joined[i].file_number);
     }
   }
-  for (auto it = place.end; it != place.tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
-  return edit;
+  return Replaced(left, std::move(joined));
 }
 
 absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> dropped) {
   STELE_ASSIGN_OR_RETURN(const Tablet* tablet, FindTablet(table, tablet_range));
   TabletEdit edit{tablet->range, {}};
   for (const SstableReference& reference : tablet->stack) {
-    const bool drop = std::any_of(dropped.begin(), dropped.end(), [&](const SstableReference& other) { return IsSame(reference, other); });
-    if (!drop) edit.stack.push_back(EditOf(reference));
+    if (std::any_of(dropped.begin(), dropped.end(), [&](const SstableReference& other) { return IsLeftOf(reference, other); })) continue;
+    const auto is_replaced = [&](const SstableReference& other) {
+      return reference.file->number == other.file->number && reference.range.Overlaps(other.range);
+    };
+    if (std::any_of(dropped.begin(), dropped.end(), is_replaced)) {
+      return FailedPrecondition("file {}, a reference to which is to be dropped, shows other rows or commits in tablet {} now",
+                                reference.file->number, RangeText(tablet_range));
+    }
+    edit.stack.push_back(EditOf(reference));
   }
-  if (edit.stack.size() + dropped.size() == tablet->stack.size()) return edit;
-  return FailedPrecondition("a reference to drop is not in tablet {} any more", RangeText(tablet_range));
+  return edit;
 }
 
 absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const std::string& row_key) {

@@ -8,7 +8,9 @@
 //            Their members' rows do not overlap where their intervals do: a merge of tablets puts the references of both halves, compacted
 //            each in its own way, side by side. A compaction takes whole groups, for its output sums up all commits between its inputs'
 //            first and last, or references of one interval between whose rows nothing else of their commits has any.
-// Errors:    FailedPrecondition when the state has moved on and the job's result must be discarded.
+// Jobs:      a job names its inputs as they were when it began. Excise and nothing else may have
+//            changed them since: of each input, what is left is found by file and commits. What
+//            another install replaced is FailedPrecondition, and the job's result is discarded.
 // Threads:   pure functions.
 #pragma once
 
@@ -35,16 +37,19 @@ std::vector<TabletEdit> InstallFiles(const TableState& table, std::span<const Ss
                                      uint64_t sequence_last);
 std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile& file, uint64_t sequence_first, uint64_t sequence_last);
 
-// Replaces `inputs` (references as they were when the job began, newest first) by the output, or by nothing. The output sees the rows of
-// both itself and the inputs, under all their commits; so references that share commits with the inputs and are none of them must not have
-// rows between theirs.
+// Replaces what is left of `inputs` (newest first) by the output, or by nothing, under the
+// commits of all inputs. The output shows the rows that are left: those of the inputs, without
+// what each of them lost since the job began. Where rows in the middle were lost it becomes
+// several references; where all were lost it becomes none. References that share commits with the
+// inputs and are none of them must not have rows between theirs.
 absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
                                              std::span<const SstableReference> inputs, const std::optional<SstableFile>& output);
 
-// Gives `inputs` (as above) the interval of all of them, in the order of their rows; no row may be in two of them.
+// Gives what is left of `inputs` (as above) the interval of all of them, in the order of their
+// rows; no row may be in two of them.
 absl::StatusOr<TabletEdit> InstallMove(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs);
 
-// Removes the references, wherever they stand in the tablet's stack.
+// Removes what is left of the references, wherever it stands in the tablet's stack.
 absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> dropped);
 
 // Two tablets for one, the later from `row_key` on, which lies in the tablet and not at its start. References are narrowed to the halves;
@@ -55,8 +60,10 @@ absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const 
 // one, as they were before a split.
 absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets);
 
-// Takes the range out of every tablet (engine rule 14): references inside it go, others are narrowed, and one that it cuts in the middle
-// becomes two of one interval. Only tablets that change are answered.
+// Takes the range out of every tablet (engine rule 14): references inside it go, others are
+// narrowed, and one that it cuts in the middle becomes two of one interval. A reference loses
+// nothing else between the first and the last row of its file: from what it lost,
+// InstallCompaction tells which rows were dropped. Only tablets that change are answered.
 std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range);
 
 }  // namespace stele::internal

@@ -420,15 +420,18 @@ plant(
 plant(
     "manifest", ["unit_manifest"], "src/manifest/stack_edits.cc",
     ("a flush is put below what is older", "edit.stack.insert(edit.stack.begin(),", "edit.stack.insert(edit.stack.end(),"),
-    ("a job may divide an interval", "other.range.Overlaps(place.range);", "false;"),
-    ("files with rows in common are joined", "if (it->range.Overlaps(std::next(it)->range)) {", "if (false) {"),
+    ("a job may divide an interval", "other.range.Overlaps(left.range);", "false;"),
+    ("files with rows in common are joined", "if (joined[i - 1].range.Overlaps(joined[i].range)) {", "if (false) {"),
     ("a split hands on what a half does not show", "if (!rows.Overlaps(RowsOf(*reference.file))) continue;", ""),
     ("a half shows the other's rows", "KeyRange rows = Intersect(reference.range, half.range);", "KeyRange rows = reference.range;"),
     ("merged tablets keep two references for one", "if (!JoinReference(&merged.stack, reference)) merged", "merged"),
     ("merged stacks stand one on the other", "return a.sequence_last > b.sequence_last; });", "return false; });"),
     ("an excised range keeps the rows behind it out", "parts.push_back({hole.end, range.end, range.unbounded_end});", ";"),
-    ("a job that finishes after an excision is installed", "a.file->number == b.file->number && a.range == b.range &&",
-     "a.file->number == b.file->number &&"),
+    ("a job shows what was dropped while it ran", "SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));",
+     "{Intersect(left.range, RowsOf(output))};"),
+    ("a job loses rows beside those that were dropped", "SubtractAll(ShownRows(inputs[i]), std::move(kept))",
+     "SubtractAll(inputs[i].range, std::move(kept))"),
+    ("a job that finds other commits under its input is installed", "HaveSameCommits(reference, input) && ", ""),
     ("the output covers less than its inputs' interval", "hull.first = std::min(hull.first, reference.sequence_first);",
      "hull.first = reference.sequence_last;"),
 )
@@ -480,7 +483,6 @@ plant(
 plant(
     "commit", RULES, "src/db/schema_change.cc",
     ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));", ""),
-    ("Compact answers what a discarded job answered", "status = absl::OkStatus();  // perhaps", "// perhaps"),
 )
 plant(
     "commit", RULES, "src/db/jobs.cc",
@@ -517,13 +519,14 @@ plant(
 )
 plant(
     "commit", RULES, "src/manifest/stack_edits.cc",
-    ("a job that finishes after an excision is installed (rule 14)", "a.range == b.range &&", "true &&"),
+    ("a job shows what was dropped while it ran (rule 14)",
+     "SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));", "{Intersect(left.range, RowsOf(output))};"),
 )
 
 plant(
     "commit", ["unit_db --gtest_filter=NeighbourCompaction*"], "src/db/jobs.cc",
-    ("a compaction over neighbours is installed for the first alone", "  if (output) edit.new_files.push_back(*output);\n  return edit;",
-     "  table_edit.tablets.resize(1);\n  if (output) edit.new_files.push_back(*output);\n  return edit;"),
+    ("a compaction over neighbours is installed for the first alone", "tablets.push_back(std::move(tablet_edit));\n  }\n  return edit;",
+     "tablets.push_back(std::move(tablet_edit));\n  }\n  table_edit.tablets.resize(1);\n  return edit;"),
 )
 plant(
     "commit", ["unit_db --gtest_filter=NeighbourCompaction*"], "src/db/background.cc",

@@ -268,9 +268,9 @@ TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtab
   }
 }
 
-// Rule 14: a compaction read its inputs before an excision and would be installed after it. Its output is thrown away, or what was dropped
-// comes back.
-TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionIsDiscarded) {
+// Rule 14: a compaction reads its inputs before an excision and is installed after it. It shows
+// what the excision left of them.
+TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionShowsWhatIsLeft) {
   for (const bool whole : {false, true}) {
     Table table = Create(GcRule::None());
     for (const int64_t millis : {1, 2}) {
@@ -279,8 +279,11 @@ TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionIsDiscar
     }
     // At the sync all of the output is written: the job ends with what it read before.
     Between(CallKind::kSync, [&] { EXPECT_EQ(table.DropRowRange(whole ? RowRange::All() : RowRange::Prefix("b")), absl::OkStatus()); });
+    const uint64_t compactions = database_->database().Stats().compactions;
     ASSERT_EQ(table.Compact(), absl::OkStatus());
     ASSERT_TRUE(happened());
+    EXPECT_EQ(database_->database().Stats().compactions, compactions + 1) << "it ran once";
+    EXPECT_EQ(database_->database().Stats().files, whole ? 0u : 1u);
     const std::string expected = whole ? "" : "a f:q@2000=2\na f:q@1000=1\nc f:q@2000=2\nc f:q@1000=1\n";
     EXPECT_EQ(Text(table), expected);
     table = Table();
