@@ -6,6 +6,7 @@
 
 #include "data_service.h"
 #include "open_tables.h"
+#include "read_rows.h"
 #include "routes.h"
 #include "steled/fake_call.h"
 
@@ -41,7 +42,7 @@ class AwaitedCallsTest : public testing::Test {
   }
 
   OpenTables tables_{Database::Open("mem:").value()};
-  DataService service_{&tables_};
+  DataService service_{&tables_, kDefaultMessageBytesMax};
   Table row_;
 };
 

@@ -348,7 +348,7 @@ TEST_F(DataTest, Row075To111FiltersOfOneRow) {
             Rows({"F g:c@5000=xx#l-1"}));
 }
 
-TEST_F(DataTest, LargeRowsComeInSmallMessages) {
+TEST_F(DataTest, LargeRowsComeWholeOrInParts) {
   const std::string large(20'000'000, 'L');
   ASSERT_TRUE(Set("big", "f:v", 1000, large).ok());
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(Set("wide", "f:" + std::to_string(i), 1000, std::string(600'000, 'w')).ok());

@@ -14,20 +14,23 @@ namespace {
 using google::bigtable::v2::ReadRowsResponse;
 
 struct Sent {
+  explicit Sent(size_t bytes_max = kDefaultMessageBytesMax) : message_bytes_max(bytes_max) {}
+
   std::vector<ReadRowsResponse> messages;
   size_t largest_bytes = 0;
   bool ended = false;  // the last message came
+  const size_t message_bytes_max;
   RowChunker chunker{[this](const std::string& framed, bool is_last) {
-    EXPECT_FALSE(ended) << "a message after the last";
-    EXPECT_TRUE(messages.emplace_back().ParseFromString(framed.substr(kPrefixBytes)));
-    largest_bytes = std::max(largest_bytes, framed.size());
-    ended = is_last;
-    return true;
-  }};
-
+                       EXPECT_FALSE(ended) << "a message after the last";
+                       EXPECT_TRUE(messages.emplace_back().ParseFromString(framed.substr(kPrefixBytes)));
+                       largest_bytes = std::max(largest_bytes, framed.size());
+                       ended = is_last;
+                       return true;
+                     },
+                     message_bytes_max};
   std::vector<std::string> Rows() {
     chunker.Flush();
-    RowMerger merger;
+    RowMerger merger(/*reversed=*/false, message_bytes_max);
     for (const ReadRowsResponse& message : messages) merger.Take(message);
     merger.End();
     EXPECT_EQ(merger.errors(), std::vector<std::string>());
@@ -68,6 +71,7 @@ TEST(RowChunker, ARowInPiecesIsCommittedOnce) {
   const std::vector<CellView> second = {At("f", "a", 1000, "y")};
   sent.chunker.Add(RowView("r", first, /*is_last_piece=*/false));
   sent.chunker.Flush();
+  EXPECT_TRUE(sent.messages.empty()) << "half a row";
   sent.chunker.Add(RowView("r", second));
   sent.chunker.Add(RowView("s", second));
   EXPECT_EQ(sent.Rows(), std::vector<std::string>({"r f:a@2000=x f:a@1000=y", "s f:a@1000=y"}));
@@ -85,6 +89,56 @@ TEST(RowChunker, LargeValuesAreCutAndAnnounced) {
     for (const ReadRowsResponse& message : sent.messages) seen += message.chunks_size();
     EXPECT_EQ(static_cast<size_t>(seen), chunk_count + 1) << bytes;
   }
+}
+
+// Rows "a", "b" and "c", of which b has `cell_count` cells of 100,000 bytes. The rows are added in
+// pieces of one cell.
+std::vector<std::string> ReadBetween(Sent* sent, int cell_count) {
+  const std::vector<CellView> small = {At("f", "a", 1000, "x")};
+  const std::string value(100'000, 'v');
+  sent->chunker.Add(RowView("a", small));
+  for (int i = 0; i < cell_count; ++i) {
+    const std::vector<CellView> cells = {At("f", "a", 1000 - i, value)};
+    sent->chunker.Add(RowView("b", cells, /*is_last_piece=*/i + 1 == cell_count));
+    sent->chunker.Flush();
+  }
+  sent->chunker.Add(RowView("c", small));
+  return sent->Rows();
+}
+
+// Whether the last chunk of the message ends a row.
+bool EndsRow(const ReadRowsResponse& message) { return message.chunks().rbegin()->commit_row(); }
+
+TEST(RowChunker, ARowThatFitsComesInOneMessage) {
+  for (const int cell_count : {1, 5, 6, 10, 41}) {
+    Sent sent;
+    EXPECT_EQ(ReadBetween(&sent, cell_count).size(), 3u);
+    for (const ReadRowsResponse& message : sent.messages) EXPECT_TRUE(EndsRow(message)) << cell_count;
+    EXPECT_LE(sent.messages.size(), 3u);
+  }
+}
+
+TEST(RowChunker, OnlyARowThatDoesNotFitSpansMessages) {
+  Sent sent;
+  EXPECT_EQ(ReadBetween(&sent, 60).size(), 3u);
+  std::vector<bool> ends;
+  for (const ReadRowsResponse& message : sent.messages) ends.push_back(EndsRow(message));
+  // Row a; the first part of b, as large as may be; the rest of it in smaller parts; c.
+  ASSERT_GE(ends.size(), 4u);
+  EXPECT_TRUE(ends.front() && ends.back());
+  EXPECT_EQ(sent.messages[0].chunks_size(), 1);
+  EXPECT_EQ(sent.messages[1].chunks_size(), 41);
+  for (size_t i = 1; i + 2 < ends.size(); ++i) EXPECT_FALSE(ends[i]) << i;
+  for (size_t i = 2; i < ends.size(); ++i) EXPECT_LE(sent.messages[i].ByteSizeLong(), kMessageBytes);
+}
+
+TEST(RowChunker, TheLargestMessageIsTheServersChoice) {
+  constexpr size_t kMost = size_t{8} << 20;
+  Sent sent(kMost);
+  EXPECT_EQ(ReadBetween(&sent, 80).size(), 3u);
+  for (const ReadRowsResponse& message : sent.messages) EXPECT_TRUE(EndsRow(message));
+  EXPECT_GT(sent.largest_bytes, size_t{7} << 20);
+  EXPECT_LE(sent.largest_bytes, kPrefixBytes + kMost);
 }
 
 TEST(RowChunker, ManyRowsShareMessagesOfBoundedBytes) {
@@ -113,7 +167,7 @@ TEST(RowChunker, ASinkThatEndsEndsTheWork) {
     ++calls;
     return false;
   });
-  const std::string value(3'000'000, 'v');
+  const std::string value(5'000'000, 'v');
   const std::vector<CellView> cells = {At("f", "a", 1000, value)};
   EXPECT_FALSE(chunker.Add(RowView("r", cells)));
   EXPECT_EQ(calls, 1);

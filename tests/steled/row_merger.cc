@@ -11,6 +11,9 @@ std::string ValueText(const std::string& value) {
   return "<" + std::to_string(value.size()) + " bytes" + (alike ? std::string(" of '") + value.front() + "'" : "") + ">";
 }
 
+// No chunk is longer. It may leave as much of a message free.
+constexpr size_t kChunkBytesMost = size_t{300} << 10;
+
 }  // namespace
 
 void RowMerger::Expect(bool holds, const std::string& rule) {
@@ -18,8 +21,15 @@ void RowMerger::Expect(bool holds, const std::string& rule) {
 }
 
 void RowMerger::Take(const google::bigtable::v2::ReadRowsResponse& message) {
-  Expect(message.ByteSizeLong() < (1u << 20), "a message has less than 1 MiB");
-  for (const auto& chunk : message.chunks()) TakeChunk(chunk);
+  Expect(message.ByteSizeLong() <= message_bytes_max_, "a message is not above the most");
+  for (const auto& chunk : message.chunks()) {
+    if (!in_row_) row_bytes_ = 0;
+    row_bytes_ += chunk.ByteSizeLong();
+    TakeChunk(chunk);
+    Expect(in_row_ || !spans_ || row_bytes_ > message_bytes_max_ - kChunkBytesMost, "a row that fits comes in one message");
+    spans_ = spans_ && in_row_;
+  }
+  spans_ = in_row_;
 }
 
 void RowMerger::TakeChunk(const google::bigtable::v2::ReadRowsResponse::CellChunk& chunk) {

@@ -4,13 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "read_rows.h"
 #include "wire/bigtable.pb.h"
 
 namespace stele::server {
 
 class RowMerger {
  public:
-  explicit RowMerger(bool reversed = false) : reversed_(reversed) {}
+  // `message_bytes_max`: the server's --max-message-bytes.
+  explicit RowMerger(bool reversed = false, size_t message_bytes_max = kDefaultMessageBytesMax)
+      : reversed_(reversed), message_bytes_max_(message_bytes_max) {}
 
   void Take(const google::bigtable::v2::ReadRowsResponse& message);
   // No row is in progress.
@@ -29,6 +32,9 @@ class RowMerger {
   void Expect(bool holds, const std::string& rule);
 
   const bool reversed_;
+  const size_t message_bytes_max_;
+  size_t row_bytes_ = 0;  // chunks of the row in progress
+  bool spans_ = false;    // the row in progress began in an earlier message
   std::vector<std::string> rows_;
   std::vector<std::string> errors_;
   std::string last_row_key_;

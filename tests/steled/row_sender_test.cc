@@ -81,10 +81,14 @@ TEST_F(RowSenderTest, RowsGoBeforeWhatWasScannedBehindThem) {
 
 TEST_F(RowSenderTest, NothingIsSaidInTheMiddleOfARow) {
   RowSender sender = New(true);
-  Add(&sender, "a", start_, /*is_last_piece=*/false);
-  sender.OnProgress("a", start_ + milliseconds(60));   // the piece goes
-  sender.OnProgress("a", start_ + milliseconds(120));  // and is no row yet
+  Add(&sender, "a", start_);
+  Add(&sender, "b", start_, /*is_last_piece=*/false);
+  sender.OnProgress("b", start_ + milliseconds(60));  // row a goes
   EXPECT_EQ(sent_, std::vector<std::string>({"a"}));
+  sender.OnProgress("b", start_ + milliseconds(120));  // the piece is no row yet
+  EXPECT_EQ(sent_, std::vector<std::string>({"a"}));
+  Add(&sender, "b", start_ + milliseconds(180));
+  EXPECT_EQ(sent_, std::vector<std::string>({"a", "b."}));
 }
 
 TEST(TakesScanned, ReadsTheClientsFeatures) {

@@ -10,6 +10,7 @@
 #include "data_service.h"
 #include "errors.h"
 #include "open_tables.h"
+#include "read_rows.h"
 #include "steled/fake_call.h"
 #include "steled/server_fixture.h"
 
@@ -309,7 +310,7 @@ class DeletedTableTest : public testing::Test {
   const std::string name_ = Client::TableName("t");
   Database database_ = Database::Open("mem:").value();
   OpenTables tables_{database_};
-  DataService service_{&tables_};
+  DataService service_{&tables_, kDefaultMessageBytesMax};
 };
 
 TEST_F(DeletedTableTest, IsNotFoundByWhoWrites) {

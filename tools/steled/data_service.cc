@@ -90,7 +90,7 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
   };
   STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
   RowSender sender([call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); },
-                   TakesScanned(call->metadata(kFeatures)), begin);
+                   TakesScanned(call->metadata(kFeatures)), begin, message_bytes_max_);
   const ReadOptions options{.limit = request.rows_limit(),
                             .reverse = request.reversed(),
                             .row_piece_bytes = kPieceBytes,

@@ -24,8 +24,8 @@ namespace stele::server {
 // Its methods are those of the service: unary ones fill `response`, the others write their answers.
 class DataService {
  public:
-  // `tables` has to outlive the service.
-  explicit DataService(OpenTables* tables) : tables_(*tables) {}
+  // `tables` has to outlive the service. No message of a read is above `message_bytes_max`.
+  DataService(OpenTables* tables, size_t message_bytes_max) : tables_(*tables), message_bytes_max_(message_bytes_max) {}
 
   absl::Status ReadRows(const google::bigtable::v2::ReadRowsRequest& request, Call* call);
   absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call,
@@ -49,6 +49,7 @@ class DataService {
   absl::Status MutateParsedRow(const google::bigtable::v2::MutateRowRequest& request, Call* call);
 
   OpenTables& tables_;
+  const size_t message_bytes_max_;
 };
 
 }  // namespace stele::server

@@ -12,6 +12,8 @@ namespace stele::server {
 namespace {
 
 constexpr int kCallsLimit = 10'000;
+constexpr uint64_t kMessageBytesLeast = uint64_t{1} << 20;
+constexpr uint64_t kMessageBytesLimit = uint64_t{256} << 20;  // what Bigtable's own clients take
 
 template <typename Number>
 std::optional<Number> ToNumber(std::string_view text) {
@@ -64,6 +66,12 @@ absl::Status SetFlag(std::string_view name, const std::string& value, Flags* fla
       return InvalidArgument("--max-calls takes a number of 4 to {}, not \"{}\"", kCallsLimit, value);
     }
     flags->calls_max = *count;
+  } else if (name == "max-message-bytes") {
+    const std::optional<uint64_t> bytes = ToBytes(value);
+    if (!bytes.has_value() || *bytes < kMessageBytesLeast || *bytes > kMessageBytesLimit) {
+      return InvalidArgument("--max-message-bytes takes 1MiB to 256MiB, not \"{}\"", value);
+    }
+    flags->message_bytes_max = *bytes;
   } else {
     return InvalidArgument("unknown flag --{}; \"steled --help\" lists the flags", name);
   }
@@ -103,6 +111,8 @@ const std::string_view kHelpText =
     "  --durability disk|process\n"
     "                           what an acknowledged write survives: the loss of power, or the end of the process (disk)\n"
     "  --max-calls N            calls that are served at once; more are refused with RESOURCE_EXHAUSTED (256)\n"
+    "  --max-message-bytes BYTES\n"
+    "                           the largest message of a read; larger rows span several (4MiB less 4KiB, at most 256MiB)\n"
     "  --metrics HOST:PORT      figures for Prometheus, by HTTP at /metrics; on this machine's own addresses only\n"
     "  --allow-remote           listen on an address that other machines reach; needs the next two\n"
     "  --tls-cert FILE          certificate chain, PEM\n"

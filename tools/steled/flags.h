@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "read_rows.h"
 #include "stele/options.h"
 
 namespace stele::server {
@@ -25,6 +26,7 @@ struct Flags {
   // Bigtable's acknowledgements outlive a loss of power, so steled's do.
   Durability durability = Durability::kDisk;
   int calls_max = 256;
+  size_t message_bytes_max = kDefaultMessageBytesMax;
   std::string metrics;  // "HOST:PORT"; "": none
   bool allow_remote = false;
   std::string tls_cert;

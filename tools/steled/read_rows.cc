@@ -50,13 +50,32 @@ bool RowChunker::AddCell(std::string_view row_key, const CellView& cell, bool is
 }
 
 bool RowChunker::AddChunk(const CellChunkView& chunk) {
-  if (framed_.size() + BytesInResponse(chunk) > kMessageBytes && !Flush()) return false;
-  if (!has_unsent() && framed_.capacity() < kFirstBytes) framed_.reserve(kFirstBytes);
+  const size_t chunk_bytes = BytesInResponse(chunk);
+  if (framed_.size() + chunk_bytes > kMessageBytes && !Flush()) return false;
+  const size_t most = spans_ ? kMessageBytes : kPrefixBytes + message_bytes_max_;
+  if (framed_.size() + chunk_bytes > most && framed_.size() > kPrefixBytes) {
+    spans_ = true;
+    if (!SendAll(/*is_last=*/false)) return false;
+  }
+  if (framed_.size() == kPrefixBytes && framed_.capacity() < kFirstBytes) {
+    framed_.reserve(kFirstBytes);
+  }
   AppendChunk(chunk, &framed_);
+  if (!chunk.commit_row) return true;
+  rows_end_ = framed_.size();
+  spans_ = false;
   return true;
 }
 
-bool RowChunker::Flush() { return Send(/*is_last=*/false); }
+bool RowChunker::Flush() {
+  if (!has_rows()) return true;
+  std::string next(kPrefixBytes, '\0');
+  // Most that follow a full one are full.
+  if (framed_.size() > kMessageBytes / 2) next.reserve(kMessageBytes);
+  next.append(framed_, rows_end_);
+  framed_.resize(std::exchange(rows_end_, kPrefixBytes));
+  return sink_(std::exchange(framed_, std::move(next)), /*is_last=*/false);
+}
 
 bool RowChunker::SendScanned(std::string_view row_key) {
   google::bigtable::v2::ReadRowsResponse message;
@@ -69,16 +88,14 @@ bool RowChunker::SendMessage(const google::bigtable::v2::ReadRowsResponse& messa
   return framed.has_value() && sink_(*std::move(framed), is_last);
 }
 
-bool RowChunker::Send(bool is_last) {
-  if (!has_unsent()) return true;
-  std::string next(kPrefixBytes, '\0');
-  // Most that follow a full one are full.
-  if (!is_last && framed_.size() > kMessageBytes / 2) next.reserve(kMessageBytes);
-  return sink_(std::exchange(framed_, std::move(next)), is_last);
+bool RowChunker::SendAll(bool is_last) {
+  if (framed_.size() == kPrefixBytes) return true;
+  rows_end_ = kPrefixBytes;
+  return sink_(std::exchange(framed_, std::string(kPrefixBytes, '\0')), is_last);
 }
 
 bool RowChunker::Finish(const ReadStats& stats, bool full_stats, int64_t elapsed_nanos) {
-  if (!Send(/*is_last=*/!full_stats)) return false;
+  if (!SendAll(/*is_last=*/!full_stats)) return false;
   if (!full_stats) return true;
   google::bigtable::v2::ReadRowsResponse last;
   auto* const view = last.mutable_request_stats()->mutable_full_read_stats_view();

@@ -7,11 +7,13 @@
 
 namespace stele::server {
 
-RowSender::RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now)
-    : chunker_([this, sink = std::move(sink)](std::string framed, bool is_last) {
-        was_sent_ = true;
-        return sink(std::move(framed), is_last);
-      }),
+RowSender::RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now, size_t message_bytes_max)
+    : chunker_(
+          [this, sink = std::move(sink)](std::string framed, bool is_last) {
+            was_sent_ = true;
+            return sink(std::move(framed), is_last);
+          },
+          message_bytes_max),
       tells_scanned_(tells_scanned),
       sent_(now) {}
 
@@ -24,7 +26,7 @@ bool RowSender::Add(const RowView& row, TimePoint now) {
 
 void RowSender::OnProgress(std::string_view scanned_through, TimePoint now) {
   if (!IsDue(now)) return;
-  if (chunker_.has_unsent()) {
+  if (chunker_.has_rows()) {
     chunker_.Flush();
   } else if (tells_scanned_ && !scanned_through.empty() && !chunker_.in_row()) {
     chunker_.SendScanned(scanned_through);

@@ -22,8 +22,8 @@ class RowSender {
 
   static constexpr std::chrono::milliseconds kInterval{50};
 
-  // `tells_scanned`: the client can take it.
-  RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now);
+  // `tells_scanned`: the client can take it. No message is above `message_bytes_max`.
+  RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now, size_t message_bytes_max = kDefaultMessageBytesMax);
 
   // A row, or a piece of one. False: the sink takes no more.
   bool Add(const RowView& row, TimePoint now);

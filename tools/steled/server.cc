@@ -70,7 +70,7 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
       instances_(&tables_, &records_, &backups_),
       profiles_(&records_),
       policies_(&records_),
-      data_(&tables_),
+      data_(&tables_, flags.message_bytes_max),
       admin_(&tables_, &operations_, &backups_, &policies_),
       instance_admin_(&instances_, &profiles_, &policies_, &operations_) {
   AddServices({.data = &data_,
