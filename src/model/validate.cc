@@ -25,11 +25,6 @@ bool IsTableId(std::string_view id) {
          std::all_of(id.begin(), id.end(), IsNameCharacter);
 }
 
-bool IsProjectOrInstance(std::string_view name) {
-  return !name.empty() && name.size() <= kNameBytesMax && IsAlphanumeric(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) { return IsNameCharacter(c) || c == ':'; });
-}
-
 absl::Status CheckLimit(std::string_view name, uint64_t value, uint64_t least, uint64_t most) {
   if (value >= least && value <= most) return absl::OkStatus();
   return InvalidArgument("schema: limit {} is {}, it must be {} to {}", name, value, least, most);
@@ -56,13 +51,20 @@ absl::Status ValidateGcRuleNode(const GcRuleNode& node) {
 
 }  // namespace
 
+bool IsProjectId(std::string_view id) { return id == kUnsetProjectId || IsInstanceId(id); }
+
+bool IsInstanceId(std::string_view id) {
+  return !id.empty() && id.size() <= kNameBytesMax && IsAlphanumeric(id.front()) &&
+         std::all_of(id.begin(), id.end(), [](char c) { return IsNameCharacter(c) || c == ':'; });
+}
+
 absl::Status ValidateTableName(std::string_view name) {
   std::string_view id = name;
   bool behind_instance = true;
   if (const size_t first = name.find('/'); first != std::string_view::npos) {
     const size_t second = name.find('/', first + 1);
-    behind_instance = second != std::string_view::npos && IsProjectOrInstance(name.substr(0, first)) &&
-                      IsProjectOrInstance(name.substr(first + 1, second - first - 1));
+    behind_instance =
+        second != std::string_view::npos && IsProjectId(name.substr(0, first)) && IsInstanceId(name.substr(first + 1, second - first - 1));
     if (behind_instance) id = name.substr(second + 1);
   }
   if (behind_instance && IsTableId(id)) return absl::OkStatus();

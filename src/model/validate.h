@@ -17,7 +17,13 @@
 
 namespace stele::internal {
 
-// [_a-zA-Z0-9][-_.a-zA-Z0-9]*, at most 50, optionally behind PROJECT/INSTANCE/ (each [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64).
+// What Node's client sends for a project that its user did not name. It means a project of this name.
+inline constexpr std::string_view kUnsetProjectId = "{{projectId}}";
+// [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64, or kUnsetProjectId.
+bool IsProjectId(std::string_view id);
+// An instance or a cluster: [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64.
+bool IsInstanceId(std::string_view id);
+// [_a-zA-Z0-9][-_.a-zA-Z0-9]*, at most 50, optionally behind PROJECT/INSTANCE/.
 absl::Status ValidateTableName(std::string_view name);
 // [-_.a-zA-Z0-9]+, at most 64.
 absl::Status ValidateFamilyName(std::string_view name);

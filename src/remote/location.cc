@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/status.h"
+#include "model/validate.h"
 
 namespace stele::internal {
 namespace {
@@ -16,6 +17,7 @@ bool IsIdCharacter(char c) {
 }
 
 absl::Status CheckId(std::string_view what, std::string_view id) {
+  if (what == "project" && id == kUnsetProjectId) return absl::OkStatus();
   if (!id.empty() && id.size() <= 64 && id.front() != '-' && id.front() != '.' && std::all_of(id.begin(), id.end(), IsIdCharacter)) {
     return absl::OkStatus();
   }

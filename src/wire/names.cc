@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "model/validate.h"
 #include "wire/field_errors.h"
 
 namespace stele::internal {
@@ -13,12 +14,6 @@ namespace {
 constexpr size_t kTableIdBytesMax = 50;
 
 bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
-// A project's or an instance's id: what the library takes before a table's.
-bool IsId(std::string_view id) {
-  const auto allowed = [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.' || c == ':'; };
-  return !id.empty() && id.size() <= 64 && IsAlphanumeric(id.front()) && std::all_of(id.begin(), id.end(), allowed);
-}
 
 // Takes "WORD/ID" and a '/' after it, if there is one, off the front.
 std::optional<std::string_view> TakeId(std::string_view word, std::string_view* name) {
@@ -40,7 +35,7 @@ std::optional<std::array<std::string_view, 4>> SplitName(std::string_view name, 
   std::array<std::string_view, 4> ids;
   for (size_t i = 0; i < count; ++i) {
     const std::optional<std::string_view> id = TakeId(words[i], &name);
-    if (!id.has_value() || (i < 2 && !IsId(*id))) return std::nullopt;
+    if (!id.has_value() || (i == 0 && !IsProjectId(*id)) || (i == 1 && !IsInstanceId(*id))) return std::nullopt;
     ids[i] = *id;
   }
   if (!name.empty()) return std::nullopt;
@@ -96,14 +91,14 @@ absl::Status CheckBackupId(std::string_view backup_id) { return CheckResourceId(
 
 absl::StatusOr<std::string> BackupPrefix(std::string_view cluster_name) {
   const auto ids = SplitName(cluster_name, kBackupWords, 3);
-  if (ids.has_value() && IsId((*ids)[2])) return fmt::format("{}/backups/", cluster_name);
+  if (ids.has_value() && IsInstanceId((*ids)[2])) return fmt::format("{}/backups/", cluster_name);
   if (ids.has_value() && (*ids)[2] == "-") return std::string(cluster_name.substr(0, cluster_name.size() - 1));
   return InvalidArgument("Invalid cluster name \"{}\": expected projects/PROJECT/instances/INSTANCE/clusters/CLUSTER", cluster_name);
 }
 
 absl::StatusOr<BackupName> ParseBackupName(std::string_view backup_name) {
   const auto ids = SplitName(backup_name, kBackupWords, 4);
-  if (!ids.has_value() || !IsId((*ids)[2]) || !CheckBackupId((*ids)[3]).ok()) {
+  if (!ids.has_value() || !IsInstanceId((*ids)[2]) || !CheckBackupId((*ids)[3]).ok()) {
     return InvalidArgument("Invalid backup name \"{}\": expected projects/PROJECT/instances/INSTANCE/clusters/CLUSTER/backups/BACKUP",
                            backup_name);
   }

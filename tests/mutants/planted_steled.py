@@ -200,7 +200,7 @@ plant(
 )
 plant(
     "steled", ["steled_test --gtest_filter=RowSender*:TakesScanned*"], "tools/steled/row_sender.cc",
-    ("rows go after what was scanned behind them", "if (chunker_.has_unsent()) {", "if (false) {"),
+    ("rows go after what was scanned behind them", "if (chunker_.has_rows()) {", "if (false) {"),
     ("how far it came is told within a row", " && !chunker_.in_row()) {", ") {"),
     ("a row that was found waits", "  if (taken && !was_sent_ && IsDue(now)) taken = chunker_.Flush();\n", ""),
 )

@@ -16,14 +16,16 @@ void ExpectInvalid(const absl::Status& status, std::string_view context = "") {
 }
 
 TEST(ValidateNameTest, TableNames) {  // row 130 of the digest
-  for (const std::string& name : {std::string("t"), std::string("_t"), std::string("9"), std::string("a.b-c_D"), std::string(50, 'x'),
-                                  std::string("p/i/t"), std::string("example.com:project/instance-1/table")}) {
+  for (const std::string& name :
+       {std::string("t"), std::string("_t"), std::string("9"), std::string("a.b-c_D"), std::string(50, 'x'), std::string("p/i/t"),
+        std::string("{{projectId}}/i/t"), std::string("example.com:project/instance-1/table")}) {
     EXPECT_TRUE(ValidateTableName(name).ok()) << name;
   }
   for (const std::string& name :
        {std::string(""), std::string("-t"), std::string(".t"), std::string("bad/id!"), std::string("a b"), std::string(51, 'x'),
-        std::string("i/t"), std::string("p/i/"), std::string("/i/t"), std::string("p//t"), std::string("p/i/t/x"), std::string("p/i/-t"),
-        std::string("t\0", 2), std::string("\xc3\xa4"), std::string("../x"), std::string("../../etc")}) {
+        std::string("{{projectId}}"), std::string("p/{{projectId}}/t"), std::string("{{project}}/i/t"), std::string("i/t"),
+        std::string("p/i/"), std::string("/i/t"), std::string("p//t"), std::string("p/i/t/x"), std::string("p/i/-t"), std::string("t\0", 2),
+        std::string("\xc3\xa4"), std::string("../x"), std::string("../../etc")}) {
     ExpectInvalid(ValidateTableName(name), name);
   }
 }

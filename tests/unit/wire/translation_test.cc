@@ -36,6 +36,13 @@ TEST(Names, TablesAreKeptUnderTheirInstance) {
   EXPECT_EQ(WireTableName("p/i/t"), "projects/p/instances/i/tables/t");
   EXPECT_EQ(WireTableName("t"), "");
   EXPECT_EQ(StoredPrefix("projects/p/instances/i").value(), "p/i/");
+  EXPECT_EQ(StoredTableName("projects/{{projectId}}/instances/i/tables/t").value(), "{{projectId}}/i/t");
+  EXPECT_EQ(WireTableName("{{projectId}}/i/t"), "projects/{{projectId}}/instances/i/tables/t");
+  EXPECT_EQ(StoredProjectPrefix("projects/{{projectId}}").value(), "{{projectId}}/");
+  EXPECT_EQ(ParseBackupName("projects/{{projectId}}/instances/i/clusters/c/backups/b")->project, "{{projectId}}");
+  for (const char* const name : {"projects/{{projectID}}/instances/i", "projects/{{}}/instances/i", "projects/p/instances/{{projectId}}"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(StoredPrefix(name).status())) << name;
+  }
   EXPECT_EQ(StoredProjectPrefix("projects/p").value(), "p/");
 }
 
