@@ -33,32 +33,10 @@ FileSystem* TargetOf(Engine& engine) {
   return engine.options.owned_file_system != nullptr ? PosixFileSystem() : engine.options.file_system;
 }
 
-// What is copied. The tokens are those of its commits that its Version does not have: the log has them.
-struct Moment {
-  ReadPoint point;
-  std::vector<StoredToken> tokens;
-};
-
-Moment TakeMoment(Engine& engine) {
-  const int64_t now = engine.clock.Now();  // the caller's clock may do anything: under no lock
-  Moment moment;
-  const auto take = [&] {
-    moment.point = engine.state.TakeReadPoint(now);
-    moment.tokens = engine.tokens.NotInManifest(moment.point.sequence, now);
-    return absl::OkStatus();
-  };
-  // An install in between might move tokens to a Version that this one is not.
-  if (engine.installer == nullptr) {
-    take().IgnoreError();
-  } else {
-    engine.installer->Pause(take).IgnoreError();
-  }
-  return moment;
-}
-
 class CheckpointWriter {
  public:
-  CheckpointWriter(Engine& engine, std::string directory) : CheckpointWriter(engine, std::move(directory), TakeMoment(engine)) {}
+  CheckpointWriter(Engine& engine, std::string directory)
+      : engine_(engine), fs_(TargetOf(engine)), directory_(std::move(directory)), point_(engine.TakeReadPoint()) {}
 
   absl::Status Write() {
     STELE_RETURN_IF_ERROR(Prepare());
@@ -78,13 +56,6 @@ class CheckpointWriter {
   }
 
  private:
-  CheckpointWriter(Engine& engine, std::string directory, Moment moment)
-      : engine_(engine),
-        fs_(TargetOf(engine)),
-        directory_(std::move(directory)),
-        point_(std::move(moment.point)),
-        tokens_(std::make_shared<const std::vector<StoredToken>>(std::move(moment.tokens))) {}
-
   absl::Status Prepare() {
     STELE_ASSIGN_OR_RETURN(CheckpointTarget target, TakeCheckpointTarget(fs_, directory_, CheckpointId(engine_.database_id)));
     lock_ = std::move(target.lock);
@@ -200,7 +171,6 @@ class CheckpointWriter {
 
   // An empty log and a manifest that names it; CURRENT makes the copy a database, or the older checkpoint the newer one.
   absl::Status Switch() {
-    version_.tokens.push_back(tokens_);
     const uint64_t id = CheckpointId(engine_.database_id);
     const auto log = CommitLog::Start({.file_system = fs_,
                                        .directory = directory_,
@@ -233,7 +203,6 @@ class CheckpointWriter {
   FileSystem* const fs_;  // of the copy
   const std::string directory_;
   const ReadPoint point_;  // pins the files that are linked
-  const std::shared_ptr<const std::vector<StoredToken>> tokens_;
   std::unique_ptr<FileLock> lock_;
   std::set<uint64_t> present_;  // files the older checkpoint has
   std::set<uint64_t> needed_;

@@ -52,8 +52,8 @@ struct Committer::Waiter {
   CondVar turn;  // signalled when done, or when it is at the head of the queue
 };
 
-Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, TokenTable* tokens, Limits limits)
-    : state_(state), log_(log), clock_(clock), tokens_(tokens), limits_(limits) {}
+Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
+    : state_(state), log_(log), clock_(clock), limits_(limits) {}
 
 absl::Status Committer::Commit(CommitRequest request) {
   Waiter waiter{.request = std::move(request)};
@@ -114,9 +114,10 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
   GroupRows rows;
   const auto batch_of = [&group](size_t index) -> std::string_view { return group[index]->request.batch; };
   for (Waiter* waiter : queue_) {
-    const std::string& token = waiter->request.token.token;
-    const bool is_repeat = !token.empty() && std::any_of(group.begin(), group.end(),
-                                                         [&token](const Waiter* member) { return member->request.token.token == token; });
+    const std::optional<RowCondition>& token = waiter->request.token;
+    const bool is_repeat = token.has_value() && std::any_of(group.begin(), group.end(), [&token](const Waiter* member) {
+                             return member->request.token.has_value() && member->request.token->row_key == token->row_key;
+                           });
     const bool joins =
         waiter == leader || (waiter->section == nullptr && !is_repeat && rows.Spare(waiter->request.conditions, group.size(), batch_of));
     bytes += waiter->request.batch.size();
@@ -130,8 +131,15 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
 absl::Status Committer::Admit(const CommitRequest& request) const {
   const bool is_current = request.generation == generation();
   if (!is_current) STELE_RETURN_IF_ERROR(CheckTables(request));
+  const auto may_be_written = [this](const RowCondition& condition) {
+    return stamps_.MayBeWrittenAfter(condition.table_id, condition.row_key, condition.sequence);
+  };
+  if (request.token.has_value() && may_be_written(*request.token)) {
+    EventCounts::Add(state_->event_counts.condition_refusals);
+    return Aborted("the token was used since it was looked up");
+  }
   for (const RowCondition& condition : request.conditions) {
-    const bool written = stamps_.MayBeWrittenAfter(condition.table_id, condition.row_key, condition.sequence);
+    const bool written = may_be_written(condition);
     const absl::Status moved = is_current ? absl::OkStatus() : changes_.CheckRow(condition.table_id, condition.row_key, request.generation);
     if (!written && moved.ok()) continue;
     EventCounts::Add(state_->event_counts.condition_refusals);
@@ -154,26 +162,17 @@ absl::Status Committer::CheckTables(const CommitRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::Status Committer::AdmitToken(const TokenUse& token, int64_t commit_time) {
-  if (token.empty()) return absl::OkStatus();
-  STELE_RETURN_IF_ERROR(tokens_->Admit(token, commit_time, token_bytes_));
-  token_bytes_ += TokenTable::BytesOf(token);
-  return absl::OkStatus();
-}
-
 void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   const absl::Status poisoned = poison();
   const int64_t commit_time = clock_->Now();
   std::vector<LogRecord> records;
   std::vector<Waiter*> members;
   bool sync = false;
-  token_bytes_ = 0;
   uint64_t sequence = last_sequence_;
   for (Waiter* waiter : group) {
     waiter->status = !poisoned.ok() ? poisoned : Admit(waiter->request);
-    if (waiter->status.ok()) waiter->status = AdmitToken(waiter->request.token, commit_time);
     if (!waiter->status.ok()) continue;
-    SetBatchClock(&waiter->request.batch, commit_time);
+    SetBatchClock(&waiter->request.batch, commit_time, waiter->request.token_stamp);
     records.push_back({.sequence = ++sequence, .payload = waiter->request.batch});
     members.push_back(waiter);
     sync = sync || waiter->request.sync;
@@ -200,9 +199,6 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
       Poison(status);
       return fail_all(poison());
     }
-  }
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (const TokenUse& token = members[i]->request.token; !token.empty()) tokens_->Add(token, records[i].sequence, commit_time);
   }
   state_->Publish(sequence);
   commits_.fetch_add(members.size(), std::memory_order_relaxed);

@@ -4,8 +4,8 @@
 // Leader:    writers queue up; the one at the head leads: it takes what waits behind it (up to kGroupBytesMax), gives each batch its
 //            sequence, appends all with one write, syncs if any asks for it, applies, publishes and wakes the others. A conditional batch
 //            joins a group that leaves its rows alone.
-// Tokens:    admitted before the batch is logged and added before it is published; a group has a token once, so that of two writes under
-//            one token the second meets the first (engine rule 2).
+// Tokens:    a write under a token also writes the token's row, on condition that no other commit wrote it since the token was looked up.
+//            A group has a token once, so that of two writes under one token the second meets the first.
 // Refusal:   a batch that a later schema change concerns (db/table_changes.h), or whose condition no longer holds, is refused with
 //            Aborted before it is logged. Its writer makes it again (engine rules 5 and 6).
 // Errors:    a failed append refuses the group and changes nothing, also for a later recovery; one that the log could not undo, a failed
@@ -18,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,7 +29,6 @@
 #include "db/engine_state.h"
 #include "db/row_stamps.h"
 #include "db/table_changes.h"
-#include "db/token_table.h"
 #include "wal/commit_log.h"
 
 namespace stele::internal {
@@ -46,7 +46,8 @@ struct CommitRequest {
   uint64_t generation = 0;  // of the tables' changes, taken before the schema and the rows were read
   bool has_ranged_delete = false;
   std::vector<RowCondition> conditions;
-  TokenUse token;  // what `batch` says
+  std::optional<RowCondition> token;  // of the token's row, which `batch` writes
+  size_t token_stamp = 0;             // the place of its timestamp (SetBatchClock)
 };
 
 class Committer {
@@ -57,7 +58,7 @@ class Committer {
     uint64_t log_bytes_max = 0;
   };
   // What it is given outlives it. `log` may be null (read-only): every commit is then refused.
-  Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, TokenTable* tokens, Limits limits);
+  Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits);
 
   // Aborted: stale, make it again. Other errors are the write's answer. Called within an exclusive section, it commits at once.
   absl::Status Commit(CommitRequest request);
@@ -91,14 +92,12 @@ class Committer {
   void CommitGroup(const std::vector<Waiter*>& group);
   absl::Status Admit(const CommitRequest& request) const;
   absl::Status CheckTables(const CommitRequest& request) const;
-  absl::Status AdmitToken(const TokenUse& token, int64_t commit_time);
   absl::Status Apply(uint64_t sequence, std::string_view batch, int64_t commit_time);
   void FreezeWhatIsFull();
 
   EngineState* const state_;
   CommitLog* const log_;
   DatabaseClock* const clock_;
-  TokenTable* const tokens_;
   const Limits limits_;
   TableChanges changes_;
   RowStamps stamps_;                               // confined to the leader
@@ -106,7 +105,6 @@ class Committer {
   std::atomic<uint64_t> commits_{0};               // relaxed: a figure
   uint64_t last_sequence_ = 0;                     // confined to the leader
   std::vector<uint32_t> touched_;                  // confined to the leader: tables of the group
-  uint64_t token_bytes_ = 0;                       // confined to the leader: of the group's tokens, admitted and not yet added
   bool needed_segment_ = false;                    // confined to the leader: background threads were told to prepare a log segment
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);

@@ -34,14 +34,30 @@ absl::StatusOr<StandingRow> TakeRow(Engine& engine, uint32_t table_id) {
   return row;
 }
 
-// Lets go of the view. `now` is that of the read: what is stamped is not older than what was seen.
-absl::Status CommitIfStanding(Engine& engine, StandingRow row, const WriteEntry& entry, const WriteOptions& options, TokenAnswer answer) {
+// What a write records under its token.
+struct TokenRecord {
+  std::optional<RowCondition> token;
+  TokenAnswer answer = TokenAnswer::kOk;
+  std::string row = {};
+};
+
+// Lets go of the view. `now` is that of the read: what is stamped is not older than what was seen. A mutation without changes stands for
+// its row: the token alone is written.
+absl::Status CommitIfStanding(Engine& engine, StandingRow row, const WriteEntry& entry, const WriteOptions& options, TokenRecord record) {
   std::vector<RowCondition> conditions;
   conditions.push_back(row.ConditionOf(entry.table_id, entry.row_key()));
   WriteContext context{.generation = row.generation, .view = std::move(row.point.view), .now = row.point.now};
-  context.token = {.token = options.idempotency_token, .answer = answer, .entries = {{0, 1}}};
-  STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, std::span(&entry, 1)));
-  return CommitEntries(engine, std::move(context), std::span(&entry, 1), plan, options, std::move(conditions));
+  context.token = std::move(record.token);
+  context.use = {.answer = record.answer, .entries = {{0, 1}}, .row = std::move(record.row)};
+  const std::span<const WriteEntry> entries(&entry, entry.mutation->count() == 0 ? 0 : 1);
+  STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
+  return CommitEntries(engine, std::move(context), entries, plan, options, std::move(conditions));
+}
+
+absl::StatusOr<MutationBranch> BranchOf(TokenAnswer answer) {
+  if (answer == TokenAnswer::kPredicateMatched) return MutationBranch::kPredicateMatched;
+  if (answer == TokenAnswer::kPredicateNotMatched) return MutationBranch::kPredicateNotMatched;
+  return UsedForAnotherKind();
 }
 
 absl::Status CheckForms(std::string_view row_key, const ConditionalMutations& mutations, const MutationSchema& schema) {
@@ -51,35 +67,39 @@ absl::Status CheckForms(std::string_view row_key, const ConditionalMutations& mu
   return absl::OkStatus();
 }
 
-// Reads the row, and commits the branch that the predicate selects.
+// Reads the row, and commits the branch that the predicate selects. Of a repeat: only returns the branch of the first.
 absl::StatusOr<MutationBranch> CheckAndCommit(const std::shared_ptr<Engine>& engine, uint32_t table_id, std::string_view row_key,
-                                              const Filter& predicate, const ConditionalMutations& mutations, const WriteOptions& options) {
+                                              const Filter& predicate, const ConditionalMutations& mutations, const WriteOptions& options,
+                                              bool* is_repeat) {
+  STELE_ASSIGN_OR_RETURN(UsedToken used, FindToken(*engine, options));
+  const TokenUse* const first = used.Covering(0);
+  *is_repeat = first != nullptr;
+  if (*is_repeat) return BranchOf(first->answer);
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(*engine, table_id));
   STELE_ASSIGN_OR_RETURN(const MutationSchema schema, SchemaOf(*row.point.view, table_id));
   STELE_RETURN_IF_ERROR(CheckForms(row_key, mutations, schema));
   STELE_ASSIGN_OR_RETURN(const bool matched, RowPasses(engine, table_id, row.point, row_key, predicate, ReadOptionsOf(options)));
   const RowMutation* const mutation = matched ? mutations.if_matched : mutations.if_not_matched;
   const MutationBranch branch = matched ? MutationBranch::kPredicateMatched : MutationBranch::kPredicateNotMatched;
-  if (mutation->count() == 0) return branch;
+  if (mutation->count() == 0 && !used.unchanged.has_value()) return branch;
   const WriteEntry entry{.table_id = table_id, .mutation = mutation, .branch_row_key = row_key};
   const TokenAnswer answer = matched ? TokenAnswer::kPredicateMatched : TokenAnswer::kPredicateNotMatched;
-  STELE_RETURN_IF_ERROR(CommitIfStanding(*engine, std::move(row), entry, options, answer));
+  TokenRecord record{.token = std::move(used.unchanged), .answer = answer};
+  STELE_RETURN_IF_ERROR(CommitIfStanding(*engine, std::move(row), entry, options, std::move(record)));
   return branch;
 }
 
 absl::StatusOr<MutationBranch> TryCheckAndMutate(const std::shared_ptr<Engine>& engine, AttemptMode mode, uint32_t table_id,
                                                  std::string_view row_key, const Filter& predicate, const ConditionalMutations& mutations,
                                                  const WriteOptions& options) {
-  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(*engine, options));
-  if (answered.has_value()) {
-    return *answered == TokenAnswer::kPredicateNotMatched ? MutationBranch::kPredicateNotMatched : MutationBranch::kPredicateMatched;
-  }
   const std::optional<RowLatches::Hold> hold = HoldRows(*engine, mode, {row_key});
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;
+  bool is_repeat = false;
   STELE_RETURN_IF_ERROR(RunPart(*engine, mode, [&] {
-    branch = CheckAndCommit(engine, table_id, row_key, predicate, mutations, options);
+    branch = CheckAndCommit(engine, table_id, row_key, predicate, mutations, options, &is_repeat);
     return branch.status();
   }));
+  if (is_repeat) STELE_RETURN_IF_ERROR(SyncIfAsked(*engine, options));
   return branch;
 }
 
@@ -169,28 +189,18 @@ absl::Status CheckRules(std::string_view row_key, std::span<const ReadModifyWrit
   return InvalidArgument("row \"{}\": {} rules, at most {} are allowed in this table", Printable(row_key), rules.size(), limits.mutations);
 }
 
-// What a repeat answers: the newest cells of the columns, those that are still there.
-absl::StatusOr<Row> ColumnsNow(Engine& engine, uint32_t table_id, std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
-                               const ReadOptions& read) {
-  STELE_ASSIGN_OR_RETURN(const StandingRow row, TakeRow(engine, table_id));
-  ChangedColumns columns;
-  for (const ReadModifyWriteRule& rule : rules) {
-    const std::optional<uint32_t> rank = row.table->definition().families.RankOfName(rule.family());
-    if (!rank.has_value() || columns.contains({*rank, rule.qualifier()})) continue;
-    const Filter newest = Filter::Chain(Filter::Column(rule.family(), rule.qualifier()), Filter::Latest(1));
-    STELE_ASSIGN_OR_RETURN(const std::optional<Row> found, LookUpOneRow(engine, table_id, row.point, row_key, newest, read));
-    if (!found.has_value()) continue;
-    const CellView& cell = found->cells().front();
-    columns[{*rank, rule.qualifier()}] = {rule.family(), std::string(cell.value()), cell.timestamp().micros()};
-  }
-  return ToRow(row_key, columns);
-}
-
 // None: what is to be written is larger than the `turn_bytes` that this write waited its turn for, and so large that it needs a turn of its
-// own; they are what it takes then.
+// own; they are what it takes then. Of a repeat: only returns the row of the first.
 absl::StatusOr<std::optional<Row>> ModifyAndCommit(Engine& engine, uint32_t table_id, std::string_view row_key,
                                                    std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
-                                                   uint64_t* turn_bytes) {
+                                                   uint64_t* turn_bytes, bool* is_repeat) {
+  STELE_ASSIGN_OR_RETURN(UsedToken used, FindToken(engine, options));
+  const TokenUse* const first = used.Covering(0);
+  *is_repeat = first != nullptr;
+  if (*is_repeat) {
+    if (first->answer != TokenAnswer::kRow) return UsedForAnotherKind();
+    return DecodeAnsweredRow(row_key, first->row);
+  }
   STELE_ASSIGN_OR_RETURN(StandingRow row, TakeRow(engine, table_id));
   STELE_RETURN_IF_ERROR(CheckRules(row_key, rules, row.table->definition().schema.limits()));
   RowModifier modifier(&engine, table_id, row_key, &row, ReadOptionsOf(options));
@@ -202,27 +212,34 @@ absl::StatusOr<std::optional<Row>> ModifyAndCommit(Engine& engine, uint32_t tabl
   for (const auto& [place, column] : modifier.columns()) {
     mutation.SetCell(std::string(column.family), std::string(place.second), Timestamp::FromMicros(column.timestamp), column.value);
   }
-  if (BytesOf(mutation) > *turn_bytes && engine.large_writes.IsLarge(BytesOf(mutation))) {
-    *turn_bytes = BytesOf(mutation);
+  Row changed = ToRow(row_key, modifier.columns());
+  TokenRecord record{.token = std::move(used.unchanged)};
+  if (record.token.has_value()) {
+    record.answer = TokenAnswer::kRow;
+    record.row = EncodeAnsweredRow(changed);
+  }
+  const uint64_t bytes = BytesOf(mutation) + record.row.size();
+  if (bytes > *turn_bytes && engine.large_writes.IsLarge(bytes)) {
+    *turn_bytes = bytes;
     return std::nullopt;
   }
   const WriteEntry entry{.table_id = table_id, .mutation = &mutation};
-  STELE_RETURN_IF_ERROR(CommitIfStanding(engine, std::move(row), entry, options, TokenAnswer::kOk));
-  return ToRow(row_key, modifier.columns());
+  STELE_RETURN_IF_ERROR(CommitIfStanding(engine, std::move(row), entry, options, std::move(record)));
+  return changed;
 }
 
 // None: as of ModifyAndCommit.
 absl::StatusOr<std::optional<Row>> TryReadModifyWrite(Engine& engine, AttemptMode mode, uint32_t table_id, std::string_view row_key,
                                                       std::span<const ReadModifyWriteRule> rules, const WriteOptions& options,
                                                       uint64_t* turn_bytes) {
-  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options));
-  if (answered.has_value()) return ColumnsNow(engine, table_id, row_key, rules, ReadOptionsOf(options));
   const std::optional<RowLatches::Hold> hold = HoldRows(engine, mode, {row_key});
   absl::StatusOr<std::optional<Row>> row = std::nullopt;
+  bool is_repeat = false;
   STELE_RETURN_IF_ERROR(RunPart(engine, mode, [&] {
-    row = ModifyAndCommit(engine, table_id, row_key, rules, options, turn_bytes);
+    row = ModifyAndCommit(engine, table_id, row_key, rules, options, turn_bytes, &is_repeat);
     return row.status();
   }));
+  if (is_repeat) STELE_RETURN_IF_ERROR(SyncIfAsked(engine, options));
   return row;
 }
 

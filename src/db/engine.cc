@@ -51,7 +51,6 @@ Engine::Engine(std::string directory_in, EngineOptions options_in, std::shared_p
       state(&files, &pins, &memory),
       loads(options.database.memory_budget_bytes),
       large_writes(&memory),
-      tokens(&memory),
       pid_(::getpid()) {
   const int ahead_threads = options.background_threads == 0 ? 0 : AheadPool::ThreadsForThisMachine();
   if (ahead_threads > 0) ahead = std::make_unique<AheadPool>(ahead_threads);

@@ -27,7 +27,6 @@
 #include "db/pinned_views.h"
 #include "db/row_latches.h"
 #include "db/sstable_files.h"
-#include "db/token_table.h"
 #include "db/write_throttle.h"
 #include "io/file_system.h"
 #include "manifest/manifest_log.h"
@@ -84,7 +83,6 @@ class Engine {
   WriteThrottle throttle;
   OpenLoads loads;
   LargeWrites large_writes;
-  TokenTable tokens;
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
   std::unique_ptr<ManifestLog> manifest;  // null when read-only
   std::unique_ptr<CommitLog> log;         // null when read-only

@@ -19,8 +19,6 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   edit.clock_mark = now;
   edit.next_file_number = parts_.next_file_number->load(std::memory_order_relaxed);
   edit.oldest_segment = parts_.log->OldestSegmentAfter(flushed_through);
-  const bool forgets = *edit.oldest_segment > before->oldest_segment;
-  if (forgets) edit.tokens = parts_.tokens->NotInManifest(flushed_through, now);
   if (absl::Status status = parts_.log->Sync(); !status.ok()) {
     parts_.committer->Poison(status);
     return parts_.committer->poison();
@@ -32,7 +30,6 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
     if (parts_.manifest->poisoned()) parts_.committer->Poison(after.status());
     return std::move(after).status();
   }
-  if (forgets) parts_.tokens->MarkInManifest(flushed_through);
   // Keeps what the old view alone holds open until it is known to be obsolete: then its end removes it.
   const std::shared_ptr<const ReadView> view_before = parts_.state->view();
   parts_.state->Install(*after, flushed);

@@ -2,8 +2,7 @@
 //
 // Path:      flush and compaction jobs, schema changes, excision -> Install -> manifest, engine state, SSTable files, log.
 // Rules:     no edit becomes durable before the log is durable through it (engine rule 3); files go only after the edit that drops them is
-//            durable (22); segments are reused only after the manifest says that older ones are not needed (18), in an edit that holds the
-//            live idempotency tokens of what they logged (2).
+//            durable (22); segments are reused only after the manifest says that older ones are not needed (18).
 // Errors:    a failed sync of the log or any failure of the manifest poisons (20).
 // Threads:   thread-safe; one install at a time. I/O happens under its own mutex, never under the database's.
 #pragma once
@@ -22,7 +21,6 @@
 #include "db/database_clock.h"
 #include "db/engine_state.h"
 #include "db/sstable_files.h"
-#include "db/token_table.h"
 #include "manifest/manifest_log.h"
 #include "wal/commit_log.h"
 
@@ -37,7 +35,6 @@ class Installer {
     ManifestLog* manifest = nullptr;
     SstableFiles* files = nullptr;
     DatabaseClock* clock = nullptr;
-    TokenTable* tokens = nullptr;
     std::atomic<uint64_t>* next_file_number = nullptr;
   };
   explicit Installer(Parts parts) : parts_(parts) {}

@@ -12,6 +12,7 @@
 #include "db/verify.h"
 #include "db/write_path.h"
 #include "io/mem_file_system.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 
@@ -34,7 +35,9 @@ absl::StatusOr<std::vector<std::string>> LocalDatabase::ListTables() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
   std::vector<std::string> names;
   const std::shared_ptr<const ReadView> view = engine_->state.view();
-  for (const auto& [table_id, state] : view->version->tables) names.push_back(state->definition->name);
+  for (const auto& [table_id, state] : view->version->tables) {
+    if (table_id != kTokenTableId) names.push_back(state->definition->name);
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -87,7 +90,7 @@ DatabaseStats LocalDatabase::Stats() {
   DatabaseStats stats;
   if (!engine_->CheckOpen().ok()) return stats;
   const std::shared_ptr<const ReadView> view = engine_->state.view();
-  stats.tables = view->tables.size();
+  stats.tables = view->tables.size() - view->tables.count(kTokenTableId);
   stats.memtable_bytes = engine_->state.memtable_bytes();
   stats.cache_bytes = engine_->cache.bytes();
   const MemoryBudget& memory = engine_->memory;

@@ -12,6 +12,7 @@
 #include "db/engine.h"
 #include "db/recovery.h"
 #include "io/file_names.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
@@ -77,6 +78,8 @@ absl::Status CreateFiles(Engine& engine) {
   Version initial;
   initial.next_file_number = engine.next_file_number.load();
   initial.clock_mark = engine.clock.Now();
+  initial.token_key = {.first = RandomSeed(), .second = RandomSeed()};
+  initial.tables.emplace(kTokenTableId, EmptyTokenTable());
   STELE_ASSIGN_OR_RETURN(engine.manifest,
                          ManifestLog::Create(engine.file_system, engine.directory, engine.database_id, manifest_number, initial));
   engine.state.Install(engine.manifest->version(), std::nullopt);
@@ -146,10 +149,12 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
                          ManifestLog::Recover(engine.file_system, engine.directory, /*read_only=*/true));
   engine.database_id = recovered.database_id;
   const std::shared_ptr<const Version> version = recovered.version;
+  if (!version->tables.contains(kTokenTableId)) {
+    return DataLoss(ManifestName(recovered.manifest_number), 0, "it lacks the table of the idempotency tokens");
+  }
   STELE_RETURN_IF_ERROR(CheckFiles(engine.file_system, engine.directory, *version));
   STELE_RETURN_IF_ERROR(RaiseFileNumber(engine, version->next_file_number));
   engine.clock.RaiseTo(version->clock_mark);
-  engine.tokens.Load(version->tokens, version->clock_mark);
   engine.state.Install(version, std::nullopt);
   engine.state.Publish(version->last_sequence);
   const LogReadOptions log_options = ReadOptionsOf(engine, version->oldest_segment);
@@ -222,7 +227,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
   Engine& e = *engine;
   const EngineSizes& sizes = e.options.sizes;
   e.committer = std::make_unique<Committer>(
-      &e.state, e.log.get(), &e.clock, &e.tokens,
+      &e.state, e.log.get(), &e.clock,
       Committer::Limits{
           .memtable_bytes = sizes.memtable_bytes, .active_bytes_max = sizes.write_memory_bytes / 2, .log_bytes_max = sizes.log_bytes_max});
   e.committer->StartAfter(e.state.published_sequence());
@@ -234,7 +239,6 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
                                                              .manifest = e.manifest.get(),
                                                              .files = &e.files,
                                                              .clock = &e.clock,
-                                                             .tokens = &e.tokens,
                                                              .next_file_number = &e.next_file_number});
   e.installer->CountDebt();
   e.background = std::make_unique<Background>(&e, e.options.background_threads);

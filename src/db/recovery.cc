@@ -35,7 +35,6 @@ absl::Status ReplayBatch(Engine& engine, uint64_t sequence, std::string_view bat
   }
   if (!reader.ok()) return Undecodable(sequence);
   engine.clock.RaiseTo(reader.clock_micros());
-  if (!reader.token().empty()) engine.tokens.Add(reader.token(), sequence, reader.clock_micros());
   return absl::OkStatus();
 }
 

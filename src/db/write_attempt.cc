@@ -28,12 +28,6 @@ bool IsSynced(const Engine& engine, const WriteOptions& options) {
   return options.durability.value_or(engine.options.database.durability) == Durability::kDisk;
 }
 
-TokenUse UseOf(Engine& engine, const std::string& token) {
-  if (token.empty()) return {};
-  // Not what is under way: whoever is told of it must be able to read it.
-  return engine.tokens.Find(token, engine.state.published_sequence(), engine.clock.Now());
-}
-
 absl::Status SyncIfAsked(Engine& engine, const WriteOptions& options) {
   if (!IsSynced(engine, options)) return absl::OkStatus();
   return engine.committer->RunExclusive([&engine] {
@@ -41,13 +35,6 @@ absl::Status SyncIfAsked(Engine& engine, const WriteOptions& options) {
     if (!status.ok()) engine.committer->Poison(status);
     return status;
   });
-}
-
-absl::StatusOr<std::optional<TokenAnswer>> AnswerOfRepeat(Engine& engine, const WriteOptions& options, uint64_t entry) {
-  const TokenUse use = UseOf(engine, options.idempotency_token);
-  if (!use.Covers(entry)) return std::nullopt;
-  STELE_RETURN_IF_ERROR(SyncIfAsked(engine, options));
-  return use.answer;
 }
 
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id) {
@@ -103,17 +90,18 @@ absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& op
 
 absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,
                          std::vector<RowCondition> conditions) {
+  const size_t token_stamp = context.token.has_value() ? AppendTokenUse(*context.token, context.use, writer) : 0;
   if (writer->bytes() > kBatchBytesMax) {
     return InvalidArgument("a batch of {} bytes is over the limit of {}; divide it", writer->bytes(), kBatchBytesMax);
   }
-  writer->SetToken(context.token);
   const bool has_ranged_delete = writer->has_ranged_delete();
   CommitRequest request{.batch = writer->Finish(),
                         .sync = IsSynced(engine, options),
                         .generation = context.generation,
                         .has_ranged_delete = has_ranged_delete,
                         .conditions = std::move(conditions),
-                        .token = context.token};
+                        .token = context.token,
+                        .token_stamp = token_stamp};
   return engine.committer->Commit(std::move(request));
 }
 
@@ -130,7 +118,7 @@ absl::Status CommitEntries(Engine& engine, WriteContext context, std::span<const
     const absl::Status status = AppendMutation(entries[i].row_key(), *entries[i].mutation, schema, context.now, &writer, {});
     if (!status.ok()) return entries.size() == 1 ? status : WithContext(status, fmt::format("mutation {} of the batch", i));
   }
-  if (writer.row_count() == 0) return absl::OkStatus();
+  if (writer.row_count() == 0 && !context.token.has_value()) return absl::OkStatus();
   context.view.reset();
   for (RowCondition& condition : seals.conditions) conditions.push_back(std::move(condition));
   return CommitBatch(engine, &writer, context, options, std::move(conditions));

@@ -19,8 +19,8 @@
 #include "db/committer.h"
 #include "db/row_latches.h"
 #include "db/seal.h"
+#include "db/token_rows.h"
 #include "db/write_entry.h"
-#include "model/token_use.h"
 #include "mutation/batch.h"
 #include "mutation/check.h"
 #include "read/read_view.h"
@@ -35,16 +35,13 @@ struct WriteContext {
   uint64_t generation = 0;
   // Let go before the writer waits for anything: with the last view go the files that only it needs, and whoever lets it go removes them.
   std::shared_ptr<const ReadView> view;
-  int64_t now = 0;      // stamps cells without a timestamp
-  TokenUse token = {};  // what the batch is to be applied under; empty: none
+  int64_t now = 0;                         // stamps cells without a timestamp
+  std::optional<RowCondition> token = {};  // of the token's row, which the batch is to write; none: the write has no token
+  TokenUse use = {};                       // what the row is to say
 };
 
-// Of a write under options.idempotency_token: what the first one answered, if it was applied; it is made as durable as `options` ask. None:
-// the write is to be done.
-absl::StatusOr<std::optional<TokenAnswer>> AnswerOfRepeat(Engine& engine, const WriteOptions& options, uint64_t entry = 0);
-// What was applied under the token.
-TokenUse UseOf(Engine& engine, const std::string& token);
 bool IsSynced(const Engine& engine, const WriteOptions& options);
+// For a repeat under a token: it is to be as durable as its options ask, whatever those of the first were.
 absl::Status SyncIfAsked(Engine& engine, const WriteOptions& options);
 
 absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id);
@@ -72,7 +69,8 @@ std::optional<RowLatches::Hold> HoldRows(Engine& engine, AttemptMode mode, const
 absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,
                          std::vector<RowCondition> conditions);
 
-// All entries in one batch. HoldRows holds the rows in `plan`; `conditions` come beside those of the seals.
+// All entries in one batch, and the token's row, if there is one; no entries: that row alone. HoldRows holds the rows in `plan`;
+// `conditions` come beside those of the seals.
 absl::Status CommitEntries(Engine& engine, WriteContext context, std::span<const WriteEntry> entries, const SealPlan& plan,
                            const WriteOptions& options, std::vector<RowCondition> conditions);
 

@@ -26,21 +26,27 @@ WriteContext TakeContext(Engine& engine, int64_t now) {
 // One attempt. Aborted: again. `entry`: of the call, where it is one of several.
 absl::Status TryTogether(Engine& engine, AttemptMode mode, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options,
                          uint64_t entry) {
-  STELE_ASSIGN_OR_RETURN(const std::optional<TokenAnswer> answered, AnswerOfRepeat(engine, options, entry));
-  if (answered.has_value()) return absl::OkStatus();
-  return RunPart(engine, mode, [&]() -> absl::Status {
+  if (entries.empty()) return absl::OkStatus();
+  bool is_repeat = false;
+  STELE_RETURN_IF_ERROR(RunPart(engine, mode, [&]() -> absl::Status {
+    STELE_ASSIGN_OR_RETURN(UsedToken used, FindToken(engine, options));
+    is_repeat = used.Covering(entry) != nullptr;
+    if (is_repeat) return absl::OkStatus();
     WriteContext context = TakeContext(engine, now);
-    context.token = {.token = options.idempotency_token, .entries = {{entry, entry + 1}}};
+    context.token = std::move(used.unchanged);
+    context.use = {.entries = {{entry, entry + 1}}};
     STELE_ASSIGN_OR_RETURN(const SealPlan plan, PlanSeals(*context.view, entries));
     const std::optional<RowLatches::Hold> hold = HoldRows(engine, mode, plan.row_keys());
     return CommitEntries(engine, std::move(context), entries, plan, options, {});
-  });
+  }));
+  return is_repeat ? SyncIfAsked(engine, options) : absl::OkStatus();
 }
 
 // Some entries of a BulkApply, from `begin` to `end`, which are one batch.
 struct Neighbours {
   size_t begin = 0;
   size_t end = 0;
+  UsedToken done = {};  // covers what was applied before, and is left out
   BatchWriter writer = {};
   std::vector<size_t> members = {};          // what the batch holds
   std::vector<FailedMutation> refused = {};  // what is wrong, and left out
@@ -55,15 +61,14 @@ size_t BatchBytesOf(std::span<const RowMutation> mutations) {
   return std::min(bytes, 2 * kSharedBatchBytes);
 }
 
-// Encodes neighbours into the batch. What `done` covers was applied before.
-void AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<const RowMutation> mutations, const TokenUse& done,
-                      Neighbours* batch) {
+// Encodes neighbours into the batch.
+void AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<const RowMutation> mutations, Neighbours* batch) {
   const absl::StatusOr<MutationSchema> schema = SchemaOf(*context.view, table_id);
   batch->writer.Reserve(BatchBytesOf(mutations.subspan(batch->begin)));
   size_t& i = batch->end;
   for (i = batch->begin; i < mutations.size(); ++i) {
     if (batch->members.size() >= kSharedBatchRows || batch->writer.bytes() >= kSharedBatchBytes) break;
-    if (done.Covers(i)) continue;
+    if (batch->done.Covering(i) != nullptr) continue;
     if (schema.ok() && NeedsSeal(*context.view->Find(table_id), *schema, mutations[i])) break;
     // A large one is a batch of its own: beside others it could come to more than a batch may hold, though alone it would not.
     if (BytesOf(mutations[i]) > kSharedBatchBytes) break;
@@ -76,9 +81,8 @@ void AppendNeighbours(const WriteContext& context, uint32_t table_id, std::span<
   }
 }
 
-TokenUse TokenOf(const WriteOptions& options, const std::vector<size_t>& members) {
-  TokenUse use{.token = options.idempotency_token};
-  if (use.empty()) return use;
+TokenUse UseOf(const std::vector<size_t>& members) {
+  TokenUse use;
   for (const size_t member : members) {
     if (!use.entries.empty() && use.entries.back().end == member) {
       ++use.entries.back().end;
@@ -97,23 +101,26 @@ struct NeighbourSource {
   const WriteOptions* options = nullptr;
 };
 
-// Makes the batch. What the caller still needs of it are its members and what was refused.
-WriteContext MakeNeighbours(Engine& engine, const NeighbourSource& source, const TokenUse& done, Neighbours* batch) {
-  WriteContext context = TakeContext(engine, source.now);
+// Makes the batch. What the caller still needs of it are its members and what was refused. An error: the token could not be looked up, and
+// the members are what would have been written.
+absl::Status MakeNeighbours(Engine& engine, const NeighbourSource& source, WriteContext* context, Neighbours* batch) {
   *batch = {.begin = batch->begin};
-  AppendNeighbours(context, source.table_id, source.mutations, done, batch);
-  context.view.reset();
-  context.token = TokenOf(*source.options, batch->members);
-  return context;
+  absl::StatusOr<UsedToken> found = FindToken(engine, *source.options);
+  if (found.ok()) batch->done = *std::move(found);
+  *context = TakeContext(engine, source.now);
+  AppendNeighbours(*context, source.table_id, source.mutations, batch);
+  context->view.reset();
+  context->token = batch->done.unchanged;
+  context->use = UseOf(batch->members);
+  return found.status();
 }
 
-absl::Status CommitNeighbours(Engine& engine, AttemptMode mode, const NeighbourSource& source, const TokenUse& done,
-                              const WriteContext& context, Neighbours* batch) {
-  if (mode == AttemptMode::kOptimistic) return CommitBatch(engine, &batch->writer, context, *source.options, {});
+absl::Status CommitNeighbours(Engine& engine, AttemptMode mode, const NeighbourSource& source, WriteContext* context, Neighbours* batch) {
+  if (mode == AttemptMode::kOptimistic) return CommitBatch(engine, &batch->writer, *context, *source.options, {});
   return RunPart(engine, mode, [&]() -> absl::Status {
-    const WriteContext fresh = MakeNeighbours(engine, source, done, batch);
+    STELE_RETURN_IF_ERROR(MakeNeighbours(engine, source, context, batch));
     if (batch->members.empty()) return absl::OkStatus();
-    return CommitBatch(engine, &batch->writer, fresh, *source.options, {});
+    return CommitBatch(engine, &batch->writer, *context, *source.options, {});
   });
 }
 
@@ -122,15 +129,15 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
                        const WriteOptions& options, std::vector<FailedMutation>* failed) {
   const NeighbourSource source{.table_id = table_id, .mutations = mutations, .now = now, .options = &options};
   for (int attempt = 0;; ++attempt) {
-    const TokenUse done = UseOf(engine, options.idempotency_token);
     Neighbours batch{.begin = begin};
-    const WriteContext context = MakeNeighbours(engine, source, done, &batch);
-    absl::Status status = engine.CheckWritable();
+    WriteContext context;
+    absl::Status status = MakeNeighbours(engine, source, &context, &batch);
+    if (status.ok()) status = engine.CheckWritable();
     const LargeWrites::Hold hold(&engine.large_writes, batch.writer.bytes());
     if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes(), options);
     if (status.ok()) status = CheckAwaited(options);
-    if (status.ok() && !batch.members.empty()) status = CommitNeighbours(engine, ModeOf(attempt), source, done, context, &batch);
-    if (status.ok() && batch.members.empty() && !done.empty()) status = SyncIfAsked(engine, options);
+    if (status.ok() && !batch.members.empty()) status = CommitNeighbours(engine, ModeOf(attempt), source, &context, &batch);
+    if (status.ok() && batch.members.empty() && !batch.done.uses.empty()) status = SyncIfAsked(engine, options);
     if (status.code() == absl::StatusCode::kAborted) {
       if (MayAttemptAgain(attempt)) continue;
       status = KeptChanging();
@@ -138,7 +145,7 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
     // What is refused was reported. A repeat that could not be made as durable as it is asked to be is not acknowledged either.
     std::vector<size_t> failing = batch.members;
     for (size_t i = begin; i < batch.end && IsSynced(engine, options); ++i) {
-      if (done.Covers(i)) failing.push_back(i);
+      if (batch.done.Covering(i) != nullptr) failing.push_back(i);
     }
     for (const size_t i : failing) {
       if (!status.ok()) batch.refused.push_back({.index = i, .status = status});

@@ -1,10 +1,12 @@
 // InspectDirectory and CheckFiles.
+#include <algorithm>
 #include <optional>
 
 #include "base/status.h"
 #include "io/file_names.h"
 #include "manifest/manifest_log.h"
 #include "manifest/manifest_reader.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
@@ -39,7 +41,8 @@ absl::Status CheckCurrentIsOurs(FileSystem* file_system, const std::string& dire
   return absl::OkStatus();
 }
 
-// A manifest that a creation made and no CURRENT ever named: whole, marked, and without a table. Any other is what is left of a database.
+// A manifest that a creation made and no CURRENT ever named: whole, marked, and without a table of a user. Any other is what is left of a
+// database.
 absl::Status CheckIsCreationLeftover(FileSystem* file_system, const std::string& directory, const std::string& name) {
   const auto in_the_way = [&](std::string_view what) {
     return FailedPrecondition("{} has no CURRENT but has {}, {}: an incomplete copy of a database?", directory, name, what);
@@ -51,7 +54,10 @@ absl::Status CheckIsCreationLeftover(FileSystem* file_system, const std::string&
   bool has_tables = false;
   const auto scan = ReadManifest(*file, name, [&](uint64_t, std::string_view payload) -> absl::Status {
     STELE_ASSIGN_OR_RETURN(const Edit edit, DecodeEdit(payload));
-    has_tables = has_tables || !edit.tables.empty();
+    // The tokens' table is made with the database.
+    has_tables = has_tables || !edit.new_files.empty() || std::any_of(edit.tables.begin(), edit.tables.end(), [](const TableEdit& table) {
+                   return table.table_id != kTokenTableId;
+                 });
     return absl::OkStatus();
   });
   if (absl::IsDataLoss(scan.status()) || absl::IsUnimplemented(scan.status())) return in_the_way(ToStd(scan.status().message()));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
@@ -74,17 +75,29 @@ absl::Status CheckFamilyIds(const TableDefinition* before, const TableDefinition
   return absl::OkStatus();
 }
 
+// What a table is made with beside its definition.
+absl::Status FillTable(const TableEdit& edit, FileSource* source, TableState* table) {
+  table->flushed_through = edit.flushed_through.value_or(0);
+  table->tablets.clear();
+  for (const TabletEdit& tablet_edit : edit.tablets) {
+    STELE_ASSIGN_OR_RETURN(Tablet tablet, MakeTablet(tablet_edit, {}, source));
+    table->tablets.push_back(std::move(tablet));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<TableState> MakeTable(const Version& version, const TableEdit& edit, FileSource* source) {
+  if (edit.table_id == kTokenTableId) {
+    TableState table = *EmptyTokenTable();
+    STELE_RETURN_IF_ERROR(FillTable(edit, source, &table));
+    return table;
+  }
   if (edit.definition == nullptr) return InvalidArgument("it does not exist");
   if (edit.table_id < version.next_table_id) return InvalidArgument("its id was used before");
   STELE_RETURN_IF_ERROR(CheckFamilyIds(nullptr, *edit.definition, version.next_family_id));
   TableState table;
   table.definition = edit.definition;
-  table.flushed_through = edit.flushed_through.value_or(0);
-  for (const TabletEdit& tablet_edit : edit.tablets) {
-    STELE_ASSIGN_OR_RETURN(Tablet tablet, MakeTablet(tablet_edit, {}, source));
-    table.tablets.push_back(std::move(tablet));
-  }
+  STELE_RETURN_IF_ERROR(FillTable(edit, source, &table));
   return table;
 }
 
@@ -140,6 +153,9 @@ absl::Status ChangeTable(const Version& version, const TableEdit& edit, FileSour
 }
 
 absl::Status ApplyTable(const TableEdit& edit, FileSource* source, Version* version) {
+  if (edit.table_id == kTokenTableId && (edit.drop || edit.definition != nullptr)) {
+    return InvalidArgument("it is the tokens' table, whose definition is fixed");
+  }
   const auto it = version->tables.find(edit.table_id);
   if (edit.drop) {
     if (edit.definition != nullptr || edit.flushed_through.has_value() || !edit.tablets.empty()) {
@@ -187,10 +203,10 @@ absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, con
   next->next_file_number = std::max(next->next_file_number, edit.next_file_number);
   next->next_table_id = std::max(next->next_table_id, edit.next_table_id);
   next->next_family_id = std::max(next->next_family_id, edit.next_family_id);
-  if (!edit.tokens.empty()) next->tokens.push_back(std::make_shared<const std::vector<StoredToken>>(edit.tokens));
-  std::erase_if(next->tokens, [&next](const auto& chunk) {
-    return std::none_of(chunk->begin(), chunk->end(), [&next](const StoredToken& token) { return token.IsLive(next->clock_mark); });
-  });
+  if (edit.token_key.has_value()) {
+    if (version.token_key != SipKey() && version.token_key != *edit.token_key) return InvalidArgument("the key of the tokens changes");
+    next->token_key = *edit.token_key;
+  }
   return next;
 }
 
@@ -200,7 +216,7 @@ Edit SnapshotEdit(const Version& version) {
   for (const auto& [id, table] : version.tables) {
     TableEdit& table_edit = edit.tables.emplace_back();
     table_edit.table_id = id;
-    table_edit.definition = table->definition;
+    if (id != kTokenTableId) table_edit.definition = table->definition;
     table_edit.flushed_through = table->flushed_through;
     for (const Tablet& tablet : table->tablets) table_edit.tablets.push_back(SnapshotTablet(tablet));
   }
@@ -211,10 +227,7 @@ Edit SnapshotEdit(const Version& version) {
   edit.next_file_number = version.next_file_number;
   edit.next_table_id = version.next_table_id;
   edit.next_family_id = version.next_family_id;
-  for (const auto& chunk : version.tokens) {
-    std::copy_if(chunk->begin(), chunk->end(), std::back_inserter(edit.tokens),
-                 [&version](const StoredToken& token) { return token.IsLive(version.clock_mark); });
-  }
+  if (version.token_key != SipKey()) edit.token_key = version.token_key;
   return edit;
 }
 

@@ -50,7 +50,7 @@ struct Edit {
   uint64_t next_file_number = 0;  // these three: Version keeps the greatest
   uint32_t next_table_id = 0;
   uint32_t next_family_id = 0;
-  std::vector<StoredToken> tokens;  // beside those that the Version has
+  std::optional<SipKey> token_key;  // given once, by the first snapshot
 };
 
 std::string EncodeEdit(const Edit& edit);

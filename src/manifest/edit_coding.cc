@@ -19,7 +19,7 @@ enum EditTag : uint64_t {
   kEditNextTableId = 7,
   kEditNextFamilyId = 8,
   kEditLogReach = 9,
-  kEditToken = 10,
+  kEditTokenKey = 10,
 };
 // A table's fields follow its id and end with kTableEnd.
 enum TableTag : uint64_t { kTableEnd = 0, kTableDrop = 1, kTableDefinition = 2, kTableFlushedThrough = 3, kTableTablet = 4 };
@@ -162,9 +162,9 @@ absl::Status ReadField(ByteReader* in, Edit* edit) {
       return judge(in->ReadVarint32(&edit->next_family_id));
     case kEditLogReach:
       return judge(in->ReadVarint(&edit->log_reach.segment) && in->ReadVarint(&edit->log_reach.end_offset));
-    case kEditToken: {
-      StoredToken& token = edit->tokens.emplace_back();
-      return judge(in->ReadSignedVarint(&token.commit_micros) && ReadTokenUse(in, &token.use));
+    case kEditTokenKey: {
+      SipKey& key = edit->token_key.emplace();
+      return judge(in->ReadFixed64(&key.first) && in->ReadFixed64(&key.second));
     }
     default:
       return InvalidArgument("unknown edit tag {}", tag);
@@ -199,10 +199,10 @@ std::string EncodeEdit(const Edit& edit) {
   }
   for (const SstableFile& file : edit.new_files) AppendFile(&out, file);
   for (const TableEdit& table : edit.tables) AppendTable(&out, table);
-  for (const StoredToken& token : edit.tokens) {
-    AppendVarint(out, kEditToken);
-    AppendSignedVarint(out, token.commit_micros);
-    AppendTokenUse(&out, token.use);
+  if (edit.token_key.has_value()) {
+    AppendVarint(out, kEditTokenKey);
+    AppendFixed64(out, edit.token_key->first);
+    AppendFixed64(out, edit.token_key->second);
   }
   return out;
 }

@@ -74,13 +74,6 @@ void AppendTabletText(std::string* out, const TabletEdit& tablet) {
   }
 }
 
-void AppendTokenText(std::string* out, const StoredToken& token) {
-  *out += fmt::format("  token \"{}\" commit_time={} answer={} entries", Printable(token.use.token), token.commit_micros,
-                      static_cast<int>(token.use.answer));
-  for (const EntryRange& range : token.use.entries) *out += fmt::format(" {}..{}", range.begin, range.end);
-  *out += "\n";
-}
-
 void AppendTableText(std::string* out, const TableEdit& table) {
   *out += fmt::format("  table {}{}\n", table.table_id, table.drop ? " drop" : "");
   if (table.definition != nullptr) AppendDefinitionText(out, *table.definition);
@@ -98,7 +91,7 @@ std::string EditText(const Edit& edit) {
   out += "\n";
   for (const SstableFile& file : edit.new_files) AppendFileText(&out, file);
   for (const TableEdit& table : edit.tables) AppendTableText(&out, table);
-  for (const StoredToken& token : edit.tokens) AppendTokenText(&out, token);
+  if (edit.token_key.has_value()) out += "  token_key\n";
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "manifest/manifest_files.h"
 #include "manifest/manifest_format.h"
 #include "manifest/manifest_reader.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 
@@ -214,7 +215,7 @@ absl::StatusOr<std::unique_ptr<ManifestLog>> ManifestLog::Create(FileSystem* fil
   STELE_ASSIGN_OR_RETURN(const DirectoryState found, InspectDirectory(file_system, directory));
   if (found == DirectoryState::kMissing) return NotFound("{}: no such directory", directory);
   if (found == DirectoryState::kDatabase) return AlreadyExists("{} already holds a database", directory);
-  if (!initial.tables.empty()) return InvalidArgument("a new database begins without tables");
+  if (initial.tables.size() > initial.tables.count(kTokenTableId)) return InvalidArgument("a new database begins without tables of a user");
   if (found == DirectoryState::kUnfinishedCreation) STELE_RETURN_IF_ERROR(RemoveLeftovers(file_system, directory));
   auto state = std::make_unique<State>(file_system, std::move(directory), limits);
   STELE_RETURN_IF_ERROR(state->Begin({database_id, number, true}, initial));

@@ -52,8 +52,8 @@ struct ManifestLimits {
 
 class ManifestLog {
  public:
-  // A new database: manifest `number` with the first Version (no tables), synced, then CURRENT, synced. The directory exists and is kEmpty
-  // or kUnfinishedCreation (else AlreadyExists, or what InspectDirectory says); leftovers are removed.
+  // A new database: manifest `number` with the first Version (no table of a user), synced, then CURRENT, synced. The directory exists and
+  // is kEmpty or kUnfinishedCreation (else AlreadyExists, or what InspectDirectory says); leftovers are removed.
   static absl::StatusOr<std::unique_ptr<ManifestLog>> Create(FileSystem* file_system, std::string directory, uint64_t database_id,
                                                              uint64_t number, const Version& initial, ManifestLimits limits = {});
   struct Recovered {

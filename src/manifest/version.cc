@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
@@ -76,6 +77,7 @@ absl::Status CheckDefinition(const TableDefinition& definition, const Version& v
   if (definition.retentions.size() != definition.families.size() || definition.schema.families().size() != definition.families.size()) {
     return InvalidArgument("its families and its schema differ");
   }
+  if (definition.id == kTokenTableId) return absl::OkStatus();  // its ids are the format's
   for (const uint32_t id : definition.families.ids()) {
     if (id == 0 || id >= version.next_family_id) return InvalidArgument("family id {} was never given out", id);
   }
@@ -101,7 +103,7 @@ const Tablet* TableState::FindTablet(const KeyRange& range) const {
 
 const TableState* Version::FindTable(std::string_view name) const {
   for (const auto& [id, table] : tables) {
-    if (table->definition->name == name) return table.get();
+    if (id != kTokenTableId && table->definition->name == name) return table.get();
   }
   return nullptr;
 }

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/sip_hash.h"
 #include "cell/family_list.h"
 #include "gc/retention.h"
 #include "model/row_ranges.h"
-#include "model/token_use.h"
 #include "sstable/sstable_summary.h"
 #include "stele/schema.h"
 
@@ -96,9 +96,9 @@ struct Version {
   uint64_t next_file_number = 1;
   uint32_t next_table_id = 1;
   uint32_t next_family_id = 1;
-  // Idempotency tokens whose batches the log has forgotten, by the edit that brought them; those of a chunk that is too old as a whole go.
-  std::vector<std::shared_ptr<const std::vector<StoredToken>>> tokens;
+  SipKey token_key;  // hashes idempotency tokens; drawn when the database is made, and kept by its checkpoints
 
+  // A table of a user; null for any other name.
   const TableState* FindTable(std::string_view name) const;
   // Every file referenced, by number.
   std::map<uint64_t, std::shared_ptr<const SstableFile>> Files() const;

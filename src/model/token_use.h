@@ -1,16 +1,15 @@
-// model/token_use.h: an idempotency token and what was applied under it: what a batch and the manifest carry so that a repeat of a write,
-// also after a crash, applies nothing again.
+// model/token_use.h: what was applied under an idempotency token, and what its write answered, so that a repeat applies nothing again and
+// answers the same.
 //
-// Path:      db writes -> mutation/batch.h (logged with the batch) -> db/token_table.h -> manifest, once the log forgets the batch.
-// Format:    docs/format/batch.md "Token"; the manifest stores the same bytes.
+// Path:      db writes -> db/token_rows.h -> the value of a cell of the tokens' table (manifest/token_table.h).
+// Format:    docs/format/tokens.md.
 // Threads:   plain values.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "base/coding.h"
 
 namespace stele::internal {
 
@@ -18,8 +17,8 @@ namespace stele::internal {
 inline constexpr size_t kTokenBytesMax = 1024;
 inline constexpr int64_t kTokenMemoryMicros = int64_t{15} * 60 * 1'000'000;
 
-// What the first write answered, where that is more than OK. (A changed row is read anew.)
-enum class TokenAnswer : uint8_t { kOk = 0, kPredicateMatched = 1, kPredicateNotMatched = 2 };
+// What the first write answered, where that is more than OK.
+enum class TokenAnswer : uint8_t { kOk = 0, kPredicateMatched = 1, kPredicateNotMatched = 2, kRow = 3 };
 
 // Entries [begin, end) of a BulkApply; of any other write [0, 1).
 struct EntryRange {
@@ -28,29 +27,21 @@ struct EntryRange {
   friend bool operator==(const EntryRange&, const EntryRange&) = default;
 };
 
-struct TokenUse {
-  std::string token;  // empty: none
-  TokenAnswer answer = TokenAnswer::kOk;
-  std::vector<EntryRange> entries;  // ascending, with gaps between them
+// `ranges` are ascending and do not overlap.
+bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry);
 
-  bool empty() const { return token.empty(); }
-  bool Covers(uint64_t entry) const;
-  // Makes it cover those of `other` as well.
-  void Add(const std::vector<EntryRange>& others);
+// Of one commit.
+struct TokenUse {
+  TokenAnswer answer = TokenAnswer::kOk;
+  std::vector<EntryRange> entries;  // at least one, ascending, with gaps between them
+  std::string row;                  // of kRow: the row's cells as docs/format/tokens.md has them
+
+  bool Covers(uint64_t entry) const { return CoverEntry(entries, entry); }
   friend bool operator==(const TokenUse&, const TokenUse&) = default;
 };
 
-// As the manifest keeps it.
-struct StoredToken {
-  TokenUse use;
-  int64_t commit_micros = 0;  // when it was used last, by the database's clock
-
-  bool IsLive(int64_t now) const { return now - commit_micros < kTokenMemoryMicros; }
-  friend bool operator==(const StoredToken&, const StoredToken&) = default;
-};
-
-void AppendTokenUse(std::string* out, const TokenUse& use);
+std::string EncodeTokenUse(const TokenUse& use);
 // False: malformed.
-bool ReadTokenUse(ByteReader* in, TokenUse* use);
+bool DecodeTokenUse(std::string_view bytes, TokenUse* use);
 
 }  // namespace stele::internal

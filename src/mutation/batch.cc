@@ -1,5 +1,6 @@
 #include "mutation/batch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/coding.h"
@@ -10,7 +11,6 @@ namespace {
 constexpr size_t kClockOffset = 0;
 constexpr size_t kRowCountOffset = 8;
 constexpr size_t kHeaderBytes = 12;
-constexpr uint32_t kHasToken = uint32_t{1} << 31;  // in the number of rows: a token follows them
 constexpr size_t kRowCountsBytes = 8;  // of operations, and of their bytes: fixed width, so that they can be filled in afterwards
 
 }  // namespace
@@ -22,7 +22,6 @@ void BatchWriter::Clear() {
   row_ops_offset_ = 0;
   row_count_ = 0;
   has_ranged_delete_ = false;
-  token_ = {};
 }
 
 void BatchWriter::StartRow(uint32_t table_id, std::string_view row_key) {
@@ -43,6 +42,7 @@ void BatchWriter::Add(const BatchOp& op) {
   AppendVarint(bytes_, op.family_id);
   if (op.kind == CellKind::kDeleteFamily) return;
   AppendBytes(bytes_, op.qualifier);
+  timestamp_place_ = bytes_.size();
   AppendFixed64(bytes_, static_cast<uint64_t>(op.timestamp));
   if (op.kind == CellKind::kDeleteRange) {
     AppendFixed64(bytes_, static_cast<uint64_t>(op.range_start));
@@ -50,6 +50,11 @@ void BatchWriter::Add(const BatchOp& op) {
   } else {
     AppendBytes(bytes_, op.value);
   }
+}
+
+size_t BatchWriter::AddStamped(const BatchOp& op) {
+  Add(op);
+  return timestamp_place_;
 }
 
 void BatchWriter::AbandonRow() {
@@ -68,15 +73,15 @@ void BatchWriter::CloseRow() {
 
 std::string BatchWriter::Finish() {
   CloseRow();
-  StoreFixed32(bytes_.data() + kRowCountOffset, row_count_ | (token_.empty() ? 0 : kHasToken));
-  if (!token_.empty()) AppendTokenUse(&bytes_, token_);
+  StoreFixed32(bytes_.data() + kRowCountOffset, row_count_);
   std::string batch = std::move(bytes_);
   Clear();
   return batch;
 }
 
-void SetBatchClock(std::string* batch, int64_t clock_micros) {
+void SetBatchClock(std::string* batch, int64_t clock_micros, size_t stamp_place) {
   StoreFixed64(batch->data() + kClockOffset, static_cast<uint64_t>(clock_micros));
+  if (stamp_place != 0) StoreFixed64(batch->data() + stamp_place, static_cast<uint64_t>(std::max<int64_t>(clock_micros, 0)));
 }
 
 BatchReader::BatchReader(std::string_view batch) {
@@ -85,17 +90,12 @@ BatchReader::BatchReader(std::string_view batch) {
   ok_ = reader.ReadFixed64(&clock_micros) && reader.ReadFixed32(&rows_left_) && reader.ReadRaw(reader.remaining(), &rest_);
   if (!ok_) return;
   clock_micros_ = static_cast<int64_t>(clock_micros);
-  has_token_ = (rows_left_ & kHasToken) != 0;
-  rows_left_ &= ~kHasToken;
 }
 
 bool BatchReader::NextRow(RowOps* row) {
   if (!ok_) return false;
   if (rows_left_ == 0) {
-    ByteReader end(rest_);
-    ok_ = (!has_token_ || ReadTokenUse(&end, &token_)) && end.AtEnd();
-    if (ok_) rest_ = {};
-    has_token_ = false;
+    ok_ = rest_.empty();
     return false;
   }
   ByteReader reader(rest_);

@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "cell/cell.h"
-#include "model/token_use.h"
 
 namespace stele::internal {
 
@@ -58,10 +57,10 @@ class BatchWriter {
   void Reserve(size_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
   void StartRow(uint32_t table_id, std::string_view row_key);
   void Add(const BatchOp& op);
+  // As Add, of a cell whose timestamp is the clock at commit. Answers the timestamp's place in the batch, for SetBatchClock.
+  size_t AddStamped(const BatchOp& op);
   // Takes back the row that was started last, with what was added to it.
   void AbandonRow();
-  // The token that the batch is applied under.
-  void SetToken(const TokenUse& token) { token_ = token; }
   size_t row_count() const { return row_count_; }
   // A delete was added whose range starts above 0. Still true if its row was abandoned.
   bool has_ranged_delete() const { return has_ranged_delete_; }
@@ -79,11 +78,12 @@ class BatchWriter {
   uint32_t row_op_count_ = 0;
   uint32_t row_count_ = 0;
   bool has_ranged_delete_ = false;
-  TokenUse token_;
+  size_t timestamp_place_ = 0;  // of the operation added last that has one
 };
 
 // The database clock at commit (engine rule 7), at a fixed place so that the leader can set it in bytes encoded earlier.
-void SetBatchClock(std::string* batch, int64_t clock_micros);
+// `stamp_place`: of a timestamp that is this clock, or 0 where the clock is below it; 0: there is none.
+void SetBatchClock(std::string* batch, int64_t clock_micros, size_t stamp_place = 0);
 
 class BatchReader {
  public:
@@ -92,15 +92,11 @@ class BatchReader {
   // False at the end, and when damaged: then ok() is false.
   bool NextRow(RowOps* row);
   bool ok() const { return ok_; }
-  // After the last row; empty: none.
-  const TokenUse& token() const { return token_; }
 
  private:
   std::string_view rest_;
   int64_t clock_micros_ = 0;
   uint32_t rows_left_ = 0;
-  bool has_token_ = false;  // behind the rows, not read yet
-  TokenUse token_;
   bool ok_ = true;
 };
 

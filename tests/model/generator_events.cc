@@ -160,7 +160,8 @@ void HistoryGenerator::AddRepeat() {
   const std::string row_key = Key();
   const std::string suffix = std::to_string(history_.size());
   const Term filter = OneIn(2) ? Term("all") : Term("col", {"f", "q"});
-  const Term if_matched("row", {"repeated", row_key, SetCell("r", 1, 20, Below(1000)), Term("delcol", {"f", "q"})});
+  Term if_matched("row", {"repeated", row_key});
+  if (!OneIn(3)) if_matched.arguments.insert(if_matched.arguments.end(), {SetCell("r", 1, 20, Below(1000)), Term("delcol", {"f", "q"})});
   const Term if_not_matched("row", {"repeated", row_key, SetCell("q", 1, 20, Below(1000))});
   const Term check("tok", {"check under a token " + suffix, Term("cam", {"d", "repeated", row_key, filter, if_matched, if_not_matched})});
   const Term increment("tok", {"increment under a token " + suffix, Term("rmw", {"d", "repeated", row_key, Term("inc", {"f", "n", "1"})})});

@@ -119,20 +119,23 @@ Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
   return outcome;
 }
 
-// Of a call whose token was used: what the first one answered, whatever became of the row. A changed column is shown as it is now.
-Outcome JudgeRepeat(const ReferenceStore& reference, const Term& operation, bool matched) {
+// Of a call whose token was used: what the first one answered, whatever became of the row.
+Outcome JudgeRepeat(const Term& operation, const ReferenceStore::TokenUse& first) {
   if (operation.Text(2).empty()) return {Code::kInvalidArgument};
-  Outcome outcome{.matched = matched, .is_repeat = true};
+  Outcome outcome{.matched = first.answer == "matched", .is_repeat = true};
   if (operation.Is("cam")) {
     if (operation[4].size() == 2 && operation[5].size() == 2) return {Code::kInvalidArgument};
+    if (first.answer != "matched" && first.answer != "unmatched") return {Code::kFailedPrecondition};
     return outcome;
   }
-  const ReferenceRow row = RowOf(reference, operation.Text(1), operation.Text(2));
-  for (size_t i = 0; i < row.size(); ++i) {
-    const bool is_newest = i == 0 || row[i - 1].family != row[i].family || row[i - 1].qualifier != row[i].qualifier;
-    const bool is_named = std::any_of(operation.arguments.begin() + 3, operation.arguments.end(),
-                                      [&](const Term& rule) { return rule.Text(0) == row[i].family && rule.Text(1) == row[i].qualifier; });
-    if (is_newest && is_named) outcome.changed.push_back(row[i]);
+  if (first.answer != "row") return {Code::kFailedPrecondition};
+  const Term& row = first.write[1];
+  for (size_t i = 2; i < row.size(); ++i) {
+    const Term& set = row[i];
+    outcome.changed.push_back({.family = set.Text(0),
+                               .qualifier = set.Text(1),
+                               .timestamp = set.Number(2),
+                               .value = std::make_shared<const ReferenceValue>(ReferenceValue{ExpandValue(set[3])})});
   }
   return outcome;
 }
@@ -161,9 +164,11 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   Table table = *found;
   const bool checks = operation.Is("cam");
   const auto judge = [&] {
-    const ReferenceStore::Token* const used = UsedToken(token_, 0);
-    if (used != nullptr) return JudgeRepeat(reference_, operation, used->matched);
-    return checks ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation);
+    if (const ReferenceStore::TokenUse* const first = UsedToken(token_, 0)) return JudgeRepeat(operation, *first);
+    Outcome outcome = checks ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation);
+    // An empty branch writes its token alone.
+    if (outcome.code == Code::kOk && !outcome.write.has_value() && !token_.empty()) outcome.write = Term("nothing");
+    return outcome;
   };
   const Outcome before = judge();
   const WriteOptions options = OptionsOf(operation[0]);
@@ -179,7 +184,9 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   // Judged afterwards: another write may have come between. What writes nothing may have been decided before it.
   Outcome outcome = judge();
   if (outcome.write.has_value()) outcome.write = Journaled(*outcome.write);
-  if (outcome.write.has_value() && !token_.empty() && checks && !outcome.matched) outcome.write->arguments.emplace_back("unmatched");
+  if (outcome.write.has_value() && !token_.empty()) {
+    outcome.write->arguments.emplace_back(!checks ? "row" : outcome.matched ? "matched" : "unmatched");
+  }
   const bool may_be_before = !before.write.has_value() && before.code == status.code();
   if (may_be_before && (!status.ok() || (*branch == MutationBranch::kPredicateMatched) == before.matched)) outcome = before;
   if (!status.ok() && Crashed()) {

@@ -25,11 +25,11 @@ void AddKinds(const FilterNode& node, bool is_nested, std::set<std::string>* kin
 
 }  // namespace
 
-const ReferenceStore::Token* HistoryRunner::UsedToken(const std::string& token, int64_t entry) const {
+const ReferenceStore::TokenUse* HistoryRunner::UsedToken(const std::string& token, int64_t entry) const {
   const auto it = reference_.tokens.find(token);
   if (token.empty() || it == reference_.tokens.end()) return nullptr;
-  const auto use = it->second.used_at.find(entry);
-  return use != it->second.used_at.end() && ReferenceStore::IsRemembered(use->second, reference_.now) ? &it->second : nullptr;
+  const auto use = it->second.find(entry);
+  return use != it->second.end() && ReferenceStore::IsRemembered(use->second.used_at, reference_.now) ? &use->second : nullptr;
 }
 
 void HistoryRunner::CountRead(const Term& operation, const ReadContext& context) {
@@ -62,6 +62,10 @@ void HistoryRunner::CountWrite(const Term& write, bool is_repeat) {
 }
 
 void HistoryRunner::CountConditional(const Term& operation, bool matched) {
+  if (operation.Is("cam") && operation[matched ? 4 : 5].size() == 2) {
+    ++coverage_["write cam, empty branch under a token"];
+    return;
+  }
   ++coverage_[operation.Is("cam") ? "(rows checked and changed)" : "(rows read and modified)"];
   if (operation.Is("cam")) {
     ++coverage_[matched ? "write cam, matched" : "write cam, not matched"];

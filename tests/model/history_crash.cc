@@ -39,7 +39,7 @@ void AddTokenDifferences(const ReferenceStore& a, const ReferenceStore& b, std::
     const ReferenceStore& other = store == &a ? b : a;
     for (const auto& [name, token] : store->tokens) {
       const auto it = other.tokens.find(name);
-      if (it == other.tokens.end() ? !token.used_at.empty() : it->second != token) tokens->insert(name);
+      if (it == other.tokens.end() ? !token.empty() : it->second != token) tokens->insert(name);
     }
   }
 }

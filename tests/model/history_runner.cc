@@ -264,9 +264,9 @@ std::string HistoryRunner::RunUnder(const Term& operation) {
   }
   token_ = operation.Text(0);
   const auto used = reference_.tokens.find(token_);
-  const bool is_used = used != reference_.tokens.end() && !used->second.used_at.empty();
+  const bool is_used = used != reference_.tokens.end() && !used->second.empty();
   if (is_used) ++coverage_["(tokens used again)"];
-  if (spoilt_tokens_.contains(token_) || (is_used && used->second.IsUncertain(reference_.now))) {
+  if (spoilt_tokens_.contains(token_)) {
     token_ += " anew " + std::to_string(++fresh_tokens_);
   } else if (!is_used) {
     tokens_born_[token_] = {reopenings_, crashes_};

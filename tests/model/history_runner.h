@@ -118,7 +118,7 @@ class HistoryRunner {
   void CountRepeat(const Term& write);
   void CountConditional(const Term& operation, bool matched);
   // The token, if a write under it did that entry and is remembered; none: nullptr.
-  const ReferenceStore::Token* UsedToken(const std::string& token, int64_t entry) const;
+  const ReferenceStore::TokenUse* UsedToken(const std::string& token, int64_t entry) const;
   bool Crashed() const { return crash_ != nullptr && crash_->crashed(); }
   void MarkDurable();
   void CountStats();

@@ -8,7 +8,8 @@
 //   apply(p|d,row(T,K,CHANGE..))   bulk(p|d,row..)   batch(p|d,row..)       p, d: durability kProcess, kDisk
 //   load(T,row(T,K,CHANGE..)..)
 //   tok(TOKEN,OPERATION)   an apply, bulk, batch, cam or rmw under an idempotency token. In the journal
-//   tok(TOKEN,ENTRY,OPERATION[,unmatched]) cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))
+//   tok(TOKEN,ENTRY,OPERATION[,matched|unmatched|row])   OPERATION: apply or, of a cam whose branch is empty, nothing
+//   cam(p|d,T,K,FILTER,row(T,K,CHANGE..),row(T,K,CHANGE..))
 //   rmw(p|d,T,K,inc(F,Q,AMOUNT)|app(F,Q,VALUE)..)
 //     CHANGE: set(F,Q,TIMESTAMP,VALUE) setnow(F,Q,VALUE) delcol(F,Q) delrange(F,Q,START,END|*) delfam(F) delrow
 //             add(F,Q,TIMESTAMP,NUMBER) item(F,Q,TIMESTAMP,ITEM) merge(F,Q,TIMESTAMP,number(N)|sketch(A,B)|bytes(BYTES))

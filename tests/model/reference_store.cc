@@ -127,21 +127,15 @@ Codes ReferenceStore::Apply(const Term& operation) {
 
 bool ReferenceStore::IsRemembered(int64_t used_at, int64_t now) { return now - used_at < kTokensRemembered; }
 
-bool ReferenceStore::Token::IsUncertain(int64_t now) const {
-  const auto is_old = [now](const auto& use) { return !IsRemembered(use.second, now); };
-  return std::any_of(used_at.begin(), used_at.end(), is_old) && !std::all_of(used_at.begin(), used_at.end(), is_old);
-}
-
-// tok(TOKEN,ENTRY,OPERATION[,unmatched])
+// tok(TOKEN,ENTRY,OPERATION[,ANSWER])
 Codes ReferenceStore::ApplyUnder(const Term& operation) {
   const Term& write = operation[2];
   Token& token = tokens[operation.Text(0)];
-  std::erase_if(token.used_at, [this](const auto& use) { return !IsRemembered(use.second, now); });
-  if (token.used_at.contains(operation.Number(1))) return kOk;
-  const Codes codes = Apply(write);
+  std::erase_if(token, [this](const auto& use) { return !IsRemembered(use.second.used_at, now); });
+  if (token.contains(operation.Number(1))) return kOk;
+  const Codes codes = write.Is("nothing") ? kOk : Apply(write);
   if (codes != kOk || write.size() == 1) return codes;  // an empty batch applies nothing
-  if (token.used_at.empty()) token.matched = operation.size() < 4;
-  token.used_at[operation.Number(1)] = now;
+  token[operation.Number(1)] = {.used_at = now, .answer = operation.size() < 4 ? "" : operation.Text(3), .write = write};
   return codes;
 }
 

@@ -70,13 +70,13 @@ class ReferenceStore {
     std::map<std::string, RowData> rows;
   };
 
-  struct Token {
-    std::map<int64_t, int64_t> used_at;  // by entry
-    bool matched = true;                 // what its first write answered, if that was a cam
-    // Some of its entries are older than what tokens are remembered for, others not: those may be remembered or not.
-    bool IsUncertain(int64_t now) const;
-    bool operator==(const Token&) const = default;
+  struct TokenUse {
+    int64_t used_at = 0;
+    std::string answer;  // "matched" or "unmatched" of a cam, "row" of a rmw, else ""
+    Term write;          // what was applied: of a rmw, the row that it answered
+    bool operator==(const TokenUse&) const = default;
   };
+  using Token = std::map<int64_t, TokenUse>;  // by entry
 
   // Is a token still, that was used then?
   static bool IsRemembered(int64_t used_at, int64_t now);

@@ -140,7 +140,7 @@ plant(
 plant(
     "mutation", ["unit_mutation"], "src/mutation/batch.cc",
     ("operations are counted on from the row before", "row_op_count_ = 0;", ""),
-    ("bytes behind the last row are taken for good", "&& end.AtEnd();", ";"),
+    ("bytes behind the last row are taken for good", "ok_ = rest_.empty();", ""),
     ("an empty row key is taken for good", "!row_key.empty() &&", ""),
     ("a row key of any size is taken for good", "row_key.size() <= kBatchKeyBytesMax &&", ""),
 )
@@ -322,7 +322,8 @@ plant(
     "recovery", ENGINE, "src/db/recovery.cc",
     ("what is in files is replayed (rule 2)", "sequence <= table->state->flushed_through", "sequence < table->state->flushed_through"),
     ("the log does not raise the clock (rule 7)",
-     "  engine.clock.RaiseTo(reader.clock_micros());\n  if (!reader.token()", "  if (!reader.token()"),
+     "  engine.clock.RaiseTo(reader.clock_micros());\n  return absl::OkStatus();\n}\n\n// A batch that is applied later",
+     "  return absl::OkStatus();\n}\n\n// A batch that is applied later"),
 )
 plant(
     "recovery", ENGINE, "src/db/open.cc",
@@ -476,7 +477,7 @@ RULES = ["unit_db --gtest_filter=EngineRules*"]
 plant(
     "commit", RULES, "src/db/committer.cc",
     ("a row written since it was read is passed over (rule 5)",
-     "const bool written = stamps_.MayBeWrittenAfter(condition.table_id, condition.row_key, condition.sequence);", "const bool written = false;"),
+     "const bool written = may_be_written(condition);", "const bool written = false;"),
     ("a schema changed since the batch was made is passed over (rule 5)", "request.generation == generation()",
      "true"),
 )
@@ -642,7 +643,7 @@ plant(
      "if (mutation->count() > 0) STELE_RETURN_IF_ERROR(CheckForm(row_key, *mutation, schema));", ""),
     ("an older cell than the one it replaces", "column->timestamp = std::max(column->timestamp, cell.timestamp().micros());", ""),
     ("a rule does not see the one before", "if (!is_new) return column;", ""),
-    ("a rule on a large value is a small write (rule 21)", "if (BytesOf(mutation) > *turn_bytes && ", "if (false && "),
+    ("a rule on a large value is a small write (rule 21)", "if (bytes > *turn_bytes && ", "if (false && "),
     ("an empty value counts as zero", "if (value.size() != sizeof(int64_t)) {", "if (!value.empty() && value.size() != sizeof(int64_t)) {"),
 )
 plant(
@@ -708,30 +709,35 @@ plant(
 )
 TOKENS = ["unit_db --gtest_filter=*Token*", "crash_test --gtest_filter=Token*", "concurrency_test --gtest_filter=Token*"]
 plant(
-    "token", TOKENS, "src/db/recovery.cc",
-    ("what the log holds is forgotten at reopening (rule 2)", "if (!reader.token().empty()) engine.tokens.Add(reader.token(), sequence, reader.clock_micros());",
-     ""),
+    "token", ["unit_db --gtest_filter=*Token*:EngineRulesRaceTest.*"], "src/db/committer.cc",
+    ("the leader does not look whether the token was used meanwhile",
+     "if (request.token.has_value() && may_be_written(*request.token)) {", "if (false) {"),
 )
 plant(
-    "token", TOKENS, "src/db/installer.cc",
-    ("a segment is reused without its tokens (rule 2)", "if (forgets) edit.tokens = parts_.tokens->NotInManifest(flushed_through, now);", ""),
+    "token", TOKENS, "src/db/committer.cc",
+    ("a group has a token twice", "!is_repeat && rows.Spare(", "rows.Spare("),
 )
 plant(
-    "token", ["unit_db --gtest_filter=Token*:EngineRulesRaceTest.*"], "src/db/token_table.cc",
-    ("the leader does not look again", 'return Aborted("a write under the same token came first");', "return absl::OkStatus();"),
-    ("a token lives as long as its first use alone", "std::max(used.stored.commit_micros, stored.commit_micros);",
-     "used.stored.commit_micros;"),
-    ("a token waits for the manifest for ever", "  while (!pending_.empty() && !pending_.front().stored.IsLive(now)) pending_.pop_front();\n", ""),
-    ("only the last commit under a token is charged", "used.bytes += bytes;", "used.bytes = bytes;"),
-    ("a repeat is acknowledged before it can be read", "it == used_.end() || it->second.sequence > sequence ||", "it == used_.end() ||"),
+    "token", TOKENS, "src/mutation/batch.cc",
+    ("a token gets no time", "  if (stamp_place != 0) StoreFixed64(", "  if (false) StoreFixed64("),
+)
+plant(
+    "token", TOKENS, "src/manifest/token_table.cc",
+    ("a token is remembered too long", "std::chrono::microseconds(kTokenMemoryMicros - 1)", "std::chrono::microseconds(kTokenMemoryMicros)"),
 )
 plant(
     "token", TOKENS, "src/db/write_path.cc",
-    ("a bulk's repeat begins anew", "if (done.Covers(i)) continue;", ""),
+    ("a bulk's repeat begins anew", "if (batch->done.Covering(i) != nullptr) continue;", ""),
 )
 plant(
-    "token", TOKENS, "src/db/checkpoint.cc",
-    ("a copy forgets the tokens of the log", "    version_.tokens.push_back(tokens_);\n", ""),
+    "token", TOKENS, "src/db/conditional_writes.cc",
+    ("a branch without changes does not use its token up", "if (mutation->count() == 0 && !used.unchanged.has_value()) return branch;",
+     "if (mutation->count() == 0) return branch;"),
+    ("a repeat answers no row", "record.row = EncodeAnsweredRow(changed);", ""),
+)
+plant(
+    "token", TOKENS, "src/db/local_database.cc",
+    ("the tokens' table is listed", "if (table_id != kTokenTableId) names.push_back", "names.push_back"),
 )
 
 plant(

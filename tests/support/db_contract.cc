@@ -35,6 +35,7 @@ void ContractDatabase::Open(DatabaseOptions options, const std::string& director
   absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase(
       directory, {.database = options, .sizes = SizesFor(memory_budget_bytes_), .file_system = &file_system_, .background_threads = 0});
   ASSERT_TRUE(opened.ok()) << opened.status();
+  engine_ = (*opened)->engine().get();
   database_.emplace(*std::move(opened));
   if (absl::StatusOr<Table> table = database_->OpenTable("t"); table.ok()) table_ = *table;
 }

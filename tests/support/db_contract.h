@@ -14,12 +14,15 @@
 
 namespace stele::internal {
 
+class Engine;
+
 class ContractDatabase {
  public:
   // A clock standing at 1,000,000 s. `memory_budget_bytes` sizes everything, as in DatabaseOptions.
   explicit ContractDatabase(uint64_t memory_budget_bytes = uint64_t{64} << 20);
 
   Database& database() { return *database_; }
+  Engine& engine() { return *engine_; }
   ManualClock& clock() { return *clock_; }
   // Of table "t", made by the first call with the schema.
   Table& MakeTable(const Schema& schema);
@@ -36,6 +39,7 @@ class ContractDatabase {
   std::shared_ptr<ManualClock> clock_;
   std::optional<Table> table_;
   std::optional<Database> database_;
+  Engine* engine_ = nullptr;
 };
 
 // "row f:q@1000=value, f:r@0=; row2 ..."; pieces of a row are set apart by " +", an error ends it as "CODE: text".

@@ -160,7 +160,7 @@ TEST(ReviewBackgroundTest, NothingIsDueInAPoisonedDatabaseAndWaitersAreTold) {
   ReviewDatabase store;
   Table table = MakeTables(store, 1)[0];
   ASSERT_TRUE(table.Apply(SetSized("r", Ms(1))).ok());
-  store.engine().state.Freeze(table.backend() == nullptr ? 0 : store.engine().state.view()->tables.begin()->first);
+  store.engine().state.Freeze(table.backend() == nullptr ? 0 : store.engine().state.view()->tables.rbegin()->first);
   store.file_system.FailKind(CallKind::kSync, 1, {.error_number = EIO, .path_part = ".log"});
   EXPECT_FALSE(store.database.Sync().ok());
   const size_t files = store.CountFiles(FileType::kSstable);

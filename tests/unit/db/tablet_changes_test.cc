@@ -162,7 +162,7 @@ TEST_F(TabletChangesTest, AGiantRowIsATabletAndTheEnd) {
   FlushAndSettle();
   EXPECT_EQ(Starts().size(), 1u);
   const std::shared_ptr<const ReadView> view = engine().state.view();
-  const TableView& table = *view->tables.begin()->second;
+  const TableView& table = *view->tables.rbegin()->second;
   EXPECT_FALSE(HalvesOf(table.tablets[0]).has_value());
   Fill(0, 30);
   for (int i = 0; i < 30; ++i) ASSERT_EQ(table_.Apply(SetText(fmt::format("a{:02}", i), std::string(kValueBytes, 'y'))), absl::OkStatus());
@@ -234,7 +234,7 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   // Compaction goes by what was read since the stack changed.
   const auto reads = [this](size_t index) {
     const std::shared_ptr<const ReadView> view = engine().state.view();
-    const ViewTablet& tablet = view->tables.begin()->second->tablets[index];
+    const ViewTablet& tablet = view->tables.rbegin()->second->tablets[index];
     return tablet.counters->reads.load() - tablet.reads_before;
   };
   ASSERT_EQ(table_.Flush(), absl::OkStatus());

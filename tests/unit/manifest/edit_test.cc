@@ -8,6 +8,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "manifest/stack_edits.h"
+#include "manifest/token_table.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
@@ -70,25 +71,38 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
   EXPECT_EQ(definition.retentions[1].rule(), GcRule::MaxNumVersions(7));
 }
 
-TEST(EditTest, TokensComeBackAndGoWhenTheyAreOld) {
-  const StoredToken early{.use = {.token = "an early one", .entries = {{0, 1}}}, .commit_micros = 1000};
-  const StoredToken late{.use = {.token = "a late one", .answer = TokenAnswer::kPredicateNotMatched, .entries = {{0, 2}, {5, 9}}},
-                         .commit_micros = 5000};
+TEST(EditTest, TheKeyOfTheTokensComesBackAndNeverChanges) {
   Edit edit;
-  edit.tokens = {early, late};
-  const auto decoded = DecodeEdit(EncodeEdit(edit));
+  edit.token_key = SipKey{.first = 1, .second = UINT64_MAX};
+  const absl::StatusOr<Edit> decoded = DecodeEdit(EncodeEdit(edit));
   ASSERT_TRUE(decoded.ok()) << decoded.status();
-  EXPECT_EQ(decoded->tokens, edit.tokens);
-  EXPECT_EQ(EditText(*decoded), EditText(edit));
+  EXPECT_EQ(decoded->token_key, edit.token_key);
   const auto version = Apply(Version(), edit);
   ASSERT_TRUE(version.ok()) << version.status();
-  EXPECT_EQ(SnapshotEdit(**version).tokens, edit.tokens);
-  Edit later;
-  later.clock_mark = 1000 + kTokenMemoryMicros;
-  const auto without_early = Apply(**version, later);
-  EXPECT_EQ(SnapshotEdit(**without_early).tokens, std::vector<StoredToken>({late}));
-  later.clock_mark = 5000 + kTokenMemoryMicros;
-  EXPECT_TRUE((*Apply(**version, later))->tokens.empty());
+  EXPECT_EQ(SnapshotEdit(**version).token_key, edit.token_key);
+  EXPECT_TRUE(Apply(**version, edit).ok());
+  edit.token_key->first = 2;
+  EXPECT_TRUE(absl::IsInvalidArgument(Apply(**version, edit).status()));
+}
+
+TEST(EditTest, TheTokensTableHasTheDefinitionOfTheFormat) {
+  Edit edit;
+  edit.tables.push_back({.table_id = kTokenTableId, .flushed_through = 7, .tablets = {{.range = KeyRange::All()}}});
+  const auto version = Apply(Version(), DecodeEdit(EncodeEdit(edit)).value());
+  ASSERT_TRUE(version.ok()) << version.status();
+  EXPECT_EQ(CheckVersion(**version), absl::OkStatus());
+  const TableState& table = *(*version)->tables.at(kTokenTableId);
+  EXPECT_EQ(table.definition, TokenTableDefinition());
+  EXPECT_EQ(table.flushed_through, 7u);
+  EXPECT_EQ((*version)->FindTable(table.definition->name), nullptr);
+  EXPECT_EQ(SnapshotEdit(**version).tables.at(0).definition, nullptr);
+
+  Edit drop;
+  drop.tables.push_back({.table_id = kTokenTableId, .drop = true});
+  EXPECT_TRUE(absl::IsInvalidArgument(Apply(**version, drop).status()));
+  Edit redefine;
+  redefine.tables.push_back({.table_id = kTokenTableId, .definition = TokenTableDefinition()});
+  EXPECT_TRUE(absl::IsInvalidArgument(Apply(**version, redefine).status()));
 }
 
 TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {

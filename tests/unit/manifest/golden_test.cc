@@ -9,6 +9,7 @@
 #include "io/crash_file_system.h"
 #include "manifest/edit.h"
 #include "manifest/manifest_log.h"
+#include "manifest/token_table.h"
 #include "support/base_test_data.h"
 #include "support/manifest_history.h"
 
@@ -63,34 +64,25 @@ TEST(GoldenManifestTest, OpensAndDumpsAsItDid) {
   EXPECT_EQ(VersionText(*recovered->version), VersionText(*history.version()));
 }
 
-// Tokens of every answer, with gaps between their entries. One is too old by the second edit, and stays as long as its neighbours.
+// The key of the tokens and their table, with a flush of it.
 std::unique_ptr<CrashFileSystem> WriteTokensToday() {
   auto files = std::make_unique<CrashFileSystem>();
   EXPECT_TRUE(files->CreateDirectory("/db").ok());
-  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version());
+  Version initial;
+  initial.token_key = {.first = 0x0123456789abcdef, .second = 0xfedcba9876543210};
+  initial.tables.emplace(kTokenTableId, EmptyTokenTable());
+  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, initial);
   EXPECT_TRUE(log.ok());
-  const StoredToken plain{{.token = "eight by", .answer = TokenAnswer::kOk, .entries = {{0, 1}}}, 1'000'000};
-  const StoredToken matched{{.token = std::string("zero \0 in it", 12), .answer = TokenAnswer::kPredicateMatched, .entries = {{0, 1}}},
-                            2'000'000};
-  const StoredToken unmatched{{.token = std::string(1024, 't'), .answer = TokenAnswer::kPredicateNotMatched, .entries = {{0, 1}}},
-                              3'000'000};
-  const StoredToken bulk{{.token = "of a bulk", .answer = TokenAnswer::kOk, .entries = {{0, 3}, {4, 300}, {70'000, 70'001}}},
-                         kTokenMemoryMicros + 1'500'000};
-  Edit first;
-  first.clock_mark = 3'000'000;
-  first.last_sequence = 300;
-  first.tokens = {plain, matched, unmatched};
-  Edit second;
-  second.clock_mark = kTokenMemoryMicros + 1'500'000;
-  second.last_sequence = 400;
-  second.tokens = {bulk};
-  EXPECT_TRUE((*log)->Append(first).ok());
-  EXPECT_TRUE((*log)->Append(second).ok());
+  Edit flush;
+  flush.clock_mark = 3'000'000;
+  flush.last_sequence = 300;
+  flush.tables.push_back({.table_id = kTokenTableId, .flushed_through = 300});
+  EXPECT_TRUE((*log)->Append(flush).ok());
   EXPECT_TRUE((*log)->Close().ok());
   return files;
 }
 
-TEST(GoldenManifestTest, TokensAreWrittenAndReadAsTheyWere) {
+TEST(GoldenManifestTest, TheTokensTableIsWrittenAndReadAsItWas) {
   const auto today = WriteTokensToday();
   const std::string manifest = *today->ReadFile("/db/MANIFEST-000001");
   if (std::getenv("STELE_REWRITE") != nullptr) {
@@ -105,15 +97,11 @@ TEST(GoldenManifestTest, TokensAreWrittenAndReadAsTheyWere) {
   EXPECT_EQ(DumpManifest(&files, "/db/MANIFEST-000001").value(), ReadGolden("TOKENS-000001.txt"));
   const auto recovered = ManifestLog::Recover(&files, "/db", true);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
-  const auto& chunks = recovered->version->tokens;
-  ASSERT_EQ(chunks.size(), 2u) << "the first chunk has tokens that live still";
-  ASSERT_EQ(chunks[0]->size(), 3u);
-  EXPECT_EQ(chunks[0]->at(1).use.answer, TokenAnswer::kPredicateMatched);
-  EXPECT_EQ(chunks[0]->at(2).use.answer, TokenAnswer::kPredicateNotMatched);
-  ASSERT_EQ(chunks[1]->size(), 1u);
-  EXPECT_TRUE(chunks[1]->at(0).use.Covers(299));
-  EXPECT_FALSE(chunks[1]->at(0).use.Covers(300));
-  EXPECT_TRUE(chunks[1]->at(0).use.Covers(70'000));
+  const Version& version = *recovered->version;
+  EXPECT_EQ(version.token_key, (SipKey{.first = 0x0123456789abcdef, .second = 0xfedcba9876543210}));
+  ASSERT_TRUE(version.tables.contains(kTokenTableId));
+  EXPECT_EQ(version.tables.at(kTokenTableId)->definition, TokenTableDefinition());
+  EXPECT_EQ(version.tables.at(kTokenTableId)->flushed_through, 300u);
 }
 
 TEST(GoldenManifestTest, ADumpShowsDamageAndGoesOn) {

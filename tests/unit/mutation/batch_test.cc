@@ -62,35 +62,41 @@ TEST(Batch, KeepsOperationsOfKindsApartFromFieldsTheyDoNotHave) {
   EXPECT_EQ(PrintBatch(writer.Finish()), "1 r\n" + Print({.kind = CellKind::kDeleteFamily, .family_id = 5}));
 }
 
-TEST(Batch, ATokenFollowsTheRows) {
-  const TokenUse use{.token = "12345678", .answer = TokenAnswer::kPredicateMatched, .entries = {{0, 1}, {7, 9}}};
+TEST(Batch, AStampedTimestampIsTheClockOfTheBatch) {
+  for (const int64_t clock_micros : {int64_t{7}, INT64_MAX, int64_t{-5}}) {
+    BatchWriter writer;
+    writer.StartRow(1, "r");
+    writer.Add({.kind = CellKind::kSet, .family_id = 1, .timestamp = 4, .qualifier = "before", .value = "v"});
+    const size_t place =
+        writer.AddStamped({.kind = CellKind::kSet, .family_id = UINT32_MAX, .qualifier = "stamped", .value = std::string(300, 'v')});
+    writer.Add({.kind = CellKind::kSet, .family_id = 1, .timestamp = 6, .qualifier = "after", .value = "v"});
+    std::string batch = writer.Finish();
+    SetBatchClock(&batch, clock_micros, place);
+    BatchReader reader(batch);
+    RowOps row;
+    ASSERT_TRUE(reader.NextRow(&row));
+    std::vector<int64_t> timestamps;
+    EXPECT_TRUE(row.ForEach([&timestamps](const BatchOp& op) {
+      timestamps.push_back(op.timestamp);
+      return true;
+    }));
+    EXPECT_EQ(timestamps, (std::vector<int64_t>{4, std::max<int64_t>(clock_micros, 0), 6})) << "a timestamp is not negative";
+    EXPECT_FALSE(reader.NextRow(&row));
+    EXPECT_TRUE(reader.ok());
+    EXPECT_EQ(reader.clock_micros(), clock_micros);
+  }
+}
+
+TEST(Batch, NothingFollowsTheRows) {
   BatchWriter writer;
   writer.StartRow(1, "r");
   writer.Add(kOps[0]);
-  const std::string plain = BatchWriter(writer).Finish();
-  writer.SetToken(use);
-  const std::string batch = writer.Finish();
-  EXPECT_EQ(PrintBatch(batch), PrintBatch(plain));
-  const auto token_of = [](std::string_view bytes, bool* ok) {
-    BatchReader reader(bytes);
-    RowOps row;
-    while (reader.NextRow(&row)) {
-    }
-    *ok = reader.ok();
-    return reader.token();
-  };
-  bool ok = false;
-  EXPECT_EQ(token_of(batch, &ok), use);
-  EXPECT_TRUE(ok);
-  EXPECT_TRUE(token_of(plain, &ok).empty());
-  for (size_t bytes = 0; bytes < batch.size(); ++bytes) {
-    token_of(std::string_view(batch).substr(0, bytes), &ok);
-    EXPECT_FALSE(ok) << bytes;
-  }
-  token_of(batch + '\0', &ok);
-  EXPECT_FALSE(ok);
-  writer.StartRow(1, "r");
-  EXPECT_TRUE(token_of(writer.Finish(), &ok).empty()) << "the next batch has none";
+  const std::string batch = writer.Finish() + '\0';
+  BatchReader reader(batch);
+  RowOps row;
+  EXPECT_TRUE(reader.NextRow(&row));
+  EXPECT_FALSE(reader.NextRow(&row));
+  EXPECT_FALSE(reader.ok());
 }
 
 TEST(Batch, WriterIsEmptyAfterFinish) {

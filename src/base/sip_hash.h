@@ -1,0 +1,22 @@
+// base/sip_hash.h: SipHash-2-4 with 128 bits: a hash that nobody can aim at without its key.
+//
+// Use:       names of bytes that a client chooses, where two of one name would do harm. Checksum64 is for all else.
+// Source:    Aumasson and Bernstein, "SipHash: a fast short-input PRF"; the reference code's 128-bit variant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stele::internal {
+
+struct SipKey {
+  uint64_t first = 0;
+  uint64_t second = 0;
+  friend bool operator==(const SipKey&, const SipKey&) = default;
+};
+
+// 16 bytes.
+std::string SipHash128(std::string_view bytes, const SipKey& key);
+
+}  // namespace stele::internal

@@ -1,0 +1,33 @@
+#include "manifest/token_table.h"
+
+#include <chrono>
+
+#include "model/token_use.h"
+
+namespace stele::internal {
+namespace {
+
+std::shared_ptr<const TableDefinition> MakeTokenTableDefinition() {
+  constexpr const char* kFamily = "uses";
+  // A rule keeps what is exactly as old as it says; a token is forgotten then.
+  const GcRule rule = GcRule::MaxAge(std::chrono::microseconds(kTokenMemoryMicros - 1));
+  Schema schema;
+  schema.AddFamily({.name = kFamily, .gc = rule}).SetGranularity(TimestampGranularity::kMicros);
+  return MakeDefinition(kTokenTableId, "(idempotency tokens)", 1, schema, {{.id = kTokenFamilyId, .name = kFamily}});
+}
+
+}  // namespace
+
+const std::shared_ptr<const TableDefinition>& TokenTableDefinition() {
+  static const auto& definition = *new std::shared_ptr<const TableDefinition>(MakeTokenTableDefinition());
+  return definition;
+}
+
+std::shared_ptr<const TableState> EmptyTokenTable() {
+  auto table = std::make_shared<TableState>();
+  table->definition = TokenTableDefinition();
+  table->tablets.push_back({.range = KeyRange::All(), .stack = {}});
+  return table;
+}
+
+}  // namespace stele::internal
