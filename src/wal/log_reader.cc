@@ -47,7 +47,7 @@ class LogWalk {
  private:
   absl::Status LoadHeaders(const std::vector<uint64_t>& numbers) {
     for (const uint64_t number : numbers) {
-      if (number < options_.oldest_segment) continue;
+      if (number < options_.oldest_segment || number > LastNumber()) continue;
       STELE_ASSIGN_OR_RETURN(const SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
       if (!reader.IsStarted(options_.database_id)) continue;
       STELE_RETURN_IF_ERROR(reader.CheckVersion());
@@ -59,6 +59,9 @@ class LogWalk {
     }
     return absl::OkStatus();
   }
+
+  uint64_t LastNumber() const { return options_.end.segment_number == 0 ? UINT64_MAX : options_.end.segment_number; }
+  bool IsAtGivenEnd() const { return LogPosition{tail_.segment_number, tail_.end_offset} == options_.end; }
 
   // The highest segment that names `segment` as the one before it.
   const SegmentHeader* Successor(const SegmentHeader& segment) const {
@@ -89,6 +92,7 @@ class LogWalk {
     STELE_ASSIGN_OR_RETURN(SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
     if (!reader.IsStarted(options_.database_id)) return DataLoss(reader.path(), 0, "the segment's header changed while it was read");
     uint64_t offset = kFirstRecordOffset;
+    if (number == options_.end.segment_number) end_offset_max = std::min(end_offset_max, options_.end.offset);
     tail_.clean = false;
     while (offset < end_offset_max && !tail_.clean) {
       STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record, reader.ReadRecord(offset));
@@ -116,6 +120,7 @@ class LogWalk {
 
   // The log does not go on at the tail: is that where it may end, or does anything behind attest that it went on?
   absl::Status JudgeEnd() {
+    if (IsAtGivenEnd()) return absl::OkStatus();
     if (!tail_.clean) STELE_RETURN_IF_ERROR(SearchRest(tail_.segment_number, tail_.end_offset));
     for (const SegmentHeader& later : started_) {
       if (later.segment_number <= tail_.segment_number) continue;

@@ -50,6 +50,9 @@ struct LogReadOptions {
   std::string directory;
   uint64_t database_id = 0;
   uint64_t oldest_segment = 0;  // from the manifest: lower numbers are not read; unless 0, this one must be there
+  // Of a log that is being written: where the reading ends, for what stands there and behind may be
+  // half written. {}: at the log's own end.
+  LogPosition end = {};
 };
 
 // Visits each record; a visit that does not answer OK ends the reading with that status.
