@@ -40,6 +40,15 @@ TEST_F(MetricsPort, EveryPathAndMethodIsAnswered) {
   EXPECT_EQ(server_.Terminate(), 0);
 }
 
+TEST_F(MetricsPort, HealthIsAPageAndOtherPathsAreNot) {
+  EXPECT_TRUE(FetchPath("GET", "/healthz").starts_with("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(FetchPath("GET", "/healthz").ends_with("\r\n\r\nserving\n"));
+  EXPECT_TRUE(FetchPath("HEAD", "/healthz").ends_with("\r\n\r\n"));
+  EXPECT_TRUE(FetchPath("POST", "/healthz").starts_with("HTTP/1.1 405 "));
+  EXPECT_TRUE(FetchPath("GET", "/").starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(FetchPath("GET", "/healthz/x").starts_with("HTTP/1.1 404 "));
+}
+
 TEST_F(MetricsPort, RequestsThatAreNotHttpDoNoHarm) {
   const std::string long_path = "GET /" + std::string(100'000, 'x') + " HTTP/1.1\r\n\r\n";
   const std::string many_headers = "GET / HTTP/1.1\r\n" + std::string(30'000, 'h') + ": x\r\n\r\n";

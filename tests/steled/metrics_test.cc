@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "steled/metrics_page.h"
@@ -17,7 +18,8 @@ class MetricsTest : public testing::Test {
   void SetUp() override {
     absl::StatusOr<Database> database = Database::Open("mem:");
     ASSERT_TRUE(database.ok()) << database.status();
-    absl::StatusOr<std::unique_ptr<Metrics>> metrics = Metrics::Start("127.0.0.1:0", *database, {kServed, "/package.Service/Unused"});
+    absl::StatusOr<std::unique_ptr<Metrics>> metrics =
+        Metrics::Start("127.0.0.1:0", *database, {kServed, "/package.Service/Unused"}, [this] { return is_serving_.load(); });
     ASSERT_TRUE(metrics.ok()) << metrics.status();
     metrics_ = *std::move(metrics);
   }
@@ -29,8 +31,16 @@ class MetricsTest : public testing::Test {
 
   double Metric(const std::string& name) const { return MetricOf(metrics_->address(), name); }
 
+  std::atomic<bool> is_serving_{true};
   std::unique_ptr<Metrics> metrics_;
 };
+
+TEST_F(MetricsTest, HealthFollowsTheServer) {
+  const std::string request = "GET /healthz HTTP/1.0\r\n\r\n";
+  EXPECT_TRUE(FetchPage(metrics_->address(), request).starts_with("HTTP/1.1 200 OK\r\n"));
+  is_serving_ = false;
+  EXPECT_TRUE(FetchPage(metrics_->address(), request).starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+}
 
 std::string OfMethod(const std::string& name, const std::string& method) { return name + "{method=\"" + method + "\"}"; }
 

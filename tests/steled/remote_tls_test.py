@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from steled_process import Steled
@@ -79,6 +80,30 @@ class TlsTest(unittest.TestCase):
 
     def test_trusts_a_certificate_for_its_own_address_alone(self):
         self.assertIn("Peer name 127.0.0.1 is not in peer certificate", self.stele(self.start("elsewhere"), "ours", "ls"))
+
+    def test_takes_new_files_on_sighup_and_keeps_the_old_ones_if_they_are_wrong(self):
+        folder = pathlib.Path(self.folder.name)
+
+        def put(authority, certificate):
+            sign(self.folder.name, authority, certificate, "IP:127.0.0.1")
+            for suffix in ("pem", "key"):
+                shutil.copy(folder / f"{certificate}.{suffix}", folder / f"served.{suffix}")
+
+        put("ours", "first")
+        server = self.start("served")
+        self.assertEqual(self.stele(server, "ours", "ls"), "")
+        put("theirs", "second")
+        server.process.send_signal(signal.SIGHUP)
+        self.wait_for(lambda: self.stele(server, "theirs", "ls") == "")
+        self.assertIn("certificate verify failed", self.stele(server, "ours", "ls"))
+        (folder / "served.pem").write_text("no certificate", encoding="utf-8")
+        server.process.send_signal(signal.SIGHUP)
+        self.assertEqual(self.stele(server, "theirs", "ls"), "")
+
+    def wait_for(self, holds):
+        """Until it holds; the test's own time limit ends it otherwise."""
+        while not holds():
+            time.sleep(0.05)
 
     def test_has_no_certificate_of_its_own_to_show(self):
         server = self.start("server", "--tls-client-ca", str(pathlib.Path(self.folder.name, "ours.pem")))

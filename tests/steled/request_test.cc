@@ -176,10 +176,14 @@ TEST(CommandLine, BackupsAreBesideTheDatabaseHoweverItsPathIsWritten) {
   EXPECT_EQ(root("/d/db/.", "elsewhere"), "elsewhere");
 }
 
+Environment EmptyEnvironment() {
+  return [](const std::string&) { return std::nullopt; };
+}
+
 TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
   const auto parse = [](std::vector<std::string> args) {
     args.insert(args.begin(), {"--db", "d"});
-    return ParseFlags(args);
+    return ParseFlags(args, EmptyEnvironment());
   };
   EXPECT_TRUE(parse({}).ok());
   EXPECT_EQ(parse({}).value().durability, Durability::kDisk);
@@ -187,7 +191,7 @@ TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
   EXPECT_EQ(parse({"--durability", "process"}).value().durability, Durability::kProcess);
   EXPECT_FALSE(parse({"--listen", "0.0.0.0:1"}).ok());
   EXPECT_FALSE(parse({"--listen", "127.0.0.1.example.com:1"}).ok());
-  for (const char* const address : {"127.0.0.1:9090", "localhost:0", "[::1]:65535"})
+  for (const char* const address : {"127.0.0.1:9090", "localhost:0", "[::1]:65535", "0.0.0.0:9090", "[::]:9090"})
     EXPECT_TRUE(parse({"--metrics", address}).ok()) << address;
   for (const char* const address : {"127.0.0.1:9090,9091", "127.0.0.1:9090,0.0.0.0:9091", "localhost:9090s", "127.0.0.1:", "127.0.0.1"}) {
     EXPECT_FALSE(parse({"--metrics", address}).ok()) << address;
@@ -201,7 +205,62 @@ TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
     EXPECT_FALSE(parse({"--max-message-bytes", bytes}).ok()) << bytes;
   }
   EXPECT_FALSE(parse({"--no-such-flag", "x"}).ok());
-  EXPECT_FALSE(ParseFlags(std::vector<std::string>{}).ok());
+  EXPECT_FALSE(ParseFlags(std::vector<std::string>{}, EmptyEnvironment()).ok());
+}
+
+TEST(CommandLine, PlaintextNeedsAWordOfItsOwn) {
+  const auto parse = [](std::vector<std::string> args) {
+    args.insert(args.begin(), {"--db", "d"});
+    return ParseFlags(args, EmptyEnvironment());
+  };
+  EXPECT_TRUE(ServesPlaintextRemotely(parse({"--listen", "0.0.0.0:1", "--allow-plaintext"}).value()));
+  EXPECT_FALSE(ServesPlaintextRemotely(parse({"--allow-plaintext"}).value())) << "127.0.0.1";
+  EXPECT_FALSE(ServesPlaintextRemotely(parse({"--listen=unix:/run/s"}).value()));
+  EXPECT_FALSE(parse({"--listen", "0.0.0.0:1", "--allow-plaintext", "--tls-cert", "c", "--tls-key", "k"}).ok());
+  EXPECT_FALSE(parse({"--listen=unix:"}).ok());
+}
+
+TEST(CommandLine, AMissingValueIsNamed) {
+  const auto error = [](std::vector<std::string> args) {
+    const absl::Status status = ParseFlags(args, EmptyEnvironment()).status();
+    return std::string(status.message().data(), status.message().size());
+  };
+  EXPECT_EQ(error({"--db"}), "--db needs a value: --db DIR");
+  EXPECT_EQ(error({"--db", "--listen", "127.0.0.1:1"}), "--db needs a value: --db DIR");
+  EXPECT_EQ(error({"--db=d", "--max-calls", "0"}), "--max-calls takes a number of 4 to 10000, not \"0\"");
+  EXPECT_EQ(error({"--db=d", "--allow-remote=maybe"}), "--allow-remote takes 1 or 0, not \"maybe\"");
+}
+
+TEST(CommandLine, VariablesAreReadAndTheCommandLineWins) {
+  const Environment environment = [](const std::string& name) -> std::optional<std::string> {
+    if (name == "STELED_DB") return "from variable";
+    if (name == "STELED_MEMORY_BUDGET") return "1GiB";
+    if (name == "STELED_ALLOW_REMOTE") return "0";
+    if (name == "STELED_METRICS") return "";
+    return std::nullopt;
+  };
+  const Flags flags = ParseFlags(std::vector<std::string>{"--memory-budget", "64MiB"}, environment).value();
+  EXPECT_EQ(flags.database, "from variable");
+  EXPECT_EQ(flags.memory_budget_bytes, uint64_t{64} << 20);
+  EXPECT_FALSE(flags.allow_remote);
+  EXPECT_EQ(flags.metrics, "");
+  const Environment wrong = [](const std::string& name) -> std::optional<std::string> {
+    return name == "STELED_DURABILITY" ? std::make_optional<std::string>("none") : std::nullopt;
+  };
+  const absl::Status status = ParseFlags(std::vector<std::string>{"--db=d"}, wrong).status();
+  EXPECT_EQ(std::string(status.message().data(), status.message().size()), "STELED_DURABILITY takes disk or process, not \"none\"");
+}
+
+TEST(CommandLine, TheHelpNamesFlagsAndFitsATerminal) {
+  const std::string help = HelpText();
+  for (const char* const flag :
+       {"--db DIR", "--listen ADDRESS", "--durability disk|process", "--allow-plaintext", "--tls-client-ca FILE"}) {
+    EXPECT_NE(help.find(flag), std::string::npos) << flag;
+  }
+  size_t line_start = 0;
+  for (size_t end = help.find('\n'); end != std::string::npos; line_start = end + 1, end = help.find('\n', line_start)) {
+    EXPECT_LE(end - line_start, 120u) << help.substr(line_start, end - line_start);
+  }
 }
 
 }  // namespace

@@ -326,8 +326,8 @@ TEST(TransportStart, SaysWhatIsWrong) {
   const auto first = start("127.0.0.1:0");
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(start((*first)->address()).status().code(), absl::StatusCode::kUnavailable);
-  options.certificate_chain = "x";
-  options.private_key = "y";
+  options.tls.certificate_chain = "x";
+  options.tls.private_key = "y";
   EXPECT_EQ(start("127.0.0.1:0").status().code(), absl::StatusCode::kInvalidArgument);
 }
 

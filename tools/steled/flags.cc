@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -38,90 +40,179 @@ std::optional<uint64_t> ToBytes(std::string_view text) {
   return *number * unit;
 }
 
-absl::Status SetFlag(std::string_view name, const std::string& value, Flags* flags) {
-  if (name == "db") {
-    flags->database = value;
-  } else if (name == "backup-dir") {
-    flags->backup_directory = value;
-  } else if (name == "listen") {
-    flags->listen = value;
-  } else if (name == "metrics") {
-    flags->metrics = value;
-  } else if (name == "tls-cert") {
-    flags->tls_cert = value;
-  } else if (name == "tls-key") {
-    flags->tls_key = value;
-  } else if (name == "tls-client-ca") {
-    flags->tls_client_ca = value;
-  } else if (name == "memory-budget") {
-    const std::optional<uint64_t> bytes = ToBytes(value);
-    if (!bytes.has_value()) return InvalidArgument("--memory-budget takes bytes, as 512MiB, not \"{}\"", value);
-    flags->memory_budget_bytes = *bytes;
-  } else if (name == "durability") {
-    if (value != "disk" && value != "process") return InvalidArgument("--durability takes disk or process, not \"{}\"", value);
-    flags->durability = value == "disk" ? Durability::kDisk : Durability::kProcess;
-  } else if (name == "max-calls") {
-    const std::optional<int> count = ToNumber<int>(value);
-    if (!count.has_value() || *count < 4 || *count > kCallsLimit) {
-      return InvalidArgument("--max-calls takes a number of 4 to {}, not \"{}\"", kCallsLimit, value);
-    }
-    flags->calls_max = *count;
-  } else if (name == "max-message-bytes") {
-    const std::optional<uint64_t> bytes = ToBytes(value);
-    if (!bytes.has_value() || *bytes < kMessageBytesLeast || *bytes > kMessageBytesLimit) {
-      return InvalidArgument("--max-message-bytes takes 1MiB to 256MiB, not \"{}\"", value);
-    }
-    flags->message_bytes_max = *bytes;
-  } else {
-    return InvalidArgument("unknown flag --{}; \"steled --help\" lists the flags", name);
+using SetValue = absl::Status (*)(const std::string& value, Flags* flags);
+
+template <std::string Flags::*kMember>
+absl::Status SetText(const std::string& value, Flags* flags) {
+  flags->*kMember = value;
+  return absl::OkStatus();
+}
+
+// A switch is on without a value, and takes one from the environment.
+template <bool Flags::*kMember>
+absl::Status SetSwitch(const std::string& value, Flags* flags) {
+  const bool is_on = value == "1" || value == "true";
+  if (!is_on && value != "0" && value != "false") return InvalidArgument("takes 1 or 0, not \"{}\"", value);
+  flags->*kMember = is_on;
+  return absl::OkStatus();
+}
+
+absl::Status SetMemoryBudget(const std::string& value, Flags* flags) {
+  const std::optional<uint64_t> bytes = ToBytes(value);
+  if (!bytes.has_value()) return InvalidArgument("takes bytes, as 512MiB, not \"{}\"", value);
+  flags->memory_budget_bytes = *bytes;
+  return absl::OkStatus();
+}
+
+absl::Status SetDurability(const std::string& value, Flags* flags) {
+  if (value != "disk" && value != "process") return InvalidArgument("takes disk or process, not \"{}\"", value);
+  flags->durability = value == "disk" ? Durability::kDisk : Durability::kProcess;
+  return absl::OkStatus();
+}
+
+absl::Status SetCallsMax(const std::string& value, Flags* flags) {
+  const std::optional<int> count = ToNumber<int>(value);
+  if (!count.has_value() || *count < 4 || *count > kCallsLimit) {
+    return InvalidArgument("takes a number of 4 to {}, not \"{}\"", kCallsLimit, value);
+  }
+  flags->calls_max = *count;
+  return absl::OkStatus();
+}
+
+absl::Status SetMessageBytesMax(const std::string& value, Flags* flags) {
+  const std::optional<uint64_t> bytes = ToBytes(value);
+  if (!bytes.has_value() || *bytes < kMessageBytesLeast || *bytes > kMessageBytesLimit) {
+    return InvalidArgument("takes 1MiB to 256MiB, not \"{}\"", value);
+  }
+  flags->message_bytes_max = *bytes;
+  return absl::OkStatus();
+}
+
+struct FlagSpec {
+  std::string_view name;
+  std::string_view argument;  // "": a switch
+  std::string_view help;      // lines, without indentation
+  SetValue set;
+};
+
+constexpr FlagSpec kFlags[] = {
+    {"db", "DIR", "the database; created if it does not exist", &SetText<&Flags::database>},
+    {"listen", "ADDRESS", "HOST:PORT, where port 0 takes a free one, or unix:PATH\n(127.0.0.1:8086)", &SetText<&Flags::listen>},
+    {"backup-dir", "DIR", "where backups are kept (DIR-backups, beside the database)", &SetText<&Flags::backup_directory>},
+    {"memory-budget", "BYTES", "memory for memtables, cache and open files, as 512MiB (256MiB)", &SetMemoryBudget},
+    {"durability", "disk|process", "what an acknowledged write survives: the loss of power, or\nthe end of the process (disk)",
+     &SetDurability},
+    {"max-calls", "N", "calls that are served at once; more are refused (256)", &SetCallsMax},
+    {"max-message-bytes", "BYTES", "the largest message of a read, up to 256MiB; larger rows span several\n(4MiB less 4KiB)",
+     &SetMessageBytesMax},
+    {"metrics", "HOST:PORT", "serve /metrics for Prometheus and /healthz, by HTTP without TLS", &SetText<&Flags::metrics>},
+    {"allow-remote", "", "listen on an address that other machines reach; needs TLS", &SetSwitch<&Flags::allow_remote>},
+    {"allow-plaintext", "", "the same without TLS: whoever reaches the address can read\nand change everything",
+     &SetSwitch<&Flags::allow_plaintext>},
+    {"tls-cert", "FILE", "certificate chain, PEM; SIGHUP reads the three files again", &SetText<&Flags::tls_cert>},
+    {"tls-key", "FILE", "its private key, PEM", &SetText<&Flags::tls_key>},
+    {"tls-client-ca", "FILE", "accept only clients with a certificate of this authority, PEM", &SetText<&Flags::tls_client_ca>},
+};
+
+const FlagSpec* FindFlag(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kFlags), std::end(kFlags), [name](const FlagSpec& flag) { return flag.name == name; });
+  return found == std::end(kFlags) ? nullptr : found;
+}
+
+// `source`: the flag or variable as its user wrote it.
+absl::Status SetFlag(const FlagSpec& flag, std::string_view source, const std::string& value, Flags* flags) {
+  const absl::Status status = flag.set(value, flags);
+  return status.ok() ? status : InvalidArgument("{} {}", source, TextOf(status));
+}
+
+std::string VariableOf(std::string_view flag_name) {
+  std::string variable = "STELED_";
+  for (const char c : flag_name) variable += c == '-' ? '_' : static_cast<char>(c - 'a' + 'A');
+  return variable;
+}
+
+absl::Status ReadEnvironment(const Environment& environment, Flags* flags) {
+  for (const FlagSpec& flag : kFlags) {
+    const std::string variable = VariableOf(flag.name);
+    const std::optional<std::string> value = environment(variable);
+    if (value.has_value() && !value->empty()) STELED_RETURN_IF_ERROR(SetFlag(flag, variable, *value, flags));
   }
   return absl::OkStatus();
+}
+
+// One address and no more: the HTTP library would take a list, and letters behind a port.
+bool IsHostPort(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  return colon != std::string_view::npos && colon > 0 && address.find(',') == std::string_view::npos &&
+         ToNumber<uint16_t>(address.substr(colon + 1)).has_value();
 }
 
 // Flags that need each other.
 absl::Status CheckFlags(const Flags& flags) {
   if (flags.database.empty()) return InvalidArgument("no database named: give its directory with --db DIR");
+  if (flags.listen == "unix:") return InvalidArgument("--listen unix:PATH needs a path");
   if (flags.tls_cert.empty() != flags.tls_key.empty()) return InvalidArgument("--tls-cert and --tls-key go together");
   if (!flags.tls_client_ca.empty() && flags.tls_cert.empty()) return InvalidArgument("--tls-client-ca needs --tls-cert and --tls-key");
-  if (!flags.metrics.empty() && !IsLoopback(flags.metrics)) {
-    return InvalidArgument("--metrics {} can be reached from other machines, and has no TLS: say 127.0.0.1:PORT", flags.metrics);
+  if (flags.allow_plaintext && !flags.tls_cert.empty()) {
+    return InvalidArgument("--allow-plaintext and --tls-cert contradict each other: with a certificate every connection uses TLS");
   }
-  if (IsLoopback(flags.listen)) return absl::OkStatus();
+  if (!flags.metrics.empty() && !IsHostPort(flags.metrics)) {
+    return InvalidArgument("--metrics takes HOST:PORT, not \"{}\"", flags.metrics);
+  }
+  if (IsLocal(flags.listen) || flags.allow_plaintext) return absl::OkStatus();
   if (!flags.allow_remote) {
     return InvalidArgument(
-        "--listen {} can be reached from other machines: say --allow-remote, with --tls-cert and --tls-key, "
+        "other machines can reach --listen {}: add --allow-remote with --tls-cert and --tls-key, or --allow-plaintext, "
         "or listen on 127.0.0.1:PORT",
         flags.listen);
   }
-  if (flags.tls_cert.empty()) return InvalidArgument("--allow-remote needs --tls-cert and --tls-key");
+  if (flags.tls_cert.empty()) {
+    return InvalidArgument("--allow-remote needs --tls-cert and --tls-key; without TLS use --allow-plaintext");
+  }
   return absl::OkStatus();
+}
+
+void AppendFlagHelp(const FlagSpec& flag, std::string* text) {
+  constexpr size_t kColumn = 27;
+  std::string line = fmt::format("  --{}{}{}", flag.name, flag.argument.empty() ? "" : " ", flag.argument);
+  std::string_view rest = flag.help;
+  if (line.size() + 2 > kColumn) {
+    *text += line + "\n";
+    line.clear();
+  }
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    line.resize(kColumn, ' ');
+    *text += fmt::format("{}{}\n", line, rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    line.clear();
+  }
 }
 
 }  // namespace
 
-const std::string_view kHelpText =
-    "steled serves a Stele database with the API of Cloud Bigtable (google.bigtable.v2, google.bigtable.admin.v2).\n"
-    "\n"
-    "usage: steled --db DIR [flags]\n"
-    "\n"
-    "  --db DIR                 the database; made if it is not there\n"
-    "  --listen HOST:PORT       where to listen; port 0 takes a free one (127.0.0.1:8086)\n"
-    "  --backup-dir DIR         where backups are kept (DIR-backups, beside the database)\n"
-    "  --memory-budget BYTES    memory for memtables, cache and open files, as 512MiB (256MiB)\n"
-    "  --durability disk|process\n"
-    "                           what an acknowledged write survives: the loss of power, or the end of the process (disk)\n"
-    "  --max-calls N            calls that are served at once; more are refused with RESOURCE_EXHAUSTED (256)\n"
-    "  --max-message-bytes BYTES\n"
-    "                           the largest message of a read; larger rows span several (4MiB less 4KiB, at most 256MiB)\n"
-    "  --metrics HOST:PORT      figures for Prometheus, by HTTP at /metrics; on this machine's own addresses only\n"
-    "  --allow-remote           listen on an address that other machines reach; needs the next two\n"
-    "  --tls-cert FILE          certificate chain, PEM\n"
-    "  --tls-key FILE           its private key, PEM\n"
-    "  --tls-client-ca FILE     only clients with a certificate of this authority, PEM\n"
-    "  --help, --version\n"
-    "\n"
-    "Once it serves it prints one line, \"listening on HOST:PORT\". SIGTERM and SIGINT end it in order.\n"
-    "Clients find it by BIGTABLE_EMULATOR_HOST=HOST:PORT.\n";
+std::string HelpText() {
+  std::string text =
+      "steled serves a Stele database with the API of Cloud Bigtable (google.bigtable.v2, google.bigtable.admin.v2).\n"
+      "\n"
+      "usage: steled --db DIR [flags]\n"
+      "\n";
+  for (const FlagSpec& flag : kFlags) AppendFlagHelp(flag, &text);
+  text +=
+      "  --help, --version\n"
+      "\n"
+      "Each flag can also be set by a variable: --memory-budget 1GiB is STELED_MEMORY_BUDGET=1GiB. The command line wins.\n"
+      "Once it serves it prints one line, \"listening on ADDRESS\". SIGTERM and SIGINT stop it in order.\n"
+      "Clients find it by BIGTABLE_EMULATOR_HOST=HOST:PORT.\n";
+  return text;
+}
+
+Environment ProcessEnvironment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::make_optional<std::string>(value);
+  };
+}
 
 std::string BackupRootOf(const Flags& flags) {
   if (!flags.backup_directory.empty()) return flags.backup_directory;
@@ -134,42 +225,58 @@ std::string BackupRootOf(const Flags& flags) {
   return path.string() + "-backups";
 }
 
-absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args) {
+namespace {
+
+// A flag as it was written.
+struct Written {
+  std::string name;
+  std::optional<std::string> value;
+};
+
+Written SplitAtEquals(std::string_view arg) {
+  arg = arg.substr(arg.starts_with("--") ? 2 : 1);
+  const size_t equals = arg.find('=');
+  if (equals == std::string_view::npos) return {.name = std::string(arg), .value = std::nullopt};
+  return {.name = std::string(arg.substr(0, equals)), .value = std::string(arg.substr(equals + 1))};
+}
+
+}  // namespace
+
+absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Environment& environment) {
   Flags flags;
+  STELED_RETURN_IF_ERROR(ReadEnvironment(environment, &flags));
   for (size_t i = 0; i < args.size(); ++i) {
-    if (!args[i].starts_with('-')) return InvalidArgument("\"{}\" is no flag; \"steled --help\" lists the flags", args[i]);
-    std::string name = args[i].substr(args[i].starts_with("--") ? 2 : 1);
-    if (name == "help" || name == "h") flags.wish = Flags::Wish::kHelp;
-    if (name == "version") flags.wish = Flags::Wish::kVersion;
+    if (!args[i].starts_with('-')) return InvalidArgument("\"{}\" is not a flag; \"steled --help\" lists the flags", args[i]);
+    Written written = SplitAtEquals(args[i]);
+    if (written.name == "help" || written.name == "h") flags.wish = Flags::Wish::kHelp;
+    if (written.name == "version") flags.wish = Flags::Wish::kVersion;
     if (flags.wish != Flags::Wish::kServe) return flags;
-    if (name == "allow-remote") {
-      flags.allow_remote = true;
-      continue;
+    const FlagSpec* const flag = FindFlag(written.name);
+    if (flag == nullptr) return InvalidArgument("unknown flag --{}; \"steled --help\" lists the flags", written.name);
+    if (!written.value.has_value() && flag->argument.empty()) written.value = "1";
+    if (!written.value.has_value()) {
+      // A flag is never the value of another: "--db --listen" lacks a value.
+      const bool has_next = i + 1 < args.size() && !args[i + 1].starts_with("--");
+      if (!has_next) return InvalidArgument("--{} needs a value: --{} {}", flag->name, flag->name, flag->argument);
+      written.value = args[++i];
     }
-    std::string value;
-    if (const size_t equals = name.find('='); equals != std::string::npos) {
-      value = name.substr(equals + 1);
-      name.resize(equals);
-    } else if (i + 1 < args.size()) {
-      value = args[++i];
-    } else {
-      return InvalidArgument("flag {} needs a value", args[i]);
-    }
-    STELED_RETURN_IF_ERROR(SetFlag(name, value, &flags));
+    STELED_RETURN_IF_ERROR(SetFlag(*flag, fmt::format("--{}", flag->name), *written.value, &flags));
   }
   STELED_RETURN_IF_ERROR(CheckFlags(flags));
   return flags;
 }
 
-bool IsLoopback(std::string_view listen) {
-  const size_t colon = listen.rfind(':');
-  const std::string_view host = listen.substr(0, colon);
-  // Behind a comma the metrics' listener would take another address.
-  const std::string_view port = colon == std::string_view::npos ? "" : listen.substr(colon + 1);
+bool IsLocal(std::string_view address) {
+  if (address.starts_with("unix:")) return true;
+  const size_t colon = address.rfind(':');
+  const std::string_view host = address.substr(0, colon);
+  const std::string_view port = colon == std::string_view::npos ? "" : address.substr(colon + 1);
   if (!ToNumber<uint16_t>(port).has_value()) return false;
   if (host == "localhost" || host == "[::1]") return true;
   const auto allowed = [](char c) { return (c >= '0' && c <= '9') || c == '.'; };
   return host.starts_with("127.") && std::all_of(host.begin(), host.end(), allowed);
 }
+
+bool ServesPlaintextRemotely(const Flags& flags) { return !IsLocal(flags.listen) && flags.tls_cert.empty(); }
 
 }  // namespace stele::server

@@ -28,6 +28,11 @@ HealthCheckResponse::ServingStatus StatusOf(bool serving) {
 
 }  // namespace
 
+bool HealthService::IsServing() {
+  const std::lock_guard lock(mutex_);
+  return serving_ && !stopped_;
+}
+
 void HealthService::SetServing(bool serving) {
   const std::lock_guard lock(mutex_);
   serving_ = serving;

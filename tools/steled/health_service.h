@@ -20,6 +20,8 @@ class HealthService {
  public:
   // Until then it is serving.
   void SetServing(bool serving);
+  // Neither stopped nor told that it cannot serve.
+  bool IsServing();
   // Ends every Watch, now and later.
   void Stop();
 

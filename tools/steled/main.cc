@@ -18,6 +18,7 @@
 #include "flags.h"
 #include "report.h"
 #include "server.h"
+#include "service_manager.h"
 
 namespace stele::server {
 namespace {
@@ -33,11 +34,28 @@ int Fail(const absl::Status& status, int exit_status) {
 // To standard output. Whoever reads it may be gone, and the server serves all the same.
 void PutLine(std::string_view what, const std::string& address) { std::fputs(fmt::format("{} {}\n", what, address).c_str(), stdout); }
 
+// Returns when SIGTERM or SIGINT came. SIGHUP reads the TLS files again.
+void ServeUntilTold(const sigset_t& signals, const Flags& flags, Server* server) {
+  const std::string serving = fmt::format("serving {} on {}", flags.database, server->address());
+  TellReady(serving);
+  int received = 0;
+  while (sigwait(&signals, &received) == 0 && received == SIGHUP) {
+    TellReloading();
+    const absl::StatusOr<bool> reloaded = server->ReloadTls(flags);
+    if (!reloaded.ok()) {
+      ReportLine(fmt::format("SIGHUP: the TLS files were not reloaded, and the old ones stay in use: {}", TextOf(reloaded.status())));
+    } else {
+      ReportLine(*reloaded ? "SIGHUP: the TLS files were reloaded" : "SIGHUP: nothing to reload without --tls-cert");
+    }
+    TellReady(serving);
+  }
+}
+
 int Main(const std::vector<std::string>& args) {
-  const absl::StatusOr<Flags> flags = ParseFlags(args);
+  const absl::StatusOr<Flags> flags = ParseFlags(args, ProcessEnvironment());
   if (!flags.ok()) return Fail(flags.status(), 2);
   if (flags->wish == Flags::Wish::kHelp) {
-    fmt::print("{}", kHelpText);
+    fmt::print("{}", HelpText());
     return 0;
   }
   if (flags->wish == Flags::Wish::kVersion) {
@@ -50,19 +68,23 @@ int Main(const std::vector<std::string>& args) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   // Protobuf writes to standard error what it finds wrong in a request; whoever sent it is told.
   google::protobuf::SetLogHandler(nullptr);
-  // Before there is any other thread, so that the signal waits for this one.
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGTERM);
-  sigaddset(&ending, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  // Before there is any other thread, so that the signals wait for this one.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(*flags);
   if (!server.ok()) return Fail(server.status(), 1);
   if (!(*server)->metrics_address().empty()) PutLine("metrics on", (*server)->metrics_address());
   PutLine("listening on", (*server)->address());
   std::fflush(stdout);
-  int received = 0;
-  sigwait(&ending, &received);
+  if (ServesPlaintextRemotely(*flags)) {
+    ReportLine(
+        fmt::format("warning: other machines reach {} without TLS (--allow-plaintext): whoever can connect can read and change everything",
+                    (*server)->address()));
+  }
+  ServeUntilTold(signals, *flags, server->get());
+  TellStopping();
   const absl::Status stopped = (*server)->Stop(kGrace);
   return stopped.ok() ? 0 : Fail(stopped, 1);
 }

@@ -2,17 +2,16 @@
 
 #include <prometheus/collectable.h>
 #include <prometheus/counter.h>
-#include <prometheus/exposer.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <exception>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -188,21 +187,20 @@ class DatabaseMetrics : public prometheus::Collectable {
 Metrics::Metrics() = default;
 Metrics::~Metrics() = default;
 
-absl::StatusOr<std::unique_ptr<Metrics>> Metrics::Start(const std::string& listen, Database database,
-                                                        const std::vector<std::string>& paths) {
+absl::StatusOr<std::unique_ptr<Metrics>> Metrics::Start(const std::string& listen, Database database, const std::vector<std::string>& paths,
+                                                        std::function<bool()> is_serving) {
   std::unique_ptr<Metrics> metrics(new Metrics());
   metrics->calls_ = std::make_shared<CallMetrics>(paths);
   metrics->database_ = std::make_shared<DatabaseMetrics>(std::move(database));
-  try {
-    metrics->exposer_ = std::make_unique<prometheus::Exposer>(listen);
-  } catch (const std::exception&) {
-    return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("cannot listen for --metrics on {}: is the port taken?", listen));
-  }
-  metrics->exposer_->RegisterCollectable(metrics->calls_);
-  metrics->exposer_->RegisterCollectable(metrics->database_);
-  const std::vector<int> ports = metrics->exposer_->GetListeningPorts();
-  if (ports.empty()) return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("cannot listen for --metrics on {}", listen));
-  metrics->address_ = listen.substr(0, listen.rfind(':')) + ":" + std::to_string(ports.front());
+  const auto figures = [calls = metrics->calls_, figures_of_database = metrics->database_] {
+    std::vector<prometheus::MetricFamily> families = calls->Collect();
+    for (prometheus::MetricFamily& family : figures_of_database->Collect()) families.push_back(std::move(family));
+    return HttpPages::Page{.type = "text/plain; version=0.0.4; charset=utf-8", .body = prometheus::TextSerializer().Serialize(families)};
+  };
+  const auto health = [is_serving = std::move(is_serving)] {
+    return is_serving() ? HttpPages::Page{.body = "serving\n"} : HttpPages::Page{.status = 503, .body = "not serving\n"};
+  };
+  STELED_ASSIGN_OR_RETURN(metrics->pages_, HttpPages::Serve(listen, {{"/metrics", figures}, {"/healthz", health}}));
   return metrics;
 }
 

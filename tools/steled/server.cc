@@ -19,6 +19,17 @@ absl::StatusOr<std::string> ReadPem(const std::string& path) {
   return text;
 }
 
+// Empty without a certificate.
+absl::StatusOr<TlsFiles> ReadTls(const Flags& flags) {
+  TlsFiles tls;
+  if (flags.tls_cert.empty()) return tls;
+  STELED_ASSIGN_OR_RETURN(tls.certificate_chain, ReadPem(flags.tls_cert));
+  STELED_ASSIGN_OR_RETURN(tls.private_key, ReadPem(flags.tls_key));
+  if (flags.tls_client_ca.empty()) return tls;
+  STELED_ASSIGN_OR_RETURN(tls.client_ca, ReadPem(flags.tls_client_ca));
+  return tls;
+}
+
 absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   TransportOptions options;
   options.listen = flags.listen;
@@ -31,11 +42,7 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   options.calls_max = flags.calls_max;
   options.message_bytes_max = kRequestBytesMax;
   options.request_memory_bytes = kRequestMemoryBytes;
-  if (flags.tls_cert.empty()) return options;
-  STELED_ASSIGN_OR_RETURN(options.certificate_chain, ReadPem(flags.tls_cert));
-  STELED_ASSIGN_OR_RETURN(options.private_key, ReadPem(flags.tls_key));
-  if (flags.tls_client_ca.empty()) return options;
-  STELED_ASSIGN_OR_RETURN(options.client_ca, ReadPem(flags.tls_client_ca));
+  STELED_ASSIGN_OR_RETURN(options.tls, ReadTls(flags));
   return options;
 }
 
@@ -103,10 +110,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
 absl::Status Server::Listen(const Flags& flags) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags));
   if (!flags.metrics.empty()) {
-    STELED_ASSIGN_OR_RETURN(metrics_, Metrics::Start(flags.metrics, database_, methods_.Paths()));
+    STELED_ASSIGN_OR_RETURN(metrics_,
+                            Metrics::Start(flags.metrics, database_, methods_.Paths(), [health = health_] { return health->IsServing(); }));
   }
   STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, metrics_ == nullptr ? nullptr : metrics_->observer()));
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Server::ReloadTls(const Flags& flags) {
+  if (flags.tls_cert.empty()) return false;
+  STELED_ASSIGN_OR_RETURN(const TlsFiles tls, ReadTls(flags));
+  STELED_RETURN_IF_ERROR(transport_->UseTls(tls));
+  return true;
 }
 
 absl::Status Server::Stop(std::chrono::milliseconds grace) {

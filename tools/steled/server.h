@@ -37,11 +37,13 @@ class Server {
   // Opens the database and listens.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
 
-  // "HOST:PORT", with the port that was taken.
+  // Of --listen, with the port that was taken.
   const std::string& address() const { return transport_->address(); }
   // The same of --metrics; "" without it.
   std::string metrics_address() const { return metrics_ == nullptr ? std::string() : metrics_->address(); }
 
+  // Reads the TLS files again, for connections from now on. False: the server has no TLS. An error changes nothing.
+  absl::StatusOr<bool> ReloadTls(const Flags& flags);
   // Takes no more calls, lets those that run end for `grace`, stops the rest, and closes the database. What Close answers.
   absl::Status Stop(std::chrono::milliseconds grace);
 

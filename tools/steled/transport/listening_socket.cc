@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,24 +69,70 @@ bool IsOfOneClient(int error) {
   return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
 }
 
+// -1 and errno: nobody listens on it, or it cannot be asked.
+int ConnectTo(const sockaddr_un& address) {
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  const int connected = connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return connected;
+}
+
+// Removes the socket that a killed process left. Other files stay, and so does a socket on which somebody listens.
+void RemoveStaleSocket(const sockaddr_un& address) {
+  struct stat status {};
+  if (lstat(address.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+  if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
+}
+
+absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return InvalidArgument("unix:{}: a socket's path has at most {} bytes", path, sizeof(address.sun_path) - 1);
+  }
+  path.copy(address.sun_path, path.size());
+  RemoveStaleSocket(address);
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool is_bound = descriptor >= 0 && bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
+  const std::string reason = std::strerror(errno);
+  if (is_bound) unlink(address.sun_path);
+  if (descriptor >= 0) close(descriptor);
+  return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("cannot listen on unix:{}: {}", path, reason));
+}
+
 int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
 
 absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& address) {
+  constexpr std::string_view kUnix = "unix:";
+  if (address.starts_with(kUnix)) {
+    const std::string path = address.substr(kUnix.size());
+    STELED_ASSIGN_OR_RETURN(const int descriptor, ListenOnUnixSocket(path));
+    return ListeningSocket(descriptor, address, path);
+  }
   STELED_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address));
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
     const int descriptor = ListenOn(*at);
-    if (descriptor >= 0) return ListeningSocket(descriptor, PortOf(descriptor));
+    if (descriptor < 0) continue;
+    return ListeningSocket(descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)), "");
   }
   return MakeStatus(absl::StatusCode::kUnavailable,
                     fmt::format("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno)));
 }
 
-ListeningSocket::ListeningSocket(int descriptor, int port) : descriptor_(descriptor), port_(port), reserve_(Reserve()) {}
+ListeningSocket::ListeningSocket(int descriptor, std::string address, std::string path)
+    : descriptor_(descriptor), address_(std::move(address)), path_(std::move(path)), reserve_(Reserve()) {}
 
 ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), port_(other.port_), reserve_(std::exchange(other.reserve_, -1)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      address_(std::move(other.address_)),
+      path_(std::exchange(other.path_, std::string())),
+      reserve_(std::exchange(other.reserve_, -1)) {}
 
 ListeningSocket::~ListeningSocket() {
   Close();
@@ -92,7 +140,9 @@ ListeningSocket::~ListeningSocket() {
 }
 
 void ListeningSocket::Close() {
-  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  if (descriptor_ < 0) return;
+  close(std::exchange(descriptor_, -1));
+  if (!path_.empty()) unlink(path_.c_str());
 }
 
 int ListeningSocket::Accept() {
@@ -100,6 +150,7 @@ int ListeningSocket::Accept() {
     if (reserve_ < 0) reserve_ = Reserve();
     const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (client >= 0) {
+      if (!path_.empty()) return client;
       SetOption(client, IPPROTO_TCP, TCP_NODELAY, 1);
       SetOption(client, SOL_SOCKET, SO_KEEPALIVE, 1);
       SetOption(client, IPPROTO_TCP, TCP_KEEPIDLE, 60);

@@ -130,7 +130,7 @@ class Http2Transport final : public Transport {
         observer_(observer),
         listening_(std::move(listening)),
         tls_(std::move(tls)),
-        address_(options.listen.substr(0, options.listen.rfind(':')) + ":" + std::to_string(listening_.port())),
+        address_(listening_.address()),
         times_(MethodsOf(options.syncing, *router)),
         // Two beside those that run calls: one waits for events, so that a call can be given up while all run.
         threads_([this] { return TakeTurn(); }, options.calls_max + 2) {}
@@ -145,6 +145,13 @@ class Http2Transport final : public Transport {
   }
 
   const std::string& address() const override { return address_; }
+
+  absl::Status UseTls(const TlsFiles& tls) override {
+    STELED_ASSIGN_OR_RETURN(TlsContext context, TlsContext::Create(tls.certificate_chain, tls.private_key, tls.client_ca));
+    const std::lock_guard lock(tls_mutex_);
+    tls_ = std::move(context);
+    return absl::OkStatus();
+  }
 
   void Stop(std::chrono::milliseconds grace) override {
     if (std::exchange(is_stopping_, true)) return;
@@ -299,7 +306,8 @@ class Http2Transport final : public Transport {
     while (true) {
       const int descriptor = AcceptOne();
       if (descriptor < 0) return;
-      std::unique_ptr<Socket> socket = tls_.has_value() ? NewTlsSocket(descriptor, *tls_) : NewPlainSocket(descriptor);
+      const std::optional<TlsContext> tls = Tls();
+      std::unique_ptr<Socket> socket = tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
       if (socket == nullptr) continue;
       const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
       uint64_t id = 0;
@@ -312,6 +320,11 @@ class Http2Transport final : public Transport {
       // What came before is told now.
       if (!poller_.Add(descriptor, id)) Remove(id);
     }
+  }
+
+  std::optional<TlsContext> Tls() {
+    const std::lock_guard lock(tls_mutex_);
+    return tls_;
   }
 
   int AcceptOne() {
@@ -373,7 +386,8 @@ class Http2Transport final : public Transport {
   CallObserver* const observer_;  // may be null
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
-  const std::optional<TlsContext> tls_;
+  std::mutex tls_mutex_;
+  std::optional<TlsContext> tls_;  // guarded by tls_mutex_; its sockets share what it points to
   const std::string address_;
   Poller poller_;
   std::atomic<bool> are_running_ = false;  // calls; a hint for who waits
@@ -398,8 +412,8 @@ class Http2Transport final : public Transport {
 
 absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(const TransportOptions& options, const Router* router, CallObserver* observer) {
   std::optional<TlsContext> tls;
-  if (!options.certificate_chain.empty()) {
-    STELED_ASSIGN_OR_RETURN(tls, TlsContext::Create(options.certificate_chain, options.private_key, options.client_ca));
+  if (!options.tls.certificate_chain.empty()) {
+    STELED_ASSIGN_OR_RETURN(tls, TlsContext::Create(options.tls.certificate_chain, options.tls.private_key, options.tls.client_ca));
   }
   STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(options.listen));
   auto server = std::make_unique<Http2Transport>(options, router, observer, std::move(listening), std::move(tls));

@@ -18,12 +18,16 @@
 
 namespace stele::server {
 
-struct TransportOptions {
-  std::string listen;  // "HOST:PORT"; port 0: any
-  // PEM texts. Without a certificate connections are plain; with a client_ca clients have to show one that it signed.
+// PEM texts. With a client_ca, clients have to show a certificate that it signed.
+struct TlsFiles {
   std::string certificate_chain;
   std::string private_key;
   std::string client_ca;
+};
+
+struct TransportOptions {
+  std::string listen;                 // "HOST:PORT", where port 0 takes a free one, or "unix:PATH"
+  TlsFiles tls;                       // without a certificate connections are plain
   std::vector<std::string> metadata;  // names, in lower case, of what methods ask calls for
   std::vector<std::string> syncing;   // paths of methods whose calls wait for the disk
   int calls_max = 256;
@@ -39,8 +43,10 @@ class Transport {
   static absl::StatusOr<std::unique_ptr<Transport>> Start(const TransportOptions& options, const Router* router, CallObserver* observer);
   virtual ~Transport() = default;
 
-  // "HOST:PORT", with the port that was taken.
+  // Of the options, with the port that was taken.
   virtual const std::string& address() const = 0;
+  // Connections from now on use these; those that are open keep theirs. InvalidArgument: nothing changed. Thread-safe.
+  virtual absl::Status UseTls(const TlsFiles& tls) = 0;
   // Takes no more calls, lets those that run end for `grace`, stops the rest, waits for them, leaves clients a moment to read what they
   // answered, and closes all connections. Once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
