@@ -18,7 +18,7 @@
 #include "flags.h"
 #include "report.h"
 #include "server.h"
-#include "service_manager.h"
+#include "systemd_notify.h"
 
 namespace stele::server {
 namespace {

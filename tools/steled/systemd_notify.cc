@@ -1,4 +1,4 @@
-#include "service_manager.h"
+#include "systemd_notify.h"
 
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>

@@ -1,4 +1,4 @@
-// steled/service_manager.h: tells systemd how the server fares, where systemd started it (Type=notify).
+// steled/systemd_notify.h: tells systemd how the server fares, where systemd started it (Type=notify).
 //
 // Errors:    none: without systemd nothing happens.
 // Threads:   thread-safe.
