@@ -52,6 +52,8 @@ struct CursorOptions {
   // Large values may come as deferred ones (cell.h). A batch ends with such a cell, as with any large one.
   bool defers_values = false;
   CursorStats* stats = nullptr;  // may be null; outlives the cursor
+  // Where a source that is a file says why it could not be read. May be null; outlives the cursor.
+  absl::Status* failure = nullptr;
   AheadRunner* ahead = nullptr;  // who decodes what a long scan comes to next; null: nobody. Outlives the cursor
 };
 

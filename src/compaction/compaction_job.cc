@@ -21,15 +21,41 @@ KeyRange RowsOfInput(const CompactionSlice& slice, size_t index) {
   return Intersect(Intersect(reference.range, slice.range), RowsOf(*reference.file));
 }
 
+// What the cursors of a job tell it beside the cells. Each input has a status of its own.
+class JobNotes {
+ public:
+  explicit JobNotes(const CompactionInput& input) : input_(input) {
+    for (const CompactionSlice& slice : input.slices) failures_.emplace_back(slice.inputs.size());
+  }
+  CursorStats* stats() { return &stats_; }
+  absl::Status* FailureOf(const CompactionSlice& slice, size_t index) {
+    return &failures_[static_cast<size_t>(&slice - input_.slices.data())][index];
+  }
+  void ReportUnreadable() const {
+    if (!input_.on_unreadable) return;
+    for (size_t i = 0; i < failures_.size(); ++i) {
+      for (size_t k = 0; k < failures_[i].size(); ++k) {
+        if (!failures_[i][k].ok()) input_.on_unreadable(i, input_.slices[i].inputs[k].file->number, failures_[i][k]);
+      }
+    }
+  }
+
+ private:
+  const CompactionInput& input_;
+  CursorStats stats_;
+  std::vector<std::vector<absl::Status>> failures_;  // by slice and input
+};
+
 // Their cells.
 std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const CompactionSlice& slice, size_t index, const KeyRange& rows,
-                                           CursorStats* stats) {
+                                           JobNotes* notes) {
   const SstableReader& reader = *slice.readers[index];
   CursorOptions options;
   options.families = input.definition->families.MapFrom(reader.family_ids());
   options.fill_cache = false;  // what is read here is about to be obsolete
   options.defers_values = true;
-  options.stats = stats;
+  options.stats = notes->stats();
+  options.failure = notes->FailureOf(slice, index);
   std::unique_ptr<CellCursor> cursor = reader.NewCursor(options);
   if (rows.Covers(RowsOf(*slice.inputs[index].file))) return cursor;
   return NewBoundedCursor(std::move(cursor), Direction::kForward, rows.start, rows.end);
@@ -37,14 +63,13 @@ std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input, const C
 
 // Inputs without a row in common, one after the other: of hundreds that were written in row order a merge holds one.
 std::unique_ptr<CellCursor> NewRunOfInputs(const CompactionInput& input, const CompactionSlice& slice,
-                                           std::shared_ptr<const std::vector<KeyRange>> rows, std::vector<uint32_t> run,
-                                           CursorStats* stats) {
-  if (run.size() == 1) return NewInputCursor(input, slice, run.front(), (*rows)[run.front()], stats);
+                                           std::shared_ptr<const std::vector<KeyRange>> rows, std::vector<uint32_t> run, JobNotes* notes) {
+  if (run.size() == 1) return NewInputCursor(input, slice, run.front(), (*rows)[run.front()], notes);
   std::vector<RunPart> parts;
   parts.reserve(run.size());
   for (const uint32_t index : run) parts.push_back({(*rows)[index].start, (*rows)[index].end, false});
-  const auto open = [&input, &slice, rows = std::move(rows), run = std::move(run), stats](size_t part) {
-    return absl::StatusOr<std::unique_ptr<CellCursor>>(NewInputCursor(input, slice, run[part], (*rows)[run[part]], stats));
+  const auto open = [&input, &slice, rows = std::move(rows), run = std::move(run), notes](size_t part) {
+    return absl::StatusOr<std::unique_ptr<CellCursor>>(NewInputCursor(input, slice, run[part], (*rows)[run[part]], notes));
   };
   return NewRunCursor(std::move(parts), open, Direction::kForward);
 }
@@ -59,7 +84,7 @@ int64_t NewestCommitTime(const CompactionSlice& slice) {
 }
 
 // What stays of a slice; null when there is nothing to look at.
-std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const CompactionSlice& slice, CursorStats* stats,
+std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const CompactionSlice& slice, JobNotes* notes,
                                            RetentionStats* retention) {
   auto rows = std::make_shared<std::vector<KeyRange>>();
   for (size_t i = 0; i < slice.inputs.size(); ++i) rows->push_back(RowsOfInput(slice, i));
@@ -67,7 +92,7 @@ std::unique_ptr<CellCursor> NewSliceCursor(const CompactionInput& input, const C
   for (const KeyRange& range : *rows) newest_first.push_back(&range);
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (std::vector<uint32_t>& run : DivideIntoRuns(newest_first)) {
-    cursors.push_back(NewRunOfInputs(input, slice, rows, std::move(run), stats));
+    cursors.push_back(NewRunOfInputs(input, slice, rows, std::move(run), notes));
   }
   if (cursors.empty()) return nullptr;
   RetentionPolicy policy;
@@ -102,7 +127,7 @@ absl::Status CheckInput(const CompactionInput& input) {
 absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   STELE_RETURN_IF_ERROR(CheckInput(input));
   CompactionOutput output;
-  CursorStats stats;
+  JobNotes notes(input);
   int64_t newest_commit_time = INT64_MAX;
   bool settled = true;
   for (const CompactionSlice& slice : input.slices) {
@@ -112,7 +137,7 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   size_t next_slice = 0;
   const auto next = [&]() -> std::unique_ptr<CellCursor> {
     while (next_slice < input.slices.size()) {
-      auto cursor = NewSliceCursor(input, input.slices[next_slice++], &stats, &output.retention);
+      auto cursor = NewSliceCursor(input, input.slices[next_slice++], &notes, &output.retention);
       if (cursor != nullptr) return cursor;
     }
     return nullptr;
@@ -126,9 +151,13 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   target.budget = input.budget;
   target.stop = input.stop;
   target.on_progress = input.on_progress;
-  STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary, WriteRun(target, next));
-  if (summary.has_value()) output.file = SstableFile{input.file_number, *std::move(summary), newest_commit_time, settled};
-  output.bytes_read = stats.bytes_read;
+  absl::StatusOr<std::optional<SstableSummary>> summary = WriteRun(target, next);
+  if (!summary.ok()) {
+    notes.ReportUnreadable();
+    return std::move(summary).status();
+  }
+  if (summary->has_value()) output.file = SstableFile{input.file_number, **std::move(summary), newest_commit_time, settled};
+  output.bytes_read = notes.stats()->bytes_read;
   return output;
 }
 

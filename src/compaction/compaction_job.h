@@ -50,6 +50,8 @@ struct CompactionInput {
   MemoryBudget* budget = nullptr;                           // what is held meanwhile is charged to it; may be null
   const std::atomic<bool>* stop = nullptr;                  // set: give up with Cancelled
   std::function<void(uint64_t bytes_written)> on_progress;  // called now and then; for throttling and progress; may be null
+  // Called before the job fails, for each input that it could not read. May be null.
+  std::function<void(size_t slice, uint64_t file_number, const absl::Status& why)> on_unreadable;
 };
 
 struct CompactionOutput {

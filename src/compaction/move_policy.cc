@@ -163,12 +163,13 @@ std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>&
 std::optional<Run> FindRestRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
                                const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min) {
   if (groups.empty() || !IsRewrittenForRest(definition)) return std::nullopt;
+  const Run run = RunOf(groups, 0, groups.size());
   uint64_t young_bytes = 0;
-  for (const SstableReference& reference : tablet.stack) {
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const SstableReference& reference = tablet.stack[i];
     if (!IsAtRest(reference, rest_time)) return std::nullopt;
     if (!reference.file->settled) young_bytes += ShareBytes(reference, parts);
   }
-  const Run run = RunOf(groups, 0, groups.size());
   if (young_bytes < bytes_min || static_cast<double>(young_bytes) < kYoungShareMin * static_cast<double>(run.bytes)) return std::nullopt;
   return run;
 }

@@ -35,7 +35,7 @@ std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>&
 std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
                                  const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min);
 
-// The whole stack of a tablet at rest.
+// All groups, which reach the end of the stack, if all of them are at rest.
 std::optional<Run> FindRestRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
                                const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min);
 

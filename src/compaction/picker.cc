@@ -15,6 +15,12 @@
 namespace stele::internal {
 namespace {
 
+const std::set<uint64_t>& FilesOf(const FilesByTablet& files, const TabletName& tablet) {
+  static const std::set<uint64_t>* const kNone = new std::set<uint64_t>;
+  const auto it = files.find(tablet);
+  return it == files.end() ? *kNone : it->second;
+}
+
 // The first that has a candidate goes first: what costs nothing, then what writers wait for, then what readers pay for, then space. Merges
 // come before majors, since they often make them needless.
 enum class Urgency : size_t { kDrop, kMove, kTiered, kRead, kDead, kGather, kSettle, kRest };
@@ -52,19 +58,23 @@ class TablePicker {
       const auto reads = input.reads.find(name);
       looks_.push_back({.tablet = &tablet,
                         .is_free = !input.busy.contains(name),
-                        .is_alone = input.alone.contains(name),
+                        .is_alone = ShowsAny(tablet, FilesOf(input.unreadable, name)),
                         .reads = reads == input.reads.end() ? 0 : reads->second,
-                        .groups = GroupsOf(tablet, parts_)});
+                        .stretches = StretchesOf(tablet, parts_, FilesOf(input.unreadable, name))});
     }
     for (std::vector<bool>& covered : covered_) covered.resize(looks_.size());
   }
 
   void Offer(Candidates* candidates) {
     for (size_t i = 0; i < looks_.size(); ++i) {
-      if (!looks_[i].is_free || looks_[i].groups.empty()) continue;
-      OfferMetadata(i, candidates);
-      OfferMerges(i, candidates);
-      OfferRewrites(i, candidates);
+      if (!looks_[i].is_free) continue;
+      OfferDrop(i, candidates);
+      for (const Stretch& stretch : looks_[i].stretches) {
+        OfferMove(i, stretch.groups, candidates);
+        OfferMerges(i, stretch.groups, candidates);
+        OfferGathering(i, stretch.groups, candidates);
+        if (stretch.reaches_end) OfferRewrites(i, stretch.groups, candidates);
+      }
     }
   }
 
@@ -72,29 +82,31 @@ class TablePicker {
   struct TabletLook {
     const Tablet* tablet = nullptr;
     bool is_free = true;
-    bool is_alone = false;
+    bool is_alone = false;  // it shows a file that cannot be read
     uint64_t reads = 0;
-    std::vector<Group> groups;
+    std::vector<Stretch> stretches;  // one, unless the tablet is alone or has no files
+    const std::vector<Group>& groups() const { return stretches.front().groups; }
   };
   using RunOfTablet = std::function<std::optional<Run>(size_t tablet_index)>;
 
-  void OfferMetadata(size_t index, Candidates* candidates) {
-    const TabletLook& look = looks_[index];
-    if (const std::optional<Run> run = FindDropRun(*look.tablet, *table_.definition, input_.now)) {
+  void OfferDrop(size_t index, Candidates* candidates) {
+    if (const std::optional<Run> run = FindDropRun(*looks_[index].tablet, *table_.definition, input_.now)) {
       candidates->Offer(Urgency::kDrop, 1, MakeChoice(ChoiceKind::kDropFiles, {{index, *run}}, "all of it is condemned"));
     }
-    if (const std::optional<Run> run = FindMoveRun(*look.tablet, look.groups)) {
+  }
+
+  void OfferMove(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
+    if (const std::optional<Run> run = FindMoveRun(*looks_[index].tablet, groups)) {
       candidates->Offer(Urgency::kMove, 1, MakeChoice(ChoiceKind::kMove, {{index, *run}}, "they have no row in common"));
     }
   }
 
-  void OfferMerges(size_t index, Candidates* candidates) {
-    const std::vector<Group>& groups = looks_[index].groups;
+  void OfferMerges(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
     const auto is_any = [](const TabletLook&) { return true; };
     if (const std::optional<Run> run = FindTieredRun(groups)) {
       OfferMerge(Urgency::kTiered, {index, *run}, is_any, fmt::format("{} of alike size, {} bytes", run->sources, run->bytes), candidates);
     }
-    const auto is_read = [](const TabletLook& look) { return FindReadRun(look.groups, look.reads).has_value(); };
+    const auto is_read = [](const TabletLook& look) { return FindReadRun(look.groups(), look.reads).has_value(); };
     if (const std::optional<Run> run = FindReadRun(groups, looks_[index].reads)) {
       std::string reason = fmt::format("{} reads met {} sources, {} bytes", looks_[index].reads, run->sources, run->bytes);
       OfferMerge(Urgency::kRead, {index, *run}, is_read, std::move(reason), candidates);
@@ -106,7 +118,7 @@ class TablePicker {
   void OfferMerge(Urgency urgency, const TabletRun& seed, const std::function<bool(const TabletLook&)>& joins, std::string reason,
                   Candidates* candidates) {
     const auto run_of = [&](size_t index) {
-      std::optional<Run> run = RunWithin(looks_[index].groups, seed.run.sequence_first, seed.run.sequence_last);
+      std::optional<Run> run = RunWithin(looks_[index].groups(), seed.run.sequence_first, seed.run.sequence_last);
       const bool is_due = run.has_value() && run->sources > 1 && joins(looks_[index]);
       return is_due && run->sources <= std::max(kFanInMax, seed.run.sources) ? run : std::nullopt;
     };
@@ -123,11 +135,23 @@ class TablePicker {
                       MakeChoice(ChoiceKind::kMerge, slices, std::move(reason)));
   }
 
-  void OfferRewrites(size_t index, Candidates* candidates) {
-    const TableDefinition& definition = *table_.definition;
+  // What is worth it only down to the end of the stack, where tombstones go.
+  void OfferRewrites(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
+    OfferReclaiming(index, groups, candidates);
+    OfferSettling(index, groups, candidates);
+    OfferRest(index, groups, candidates);
+  }
+
+  // Neighbours that join have one stretch; the seed's own is `groups`.
+  const std::vector<Group>& GroupsAt(size_t at, size_t index, const std::vector<Group>& groups) const {
+    return at == index ? groups : looks_[at].groups();
+  }
+
+  void OfferReclaiming(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
     uint64_t dead_bytes = 0;
     const auto dead_run = [&](size_t at) -> std::optional<Run> {
-      const std::optional<DeadRun> dead = FindMajorRun(*looks_[at].tablet, looks_[at].groups, definition, parts_, input_.now);
+      const std::optional<DeadRun> dead =
+          FindMajorRun(*looks_[at].tablet, GroupsAt(at, index, groups), *table_.definition, parts_, input_.now);
       if (!dead.has_value()) return std::nullopt;
       dead_bytes += dead->dead_bytes;
       return dead->run;
@@ -139,23 +163,27 @@ class TablePicker {
         candidates->Offer(Urgency::kDead, static_cast<double>(dead_bytes), MakeChoice(ChoiceKind::kMerge, slices, std::move(reason)));
       }
     }
-    OfferSettling(index, candidates);
   }
 
-  void OfferSettling(size_t index, Candidates* candidates) {
-    const TableDefinition& definition = *table_.definition;
-    const TabletLook& look = looks_[index];
-    if (const auto run = FindGatherRun(*look.tablet, look.groups, parts_, input_.sizes.gather_bytes, input_.sizes.settle_bytes)) {
+  void OfferGathering(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
+    const CompactionSizes& sizes = input_.sizes;
+    if (const auto run = FindGatherRun(*looks_[index].tablet, groups, parts_, sizes.gather_bytes, sizes.settle_bytes)) {
       std::string reason = fmt::format("{} small files side by side, {} bytes", run->end - run->begin, run->bytes);
       candidates->Offer(Urgency::kGather, static_cast<double>(run->end - run->begin),
                         MakeChoice(ChoiceKind::kGather, {{index, *run}}, std::move(reason)));
     }
-    if (const auto run = FindSettleRun(*look.tablet, look.groups, definition, parts_, RestTime(), input_.sizes.settle_bytes)) {
+  }
+
+  void OfferSettling(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
+    if (const auto run = FindSettleRun(*looks_[index].tablet, groups, *table_.definition, parts_, RestTime(), input_.sizes.settle_bytes)) {
       candidates->Offer(Urgency::kSettle, static_cast<double>(run->bytes),
                         MakeChoice(ChoiceKind::kSettle, {{index, *run}}, fmt::format("{} bytes are at the end of the stack", run->bytes)));
     }
+  }
+
+  void OfferRest(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
     const auto rest_run = [&](size_t at) {
-      return FindRestRun(*looks_[at].tablet, looks_[at].groups, definition, parts_, RestTime(), input_.sizes.rest_bytes);
+      return FindRestRun(*looks_[at].tablet, GroupsAt(at, index, groups), *table_.definition, parts_, RestTime(), input_.sizes.rest_bytes);
     };
     if (const std::optional<Run> run = rest_run(index)) {
       const std::vector<TabletRun> slices = Extend(Urgency::kRest, {index, *run}, rest_run);
@@ -170,11 +198,12 @@ class TablePicker {
 
   // Empty where another seed of the urgency had the tablet among its neighbours.
   std::vector<TabletRun> Extend(Urgency urgency, const TabletRun& seed, const RunOfTablet& run_of) {
+    if (looks_[seed.tablet_index].is_alone) return {seed};
     std::vector<bool>& covered = covered_[static_cast<size_t>(urgency)];
     if (covered[seed.tablet_index]) return {};
     const auto run_beside = [&](size_t index) -> std::optional<Run> {
       const TabletLook& look = looks_[index];
-      const bool joins = look.is_free && !look.is_alone && !look.groups.empty() && !looks_[seed.tablet_index].is_alone;
+      const bool joins = look.is_free && !look.is_alone && !look.stretches.empty();
       return joins ? run_of(index) : std::nullopt;
     };
     std::vector<TabletRun> slices =
@@ -215,13 +244,14 @@ std::optional<Choice> PickCompaction(const PickerInput& input) {
   return choice;
 }
 
-uint64_t CompactionDebtBytes(const Version& version, const std::set<TabletName>& left_alone) {
+uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable) {
   uint64_t debt_bytes = 0;
   for (const auto& [table_id, table] : version.tables) {
     const PartsByFile parts = CountParts(*table);
     for (const Tablet& tablet : table->tablets) {
-      if (left_alone.contains({table_id, tablet.range.start})) continue;
-      debt_bytes += TieredDebtBytes(JoinMovable(tablet, GroupsOf(tablet, parts)));
+      for (const Stretch& stretch : StretchesOf(tablet, parts, FilesOf(unreadable, {table_id, tablet.range.start}))) {
+        debt_bytes += TieredDebtBytes(JoinMovable(tablet, stretch.groups));
+      }
     }
   }
   return debt_bytes;

@@ -70,6 +70,8 @@ struct TabletHalves {
   uint64_t bytes_behind = 0;
 };
 
+using FilesByTablet = std::map<TabletName, std::set<uint64_t>>;  // files by number
+
 struct PickerInput {
   const Version* version = nullptr;
   std::set<TabletName> busy;  // tablets with a running job: left alone
@@ -80,7 +82,9 @@ struct PickerInput {
   // Rows asked for or handed out of a tablet since its stack last changed, other than by being part of a split or merge of tablets; where
   // any were. What was written to it shows in its stack.
   std::map<TabletName, uint64_t> reads = {};
-  std::set<TabletName> alone = {};  // a compaction over neighbours met damage: each of these compacts by itself
+  // Of a tablet, the files whose rows in it cannot be read. Nothing that reads takes them, and no job merges across them. Such a tablet
+  // compacts without its neighbours.
+  FilesByTablet unreadable = {};
   CompactionSizes sizes = {};
 };
 
@@ -88,7 +92,7 @@ std::optional<Choice> PickCompaction(const PickerInput& input);
 
 // Bytes that compaction is behind: what merging by size would still rewrite, once what may be moved is. 0 when PickCompaction would pick
 // nothing. Drives back-pressure; what is merged for reads, for dead bytes or for rest may wait, and slows no writer. Neither does what
-// nobody will merge: `left_alone` are tablets that no compaction gets through.
-uint64_t CompactionDebtBytes(const Version& version, const std::set<TabletName>& left_alone = {});
+// `unreadable` files keep from being merged.
+uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {});
 
 }  // namespace stele::internal

@@ -38,7 +38,9 @@ std::optional<DeadRun> FindMajorRun(const Tablet& tablet, const std::vector<Grou
   if (groups.empty()) return std::nullopt;
   uint64_t bytes = 0;
   uint64_t dead_bytes = 0;
-  for (const SstableReference& reference : tablet.stack) {
+  const Run run = RunOf(groups, 0, groups.size());
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const SstableReference& reference = tablet.stack[i];
     const FileParts& file = parts.at(reference.file->number);
     const uint64_t held_bytes = std::max<uint64_t>(1, reference.file->summary.file_bytes / file.shown);
     bytes += held_bytes;
@@ -46,7 +48,7 @@ std::optional<DeadRun> FindMajorRun(const Tablet& tablet, const std::vector<Grou
     dead_bytes += EstimateDeadBytes(*reference.file, definition, now) / file.all;
   }
   if (dead_bytes == 0 || static_cast<double>(dead_bytes) < kDeadShareMin * static_cast<double>(bytes)) return std::nullopt;
-  return DeadRun{RunOf(groups, 0, groups.size()), dead_bytes};
+  return DeadRun{run, dead_bytes};
 }
 
 }  // namespace stele::internal

@@ -15,7 +15,7 @@ namespace stele::internal {
 // with them or is not there. Bytes and intervals are not filled in.
 std::optional<Run> FindDropRun(const Tablet& tablet, const TableDefinition& definition, int64_t now);
 
-// The whole stack, if enough of it is dead.
+// All groups, which reach the end of the stack, if enough of them is dead.
 struct DeadRun {
   Run run;
   uint64_t dead_bytes = 0;

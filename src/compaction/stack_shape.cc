@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 namespace stele::internal {
 namespace {
@@ -46,6 +47,36 @@ std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts) {
     group.sources = CountSources(std::move(ranges));
   }
   return groups;
+}
+
+namespace {
+
+bool IsAnyOf(const std::set<uint64_t>& files, const SstableReference& reference) {
+  return !files.empty() && files.contains(reference.file->number);
+}
+
+}  // namespace
+
+std::vector<Stretch> StretchesOf(const Tablet& tablet, const PartsByFile& parts, const std::set<uint64_t>& unreadable) {
+  std::vector<Stretch> stretches;
+  bool is_parted = true;
+  for (Group& group : GroupsOf(tablet, parts)) {
+    const auto begin = tablet.stack.begin() + static_cast<std::ptrdiff_t>(group.begin);
+    const auto end = tablet.stack.begin() + static_cast<std::ptrdiff_t>(group.end);
+    if (std::any_of(begin, end, [&](const SstableReference& reference) { return IsAnyOf(unreadable, reference); })) {
+      is_parted = true;
+      continue;
+    }
+    if (std::exchange(is_parted, false)) stretches.emplace_back();
+    stretches.back().groups.push_back(group);
+  }
+  if (!is_parted) stretches.back().reaches_end = true;
+  return stretches;
+}
+
+bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files) {
+  return std::any_of(tablet.stack.begin(), tablet.stack.end(),
+                     [&files](const SstableReference& reference) { return IsAnyOf(files, reference); });
 }
 
 bool ReachesEnd(const Tablet& tablet, size_t begin, size_t end) {

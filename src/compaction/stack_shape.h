@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,16 @@ struct Group {
 
 // Newest first; their intervals descend and do not overlap.
 std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts);
+
+// Neighbouring groups between which no file is unreadable: a compaction stays inside one stretch.
+struct Stretch {
+  std::vector<Group> groups;  // newest first, at least one
+  bool reaches_end = false;   // of the stack
+};
+// Groups with a file of `unreadable` (by number) are left out, and what is newer is parted from what is older. Newest first.
+std::vector<Stretch> StretchesOf(const Tablet& tablet, const PartsByFile& parts, const std::set<uint64_t>& unreadable);
+// A reference of the tablet shows one of these files.
+bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files);
 
 // Neighbouring groups.
 struct Run {

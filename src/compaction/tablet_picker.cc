@@ -43,12 +43,12 @@ class TabletPicker {
     const std::vector<std::string>& splits = table_.definition->schema.splits();
     const std::set<std::string_view> kept(splits.begin(), splits.end());
     for (size_t begin = 0; begin + 1 < table_.tablets.size(); ++begin) {
-      if (IsBusy(table_.tablets[begin])) continue;
+      if (!MayMerge(table_.tablets[begin])) continue;
       uint64_t bytes = BytesOf(table_.tablets[begin]);
       size_t end = begin + 1;
       for (; end < table_.tablets.size() && end - begin < kMergedTabletsMax; ++end) {
         const Tablet& tablet = table_.tablets[end];
-        if (IsBusy(tablet) || kept.contains(tablet.range.start)) break;
+        if (!MayMerge(tablet) || kept.contains(tablet.range.start)) break;
         const uint64_t together = bytes + BytesOf(tablet);
         if (together >= input_.tablet_bytes_max / kMergeShare) break;
         bytes = together;
@@ -60,6 +60,11 @@ class TabletPicker {
 
  private:
   bool IsBusy(const Tablet& tablet) const { return input_.busy.contains({table_.definition->id, tablet.range.start}); }
+
+  // What an unreadable file holds up in one tablet is not to hold up the rows of its neighbours, too.
+  bool MayMerge(const Tablet& tablet) const {
+    return !IsBusy(tablet) && !input_.unreadable.contains({table_.definition->id, tablet.range.start});
+  }
 
   uint64_t BytesOf(const Tablet& tablet) const {
     uint64_t bytes = 0;

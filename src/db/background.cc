@@ -203,8 +203,11 @@ bool Background::MayCompactLocked() const {
 Background::Seen Background::LookLocked(int64_t now) const {
   state_.mutex.AssertHeld();
   const std::shared_ptr<const ReadView> view = state_.ViewLocked();
-  Seen seen{.now = now, .view = view, .of = view, .excluded = state_.busy_tablets, .alone = state_.lone_tablets};
-  seen.excluded.insert(state_.damaged_tablets.begin(), state_.damaged_tablets.end());
+  Seen seen{.now = now,
+            .view = view,
+            .of = view,
+            .excluded = state_.busy_tablets,
+            .unreadable = state_.unreadable.FilesAt(std::chrono::steady_clock::now())};
   // Ranks could not be judged yet, and what is to be reclaimed by them would be chosen again and again.
   for (const auto& [table_id, table] : view->tables) {
     if (!AwaitsFlushOfUnsealed(*table)) continue;
@@ -224,7 +227,7 @@ std::optional<Choice> Background::Pick(const Seen& seen) {
                     .now = seen.now,
                     .tablet_bytes_max = engine_->options.sizes.tablet_bytes_max,
                     .reads = ReadsIn(*seen.view),
-                    .alone = seen.alone,
+                    .unreadable = seen.unreadable,
                     .sizes = engine_->options.sizes.compaction};
   input.halve = [this, &seen](const TabletName& tablet) { return halves_.Of(*seen.view, tablet); };
   return PickCompaction(input);
@@ -235,7 +238,7 @@ bool Background::StandsLocked(Duty duty, const Seen& seen) const {
   if (duty == Duty::kPrompt || !MayCompactLocked()) return true;
   const Seen now = LookLocked(seen.now);
   const bool same_view = !now.of.owner_before(seen.of) && !seen.of.owner_before(now.of);
-  return same_view && now.excluded == seen.excluded && now.alone == seen.alone;
+  return same_view && now.excluded == seen.excluded && now.unreadable == seen.unreadable;
 }
 
 bool Background::StandsLocked(const Choice& choice, const ReadView& job_view) const {
@@ -293,7 +296,6 @@ void Background::Run(Work& work) {
     MutexLock lock(state_.mutex);
     is_news = EndLocked(work, status);
   }
-  if (status.code() == absl::StatusCode::kDataLoss) engine_->installer->CountDebt();
   if (is_news) ReportOutcome(work, status);
 }
 
@@ -321,12 +323,7 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
       break;
     case JobSubject::Kind::kCompaction:
       --running_compactions_;
-      for (const TabletName& tablet : TabletsOf(work.choice)) {
-        state_.busy_tablets.erase(tablet);
-        if (status.code() != absl::StatusCode::kDataLoss) continue;
-        // Which of several it is shows when each compacts by itself.
-        (work.choice.slices.size() > 1 ? state_.lone_tablets : state_.damaged_tablets).insert(tablet);
-      }
+      for (const TabletName& tablet : TabletsOf(work.choice)) state_.busy_tablets.erase(tablet);
       break;
     case JobSubject::Kind::kSpill:
       spilling_ = false;

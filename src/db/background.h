@@ -4,8 +4,9 @@
 //            threads of their own, at a lower priority than the rest of the process: a flush never waits behind one, and neither do reads
 //            and writes (docs/decisions/0015-compaction-policy.md). A single thread does one thing at a time, at the usual priority.
 // Errors:    a failed job is tried again with backoff, and others go on meanwhile; the error is in EngineState, told once by Event, and
-//            gone when the job succeeds. A compaction that meets DataLoss leaves its tablet alone until the database is reopened. An error
-//            also ends when what failed is not due any more. In a poisoned database nothing is due: nothing could be installed.
+//            gone when the job succeeds. A file that a compaction cannot read is left alone (db/unreadable_files.h): its tablet compacts
+//            what is newer and what is older. An error also ends when what failed is not due any more. In a poisoned database nothing is
+//            due: nothing could be installed.
 // Waits:     whoever waits is told of failures that concern its own work, and of no others.
 // Manual:    with no threads, Step() runs one due job on the caller's thread, and whoever waits runs jobs itself: the same order of events
 //            each time, for tests.
@@ -74,7 +75,7 @@ class Background {
     std::shared_ptr<const ReadView> view;
     std::weak_ptr<const ReadView> of;  // that view, whoever still holds it
     std::set<TabletName> excluded;     // tablets that are left alone at present
-    std::set<TabletName> alone;        // tablets that compact without their neighbours
+    FilesByTablet unreadable;          // files that are left alone at present
   };
   struct Next {
     std::optional<Work> work;

@@ -23,6 +23,7 @@
 #include "db/pinned_views.h"
 #include "db/sstable_files.h"
 #include "db/tablet_counters.h"
+#include "db/unreadable_files.h"
 #include "memtable/memtable.h"
 #include "read/read_view.h"
 
@@ -109,17 +110,21 @@ class EngineState {
   // never flushed, and writers would wait for it for ever. As Freeze: for the commit leader.
   void Relieve(uint64_t active_bytes_max);
   std::shared_ptr<TableCounters> Counters(uint32_t table_id) const;
-  std::set<TabletName> DamagedTablets() const {
+  void ForgetUnreadable(uint64_t file_number) {
     MutexLock lock(mutex);
-    return damaged_tablets;
+    unreadable.Forget(file_number);
+  }
+  // What compactions leave alone now.
+  FilesByTablet UnreadableNow() const {
+    MutexLock lock(mutex);
+    return unreadable.FilesAt(std::chrono::steady_clock::now());
   }
 
   mutable Mutex mutex;
   CondVar changed;  // signalled whenever something a waiter may wait for changed
   std::map<uint32_t, TableMemory> tables ABSL_GUARDED_BY(mutex);
-  std::set<TabletName> busy_tablets ABSL_GUARDED_BY(mutex);     // a compaction runs on them
-  std::set<TabletName> damaged_tablets ABSL_GUARDED_BY(mutex);  // a compaction met DataLoss: left alone until reopened
-  std::set<TabletName> lone_tablets ABSL_GUARDED_BY(mutex);     // one over several met DataLoss: until reopened they compact one by one
+  std::set<TabletName> busy_tablets ABSL_GUARDED_BY(mutex);  // a compaction runs on them
+  UnreadableFiles unreadable ABSL_GUARDED_BY(mutex);
   JobFailures failures ABSL_GUARDED_BY(mutex);
   EventCounts event_counts;
   // failures.RefusingWrites() is an error; for writers that do not take the mutex. Release there, acquire in Engine::CheckWritable.

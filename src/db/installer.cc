@@ -46,13 +46,15 @@ void Installer::CountDebt() {
 }
 
 void Installer::CountDebtOf(const Version& version) {
-  debt_bytes_.store(CompactionDebtBytes(version, parts_.state->DamagedTablets()), std::memory_order_relaxed);
+  debt_bytes_.store(CompactionDebtBytes(version, parts_.state->UnreadableNow()), std::memory_order_relaxed);
 }
 
 void Installer::MarkObsolete(const Version& before, const Version& after) {
   const auto still_needed = after.Files();
   for (const auto& [number, file] : before.Files()) {
-    if (!still_needed.contains(number)) parts_.files->MarkObsolete(number);
+    if (still_needed.contains(number)) continue;
+    parts_.files->MarkObsolete(number);
+    parts_.state->ForgetUnreadable(number);
   }
 }
 

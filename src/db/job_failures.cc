@@ -9,7 +9,9 @@ namespace {
 constexpr auto kBackoffLeast = std::chrono::milliseconds(50);
 constexpr auto kBackoffMost = std::chrono::milliseconds(5000);
 
-bool RefusesWrites(const absl::Status& status) {
+// Memory fills up while a flush fails. All other work may wait: it is tried again, and writes go on.
+bool RefusesWrites(const JobSubject& subject, const absl::Status& status) {
+  if (subject.kind != JobSubject::Kind::kFlush) return false;
   return status.code() == absl::StatusCode::kResourceExhausted || status.code() == absl::StatusCode::kUnavailable;
 }
 
@@ -40,7 +42,8 @@ absl::Status JobFailures::Newest() const {
 }
 
 absl::Status JobFailures::RefusingWrites() const {
-  const auto it = std::find_if(failing_.begin(), failing_.end(), [](const auto& entry) { return RefusesWrites(entry.second.status); });
+  const auto it =
+      std::find_if(failing_.begin(), failing_.end(), [](const auto& entry) { return RefusesWrites(entry.first, entry.second.status); });
   return it == failing_.end() ? absl::OkStatus() : it->second.status;
 }
 

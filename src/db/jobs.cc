@@ -56,7 +56,35 @@ std::vector<SstableReference> InputsOf(const Tablet& tablet, const ChoiceSlice& 
   return {tablet.stack.begin() + static_cast<ptrdiff_t>(slice.input_begin), tablet.stack.begin() + static_cast<ptrdiff_t>(slice.input_end)};
 }
 
-absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const TableView& now, const ChoiceSlice& slice) {
+// Where a compaction notes which of its inputs it could not read.
+class UnreadableInputs {
+ public:
+  UnreadableInputs(Engine& engine, const Choice& choice) : engine_(engine), choice_(choice) {}
+
+  void Add(size_t slice, uint64_t file_number, const absl::Status& why) {
+    const TabletName tablet{choice_.table_id, choice_.slices[slice].tablet.start};
+    MutexLock lock(engine_.state.mutex);
+    any_ = engine_.state.unreadable.Add(file_number, tablet, why, std::chrono::steady_clock::now()) || any_;
+  }
+  // After a job that ended with `status`. Damage that no input owns up to is taken for that of all.
+  void Finish(const absl::Status& status, const CompactionInput& input) {
+    if (absl::IsDataLoss(status) && !any_) {
+      for (size_t i = 0; i < input.slices.size(); ++i) {
+        for (const SstableReference& reference : input.slices[i].inputs) Add(i, reference.file->number, status);
+      }
+    }
+    if (any_) engine_.installer->CountDebt();
+  }
+
+ private:
+  Engine& engine_;
+  const Choice& choice_;
+  bool any_ = false;
+};
+
+absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const TableView& now, const Choice& choice, size_t slice_index,
+                                          UnreadableInputs* unreadable) {
+  const ChoiceSlice& slice = choice.slices[slice_index];
   const Tablet* tablet = FindSlice(table, slice);
   if (tablet == nullptr) return Aborted("the stack changed meanwhile");
   CompactionSlice planned{.inputs = InputsOf(*tablet, slice),
@@ -67,7 +95,11 @@ absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const TableVie
   const ViewTablet& open = table.tablets[TabletIndexOf(table, slice.tablet.start)];
   for (size_t i = slice.input_begin; i < slice.input_end; ++i) {
     const ViewReference& reference = open.stack[i];
-    if (reference.file->reader() == nullptr) return reference.file->open_status();
+    if (reference.file->reader() == nullptr) {
+      const absl::Status why = reference.file->open_status();
+      unreadable->Add(slice_index, planned.inputs[i - slice.input_begin].file->number, why);
+      return why;
+    }
     planned.readers.push_back(reference.file->reader());
   }
   return planned;
@@ -76,7 +108,8 @@ absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const TableVie
 // Rows that came in order are compressed as those of a bulk load are: half the time for a tenth more bytes (docs/decisions/0019).
 ZstdEffort EffortOf(const Choice& choice) { return choice.kind == ChoiceKind::kSettle ? ZstdEffort::kQuick : ZstdEffort::kThorough; }
 
-absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop) {
+absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop,
+                                               UnreadableInputs* unreadable) {
   const TableView* table = view.Find(choice.table_id);
   const std::shared_ptr<const ReadView> view_now = engine.state.view();
   const TableView* table_now = view_now->Find(choice.table_id);
@@ -91,8 +124,9 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
                         .zstd_effort = EffortOf(choice),
                         .budget = &engine.memory,
                         .stop = stop};
-  for (const ChoiceSlice& slice : choice.slices) {
-    STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, *table_now, slice));
+  input.on_unreadable = [unreadable](size_t slice, uint64_t number, const absl::Status& why) { unreadable->Add(slice, number, why); };
+  for (size_t i = 0; i < choice.slices.size(); ++i) {
+    STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, *table_now, choice, i, unreadable));
     input.slices.push_back(std::move(planned));
   }
   return input;
@@ -177,8 +211,19 @@ absl::StatusOr<Edit> EditOf(Engine& engine, const Version& version, const Compac
 }
 
 absl::Status Compact(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop, JobCounters& counters) {
-  STELE_ASSIGN_OR_RETURN(const CompactionInput input, PlanCompaction(engine, view, choice, stop));
-  STELE_ASSIGN_OR_RETURN(const CompactionOutput output, RunCompaction(input));
+  UnreadableInputs unreadable(engine, choice);
+  const absl::StatusOr<CompactionInput> planned = PlanCompaction(engine, view, choice, stop, &unreadable);
+  if (!planned.ok()) {
+    unreadable.Finish(planned.status(), {});
+    return planned.status();
+  }
+  const CompactionInput& input = *planned;
+  const absl::StatusOr<CompactionOutput> ran = RunCompaction(input);
+  if (!ran.ok()) {
+    unreadable.Finish(ran.status(), input);
+    return ran.status();
+  }
+  const CompactionOutput& output = *ran;
   bool is_shown = false;
   const absl::Status status = engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(Edit edit, EditOf(engine, version, input, output.file));

@@ -49,6 +49,7 @@ SectionCursor::~SectionCursor() = default;
 
 bool SectionCursor::Fail(absl::Status status) {
   status_ = std::move(status);
+  if (options_.failure != nullptr) *options_.failure = status_;
   return AtEnd();
 }
 

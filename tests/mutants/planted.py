@@ -68,7 +68,7 @@ plant(
 
 plant(
     "picker", ["unit_compaction"], "src/compaction/picker.cc",
-    ("busy tablets are picked", "if (!looks_[i].is_free || looks_[i].groups.empty()) continue;", "if (looks_[i].groups.empty()) continue;"),
+    ("busy tablets are picked", "if (!looks_[i].is_free) continue;", ""),
     ("busy tablets are taken along", "look.is_free && !look.is_alone", "!look.is_alone"),
     ("tablets that met damage together go on together", "look.is_free && !look.is_alone", "look.is_free"),
     ("neighbours come along with what needs no merging", "run->sources > 1 && joins", "joins"),
@@ -449,9 +449,9 @@ plant(
     "tablets", ["unit_compaction"], "src/compaction/tablet_picker.cc",
     ("a tablet is split over a running job (rule 17)", "if (IsBusy(tablet) || BytesOf(tablet) <= input_.tablet_bytes_max) continue;",
      "if (BytesOf(tablet) <= input_.tablet_bytes_max) continue;"),
-    ("a tablet is merged over a running job (rule 17)", "if (IsBusy(tablet) || kept.contains(tablet.range.start)) break;",
+    ("a tablet is merged over a running job (rule 17)", "if (!MayMerge(tablet) || kept.contains(tablet.range.start)) break;",
      "if (kept.contains(tablet.range.start)) break;"),
-    ("the user's splits are merged away", "if (IsBusy(tablet) || kept.contains(tablet.range.start)) break;", "if (IsBusy(tablet)) break;"),
+    ("the user's splits are merged away", "if (!MayMerge(tablet) || kept.contains(tablet.range.start)) break;", "if (!MayMerge(tablet)) break;"),
     ("what was split is merged at once", "constexpr uint64_t kMergeShare = 4;", "constexpr uint64_t kMergeShare = 1;"),
     ("a giant row is cut off for next to nothing", "smaller < input_.tablet_bytes_max / kHalfShare", "false"),
     ("the estimate alone decides", "if (bytes <= input_.tablet_bytes_max || bytes <= *best_bytes", "if (bytes <= *best_bytes"),
@@ -530,10 +530,9 @@ plant(
      "tablets.push_back(std::move(tablet_edit));\n  }\n  table_edit.tablets.resize(1);\n  return edit;"),
 )
 plant(
-    "commit", ["unit_db --gtest_filter=NeighbourCompaction*"], "src/db/background.cc",
-    ("damage in one tablet keeps its neighbours from compacting",
-     "(work.choice.slices.size() > 1 ? state_.lone_tablets : state_.damaged_tablets).insert(tablet);",
-     "state_.damaged_tablets.insert(tablet);"),
+    "commit", ["unit_db --gtest_filter=*UnreadableFiles*"], "src/db/background.cc",
+    ("a file that could not be read is read again and again",
+     ".unreadable = state_.unreadable.FilesAt(std::chrono::steady_clock::now())};", ".unreadable = {}};"),
 )
 
 plant(

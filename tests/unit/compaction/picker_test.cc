@@ -121,7 +121,11 @@ std::string RunCase(const TextCase& text_case) {
   PickerInput input{.version = &version};
   input.now = text_case.has("now") ? text_case.number("now") : 1'000'000;
   if (text_case.has("busy")) input.busy.insert({1, text_case.value("busy")});
-  if (text_case.has("alone")) input.alone.insert({1, text_case.value("alone")});
+  if (text_case.has("unreadable")) {
+    std::istringstream numbers(text_case.value("unreadable"));
+    const TabletName tablet{1, text_case.has("unreadable_at") ? text_case.value("unreadable_at") : ""};
+    for (std::string number; std::getline(numbers, number, '+');) input.unreadable[tablet].insert(std::stoull(number));
+  }
   // For all tablets, or that which begins with read_at.
   for (const Tablet& tablet : table->tablets) {
     if (!text_case.has("reads") || (text_case.has("read_at") && text_case.value("read_at") != tablet.range.start)) continue;
@@ -135,7 +139,7 @@ std::string RunCase(const TextCase& text_case) {
   size("gather", &input.sizes.gather_bytes);
   size("settle", &input.sizes.settle_bytes);
   size("rest", &input.sizes.rest_bytes);
-  return fmt::format("{}debt {}\n", ChoiceText(PickCompaction(input)), CompactionDebtBytes(version));
+  return fmt::format("{}debt {}\n", ChoiceText(PickCompaction(input)), CompactionDebtBytes(version, input.unreadable));
 }
 
 TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }
