@@ -46,10 +46,11 @@ struct CompactionInput {
   std::vector<CompactionSlice> slices;  // ascending, not overlapping
   int64_t now = 0;
   uint32_t row_group_bytes = 32 << 10;
-  ZstdEffort zstd_effort = ZstdEffort::kThorough;           // where the output is in zstd
-  MemoryBudget* budget = nullptr;                           // what is held meanwhile is charged to it; may be null
-  const std::atomic<bool>* stop = nullptr;                  // set: give up with Cancelled
-  std::function<void(uint64_t bytes_written)> on_progress;  // called now and then; for throttling and progress; may be null
+  ZstdEffort zstd_effort = ZstdEffort::kThorough;  // where the output is in zstd
+  MemoryBudget* budget = nullptr;                  // what is held meanwhile is charged to it; may be null
+  const std::atomic<bool>* stop = nullptr;         // set: give up with Cancelled
+  // Called now and then with the bytes written since the last call; the job gives up with an error that it answers. May be null.
+  std::function<absl::Status(uint64_t bytes_written)> on_progress;
   // Called before the job fails, for each input that it could not read. May be null.
   std::function<void(size_t slice, uint64_t file_number, const absl::Status& why)> on_unreadable;
 };

@@ -26,10 +26,21 @@ const std::set<uint64_t>& FilesOf(const FilesByTablet& files, const TabletName& 
 enum class Urgency : size_t { kDrop, kMove, kTiered, kRead, kDead, kGather, kSettle, kRest };
 constexpr size_t kUrgencyCount = 8;
 
-// Of each urgency the choice of the greatest value.
+// Of each urgency the choice of the greatest value, of those that the disk has room for.
 class Candidates {
  public:
+  explicit Candidates(const PickerInput& input) : input_(input) {}
+
+  uint64_t RoomFor(Urgency urgency) const {
+    return urgency == Urgency::kDead ? input_.reclaiming_output_bytes_max : input_.output_bytes_max;
+  }
+  // 0: no choice was withheld.
+  uint64_t withheld_bytes() const { return withheld_bytes_; }
   void Offer(Urgency urgency, double value, Choice choice) {
+    if (choice.output_bytes > RoomFor(urgency)) {
+      withheld_bytes_ = withheld_bytes_ == 0 ? choice.output_bytes : std::min(withheld_bytes_, choice.output_bytes);
+      return;
+    }
     Slot& slot = slots_[static_cast<size_t>(urgency)];
     if (slot.choice.has_value() && value <= slot.value) return;
     slot = {std::move(choice), value};
@@ -47,7 +58,9 @@ class Candidates {
     std::optional<Choice> choice;
     double value = 0;
   };
+  const PickerInput& input_;
   std::array<Slot, kUrgencyCount> slots_;
+  uint64_t withheld_bytes_ = 0;
 };
 
 class TablePicker {
@@ -122,7 +135,7 @@ class TablePicker {
       const bool is_due = run.has_value() && run->sources > 1 && joins(looks_[index]);
       return is_due && run->sources <= std::max(kFanInMax, seed.run.sources) ? run : std::nullopt;
     };
-    const std::vector<TabletRun> slices = Extend(urgency, seed, run_of);
+    const std::vector<TabletRun> slices = Extend(urgency, seed, candidates->RoomFor(urgency), run_of);
     if (slices.empty()) return;
     uint64_t bytes = 0;
     size_t sources_less = 0;
@@ -149,19 +162,23 @@ class TablePicker {
 
   void OfferReclaiming(size_t index, const std::vector<Group>& groups, Candidates* candidates) {
     uint64_t dead_bytes = 0;
+    std::map<size_t, uint64_t> live_bytes;  // by tablet
     const auto dead_run = [&](size_t at) -> std::optional<Run> {
       const std::optional<DeadRun> dead =
           FindMajorRun(*looks_[at].tablet, GroupsAt(at, index, groups), *table_.definition, parts_, input_.now);
       if (!dead.has_value()) return std::nullopt;
       dead_bytes += dead->dead_bytes;
+      live_bytes[at] = dead->live_bytes;
       return dead->run;
     };
     if (const std::optional<Run> run = dead_run(index)) {
-      const std::vector<TabletRun> slices = Extend(Urgency::kDead, {index, *run}, dead_run);
+      const std::vector<TabletRun> slices = Extend(Urgency::kDead, {index, *run}, candidates->RoomFor(Urgency::kDead), dead_run);
       std::string reason = fmt::format("about {} bytes are dead", dead_bytes);
-      if (!slices.empty()) {
-        candidates->Offer(Urgency::kDead, static_cast<double>(dead_bytes), MakeChoice(ChoiceKind::kMerge, slices, std::move(reason)));
-      }
+      if (slices.empty()) return;
+      Choice choice = MakeChoice(ChoiceKind::kMerge, slices, std::move(reason));
+      choice.output_bytes = 0;
+      for (const TabletRun& slice : slices) choice.output_bytes += live_bytes[slice.tablet_index];
+      candidates->Offer(Urgency::kDead, static_cast<double>(dead_bytes), std::move(choice));
     }
   }
 
@@ -186,7 +203,7 @@ class TablePicker {
       return FindRestRun(*looks_[at].tablet, GroupsAt(at, index, groups), *table_.definition, parts_, RestTime(), input_.sizes.rest_bytes);
     };
     if (const std::optional<Run> run = rest_run(index)) {
-      const std::vector<TabletRun> slices = Extend(Urgency::kRest, {index, *run}, rest_run);
+      const std::vector<TabletRun> slices = Extend(Urgency::kRest, {index, *run}, candidates->RoomFor(Urgency::kRest), rest_run);
       if (!slices.empty()) {
         candidates->Offer(Urgency::kRest, static_cast<double>(run->bytes),
                           MakeChoice(ChoiceKind::kMerge, slices, "nothing was written for long"));
@@ -197,7 +214,7 @@ class TablePicker {
   int64_t RestTime() const { return input_.now - input_.sizes.rest_micros; }
 
   // Empty where another seed of the urgency had the tablet among its neighbours.
-  std::vector<TabletRun> Extend(Urgency urgency, const TabletRun& seed, const RunOfTablet& run_of) {
+  std::vector<TabletRun> Extend(Urgency urgency, const TabletRun& seed, uint64_t bytes_max, const RunOfTablet& run_of) {
     if (looks_[seed.tablet_index].is_alone) return {seed};
     std::vector<bool>& covered = covered_[static_cast<size_t>(urgency)];
     if (covered[seed.tablet_index]) return {};
@@ -207,19 +224,21 @@ class TablePicker {
       return joins ? run_of(index) : std::nullopt;
     };
     std::vector<TabletRun> slices =
-        ExtendOverNeighbours(seed, looks_.size(), input_.sizes.slice_bytes, input_.sizes.neighbours_bytes, run_beside);
+        ExtendOverNeighbours(seed, looks_.size(), input_.sizes.slice_bytes, std::min(input_.sizes.neighbours_bytes, bytes_max), run_beside);
     for (const TabletRun& slice : slices) covered[slice.tablet_index] = true;
     return slices;
   }
 
   // A merge of nothing but whole stacks is a major compaction.
   Choice MakeChoice(ChoiceKind kind, const std::vector<TabletRun>& slices, std::string reason) const {
-    Choice choice{.kind = kind, .table_id = table_.definition->id, .slices = {}, .split_row = "", .reason = std::move(reason)};
+    Choice choice{
+        .kind = kind, .table_id = table_.definition->id, .slices = {}, .split_row = "", .reason = std::move(reason), .output_bytes = 0};
     bool whole = true;
     for (const TabletRun& slice : slices) {
       const Tablet& tablet = table_.tablets[slice.tablet_index];
       choice.slices.push_back({tablet.range, slice.run.begin, slice.run.end});
       whole = whole && slice.run.begin == 0 && slice.run.end == tablet.stack.size();
+      if (kind != ChoiceKind::kMove && kind != ChoiceKind::kDropFiles) choice.output_bytes += slice.run.bytes;
     }
     if (kind == ChoiceKind::kMerge && whole) choice.kind = ChoiceKind::kMajor;
     return choice;
@@ -235,8 +254,9 @@ class TablePicker {
 }  // namespace
 
 std::optional<Choice> PickCompaction(const PickerInput& input) {
-  Candidates candidates;
+  Candidates candidates(input);
   for (const auto& [table_id, table] : input.version->tables) TablePicker(*table, input).Offer(&candidates);
+  if (input.withheld_bytes != nullptr) *input.withheld_bytes = candidates.withheld_bytes();
   std::optional<Choice> choice;
   if (!candidates.has_drop()) choice = PickTabletChange(input);
   if (!choice) choice = candidates.Best();

@@ -60,6 +60,7 @@ struct Choice {
   std::vector<ChoiceSlice> slices;  // neighbouring tablets, ascending; one unless they merge, or a compaction runs over neighbours
   std::string split_row;            // of a split: the first row of the later half
   std::string reason;               // one line for events and dumps
+  uint64_t output_bytes = 0;        // what the job writes, as estimated, or less
   int64_t now = 0;  // the database clock before the schema was read: a rule that changes later judges nothing at an earlier time
 };
 
@@ -85,6 +86,10 @@ struct PickerInput {
   // Of a tablet, the files whose rows in it cannot be read. Nothing that reads takes them, and no job merges across them. Such a tablet
   // compacts without its neighbours.
   FilesByTablet unreadable = {};
+  // A job that would write more is not chosen, for the disk has no room for it. The second is for a job that reclaims dead bytes.
+  uint64_t output_bytes_max = UINT64_MAX;
+  uint64_t reclaiming_output_bytes_max = UINT64_MAX;
+  uint64_t* withheld_bytes = nullptr;  // what the smallest job would write that was not chosen for that; 0: none. May be null
   CompactionSizes sizes = {};
 };
 

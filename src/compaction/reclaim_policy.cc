@@ -39,16 +39,19 @@ std::optional<DeadRun> FindMajorRun(const Tablet& tablet, const std::vector<Grou
   uint64_t bytes = 0;
   uint64_t dead_bytes = 0;
   const Run run = RunOf(groups, 0, groups.size());
+  uint64_t live_bytes = run.bytes;
   for (size_t i = run.begin; i < run.end; ++i) {
     const SstableReference& reference = tablet.stack[i];
     const FileParts& file = parts.at(reference.file->number);
     const uint64_t held_bytes = std::max<uint64_t>(1, reference.file->summary.file_bytes / file.shown);
     bytes += held_bytes;
     dead_bytes += held_bytes - std::min(held_bytes, ShareBytes(reference, parts));
-    dead_bytes += EstimateDeadBytes(*reference.file, definition, now) / file.all;
+    const uint64_t dead_share = EstimateDeadBytes(*reference.file, definition, now) / file.all;
+    dead_bytes += dead_share;
+    live_bytes -= std::min(live_bytes, dead_share);
   }
   if (dead_bytes == 0 || static_cast<double>(dead_bytes) < kDeadShareMin * static_cast<double>(bytes)) return std::nullopt;
-  return DeadRun{run, dead_bytes};
+  return DeadRun{run, dead_bytes, live_bytes};
 }
 
 }  // namespace stele::internal

@@ -19,6 +19,7 @@ std::optional<Run> FindDropRun(const Tablet& tablet, const TableDefinition& defi
 struct DeadRun {
   Run run;
   uint64_t dead_bytes = 0;
+  uint64_t live_bytes = 0;  // what the rewrite leaves
 };
 std::optional<DeadRun> FindMajorRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
                                     const PartsByFile& parts, int64_t now);

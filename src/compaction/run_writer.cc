@@ -40,7 +40,7 @@ class RunWriter {
     }
     if (builder_ == nullptr) return std::optional<SstableSummary>();
     STELE_ASSIGN_OR_RETURN(SstableSummary summary, builder_->Finish());
-    ReportProgress(0);
+    STELE_RETURN_IF_ERROR(ReportProgress(0));
     STELE_RETURN_IF_ERROR(file_->Sync());
     STELE_RETURN_IF_ERROR(target_.file_system->SyncDirectory(target_.directory));
     return std::optional<SstableSummary>(std::move(summary));
@@ -61,7 +61,7 @@ class RunWriter {
       cells_.clear();
       cursor.Unpin();
       ChargeNowAndThen();
-      ReportProgress(kProgressBytes);
+      STELE_RETURN_IF_ERROR(ReportProgress(kProgressBytes));
       STELE_RETURN_IF_ERROR(CheckStop());
     }
     return absl::OkStatus();
@@ -89,11 +89,11 @@ class RunWriter {
     return Cancelled("writing {} was stopped", target_.file_name);
   }
 
-  void ReportProgress(uint64_t bytes_min) {
+  absl::Status ReportProgress(uint64_t bytes_min) {
     const uint64_t bytes = builder_->bytes_written() - reported_bytes_;
-    if (!target_.on_progress || bytes == 0 || bytes < bytes_min) return;
-    target_.on_progress(bytes);
+    if (!target_.on_progress || bytes == 0 || bytes < bytes_min) return absl::OkStatus();
     reported_bytes_ += bytes;
+    return target_.on_progress(bytes);
   }
 
   const RunTarget& target_;

@@ -29,9 +29,10 @@ struct RunTarget {
   std::string directory;
   std::string file_name;
   SstableBuilderOptions builder;
-  MemoryBudget* budget = nullptr;                           // what the builder holds is charged to it; may be null
-  const std::atomic<bool>* stop = nullptr;                  // may be null
-  std::function<void(uint64_t bytes_written)> on_progress;  // called now and then with bytes since the last call; may be null
+  MemoryBudget* budget = nullptr;           // what the builder holds is charged to it; may be null
+  const std::atomic<bool>* stop = nullptr;  // may be null
+  // Called now and then with the bytes written since the last call; an error that it answers ends the writing. May be null.
+  std::function<absl::Status(uint64_t bytes_written)> on_progress;
 };
 
 // Opens the cursor that is written next; null after the last. Each is forward, stands nowhere yet, and has only greater rows than the one

@@ -45,8 +45,15 @@ std::string_view NameOf(JobSubject::Kind kind) {
       return "a compaction";
     case JobSubject::Kind::kSpill:
       return "writing what snapshots and scans hold";
+    case JobSubject::Kind::kReserve:
+      return "reserving disk space";
   }
   return "background work";
+}
+
+// UINT64_MAX stays: nothing limits it.
+uint64_t RoomBeside(uint64_t free_bytes, uint64_t bytes) {
+  return free_bytes == UINT64_MAX ? free_bytes : free_bytes - std::min(free_bytes, bytes);
 }
 
 std::vector<TabletName> TabletsOf(const Choice& choice) {
@@ -189,6 +196,8 @@ std::optional<JobSubject> Background::PickPromptLocked() const {
   if (next) return next;
   const JobSubject segment{.kind = JobSubject::Kind::kSegment};
   if (!preparing_segment_ && !state_.failures.Rests(segment, now) && engine_->log->SpareIsDue()) return segment;
+  const JobSubject reserve{.kind = JobSubject::Kind::kReserve};
+  if (!restoring_reserve_ && engine_->reserve.RestoreIsDue(now)) return reserve;
   const JobSubject spill{.kind = JobSubject::Kind::kSpill};
   if (!spilling_ && !state_.failures.Rests(spill, now) && engine_->pins.SpillIsDue()) return spill;
   return std::nullopt;
@@ -230,7 +239,39 @@ std::optional<Choice> Background::Pick(const Seen& seen) {
                     .unreadable = seen.unreadable,
                     .sizes = engine_->options.sizes.compaction};
   input.halve = [this, &seen](const TabletName& tablet) { return halves_.Of(*seen.view, tablet); };
-  return PickCompaction(input);
+  // Room is left for the flush of what is in memory, and of what comes while the job runs.
+  const EngineSizes& sizes = engine_->options.sizes;
+  const uint64_t free_bytes = engine_->reserve.FreeBytes();
+  const uint64_t unflushed_bytes = state_.memtable_bytes();
+  input.output_bytes_max = RoomBeside(free_bytes, std::min(sizes.write_memory_bytes, unflushed_bytes + sizes.memtable_bytes));
+  input.reclaiming_output_bytes_max = RoomBeside(free_bytes, unflushed_bytes);
+  uint64_t withheld_bytes = 0;
+  input.withheld_bytes = &withheld_bytes;
+  std::optional<Choice> choice = PickCompaction(input);
+  NoteWithheld(choice ? 0 : withheld_bytes, free_bytes);
+  return choice;
+}
+
+void Background::NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes) {
+  absl::Status now;
+  if (withheld_bytes > 0) {
+    now = ResourceExhausted("compactions wait for disk space: {} bytes are free, and one may write {} beside what flushes need; make room",
+                            free_bytes, withheld_bytes);
+  }
+  {
+    MutexLock lock(state_.mutex);
+    const bool waited = !waits_for_space_.ok();
+    waits_for_space_ = now;
+    if (waited != now.ok()) return;
+  }
+  if (now.ok()) return engine_->events.Report(Event::Kind::kBackgroundRecovered, "compactions have disk space again");
+  engine_->events.Report(Event::Kind::kBackgroundError, std::string(ToStd(now.message())), 0, now);
+}
+
+absl::Status Background::LastErrorLocked() const {
+  state_.mutex.AssertHeld();
+  if (absl::Status newest = state_.failures.Newest(); !newest.ok()) return newest;
+  return engine_->reserve.is_released() ? engine_->reserve.Refusal() : waits_for_space_;
 }
 
 bool Background::StandsLocked(Duty duty, const Seen& seen) const {
@@ -270,6 +311,9 @@ void Background::BeginLocked(const Work& work) {
     case JobSubject::Kind::kSpill:
       spilling_ = true;
       break;
+    case JobSubject::Kind::kReserve:
+      restoring_reserve_ = true;
+      break;
   }
 }
 
@@ -287,6 +331,9 @@ void Background::Run(Work& work) {
       break;
     case JobSubject::Kind::kSpill:
       status = SpillPinnedMemtable(*engine_, counters_);
+      break;
+    case JobSubject::Kind::kReserve:
+      engine_->RestoreReserve();
       break;
   }
   if (status.code() == absl::StatusCode::kAborted) counters_.jobs_discarded.fetch_add(1, std::memory_order_relaxed);
@@ -328,6 +375,9 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
     case JobSubject::Kind::kSpill:
       spilling_ = false;
       break;
+    case JobSubject::Kind::kReserve:
+      restoring_reserve_ = false;
+      break;
   }
   bool is_news = false;
   for (const JobSubject& subject : SubjectsOf(work)) {
@@ -335,13 +385,14 @@ bool Background::EndLocked(const Work& work, const absl::Status& status) {
     if (status.ok()) is_news = state_.failures.Remove(subject) || is_news;
   }
   if (status.ok()) is_news = is_news && state_.failures.empty();
+  if (status.ok() && work.subject.kind != JobSubject::Kind::kReserve) engine_->reserve.LookAgain();
   FailuresChangedLocked();
   return is_news;
 }
 
 void Background::FailuresChangedLocked() {
   state_.mutex.AssertHeld();
-  state_.writes_refused.store(!state_.failures.RefusingWrites().ok(), std::memory_order_release);
+  state_.writes_refused.store(!state_.failures.RefusingWrites().ok() || engine_->reserve.is_released(), std::memory_order_release);
   state_.changed.SignalAll();
 }
 
@@ -401,7 +452,7 @@ absl::Status Background::WaitSince(uint64_t failure_count, const std::function<b
 
 bool Background::RunsLocked() const {
   state_.mutex.AssertHeld();
-  return running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_ || spilling_;
+  return running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_ || spilling_ || restoring_reserve_;
 }
 
 bool Background::QuietLocked() const {

@@ -61,6 +61,8 @@ class Background {
   const std::atomic<bool>* stop_flag() const { return &stop_; }
 
   JobCounters& counters() { return counters_; }
+  // Of what failed last and still does, or waits for disk space. With the state's mutex held.
+  absl::Status LastErrorLocked() const;
 
  private:
   struct Work {
@@ -92,6 +94,7 @@ class Background {
   void ReportOutcome(const Work& work, const absl::Status& status);
   void Tell(Event::Kind news);
   std::optional<Choice> Pick(const Seen& seen);
+  void NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes);
   uint64_t FailureCount() const;
   // WaitUntil, told of failures above that count.
   absl::Status WaitSince(uint64_t failure_count, const std::function<bool()>& done, const JobFailures::Concerns& concerns);
@@ -127,6 +130,8 @@ class Background {
   int looking_ = 0;  // threads that may hold a view in search of work
   bool preparing_segment_ = false;
   bool spilling_ = false;
+  bool restoring_reserve_ = false;
+  absl::Status waits_for_space_;  // why a compaction that is due is not begun
   bool poison_told_ = false;
   CondVar looked_;                       // signalled when looking_ comes to 0
   std::set<std::atomic<bool>*> claims_;  // the stop flags of callers' own compactions

@@ -237,7 +237,9 @@ void Committer::FreezeWhatIsFull() {
   const bool needs_segment = log_->SpareIsDue();
   if (needs_segment && !needed_segment_) state_->Notify();
   needed_segment_ = needs_segment;
-  if (log_->bytes() > limits_.log_bytes_max) {
+  // Where the disk has little room, the log takes less of it.
+  const uint64_t log_bytes_max = log_->space_is_scarce() ? limits_.log_bytes_max / 4 : limits_.log_bytes_max;
+  if (log_->bytes() > log_bytes_max) {
     if (const std::optional<uint32_t> table_id = state_->TableWithOldestActive()) state_->Freeze(*table_id);
   }
 }

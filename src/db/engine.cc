@@ -28,6 +28,7 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   // Up to three of them wait or are in use, also in a small database: small enough not to matter there.
   sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 8, uint64_t{256} << 10, 8 * kMiB);
   sizes.first_segment_bytes = std::min(kMiB, sizes.segment_bytes);
+  sizes.reserve_bytes = std::clamp(sizes.memtable_bytes, kMiB, 16 * kMiB);
   sizes.log_bytes_max = std::max(2 * sizes.write_memory_bytes, 4 * sizes.segment_bytes);
   return sizes;
 }
@@ -51,6 +52,7 @@ Engine::Engine(std::string directory_in, EngineOptions options_in, std::shared_p
       state(&files, &pins, &memory),
       loads(options.database.memory_budget_bytes),
       large_writes(&memory),
+      reserve(file_system, directory, options.sizes.reserve_bytes, options.sizes.memtable_bytes + options.sizes.segment_bytes),
       pid_(::getpid()) {
   const int ahead_threads = options.background_threads == 0 ? 0 : AheadPool::ThreadsForThisMachine();
   if (ahead_threads > 0) ahead = std::make_unique<AheadPool>(ahead_threads);
@@ -123,11 +125,71 @@ absl::Status Engine::CheckProcess() const {
   return FailedPrecondition("the database was opened by another process (pid {}), before a fork; open it anew", pid_);
 }
 
-absl::Status Engine::CheckWritable() const {
-  STELE_RETURN_IF_ERROR(CheckChangeable());
+absl::Status Engine::Refusal() {
   if (!state.writes_refused.load(std::memory_order_acquire)) return absl::OkStatus();
+  {
+    MutexLock lock(state.mutex);
+    const absl::Status failure = state.failures.RefusingWrites();
+    if (!failure.ok()) return WithContext(failure, "writes are refused while background work fails (it is tried again)");
+  }
+  if (RestoreReserve()) return absl::OkStatus();
+  return reserve.Refusal();
+}
+
+bool Engine::RestoreReserve() {
+  const bool was_released = reserve.is_released();
+  const bool has_threads = options.background_threads > 0;
+  reserve.Restore(has_threads ? std::chrono::steady_clock::now() : SpaceReserve::TimePoint::max());
+  if (!was_released || reserve.is_released()) return false;
+  {
+    MutexLock lock(state.mutex);
+    state.writes_refused.store(!state.failures.RefusingWrites().ok(), std::memory_order_release);
+    state.changed.SignalAll();
+  }
+  events.Report(Event::Kind::kBackgroundRecovered, "the disk has room again");
+  return true;
+}
+
+void Engine::NoteFreedSpace() {
+  reserve.LookAgain();
   MutexLock lock(state.mutex);
-  return WithContext(state.failures.RefusingWrites(), "writes are refused while background work fails (it is tried again)");
+  state.failures.EndRestOf(JobSubject::Kind::kFlush);
+  state.changed.SignalAll();
+}
+
+absl::Status Engine::CheckWritable(const FreesSpace& frees_space) {
+  STELE_RETURN_IF_ERROR(CheckChangeable());
+  absl::Status refusal = Refusal();
+  if (!absl::IsResourceExhausted(refusal) || !frees_space || !frees_space()) return refusal;
+  MakeRoom();
+  return absl::OkStatus();
+}
+
+bool Engine::SpaceIsScarce() const {
+  const EngineSizes& sizes = options.sizes;
+  return reserve.is_released() || reserve.FreeBytes() < state.memtable_bytes() + sizes.memtable_bytes + 2 * sizes.segment_bytes;
+}
+
+bool Engine::MakeRoom() {
+  if (!reserve.Release()) return false;
+  {
+    MutexLock lock(state.mutex);
+    state.writes_refused.store(true, std::memory_order_release);
+    state.failures.EndRestOf(JobSubject::Kind::kFlush);
+    state.changed.SignalAll();
+  }
+  const absl::Status refusal = reserve.Refusal();
+  events.Report(Event::Kind::kBackgroundError, std::string(ToStd(refusal.message())), 0, refusal);
+  return true;
+}
+
+absl::Status Engine::RunFreeing(const std::function<absl::Status()>& call) {
+  STELE_RETURN_IF_ERROR(CheckChangeable());
+  if (absl::IsResourceExhausted(Refusal())) MakeRoom();
+  absl::Status status = call();
+  if (absl::IsResourceExhausted(status) && MakeRoom()) status = call();
+  if (status.ok()) NoteFreedSpace();
+  return status;
 }
 
 // Over the budget writers are slowed, whoever it is that takes so much; but no more than that, for readers may wait for them.
@@ -138,13 +200,13 @@ WritePressure Engine::Pressure() const {
           .debt_bytes_max = 64 * options.sizes.memtable_bytes};
 }
 
-absl::Status Engine::AwaitTurn(uint64_t bytes, const WriteOptions& write) {
+absl::Status Engine::AwaitTurn(uint64_t bytes, const WriteOptions& write, const FreesSpace& frees_space) {
   const WritePressure pressure = Pressure();
   if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();
   if (options.background_threads == 0) return StepUntilEased();
   throttle.AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
   STELE_RETURN_IF_ERROR(throttle.AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
-    STELE_RETURN_IF_ERROR(CheckWritable());
+    STELE_RETURN_IF_ERROR(CheckWritable(frees_space));
     STELE_RETURN_IF_ERROR(CheckAwaited(write));
     return WriteThrottle::DebtPressure(Pressure());
   }));

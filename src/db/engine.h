@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,7 @@
 #include "db/open_loads.h"
 #include "db/pinned_views.h"
 #include "db/row_latches.h"
+#include "db/space_reserve.h"
 #include "db/sstable_files.h"
 #include "db/write_throttle.h"
 #include "io/file_system.h"
@@ -46,7 +48,9 @@ class Engine {
 
   // FailedPrecondition when closed, read-only, poisoned, or called in a fork of the process that opened it; the background error while
   // one lasts that refuses writes.
-  absl::Status CheckWritable() const;
+  // The write is admitted all the same if it frees space, where it is space that is missing; then the reserve is released for it.
+  using FreesSpace = std::function<bool()>;  // asked only where it matters
+  absl::Status CheckWritable(const FreesSpace& frees_space = nullptr);
   // The same but for the background error: for what makes room.
   absl::Status CheckChangeable() const;
   // FailedPrecondition in a forked child: it shares the lock and the files' offsets with its parent.
@@ -55,7 +59,17 @@ class Engine {
   // Waits until no memtable but the active ones, which are empty or hold what was committed meanwhile, is in memory.
   absl::Status DrainMemtables();
   // Waits for its turn when background work is behind; `bytes` are about to be written.
-  absl::Status AwaitTurn(uint64_t bytes, const WriteOptions& options);
+  absl::Status AwaitTurn(uint64_t bytes, const WriteOptions& options, const FreesSpace& frees_space = nullptr);
+  // A call that frees space, on a full disk once more with the reserve released. Not refused while writes are.
+  absl::Status RunFreeing(const std::function<absl::Status()>& call);
+  // Releases the reserve. True if that gave room just now.
+  bool MakeRoom();
+  // Takes the space for the reserve again if there is room. True if it was released and is back.
+  bool RestoreReserve();
+  // Files went: what failed for want of space may be tried at once.
+  void NoteFreedSpace();
+  // The disk has room for little more than what flushes may need.
+  bool SpaceIsScarce() const;
   WritePressure Pressure() const;
 
   ReadPoint TakeReadPoint() { return state.TakeReadPoint(clock.Now()); }
@@ -83,6 +97,7 @@ class Engine {
   WriteThrottle throttle;
   OpenLoads loads;
   LargeWrites large_writes;
+  SpaceReserve reserve;
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
   std::unique_ptr<ManifestLog> manifest;  // null when read-only
   std::unique_ptr<CommitLog> log;         // null when read-only
@@ -93,6 +108,7 @@ class Engine {
 
  private:
   Engine(std::string directory, EngineOptions options, std::shared_ptr<FileSystem> held_directory);
+  absl::Status Refusal();         // why writes are refused that free no space
   absl::Status StepUntilEased();  // AwaitTurn without threads
   absl::Status CloseOnce();
   absl::Status AbandonInFork();

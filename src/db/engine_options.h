@@ -23,6 +23,7 @@ struct EngineSizes {
   uint64_t log_bytes_max = 0;        // above: the memtable with the oldest records is frozen, so that segments can be reused
   uint64_t segment_bytes = 0;
   uint64_t first_segment_bytes = 0;
+  uint64_t reserve_bytes = 0;  // of disk, kept for the time when the disk is full (db/space_reserve.h); 0: none
   uint32_t row_group_bytes = 32 << 10;
   // A tablet with more in files is split. A major compaction of one writes that much beside what it replaces, and works for seconds, on a
   // disk of a hundred MB/s and more; yet ten times the largest memtable still goes into few tablets.

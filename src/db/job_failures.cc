@@ -63,6 +63,12 @@ bool JobFailures::Add(const JobSubject& subject, absl::Status status, TimePoint 
   return added;
 }
 
+void JobFailures::EndRestOf(JobSubject::Kind kind) {
+  for (auto& [subject, failure] : failing_) {
+    if (subject.kind == kind) failure.retry_at = {};
+  }
+}
+
 bool JobFailures::RemoveWhatDoesNotRest(TimePoint now) {
   return std::erase_if(failing_, [now](const auto& entry) { return now >= entry.second.retry_at; }) > 0;
 }

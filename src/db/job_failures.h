@@ -19,7 +19,7 @@ namespace stele::internal {
 
 // What a background job works on: at most one job runs for each.
 struct JobSubject {
-  enum class Kind : uint8_t { kFlush, kSegment, kCompaction, kSpill };  // of a table; of the log; of a tablet; of the pinned views
+  enum class Kind : uint8_t { kFlush, kSegment, kCompaction, kSpill, kReserve };  // of a table; the log; a tablet; pinned views
   Kind kind = Kind::kFlush;
   uint32_t table_id = 0;
   std::string tablet_start;  // its first row
@@ -49,6 +49,8 @@ class JobFailures {
   bool Add(const JobSubject& subject, absl::Status status, TimePoint now);
   // True if the subject did fail before.
   bool Remove(const JobSubject& subject) { return failing_.erase(subject) > 0; }
+  // What failed of this kind may be tried again at once.
+  void EndRestOf(JobSubject::Kind kind);
   // Those that do not rest: nothing tries them again. True if there were any.
   bool RemoveWhatDoesNotRest(TimePoint now);
 

@@ -108,6 +108,15 @@ absl::StatusOr<CompactionSlice> PlanSlice(const TableView& table, const TableVie
 // Rows that came in order are compressed as those of a bulk load are: half the time for a tenth more bytes (docs/decisions/0019).
 ZstdEffort EffortOf(const Choice& choice) { return choice.kind == ChoiceKind::kSettle ? ZstdEffort::kQuick : ZstdEffort::kThorough; }
 
+// Others may have taken the space that there was when the job began.
+absl::Status CheckRoomForFlushes(Engine& engine) {
+  const uint64_t free_bytes = engine.reserve.FreeBytes();
+  const uint64_t unflushed_bytes = engine.state.memtable_bytes();
+  if (free_bytes >= unflushed_bytes) return absl::OkStatus();
+  return ResourceExhausted("a compaction was given up: {} bytes are free on the disk, and {} in memory are to be flushed; make room",
+                           free_bytes, unflushed_bytes);
+}
+
 absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& view, const Choice& choice, const std::atomic<bool>* stop,
                                                UnreadableInputs* unreadable) {
   const TableView* table = view.Find(choice.table_id);
@@ -124,6 +133,7 @@ absl::StatusOr<CompactionInput> PlanCompaction(Engine& engine, const ReadView& v
                         .zstd_effort = EffortOf(choice),
                         .budget = &engine.memory,
                         .stop = stop};
+  input.on_progress = [&engine](uint64_t /*bytes_written*/) { return CheckRoomForFlushes(engine); };
   input.on_unreadable = [unreadable](size_t slice, uint64_t number, const absl::Status& why) { unreadable->Add(slice, number, why); };
   for (size_t i = 0; i < choice.slices.size(); ++i) {
     STELE_ASSIGN_OR_RETURN(CompactionSlice planned, PlanSlice(*table, *table_now, choice, i, unreadable));

@@ -134,7 +134,7 @@ DatabaseStats LocalDatabase::Stats() {
   stats.tablet_merges = jobs.tablet_merges.load(std::memory_order_relaxed);
   stats.excisions = jobs.excisions.load(std::memory_order_relaxed);
   MutexLock lock(engine_->state.mutex);
-  stats.last_background_error = engine_->state.failures.Newest();
+  stats.last_background_error = engine_->background->LastErrorLocked();
   return stats;
 }
 

@@ -64,6 +64,7 @@ CommitLogOptions LogOptions(Engine& engine) {
           .segment_bytes = engine.options.sizes.segment_bytes,
           .first_segment_bytes = engine.options.sizes.first_segment_bytes,
           .next_file_number = [&engine] { return engine.NewFileNumber(); },
+          .space_is_scarce = [&engine] { return engine.SpaceIsScarce(); },
           .manifest_reach = [manifest = engine.manifest.get()]() -> ManifestReach {
             const ManifestLog::SyncedEnd end = manifest->synced_end();
             return {.number = end.number, .bytes = end.bytes};
@@ -118,6 +119,23 @@ absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
         return false;
     }
   });
+}
+
+// What no edit ever named, whatever of the manifest is durable: files of views, temporaries, and SSTables of jobs that did not end. They
+// may be what the disk is full of.
+absl::Status RemoveUnfinished(Engine& engine, const Version& version) {
+  return RemoveAll(engine, [&version](const FileName& name) {
+    const bool is_unfinished = name.type == FileType::kSstable && name.number >= version.next_file_number;
+    return is_unfinished || name.type == FileType::kSpill || name.type == FileType::kTemporary;
+  });
+}
+
+// What opening itself writes: a manifest, and the log's first segment.
+void MakeRoomToOpen(Engine& engine, uint64_t manifest_bytes) {
+  constexpr uint64_t kOpenBytes = uint64_t{256} << 10;
+  engine.reserve.Find();
+  if (engine.reserve.FreeBytes() >= 2 * manifest_bytes + kOpenBytes) return;
+  engine.MakeRoom();
 }
 
 // From here on the directory is changed: the manifest is written anew, leftovers go, and the log is fit to be written.
@@ -182,7 +200,10 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
                          fmt::format("the log ended in {} bytes of an unfinished write; they were dropped", engine.discarded_log_bytes),
                          engine.discarded_log_bytes);
   }
-  if (!engine.options.database.read_only) STELE_RETURN_IF_ERROR(TakeOver(engine, log_options, replayed));
+  if (engine.options.database.read_only) return replayed;
+  STELE_RETURN_IF_ERROR(RemoveUnfinished(engine, *version));
+  MakeRoomToOpen(engine, recovered.end_offset);
+  STELE_RETURN_IF_ERROR(TakeOver(engine, log_options, replayed));
   return replayed;
 }
 

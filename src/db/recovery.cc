@@ -136,7 +136,8 @@ absl::Status ReplayRest(Engine& engine, LogReadOptions options, const ReplayedLo
   Replay replay(engine);
   uint64_t flush_at_bytes = 0;
   const auto flush = [&]() -> absl::Status {
-    const absl::Status flushed = FlushAllTables(engine);
+    absl::Status flushed = FlushAllTables(engine);
+    if (absl::IsResourceExhausted(flushed) && engine.MakeRoom()) flushed = FlushAllTables(engine);
     STELE_RETURN_IF_ERROR(engine.committer->poison());
     const uint64_t bytes = engine.state.memtable_bytes();
     if (!flushed.ok() && bytes > UnflushedBytesMax(engine)) {

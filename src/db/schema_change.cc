@@ -202,7 +202,6 @@ absl::StatusOr<uint32_t> CreateTable(Engine& engine, std::string_view name, cons
 }
 
 absl::Status DeleteTable(Engine& engine, std::string_view name) {
-  STELE_RETURN_IF_ERROR(engine.CheckChangeable());
   uint32_t table_id = 0;
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     const TableState* state = version.FindTable(name);
@@ -212,15 +211,15 @@ absl::Status DeleteTable(Engine& engine, std::string_view name) {
     edit.tables.push_back({.table_id = table_id, .drop = true});
     return edit;
   };
-  return engine.committer->RunExclusive([&] {
+  const auto install = [&] {
     STELE_RETURN_IF_ERROR(engine.installer->Install(make));
     engine.committer->changes().Forget(table_id);
     return absl::OkStatus();
-  });
+  };
+  return engine.RunFreeing([&] { return engine.committer->RunExclusive(install); });
 }
 
 absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes) {
-  STELE_RETURN_IF_ERROR(engine.CheckWritable());
   FamilyEffects effects;
   const auto make = [&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
@@ -235,7 +234,7 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
     edit.tables.push_back({.table_id = table_id, .definition = working_set.Finish(*state->definition)});
     return edit;
   };
-  return engine.committer->RunExclusive([&] {
+  const auto install = [&] {
     STELE_RETURN_IF_ERROR(engine.installer->Install(make));
     NoteEffects(effects, table_id, &engine.committer->changes());
     // A memtable knows a fixed set of families; and what was not sealed is to come into files, where a compaction may have all of it.
@@ -243,7 +242,13 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
     if (membership_changed || effects.unseals) engine.state.Freeze(table_id);
     if (membership_changed) engine.state.RenewActive(table_id);
     return absl::OkStatus();
-  });
+  };
+  // A family that goes, or a rule that is tighter, frees space.
+  const bool adds =
+      std::any_of(changes.begin(), changes.end(), [](const FamilyChange& change) { return change.kind() == FamilyChange::Kind::kCreate; });
+  if (!adds) return engine.RunFreeing([&] { return engine.committer->RunExclusive(install); });
+  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  return engine.committer->RunExclusive(install);
 }
 
 absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value) {
@@ -275,20 +280,20 @@ absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const KeyRange& r
 }
 
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
-  STELE_RETURN_IF_ERROR(engine.CheckChangeable());  // also while writes are refused: it makes room
-  STELE_RETURN_IF_ERROR(InstallFlushed(engine, table_id, range, [&](const Version& version, int64_t /*now*/) -> absl::StatusOr<Edit> {
+  const auto make = [&](const Version& version, int64_t /*now*/) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     Edit edit;
     edit.last_sequence = engine.state.published_sequence();
     edit.tables.push_back({.table_id = table_id, .flushed_through = edit.last_sequence, .tablets = Excise(*state, range)});
     return edit;
-  }));
+  };
+  STELE_RETURN_IF_ERROR(engine.RunFreeing([&] { return InstallFlushed(engine, table_id, range, make); }));
   engine.background->counters().excisions.fetch_add(1, std::memory_order_relaxed);
   return absl::OkStatus();
 }
 
 absl::Status FlushTable(Engine& engine, uint32_t table_id) {
-  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+  STELE_RETURN_IF_ERROR(engine.CheckChangeable());  // also while writes are refused: the log lets go of what is flushed
   return FlushPresent(engine, table_id);
 }
 
@@ -307,6 +312,7 @@ absl::Status CompactTable(Engine& engine, uint32_t table_id, const KeyRange& ran
     if (compacted->unbounded_end) break;
     rest.start = compacted->end;
   }
+  engine.NoteFreedSpace();
   return absl::OkStatus();
 }
 

@@ -30,7 +30,7 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
 absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value);
 
 // Engine rule 14, but for the log record: the table is flushed inside the exclusive section, so that the edit alone says it all. On a full
-// disk it works if the table has nothing in memory, and makes room; else the flush fails, with ResourceExhausted, and no row is dropped.
+// disk the flush has the reserve (db/space_reserve.h). If that is not enough, the answer is ResourceExhausted, and no row is dropped.
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
 
 // The act of engine rule 14: most of the table's memory is flushed; then, in an exclusive section, the rest, and the edit that `make`

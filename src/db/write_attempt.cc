@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "db/engine.h"
+#include "model/mutation_ops.h"
 
 namespace stele::internal {
 namespace {
@@ -75,17 +76,32 @@ absl::Status CheckAwaited(const WriteOptions& options) {
 
 ReadOptions ReadOptionsOf(const WriteOptions& options) { return {.stop = options.stop, .deadline = options.deadline}; }
 
-absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const Attempt& attempt) {
-  STELE_RETURN_IF_ERROR(engine.CheckWritable());
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const Attempt& attempt,
+                          const std::function<bool()>& frees_space) {
+  STELE_RETURN_IF_ERROR(engine.CheckWritable(frees_space));
   const LargeWrites::Hold hold(&engine.large_writes, bytes);
   if (hold.is_alone()) STELE_RETURN_IF_ERROR(engine.DrainMemtables());
-  STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes, options));
+  STELE_RETURN_IF_ERROR(engine.AwaitTurn(bytes, options, frees_space));
   for (int attempts = 0; MayAttemptAgain(attempts); ++attempts) {
     STELE_RETURN_IF_ERROR(CheckAwaited(options));
     const absl::Status status = attempt(ModeOf(attempts));
+    if (MadeRoomFor(engine, status, frees_space)) continue;
     if (status.code() != absl::StatusCode::kAborted) return status;
   }
   return KeptChanging();
+}
+
+bool MadeRoomFor(Engine& engine, const absl::Status& refused, const std::function<bool()>& frees_space) {
+  return absl::IsResourceExhausted(refused) && frees_space && frees_space() && engine.SpaceIsScarce() && engine.MakeRoom();
+}
+
+bool OnlyDeletes(const RowMutation& mutation) {
+  MutationOpReader reader(mutation.encoded_ops());
+  MutationOp op;
+  while (reader.Next(&op)) {
+    if (op.kind < MutationOp::Kind::kDeleteFromColumn) return false;
+  }
+  return mutation.count() > 0;
 }
 
 absl::Status CommitBatch(Engine& engine, BatchWriter* writer, const WriteContext& context, const WriteOptions& options,

@@ -55,7 +55,13 @@ absl::Status RunPart(Engine& engine, AttemptMode mode, const std::function<absl:
 
 // Waits for its turn to write `bytes`, and calls `attempt` until it returns anything but Aborted. `attempt` calls RunPart at most once.
 using Attempt = std::function<absl::Status(AttemptMode mode)>;
-absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const Attempt& attempt);
+// `frees_space`: the write is admitted on a full disk where this answers true.
+absl::Status AttemptWrite(Engine& engine, uint64_t bytes, const WriteOptions& options, const Attempt& attempt,
+                          const std::function<bool()>& frees_space = nullptr);
+// The log had no room for a write, and the reserve gave it some just now: then the write is worth another attempt.
+bool MadeRoomFor(Engine& engine, const absl::Status& refused, const std::function<bool()>& frees_space);
+// The mutation only deletes.
+bool OnlyDeletes(const RowMutation& mutation);
 // Cancelled or DeadlineExceeded: nobody waits for the write any more.
 absl::Status CheckAwaited(const WriteOptions& options);
 // How a write reads the row that it depends on.

@@ -131,13 +131,17 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
   for (int attempt = 0;; ++attempt) {
     Neighbours batch{.begin = begin};
     WriteContext context;
+    const auto frees_space = [&] {
+      return std::all_of(batch.members.begin(), batch.members.end(), [&](size_t member) { return OnlyDeletes(mutations[member]); });
+    };
     absl::Status status = MakeNeighbours(engine, source, &context, &batch);
-    if (status.ok()) status = engine.CheckWritable();
+    if (status.ok()) status = engine.CheckWritable(frees_space);
     const LargeWrites::Hold hold(&engine.large_writes, batch.writer.bytes());
-    if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes(), options);
+    if (status.ok()) status = engine.AwaitTurn(batch.writer.bytes(), options, frees_space);
     if (status.ok()) status = CheckAwaited(options);
     if (status.ok() && !batch.members.empty()) status = CommitNeighbours(engine, ModeOf(attempt), source, &context, &batch);
     if (status.ok() && batch.members.empty() && !batch.done.uses.empty()) status = SyncIfAsked(engine, options);
+    if (MadeRoomFor(engine, status, frees_space)) continue;
     if (status.code() == absl::StatusCode::kAborted) {
       if (MayAttemptAgain(attempt)) continue;
       status = KeptChanging();
@@ -160,7 +164,11 @@ size_t ApplyNeighbours(Engine& engine, uint32_t table_id, std::span<const RowMut
 absl::Status ApplyAt(Engine& engine, std::span<const WriteEntry> entries, int64_t now, const WriteOptions& options, uint64_t entry) {
   uint64_t bytes = 0;
   for (const WriteEntry& written : entries) bytes += BytesOf(*written.mutation);
-  return AttemptWrite(engine, bytes, options, [&](AttemptMode mode) { return TryTogether(engine, mode, entries, now, options, entry); });
+  const auto frees_space = [entries] {
+    return std::all_of(entries.begin(), entries.end(), [](const WriteEntry& written) { return OnlyDeletes(*written.mutation); });
+  };
+  const auto attempt = [&](AttemptMode mode) { return TryTogether(engine, mode, entries, now, options, entry); };
+  return AttemptWrite(engine, bytes, options, attempt, frees_space);
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ absl::StatusOr<std::string> DumpFile(FileSystem* file_system, const std::string&
       return DumpSstable(std::move(file), std::string(BaseName(path)), cells);
     case FileType::kLock:
       return DumpLock(*file);
+    case FileType::kReserve:
+      return std::string("RESERVE: its bytes say nothing; it takes space for the time when the disk is full\n");
     case FileType::kSpill:
     case FileType::kTemporary:
       break;

@@ -185,6 +185,12 @@ absl::StatusOr<FileInfo> CrashFileSystem::Stat(const std::string& path) {
   return FileInfo{place.node->kind, AsCrashNode(place.node)->live.size()};
 }
 
+absl::StatusOr<uint64_t> CrashFileSystem::FreeBytes(const std::string& /*directory*/) {
+  MutexLock lock(mutex_);
+  if (faults_.crashed()) return Unavailable("crashed");
+  return capacity_bytes_ == UINT64_MAX ? UINT64_MAX : capacity_bytes_ - std::min(capacity_bytes_, used_bytes_);
+}
+
 absl::StatusOr<std::unique_ptr<FileLock>> CrashFileSystem::Lock(const std::string& path, LockMode mode, std::string_view holder) {
   MutexLock lock(mutex_);
   STELE_RETURN_IF_ERROR(Begin(CallKind::kLock, "lock", path));

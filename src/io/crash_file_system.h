@@ -42,6 +42,8 @@ class CrashFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(const std::string& directory) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
+  // By SetCapacity. Not counted among the reads.
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) override;
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override;
 
   // What a crash now may leave; the same seed gives the same image. Everything in it is synced, nothing locked, no fault planned.

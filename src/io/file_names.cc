@@ -42,6 +42,7 @@ std::string TemporaryName(std::string_view final_name) { return fmt::format("{}{
 std::optional<FileName> ParseFileName(std::string_view name) {
   if (name == kCurrentName) return FileName{FileType::kCurrent};
   if (name == kLockName) return FileName{FileType::kLock};
+  if (name == kReserveName) return FileName{FileType::kReserve};
   if (name == kCheckpointMarkName) return FileName{FileType::kTemporary};
   if (name.ends_with(kTemporarySuffix)) {
     // Only what TemporaryName makes of a name of ours: a user's own "notes.tmp" is not ours to remove.

@@ -6,6 +6,7 @@
 // 000012.log          a segment of the commit log
 // 000013.sst          an SSTable
 // 000014.spill        an SSTable that only views of the running process show; removed at open
+// RESERVE             takes space for the time when the disk is full (db/space_reserve.h)
 // *.tmp               being made; removed at open
 // CHECKPOINT.tmp      a checkpoint was begun here and is not finished
 // Numbers are unique over all kinds within a database and never reused by another file (a recycled segment is renamed to its new number).
@@ -18,14 +19,15 @@
 
 namespace stele::internal {
 
-enum class FileType { kCurrent, kLock, kManifest, kSegment, kSstable, kSpill, kTemporary };
+enum class FileType { kCurrent, kLock, kManifest, kSegment, kSstable, kSpill, kReserve, kTemporary };
 struct FileName {
   FileType type;
-  uint64_t number = 0;  // 0 for CURRENT, LOCK and temporaries
+  uint64_t number = 0;  // 0 for CURRENT, LOCK, RESERVE and temporaries
 };
 
 inline constexpr std::string_view kCurrentName = "CURRENT";
 inline constexpr std::string_view kLockName = "LOCK";
+inline constexpr std::string_view kReserveName = "RESERVE";
 inline constexpr std::string_view kCheckpointMarkName = "CHECKPOINT.tmp";
 std::string ManifestName(uint64_t number);
 std::string SegmentName(uint64_t number);

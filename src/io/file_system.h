@@ -78,6 +78,8 @@ class FileSystem {
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& directory) = 0;
   // Does not follow a symbolic link (kind kOther).
   virtual absl::StatusOr<FileInfo> Stat(const std::string& path) = 0;
+  // Bytes that this process may still write in the file system of `directory`; UINT64_MAX where nothing limits them or nobody knows.
+  virtual absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) = 0;
   // Locks `path` (created if missing unless mode is kShared and it exists) for this open file, in this and among other processes.
   // kExclusive writes `holder` into the file. Refused: FailedPrecondition whose text holds what the holder wrote (nothing when only
   // shared locks stand in the way). The operating system's locks the directory, too, so that removing `path` lets nobody in.

@@ -8,6 +8,7 @@
 // Cost:      a copy of the bytes moved and an uncontended lock a call.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ class MemFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(const std::string& directory) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& /*directory*/) override { return UINT64_MAX; }
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override;
 
  private:

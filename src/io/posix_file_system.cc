@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -216,6 +217,19 @@ class SystemFileSystem final : public FileSystem {
     }
     if (result.kind == FileKind::kFile) result.bytes = static_cast<uint64_t>(info.st_size);
     return result;
+  }
+
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) override {
+    const bool is_held = held_ != nullptr && directory == directory_;
+    struct statvfs info;
+    int result;
+    do {
+      result = is_held ? ::fstatvfs(held_->fd(), &info) : ::statvfs(directory.c_str(), &info);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) return ErrnoStatus("statvfs", directory, errno);
+    if (info.f_blocks == 0) return UINT64_MAX;                                // a file system that does not count
+    const uint64_t blocks = ::geteuid() == 0 ? info.f_bfree : info.f_bavail;  // some blocks are for the superuser alone
+    return blocks * info.f_frsize;
   }
 
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override {

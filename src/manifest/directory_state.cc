@@ -74,7 +74,7 @@ absl::StatusOr<DirectoryState> InspectWithoutCurrent(FileSystem* file_system, co
   for (const std::string& name : names) {
     const std::optional<FileName> parsed = ParseFileName(name);
     if (!parsed.has_value()) return FailedPrecondition("{} is not a database and not empty: it holds {}", directory, Printable(name));
-    if (parsed->type == FileType::kLock) continue;
+    if (parsed->type == FileType::kLock || parsed->type == FileType::kReserve) continue;
     if (parsed->type == FileType::kSegment || parsed->type == FileType::kSstable || parsed->type == FileType::kSpill) {
       return FailedPrecondition("{} has no CURRENT but has {}: an incomplete copy of a database?", directory, name);
     }
@@ -108,7 +108,8 @@ absl::Status CheckFiles(FileSystem* file_system, const std::string& directory, c
   uint64_t wrong_count = 0;
   for (const auto& [number, file] : version.Files()) {
     const auto info = file_system->Stat(JoinPath(directory, SstableName(number)));
-    if (!info.ok() && !absl::IsNotFound(info.status())) return info.status();
+    // Whether it is there nobody can say. It is treated as any file that cannot be read: its rows answer that, and no others.
+    if (!info.ok() && !absl::IsNotFound(info.status())) continue;
     std::string what;
     if (!info.ok()) {
       what = "the file is missing";
@@ -122,7 +123,8 @@ absl::Status CheckFiles(FileSystem* file_system, const std::string& directory, c
   }
   if (wrong_count == 0) return absl::OkStatus();
   const std::string others = wrong_count == 1 ? "" : fmt::format(" ({} more files are missing or of the wrong size)", wrong_count - 1);
-  return MakeStatus(absl::StatusCode::kDataLoss, first + others);
+  return MakeStatus(absl::StatusCode::kDataLoss,
+                    first + others + "; nothing was changed; finish the copy of the directory, or put the file back from a checkpoint");
 }
 
 }  // namespace stele::internal

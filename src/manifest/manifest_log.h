@@ -41,7 +41,8 @@ enum class DirectoryState {
 // without CURRENT ...), and for a path that is not a directory.
 absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system, const std::string& directory);
 
-// Every file that the Version refers to is there and has its size, or DataLoss that names the first that is not, and how many.
+// Every file that the Version refers to is there and has its size, or DataLoss that names the first that is not, and how many. A file that
+// cannot be looked at counts as whole.
 absl::Status CheckFiles(FileSystem* file_system, const std::string& directory, const Version& version);
 
 // When a manifest is followed by a new one: at max(bytes_min, snapshot_multiple * bytes of its snapshot).

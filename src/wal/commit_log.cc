@@ -48,6 +48,7 @@ class CommitLog::State {
   absl::Status Close();
   absl::Status PrepareSpare();
   absl::Status Release(uint64_t through);
+  bool space_is_scarce() const { return spares_.space_is_scarce(); }
   bool NeedsSpare() const { return !poisoned() && spares_.Needed(); }
 
   Position synced_end() const {
@@ -108,7 +109,7 @@ class CommitLog::State {
 CommitLog::State::State(const CommitLogOptions& options, const LogTail& tail)
     : options_(options),
       spares_({options.file_system, options.directory, std::max(options.segment_bytes, kSegmentBytesMin), options.spares_max,
-               options.next_file_number}),
+               options.next_file_number, options.space_is_scarce}),
       writer_(LogEnd{{tail.segment_number, tail.end_offset}, tail.last_checksum, tail.last_sequence}) {
   MutexLock lock(mutex_);
   for (size_t i = 0; i < tail.live_numbers.size(); ++i) {
@@ -122,7 +123,7 @@ CommitLog::State::State(const CommitLogOptions& options, const LogTail& tail)
 absl::Status CommitLog::State::Start(const LogTail& tail) {
   // Files that recovery did not use leave before any segment that is released later, see Retire.
   for (const uint64_t number : tail.spare_numbers) spares_.Retire({number, true});
-  STELE_ASSIGN_OR_RETURN(active_, spares_.MakeFilled(std::max(options_.first_segment_bytes, kSegmentBytesMin)));
+  STELE_ASSIGN_OR_RETURN(active_, spares_.MakeFirst(std::max(options_.first_segment_bytes, kSegmentBytesMin), kSegmentBytesMin));
   const uint64_t highest = std::max(tail.segment_number, tail.spare_numbers.empty() ? 0 : tail.spare_numbers.back());
   if (active_.number <= highest) return FailedPrecondition("log segment {} cannot follow {}", active_.number, highest);
   STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
@@ -393,6 +394,7 @@ uint64_t CommitLog::last_sequence() const { return state_->last_sequence(); }
 uint64_t CommitLog::oldest_segment() const { return state_->oldest_segment(); }
 uint64_t CommitLog::OldestSegmentAfter(uint64_t through) const { return state_->OldestSegmentAfter(through); }
 uint64_t CommitLog::bytes() const { return state_->bytes(); }
+bool CommitLog::space_is_scarce() const { return state_->space_is_scarce(); }
 bool CommitLog::poisoned() const { return state_->poisoned(); }
 std::vector<CommitLog::SegmentPart> CommitLog::Parts() const { return state_->Parts(); }
 

@@ -43,7 +43,10 @@ struct CommitLogOptions {
   uint64_t segment_bytes = uint64_t{32} << 20;       // spares; a record larger than that gets a segment of its own size
   uint64_t first_segment_bytes = uint64_t{1} << 20;  // zero-filled at Start, so that the first write is already into prepared space
   size_t spares_max = 2;
-  std::function<uint64_t()> next_file_number;     // thread-safe; never gives a number twice
+  std::function<uint64_t()> next_file_number;  // thread-safe; never gives a number twice
+  // The disk has little room: segments are made small, and none is kept that is not in use. May be empty. Thread-safe; asked when a
+  // segment is made, prepared or released.
+  std::function<bool()> space_is_scarce;
   std::function<ManifestReach()> manifest_reach;  // thread-safe; each record attests it, so that recovery finds a manifest cut short
 };
 
@@ -85,6 +88,8 @@ class CommitLog {
   Position synced_end() const;
   // Bytes of log that hold records not yet released, for deciding when the oldest memtable is flushed.
   uint64_t bytes() const;
+  // As options.space_is_scarce answered last.
+  bool space_is_scarce() const;
   bool poisoned() const;
   // The segments that a checkpoint must copy (never link), oldest first, with how many bytes of each hold records.
   struct SegmentPart {

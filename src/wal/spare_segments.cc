@@ -11,6 +11,7 @@
 namespace stele::internal {
 namespace {
 
+constexpr uint64_t kScarceSegmentBytes = uint64_t{64} << 10;
 constexpr uint64_t kZeroBytes = uint64_t{1} << 20;  // a write of zeros; short enough not to hold up other writers of the disk
 
 }  // namespace
@@ -28,6 +29,24 @@ absl::StatusOr<BlankSegment> SpareSegments::Reserve(uint64_t file_bytes) {
     return status;
   }
   return segment;
+}
+
+bool SpareSegments::LookForSpace() {
+  const bool is_scarce = options_.space_is_scarce && options_.space_is_scarce();
+  space_is_scarce_.store(is_scarce, std::memory_order_relaxed);
+  return is_scarce;
+}
+
+absl::StatusOr<BlankSegment> SpareSegments::ReserveBetween(uint64_t file_bytes_min, uint64_t file_bytes) {
+  absl::StatusOr<BlankSegment> segment = Reserve(file_bytes);
+  const bool may_be_less = absl::IsResourceExhausted(segment.status()) && file_bytes_min < file_bytes;
+  return may_be_less ? Reserve(file_bytes_min) : std::move(segment);
+}
+
+absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes, uint64_t file_bytes_min) {
+  if (!LookForSpace()) return MakeFilled(file_bytes);
+  RemoveExcess().IgnoreError();
+  return ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes));
 }
 
 absl::Status SpareSegments::FillWithZeros(const BlankSegment& segment) const {
@@ -61,7 +80,8 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
       return segment;
     }
   }
-  STELE_ASSIGN_OR_RETURN(BlankSegment segment, Reserve(std::max(file_bytes_min, options_.segment_bytes)));
+  const uint64_t file_bytes = LookForSpace() ? std::min(options_.segment_bytes, kScarceSegmentBytes) : options_.segment_bytes;
+  STELE_ASSIGN_OR_RETURN(BlankSegment segment, ReserveBetween(file_bytes_min, std::max(file_bytes_min, file_bytes)));
   MutexLock lock(mutex_);
   used_number_ = segment.number;
   // Spares with lower numbers were passed by; Prepare gives them new ones.
@@ -73,6 +93,7 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
 }
 
 bool SpareSegments::Needed() const {
+  if (space_is_scarce()) return false;
   MutexLock lock(mutex_);
   return spares_.size() < options_.spares_max;
 }
@@ -138,6 +159,7 @@ absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
 
 absl::Status SpareSegments::Prepare() {
   MutexLock maintenance_lock(maintenance_);
+  LookForSpace();
   if (RemovalIsDue()) STELE_RETURN_IF_ERROR(RemoveExcessLocked());
   while (Needed()) {
     const std::optional<RetiredSegment> retired = FrontRetired();
@@ -174,6 +196,7 @@ absl::Status SpareSegments::Prepare() {
 
 absl::Status SpareSegments::RemoveExcess() {
   MutexLock maintenance_lock(maintenance_);
+  LookForSpace();
   return RemoveExcessLocked();
 }
 
@@ -190,11 +213,12 @@ bool SpareSegments::RemovalIsDue() const {
 }
 
 absl::Status SpareSegments::RemoveRetired() {
+  const size_t spares_max = space_is_scarce() ? 0 : options_.spares_max;
   while (true) {
     const std::optional<RetiredSegment> retired = FrontRetired();
     {
       MutexLock lock(mutex_);
-      if (retired_.empty() || spares_.size() + retired_.size() <= options_.spares_max) return absl::OkStatus();
+      if (retired_.empty() || spares_.size() + retired_.size() <= spares_max) return absl::OkStatus();
     }
     STELE_RETURN_IF_ERROR(RemoveDurably(retired->number));
     PopRetired();

@@ -8,6 +8,7 @@
 // Threads:   thread-safe. mutex_ is never held over I/O; maintenance_ is, and only Prepare and RemoveExcess take it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -44,6 +45,7 @@ struct SpareSegmentsOptions {
   uint64_t segment_bytes = 0;
   size_t spares_max = 0;
   std::function<uint64_t()> next_file_number;
+  std::function<bool()> space_is_scarce;  // may be empty
 };
 
 class SpareSegments {
@@ -51,11 +53,16 @@ class SpareSegments {
   explicit SpareSegments(SpareSegmentsOptions options) : options_(std::move(options)) {}
 
   // The next spare if one of at least `file_bytes_min` waits; else a new file of that size (or of segment_bytes), its space reserved but
-  // nothing synced, so that a writer does not wait for zeros. ResourceExhausted: there was no space; nothing is left behind.
+  // nothing synced, so that a writer does not wait for zeros. Where space is scarce the file is as small as it may be.
+  // ResourceExhausted: there was no space; nothing is left behind.
   absl::StatusOr<BlankSegment> Take(uint64_t file_bytes_min);
   // A new file of `file_bytes` zeros, synced; its name is not yet.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
 
+  // The log's first file, of `file_bytes` zeros; where space is scarce, of less, at least `file_bytes_min`, and only reserved.
+  absl::StatusOr<BlankSegment> MakeFirst(uint64_t file_bytes, uint64_t file_bytes_min);
+
+  bool space_is_scarce() const { return space_is_scarce_.load(std::memory_order_relaxed); }
   bool Needed() const;
   // A spare waits; a retired file waits that may become one without being filled.
   bool HasSpare() const;
@@ -70,7 +77,10 @@ class SpareSegments {
 
  private:
   std::string Path(uint64_t number) const;
+  bool LookForSpace();
   absl::StatusOr<BlankSegment> Reserve(uint64_t file_bytes);
+  // As large as there is room for.
+  absl::StatusOr<BlankSegment> ReserveBetween(uint64_t file_bytes_min, uint64_t file_bytes);
   absl::Status FillWithZeros(const BlankSegment& segment) const;
   absl::StatusOr<BlankSegment> Recycle(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(maintenance_);
   absl::StatusOr<uint64_t> Renumber(uint64_t number);
@@ -87,6 +97,7 @@ class SpareSegments {
   std::deque<RetiredSegment> retired_ ABSL_GUARDED_BY(mutex_);  // the front is changed under maintenance_ only
   uint64_t used_number_ ABSL_GUARDED_BY(mutex_) = 0;            // the highest that was taken
   bool removal_failed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> space_is_scarce_{false};  // relaxed: a moment old
 };
 
 }  // namespace stele::internal

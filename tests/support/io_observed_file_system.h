@@ -35,6 +35,7 @@ class ObservedFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(const std::string& directory) override { return below_->RemoveDirectory(directory); }
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override { return below_->List(directory); }
   absl::StatusOr<FileInfo> Stat(const std::string& path) override { return below_->Stat(path); }
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) override { return below_->FreeBytes(directory); }
   absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override {
     return below_->Lock(path, mode, holder);
   }

@@ -225,10 +225,22 @@ TEST(CompactionJobTest, ProgressAddsUpToTheFile) {
   CompactionInput input = NewInput(&files, {});
   AddTwoInputs(&files, &input);
   uint64_t bytes = 0;
-  input.on_progress = [&](uint64_t written) { bytes += written; };
+  input.on_progress = [&](uint64_t written) {
+    bytes += written;
+    return absl::OkStatus();
+  };
   const auto output = RunCompaction(input);
   ASSERT_TRUE(output.ok());
   EXPECT_EQ(bytes, output->file->summary.file_bytes);
+}
+
+TEST(CompactionJobTest, AnErrorOfItsProgressEndsItAndLeavesNoFile) {
+  MemFileSystem files;
+  CompactionInput input = NewInput(&files, {});
+  AddTwoInputs(&files, &input);
+  input.on_progress = [](uint64_t) { return ResourceExhausted("the space is for flushes"); };
+  EXPECT_EQ(RunCompaction(input).status(), ResourceExhausted("the space is for flushes"));
+  EXPECT_TRUE(absl::IsNotFound(files.Stat(JoinPath("/", SstableName(kOutputNumber))).status()));
 }
 
 // Files written in row order are one source: each is read to its end before the next is begun, and an older one beside them as rows come.

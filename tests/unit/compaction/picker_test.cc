@@ -139,7 +139,13 @@ std::string RunCase(const TextCase& text_case) {
   size("gather", &input.sizes.gather_bytes);
   size("settle", &input.sizes.settle_bytes);
   size("rest", &input.sizes.rest_bytes);
-  return fmt::format("{}debt {}\n", ChoiceText(PickCompaction(input)), CompactionDebtBytes(version, input.unreadable));
+  size("room", &input.output_bytes_max);
+  size("reclaiming_room", &input.reclaiming_output_bytes_max);
+  uint64_t withheld_bytes = 0;
+  input.withheld_bytes = &withheld_bytes;
+  const std::string choice = ChoiceText(PickCompaction(input));
+  const std::string withheld = withheld_bytes == 0 ? "" : fmt::format("withheld {}\n", withheld_bytes);
+  return fmt::format("{}{}debt {}\n", choice, withheld, CompactionDebtBytes(version, input.unreadable));
 }
 
 TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }

@@ -64,7 +64,7 @@ class UnreadableFilesTest : public ::testing::Test {
   }
   std::string NameInStack(size_t position) { return SstableName(StackOf("damaged")[position].file->number); }
   void FailReadsOf(const std::string& name) {
-    for (const CallKind kind : {CallKind::kRead, CallKind::kOpen}) {
+    for (const CallKind kind : {CallKind::kRead, CallKind::kOpen, CallKind::kStat}) {
       files_.FailKind(kind, 1, {.error_number = EIO, .sticky = true, .path_part = name});
     }
   }

@@ -163,6 +163,17 @@ TEST(CrashFaults, FullDiskRefusesGrowthUntilThereIsSpaceAgain) {
   EXPECT_TRUE(file->Write(900, "z").ok());
 }
 
+TEST(CrashFaults, FreeBytesAreWhatTheCapacityLeaves) {
+  CrashFileSystem fs;
+  EXPECT_EQ(*fs.FreeBytes("/"), UINT64_MAX);
+  fs.SetCapacity(1000);
+  EXPECT_EQ(*fs.FreeBytes("/"), 1000u);
+  ASSERT_TRUE(Open(fs, "f", OpenMode::kCreate)->Allocate(600).ok());
+  EXPECT_EQ(*fs.FreeBytes("/"), 400u);
+  fs.SetCapacity(500);
+  EXPECT_EQ(*fs.FreeBytes("/"), 0u);
+}
+
 TEST(CrashFaults, ClosingARemovedFileFreesItsSpace) {
   CrashFileSystem fs;
   {

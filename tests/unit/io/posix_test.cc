@@ -74,6 +74,17 @@ int RunInChild(const std::function<int()>& body) { return Wait(Start(body)); }
 
 bool Contains(const absl::Status& status, std::string_view text) { return std::string(status.message()).find(text) != std::string::npos; }
 
+TEST_F(PosixTest, FreeBytesAreKnownOfADirectoryThatIsThere) {
+  const absl::StatusOr<uint64_t> free_bytes = fs_.FreeBytes(directory_);
+  ASSERT_EQ(free_bytes.status(), absl::OkStatus());
+  EXPECT_GT(*free_bytes, 0u);
+  EXPECT_TRUE(absl::IsNotFound(fs_.FreeBytes(Path("missing")).status()));
+  const std::unique_ptr<FileSystem> held = *fs_.Hold(directory_);
+  ASSERT_EQ(::rename(directory_.c_str(), (directory_ + "_moved").c_str()), 0);
+  directory_ += "_moved";
+  EXPECT_EQ(held->FreeBytes(directory_.substr(0, directory_.size() - 6)).status(), absl::OkStatus()) << "it is the held one's";
+}
+
 TEST_F(PosixTest, OpenRefusesWhatIsNotARegularFile) {
   ASSERT_EQ(::mkfifo(Path("fifo").c_str(), 0600), 0);
   { ASSERT_TRUE(fs_.Open(Path("file"), OpenMode::kCreate).ok()); }

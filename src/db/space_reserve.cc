@@ -1,0 +1,83 @@
+#include "db/space_reserve.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/status.h"
+#include "io/file_names.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr auto kLookAgain = std::chrono::seconds(1);
+// Beside a reserve that was released before: whoever deleted a little is to write a little.
+constexpr uint64_t kBesideReleasedBytes = uint64_t{256} << 10;
+
+}  // namespace
+
+std::string SpaceReserve::Path() const { return JoinPath(directory_, kReserveName); }
+
+uint64_t SpaceReserve::FreeBytes() const { return file_system_->FreeBytes(directory_).value_or(UINT64_MAX); }
+
+void SpaceReserve::Find() {
+  const absl::StatusOr<FileInfo> info = file_system_->Stat(Path());
+  const bool is_file = info.ok() && info->kind == FileKind::kFile;
+  is_in_place_.store(is_file && info->bytes > 0, std::memory_order_release);
+  if (!is_file || info->bytes == bytes_) return;
+  // Made under another memory budget, or not finished.
+  Release();
+  is_released_.store(false, std::memory_order_release);
+}
+
+bool SpaceReserve::Release() {
+  MutexLock lock(mutex_);
+  if (!is_in_place_.load(std::memory_order_relaxed)) return false;
+  if (!file_system_->Remove(Path()).ok()) return false;
+  file_system_->SyncDirectory(directory_).IgnoreError();  // the space is free without it
+  is_in_place_.store(false, std::memory_order_release);
+  is_released_.store(true, std::memory_order_release);
+  return true;
+}
+
+absl::Status SpaceReserve::Refusal() const {
+  if (!is_released()) return absl::OkStatus();
+  return ResourceExhausted(
+      "the disk is full: {} bytes are free, and {} have to be; only calls that free space are taken meanwhile (deletes, DropRowRange, "
+      "DeleteTable); delete data, or make room on the disk",
+      FreeBytes(), NeededBytes());
+}
+
+uint64_t SpaceReserve::NeededBytes() const {
+  return bytes_ + (is_released() ? std::min(beside_bytes_, kBesideReleasedBytes) : beside_bytes_);
+}
+
+bool SpaceReserve::RestoreIsDue(TimePoint now) const {
+  if (bytes_ == 0 || is_in_place_.load(std::memory_order_acquire)) return false;
+  if (!waits_.load(std::memory_order_acquire)) return true;
+  return now != TimePoint::max() && now.time_since_epoch().count() >= look_at_.load(std::memory_order_relaxed);
+}
+
+void SpaceReserve::Restore(TimePoint now) {
+  MutexLock lock(mutex_);
+  if (bytes_ == 0 || is_in_place_.load(std::memory_order_relaxed)) return;
+  const TimePoint later = now == TimePoint::max() ? now : now + kLookAgain;
+  look_at_.store(later.time_since_epoch().count(), std::memory_order_relaxed);
+  waits_.store(true, std::memory_order_release);
+  const uint64_t free_bytes = FreeBytes();
+  if (free_bytes == UINT64_MAX || free_bytes < NeededBytes() || !Make()) return;
+  is_in_place_.store(true, std::memory_order_release);
+  is_released_.store(false, std::memory_order_release);
+}
+
+bool SpaceReserve::Make() {
+  absl::StatusOr<std::unique_ptr<File>> file = file_system_->Open(Path(), OpenMode::kCreate);
+  if (!file.ok()) return false;
+  absl::Status status = (*file)->Allocate(bytes_);
+  if (status.ok()) status = (*file)->Sync();
+  if (status.ok()) status = file_system_->SyncDirectory(directory_);
+  file->reset();
+  if (!status.ok()) file_system_->Remove(Path()).IgnoreError();
+  return status.ok();
+}
+
+}  // namespace stele::internal
