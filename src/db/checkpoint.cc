@@ -78,11 +78,13 @@ class CheckpointWriter {
   // would meet two files of one number. Nor do they take those of files that an opening of the older checkpoint left there.
   absl::Status ReserveNumbers() {
     STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(directory_));
+    uint64_t next = engine_.next_file_number.load(std::memory_order_relaxed);
+    const uint64_t file_number_end = FileNumberEnd(next);
     uint64_t least = 0;
     for (const std::string& name : names) {
-      if (const std::optional<FileName> parsed = ParseFileName(name)) least = std::max(least, parsed->number + 1);
+      const std::optional<FileName> parsed = ParseFileName(name, file_number_end);
+      if (parsed.has_value()) least = std::max(least, parsed->number + 1);
     }
-    uint64_t next = engine_.next_file_number.load(std::memory_order_relaxed);
     while (next < least && !engine_.next_file_number.compare_exchange_weak(next, least, std::memory_order_relaxed)) {
     }
     uint64_t count = kNumbersOfLogAndManifest;
@@ -191,7 +193,7 @@ class CheckpointWriter {
   absl::Status RemoveWhatIsOld() {
     STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs_->List(directory_));
     for (const std::string& name : names) {
-      const std::optional<FileName> parsed = ParseFileName(name);
+      const std::optional<FileName> parsed = ParseFileName(name, FileNumberEnd(number_end_));
       if (!parsed || parsed->type == FileType::kLock || parsed->type == FileType::kCurrent) continue;
       const bool stays = parsed->type == FileType::kManifest ? parsed->number == manifest_number_ : needed_.contains(parsed->number);
       if (!stays) STELE_RETURN_IF_ERROR(fs_->Remove(JoinPath(directory_, name)));

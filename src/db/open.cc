@@ -44,12 +44,12 @@ absl::Status TakeLock(Engine& engine) {
   return absl::OkStatus();
 }
 
-absl::Status RemoveAll(Engine& engine, const std::function<bool(const FileName&)>& goes) {
+absl::Status RemoveAll(Engine& engine, uint64_t number_end, const std::function<bool(const FileName&)>& goes) {
   FileSystem* fs = engine.file_system;
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, fs->List(engine.directory));
   bool removed = false;
   for (const std::string& name : names) {
-    const std::optional<FileName> parsed = ParseFileName(name);
+    const std::optional<FileName> parsed = ParseFileName(name, number_end);
     if (!parsed || !goes(*parsed)) continue;
     STELE_RETURN_IF_ERROR(fs->Remove(JoinPath(engine.directory, name)));
     removed = true;
@@ -92,7 +92,8 @@ absl::Status RaiseFileNumber(Engine& engine, uint64_t from_manifest) {
   uint64_t next = from_manifest;
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, engine.file_system->List(engine.directory));
   for (const std::string& name : names) {
-    if (const std::optional<FileName> parsed = ParseFileName(name)) next = std::max(next, parsed->number + 1);
+    const std::optional<FileName> parsed = ParseFileName(name, FileNumberEnd(from_manifest));
+    if (parsed.has_value()) next = std::max(next, parsed->number + 1);
   }
   engine.next_file_number.store(next);
   return absl::OkStatus();
@@ -103,7 +104,7 @@ absl::Status RaiseFileNumber(Engine& engine, uint64_t from_manifest) {
 absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
   std::set<uint64_t> needed;
   for (const auto& [number, file] : version.Files()) needed.insert(number);
-  return RemoveAll(engine, [&](const FileName& name) {
+  return RemoveAll(engine, FileNumberEnd(version.next_file_number), [&](const FileName& name) {
     switch (name.type) {
       case FileType::kSpill:
       case FileType::kTemporary:
@@ -154,11 +155,12 @@ absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, const R
   return absl::OkStatus();
 }
 
-LogReadOptions ReadOptionsOf(const Engine& engine, uint64_t oldest_segment) {
+LogReadOptions ReadOptionsOf(const Engine& engine, const Version& version) {
   return {.file_system = engine.file_system,
           .directory = engine.directory,
           .database_id = engine.database_id,
-          .oldest_segment = oldest_segment};
+          .oldest_segment = version.oldest_segment,
+          .number_end = FileNumberEnd(version.next_file_number)};
 }
 
 // All is read before anything is changed, so that a database that proves damaged or half copied is left as it was.
@@ -175,7 +177,7 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Engine& engine) {
   engine.clock.RaiseTo(version->clock_mark);
   engine.state.Install(version, std::nullopt);
   engine.state.Publish(version->last_sequence);
-  const LogReadOptions log_options = ReadOptionsOf(engine, version->oldest_segment);
+  const LogReadOptions log_options = ReadOptionsOf(engine, *version);
   STELE_ASSIGN_OR_RETURN(ReplayedLog replayed, ReplayLog(engine, log_options));
   if (replayed.tail.clean && !recovered.closed) {
     return DataLoss(ManifestName(recovered.manifest_number), 0,
@@ -263,7 +265,7 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, Engi
                                                              .next_file_number = &e.next_file_number});
   e.installer->CountDebt();
   e.background = std::make_unique<Background>(&e, e.options.background_threads);
-  if (!replayed.complete) STELE_RETURN_IF_ERROR(ReplayRest(e, ReadOptionsOf(e, 0), replayed));
+  if (!replayed.complete) STELE_RETURN_IF_ERROR(ReplayRest(e, ReadOptionsOf(e, *e.manifest->version()), replayed));
   ShortenLog(e);
   e.background->Start();
   return engine;

@@ -13,21 +13,20 @@ constexpr std::string_view kTemporarySuffix = ".tmp";
 
 // Only the one spelling that fmt's {:06} makes, so that two names never mean the same number.
 std::optional<uint64_t> ParseNumber(std::string_view digits) {
-  if (digits.size() < 6 || digits.size() > 20) return std::nullopt;
+  constexpr size_t kDigitsMax = 19;  // of kFileNumberEnd; so many do not overflow
+  if (digits.size() < 6 || digits.size() > kDigitsMax) return std::nullopt;
   if (digits.size() > 6 && digits.front() == '0') return std::nullopt;
   uint64_t number = 0;
   for (const char c : digits) {
     if (c < '0' || c > '9') return std::nullopt;
-    const auto digit = static_cast<uint64_t>(c - '0');
-    if (number > (UINT64_MAX - digit) / 10) return std::nullopt;
-    number = number * 10 + digit;
+    number = number * 10 + static_cast<uint64_t>(c - '0');
   }
   return number;
 }
 
-std::optional<FileName> Numbered(FileType type, std::string_view digits) {
+std::optional<FileName> Numbered(FileType type, std::string_view digits, uint64_t number_end) {
   const std::optional<uint64_t> number = ParseNumber(digits);
-  if (!number.has_value()) return std::nullopt;
+  if (!number.has_value() || *number >= number_end) return std::nullopt;
   return FileName{type, *number};
 }
 
@@ -39,7 +38,7 @@ std::string SstableName(uint64_t number) { return fmt::format("{:06}{}", number,
 std::string SpillName(uint64_t number) { return fmt::format("{:06}{}", number, kSpillSuffix); }
 std::string TemporaryName(std::string_view final_name) { return fmt::format("{}{}", final_name, kTemporarySuffix); }
 
-std::optional<FileName> ParseFileName(std::string_view name) {
+std::optional<FileName> ParseFileName(std::string_view name, uint64_t number_end) {
   if (name == kCurrentName) return FileName{FileType::kCurrent};
   if (name == kLockName) return FileName{FileType::kLock};
   if (name == kReserveName) return FileName{FileType::kReserve};
@@ -47,17 +46,17 @@ std::optional<FileName> ParseFileName(std::string_view name) {
   if (name.ends_with(kTemporarySuffix)) {
     // Only what TemporaryName makes of a name of ours: a user's own "notes.tmp" is not ours to remove.
     const std::string_view final_name = name.substr(0, name.size() - kTemporarySuffix.size());
-    const std::optional<FileName> parsed = ParseFileName(final_name);
+    const std::optional<FileName> parsed = ParseFileName(final_name, number_end);
     if (!parsed.has_value() || parsed->type == FileType::kTemporary) return std::nullopt;
     return FileName{FileType::kTemporary};
   }
-  if (name.starts_with(kManifestPrefix)) return Numbered(FileType::kManifest, name.substr(kManifestPrefix.size()));
+  if (name.starts_with(kManifestPrefix)) return Numbered(FileType::kManifest, name.substr(kManifestPrefix.size()), number_end);
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
   const std::string_view suffix = name.substr(dot);
-  if (suffix == kSegmentSuffix) return Numbered(FileType::kSegment, name.substr(0, dot));
-  if (suffix == kSstableSuffix) return Numbered(FileType::kSstable, name.substr(0, dot));
-  if (suffix == kSpillSuffix) return Numbered(FileType::kSpill, name.substr(0, dot));
+  if (suffix == kSegmentSuffix) return Numbered(FileType::kSegment, name.substr(0, dot), number_end);
+  if (suffix == kSstableSuffix) return Numbered(FileType::kSstable, name.substr(0, dot), number_end);
+  if (suffix == kSpillSuffix) return Numbered(FileType::kSpill, name.substr(0, dot), number_end);
   return std::nullopt;
 }
 

@@ -38,7 +38,11 @@ absl::StatusOr<CurrentFile> DecodeCurrent(std::string_view bytes) {
   if (version != kManifestFormatVersion) {
     return Unimplemented("{} has manifest format version {}; this Stele reads version {}", kCurrentName, version, kManifestFormatVersion);
   }
-  return CurrentFile{LoadFixed64(p + kNumberAt), LoadFixed64(p + kDatabaseIdAt)};
+  const CurrentFile current{LoadFixed64(p + kNumberAt), LoadFixed64(p + kDatabaseIdAt)};
+  if (current.manifest_number >= kNextFileNumberMax) {
+    return DataLoss(kCurrentName, 0, fmt::format("manifest number {} was never given out", current.manifest_number));
+  }
+  return current;
 }
 
 absl::StatusOr<CurrentFile> ReadCurrent(FileSystem* file_system, const std::string& directory) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/file_names.h"
 #include "manifest/token_table.h"
 
 namespace stele::internal {
@@ -189,6 +190,9 @@ TabletEdit SnapshotTablet(const Tablet& tablet) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit) {
+  if (edit.next_file_number > kNextFileNumberMax) {
+    return InvalidArgument("next file number {}; the greatest is {}", edit.next_file_number, kNextFileNumberMax);
+  }
   auto next = std::make_shared<Version>(version);
   FileSource source(edit);
   if (source.repeated()) return InvalidArgument("the edit describes a file twice");

@@ -189,9 +189,10 @@ absl::Status RemoveLeftovers(FileSystem* file_system, const std::string& directo
 absl::StatusOr<uint64_t> FreshNumber(FileSystem* file_system, const std::string& directory, const Version& version, uint64_t number) {
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
   uint64_t next = std::max(version.next_file_number, number + 1);
+  const uint64_t number_end = FileNumberEnd(next);
   for (const std::string& name : names) {
-    const std::optional<FileName> parsed = ParseFileName(name);
-    if (parsed.has_value() && parsed->number >= next && parsed->number < UINT64_MAX) next = parsed->number + 1;
+    const std::optional<FileName> parsed = ParseFileName(name, number_end);
+    if (parsed.has_value() && parsed->number >= next) next = parsed->number + 1;
   }
   return next;
 }

@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<uint64_t>> ListSegments(const LogReadOptions& options
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, options.file_system->List(options.directory));
   std::vector<uint64_t> numbers;
   for (const std::string& name : names) {
-    const std::optional<FileName> parsed = ParseFileName(name);
+    const std::optional<FileName> parsed = ParseFileName(name, options.number_end);
     if (parsed.has_value() && parsed->type == FileType::kSegment && parsed->number > 0) numbers.push_back(parsed->number);
   }
   std::sort(numbers.begin(), numbers.end());

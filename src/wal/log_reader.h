@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "io/file_names.h"
 #include "io/file_system.h"
 #include "wal/log_format.h"
 
@@ -53,6 +54,7 @@ struct LogReadOptions {
   // Of a log that is being written: where the reading ends, for what stands there and behind may be
   // half written. {}: at the log's own end.
   LogPosition end = {};
+  uint64_t number_end = kFileNumberEnd;  // other files are strays (io/file_names.h), no segments
 };
 
 // Visits each record; a visit that does not answer OK ends the reading with that status.

@@ -393,6 +393,10 @@ plant(
      "offset += kRecordAlignmentBytes;"),
 )
 plant(
+    "recovery", ENGINE, "src/db/open.cc",
+    ("a stray's number is counted", "ParseFileName(name, FileNumberEnd(from_manifest))", "ParseFileName(name)"),
+)
+plant(
     "wal", ["unit_base"], "src/base/random.cc",
     ("nonces are made of the clock", "return bytes == sizeof seed ? seed : SeedFromClock();", "return SeedFromClock();"),
 )
