@@ -125,7 +125,7 @@ absl::Status RemoveLeftovers(Engine& engine, const Version& version) {
 // What no edit ever named, whatever of the manifest is durable: files of views, temporaries, and SSTables of jobs that did not end. They
 // may be what the disk is full of.
 absl::Status RemoveUnfinished(Engine& engine, const Version& version) {
-  return RemoveAll(engine, [&version](const FileName& name) {
+  return RemoveAll(engine, FileNumberEnd(version.next_file_number), [&version](const FileName& name) {
     const bool is_unfinished = name.type == FileType::kSstable && name.number >= version.next_file_number;
     return is_unfinished || name.type == FileType::kSpill || name.type == FileType::kTemporary;
   });

@@ -1,11 +1,13 @@
 #include "io/posix_lock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "base/mutex.h"
@@ -15,14 +17,33 @@
 namespace stele::internal {
 namespace {
 
+class PosixFileLock;
+
+// The locks of this process. A forked child starts with none: the parent's locks are the kernel's to report.
 struct Registry {
   Mutex mutex;
-  pid_t pid ABSL_GUARDED_BY(mutex) = ::getpid();  // a forked child starts afresh: the parent's locks are the kernel's to report
+  pid_t pid ABSL_GUARDED_BY(mutex) = ::getpid();
   LockTable table ABSL_GUARDED_BY(mutex);
+  std::set<PosixFileLock*> held ABSL_GUARDED_BY(mutex);
+
+  void BeginAfresh() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    table.Clear();
+    held.clear();
+    pid = ::getpid();
+  }
 };
 
+void LockForFork();
+void UnlockInParent();
+void LeaveLocksToParent();
+
 Registry& GlobalRegistry() {
-  static Registry* const registry = new Registry;  // never destroyed: locks may be released by static destructors
+  // Never destroyed: locks may be released by static destructors.
+  static Registry* const registry = [] {
+    PosixFilePool();  // its handlers come first: before a fork, those that come last are called first
+    ::pthread_atfork(LockForFork, UnlockInParent, LeaveLocksToParent);
+    return new Registry;
+  }();
   return *registry;
 }
 
@@ -46,19 +67,36 @@ class PosixFileLock final : public FileLock {
     if (::getpid() != pid_) return;
     Registry& registry = GlobalRegistry();
     MutexLock lock(registry.mutex);
+    registry.held.erase(this);
     registry.table.Release(identity_);
-    // Descriptors left in a forked child must not keep the locks alive.
+    // A child that was forked past the handlers (clone) has the descriptors. It must not keep the locks alive.
     struct flock unlock;
     ControlLock(fd_.fd(), F_OFD_SETLK, F_UNLCK, &unlock);
     ::flock(directory_.fd(), LOCK_UN);
   }
 
+  // In a forked child: the parent's descriptors, and with them its locks, stay the parent's alone.
+  void CloseInChild() {
+    ::close(fd_.Release());
+    ::close(directory_.Release());
+  }
+
  private:
-  const Descriptor fd_;
-  const Descriptor directory_;
+  Descriptor fd_;
+  Descriptor directory_;
   const FileIdentity identity_;
   const pid_t pid_;
 };
+
+// Around a fork: what one of them takes the other gives back.
+void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { GlobalRegistry().mutex.Lock(); }
+void UnlockInParent() ABSL_NO_THREAD_SAFETY_ANALYSIS { GlobalRegistry().mutex.Unlock(); }
+void LeaveLocksToParent() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  Registry& registry = GlobalRegistry();
+  for (PosixFileLock* lock : registry.held) lock->CloseInChild();
+  registry.BeginAfresh();
+  registry.mutex.Unlock();
+}
 
 absl::StatusOr<Descriptor> OpenLockFile(const Place& file, LockMode mode) {
   if (mode == LockMode::kShared) {
@@ -119,10 +157,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const
   const std::string& path = file.path;
   Registry& registry = GlobalRegistry();
   MutexLock lock(registry.mutex);
-  if (registry.pid != ::getpid()) {
-    registry.table.Clear();
-    registry.pid = ::getpid();
-  }
+  if (registry.pid != ::getpid()) registry.BeginAfresh();
   constexpr int kAttemptsMax = 16;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenLockFile(file, mode));
@@ -140,7 +175,9 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const
       return std::move(directory_fd).status();
     }
     if (mode == LockMode::kExclusive) WriteHolder(fd.fd(), holder);
-    return std::unique_ptr<FileLock>(new PosixFileLock(std::move(fd), *std::move(directory_fd), identity));
+    auto held = std::make_unique<PosixFileLock>(std::move(fd), *std::move(directory_fd), identity);
+    registry.held.insert(held.get());
+    return held;
   }
   return Unavailable("lock {}: the file is being replaced", path);
 }

@@ -2,6 +2,7 @@
 // database and changes nothing; a killed holder's lock is free; a forked child cannot write.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,7 +123,35 @@ TEST_F(LockingTest, AForkedChildCannotWriteAndHarmsNothing) {
   EXPECT_TRUE(again->OpenTable("t").value_or(Table()).Exists("r2").value_or(false));
 }
 
-// The other process of the tests above.
+// A server is killed; a process that it had forked lives on, and must not keep the database.
+TEST_F(LockingTest, AForkedChildDoesNotKeepTheLockOfAKilledParent) {
+  for (int round = 0; round < 3; ++round) {
+    ChildProcess parent("LockingChild.HoldsAndForks", directory_.path());
+    const std::string child_pid = parent.ReadLine();
+    ASSERT_FALSE(child_pid.empty());
+    const pid_t child = std::atoi(child_pid.c_str());
+    ASSERT_GT(child, 0);
+    EXPECT_TRUE(absl::IsFailedPrecondition(Open().status())) << "the parent holds it";
+    parent.Kill();
+    EXPECT_EQ(::kill(child, 0), 0) << "the child lives";
+    const absl::StatusOr<Database> opened = Open();
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    ::kill(child, SIGKILL);
+  }
+}
+
+// The other processes of the tests above.
+TEST(LockingChild, HoldsAndForks) {
+  if (!ChildProcess::IsChild()) GTEST_SKIP() << "run by another test, in a process of its own";
+  absl::StatusOr<Database> database = Database::Open(ChildProcess::Directory());
+  if (!database.ok()) std::_Exit(1);
+  if (::fork() == 0) {
+    ::alarm(60);  // should the test end before it kills this process
+    ChildProcess::Tell(fmt::format("{}\n", ::getpid()));
+  }
+  ChildProcess::WaitForEver();
+}
+
 TEST(LockingChild, Holds) {
   if (!ChildProcess::IsChild()) GTEST_SKIP() << "run by other tests, in a process of its own";
   absl::StatusOr<Database> database = Database::Open(ChildProcess::Directory());

@@ -48,6 +48,16 @@ class Pipe {
     char c;
     return ::read(ends_[0], &c, 1) == 1;
   }
+  void SendPid() {
+    const pid_t pid = ::getpid();
+    EXPECT_EQ(::write(ends_[1], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  }
+  // -1 when every writer is gone.
+  pid_t ReceivePid() {
+    CloseWriter();
+    pid_t pid = -1;
+    return ::read(ends_[0], &pid, sizeof pid) == static_cast<ssize_t>(sizeof pid) ? pid : -1;
+  }
   void CloseReader() { Close(&ends_[0]); }
   void CloseWriter() { Close(&ends_[1]); }
 
@@ -308,6 +318,57 @@ TEST_F(PosixTest, KilledHolderLeavesNoLock) {
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_EQ(Wait(child), -1);
   EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me").ok());
+}
+
+// A server is killed; a process that it had forked, for some other work, lives on.
+TEST_F(PosixTest, AChildThatOutlivesAKilledHolderHoldsNothing) {
+  ASSERT_TRUE(fs_.CreateDirectory(Path("other")).ok());
+  for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
+    Pipe forked;
+    const pid_t holder = Start([&] {
+      absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), mode, "pid 4711");
+      absl::StatusOr<std::unique_ptr<FileLock>> another = fs_.Lock(Path("other/LOCK"), mode, "pid 4711");
+      if (!held.ok() || !another.ok()) return 1;
+      Start([&] {
+        ::alarm(60);  // should the test end before it kills this process
+        forked.SendPid();
+        ::pause();
+        return 0;
+      });
+      ::pause();
+      return 0;
+    });
+    const pid_t child = forked.ReceivePid();
+    ASSERT_GT(child, 0);
+    EXPECT_FALSE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me").ok());
+    ASSERT_EQ(::kill(holder, SIGKILL), 0);
+    EXPECT_EQ(Wait(holder), -1);
+    EXPECT_EQ(::kill(child, 0), 0) << "the child lives";
+    for (const char* name : {"LOCK", "other/LOCK"}) {
+      const absl::Status locked = fs_.Lock(Path(name), LockMode::kExclusive, "me").status();
+      EXPECT_TRUE(locked.ok()) << locked;
+    }
+    ::kill(child, SIGKILL);
+  }
+}
+
+TEST_F(PosixTest, AChildClosesTheParentsLockOnce) {
+  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  ASSERT_TRUE(held.ok());
+  const int before = OpenDescriptorCount();
+  EXPECT_EQ(RunInChild([&] {
+              if (OpenDescriptorCount() != before - 2) return 1;  // the lock file's, and the directory's
+              std::vector<std::unique_ptr<File>> files;           // they take the numbers that became free
+              for (const char* name : {"a", "b", "c"}) files.push_back(*fs_.Open(Path(name), OpenMode::kCreate));
+              held->reset();
+              for (const std::unique_ptr<File>& file : files) {
+                if (!file->Write(0, "bytes").ok()) return 2;
+              }
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(OpenDescriptorCount(), before);
+  EXPECT_EQ(RunInChild([&] { return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "other").ok() ? 1 : 0; }), 0);
 }
 
 TEST_F(PosixTest, WriterRefusedByReadersElsewhereSeesNoPid) {
