@@ -248,7 +248,7 @@ std::optional<Choice> Background::Pick(const Seen& seen) {
   uint64_t withheld_bytes = 0;
   input.withheld_bytes = &withheld_bytes;
   std::optional<Choice> choice = PickCompaction(input);
-  NoteWithheld(choice ? 0 : withheld_bytes, free_bytes);
+  NoteWithheld(withheld_bytes, free_bytes);
   return choice;
 }
 

@@ -139,7 +139,12 @@ absl::Status Engine::Refusal() {
 bool Engine::RestoreReserve() {
   const bool was_released = reserve.is_released();
   const bool has_threads = options.background_threads > 0;
-  reserve.Restore(has_threads ? std::chrono::steady_clock::now() : SpaceReserve::TimePoint::max());
+  bool is_wanted = false;  // for a flush that failed and is tried again
+  {
+    MutexLock lock(state.mutex);
+    is_wanted = !state.failures.RefusingWrites().ok();
+  }
+  reserve.Restore(has_threads ? std::chrono::steady_clock::now() : SpaceReserve::TimePoint::max(), /*may_take=*/!is_wanted);
   if (!was_released || reserve.is_released()) return false;
   {
     MutexLock lock(state.mutex);

@@ -57,12 +57,13 @@ bool SpaceReserve::RestoreIsDue(TimePoint now) const {
   return now != TimePoint::max() && now.time_since_epoch().count() >= look_at_.load(std::memory_order_relaxed);
 }
 
-void SpaceReserve::Restore(TimePoint now) {
+void SpaceReserve::Restore(TimePoint now, bool may_take) {
   MutexLock lock(mutex_);
   if (bytes_ == 0 || is_in_place_.load(std::memory_order_relaxed)) return;
   const TimePoint later = now == TimePoint::max() ? now : now + kLookAgain;
   look_at_.store(later.time_since_epoch().count(), std::memory_order_relaxed);
   waits_.store(true, std::memory_order_release);
+  if (!may_take) return;
   const uint64_t free_bytes = FreeBytes();
   if (free_bytes == UINT64_MAX || free_bytes < NeededBytes() || !Make()) return;
   is_in_place_.store(true, std::memory_order_release);

@@ -41,8 +41,8 @@ class SpaceReserve {
 
   // The file is missing, and it is time to see whether there is room for it. TimePoint::max(): there will be no later time.
   bool RestoreIsDue(TimePoint now) const;
-  // Makes the file if there is room for it; else it is due again after a second, or after LookAgain.
-  void Restore(TimePoint now);
+  // Makes the file if there is room for it and `may_take`; else it is due again after a second, or after LookAgain.
+  void Restore(TimePoint now, bool may_take);
   // Space may have become free.
   void LookAgain() { waits_.store(false, std::memory_order_release); }
 

@@ -177,6 +177,23 @@ TEST_F(FullDiskTest, ADiskThatFillsUpRefusesWritesUntilRowsAreDropped) {
   EXPECT_EQ(database_.Stats().last_background_error, absl::OkStatus());
 }
 
+// Else it could be taken back before the flush that it was released for.
+TEST_F(FullDiskTest, TheReserveIsNotTakenBackWhileAFlushNeedsIt) {
+  MakeDatabase();
+  Table table = Find("t");
+  FillDisk(uint64_t{500} << 10);
+  files_->FailKind(CallKind::kWrite, 1, {.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Flush()));
+  Engine& engine = *local_->engine();
+  EXPECT_TRUE(engine.MakeRoom());
+  EXPECT_FALSE(engine.RestoreReserve());
+  EXPECT_EQ(ReserveBytes(), 0u);
+  files_->ClearFaults();
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(ReserveBytes(), uint64_t{1} << 20);
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus());
+}
+
 // Writing and flushing need no more room than there is. What a compaction would write beside its inputs is not there.
 TEST_F(FullDiskTest, CompactionsLeaveTheSpaceToFlushes) {
   ASSERT_EQ(Open(/*small=*/true), absl::OkStatus());
