@@ -72,7 +72,7 @@ bool IsRewrittenForRest(const TableDefinition& definition) {
 // Ascending and apart: then a stretch of them has its rows for itself.
 bool IsInRowOrder(const Tablet& tablet, const Group& group) {
   for (size_t i = group.begin + 1; i < group.end; ++i) {
-    if (!tablet.stack[i - 1].range.EndsBefore(tablet.stack[i].range.start)) return false;
+    if (!tablet.stack[i - 1].range.EndsBefore(tablet.stack[i].range->start)) return false;
   }
   return true;
 }

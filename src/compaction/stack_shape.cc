@@ -43,7 +43,7 @@ std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts) {
   }
   for (Group& group : groups) {
     std::vector<const KeyRange*> ranges;
-    for (size_t i = group.begin; i < group.end; ++i) ranges.push_back(&tablet.stack[i].range);
+    for (size_t i = group.begin; i < group.end; ++i) ranges.push_back(&*tablet.stack[i].range);
     group.sources = CountSources(std::move(ranges));
   }
   return groups;

@@ -131,7 +131,7 @@ absl::Status RemoveUnfinished(Engine& engine, const Version& version) {
   });
 }
 
-// What opening itself writes: a manifest, and the log's first segment.
+// What opening itself writes: the log's first segment, and soon after perhaps a manifest.
 void MakeRoomToOpen(Engine& engine, uint64_t manifest_bytes) {
   constexpr uint64_t kOpenBytes = uint64_t{256} << 10;
   engine.reserve.Find();
@@ -139,7 +139,7 @@ void MakeRoomToOpen(Engine& engine, uint64_t manifest_bytes) {
   engine.MakeRoom();
 }
 
-// From here on the directory is changed: the manifest is written anew, leftovers go, and the log is fit to be written.
+// From here on the directory is changed: what is torn of the manifest goes, leftovers go, and the log is fit to be written.
 absl::Status TakeOver(Engine& engine, const LogReadOptions& log_options, const ReplayedLog& replayed) {
   STELE_ASSIGN_OR_RETURN(ManifestLog::Recovered recovered, ManifestLog::Recover(engine.file_system, engine.directory, /*read_only=*/false));
   engine.manifest = std::move(recovered.log);

@@ -41,6 +41,9 @@ void AppendRule(std::string* out, const GcRule& rule) {
   }
 }
 
+// More than any family takes whose rule is legal.
+constexpr size_t kFamilyBytesMax = 4096;
+
 bool ReadRule(ByteReader* in, int depth, GcRule* rule);
 
 bool ReadRules(ByteReader* in, int depth, std::vector<GcRule>* rules) {
@@ -81,61 +84,6 @@ bool ReadRule(ByteReader* in, int depth, GcRule* rule) {
   }
 }
 
-bool ReadFamilies(ByteReader* in, Schema* schema, std::vector<FamilyEntry>* entries) {
-  uint64_t count;
-  if (!in->ReadVarint(&count) || count > in->remaining()) return false;
-  for (uint64_t i = 0; i < count; ++i) {
-    FamilyEntry entry;
-    std::string_view name;
-    uint8_t value_type;
-    FamilySchema family;
-    if (!in->ReadBytes(&name) || !in->ReadVarint32(&entry.id) || !in->ReadByte(&value_type)) return false;
-    if (value_type > static_cast<uint8_t>(ValueType::kHll) || !ReadRule(in, 0, &family.gc)) return false;
-    if (!in->ReadVarint(&entry.unsealed_through)) return false;
-    // Strictly ascending names: in the order they have, and none twice.
-    if (!entries->empty() && entries->back().name >= name) return false;
-    entry.name = name;
-    family.name = name;
-    family.value_type = static_cast<ValueType>(value_type);
-    schema->AddFamily(std::move(family));
-    entries->push_back(std::move(entry));
-  }
-  return true;
-}
-
-bool ReadSplitsAndProperties(ByteReader* in, Schema* schema) {
-  uint64_t count;
-  std::string_view key;
-  std::string_view value;
-  if (!in->ReadVarint(&count) || count > in->remaining()) return false;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (!in->ReadBytes(&key)) return false;
-    if (i > 0 && schema->splits().back() >= key) return false;
-    schema->AddSplit(std::string(key));
-  }
-  if (!in->ReadVarint(&count) || count > in->remaining()) return false;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (!in->ReadBytes(&key) || !in->ReadBytes(&value)) return false;
-    schema->SetProperty(std::string(key), std::string(value));
-  }
-  return schema->properties().size() == count;
-}
-
-bool ReadTraits(ByteReader* in, Schema* schema) {
-  uint8_t granularity;
-  uint8_t compression;
-  Limits limits;
-  if (!in->ReadByte(&granularity) || granularity > static_cast<uint8_t>(TimestampGranularity::kMicros)) return false;
-  if (!in->ReadByte(&compression) || compression > static_cast<uint8_t>(Compression::kBalanced)) return false;
-  if (!in->ReadVarint(&limits.row_key_bytes) || !in->ReadVarint(&limits.qualifier_bytes) || !in->ReadVarint(&limits.value_bytes))
-    return false;
-  if (!in->ReadVarint(&limits.row_bytes) || !in->ReadVarint(&limits.mutations)) return false;
-  schema->SetGranularity(static_cast<TimestampGranularity>(granularity));
-  schema->SetCompression(static_cast<Compression>(compression));
-  schema->SetLimits(limits);
-  return true;
-}
-
 bool HasRepeatedId(const std::vector<FamilyEntry>& families) {
   std::vector<uint32_t> ids;
   for (const FamilyEntry& family : families) ids.push_back(family.id);
@@ -145,7 +93,7 @@ bool HasRepeatedId(const std::vector<FamilyEntry>& families) {
 
 }  // namespace
 
-void AppendDefinition(std::string* out, const TableDefinition& definition) {
+void AppendDefinitionTraits(std::string* out, const TableDefinition& definition) {
   const Schema& schema = definition.schema;
   AppendBytes(*out, definition.name);
   AppendVarint(*out, definition.epoch);
@@ -155,38 +103,77 @@ void AppendDefinition(std::string* out, const TableDefinition& definition) {
   for (const uint64_t limit : {limits.row_key_bytes, limits.qualifier_bytes, limits.value_bytes, limits.row_bytes, limits.mutations}) {
     AppendVarint(*out, limit);
   }
-  AppendVarint(*out, schema.families().size());
-  for (const FamilySchema& family : schema.families()) {
-    const std::optional<uint32_t> rank = definition.families.RankOfName(family.name);
-    STELE_CHECK(rank.has_value());
-    AppendBytes(*out, family.name);
-    AppendVarint(*out, definition.families[*rank].id);
-    out->push_back(static_cast<char>(family.value_type));
-    AppendRule(out, family.gc);
-    AppendVarint(*out, definition.families[*rank].unsealed_through);
-  }
-  AppendVarint(*out, schema.splits().size());
-  for (const std::string& split : schema.splits()) AppendBytes(*out, split);
-  AppendVarint(*out, schema.properties().size());
-  for (const auto& [key, value] : schema.properties()) {
-    AppendBytes(*out, key);
-    AppendBytes(*out, value);
-  }
 }
 
-absl::StatusOr<std::shared_ptr<const TableDefinition>> ReadDefinition(uint32_t table_id, ByteReader* in) {
+void AppendDefinitionFamily(std::string* out, const TableDefinition& definition, const FamilySchema& family) {
+  const std::optional<uint32_t> rank = definition.families.RankOfName(family.name);
+  STELE_CHECK(rank.has_value());
+  AppendBytes(*out, family.name);
+  AppendVarint(*out, definition.families[*rank].id);
+  out->push_back(static_cast<char>(family.value_type));
+  AppendRule(out, family.gc);
+  AppendVarint(*out, definition.families[*rank].unsealed_through);
+}
+
+bool DefinitionReader::ReadTraits(ByteReader* in) {
   std::string_view name;
-  uint64_t epoch;
-  Schema schema;
-  std::vector<FamilyEntry> families;
-  if (!in->ReadBytes(&name) || !in->ReadVarint(&epoch) || !ReadTraits(in, &schema) || !ReadFamilies(in, &schema, &families) ||
-      !ReadSplitsAndProperties(in, &schema)) {
-    return InvalidArgument("table {}: the definition does not decode", table_id);
-  }
-  STELE_RETURN_IF_ERROR(ValidateTableName(name));
-  STELE_RETURN_IF_ERROR(ValidateSchema(schema));
-  if (HasRepeatedId(families)) return InvalidArgument("table {}: two families have one id", table_id);
-  return MakeDefinition(table_id, std::string(name), epoch, schema, families);
+  uint8_t granularity;
+  uint8_t compression;
+  Limits limits;
+  if (!in->ReadBytes(&name) || !in->ReadVarint(&epoch_)) return false;
+  if (!in->ReadByte(&granularity) || granularity > static_cast<uint8_t>(TimestampGranularity::kMicros)) return false;
+  if (!in->ReadByte(&compression) || compression > static_cast<uint8_t>(Compression::kBalanced)) return false;
+  if (!in->ReadVarint(&limits.row_key_bytes) || !in->ReadVarint(&limits.qualifier_bytes) || !in->ReadVarint(&limits.value_bytes))
+    return false;
+  if (!in->ReadVarint(&limits.row_bytes) || !in->ReadVarint(&limits.mutations)) return false;
+  name_ = name;
+  schema_.SetGranularity(static_cast<TimestampGranularity>(granularity));
+  schema_.SetCompression(static_cast<Compression>(compression));
+  schema_.SetLimits(limits);
+  return true;
+}
+
+bool DefinitionReader::ReadFamily(ByteReader* in) {
+  if (in->remaining() > kFamilyBytesMax) return false;
+  FamilyEntry entry;
+  std::string_view name;
+  uint8_t value_type;
+  FamilySchema family;
+  if (!in->ReadBytes(&name) || !in->ReadVarint32(&entry.id) || !in->ReadByte(&value_type)) return false;
+  if (value_type > static_cast<uint8_t>(ValueType::kHll) || !ReadRule(in, 0, &family.gc)) return false;
+  if (!in->ReadVarint(&entry.unsealed_through)) return false;
+  // Strictly ascending names: in the order they have, and none twice.
+  if (!families_.empty() && families_.back().name >= name) return false;
+  entry.name = name;
+  family.name = name;
+  family.value_type = static_cast<ValueType>(value_type);
+  schema_.AddFamily(std::move(family));
+  families_.push_back(std::move(entry));
+  return true;
+}
+
+bool DefinitionReader::ReadSplit(ByteReader* in) {
+  std::string_view row_key;
+  if (!in->ReadRaw(in->remaining(), &row_key) || row_key.size() > kRowKeyBytesMax) return false;
+  if (!schema_.splits().empty() && schema_.splits().back() >= row_key) return false;
+  schema_.AddSplit(std::string(row_key));
+  return true;
+}
+
+bool DefinitionReader::ReadProperty(ByteReader* in) {
+  std::string_view key;
+  std::string_view value;
+  if (!in->ReadBytes(&key) || !in->ReadRaw(in->remaining(), &value)) return false;
+  const size_t count_before = schema_.properties().size();
+  schema_.SetProperty(std::string(key), std::string(value));
+  return schema_.properties().size() > count_before;  // none comes twice
+}
+
+absl::StatusOr<std::shared_ptr<const TableDefinition>> DefinitionReader::Finish() const {
+  STELE_RETURN_IF_ERROR(ValidateTableName(name_));
+  STELE_RETURN_IF_ERROR(ValidateSchema(schema_));
+  if (HasRepeatedId(families_)) return InvalidArgument("table {}: two families have one id", table_id_);
+  return MakeDefinition(table_id_, name_, epoch_, schema_, families_);
 }
 
 }  // namespace stele::internal

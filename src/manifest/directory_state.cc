@@ -52,8 +52,7 @@ absl::Status CheckIsCreationLeftover(FileSystem* file_system, const std::string&
   if (info.kind != FileKind::kFile) return in_the_way("which is not a regular file");
   STELE_ASSIGN_OR_RETURN(const auto file, file_system->Open(path, OpenMode::kRead));
   bool has_tables = false;
-  const auto scan = ReadManifest(*file, name, [&](uint64_t, std::string_view payload) -> absl::Status {
-    STELE_ASSIGN_OR_RETURN(const Edit edit, DecodeEdit(payload));
+  const auto scan = ReadManifest(*file, name, [&](const Edit& edit) {
     // The tokens' table is made with the database.
     has_tables = has_tables || !edit.new_files.empty() || std::any_of(edit.tables.begin(), edit.tables.end(), [](const TableEdit& table) {
                    return table.table_id != kTokenTableId;
@@ -62,7 +61,7 @@ absl::Status CheckIsCreationLeftover(FileSystem* file_system, const std::string&
   });
   if (absl::IsDataLoss(scan.status()) || absl::IsUnimplemented(scan.status())) return in_the_way(ToStd(scan.status().message()));
   if (!scan.ok()) return scan.status();
-  if (!scan->header.creation_mark || scan->record_count != 1 || scan->discarded_bytes != 0 || has_tables)
+  if (!scan->header.creation_mark || scan->edit_count != 1 || scan->discarded_bytes != 0 || has_tables)
     return in_the_way("a used manifest");
   return absl::OkStatus();
 }

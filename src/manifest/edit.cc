@@ -18,10 +18,9 @@ using Files = std::map<uint64_t, std::shared_ptr<const SstableFile>>;
 // Resolves the file numbers of an edit.
 class FileSource {
  public:
-  explicit FileSource(const Edit& edit) {
-    for (const SstableFile& file : edit.new_files) {
-      repeated_ = !new_files_.emplace(file.number, std::make_shared<const SstableFile>(file)).second || repeated_;
-    }
+  void Add(SstableFile file) {
+    const uint64_t number = file.number;
+    repeated_ = !new_files_.emplace(number, std::make_shared<const SstableFile>(std::move(file))).second || repeated_;
   }
   bool repeated() const { return repeated_; }
   // A file that is described again under its number would let two meanings of one number stand.
@@ -187,14 +186,11 @@ TabletEdit SnapshotTablet(const Tablet& tablet) {
   return edit;
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit) {
+absl::StatusOr<std::shared_ptr<const Version>> ApplyWith(const Version& version, const Edit& edit, FileSource source) {
   if (edit.next_file_number > kNextFileNumberMax) {
     return InvalidArgument("next file number {}; the greatest is {}", edit.next_file_number, kNextFileNumberMax);
   }
   auto next = std::make_shared<Version>(version);
-  FileSource source(edit);
   if (source.repeated()) return InvalidArgument("the edit describes a file twice");
   for (const TableEdit& table : edit.tables) {
     STELE_RETURN_IF_ERROR(WithContext(ApplyTable(table, &source, next.get()), fmt::format("table {}", table.table_id)));
@@ -212,6 +208,20 @@ absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, con
     next->token_key = *edit.token_key;
   }
   return next;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit) {
+  FileSource source;
+  for (const SstableFile& file : edit.new_files) source.Add(file);
+  return ApplyWith(version, edit, std::move(source));
+}
+
+absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, Edit&& edit) {
+  FileSource source;
+  for (SstableFile& file : edit.new_files) source.Add(std::move(file));
+  return ApplyWith(version, edit, std::move(source));
 }
 
 Edit SnapshotEdit(const Version& version) {

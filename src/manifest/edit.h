@@ -1,6 +1,6 @@
-// manifest/edit.h: a change of the Version, encoded as one manifest record.
+// manifest/edit.h: a change of the Version, as the manifest stores it.
 //
-// Format:    docs/format/manifest.md.
+// Format:    docs/format/manifest.md; in parts: edit_coding.h.
 // Tablets:   the edits of a table, in whatever order, together replace just the tablets that they cover. Each run of them without a gap
 //            begins and ends where tablets of the table do; in between it may cut them anew (a split, a merge of tablets). A tablet's stack
 //            is replaced whole: stacks are short, and whoever installs computes the new stack from the current Version under the database
@@ -22,7 +22,7 @@ namespace stele::internal {
 
 struct ReferenceEdit {
   uint64_t file_number = 0;  // of new_files of this edit, or referenced by the Version the edit applies to
-  KeyRange range;
+  SharedRange range;
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
 };
@@ -59,6 +59,8 @@ absl::StatusOr<Edit> DecodeEdit(std::string_view bytes);
 
 // The Version after the edit, or what does not fit (unknown table, unknown file, wrong range ...).
 absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit);
+// The same; the descriptions of new files move to the result.
+absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, Edit&& edit);
 // One edit that makes `version` from nothing: what a new manifest begins with.
 Edit SnapshotEdit(const Version& version);
 

@@ -1,31 +1,44 @@
-// EncodeEdit and DecodeEdit.
+#include "manifest/edit_coding.h"
+
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/coding.h"
 #include "base/status.h"
-#include "manifest/definition_coding.h"
-#include "manifest/edit.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
 
 enum EditTag : uint64_t {
-  kEditNewFile = 1,
-  kEditTable = 2,
-  kEditOldestSegment = 3,
-  kEditLastSequence = 4,
-  kEditClockMark = 5,
-  kEditNextFileNumber = 6,
-  kEditNextTableId = 7,
-  kEditNextFamilyId = 8,
-  kEditLogReach = 9,
-  kEditTokenKey = 10,
+  kNewFile = 1,
+  kTable = 2,
+  kOldestSegment = 3,
+  kLastSequence = 4,
+  kClockMark = 5,
+  kNextFileNumber = 6,
+  kNextTableId = 7,
+  kNextFamilyId = 8,
+  kLogReach = 9,
+  kTokenKey = 10,
+  // Of the last table.
+  kTableDrop = 11,
+  kTableDefinition = 12,
+  kTableFlushedThrough = 13,
+  kTableTablet = 14,
+  // Of the last table's definition.
+  kDefinitionFamily = 15,
+  kDefinitionSplit = 16,
+  kDefinitionProperty = 17,
+  // Of the last tablet.
+  kTabletReference = 18,
 };
-// A table's fields follow its id and end with kTableEnd.
-enum TableTag : uint64_t { kTableEnd = 0, kTableDrop = 1, kTableDefinition = 2, kTableFlushedThrough = 3, kTableTablet = 4 };
 constexpr uint8_t kFileSettled = 1;
 // How a range's end is stored. A reference says kRangeOfTablet where it sees all of its tablet, which most do.
 enum RangeTag : uint8_t { kRangeBounded = 0, kRangeUnbounded = 1, kRangeOfTablet = 2 };
+// A row key has at most kRowKeyBytesMax bytes; a range may begin or end right behind one.
+constexpr size_t kRangeKeyBytesMax = kRowKeyBytesMax + 1;
 
 void AppendRange(std::string* out, const KeyRange& range) {
   out->push_back(range.unbounded_end ? kRangeUnbounded : kRangeBounded);
@@ -33,185 +46,316 @@ void AppendRange(std::string* out, const KeyRange& range) {
   if (!range.unbounded_end) AppendBytes(*out, range.end);
 }
 
-// `tablet` is null for a tablet's own range.
-bool ReadRange(ByteReader* in, const KeyRange* tablet, KeyRange* range) {
-  uint8_t tag;
-  std::string_view bytes;
-  if (!in->ReadByte(&tag)) return false;
-  if (tag == kRangeOfTablet && tablet != nullptr) {
-    *range = *tablet;
-    return true;
-  }
-  if (tag > kRangeUnbounded || !in->ReadBytes(&bytes)) return false;
-  range->start = bytes;
-  range->unbounded_end = tag == kRangeUnbounded;
-  if (range->unbounded_end) return true;
-  if (!in->ReadBytes(&bytes)) return false;
-  range->end = bytes;
+// The tag is read already.
+bool ReadRange(ByteReader* in, uint8_t tag, KeyRange* range) {
+  std::string_view start;
+  std::string_view end;
+  if (tag > kRangeUnbounded || !in->ReadBytes(&start) || start.size() > kRangeKeyBytesMax) return false;
+  if (tag == kRangeBounded && (!in->ReadBytes(&end) || end.size() > kRangeKeyBytesMax)) return false;
+  *range = {std::string(start), std::string(end), tag == kRangeUnbounded};
   return true;
-}
-
-void AppendFile(std::string* out, const SstableFile& file) {
-  AppendVarint(*out, kEditNewFile);
-  AppendVarint(*out, file.number);
-  AppendSignedVarint(*out, file.newest_commit_time);
-  out->push_back(file.settled ? kFileSettled : 0);
-  AppendSummary(out, file.summary);
 }
 
 bool ReadFile(ByteReader* in, SstableFile* file) {
   uint8_t flags;
   if (!in->ReadVarint(&file->number) || !in->ReadSignedVarint(&file->newest_commit_time) || !in->ReadByte(&flags)) return false;
   file->settled = flags == kFileSettled;
-  return flags <= kFileSettled && ReadSummary(in, &file->summary);
-}
-
-void AppendTablet(std::string* out, const TabletEdit& tablet) {
-  AppendVarint(*out, kTableTablet);
-  AppendRange(out, tablet.range);
-  AppendVarint(*out, tablet.stack.size());
-  for (const ReferenceEdit& reference : tablet.stack) {
-    AppendVarint(*out, reference.file_number);
-    if (reference.range == tablet.range) {
-      out->push_back(kRangeOfTablet);
-    } else {
-      AppendRange(out, reference.range);
-    }
-    AppendVarint(*out, reference.sequence_first);
-    AppendVarint(*out, reference.sequence_last);
-  }
+  if (flags > kFileSettled || !ReadSummary(in, &file->summary)) return false;
+  return file->summary.first_row.size() <= kRowKeyBytesMax && file->summary.last_row.size() <= kRowKeyBytesMax;
 }
 
 bool ReadTablet(ByteReader* in, TabletEdit* tablet) {
-  uint64_t count;
-  if (!ReadRange(in, nullptr, &tablet->range) || !in->ReadVarint(&count) || count > in->remaining()) return false;
-  for (uint64_t i = 0; i < count; ++i) {
-    ReferenceEdit reference;
-    if (!in->ReadVarint(&reference.file_number) || !ReadRange(in, &tablet->range, &reference.range)) return false;
-    if (!in->ReadVarint(&reference.sequence_first) || !in->ReadVarint(&reference.sequence_last)) return false;
-    tablet->stack.push_back(std::move(reference));
-  }
-  return true;
+  uint8_t tag;
+  return in->ReadByte(&tag) && ReadRange(in, tag, &tablet->range);
 }
 
-void AppendTable(std::string* out, const TableEdit& table) {
-  AppendVarint(*out, kEditTable);
-  AppendVarint(*out, table.table_id);
-  if (table.drop) AppendVarint(*out, kTableDrop);
-  if (table.definition != nullptr) {
-    AppendVarint(*out, kTableDefinition);
-    AppendDefinition(out, *table.definition);
+bool ReadReference(ByteReader* in, const SharedRange& tablet_range, ReferenceEdit* reference) {
+  uint8_t tag;
+  if (!in->ReadVarint(&reference->file_number) || !in->ReadByte(&tag)) return false;
+  if (tag == kRangeOfTablet) {
+    reference->range = tablet_range;
+  } else {
+    KeyRange range;
+    if (!ReadRange(in, tag, &range)) return false;
+    reference->range = std::move(range);
   }
-  if (table.flushed_through.has_value()) {
-    AppendVarint(*out, kTableFlushedThrough);
-    AppendVarint(*out, *table.flushed_through);
-  }
-  for (const TabletEdit& tablet : table.tablets) AppendTablet(out, tablet);
-  AppendVarint(*out, kTableEnd);
+  return in->ReadVarint(&reference->sequence_first) && in->ReadVarint(&reference->sequence_last);
 }
 
-absl::Status ReadTable(ByteReader* in, TableEdit* table) {
-  const absl::Status undecodable = InvalidArgument("a table of the edit does not decode");
-  if (!in->ReadVarint32(&table->table_id)) return undecodable;
-  while (true) {
-    uint64_t tag;
-    if (!in->ReadVarint(&tag)) return undecodable;
-    switch (tag) {
-      case kTableEnd:
-        return absl::OkStatus();
-      case kTableDrop:
-        table->drop = true;
-        break;
-      case kTableDefinition: {
-        STELE_ASSIGN_OR_RETURN(table->definition, ReadDefinition(table->table_id, in));
-        break;
-      }
-      case kTableFlushedThrough:
-        if (!in->ReadVarint(&table->flushed_through.emplace())) return undecodable;
-        break;
-      case kTableTablet:
-        if (!ReadTablet(in, &table->tablets.emplace_back())) return undecodable;
-        break;
-      default:
-        return InvalidArgument("unknown table tag {}", tag);
+// Hands fields to the sink, until it fails.
+class Encoder {
+ public:
+  explicit Encoder(const ByteSink& sink) : sink_(sink) {}
+  const absl::Status& status() const { return status_; }
+
+  void Number(EditTag tag, uint64_t value) {
+    if (value == 0) return;
+    AppendVarint(content_, value);
+    Emit(tag);
+  }
+  void Scalars(const auto& from) {  // an Edit or a Version
+    Number(kLastSequence, from.last_sequence);
+    Number(kNextFileNumber, from.next_file_number);
+    Number(kNextTableId, from.next_table_id);
+    Number(kNextFamilyId, from.next_family_id);
+    if (from.clock_mark != 0) {
+      AppendSignedVarint(content_, from.clock_mark);
+      Emit(kClockMark);
+    }
+    if (from.log_reach.segment != 0) {
+      AppendVarint(content_, from.log_reach.segment);
+      AppendVarint(content_, from.log_reach.end_offset);
+      Emit(kLogReach);
     }
   }
-}
-
-absl::Status ReadField(ByteReader* in, Edit* edit) {
-  const absl::Status undecodable = InvalidArgument("the edit does not decode");
-  const auto judge = [&](bool read) { return read ? absl::OkStatus() : undecodable; };
-  uint64_t tag;
-  if (!in->ReadVarint(&tag)) return undecodable;
-  switch (tag) {
-    case kEditNewFile:
-      return judge(ReadFile(in, &edit->new_files.emplace_back()));
-    case kEditTable:
-      return ReadTable(in, &edit->tables.emplace_back());
-    case kEditOldestSegment:
-      return judge(in->ReadVarint(&edit->oldest_segment.emplace()));
-    case kEditLastSequence:
-      return judge(in->ReadVarint(&edit->last_sequence));
-    case kEditClockMark:
-      return judge(in->ReadSignedVarint(&edit->clock_mark));
-    case kEditNextFileNumber:
-      return judge(in->ReadVarint(&edit->next_file_number));
-    case kEditNextTableId:
-      return judge(in->ReadVarint32(&edit->next_table_id));
-    case kEditNextFamilyId:
-      return judge(in->ReadVarint32(&edit->next_family_id));
-    case kEditLogReach:
-      return judge(in->ReadVarint(&edit->log_reach.segment) && in->ReadVarint(&edit->log_reach.end_offset));
-    case kEditTokenKey: {
-      SipKey& key = edit->token_key.emplace();
-      return judge(in->ReadFixed64(&key.first) && in->ReadFixed64(&key.second));
-    }
-    default:
-      return InvalidArgument("unknown edit tag {}", tag);
+  void OldestSegment(uint64_t number) {
+    AppendVarint(content_, number);
+    Emit(kOldestSegment);
   }
-}
+  void File(const SstableFile& file) {
+    AppendVarint(content_, file.number);
+    AppendSignedVarint(content_, file.newest_commit_time);
+    content_.push_back(file.settled ? kFileSettled : 0);
+    AppendSummary(&content_, file.summary);
+    Emit(kNewFile);
+  }
+  void Table(uint32_t table_id) {
+    AppendVarint(content_, table_id);
+    Emit(kTable);
+  }
+  void Drop() { Emit(kTableDrop); }
+  void Definition(const TableDefinition& definition) {
+    AppendDefinitionTraits(&content_, definition);
+    Emit(kTableDefinition);
+    for (const FamilySchema& family : definition.schema.families()) {
+      AppendDefinitionFamily(&content_, definition, family);
+      Emit(kDefinitionFamily);
+    }
+    for (const std::string& split : definition.schema.splits()) {
+      content_ = split;
+      Emit(kDefinitionSplit);
+    }
+    for (const auto& [key, value] : definition.schema.properties()) {
+      AppendBytes(content_, key);
+      content_ += value;
+      Emit(kDefinitionProperty);
+    }
+  }
+  void FlushedThrough(uint64_t sequence) {
+    AppendVarint(content_, sequence);
+    Emit(kTableFlushedThrough);
+  }
+  void BeginTablet(const KeyRange& range) {
+    AppendRange(&content_, range);
+    Emit(kTableTablet);
+  }
+  // `tablet_range`: of the last tablet.
+  void Reference(uint64_t file_number, const auto& reference, const KeyRange& tablet_range) {
+    AppendVarint(content_, file_number);
+    if (reference.range == tablet_range) {
+      content_.push_back(kRangeOfTablet);
+    } else {
+      AppendRange(&content_, reference.range);
+    }
+    AppendVarint(content_, reference.sequence_first);
+    AppendVarint(content_, reference.sequence_last);
+    Emit(kTabletReference);
+  }
+  void TokenKey(const SipKey& key) {
+    AppendFixed64(content_, key.first);
+    AppendFixed64(content_, key.second);
+    Emit(kTokenKey);
+  }
+
+ private:
+  // What was appended to content_ becomes a field.
+  void Emit(EditTag tag) {
+    std::string head;
+    AppendVarint(head, tag);
+    AppendVarint(head, content_.size());
+    if (status_.ok()) status_ = sink_(head);
+    if (status_.ok()) status_ = sink_(content_);
+    content_.clear();
+  }
+
+  const ByteSink& sink_;
+  absl::Status status_;
+  std::string content_;
+};
 
 }  // namespace
 
+absl::Status EncodeEdit(const Edit& edit, const ByteSink& sink) {
+  Encoder out(sink);
+  out.Scalars(edit);
+  if (edit.oldest_segment.has_value()) out.OldestSegment(*edit.oldest_segment);
+  for (const SstableFile& file : edit.new_files) out.File(file);
+  for (const TableEdit& table : edit.tables) {
+    out.Table(table.table_id);
+    if (table.drop) out.Drop();
+    if (table.definition != nullptr) out.Definition(*table.definition);
+    if (table.flushed_through.has_value()) out.FlushedThrough(*table.flushed_through);
+    for (const TabletEdit& tablet : table.tablets) {
+      out.BeginTablet(tablet.range);
+      for (const ReferenceEdit& reference : tablet.stack) out.Reference(reference.file_number, reference, tablet.range);
+    }
+  }
+  if (edit.token_key.has_value()) out.TokenKey(*edit.token_key);
+  return out.status();
+}
+
+absl::Status EncodeSnapshot(const Version& version, const ByteSink& sink) {
+  Encoder out(sink);
+  out.Scalars(version);
+  out.OldestSegment(version.oldest_segment);
+  for (const auto& [number, file] : version.Files()) out.File(*file);
+  for (const auto& [id, table] : version.tables) {
+    out.Table(id);
+    if (id != kTokenTableId) out.Definition(*table->definition);
+    out.FlushedThrough(table->flushed_through);
+    for (const Tablet& tablet : table->tablets) {
+      out.BeginTablet(tablet.range);
+      for (const SstableReference& reference : tablet.stack) out.Reference(reference.file->number, reference, tablet.range);
+    }
+    if (!out.status().ok()) break;
+  }
+  if (version.token_key != SipKey()) out.TokenKey(version.token_key);
+  return out.status();
+}
+
 std::string EncodeEdit(const Edit& edit) {
   std::string out;
-  const auto append = [&](EditTag tag, uint64_t value) {
-    if (value == 0) return;
-    AppendVarint(out, tag);
-    AppendVarint(out, value);
-  };
-  append(kEditLastSequence, edit.last_sequence);
-  append(kEditNextFileNumber, edit.next_file_number);
-  append(kEditNextTableId, edit.next_table_id);
-  append(kEditNextFamilyId, edit.next_family_id);
-  if (edit.clock_mark != 0) {
-    AppendVarint(out, kEditClockMark);
-    AppendSignedVarint(out, edit.clock_mark);
-  }
-  if (edit.oldest_segment.has_value()) {
-    AppendVarint(out, kEditOldestSegment);
-    AppendVarint(out, *edit.oldest_segment);
-  }
-  if (edit.log_reach.segment != 0) {
-    AppendVarint(out, kEditLogReach);
-    AppendVarint(out, edit.log_reach.segment);
-    AppendVarint(out, edit.log_reach.end_offset);
-  }
-  for (const SstableFile& file : edit.new_files) AppendFile(&out, file);
-  for (const TableEdit& table : edit.tables) AppendTable(&out, table);
-  if (edit.token_key.has_value()) {
-    AppendVarint(out, kEditTokenKey);
-    AppendFixed64(out, edit.token_key->first);
-    AppendFixed64(out, edit.token_key->second);
-  }
+  EncodeEdit(edit, [&out](std::string_view bytes) {
+    out.append(bytes);
+    return absl::OkStatus();
+  }).IgnoreError();  // the sink does not fail
   return out;
 }
 
 absl::StatusOr<Edit> DecodeEdit(std::string_view bytes) {
-  ByteReader in(bytes);
-  Edit edit;
-  while (!in.AtEnd()) STELE_RETURN_IF_ERROR(ReadField(&in, &edit));
-  return edit;
+  EditDecoder decoder;
+  STELE_RETURN_IF_ERROR(decoder.Add(bytes));
+  return decoder.Finish();
+}
+
+absl::Status EditDecoder::Add(std::string_view bytes) {
+  if (!rest_.empty()) {
+    STELE_RETURN_IF_ERROR(rest_.Append(bytes));
+    bytes = rest_.view();
+  }
+  STELE_RETURN_IF_ERROR(TakeFields(&bytes));
+  GrowingBuffer rest;
+  if (bytes.size() == rest_.size()) return absl::OkStatus();  // nothing was taken of it, or there is nothing
+  STELE_RETURN_IF_ERROR(rest.Append(bytes));
+  rest_ = std::move(rest);
+  return absl::OkStatus();
+}
+
+absl::Status EditDecoder::TakeFields(std::string_view* bytes) {
+  while (!bytes->empty()) {
+    ByteReader in(*bytes);
+    uint64_t tag;
+    std::string_view content;
+    // What is too short may go on in the next part.
+    if (!in.ReadVarint(&tag) || !in.ReadBytes(&content)) return absl::OkStatus();
+    STELE_RETURN_IF_ERROR(TakeField(tag, content));
+    bytes->remove_prefix(bytes->size() - in.remaining());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EditDecoder::TakeField(uint64_t tag, std::string_view content) {
+  ByteReader in(content);
+  bool read = false;
+  switch (tag) {
+    case kNewFile:
+      read = ReadFile(&in, &edit_.new_files.emplace_back());
+      break;
+    case kTable:
+      STELE_RETURN_IF_ERROR(FinishTable());
+      read = in.ReadVarint32(&edit_.tables.emplace_back().table_id);
+      break;
+    case kOldestSegment:
+      read = in.ReadVarint(&edit_.oldest_segment.emplace());
+      break;
+    case kLastSequence:
+      read = in.ReadVarint(&edit_.last_sequence);
+      break;
+    case kClockMark:
+      read = in.ReadSignedVarint(&edit_.clock_mark);
+      break;
+    case kNextFileNumber:
+      read = in.ReadVarint(&edit_.next_file_number);
+      break;
+    case kNextTableId:
+      read = in.ReadVarint32(&edit_.next_table_id);
+      break;
+    case kNextFamilyId:
+      read = in.ReadVarint32(&edit_.next_family_id);
+      break;
+    case kLogReach:
+      read = in.ReadVarint(&edit_.log_reach.segment) && in.ReadVarint(&edit_.log_reach.end_offset);
+      break;
+    case kTokenKey: {
+      SipKey& key = edit_.token_key.emplace();
+      read = in.ReadFixed64(&key.first) && in.ReadFixed64(&key.second);
+      break;
+    }
+    default:
+      return TakeTableField(tag, &in);
+  }
+  return read && in.AtEnd() ? absl::OkStatus() : InvalidArgument("field {} of the edit does not decode", tag);
+}
+
+absl::Status EditDecoder::TakeTableField(uint64_t tag, ByteReader* in) {
+  if (tag < kTableDrop || tag > kTabletReference) return InvalidArgument("unknown edit tag {}", tag);
+  const bool is_of_definition = tag >= kDefinitionFamily && tag <= kDefinitionProperty;
+  if (edit_.tables.empty() || (is_of_definition && !definition_.has_value())) {
+    return InvalidArgument("field {} of the edit belongs to nothing", tag);
+  }
+  TableEdit& table = edit_.tables.back();
+  bool read = false;
+  switch (tag) {
+    case kTableDrop:
+      read = table.drop = true;
+      break;
+    case kTableDefinition:
+      read = !definition_.has_value() && definition_.emplace(table.table_id).ReadTraits(in);
+      break;
+    case kTableFlushedThrough:
+      read = in->ReadVarint(&table.flushed_through.emplace());
+      break;
+    case kTableTablet:
+      read = ReadTablet(in, &table.tablets.emplace_back());
+      tablet_range_ = table.tablets.back().range;
+      break;
+    case kDefinitionFamily:
+      read = definition_->ReadFamily(in);
+      break;
+    case kDefinitionSplit:
+      read = definition_->ReadSplit(in);
+      break;
+    case kDefinitionProperty:
+      read = definition_->ReadProperty(in);
+      break;
+    default:  // kTabletReference
+      read = !table.tablets.empty() && ReadReference(in, tablet_range_, &table.tablets.back().stack.emplace_back());
+      break;
+  }
+  return read && in->AtEnd() ? absl::OkStatus() : InvalidArgument("field {} of the edit does not decode", tag);
+}
+
+absl::Status EditDecoder::FinishTable() {
+  if (!definition_.has_value()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(edit_.tables.back().definition, definition_->Finish());
+  definition_.reset();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Edit> EditDecoder::Finish() {
+  if (!rest_.empty()) return InvalidArgument("the edit ends inside a field");
+  STELE_RETURN_IF_ERROR(FinishTable());
+  return std::move(edit_);
 }
 
 }  // namespace stele::internal

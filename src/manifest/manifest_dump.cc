@@ -1,19 +1,28 @@
 // DumpManifest.
 #include "base/status.h"
+#include "manifest/edit_coding.h"
 #include "manifest/manifest_log.h"
 #include "manifest/manifest_reader.h"
 
 namespace stele::internal {
 namespace {
 
-std::string RecordText(const RecordView& record, uint64_t offset, uint64_t previous_checksum) {
+// `decoder` has the parts before.
+std::string RecordText(const RecordView& record, uint64_t offset, uint64_t previous_checksum, EditDecoder* decoder) {
   const bool chained = record.frame.previous_checksum == previous_checksum;
   const std::string head = fmt::format("record @{} bytes={} checksum={:#018x}{}", offset, record.frame.payload_bytes, record.frame.checksum,
                                        chained ? "" : " does not follow the record before it");
-  if (record.frame.type == static_cast<uint32_t>(ManifestRecordType::kEnd)) return head + " end mark\n";
-  if (record.frame.type != static_cast<uint32_t>(ManifestRecordType::kEdit))
+  const auto type = static_cast<ManifestRecordType>(record.frame.type);
+  if (type == ManifestRecordType::kEnd) return head + " end mark\n";
+  if (type != ManifestRecordType::kEdit && type != ManifestRecordType::kPart) {
     return head + fmt::format(" unknown type {}\n", record.frame.type);
-  const auto edit = DecodeEdit(record.payload.view());
+  }
+  if (record.frame.edit_offset == offset) *decoder = EditDecoder();
+  const absl::Status added = decoder->Add(record.payload.view());
+  if (type == ManifestRecordType::kPart) {
+    return head + fmt::format(" part of the edit @{}{}\n", record.frame.edit_offset, added.ok() ? "" : ", does not decode");
+  }
+  const auto edit = added.ok() ? decoder->Finish() : absl::StatusOr<Edit>(added);
   if (!edit.ok()) return head + fmt::format(" edit: {}\n", ToStd(edit.status().message()));
   return head + " edit\n" + EditText(*edit);
 }
@@ -30,20 +39,23 @@ absl::StatusOr<std::string> DumpManifest(FileSystem* file_system, const std::str
   STELE_ASSIGN_OR_RETURN(const ManifestHeader header, DecodeManifestHeader(header_bytes, name));
   std::string out = fmt::format("manifest {} format={} database={:#018x}{}\n", header.number, kManifestFormatVersion, header.database_id,
                                 header.creation_mark ? " made with the database" : "");
-  const uint64_t seed = RecordSeed(header.database_id, header.number);
+  const uint64_t seed = RecordSeed(header);
   uint64_t offset = kManifestHeaderBytes;
   uint64_t previous_checksum = ManifestHeaderChecksum(header_bytes);
+  EditDecoder decoder;
   while (offset < file_bytes) {
     STELE_ASSIGN_OR_RETURN(const RecordView record, ReadRecord(*file, offset, file_bytes, seed));
     if (!record.good) {
-      STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> next, FindRecord(*file, offset + 1, file_bytes, seed));
-      out += fmt::format("{} @{} bytes={}: {}\n", next.has_value() ? "damage" : "torn tail", offset, next.value_or(file_bytes) - offset,
+      // A later frame of the same edit may have outlived a torn write, too.
+      STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> proof, FindFrame(*file, offset + 1, file_bytes, seed, offset + 1));
+      STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> next, FindFrame(*file, offset + 1, file_bytes, seed, 0));
+      out += fmt::format("{} @{} bytes={}: {}\n", proof.has_value() ? "damage" : "torn tail", offset, next.value_or(file_bytes) - offset,
                          record.what);
       if (!next.has_value()) break;
       offset = *next;
       continue;
     }
-    out += RecordText(record, offset, previous_checksum);
+    out += RecordText(record, offset, previous_checksum, &decoder);
     previous_checksum = record.frame.checksum;
     offset += kRecordFrameBytes + record.payload.size();
   }

@@ -1,22 +1,26 @@
 #include "manifest/manifest_files.h"
 
+#include <functional>
 #include <utility>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "io/file_names.h"
 #include "manifest/current_file.h"
-#include "manifest/edit.h"
+#include "manifest/edit_coding.h"
+#include "manifest/edit_writer.h"
 
 namespace stele::internal {
 namespace {
 
 std::string TemporaryPath(const std::string& directory, std::string_view name) { return JoinPath(directory, TemporaryName(name)); }
 
-// A file of just these bytes, not yet synced. A leftover of the same name is replaced; nothing of a failed try stays.
-absl::StatusOr<std::unique_ptr<File>> WriteTemporary(FileSystem* file_system, const std::string& path, std::string_view bytes) {
+// A file of what `write` puts into it, not yet synced. A leftover of the same name is replaced; nothing of a failed try stays.
+absl::StatusOr<std::unique_ptr<File>> WriteTemporary(FileSystem* file_system, const std::string& path,
+                                                     const std::function<absl::Status(File*)>& write) {
   if (const absl::Status removed = file_system->Remove(path); !removed.ok() && !absl::IsNotFound(removed)) return removed;
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, file_system->Open(path, OpenMode::kCreate));
-  if (const absl::Status written = file->Write(0, bytes); !written.ok()) {
+  if (const absl::Status written = write(file.get()); !written.ok()) {
     file.reset();
     file_system->Remove(path).IgnoreError();
     return written;
@@ -34,23 +38,25 @@ absl::Status PublishFile(FileSystem* file_system, const std::string& directory, 
 
 }  // namespace
 
-absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::string& directory, const ManifestHeader& header,
-                                            const Version& version) {
-  const std::string snapshot = EncodeEdit(SnapshotEdit(version));
-  if (snapshot.size() > kRecordPayloadBytesMax) {
-    return ResourceExhausted("a manifest snapshot of {} bytes is above the {} that one record holds; compact or drop tables",
-                             snapshot.size(), kRecordPayloadBytesMax);
-  }
+absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::string& directory, ManifestHeader header,
+                                            const Version& version, uint32_t part_bytes) {
+  if (header.nonce == 0) header.nonce = RandomSeed();
   NewManifest prepared{file_system, directory, header};
-  std::string bytes = EncodeManifestHeader(header);
-  const uint64_t seed = RecordSeed(header.database_id, header.number);
-  const std::string record = EncodeRecord(ManifestRecordType::kEdit, snapshot, bytes.size(), ManifestHeaderChecksum(bytes), seed);
-  bytes += record;
-  prepared.end_offset = bytes.size();
-  prepared.last_checksum = DecodeFrame(record).checksum;
+  const auto write_manifest = [&](File* file) -> absl::Status {
+    const std::string head = EncodeManifestHeader(header);
+    STELE_RETURN_IF_ERROR(file->Write(0, head));
+    EditWriter writer(file, RecordSeed(header), head.size(), ManifestHeaderChecksum(head), part_bytes);
+    STELE_RETURN_IF_ERROR(EncodeSnapshot(version, [&writer](std::string_view bytes) { return writer.Append(bytes); }));
+    STELE_RETURN_IF_ERROR(writer.Finish());
+    prepared.end_offset = writer.end_offset();
+    prepared.last_checksum = writer.last_checksum();
+    return absl::OkStatus();
+  };
   const std::string manifest_path = TemporaryPath(directory, ManifestName(header.number));
-  STELE_ASSIGN_OR_RETURN(prepared.manifest, WriteTemporary(file_system, manifest_path, bytes));
-  auto current = WriteTemporary(file_system, TemporaryPath(directory, kCurrentName), EncodeCurrent({header.number, header.database_id}));
+  STELE_ASSIGN_OR_RETURN(prepared.manifest, WriteTemporary(file_system, manifest_path, write_manifest));
+  const std::string current_bytes = EncodeCurrent({header.number, header.database_id});
+  auto current = WriteTemporary(file_system, TemporaryPath(directory, kCurrentName),
+                                [&current_bytes](File* file) { return file->Write(0, current_bytes); });
   if (!current.ok()) {
     prepared.manifest.reset();
     file_system->Remove(manifest_path).IgnoreError();

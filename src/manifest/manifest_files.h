@@ -5,7 +5,8 @@
 // Steps:     Prepare writes both temporaries and syncs nothing: if it fails the old manifest still counts and nothing is lost.
 //            Install syncs the manifest, gives it its name, syncs the directory, and then does the same with CURRENT. If it fails nobody
 //            knows which manifest counts: the caller is poisoned.
-// Errors:    those of the file system; ResourceExhausted for a snapshot above kRecordPayloadBytesMax.
+// Memory:    one record, however large the snapshot is.
+// Errors:    those of the file system.
 // Threads:   one at a time.
 #pragma once
 
@@ -30,8 +31,9 @@ struct NewManifest {
   uint64_t last_checksum = 0;
 };
 
-absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::string& directory, const ManifestHeader& header,
-                                            const Version& version);
+// A header without a nonce gets a random one.
+absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::string& directory, ManifestHeader header,
+                                            const Version& version, uint32_t part_bytes = kRecordPayloadBytesMax);
 // The installed manifest, open for appending.
 absl::StatusOr<std::unique_ptr<File>> InstallManifest(NewManifest prepared);
 

@@ -8,15 +8,25 @@ namespace stele::internal {
 namespace {
 
 // Header: 0 magic, 8 format version, 12 header bytes, 16 incompatible features, 24 compatible features, 32 database id, 40 number,
-// 48 flags, 52 zero, 56 checksum of what is before it.
+// 48 flags, 52 zero, 56 nonce, 64 checksum of what is before it.
 constexpr size_t kHeaderVersionAt = 8;
 constexpr size_t kHeaderBytesAt = 12;
 constexpr size_t kHeaderIncompatibleAt = 16;
 constexpr size_t kHeaderDatabaseIdAt = 32;
 constexpr size_t kHeaderNumberAt = 40;
 constexpr size_t kHeaderFlagsAt = 48;
-constexpr size_t kHeaderChecksumAt = 56;
+constexpr size_t kHeaderNonceAt = 56;
+constexpr size_t kHeaderChecksumAt = 64;
 constexpr uint32_t kCreationFlag = 1;
+
+// Frame: 0 payload bytes, 4 type, 8 checksum of the record before, 16 offset, 24 offset of the edit, 32 check of what is before it,
+// 40 checksum of the payload, seeded by the check.
+constexpr size_t kFrameTypeAt = 4;
+constexpr size_t kFramePreviousAt = 8;
+constexpr size_t kFrameOffsetAt = 16;
+constexpr size_t kFrameEditOffsetAt = 24;
+constexpr size_t kFrameCheckAt = 32;
+constexpr size_t kFrameChecksumAt = 40;
 
 }  // namespace
 
@@ -30,6 +40,7 @@ std::string EncodeManifestHeader(const ManifestHeader& header) {
   AppendFixed64(out, header.number);
   AppendFixed32(out, header.creation_mark ? kCreationFlag : 0);
   AppendFixed32(out, 0);
+  AppendFixed64(out, header.nonce);
   AppendFixed64(out, Checksum64(out));
   return out;
 }
@@ -54,37 +65,50 @@ absl::StatusOr<ManifestHeader> DecodeManifestHeader(std::string_view bytes, std:
   if (LoadFixed32(p + kHeaderBytesAt) != kManifestHeaderBytes || (flags & ~kCreationFlag) != 0) {
     return DataLoss(file_name, 0, "manifest header has impossible fields");
   }
-  return ManifestHeader{LoadFixed64(p + kHeaderDatabaseIdAt), LoadFixed64(p + kHeaderNumberAt), (flags & kCreationFlag) != 0};
+  return ManifestHeader{LoadFixed64(p + kHeaderDatabaseIdAt), LoadFixed64(p + kHeaderNumberAt), (flags & kCreationFlag) != 0,
+                        LoadFixed64(p + kHeaderNonceAt)};
 }
 
 uint64_t ManifestHeaderChecksum(std::string_view bytes) { return LoadFixed64(bytes.data() + kHeaderChecksumAt); }
 
-uint64_t RecordSeed(uint64_t database_id, uint64_t number) {
-  std::string both;
-  AppendFixed64(both, database_id);
-  AppendFixed64(both, number);
-  return Checksum64(both);
+uint64_t RecordSeed(const ManifestHeader& header) {
+  std::string all;
+  AppendFixed64(all, header.database_id);
+  AppendFixed64(all, header.number);
+  AppendFixed64(all, header.nonce);
+  return Checksum64(all);
 }
 
-uint64_t RecordChecksum(std::string_view frame, std::string_view payload, uint64_t seed) {
-  return Checksum64(payload, Checksum64(frame.substr(0, kFrameChecksumAt), seed));
+uint64_t PayloadChecksum(std::string_view frame, std::string_view payload) {
+  return Checksum64(payload, LoadFixed64(frame.data() + kFrameCheckAt));
 }
 
-std::string EncodeRecord(ManifestRecordType type, std::string_view payload, uint64_t offset, uint64_t previous_checksum, uint64_t seed) {
+uint64_t ClaimedOffset(const char* frame) { return LoadFixed64(frame + kFrameOffsetAt); }
+
+std::string EncodeRecord(RecordFrame* frame, std::string_view payload, uint64_t seed) {
+  frame->payload_bytes = static_cast<uint32_t>(payload.size());
   std::string out;
   out.reserve(kRecordFrameBytes + payload.size());
-  AppendFixed32(out, static_cast<uint32_t>(payload.size()));
-  AppendFixed32(out, static_cast<uint32_t>(type));
-  AppendFixed64(out, previous_checksum);
-  AppendFixed64(out, offset);
-  AppendFixed64(out, RecordChecksum(out, payload, seed));
+  AppendFixed32(out, frame->payload_bytes);
+  AppendFixed32(out, frame->type);
+  AppendFixed64(out, frame->previous_checksum);
+  AppendFixed64(out, frame->offset);
+  AppendFixed64(out, frame->edit_offset);
+  AppendFixed64(out, Checksum64(out, seed));
+  frame->checksum = PayloadChecksum(out, payload);
+  AppendFixed64(out, frame->checksum);
   out.append(payload);
   return out;
 }
 
-RecordFrame DecodeFrame(std::string_view bytes) {
+std::optional<RecordFrame> DecodeFrame(std::string_view bytes, uint64_t seed) {
   const char* p = bytes.data();
-  return RecordFrame{LoadFixed32(p), LoadFixed32(p + kFrameTypeAt), LoadFixed64(p + kFramePreviousAt), LoadFixed64(p + kFrameOffsetAt),
+  if (LoadFixed64(p + kFrameCheckAt) != Checksum64(bytes.substr(0, kFrameCheckAt), seed)) return std::nullopt;
+  return RecordFrame{LoadFixed32(p),
+                     LoadFixed32(p + kFrameTypeAt),
+                     LoadFixed64(p + kFramePreviousAt),
+                     LoadFixed64(p + kFrameOffsetAt),
+                     LoadFixed64(p + kFrameEditOffsetAt),
                      LoadFixed64(p + kFrameChecksumAt)};
 }
 

@@ -1,13 +1,14 @@
 // manifest/manifest_format.h: the bytes of a manifest's header and record frames, and of CURRENT.
 //
 // Path:      manifest_reader.h, manifest_log.cc, current_file.h.
-// Format:    docs/format/manifest.md. Little-endian. The header checksums itself; a record's checksum covers its frame and payload, seeded
-//            by database id and manifest number, so that a record of another manifest never passes.
+// Format:    docs/format/manifest.md. Little-endian. The header checksums itself. A frame has a check of its own, seeded by the
+//            header's id, number and nonce: a frame of another manifest never passes, and neither do bytes that a user stored.
 // Errors:    decoding answers DataLoss naming the file, and Unimplemented for a newer format.
 // Threads:   pure functions.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,27 +22,23 @@ inline constexpr uint32_t kManifestFormatVersion = 1;
 // Bits of features a reader must know to read the manifest. None yet.
 inline constexpr uint64_t kKnownIncompatibleFeatures = 0;
 
-inline constexpr size_t kManifestHeaderBytes = 64;
-inline constexpr size_t kRecordFrameBytes = 32;
+inline constexpr size_t kManifestHeaderBytes = 72;
+inline constexpr size_t kRecordFrameBytes = 48;
 inline constexpr size_t kCurrentBytes = 40;
-// A longer payload is damage. It bounds what reading hostile bytes costs; a snapshot of 200,000 files fits.
-inline constexpr uint32_t kRecordPayloadBytesMax = 64u << 20;
-
-// Where things are inside a frame.
-inline constexpr size_t kFrameTypeAt = 4;
-inline constexpr size_t kFramePreviousAt = 8;
-inline constexpr size_t kFrameOffsetAt = 16;
-inline constexpr size_t kFrameChecksumAt = 24;
+// A longer edit takes several records. A longer payload is damage: a reader holds one record in memory.
+inline constexpr uint32_t kRecordPayloadBytesMax = 1u << 20;
 
 enum class ManifestRecordType : uint32_t {
-  kEdit = 1,
-  kEnd = 2,  // no payload: the manifest was closed with everything before it synced
+  kEdit = 1,  // an edit, or the last part of one
+  kEnd = 2,   // no payload: the manifest was closed with everything before it synced
+  kPart = 3,  // a part of an edit; the next record continues it
 };
 
 struct ManifestHeader {
   uint64_t database_id = 0;
   uint64_t number = 0;
   bool creation_mark = false;  // written when the database was made, not by a later switch of manifests
+  uint64_t nonce = 0;          // random: bytes that a user stored cannot look like a frame of this manifest
 };
 
 // The header's own checksum is what the first record names as the one before it.
@@ -50,20 +47,25 @@ std::string EncodeManifestHeader(const ManifestHeader& header);
 absl::StatusOr<ManifestHeader> DecodeManifestHeader(std::string_view bytes, std::string_view file_name);
 uint64_t ManifestHeaderChecksum(std::string_view bytes);
 
-uint64_t RecordSeed(uint64_t database_id, uint64_t number);
+// Seeds the checks of all frames of a manifest.
+uint64_t RecordSeed(const ManifestHeader& header);
 
 struct RecordFrame {
   uint32_t payload_bytes = 0;
   uint32_t type = 0;
   uint64_t previous_checksum = 0;
-  uint64_t offset = 0;  // where the record stands; all bytes before it were synced when it was written
-  uint64_t checksum = 0;
+  uint64_t offset = 0;       // where the record stands
+  uint64_t edit_offset = 0;  // where the first record of its edit stands; all bytes before that were synced
+  uint64_t checksum = 0;     // of the frame's other fields and the payload
 };
 
-std::string EncodeRecord(ManifestRecordType type, std::string_view payload, uint64_t offset, uint64_t previous_checksum, uint64_t seed);
-// `bytes` are kRecordFrameBytes.
-RecordFrame DecodeFrame(std::string_view bytes);
-// Over the frame without its checksum, and the payload.
-uint64_t RecordChecksum(std::string_view frame, std::string_view payload, uint64_t seed);
+// Sets the frame's payload_bytes and checksum.
+std::string EncodeRecord(RecordFrame* frame, std::string_view payload, uint64_t seed);
+// `bytes` are kRecordFrameBytes. None: no writer of this manifest wrote them.
+std::optional<RecordFrame> DecodeFrame(std::string_view bytes, uint64_t seed);
+// What the frame's checksum must be.
+uint64_t PayloadChecksum(std::string_view frame, std::string_view payload);
+// Where a frame says that it stands, whether it is one or not.
+uint64_t ClaimedOffset(const char* frame);
 
 }  // namespace stele::internal

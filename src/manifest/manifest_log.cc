@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/buffer.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "io/file_names.h"
 #include "manifest/current_file.h"
+#include "manifest/edit_coding.h"
+#include "manifest/edit_writer.h"
 #include "manifest/manifest_files.h"
 #include "manifest/manifest_format.h"
 #include "manifest/manifest_reader.h"
@@ -14,21 +17,29 @@
 
 namespace stele::internal {
 
+namespace {
+
+constexpr uint64_t kRewriteBytes = uint64_t{1} << 20;
+
+}  // namespace
+
 class ManifestLog::State {
  public:
-  State(FileSystem* file_system, std::string directory, ManifestLimits limits)
-      : file_system_(file_system), directory_(std::move(directory)), limits_(limits) {}
+  State(FileSystem* file_system, std::string directory, ManifestOptions options)
+      : file_system_(file_system), directory_(std::move(directory)), options_(options) {}
 
-  // Goes on with a manifest that recovery read and found closed.
-  void Continue(const ManifestScan& scan, std::unique_ptr<File> file, std::shared_ptr<const Version> version) {
+  // Goes on with a manifest that recovery read.
+  absl::Status Continue(const ManifestScan& scan, std::unique_ptr<File> file, std::shared_ptr<const Version> version) {
+    if (!scan.closed) STELE_RETURN_IF_ERROR(MakeDurable(scan, file.get()));
     header_ = scan.header;
     file_ = std::move(file);
     end_offset_ = scan.end_offset;
     last_checksum_ = scan.last_checksum;
     closed_record_ = scan.closed;
-    SetNextSwitch(scan.first_record_end);
+    SetNextSwitch(scan.first_edit_end);
     version_ = std::move(version);
     PublishSyncedEnd();
+    return absl::OkStatus();
   }
   // Begins manifest `header` with a snapshot of `version` and makes CURRENT name it.
   absl::Status Begin(const ManifestHeader& header, const Version& version) {
@@ -51,7 +62,9 @@ class ManifestLog::State {
  private:
   absl::StatusOr<NewManifest> Prepare(const ManifestHeader& header, const Version& version);
   absl::Status Install(NewManifest prepared);
-  absl::Status WriteRecord(ManifestRecordType type, std::string_view payload);
+  absl::Status MakeDurable(const ManifestScan& scan, File* file) const;
+  // Writes an edit and syncs it. `encode` hands its bytes to the writer.
+  absl::Status WriteEdit(ManifestRecordType type, const std::function<absl::Status(EditWriter*)>& encode);
   absl::Status Switch(const Version& version);
   absl::Status Poison(absl::Status status) {
     poison_ = std::move(status);
@@ -62,18 +75,20 @@ class ManifestLog::State {
     synced_end_ = {.number = header_.number, .bytes = end_offset_};
   }
   void SetNextSwitch(uint64_t snapshot_bytes) {
-    switch_at_bytes_ = std::max(limits_.bytes_min, limits_.snapshot_multiple * snapshot_bytes);
+    snapshot_bytes_ = snapshot_bytes;
+    switch_at_bytes_ = std::max(options_.bytes_min, options_.snapshot_multiple * snapshot_bytes);
   }
 
   FileSystem* const file_system_;
   const std::string directory_;
-  const ManifestLimits limits_;
+  const ManifestOptions options_;
   ManifestHeader header_;
   std::unique_ptr<File> file_;
   uint64_t end_offset_ = 0;
   uint64_t last_checksum_ = 0;
   bool closed_record_ = false;  // the last record is an end mark
   bool closed_ = false;
+  uint64_t snapshot_bytes_ = 0;  // of the manifest's first edit
   uint64_t switch_at_bytes_ = 0;
   std::shared_ptr<const Version> version_;
   absl::Status poison_;
@@ -86,7 +101,7 @@ absl::StatusOr<NewManifest> ManifestLog::State::Prepare(const ManifestHeader& he
   // The snapshot itself says that the number is taken.
   auto numbered = std::make_shared<Version>(version);
   numbered->next_file_number = std::max(numbered->next_file_number, header.number + 1);
-  STELE_ASSIGN_OR_RETURN(NewManifest prepared, PrepareManifest(file_system_, directory_, header, *numbered));
+  STELE_ASSIGN_OR_RETURN(NewManifest prepared, PrepareManifest(file_system_, directory_, header, *numbered, options_.part_bytes));
   version_ = std::move(numbered);
   return prepared;
 }
@@ -105,18 +120,37 @@ absl::Status ManifestLog::State::Install(NewManifest prepared) {
   return absl::OkStatus();
 }
 
-absl::Status ManifestLog::State::WriteRecord(ManifestRecordType type, std::string_view payload) {
-  const uint64_t seed = RecordSeed(header_.database_id, header_.number);
-  const std::string record = EncodeRecord(type, payload, end_offset_, last_checksum_, seed);
-  if (const absl::Status written = file_->Write(end_offset_, record); !written.ok()) {
+// What was read may be known to the system's cache alone: a sync of it may have failed in the process that wrote it, and then no later
+// sync would write it. All before the last edit was synced before that was written. A torn edit behind it goes.
+absl::Status ManifestLog::State::MakeDurable(const ManifestScan& scan, File* file) const {
+  // The first edit was synced before CURRENT named it.
+  uint64_t offset = scan.edit_count == 1 ? scan.end_offset : scan.last_edit_offset;
+  STELE_ASSIGN_OR_RETURN(Buffer bytes, Buffer::Allocate(std::min<uint64_t>(scan.end_offset - offset, kRewriteBytes)));
+  while (offset < scan.end_offset) {
+    const size_t wanted = std::min<uint64_t>(scan.end_offset - offset, bytes.size());
+    STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(offset, wanted, bytes.data()));
+    if (got < wanted) return Unavailable("{}: it became shorter while it was read", file->path());
+    STELE_RETURN_IF_ERROR(file->Write(offset, {bytes.data(), wanted}));
+    offset += wanted;
+  }
+  if (scan.discarded_bytes > 0) STELE_RETURN_IF_ERROR(file->Truncate(scan.end_offset));
+  STELE_RETURN_IF_ERROR(file->Sync());
+  return file_system_->SyncDirectory(directory_);  // CURRENT's name may be as new
+}
+
+absl::Status ManifestLog::State::WriteEdit(ManifestRecordType type, const std::function<absl::Status(EditWriter*)>& encode) {
+  EditWriter writer(file_.get(), RecordSeed(header_), end_offset_, last_checksum_, options_.part_bytes);
+  absl::Status written = encode(&writer);
+  if (written.ok()) written = writer.Finish(type);
+  if (!written.ok()) {
     // What was written may be whole. The caller takes the edit for not made, so it must not come back after a crash.
     absl::Status undone = file_->Truncate(end_offset_);
     if (undone.ok()) undone = file_->Sync();
     return undone.ok() ? written : Poison(WithContext(written, "manifest write that could not be undone"));
   }
   if (const absl::Status synced = file_->Sync(); !synced.ok()) return Poison(WithContext(synced, "manifest sync"));
-  end_offset_ += record.size();
-  last_checksum_ = DecodeFrame(record).checksum;
+  end_offset_ = writer.end_offset();
+  last_checksum_ = writer.last_checksum();
   closed_record_ = type == ManifestRecordType::kEnd;
   PublishSyncedEnd();
   return absl::OkStatus();
@@ -127,9 +161,9 @@ absl::Status ManifestLog::State::Switch(const Version& version) {
   const std::string old_path = JoinPath(directory_, ManifestName(header_.number));
   const uint64_t next = std::max(version.next_file_number, header_.number + 1);
   const uint64_t number = next_file_number_ ? next_file_number_() : next;
-  auto prepared = Prepare({header_.database_id, number, false}, version);
+  auto prepared = Prepare({.database_id = header_.database_id, .number = number, .nonce = options_.nonce}, version);
   if (!prepared.ok()) {
-    switch_at_bytes_ = end_offset_ + limits_.bytes_min;
+    switch_at_bytes_ = end_offset_ + std::max(options_.bytes_min, snapshot_bytes_);
     return absl::OkStatus();
   }
   if (const absl::Status installed = Install(*std::move(prepared)); !installed.ok()) {
@@ -148,10 +182,9 @@ absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const 
     const auto it = next->tables.find(table.table_id);
     if (it != next->tables.end()) STELE_RETURN_IF_ERROR(CheckTable(*it->second, *next));
   }
-  const std::string payload = EncodeEdit(edit);
-  if (payload.size() > kRecordPayloadBytesMax)
-    return ResourceExhausted("an edit of {} bytes is too large for the manifest", payload.size());
-  STELE_RETURN_IF_ERROR(WriteRecord(ManifestRecordType::kEdit, payload));
+  STELE_RETURN_IF_ERROR(WriteEdit(ManifestRecordType::kEdit, [&edit](EditWriter* writer) {
+    return EncodeEdit(edit, [writer](std::string_view bytes) { return writer->Append(bytes); });
+  }));
   const std::shared_ptr<const Version> before = std::exchange(version_, next);
   if (end_offset_ >= switch_at_bytes_) {
     if (const absl::Status switched = Switch(*next); !switched.ok()) {
@@ -166,7 +199,8 @@ absl::Status ManifestLog::State::Close() {
   if (!poison_.ok()) return poison_;
   if (closed_) return absl::OkStatus();
   closed_ = true;
-  return closed_record_ ? absl::OkStatus() : WriteRecord(ManifestRecordType::kEnd, "");
+  if (closed_record_) return absl::OkStatus();
+  return WriteEdit(ManifestRecordType::kEnd, [](EditWriter*) { return absl::OkStatus(); });
 }
 
 ManifestLog::ManifestLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -185,23 +219,10 @@ absl::Status RemoveLeftovers(FileSystem* file_system, const std::string& directo
   return absl::OkStatus();
 }
 
-// Above every number that the Version or the directory knows.
-absl::StatusOr<uint64_t> FreshNumber(FileSystem* file_system, const std::string& directory, const Version& version, uint64_t number) {
-  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
-  uint64_t next = std::max(version.next_file_number, number + 1);
-  const uint64_t number_end = FileNumberEnd(next);
-  for (const std::string& name : names) {
-    const std::optional<FileName> parsed = ParseFileName(name, number_end);
-    if (parsed.has_value() && parsed->number >= next) next = parsed->number + 1;
-  }
-  return next;
-}
-
 absl::StatusOr<std::shared_ptr<const Version>> ReplayEdits(const File& file, const std::string& name, ManifestScan* scan) {
   std::shared_ptr<const Version> version = std::make_shared<const Version>();
-  STELE_ASSIGN_OR_RETURN(*scan, ReadManifest(file, name, [&](uint64_t, std::string_view payload) -> absl::Status {
-    STELE_ASSIGN_OR_RETURN(const Edit edit, DecodeEdit(payload));
-    STELE_ASSIGN_OR_RETURN(version, Apply(*version, edit));
+  STELE_ASSIGN_OR_RETURN(*scan, ReadManifest(file, name, [&](Edit edit) -> absl::Status {
+    STELE_ASSIGN_OR_RETURN(version, Apply(*version, std::move(edit)));
     return absl::OkStatus();
   }));
   const absl::Status checked = CheckVersion(*version);
@@ -212,19 +233,20 @@ absl::StatusOr<std::shared_ptr<const Version>> ReplayEdits(const File& file, con
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ManifestLog>> ManifestLog::Create(FileSystem* file_system, std::string directory, uint64_t database_id,
-                                                                 uint64_t number, const Version& initial, ManifestLimits limits) {
+                                                                 uint64_t number, const Version& initial, ManifestOptions options) {
   STELE_ASSIGN_OR_RETURN(const DirectoryState found, InspectDirectory(file_system, directory));
   if (found == DirectoryState::kMissing) return NotFound("{}: no such directory", directory);
   if (found == DirectoryState::kDatabase) return AlreadyExists("{} already holds a database", directory);
   if (initial.tables.size() > initial.tables.count(kTokenTableId)) return InvalidArgument("a new database begins without tables of a user");
   if (found == DirectoryState::kUnfinishedCreation) STELE_RETURN_IF_ERROR(RemoveLeftovers(file_system, directory));
-  auto state = std::make_unique<State>(file_system, std::move(directory), limits);
-  STELE_RETURN_IF_ERROR(state->Begin({database_id, number, true}, initial));
+  auto state = std::make_unique<State>(file_system, std::move(directory), options);
+  STELE_RETURN_IF_ERROR(
+      state->Begin({.database_id = database_id, .number = number, .creation_mark = true, .nonce = options.nonce}, initial));
   return std::unique_ptr<ManifestLog>(new ManifestLog(std::move(state)));
 }
 
 absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_system, std::string directory, bool read_only,
-                                                            ManifestLimits limits) {
+                                                            ManifestOptions options) {
   STELE_ASSIGN_OR_RETURN(const CurrentFile current, ReadCurrent(file_system, directory));
   const std::string name = ManifestName(current.manifest_number);
   auto file = file_system->Open(JoinPath(directory, name), read_only ? OpenMode::kRead : OpenMode::kReadWrite);
@@ -243,16 +265,8 @@ absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_sys
   recovered.closed = scan.closed;
   if (read_only) return recovered;
 
-  auto state = std::make_unique<State>(file_system, directory, limits);
-  state->Continue(scan, *std::move(file), recovered.version);
-  if (!scan.closed) {
-    // The manifest's end may be known to the system's cache alone; what is recovered is made durable by writing it anew.
-    STELE_ASSIGN_OR_RETURN(const uint64_t number, FreshNumber(file_system, directory, *recovered.version, current.manifest_number));
-    STELE_RETURN_IF_ERROR(state->Begin({current.database_id, number, false}, *recovered.version));
-    file_system->Remove(JoinPath(directory, name)).IgnoreError();
-    recovered.version = state->version();
-    recovered.manifest_number = number;
-  }
+  auto state = std::make_unique<State>(file_system, directory, options);
+  STELE_RETURN_IF_ERROR(state->Continue(scan, *std::move(file), recovered.version));
   recovered.log.reset(new ManifestLog(std::move(state)));
   return recovered;
 }

@@ -2,13 +2,15 @@
 //
 // Path:      db install -> Append; db open -> Recover; first open -> Create.
 // Format:    docs/format/manifest.md. MANIFEST-<number>: a header (magic, format version, feature words, database id, creation mark), then
-//            records framed with length, chained checksum and payload (an encoded edit). CURRENT: magic, manifest number, database id,
-//            checksum; replaced by write to a temporary, sync, rename, directory sync.
-// Durability: Append returns after the record is synced. A failed write is undone (the file is cut back and synced) and may be tried again;
+//            records framed with length, chained checksum and payload (an encoded edit, or a part of one). CURRENT: magic, manifest number,
+//            database id, checksum; replaced by write to a temporary, sync, rename, directory sync.
+// Durability: Append returns after the edit is synced. A failed write is undone (the file is cut back and synced) and may be tried again;
 //            a failed sync, or an undo that fails, poisons: every later Append answers the first error (engine rule 20). After a failed
 //            Append that poisons, the edit may or may not be on disk: whatever files it refers to must stay.
-// Growth:    past a size (ManifestLimits) Append begins a new manifest with a snapshot edit and switches CURRENT. Recover does the same
-//            with a manifest that does not end with the mark that Close leaves: only then is every byte of it known to have been synced.
+// Growth:    past a size (ManifestOptions) Append begins a new manifest with a snapshot edit and switches CURRENT. If it cannot, the old
+//            one goes on.
+// Recovery:  goes on in the manifest that is there, so that a full disk does not stand in its way. Unless the manifest ends with the
+//            mark that Close leaves, its last edit may be known to the system's cache alone: it is written again where it stands.
 // Names:     a manifest gets its name by a rename after it is synced, so a file named MANIFEST-* is never torn by its making.
 // Errors:    DataLoss naming file and offset for damage; FailedPrecondition for a directory that is not a database; Unimplemented for a
 //            newer format or an unknown incompatible feature.
@@ -25,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "io/file_system.h"
 #include "manifest/edit.h"
+#include "manifest/manifest_format.h"
 #include "manifest/version.h"
 
 namespace stele::internal {
@@ -45,10 +48,12 @@ absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system, const s
 // cannot be looked at counts as whole.
 absl::Status CheckFiles(FileSystem* file_system, const std::string& directory, const Version& version);
 
-// When a manifest is followed by a new one: at max(bytes_min, snapshot_multiple * bytes of its snapshot).
-struct ManifestLimits {
+struct ManifestOptions {
+  // When a manifest is followed by a new one: at max(bytes_min, snapshot_multiple * bytes of its snapshot).
   uint64_t bytes_min = uint64_t{1} << 20;
   uint64_t snapshot_multiple = 4;
+  uint32_t part_bytes = kRecordPayloadBytesMax;  // an edit above this takes several records
+  uint64_t nonce = 0;                            // of the manifests that are made; 0: random, as it must be outside of tests
 };
 
 class ManifestLog {
@@ -56,22 +61,22 @@ class ManifestLog {
   // A new database: manifest `number` with the first Version (no table of a user), synced, then CURRENT, synced. The directory exists and
   // is kEmpty or kUnfinishedCreation (else AlreadyExists, or what InspectDirectory says); leftovers are removed.
   static absl::StatusOr<std::unique_ptr<ManifestLog>> Create(FileSystem* file_system, std::string directory, uint64_t database_id,
-                                                             uint64_t number, const Version& initial, ManifestLimits limits = {});
+                                                             uint64_t number, const Version& initial, ManifestOptions options = {});
   struct Recovered {
     std::unique_ptr<ManifestLog> log;  // null when read_only
     std::shared_ptr<const Version> version;
     uint64_t database_id = 0;
     uint64_t manifest_number = 0;
-    uint64_t end_offset = 0;       // after the last good record that was read
-    uint64_t discarded_bytes = 0;  // a torn last record
+    uint64_t end_offset = 0;       // after the last whole edit
+    uint64_t discarded_bytes = 0;  // a torn last edit
     // It ends with the mark of Close. A manifest that was cut at a record's end looks like one in use; whoever also closes the log, after
     // the manifest, and starts it again before the first Append, may take a closed log beside a manifest that is not closed for DataLoss.
     bool closed = false;
   };
-  // Reads CURRENT and its manifest. A torn last record (never acked) is cut off; damage before it is DataLoss. Unless read_only, what was
+  // Reads CURRENT and its manifest. A torn last edit (never acked) is cut off; damage before it is DataLoss. Unless read_only, what was
   // recovered is durable when this answers OK; the files that the Version refers to are for CheckFiles. Files left behind (temporaries,
   // manifests other than `manifest_number`) are the caller's to remove.
-  static absl::StatusOr<Recovered> Recover(FileSystem* file_system, std::string directory, bool read_only, ManifestLimits limits = {});
+  static absl::StatusOr<Recovered> Recover(FileSystem* file_system, std::string directory, bool read_only, ManifestOptions options = {});
   ~ManifestLog();
 
   // Applies the edit to the current Version and makes it durable; answers the new Version. An edit that does not fit is refused with

@@ -1,16 +1,15 @@
 #include "manifest/manifest_reader.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "base/coding.h"
 #include "base/status.h"
+#include "manifest/edit_coding.h"
 
 namespace stele::internal {
 namespace {
 
 constexpr size_t kScanWindowBytes = 64 << 10;
-// Looking for a record may checksum each byte of the file this many times; honest bytes need less than one.
-constexpr uint64_t kScanPasses = 4;
 
 absl::StatusOr<ManifestHeader> ReadHeader(const File& file, std::string_view file_name, uint64_t* checksum) {
   std::string bytes(kManifestHeaderBytes, '\0');
@@ -21,102 +20,148 @@ absl::StatusOr<ManifestHeader> ReadHeader(const File& file, std::string_view fil
   return header;
 }
 
-// What a bad record at `offset` means: OK for a torn tail.
-absl::Status JudgeBadRecord(const File& file, std::string_view file_name, uint64_t offset, uint64_t file_bytes, uint64_t seed,
-                            std::string_view what) {
-  if (offset == kManifestHeaderBytes) return DataLoss(file_name, offset, fmt::format("first record: {}", what));
-  STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> later, FindRecord(file, offset + 1, file_bytes, seed));
-  if (!later.has_value()) return absl::OkStatus();
-  return DataLoss(file_name, offset, fmt::format("{}, although a later record was written after it was synced", what));
-}
+class ManifestWalk {
+ public:
+  ManifestWalk(const File& file, std::string_view file_name, const EditVisitor& visit)
+      : file_(file), file_name_(file_name), visit_(visit) {}
 
-// The record's meaning; false in `*closed` unless it is an end mark.
-absl::Status VisitRecord(const RecordView& record, uint64_t offset, std::string_view file_name, const EditVisitor& visit, bool* closed) {
-  *closed = record.frame.type == static_cast<uint32_t>(ManifestRecordType::kEnd);
-  if (*closed) return absl::OkStatus();
-  if (record.frame.type != static_cast<uint32_t>(ManifestRecordType::kEdit)) {
-    return Unimplemented("{} @{}: record type {} is of a newer Stele", file_name, offset, record.frame.type);
+  absl::StatusOr<ManifestScan> Run() {
+    STELE_ASSIGN_OR_RETURN(file_bytes_, file_.Size());
+    STELE_ASSIGN_OR_RETURN(scan_.header, ReadHeader(file_, file_name_, &scan_.last_checksum));
+    seed_ = RecordSeed(scan_.header);
+    scan_.end_offset = offset_ = kManifestHeaderBytes;
+    checksum_ = scan_.last_checksum;
+    bool torn = false;
+    while (!torn && (offset_ < file_bytes_ || scan_.edit_count == 0)) {
+      STELE_ASSIGN_OR_RETURN(RecordView record, ReadRecord(file_, offset_, file_bytes_, seed_));
+      STELE_RETURN_IF_ERROR(CheckPlace(&record));
+      if (record.good) {
+        STELE_RETURN_IF_ERROR(Take(record));
+      } else {
+        STELE_RETURN_IF_ERROR(JudgeBadRecord(record.what));
+        torn = true;
+      }
+    }
+    scan_.discarded_bytes = file_bytes_ - scan_.end_offset;
+    if (scan_.discarded_bytes > 0) scan_.closed = false;
+    return scan_;
   }
-  const absl::Status status = visit(offset, record.payload.view());
-  if (absl::IsInvalidArgument(status)) return DataLoss(file_name, offset, ToStd(status.message()));
-  return status;
-}
+
+ private:
+  // A good record continues the edit, or begins the next one, right after the record that it names.
+  absl::Status CheckPlace(RecordView* record) const {
+    if (!record->good) return absl::OkStatus();
+    const bool begins = record->frame.edit_offset == offset_;
+    if (record->frame.edit_offset == scan_.end_offset && record->frame.previous_checksum == checksum_) return absl::OkStatus();
+    // Who begins an edit knew a synced record before it. A part may be left of an edit that was torn in this place earlier.
+    if (begins && scan_.end_offset == offset_) return DataLoss(file_name_, offset_, "record does not follow the one before it");
+    record->good = false;
+    record->what = "record is of another edit";
+    return absl::OkStatus();
+  }
+
+  // What a bad record at `offset_` means: OK for a torn tail.
+  absl::Status JudgeBadRecord(std::string_view what) const {
+    if (scan_.edit_count == 0) return DataLoss(file_name_, offset_, fmt::format("first edit: {}", what));
+    STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> later,
+                           FindFrame(file_, offset_, file_bytes_, seed_, /*edit_offset_min=*/scan_.end_offset + 1));
+    if (!later.has_value()) return absl::OkStatus();
+    return DataLoss(file_name_, offset_, fmt::format("{}, although a later record was written after it was synced", what));
+  }
+
+  absl::Status Take(const RecordView& record) {
+    const auto type = static_cast<ManifestRecordType>(record.frame.type);
+    const absl::Status status = TakePayload(type, record);
+    if (absl::IsInvalidArgument(status)) return DataLoss(file_name_, scan_.end_offset, ToStd(status.message()));
+    STELE_RETURN_IF_ERROR(status);
+    offset_ += kRecordFrameBytes + record.payload.size();
+    checksum_ = record.frame.checksum;
+    if (type == ManifestRecordType::kPart) return absl::OkStatus();
+    scan_.closed = type == ManifestRecordType::kEnd;
+    scan_.last_edit_offset = scan_.end_offset;
+    scan_.end_offset = offset_;
+    scan_.last_checksum = checksum_;
+    if (++scan_.edit_count == 1) scan_.first_edit_end = offset_;
+    return absl::OkStatus();
+  }
+
+  absl::Status TakePayload(ManifestRecordType type, const RecordView& record) {
+    switch (type) {
+      case ManifestRecordType::kEnd:
+        if (offset_ == scan_.end_offset && record.payload.size() == 0) return absl::OkStatus();
+        return InvalidArgument("an end mark that is part of an edit");
+      case ManifestRecordType::kPart:
+        return decoder_.Add(record.payload.view());
+      case ManifestRecordType::kEdit: {
+        STELE_RETURN_IF_ERROR(decoder_.Add(record.payload.view()));
+        STELE_ASSIGN_OR_RETURN(Edit edit, std::exchange(decoder_, EditDecoder()).Finish());
+        return visit_(std::move(edit));
+      }
+    }
+    return Unimplemented("{} @{}: record type {} is of a newer Stele", file_name_, offset_, record.frame.type);
+  }
+
+  const File& file_;
+  const std::string_view file_name_;
+  const EditVisitor& visit_;
+  ManifestScan scan_;
+  uint64_t file_bytes_ = 0;
+  uint64_t seed_ = 0;
+  uint64_t offset_ = 0;    // of the next record
+  uint64_t checksum_ = 0;  // of the one before it
+  EditDecoder decoder_;    // has the parts since scan_.end_offset
+};
 
 }  // namespace
 
 absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed) {
   RecordView record;
-  char frame[kRecordFrameBytes];
+  char bytes[kRecordFrameBytes];
   if (file_bytes < offset || file_bytes - offset < kRecordFrameBytes) {
     record.what = "the file ends inside a record frame";
     return record;
   }
-  STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(offset, kRecordFrameBytes, frame));
-  record.frame = DecodeFrame({frame, kRecordFrameBytes});
-  if (got < kRecordFrameBytes || record.frame.payload_bytes > kRecordPayloadBytesMax ||
-      record.frame.payload_bytes > file_bytes - offset - kRecordFrameBytes) {
+  STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(offset, kRecordFrameBytes, bytes));
+  const std::string_view frame_bytes(bytes, kRecordFrameBytes);
+  const std::optional<RecordFrame> frame = got < kRecordFrameBytes ? std::nullopt : DecodeFrame(frame_bytes, seed);
+  if (!frame.has_value() || frame->offset != offset) {
+    record.what = "no record frame";
+    return record;
+  }
+  record.frame = *frame;
+  if (frame->payload_bytes > kRecordPayloadBytesMax || frame->payload_bytes > file_bytes - offset - kRecordFrameBytes) {
     record.what = "record length reaches past the end of the file";
     return record;
   }
-  if (record.frame.offset != offset) {
-    record.what = "record frame is of another place";
-    return record;
-  }
-  STELE_ASSIGN_OR_RETURN(record.payload, Buffer::Allocate(record.frame.payload_bytes));
+  STELE_ASSIGN_OR_RETURN(record.payload, Buffer::Allocate(frame->payload_bytes));
   STELE_ASSIGN_OR_RETURN(const size_t payload_got, file.Read(offset + kRecordFrameBytes, record.payload.size(), record.payload.data()));
   if (payload_got < record.payload.size()) {
     record.what = "the file ends inside a record";
     return record;
   }
-  record.good = RecordChecksum({frame, kRecordFrameBytes}, record.payload.view(), seed) == record.frame.checksum;
+  record.good = PayloadChecksum(frame_bytes, record.payload.view()) == frame->checksum;
   if (!record.good) record.what = "record checksum mismatch";
   return record;
 }
 
-absl::StatusOr<std::optional<uint64_t>> FindRecord(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed) {
-  uint64_t checksum_bytes_left = kScanPasses * file_bytes;
+absl::StatusOr<std::optional<uint64_t>> FindFrame(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed,
+                                                  uint64_t edit_offset_min) {
   std::string window(kScanWindowBytes + kRecordFrameBytes, '\0');
   for (uint64_t begin = offset; begin + kRecordFrameBytes <= file_bytes; begin += kScanWindowBytes) {
     STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(begin, window.size(), window.data()));
     if (got < kRecordFrameBytes) break;
     const size_t places = std::min(kScanWindowBytes, got - kRecordFrameBytes + 1);
     for (size_t i = 0; i < places; ++i) {
-      const RecordFrame frame = DecodeFrame({window.data() + i, kRecordFrameBytes});
-      if (frame.offset != begin + i || frame.payload_bytes > file_bytes) continue;  // a frame names its own place
-      const uint64_t cost = kRecordFrameBytes + uint64_t{frame.payload_bytes};
-      if (cost > checksum_bytes_left) return std::optional<uint64_t>(begin + i);
-      checksum_bytes_left -= cost;
-      STELE_ASSIGN_OR_RETURN(const RecordView record, ReadRecord(file, begin + i, file_bytes, seed));
-      if (record.good) return std::optional<uint64_t>(begin + i);
+      if (ClaimedOffset(window.data() + i) != begin + i) continue;  // a frame names its own place
+      const std::optional<RecordFrame> frame = DecodeFrame({window.data() + i, kRecordFrameBytes}, seed);
+      if (frame.has_value() && frame->edit_offset >= edit_offset_min) return std::optional<uint64_t>(begin + i);
     }
   }
   return std::optional<uint64_t>();
 }
 
 absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name, const EditVisitor& visit) {
-  ManifestScan scan;
-  STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file.Size());
-  STELE_ASSIGN_OR_RETURN(scan.header, ReadHeader(file, file_name, &scan.last_checksum));
-  const uint64_t seed = RecordSeed(scan.header.database_id, scan.header.number);
-  scan.end_offset = kManifestHeaderBytes;
-  while (scan.end_offset < file_bytes || scan.record_count == 0) {
-    const uint64_t offset = scan.end_offset;
-    STELE_ASSIGN_OR_RETURN(const RecordView record, ReadRecord(file, offset, file_bytes, seed));
-    if (!record.good) {
-      STELE_RETURN_IF_ERROR(JudgeBadRecord(file, file_name, offset, file_bytes, seed, record.what));
-      scan.discarded_bytes = file_bytes - offset;
-      break;
-    }
-    if (record.frame.previous_checksum != scan.last_checksum) {
-      return DataLoss(file_name, offset, "record does not follow the one before it");
-    }
-    STELE_RETURN_IF_ERROR(VisitRecord(record, offset, file_name, visit, &scan.closed));
-    scan.last_checksum = record.frame.checksum;
-    scan.end_offset = offset + kRecordFrameBytes + record.payload.size();
-    if (++scan.record_count == 1) scan.first_record_end = scan.end_offset;
-  }
-  if (scan.discarded_bytes > 0) scan.closed = false;
-  return scan;
+  return ManifestWalk(file, file_name, visit).Run();
 }
 
 }  // namespace stele::internal

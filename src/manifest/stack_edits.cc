@@ -42,11 +42,10 @@ Interval IntervalOf(std::span<const SstableReference> references) {
 bool JoinReference(std::vector<ReferenceEdit>* stack, const SstableReference& behind) {
   for (ReferenceEdit& reference : *stack) {
     if (reference.file_number != behind.file->number || reference.sequence_first != behind.sequence_first ||
-        reference.sequence_last != behind.sequence_last || reference.range.unbounded_end || reference.range.end != behind.range.start) {
+        reference.sequence_last != behind.sequence_last || reference.range->unbounded_end || reference.range->end != behind.range->start) {
       continue;
     }
-    reference.range.end = behind.range.end;
-    reference.range.unbounded_end = behind.range.unbounded_end;
+    reference.range = KeyRange{reference.range->start, behind.range->end, behind.range->unbounded_end};
     return true;
   }
   return false;
@@ -223,7 +222,7 @@ absl::StatusOr<TabletEdit> InstallMove(const TableState& table, const KeyRange& 
   for (auto it = left.begin; it != left.end; ++it) {
     joined.push_back({it->file->number, it->range, left.interval.first, left.interval.last});
   }
-  std::sort(joined.begin(), joined.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.range.start < b.range.start; });
+  std::sort(joined.begin(), joined.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.range->start < b.range->start; });
   for (size_t i = 1; i < joined.size(); ++i) {
     if (joined[i - 1].range.Overlaps(joined[i].range)) {
       return InvalidArgument("tablet {}: files {} and {} have rows in common and cannot be moved together", RangeText(tablet_range),

@@ -15,7 +15,7 @@ class NewestFirstCheck {
  public:
   NewestFirstCheck() { least_[""] = UINT64_MAX; }
 
-  // False when [first, last] is not below all that the range's rows had so far.
+  // False when [first, last] is not below all that the range's rows had so far. The range outlives this object.
   bool Descend(const KeyRange& range, uint64_t first, uint64_t last) {
     const auto begin = Cut(range.start);
     const auto end = range.unbounded_end ? least_.end() : Cut(range.end);
@@ -28,8 +28,8 @@ class NewestFirstCheck {
   }
 
  private:
-  using Stretches = std::map<std::string, uint64_t>;
-  Stretches::iterator Cut(const std::string& row_key) {
+  using Stretches = std::map<std::string_view, uint64_t>;
+  Stretches::iterator Cut(std::string_view row_key) {
     const auto after = least_.upper_bound(row_key);
     const auto before = std::prev(after);
     if (before->first == row_key) return before;

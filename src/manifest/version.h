@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,10 +36,33 @@ struct SstableFile {
   bool settled = false;            // by a major compaction or a bulk load: in the codec for files at rest
 };
 
+// A range of rows that several references may share, so that their keys are in memory once.
+class SharedRange {
+ public:
+  SharedRange() : SharedRange(KeyRange()) {}
+  SharedRange(KeyRange range) : range_(std::make_shared<const KeyRange>(std::move(range))) {}  // NOLINT(google-explicit-constructor)
+
+  operator const KeyRange&() const { return *range_; }  // NOLINT(google-explicit-constructor)
+  const KeyRange& operator*() const { return *range_; }
+  const KeyRange* operator->() const { return range_.get(); }
+
+  bool IsEmpty() const { return range_->IsEmpty(); }
+  bool Contains(std::string_view row_key) const { return range_->Contains(row_key); }
+  bool EndsBefore(std::string_view row_key) const { return range_->EndsBefore(row_key); }
+  bool Covers(const KeyRange& other) const { return range_->Covers(other); }
+  bool Overlaps(const KeyRange& other) const { return range_->Overlaps(other); }
+
+  friend bool operator==(const SharedRange& a, const SharedRange& b) { return a.range_ == b.range_ || *a.range_ == *b.range_; }
+  friend bool operator==(const SharedRange& a, const KeyRange& b) { return *a.range_ == b; }
+
+ private:
+  std::shared_ptr<const KeyRange> range_;  // never null
+};
+
 // A tablet's view of a file: the rows of `range` only (a split or an excision narrows it). One file may be referenced more than once.
 struct SstableReference {
   std::shared_ptr<const SstableFile> file;
-  KeyRange range;
+  SharedRange range;
   uint64_t sequence_first = 0;  // the commits it sums up, inclusive
   uint64_t sequence_last = 0;
 };

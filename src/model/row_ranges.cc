@@ -15,6 +15,11 @@ std::string Successor(std::string_view bytes) {
   return next;
 }
 
+// No row key is longer than the limit: whatever stands behind its bytes, the same rows are before and behind the bound.
+void CutToRowKeys(std::string* bound) {
+  if (bound->size() > kRowKeyBytesMax) *bound = Successor(std::string_view(*bound).substr(0, kRowKeyBytesMax));
+}
+
 // Whether a range that ends at `a` goes further than one that ends at `b`.
 bool EndsLater(const KeyRange& a, const KeyRange& b) {
   if (b.unbounded_end) return false;
@@ -27,7 +32,10 @@ KeyRange KeyRange::Single(std::string_view row_key) { return {std::string(row_ke
 
 bool KeyRange::Covers(const KeyRange& other) const { return other.IsEmpty() || (other.start >= start && !EndsLater(other, *this)); }
 
-bool KeyRange::Overlaps(const KeyRange& other) const { return !Intersect(*this, other).IsEmpty(); }
+bool KeyRange::Overlaps(const KeyRange& other) const {
+  const KeyRange& shorter = EndsLater(*this, other) ? other : *this;
+  return shorter.unbounded_end || std::max<std::string_view>(start, other.start) < shorter.end;
+}
 
 KeyRange Intersect(const KeyRange& a, const KeyRange& b) {
   const KeyRange& shorter = EndsLater(a, b) ? b : a;
@@ -53,6 +61,8 @@ absl::StatusOr<KeyRange> ToKeyRange(const RowRange& range) {
   result.start = range.start_bound() == Bound::kOpen ? Successor(range.start()) : range.start();
   result.unbounded_end = range.end_bound() == Bound::kUnbounded;
   result.end = range.end_bound() == Bound::kClosed ? Successor(range.end()) : range.end();
+  CutToRowKeys(&result.start);
+  CutToRowKeys(&result.end);
   return result;
 }
 

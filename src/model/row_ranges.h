@@ -15,6 +15,9 @@
 
 namespace stele::internal {
 
+// No table's limit for row keys is greater.
+inline constexpr size_t kRowKeyBytesMax = 65'535;
+
 // [start, end), or [start, infinity). start "" is the beginning of the table. Empty if !unbounded_end and start >= end.
 // `end` is "" where unbounded_end.
 struct KeyRange {
@@ -47,7 +50,8 @@ KeyRange Hull(const KeyRange& a, const KeyRange& b);
 // The first string after all that begin with `prefix`; none if there is no such string ("" and all-0xff prefixes).
 std::optional<std::string> PrefixSuccessor(std::string_view prefix);
 
-// InvalidArgument if the start lies above the end. An empty range stays one.
+// InvalidArgument if the start lies above the end. An empty range stays one. A bound that is longer than a row key
+// becomes one of kRowKeyBytesMax + 1 bytes, with the same rows before it.
 absl::StatusOr<KeyRange> ToKeyRange(const RowRange& range);
 
 // The union, as ascending ranges that neither overlap nor touch; point keys k are [k, k + '\0'). Empty ranges are left out, so the result

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "model/gc_rule_node.h"
+#include "model/row_ranges.h"
 #include "model/token_use.h"
 
 namespace stele::internal {
@@ -31,7 +32,7 @@ absl::Status CheckLimit(std::string_view name, uint64_t value, uint64_t least, u
 }
 
 absl::Status ValidateLimits(const Limits& limits) {
-  STELE_RETURN_IF_ERROR(CheckLimit("row_key_bytes", limits.row_key_bytes, 1, 65'535));
+  STELE_RETURN_IF_ERROR(CheckLimit("row_key_bytes", limits.row_key_bytes, 1, kRowKeyBytesMax));
   STELE_RETURN_IF_ERROR(CheckLimit("qualifier_bytes", limits.qualifier_bytes, 0, 65'535));
   STELE_RETURN_IF_ERROR(CheckLimit("value_bytes", limits.value_bytes, 0, 256 * kMiB));
   STELE_RETURN_IF_ERROR(CheckLimit("row_bytes", limits.row_bytes, 1, 256 * kMiB));

@@ -49,7 +49,7 @@ absl::Status AddStack(const TableView& table, const ViewTablet& tablet, const Ch
                       std::vector<std::unique_ptr<CellCursor>>* sources) {
   std::vector<const KeyRange*> ranges;
   ranges.reserve(tablet.stack.size());
-  for (const ViewReference& reference : tablet.stack) ranges.push_back(&reference.reference.range);
+  for (const ViewReference& reference : tablet.stack) ranges.push_back(&*reference.reference.range);
   for (std::vector<uint32_t>& run : DivideIntoRuns(ranges)) {
     if (run.size() > 1) {
       sources->push_back(NewStackRun(table, tablet, std::move(run), options));

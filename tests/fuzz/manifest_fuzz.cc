@@ -44,10 +44,21 @@ void FuzzManifest(std::string_view bytes) {
 }
 
 // The checksums would keep random bytes out of all that is behind them: the input as a payload, in a manifest that is otherwise right.
-std::string AsManifest(std::string_view payload) {
-  std::string bytes = EncodeManifestHeader({7, 1, true});
-  const uint64_t seed = RecordSeed(7, 1);
-  bytes += EncodeRecord(ManifestRecordType::kEdit, payload, bytes.size(), ManifestHeaderChecksum(bytes), seed);
+std::string AsManifest(std::string_view payload, size_t part_bytes) {
+  const ManifestHeader header{.database_id = 7, .number = 1, .creation_mark = true, .nonce = 7};
+  std::string bytes = EncodeManifestHeader(header);
+  uint64_t previous = ManifestHeaderChecksum(bytes);
+  const uint64_t edit_offset = bytes.size();
+  do {
+    const std::string_view part = payload.substr(0, part_bytes);
+    payload.remove_prefix(part.size());
+    RecordFrame frame{.type = static_cast<uint32_t>(payload.empty() ? ManifestRecordType::kEdit : ManifestRecordType::kPart),
+                      .previous_checksum = previous,
+                      .offset = bytes.size(),
+                      .edit_offset = edit_offset};
+    bytes += EncodeRecord(&frame, part, RecordSeed(header));
+    previous = frame.checksum;
+  } while (!payload.empty());
   return bytes;
 }
 
@@ -60,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   DecodeCurrent(bytes).status().IgnoreError();
   FuzzEdit(bytes);
   FuzzManifest(bytes);
-  FuzzManifest(AsManifest(bytes));
+  FuzzManifest(AsManifest(bytes, kRecordPayloadBytesMax));
+  FuzzManifest(AsManifest(bytes, 100));
   return 0;
 }

@@ -442,10 +442,12 @@ plant(
 )
 plant(
     "manifest", ["unit_manifest"], "src/manifest/manifest_reader.cc",
-    ("a record may follow any other", "if (record.frame.previous_checksum != scan.last_checksum) {", "if (false) {"),
+    ("a record may follow any other", "&& record->frame.previous_checksum == checksum_) return", ") return"),
+    ("a part may be of another edit", "if (record->frame.edit_offset == scan_.end_offset && record", "if (record"),
+    ("a part of the torn edit itself proves damage", "/*edit_offset_min=*/scan_.end_offset + 1));", "/*edit_offset_min=*/0));"),
     ("a bad record in the middle ends the manifest", "if (!later.has_value()) return absl::OkStatus();", "return absl::OkStatus();"),
     ("records are taken without their checksum",
-     "record.good = RecordChecksum({frame, kRecordFrameBytes}, record.payload.view(), seed) == record.frame.checksum;",
+     "record.good = PayloadChecksum(frame_bytes, record.payload.view()) == frame->checksum;",
      "record.good = true;"),
 )
 
@@ -557,6 +559,12 @@ plant(
     "sequences", SEQUENCES, "src/manifest/manifest_log.cc",
     ("an edit is acked without a sync",
      'if (const absl::Status synced = file_->Sync(); !synced.ok()) return Poison(WithContext(synced, "manifest sync"));', ""),
+)
+plant(
+    "manifest", ["unit_manifest"], "src/manifest/manifest_log.cc",
+    ("an edit that only the cache knows is not written again",
+     "STELE_RETURN_IF_ERROR(file->Write(offset, {bytes.data(), wanted}));", ""),
+    ("a torn edit stays in the manifest", "if (scan.discarded_bytes > 0) STELE_RETURN_IF_ERROR(file->Truncate(scan.end_offset));", ""),
 )
 plant(
     "sequences", SEQUENCES, "src/db/checkpoint_target.cc",

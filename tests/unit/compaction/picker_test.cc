@@ -153,12 +153,12 @@ TEST(PickerTest, TextCases) { RunTextCases("compaction/picker.txt", RunCase); }
 // What a job does to the statistics it was chosen by, at worst: it drops just what it must.
 SstableFile Merged(uint64_t number, const std::vector<SstableReference>& inputs, int64_t newest_commit_time,
                    const TableDefinition& definition, bool reaches_end, int64_t now) {
-  std::string first_row = inputs.front().range.start;
+  std::string first_row = inputs.front().range->start;
   std::string last_row;
   for (const SstableReference& input : inputs) {
-    const std::string& end = input.range.end;
-    first_row = std::min(first_row, input.range.start);
-    last_row = std::max(last_row, end.ends_with('\0') ? end.substr(0, end.size() - 1) : input.range.start);
+    const std::string& end = input.range->end;
+    first_row = std::min(first_row, input.range->start);
+    last_row = std::max(last_row, end.ends_with('\0') ? end.substr(0, end.size() - 1) : input.range->start);
   }
   SstableFile output = TestFile(number, first_row, last_row);
   SstableSummary& summary = output.summary;

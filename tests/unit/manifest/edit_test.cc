@@ -6,7 +6,9 @@
 #include <functional>
 
 #include "base/coding.h"
+#include "base/random.h"
 #include "base/status.h"
+#include "manifest/edit_coding.h"
 #include "manifest/stack_edits.h"
 #include "manifest/token_table.h"
 #include "support/manifest_history.h"
@@ -36,7 +38,13 @@ TEST(EditTest, ASnapshotMakesTheVersionFromNothing) {
     for (int step = 0; step < 40; ++step) history.Next();
     const Version& version = *history.version();
     ASSERT_TRUE(CheckVersion(version).ok()) << CheckVersion(version);
-    const auto decoded = DecodeEdit(EncodeEdit(SnapshotEdit(version)));
+    std::string bytes;
+    ASSERT_TRUE(EncodeSnapshot(version, [&bytes](std::string_view part) {
+                  bytes.append(part);
+                  return absl::OkStatus();
+                }).ok());
+    ASSERT_EQ(bytes, EncodeEdit(SnapshotEdit(version)));
+    const auto decoded = DecodeEdit(bytes);
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     const auto rebuilt = Apply(Version(), *decoded);
     ASSERT_TRUE(rebuilt.ok()) << rebuilt.status();
@@ -121,29 +129,80 @@ TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {
   }
 }
 
-TEST(EditTest, UnknownTagsAndImpossibleCountsAreRefused) {
-  for (const uint64_t tag : {uint64_t{0}, uint64_t{11}, uint64_t{1} << 40}) {
-    std::string bytes;
-    AppendVarint(bytes, tag);
-    EXPECT_NE(Message(DecodeEdit(bytes).status()).find("unknown edit tag"), std::string::npos) << tag;
+TEST(EditTest, PartsOfAnyLengthMakeTheSameEdit) {
+  Random random(6);
+  VersionHistory history(6);
+  for (int step = 0; step < 60; ++step) {
+    const std::string bytes = EncodeEdit(history.Next());
+    EditDecoder decoder;
+    for (size_t begin = 0; begin < bytes.size();) {
+      const size_t length = 1 + random.Below(random.OneIn(2) ? 3 : 200);
+      ASSERT_TRUE(decoder.Add(std::string_view(bytes).substr(begin, length)).ok());
+      begin += length;
+    }
+    const auto decoded = decoder.Finish();
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    ASSERT_EQ(EncodeEdit(*decoded), bytes);
   }
-  std::string table;
-  AppendVarint(table, 2);  // a table
-  AppendVarint(table, 1);  // its id
-  EXPECT_FALSE(DecodeEdit(table).ok()) << "a table must end";
-  std::string unknown = table;
-  AppendVarint(unknown, 77);
-  EXPECT_NE(Message(DecodeEdit(unknown).status()).find("unknown table tag"), std::string::npos);
-  std::string tablet = table;
-  AppendVarint(tablet, 4);
-  tablet.push_back(1);  // unbounded
-  AppendBytes(tablet, "");
-  AppendVarint(tablet, UINT64_MAX);  // references
-  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(tablet).status()));
-  std::string nested = table;
-  AppendVarint(nested, 2);
-  for (int i = 0; i < 100'000; ++i) nested += "\x03\x02";  // unions of two without end
-  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(nested).status()));
+}
+
+// A field: its tag, the length of its content, and that.
+std::string Field(uint64_t tag, const std::string& content) {
+  std::string bytes;
+  AppendVarint(bytes, tag);
+  AppendBytes(bytes, content);
+  return bytes;
+}
+
+TEST(EditTest, UnknownTagsAndWhatBelongsToNothingAreRefused) {
+  for (const uint64_t tag : {uint64_t{0}, uint64_t{19}, uint64_t{1} << 40}) {
+    EXPECT_NE(Message(DecodeEdit(Field(tag, "")).status()).find("unknown edit tag"), std::string::npos) << tag;
+  }
+  const std::string table = Field(2, "\x01");
+  const std::string tablet = Field(14, std::string("\x01\x00", 2));
+  const std::string reference = Field(18, "\x05\x02\x01\x01");
+  EXPECT_TRUE(DecodeEdit(table + tablet + reference).ok());
+  for (const std::string& bytes : {tablet, reference, table + reference, table + tablet + table + reference, table + Field(15, ""),
+                                   table + Field(16, "m"), table + Field(17, "\x01k"), Field(11, "")}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(bytes).status()));
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(Field(4, "\x01\x01")).status())) << "more than the field holds";
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(Field(4, "")).status())) << "less";
+  std::string rule("\x01m\x01", 3);  // a family's name, id, type
+  rule += std::string(1, '\0');
+  for (int i = 0; i < 100'000; ++i) rule += "\x03\x02";  // unions of two without end
+  const std::string traits = Field(12, std::string("\x01t\x01\x00\x00\x01\x01\x01\x01\x01", 10));
+  EXPECT_TRUE(DecodeEdit(table + traits).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(table + traits + Field(15, rule)).status()));
+}
+
+TEST(EditTest, KeysThatNoRowHasAreRefused) {
+  const auto decode = [](size_t range_bytes, size_t row_bytes) {
+    Edit edit;
+    edit.new_files.push_back(TestFile(7, std::string(row_bytes, 'k'), std::string(row_bytes, 'k')));
+    edit.tables.push_back({.table_id = 1});
+    edit.tables[0].tablets.push_back({KeyRange{"", std::string(range_bytes, 'z'), false}, {{7, KeyRange::All(), 1, 1}}});
+    return DecodeEdit(EncodeEdit(edit)).status();
+  };
+  EXPECT_TRUE(decode(kRowKeyBytesMax + 1, kRowKeyBytesMax).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(decode(kRowKeyBytesMax + 2, kRowKeyBytesMax)));
+  EXPECT_TRUE(absl::IsInvalidArgument(decode(kRowKeyBytesMax + 1, kRowKeyBytesMax + 1)));
+}
+
+// Many references that say "all of the tablet" in six bytes have its keys once.
+TEST(EditTest, ReferencesToAllOfATabletShareItsKeys) {
+  Edit edit;
+  TabletEdit& tablet = edit.tables.emplace_back(TableEdit{.table_id = 1}).tablets.emplace_back();
+  tablet.range = {std::string(kRowKeyBytesMax, 'a'), std::string(kRowKeyBytesMax, 'b'), false};
+  for (uint64_t i = 0; i < 1000; ++i) tablet.stack.push_back({i, tablet.range, i, i});
+  const std::string bytes = EncodeEdit(edit);
+  EXPECT_LT(bytes.size(), 150'000u);
+  const auto decoded = DecodeEdit(bytes);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  const std::vector<ReferenceEdit>& stack = decoded->tables.at(0).tablets.at(0).stack;
+  ASSERT_EQ(stack.size(), 1000u);
+  for (const ReferenceEdit& reference : stack) ASSERT_EQ(&*reference.range, &*stack[0].range);
+  EXPECT_EQ(stack[0].range, tablet.range);
 }
 
 TEST(EditTest, ADefinitionNoUserCouldMakeIsRefused) {

@@ -25,11 +25,14 @@ std::string ReadGolden(const std::string& name) {
 
 void WriteGolden(const std::string& name, const std::string& bytes) { std::ofstream(GoldenPath(name), std::ios::binary) << bytes; }
 
+// The bytes are those of this nonce; other manifests draw one.
+constexpr ManifestOptions kFixed{.nonce = 0x5eed};
+
 // A fixed history: two tables, all rules, shared and cut files, a dropped table.
 std::unique_ptr<CrashFileSystem> WriteToday() {
   auto files = std::make_unique<CrashFileSystem>();
   EXPECT_TRUE(files->CreateDirectory("/db").ok());
-  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version());
+  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version(), kFixed);
   EXPECT_TRUE(log.ok());
   VersionHistory history(21, /*recuts=*/false);
   for (int step = 0; step < 25; ++step) EXPECT_TRUE((*log)->Append(history.Next()).ok());
@@ -71,7 +74,7 @@ std::unique_ptr<CrashFileSystem> WriteTokensToday() {
   Version initial;
   initial.token_key = {.first = 0x0123456789abcdef, .second = 0xfedcba9876543210};
   initial.tables.emplace(kTokenTableId, EmptyTokenTable());
-  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, initial);
+  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, initial, kFixed);
   EXPECT_TRUE(log.ok());
   Edit flush;
   flush.clock_mark = 3'000'000;

@@ -6,13 +6,16 @@
 
 #include "base/status.h"
 #include "io/crash_file_system.h"
+#include "io/file_names.h"
 #include "manifest/manifest_log.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
 namespace {
 
-constexpr ManifestLimits kSmallest{.bytes_min = 1200, .snapshot_multiple = 1};
+constexpr ManifestOptions kSmallest{.bytes_min = 1200, .snapshot_multiple = 1};
+// The same with edits of several records.
+constexpr ManifestOptions kInParts{.bytes_min = 3000, .snapshot_multiple = 1, .part_bytes = 100};
 constexpr int kEditCount = 14;
 
 // The version without the numbers that a switch of manifests moves.
@@ -32,9 +35,9 @@ struct Work {
 };
 
 // Makes a database and appends edits; goes on after a failure with the same edit, as a retry would.
-Work WriteHistory(CrashFileSystem* files) {
+Work WriteHistory(CrashFileSystem* files, const ManifestOptions& options = kSmallest) {
   Work work;
-  auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), kSmallest);
+  auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), options);
   work.created_status = log.status();
   if (!log.ok()) return work;
   work.created = true;
@@ -94,17 +97,21 @@ std::unique_ptr<CrashFileSystem> NewFiles() {
   return files;
 }
 
-TEST(ManifestCrashTest, ACrashBeforeEveryCall) {
+class ManifestCrashOptionsTest : public ::testing::TestWithParam<ManifestOptions> {};
+INSTANTIATE_TEST_SUITE_P(WholeAndInParts, ManifestCrashOptionsTest, ::testing::Values(kSmallest, kInParts),
+                         [](const auto& test) { return test.param.part_bytes == kInParts.part_bytes ? "Parts" : "Whole"; });
+
+TEST_P(ManifestCrashOptionsTest, ACrashBeforeEveryCall) {
   auto whole = NewFiles();
   const uint64_t first_call = whole->calls() + 1;
-  const Work all = WriteHistory(whole.get());
+  const Work all = WriteHistory(whole.get(), GetParam());
   ASSERT_TRUE(all.created && all.failure.ok());
   const uint64_t calls = whole->calls();
   int image_count = 0;
   for (uint64_t call = first_call; call <= calls + 1; ++call) {
     auto files = NewFiles();
     files->SetCrashAtCall(call);
-    Work work = WriteHistory(files.get());
+    Work work = WriteHistory(files.get(), GetParam());
     if (work.attempted.empty() && !work.acked.empty()) work.attempted = work.acked.back();
     for (uint64_t seed = 0; seed < 14; ++seed) {
       const CrashPolicy policy = seed == 0   ? CrashPolicy::KilledProcess()
@@ -121,15 +128,18 @@ TEST(ManifestCrashTest, ACrashBeforeEveryCall) {
   EXPECT_GT(image_count, 500);
 }
 
-TEST(ManifestCrashTest, ACrashBeforeEveryCallOfRecovery) {
+// With and without an edit that was cut off.
+TEST_P(ManifestCrashOptionsTest, ACrashBeforeEveryCallOfRecovery) {
   auto whole = NewFiles();
-  Work work = WriteHistory(whole.get());
+  Work work = WriteHistory(whole.get(), GetParam());
   work.attempted = work.acked.back();
   const auto killed = whole->Crash(CrashPolicy::KilledProcess(), 0);
+  const std::string name = JoinPath("/db", ManifestName(ManifestLog::Recover(killed.get(), "/db", true)->manifest_number));
+  ASSERT_TRUE(killed->WriteFile(name, *killed->ReadFile(name) + std::string(700, 'x')).ok());
   for (uint64_t call = 1;; ++call) {
     const auto files = killed->Crash(CrashPolicy::KeepAll(), 0);
     files->SetCrashAtCall(files->calls() + call);
-    const bool finished = ManifestLog::Recover(files.get(), "/db", false, kSmallest).ok() && !files->crashed();
+    const bool finished = ManifestLog::Recover(files.get(), "/db", false, GetParam()).ok() && !files->crashed();
     for (uint64_t seed = 0; seed < 14; ++seed) {
       const auto image = files->Crash(seed < 8 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed), seed);
       CheckReopened(image.get(), work, fmt::format("recovery call {} seed {}", call, seed));
@@ -138,6 +148,55 @@ TEST(ManifestCrashTest, ACrashBeforeEveryCallOfRecovery) {
     if (finished) break;
     ASSERT_LT(call, 100u);
   }
+}
+
+// An edit of several records that cannot be written whole leaves none of them, and may be tried again.
+TEST(ManifestCrashTest, AnEditInPartsIsUndoneAtEachOfThem) {
+  for (uint64_t part = 1;; ++part) {
+    auto files = NewFiles();
+    const auto log = ManifestLog::Create(files.get(), "/db", 77, 1, Version(), {.part_bytes = 40}).value();
+    VersionHistory history(12);
+    const Edit edit = history.Next();
+    const std::string before = *files->ReadFile("/db/MANIFEST-000001");
+    files->FailKind(CallKind::kWrite, part, {.error_number = ENOSPC, .partial = true});
+    if (log->Append(edit).ok()) {
+      ASSERT_GT(part, 2u) << "it takes several records";
+      break;
+    }
+    ASSERT_EQ(*files->ReadFile("/db/MANIFEST-000001"), before);
+    ASSERT_TRUE(log->Append(edit).ok());
+    ASSERT_EQ(TextOf(*ManifestLog::Recover(files.get(), "/db", true)->version), TextOf(*history.version()));
+  }
+}
+
+// Recovery needs no room: it goes on in the manifest that is there, and so does Append while a new one cannot be made.
+TEST(ManifestCrashTest, AFullDiskDoesNotKeepADatabaseFromOpening) {
+  auto files = NewFiles();
+  const Work work = WriteHistory(files.get());
+  const auto killed = files->Crash(CrashPolicy::KilledProcess(), 0);
+  const uint64_t number = ManifestLog::Recover(killed.get(), "/db", true)->manifest_number;
+  const std::string path = JoinPath("/db", ManifestName(number));
+  const std::string whole = *killed->ReadFile(path);
+  ASSERT_TRUE(killed->WriteFile(path, whole + "torn").ok());
+  killed->SetCapacity(killed->used_bytes());
+  auto recovered = ManifestLog::Recover(killed.get(), "/db", false, kSmallest);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  EXPECT_EQ(recovered->manifest_number, number);
+  EXPECT_EQ(recovered->discarded_bytes, 4u);
+  EXPECT_EQ(TextOf(*recovered->version), work.acked.back());
+  EXPECT_EQ(*killed->ReadFile(path), whole);
+  // Room for edits, and none for a snapshot beside the manifest that is there.
+  for (int i = 0; i < 40; ++i) {
+    killed->SetCapacity(killed->used_bytes() + 100);
+    Edit edit;
+    edit.last_sequence = 1'000 + static_cast<uint64_t>(i);
+    const auto appended = recovered->log->Append(edit);
+    ASSERT_TRUE(appended.ok()) << i << ": " << appended.status();
+  }
+  EXPECT_EQ(recovered->log->number(), number);
+  killed->SetCapacity(UINT64_MAX);
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(recovered->log->Append(Edit()).ok());
+  EXPECT_GT(recovered->log->number(), number) << "a switch is tried again";
 }
 
 // One failed call at each place: the log goes on, or is poisoned and acks nothing more; what is on disk is as after a crash.

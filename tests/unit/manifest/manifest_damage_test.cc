@@ -30,10 +30,11 @@ struct Sample {
   size_t last_edit_offset = 0;
 };
 
-Sample MakeSample(bool close, uint64_t database_id = 99) {
+// `part_bytes`: an edit above this takes several records.
+Sample MakeSample(bool close, uint64_t database_id = 99, uint32_t part_bytes = kRecordPayloadBytesMax) {
   CrashFileSystem files;
   EXPECT_TRUE(files.CreateDirectory("/db").ok());
-  const auto log = ManifestLog::Create(&files, "/db", database_id, 1, Version()).value();
+  const auto log = ManifestLog::Create(&files, "/db", database_id, 1, Version(), {.part_bytes = part_bytes}).value();
   VersionHistory history(8);
   Sample sample;
   for (int step = 0; step < 4; ++step) {
@@ -101,8 +102,10 @@ TEST(ManifestDamageTest, EveryBitOfAClosedManifest) {
   }
 }
 
-TEST(ManifestDamageTest, EveryBitOfAManifestInUse) {
-  const Sample sample = MakeSample(false);
+class ManifestPartsDamageTest : public ::testing::TestWithParam<uint32_t> {};  // bytes of a part
+
+TEST_P(ManifestPartsDamageTest, EveryBitOfAManifestInUse) {
+  const Sample sample = MakeSample(false, 99, GetParam());
   Damage damage(sample);
   std::string bytes = sample.manifest;
   for (size_t offset = 0; offset < bytes.size(); ++offset) {
@@ -116,8 +119,8 @@ TEST(ManifestDamageTest, EveryBitOfAManifestInUse) {
 
 // A cut is a torn tail to a reader of this file alone: what the file system lost of a synced file it cannot know. It never invents a
 // version, and never takes what is left for complete.
-TEST(ManifestDamageTest, EveryTruncation) {
-  const Sample sample = MakeSample(true);
+TEST_P(ManifestPartsDamageTest, EveryTruncation) {
+  const Sample sample = MakeSample(true, 99, GetParam());
   Damage damage(sample);
   std::map<std::string, int> counts;
   for (size_t bytes = 0; bytes < sample.manifest.size(); ++bytes) {
@@ -127,6 +130,25 @@ TEST(ManifestDamageTest, EveryTruncation) {
   EXPECT_EQ(counts["before"], static_cast<int>(sample.manifest.size() - kRecordFrameBytes - sample.last_edit_offset));
   EXPECT_GT(counts["lost"], static_cast<int>(kManifestHeaderBytes));
   EXPECT_EQ(counts.size(), 4u) << "and \"earlier\"";
+}
+
+INSTANTIATE_TEST_SUITE_P(WholeAndInParts, ManifestPartsDamageTest, ::testing::Values(kRecordPayloadBytesMax, 40));
+
+// Of an edit in parts any may be missing, also where a later part of it arrived: all of them were written before any was synced.
+TEST(ManifestDamageTest, AnEditWithoutOneOfItsPartsNeverHappened) {
+  const Sample sample = MakeSample(false, 99, 40);
+  Damage damage(sample);
+  std::vector<size_t> parts;
+  for (size_t offset = sample.last_edit_offset; offset < sample.manifest.size();) {
+    parts.push_back(offset);
+    offset += kRecordFrameBytes + LoadFixed32(sample.manifest.data() + offset);
+  }
+  ASSERT_GE(parts.size(), 3u);
+  for (const size_t part : parts) {
+    std::string bytes = sample.manifest;
+    bytes.replace(part, kRecordFrameBytes, kRecordFrameBytes, '\0');
+    EXPECT_EQ(damage.Verdict(bytes, sample.current), "before") << part;
+  }
 }
 
 TEST(ManifestDamageTest, ZeroedStaleAndForeignSectors) {
@@ -190,8 +212,9 @@ TEST(ManifestDamageTest, ExchangedRecordsAreNotReplayed) {
 TEST(ManifestDamageTest, AStaleRecordDoesNotFollow) {
   CrashFileSystem files;
   ASSERT_TRUE(files.CreateDirectory("/db").ok());
-  const std::string header = EncodeManifestHeader({99, 1, false});
-  const uint64_t seed = RecordSeed(99, 1);
+  const ManifestHeader header_fields{.database_id = 99, .number = 1, .nonce = 3};
+  const std::string header = EncodeManifestHeader(header_fields);
+  const uint64_t seed = RecordSeed(header_fields);
   const auto write = [&](uint64_t second_sequence, uint64_t third_follows) {
     std::string bytes = header;
     uint64_t previous = ManifestHeaderChecksum(header);
@@ -199,9 +222,12 @@ TEST(ManifestDamageTest, AStaleRecordDoesNotFollow) {
       Edit edit;
       edit.last_sequence = sequence;
       if (sequence == 9 && third_follows != 0) previous = third_follows;
-      const std::string record = EncodeRecord(ManifestRecordType::kEdit, EncodeEdit(edit), bytes.size(), previous, seed);
-      previous = DecodeFrame(record).checksum;
-      bytes += record;
+      RecordFrame frame{.type = static_cast<uint32_t>(ManifestRecordType::kEdit),
+                        .previous_checksum = previous,
+                        .offset = bytes.size(),
+                        .edit_offset = bytes.size()};
+      bytes += EncodeRecord(&frame, EncodeEdit(edit), seed);
+      previous = frame.checksum;
     }
     return bytes;
   };
@@ -212,6 +238,55 @@ TEST(ManifestDamageTest, AStaleRecordDoesNotFollow) {
   const absl::Status status = ManifestLog::Recover(&files, "/db", true).status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_NE(ToStd(status.message()).find("does not follow"), std::string_view::npos) << status;
+}
+
+// Makes a database of two tables, the second with this property; answers where its edit begins.
+size_t WriteTwoTables(CrashFileSystem* files, uint64_t nonce, const std::string& property) {
+  EXPECT_TRUE(files->CreateDirectory("/db").ok());
+  const auto log = ManifestLog::Create(files, "/db", 99, 1, Version(), {.nonce = nonce}).value();
+  size_t offset = 0;
+  for (const uint32_t id : {1, 2}) {
+    Schema schema;
+    schema.AddFamily("cf").SetProperty("p", id == 2 ? property : "plain");
+    Edit edit;
+    edit.tables.push_back(NewTable(MakeDefinition(id, fmt::format("t{}", id), 1, schema, {{id, "cf"}})));
+    edit.next_table_id = edit.next_family_id = id + 1;
+    offset = files->ReadFile(kManifest)->size();
+    EXPECT_TRUE(log->Append(edit).ok());
+  }
+  return offset;
+}
+
+// What a user stored may be frames for the very place where it stands. Without the manifest's nonce they prove nothing.
+TEST(ManifestDamageTest, BytesOfAUserAreNoRecords) {
+  constexpr size_t kFrames = 1000;
+  std::string property(kFrames * kRecordFrameBytes, 'x');
+  CrashFileSystem plain;
+  const size_t edit_offset = WriteTwoTables(&plain, 1, property);
+  const size_t property_offset = plain.ReadFile(kManifest)->find(property);
+  ASSERT_NE(property_offset, std::string::npos);
+  // Each says that a later edit was written: what is before it must have been synced.
+  const uint64_t guessed_nonce = 7;
+  const uint64_t seed = RecordSeed({.database_id = 99, .number = 1, .nonce = guessed_nonce});
+  for (size_t i = 0; i < kFrames; ++i) {
+    RecordFrame frame{.type = 1, .offset = property_offset + i * kRecordFrameBytes, .edit_offset = property_offset};
+    property.replace(i * kRecordFrameBytes, kRecordFrameBytes, EncodeRecord(&frame, "", seed));
+  }
+  for (const uint64_t nonce : {guessed_nonce, uint64_t{0}}) {  // 0: a random one
+    CrashFileSystem files;
+    ASSERT_EQ(WriteTwoTables(&files, nonce, property), edit_offset);
+    std::string torn = *files.ReadFile(kManifest);
+    torn.pop_back();
+    ASSERT_TRUE(files.WriteFile(kManifest, torn).ok());
+    const auto recovered = ManifestLog::Recover(&files, "/db", /*read_only=*/true);
+    if (nonce == guessed_nonce) {
+      EXPECT_TRUE(absl::IsDataLoss(recovered.status())) << "the frames would be taken for records";
+      continue;
+    }
+    ASSERT_TRUE(recovered.ok()) << recovered.status();
+    EXPECT_EQ(recovered->version->tables.size(), 1u);
+    EXPECT_EQ(recovered->discarded_bytes, torn.size() - edit_offset);
+  }
 }
 
 TEST(ManifestDamageTest, EveryBitAndEveryLengthOfCurrent) {

@@ -13,18 +13,18 @@ namespace stele::internal {
 namespace {
 
 constexpr uint64_t kDatabaseId = 0x1122334455667788;
-constexpr ManifestLimits kSmall{.bytes_min = 2000, .snapshot_multiple = 2};
+constexpr ManifestOptions kSmall{.bytes_min = 2000, .snapshot_multiple = 2};
 
 class ManifestLogTest : public ::testing::Test {
  protected:
   ManifestLogTest() { EXPECT_TRUE(files_.CreateDirectory("/db").ok()); }
-  std::unique_ptr<ManifestLog> Create(ManifestLimits limits = {}) {
-    auto log = ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version(), limits);
+  std::unique_ptr<ManifestLog> Create(ManifestOptions options = {}) {
+    auto log = ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version(), options);
     EXPECT_TRUE(log.ok()) << log.status();
     return *std::move(log);
   }
-  ManifestLog::Recovered Recover(bool read_only, ManifestLimits limits = {}) {
-    auto recovered = ManifestLog::Recover(&files_, "/db", read_only, limits);
+  ManifestLog::Recovered Recover(bool read_only, ManifestOptions options = {}) {
+    auto recovered = ManifestLog::Recover(&files_, "/db", read_only, options);
     EXPECT_TRUE(recovered.ok()) << recovered.status();
     return *std::move(recovered);
   }
@@ -52,7 +52,7 @@ TEST_F(ManifestLogTest, WhatIsAppendedIsRecovered) {
   }
 }
 
-TEST_F(ManifestLogTest, RecoveryGoesOnInAClosedManifestAndRewritesAnother) {
+TEST_F(ManifestLogTest, RecoveryGoesOnInTheManifestThatIsThere) {
   auto log = Create();
   VersionHistory history(2);
   ASSERT_TRUE(log->Append(history.Next()).ok());
@@ -70,14 +70,47 @@ TEST_F(ManifestLogTest, RecoveryGoesOnInAClosedManifestAndRewritesAnother) {
   same.Next();
   ASSERT_TRUE(recovered.log->Append(same.Next()).ok());
   const std::string expected = VersionText(*recovered.log->version());
-  recovered = Recover(false);  // not closed: begun anew, under a number that nothing has
-  EXPECT_GT(recovered.manifest_number, 1u);
-  EXPECT_EQ(recovered.log->number(), recovered.manifest_number);
-  EXPECT_EQ(recovered.log->database_id(), kDatabaseId);
-  EXPECT_EQ(Names(), (std::vector<std::string>{"CURRENT", ManifestName(recovered.manifest_number)}));
-  EXPECT_GT(recovered.version->next_file_number, recovered.manifest_number);
-  // But for the numbers, the same version.
-  EXPECT_EQ(VersionText(*recovered.version).substr(VersionText(*recovered.version).find('\n')), expected.substr(expected.find('\n')));
+  const std::string manifest = *files_.ReadFile("/db/MANIFEST-000001");
+  for (const char* torn : {"", "torn", "more that is torn"}) {  // not closed
+    ASSERT_TRUE(files_.WriteFile("/db/MANIFEST-000001", manifest + torn).ok());
+    recovered = Recover(false);
+    EXPECT_EQ(recovered.manifest_number, 1u);
+    EXPECT_EQ(recovered.log->number(), 1u);
+    EXPECT_EQ(recovered.log->database_id(), kDatabaseId);
+    EXPECT_EQ(Names(), (std::vector<std::string>{"CURRENT", "MANIFEST-000001"}));
+    EXPECT_EQ(VersionText(*recovered.version), expected);
+    EXPECT_EQ(*files_.ReadFile("/db/MANIFEST-000001"), manifest);
+  }
+  ASSERT_TRUE(recovered.log->Append(same.Next()).ok());
+  EXPECT_EQ(VersionText(*Recover(true).version), VersionText(*recovered.log->version()));
+}
+
+// An edit of any size: more than a record holds, and more than several.
+TEST_F(ManifestLogTest, AnEditMayTakeManyRecords) {
+  const auto log = Create({.part_bytes = 1000});
+  VersionHistory history(9);
+  Edit edit = history.Next();
+  std::string start;
+  TableEdit& table = edit.tables.at(0);
+  ASSERT_NE(table.definition, nullptr);
+  table.tablets.clear();
+  for (int i = 0; i < 100; ++i) {
+    const std::string split = fmt::format("{:04}{}", i, std::string(900, 'k'));
+    table.tablets.push_back({KeyRange{start, split, false}, {}});
+    start = split;
+  }
+  table.tablets.push_back({KeyRange{start, "", true}, {}});
+  ASSERT_TRUE(log->Append(edit).ok());
+  EXPECT_GT(files_.Stat("/db/MANIFEST-000001")->bytes, 180'000u);
+  Edit after;
+  after.last_sequence = 77;
+  ASSERT_TRUE(log->Append(after).ok());
+  const ManifestLog::Recovered recovered = Recover(true);
+  EXPECT_EQ(VersionText(*recovered.version), VersionText(*log->version()));
+  EXPECT_EQ(recovered.version->last_sequence, 77u);
+  const std::string dump = DumpManifest(&files_, "/db/MANIFEST-000001").value();
+  EXPECT_NE(dump.find("part of the edit @"), std::string::npos);
+  EXPECT_NE(dump.find("last_sequence=77"), std::string::npos);
 }
 
 TEST_F(ManifestLogTest, GrowthBeginsANewManifest) {
@@ -148,8 +181,9 @@ TEST_F(ManifestLogTest, LeftoversOfACreationAreToldFromHalfADatabase) {
 }
 
 TEST_F(ManifestLogTest, AManifestMadeLaterIsNoLeftover) {
-  Create();
-  const ManifestLog::Recovered recovered = Recover(false);  // not closed, so begun anew
+  const auto log = Create({.bytes_min = 1, .snapshot_multiple = 1});
+  ASSERT_TRUE(log->Append(Edit()).ok());
+  ASSERT_GT(log->number(), 1u);
   ASSERT_TRUE(files_.Remove("/db/CURRENT").ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(InspectError()));
 }

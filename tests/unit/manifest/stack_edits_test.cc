@@ -206,7 +206,7 @@ TEST_F(StackTest, ADropTakesJustWhatItNames) {
   ASSERT_TRUE(edit.ok());
   EXPECT_EQ(Text({*edit}), "    tablet [\"\", \"h\")\n      file 6 [\"a\", \"c\\x00\") sequences 11-15\n");
   std::vector<SstableReference> wider = ends;
-  wider[0].range.start = "b";
+  wider[0].range = KeyRange{"b", wider[0].range->end, wider[0].range->unbounded_end};
   EXPECT_TRUE(absl::IsFailedPrecondition(InstallDrop(table(), tablet.range, wider).status()));
   Take(Excise(table(), KeyRange{"b", "bm", false}));
   EXPECT_EQ(Text({*InstallDrop(table(), table().tablets[0].range, ends)}),
