@@ -128,7 +128,7 @@ plant(
 )
 plant(
     "steled", INSTANCES, "tools/steled/metrics.cc",
-    ("every call is counted as OK", "CallsOf(code).Increment();", "CallsOf(absl::StatusCode::kOk).Increment();"),
+    ("every call is counted as OK", "    CallsOf(code).Increment();\n    seconds_", "    CallsOf(absl::StatusCode::kOk).Increment();\n    seconds_"),
     ("a call never ends", "    running_.Decrement();\n", ""),
 )
 
@@ -150,8 +150,12 @@ plant(
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/http2_connection.cc",
-    ("a stream that nobody reads is sent to without end", "stream->IsStopped() || stream->unsent_bytes <= kUnsentBytesMax", "true"),
-    ("answers that nobody reads keep no call's place", "return stream.IsStopped() || is_closed_ || unsent_bytes_ - stream.unsent_bytes <= kConnectionUnsentBytesMax;", "return true;"),
+    ("a stream that nobody reads is sent to without end", "const auto is_free = [stream] { return stream->CanSend(); };", "const auto is_free = [stream] { return stream != nullptr; };"),
+    ("answers that nobody reads are not charged", "if (bytes < kChargedBytes) return true;", "if (bytes > 0) return true;"),
+    ("a paused call is not told that there is room", "    room_.notify_all();\n    ResumeIfDue(stream);\n", "    room_.notify_all();\n"),
+    ("a paused call is not told that nobody listens", "  ResumeIfDue(&stream);\n  streams_.erase(found);", "  streams_.erase(found);"),
+    ("a stream that nobody reads is kept", "stream->unsent_mark < patience.since && ", "false && "),
+    ("a silent client is not asked", "    is_asked_ = true;\n", ""),
     ("who the server cuts off hears that he gave up himself", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("an answer that was cut passes for whole", "if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("a deadline is counted as the client's change of mind", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
@@ -174,8 +178,11 @@ plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",
     ("calls beyond the most are not counted", "        host_.OnRefused(call.path(), admitted.code());\n", ""),
     ("a call is begun that nobody waits for", "    STELED_RETURN_IF_ERROR(CheckAwaited(*this));\n", ""),
-    ("an answer waits for others to be read", "const absl::StatusCode code = call->Finish(status);", "if (!has_room) call->AwaitRoom();\n    const absl::StatusCode code = call->Finish(status);"),
-    ("calls have no most", "if (admitted_ == options_.calls_max) {", "if (false) {"),
+    ("calls have no most", "if (PlacesTaken(call) >= most) {", "if (false) {"),
+    ("a connection may have all places", "if (IsLimited(call) && *call.connection()->call_count() >= (most + 1) / 2) {", "if (false) {"),
+    ("a paused call keeps its place", "      LeavePlace(*call);  // before", "      if (!call->IsPaused()) LeavePlace(*call);  // before"),
+    ("the deadline of a paused call is not looked at", "*deadline <= now) late", "*deadline <= now - std::chrono::hours(1)) late"),
+    ("connections have no most", "if (connections_.size() >= options_.connections_max) continue;", ""),
     ("of calls that came together one is run", "        Defer(std::move(call));", "        call.Finish(absl::OkStatus());"),
     ("a call that waits wakes nobody", "      waiting_.push_back(std::move(call));\n    }\n    poller_.Wake();", "      waiting_.push_back(std::move(call));\n    }"),
     ("the end waits for no call", "if (!call_ended_.wait_until(lock, end, is_idle)) {", "if (true) {"),

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -77,6 +78,19 @@ class FakeCall final : public Call {
     return true;
   }
 
+  bool CanSend() const override {
+    const std::lock_guard lock(mutex_);
+    return !listens_ || answers_.size() < room_;
+  }
+  void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
+  // So many answers can be sent without waiting.
+  void SetRoom(size_t answer_count) {
+    const std::lock_guard lock(mutex_);
+    room_ = answer_count;
+  }
+  // What is to be resumed; null: the method did not pause the call.
+  std::shared_ptr<PausedCall> TakeRest() { return std::move(rest_); }
+
   bool Send(std::string framed, bool is_last) override {
     const std::lock_guard lock(mutex_);
     if (!listens_) return false;
@@ -95,10 +109,12 @@ class FakeCall final : public Call {
   size_t bytes_max_ = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool listens_ = true;               // guarded by mutex_
-  std::deque<std::string> requests_;  // likewise
-  std::vector<std::string> answers_;  // likewise
-  std::optional<size_t> last_index_;  // likewise
+  std::shared_ptr<PausedCall> rest_;
+  size_t room_ = std::numeric_limits<size_t>::max();  // guarded by mutex_
+  bool listens_ = true;                               // guarded by mutex_
+  std::deque<std::string> requests_;                  // likewise
+  std::vector<std::string> answers_;                  // likewise
+  std::optional<size_t> last_index_;                  // likewise
 };
 
 }  // namespace stele::server

@@ -60,6 +60,16 @@ TEST_F(MetricsTest, ACallCountsUnderItsMethodAndCode) {
   EXPECT_EQ(Metric(OfMethod("steled_sent_bytes_total", kServed)), 7);
 }
 
+TEST_F(MetricsTest, ARefusedCallTookNoTime) {
+  Count(kServed, absl::StatusCode::kOk);
+  metrics_->observer()->OnRefused(kServed, absl::StatusCode::kUnavailable);
+  metrics_->observer()->OnRefused("/package.Service/None", absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Metric(CallsOfPath(kServed, "UNAVAILABLE")), 1);
+  EXPECT_EQ(Metric(CallsOfPath("other", "UNIMPLEMENTED")), 1);
+  EXPECT_EQ(Metric(OfMethod("steled_call_seconds_count", kServed)), 1);
+  EXPECT_EQ(Metric("steled_running_calls"), 0);
+}
+
 TEST_F(MetricsTest, ACodeOfNoNameIsUnknown) {
   Count(kServed, static_cast<absl::StatusCode>(17));
   Count(kServed, static_cast<absl::StatusCode>(-1));

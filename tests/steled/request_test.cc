@@ -200,6 +200,10 @@ TEST(CommandLine, OtherMachinesNeedLeaveAndKeys) {
   EXPECT_TRUE(parse({"--listen", "0.0.0.0:1", "--allow-remote", "--tls-cert", "c", "--tls-key", "k"}).ok());
   EXPECT_FALSE(parse({"--tls-cert", "c"}).ok());
   EXPECT_FALSE(parse({"--memory-budget", "much"}).ok());
+  EXPECT_EQ(parse({"--stall-timeout", "5"}).value().stall_timeout, std::chrono::seconds(5));
+  for (const char* const seconds : {"0", "-1", "86401", "1s", ""}) {
+    EXPECT_FALSE(parse({"--stall-timeout", seconds}).ok()) << seconds;
+  }
   EXPECT_EQ(parse({"--max-message-bytes=256MiB"}).value().message_bytes_max, size_t{256} << 20);
   for (const char* const bytes : {"0", "1048575", "257MiB", "x", ""}) {
     EXPECT_FALSE(parse({"--max-message-bytes", bytes}).ok()) << bytes;

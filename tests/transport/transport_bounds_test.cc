@@ -18,13 +18,13 @@ TEST_F(TransportTest, RequestsThatWaitAreBounded) {
   const int32_t holder = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(holder, Framed(std::string(90'000, 'h')).substr(0, 90'000), false);  // and the rest does not come
   // Both requests go over one connection, so the first has been read before the second.
-  EXPECT_EQ(client.Call("/echo", std::string(20'000, 'x')).Status(), "8");
-  EXPECT_EQ(client.Call("/echo", std::string(5'000, 'x')).Status(), "0");
+  EXPECT_EQ(client.Call("/take", std::string(20'000, 'x')).Status(), "14");
+  EXPECT_EQ(client.Call("/take", std::string(5'000, 'x')).Status(), "0");
   client.Reset(holder);
-  EXPECT_EQ(client.Call("/echo", std::string(90'000, 'x')).Status(), "0");
+  EXPECT_EQ(client.Call("/take", std::string(90'000, 'x')).Status(), "0");
   // Nothing stays reserved, however a call ended.
   for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(client.Call(i % 2 == 0 ? "/fail" : "/echo", std::string(90'000, 'x')).Status(), i % 2 == 0 ? "9" : "0");
+    EXPECT_EQ(client.Call(i % 2 == 0 ? "/fail" : "/take", std::string(90'000, 'x')).Status(), i % 2 == 0 ? "9" : "0");
   Http2Client lost(transport_->address());
   EXPECT_EQ(lost.Call("/echo", "").Status(), "0");  // it knows the server's window now
   const int32_t stream = lost.Begin(Http2Client::GrpcHeaders("/wait"));
@@ -32,7 +32,7 @@ TEST_F(TransportTest, RequestsThatWaitAreBounded) {
   Await(running_, 1);
   lost.Disconnect();
   Await(stopped_, 1);
-  while (client.Call("/echo", std::string(90'000, 'x')).Status() != "0") std::this_thread::yield();
+  while (client.Call("/take", std::string(90'000, 'x')).Status() != "0") std::this_thread::yield();
 }
 
 TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
@@ -64,16 +64,19 @@ TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
 TEST_F(TransportTest, CallsBeyondTheMostAreRefused) {
   Start([](TransportOptions* options) { options->calls_max = 3; });
   Http2Client client(transport_->address());
-  std::vector<int32_t> waiting;
-  for (int i = 0; i < 3; ++i) {
-    waiting.push_back(client.Begin(Http2Client::GrpcHeaders("/wait")));
-    client.Write(waiting.back(), Framed(""), true);
-  }
+  const std::vector<int32_t> waiting = BeginMany(&client, "/wait", 2);
+  Http2Client other(transport_->address());
+  BeginMany(&other, "/wait", 1);
+  ASSERT_TRUE(other.Until([] { return true; }));
   Await(running_, 3);
-  EXPECT_EQ(client.Call("/echo", "").Status(), "8");
-  counter_.Await("/echo", absl::StatusCode::kResourceExhausted, 1);
+  // Clients try UNAVAILABLE again.
+  EXPECT_EQ(other.Call("/echo", "").Status(), "14");
+  counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
+  EXPECT_EQ(counter_.refused(), 1);
+  EXPECT_EQ(counter_.begun(), 3);
   // While all threads of calls are taken, one can still be given up.
   client.Reset(waiting[1]);
+  client.Until([] { return true; });
   Await(stopped_, 1);
   while (client.Call("/echo", "").Status() != "0") std::this_thread::yield();
 }
@@ -96,7 +99,7 @@ TEST_F(TransportTest, AStreamThatIsNotReadStopsItsSenderAlone) {
 TEST_F(TransportTest, ManyLargeAnswersOfOneConnectionAllArrive) {
   std::latch all_sent(40);
   methods_["/large"] = LargeAnswer(&all_sent);
-  Start([](TransportOptions* options) { options->calls_max = 64; });
+  Start([](TransportOptions* options) { options->calls_max = 80; });
   Http2Client client(transport_->address(), /*window_bytes=*/65'535);
   for (const int32_t stream : BeginMany(&client, "/large", 40)) {
     const Answer answer = client.Await(stream);
@@ -116,18 +119,27 @@ TEST_F(TransportTest, ACallBesideStreamsThatAreNotReadIsAnswered) {
 }
 
 // Else answers without number would wait for a client that reads none.
-TEST_F(TransportTest, AnswersThatAreNotReadKeepTheirCallsPlaces) {
-  std::latch all_sent(40);
-  methods_["/large"] = LargeAnswer(&all_sent);
-  Start([](TransportOptions* options) { options->calls_max = 40; });
+TEST_F(TransportTest, AnswersThatAreNotReadAreCharged) {
+  methods_["/large"] = [](Call* call) {
+    call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
+    return absl::OkStatus();
+  };
+  Start([](TransportOptions* options) { options->request_memory_bytes = 8'000'000; });
   Http2Client slow(transport_->address(), /*window_bytes=*/1000);
-  const std::vector<int32_t> streams = BeginMany(&slow, "/large", 40);
-  const auto has_begun = [&](int32_t stream) { return slow.answer(stream).headers.contains(":status"); };
-  ASSERT_TRUE(slow.Until([&] { return std::all_of(streams.begin(), streams.end(), has_begun); }));
+  // A connection's answers have a quarter of the memory.
+  const std::vector<int32_t> streams = BeginMany(&slow, "/large", 20);
+  const auto is_answered = [&](int32_t stream) { return slow.answer(stream).headers.contains(":status"); };
+  ASSERT_TRUE(slow.Until([&] { return std::all_of(streams.begin(), streams.end(), is_answered); }));
+  const auto is_refused = [&](int32_t stream) { return slow.answer(stream).Status() == "14"; };
+  EXPECT_GE(std::count_if(streams.begin(), streams.end(), is_refused), 15);
+  EXPECT_EQ(slow.Call("/echo", "").Status(), "0");
   Http2Client other(transport_->address());
-  EXPECT_EQ(other.Call("/echo", "").Status(), "8");
+  EXPECT_EQ(other.Call("/large", "").Status(), "0");
+  // What is given up holds nothing.
   for (const int32_t stream : streams) slow.Reset(stream);
-  while (other.Call("/echo", "").Status() != "0") std::this_thread::yield();
+  slow.Until([] { return true; });
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(other.Call("/large", "").Status(), "0");
+  while (slow.Call("/large", "").Status() == "14") std::this_thread::yield();
 }
 
 // PING, which asks for eight bytes to be sent back.

@@ -35,15 +35,24 @@ class CallCounter final : public CallObserver {
     changed_.notify_all();
   }
 
-  // Returns once so many calls have ended so.
+  void OnRefused(const std::string& path, absl::StatusCode code) override {
+    refused_.fetch_add(1);
+    const std::lock_guard lock(mutex_);
+    ++ended_[{path, code}];
+    changed_.notify_all();
+  }
+
+  // Returns once so many calls have ended so, or were refused.
   void Await(const std::string& path, absl::StatusCode code, int count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_[{path, code}] >= count; });
   }
   int begun() const { return begun_.load(); }
+  int refused() const { return refused_.load(); }
 
  private:
   std::atomic<int> begun_ = 0;
+  std::atomic<int> refused_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::pair<std::string, absl::StatusCode>, int> ended_;
@@ -56,6 +65,12 @@ class TransportTest : public testing::Test, public Router {
       std::string message;
       if (!call->Receive(&message)) return absl::InternalError("no message");
       call->Send(std::string(kPrefixBytes, '\0') + message, true);
+      return absl::OkStatus();
+    };
+    methods_["/take"] = [](Call* call) {
+      std::string message;
+      if (!call->Receive(&message)) return absl::InternalError("no message");
+      call->Send(std::string(kPrefixBytes, '\0'), true);
       return absl::OkStatus();
     };
     methods_["/fail"] = [](Call*) { return absl::FailedPreconditionError("50% of it\n"); };

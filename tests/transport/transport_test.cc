@@ -141,16 +141,18 @@ TEST_F(TransportTest, RefusedCallsAreCounted) {
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/nobody", "").Status(), "12");
-  EXPECT_EQ(client.Call("/echo", std::string(600, 'm')).Status(), "8");
+  EXPECT_EQ(client.Call("/echo", std::string(600, 'm')).Status(), "14");
   EXPECT_EQ(client.Call("/fail", std::string(1001, 'm')).Status(), "8");
   counter_.Await("/nobody", absl::StatusCode::kUnimplemented, 1);
-  counter_.Await("/echo", absl::StatusCode::kResourceExhausted, 1);
+  counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
   counter_.Await("/fail", absl::StatusCode::kResourceExhausted, 1);
-  EXPECT_EQ(counter_.begun(), 3);
+  // They took no time, and are no calls that began.
+  EXPECT_EQ(counter_.refused(), 3);
+  EXPECT_EQ(counter_.begun(), 0);
   // What was refused holds nothing, also while its end has not come.
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed(std::string(600, 'm')), false);
-  EXPECT_EQ(client.Await(stream).Status(), "8");
+  EXPECT_EQ(client.Await(stream).Status(), "14");
   EXPECT_EQ(client.Call("/echo", std::string(400, 'm')).Status(), "0");
 }
 

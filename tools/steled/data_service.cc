@@ -7,7 +7,7 @@
 #include "errors.h"
 #include "method_table.h"
 #include "mutate_rows.h"
-#include "row_sender.h"
+#include "read_rows_call.h"
 #include "status.h"
 #include "wire/filter_translation.h"
 #include "wire/mutation_translation.h"
@@ -30,9 +30,6 @@ namespace wire = ::google::bigtable::v2;
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-// A row larger than this comes to the chunker in pieces, so that a call holds little however large its rows are.
-constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
 
 // A view names what a plain table does not have.
 absl::Status CheckNoView(std::string_view authorized_view, std::string_view materialized_view = {}) {
@@ -89,24 +86,16 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
     return absl::OkStatus();
   };
   STELED_ASSIGN_OR_RETURN(const OpenTable table, FindChecked(request.table_name(), check));
-  RowSender sender([call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); },
-                   TakesScanned(call->metadata(kFeatures)), begin, message_bytes_max_);
-  const ReadOptions options{.limit = request.rows_limit(),
-                            .reverse = request.reversed(),
-                            .row_piece_bytes = kPieceBytes,
-                            .stop = call->stop(),
-                            .deadline = call->deadline(),
-                            .on_progress = [&sender](std::string_view key) { sender.OnProgress(key, SteadyClock::now()); }};
-  RowReader reader = table.table.ReadRows(rows, filter, options);
-  while (reader.Next()) {
-    if (!sender.Add(reader.row(), SteadyClock::now())) {
-      return MakeStatus(absl::StatusCode::kCancelled, "The client reads no more");
-    }
-  }
-  // Rows before an error are right, but a client takes up again after the last one that it got; an unfinished row it drops itself.
-  if (const absl::Status status = OfRow(reader.status(), {}, request.table_name()); !status.ok()) return status;
-  sender.Finish(reader.stats(), request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL, SteadyClock::now() - begin);
-  return absl::OkStatus();
+  ReadRowsCall::Request read{.table = table.table,
+                             .table_name = request.table_name(),
+                             .rows = std::move(rows),
+                             .filter = std::move(filter),
+                             .rows_limit = request.rows_limit(),
+                             .is_reversed = request.reversed(),
+                             .has_full_stats = request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL,
+                             .tells_scanned = TakesScanned(call->metadata(kFeatures)),
+                             .message_bytes_max = message_bytes_max_};
+  return std::make_shared<ReadRowsCall>(std::move(read), begin)->Run(call);
 }
 
 absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* /*call*/,

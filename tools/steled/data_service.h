@@ -1,7 +1,6 @@
 // steled/data_service.h: google.bigtable.v2.Bigtable over the library.
 //
-// Each call has a thread of the transport as long as it runs. A client that reads slowly blocks its own call in a write to its stream; what
-// is held then is one message, the reader's piece of a row and its view of the table, and no lock.
+// Each call has a thread of the transport as long as it runs. A read whose client reads slowly is paused (read_rows_call.h).
 //
 // Errors:    Bigtable's codes; whole requests are checked before anything of them is applied.
 // Threads:   thread-safe.

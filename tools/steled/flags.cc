@@ -14,6 +14,7 @@ namespace stele::server {
 namespace {
 
 constexpr int kCallsLimit = 10'000;
+constexpr int kStallSecondsMax = 86'400;
 constexpr uint64_t kMessageBytesLeast = uint64_t{1} << 20;
 constexpr uint64_t kMessageBytesLimit = uint64_t{256} << 20;  // what Bigtable's own clients take
 
@@ -79,6 +80,15 @@ absl::Status SetCallsMax(const std::string& value, Flags* flags) {
   return absl::OkStatus();
 }
 
+absl::Status SetStallTimeout(const std::string& value, Flags* flags) {
+  const std::optional<int> seconds = ToNumber<int>(value);
+  if (!seconds.has_value() || *seconds < 1 || *seconds > kStallSecondsMax) {
+    return InvalidArgument("takes 1 to {} seconds, not \"{}\"", kStallSecondsMax, value);
+  }
+  flags->stall_timeout = std::chrono::seconds(*seconds);
+  return absl::OkStatus();
+}
+
 absl::Status SetMessageBytesMax(const std::string& value, Flags* flags) {
   const std::optional<uint64_t> bytes = ToBytes(value);
   if (!bytes.has_value() || *bytes < kMessageBytesLeast || *bytes > kMessageBytesLimit) {
@@ -102,7 +112,8 @@ constexpr FlagSpec kFlags[] = {
     {"memory-budget", "BYTES", "memory for memtables, cache and open files, as 512MiB (256MiB)", &SetMemoryBudget},
     {"durability", "disk|process", "what an acknowledged write survives: the loss of power, or\nthe end of the process (disk)",
      &SetDurability},
-    {"max-calls", "N", "calls that are served at once; more are refused (256)", &SetCallsMax},
+    {"max-calls", "N", "data calls that run at once; more are refused with UNAVAILABLE (256)", &SetCallsMax},
+    {"stall-timeout", "SECONDS", "how long a client may leave an answer unread before the\ncall is ended (60)", &SetStallTimeout},
     {"max-message-bytes", "BYTES", "the largest message of a read, up to 256MiB; larger rows span several\n(4MiB less 4KiB)",
      &SetMessageBytesMax},
     {"metrics", "HOST:PORT", "serve /metrics for Prometheus and /healthz, by HTTP without TLS", &SetText<&Flags::metrics>},

@@ -6,6 +6,7 @@
 // Threads:   values and pure functions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -30,6 +31,7 @@ struct Flags {
   // Bigtable's acknowledgements outlive a loss of power, so steled's do.
   Durability durability = Durability::kDisk;
   int calls_max = 256;
+  std::chrono::seconds stall_timeout{60};
   size_t message_bytes_max = kDefaultMessageBytesMax;
   std::string metrics;  // "HOST:PORT"; "": none
   bool allow_remote = false;

@@ -56,7 +56,7 @@ absl::Status ChargeParts(std::string_view message, const google::protobuf::Descr
                       fmt::format("The request is made of {} parts, at most {} are taken; send several", part_count, kPartsMax));
   }
   if (call->Reserve(part_count * kPartBytes)) return absl::OkStatus();
-  return MakeStatus(absl::StatusCode::kResourceExhausted, "Too many parts of requests at once; try again later");
+  return MakeStatus(absl::StatusCode::kUnavailable, "Too many parts of requests at once; try again later");
 }
 
 absl::Status ParseRequest(const std::string& message, Call* call, google::protobuf::Message* request) {

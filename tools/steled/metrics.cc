@@ -65,6 +65,9 @@ class MethodMetrics {
  public:
   MethodMetrics(CallFamilies* families, std::string label) : families_(*families), label_(std::move(label)) {}
 
+  // One that never began took no time, and would look like a fast one.
+  void CountRefused(absl::StatusCode code) { CallsOf(code).Increment(); }
+
   void Count(absl::StatusCode code, SteadyClock::duration elapsed, size_t received_bytes, size_t sent_bytes) {
     std::call_once(made_, [this] {
       seconds_ = &families_.seconds.Add({{"method", label_}}, kSeconds);
@@ -113,6 +116,11 @@ class CallMetrics : public prometheus::Collectable, public CallObserver {
     running_.Decrement();
     const auto method = methods_.find(path);
     (method == methods_.end() ? other_ : method->second).Count(code, elapsed, received_bytes, sent_bytes);
+  }
+
+  void OnRefused(const std::string& path, absl::StatusCode code) override {
+    const auto method = methods_.find(path);
+    (method == methods_.end() ? other_ : method->second).CountRefused(code);
   }
 
   std::vector<prometheus::MetricFamily> Collect() const override { return registry_.Collect(); }

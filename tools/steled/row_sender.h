@@ -29,6 +29,8 @@ class RowSender {
   bool Add(const RowView& row, TimePoint now);
   // What ReadOptions.on_progress hears.
   void OnProgress(std::string_view scanned_through, TimePoint now);
+  // A row was not added to its end.
+  bool in_row() const { return chunker_.in_row(); }
   bool Finish(const ReadStats& stats, bool full_stats, std::chrono::nanoseconds elapsed);
 
  private:

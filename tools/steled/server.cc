@@ -39,7 +39,9 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
       options.syncing.push_back(fmt::format("/google.bigtable.v2.Bigtable/{}", method));
     }
   }
+  options.limited_prefix = "/google.bigtable.v2.Bigtable/";
   options.calls_max = flags.calls_max;
+  options.stall_timeout = flags.stall_timeout;
   options.message_bytes_max = kRequestBytesMax;
   options.request_memory_bytes = kRequestMemoryBytes;
   STELED_ASSIGN_OR_RETURN(options.tls, ReadTls(flags));

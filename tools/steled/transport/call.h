@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,19 @@ namespace stele::server {
 
 // What gRPC puts before each message: a byte that tells of compression, and the length in four more, the highest first.
 inline constexpr size_t kPrefixBytes = 5;
+
+class Call;
+
+// What is left of a call that waits for its client to read.
+class PausedCall {
+ public:
+  virtual ~PausedCall() = default;
+  // Goes on in the method's place, as the method would; may pause the call again.
+  virtual absl::Status Resume(Call* call) = 0;
+  // The client has read nothing for a while: gives away what can be made again, for the caller to let go of; or null. Quick, and not called
+  // while Resume runs.
+  virtual std::shared_ptr<void> Shrink() = 0;
+};
 
 class Call {
  public:
@@ -41,6 +55,11 @@ class Call {
   // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A
   // message that `is_last` goes together with the status that the method returns then. False: nobody listens any more.
   virtual bool Send(std::string framed, bool is_last) = 0;
+  // False: Send would wait.
+  virtual bool CanSend() const = 0;
+  // The method returns now, and what it returns is not looked at: its thread goes to other calls. Once Send would not wait, or nobody waits
+  // for the answer any more, `rest` is resumed, perhaps by another thread.
+  virtual void Pause(std::shared_ptr<PausedCall> rest) = 0;
 };
 
 // Why nobody waits for the answer any more: CANCELLED or DEADLINE_EXCEEDED. OK: somebody does.
@@ -49,7 +68,7 @@ absl::Status CheckAwaited(const Call& call);
 // What answers the calls of one path. The status that it returns is the call's, and goes to the client then.
 using Method = std::function<absl::Status(Call*)>;
 
-// What happened to calls, for those who count them: also to those that were refused, which begin and end at once. Thread-safe, and quick.
+// What happened to calls, for those who count them. Thread-safe, and quick.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -57,6 +76,8 @@ class CallObserver {
   // `code`: what the client is told, or would be if it still listened. `received_bytes`, `sent_bytes`: of messages, without their prefixes.
   virtual void OnEnd(const std::string& path, absl::StatusCode code, std::chrono::steady_clock::duration elapsed, size_t received_bytes,
                      size_t sent_bytes) = 0;
+  // The call was refused before it began: it took no time.
+  virtual void OnRefused(const std::string& path, absl::StatusCode code) = 0;
 };
 
 // Who serves a path. Immutable once the server runs.

@@ -53,6 +53,9 @@ struct StatusHeaders {
 
 // What becomes of a call whose method answered `status`.
 absl::Status StatusToTell(const Http2Stream& stream, const absl::Status& status) {
+  if (stream.is_beyond_memory) {
+    return MakeStatus(absl::StatusCode::kUnavailable, "Too many bytes of answers that nobody has read; try again later");
+  }
   // What was answered may not be all that there was.
   if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;
   // It was not the client that gave the call up, and it may try again elsewhere, or here after a while.
@@ -218,6 +221,8 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
   // Before its end there may be less than was asked for, and the end is not told again.
   *is_more = read.state == Socket::State::kMoved && (is_ending || !read.is_all);
   if (read.state != Socket::State::kMoved) return read.state == Socket::State::kWait;
+  read_at_ = std::chrono::steady_clock::now();
+  is_asked_ = false;
   if (is_lingering_) return true;
   const ssize_t taken = nghttp2_session_mem_recv(session_, reinterpret_cast<const uint8_t*>(buffer.data()), read.bytes);
   if (taken < 0) {
@@ -233,7 +238,10 @@ bool Http2Connection::Flush() {
   if (is_closed_) return false;
   if (is_lingering_) return true;
   while (true) {
-    if (output_offset_ == output_.size() && !FillOutput()) return false;
+    if (output_offset_ == output_.size()) {
+      if (!FillOutput()) return false;
+      written_at_ = std::chrono::steady_clock::now();
+    }
     if (output_.empty()) {
       room_.notify_all();
       return true;
@@ -241,6 +249,7 @@ bool Http2Connection::Flush() {
     const Socket::Result written = socket_->Write(std::string_view(output_).substr(output_offset_));
     if (written.state != Socket::State::kMoved) return written.state == Socket::State::kWait;
     output_offset_ += written.bytes;
+    written_at_ = std::chrono::steady_clock::now();
   }
 }
 
@@ -286,6 +295,35 @@ void Http2Connection::GiveUpStalled(std::chrono::steady_clock::time_point since)
   if (are_some) FlushOrShutDown();
 }
 
+bool Http2Connection::EndUnread(const Patience& patience) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_ || session_ == nullptr) return true;
+  if (is_lingering_) return read_at_ >= patience.since;
+  if (output_offset_ < output_.size() && written_at_ < patience.since) return false;
+  const auto now = std::chrono::steady_clock::now();
+  bool are_some = false;
+  for (const auto& [id, stream] : streams_) {
+    const size_t unsent = stream->unsent_bytes;
+    const bool has_moved = unsent == 0 || unsent + kReadBytesLeast <= stream->unsent_at_mark;
+    if (has_moved || unsent > stream->unsent_at_mark) {
+      stream->unsent_at_mark = unsent;
+      stream->unsent_mark = now;
+    } else if (stream->unsent_mark < patience.since && !std::exchange(stream->is_given_up, true)) {
+      // As gRPC's clients read it: UNAVAILABLE, so that they take up the read again when they want more.
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+      are_some = true;
+    }
+  }
+  if (is_asked_ && read_at_ < patience.silent_since) return false;
+  if (!is_asked_ && read_at_ < patience.ping_since) {
+    is_asked_ = true;
+    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+    are_some = true;
+  }
+  if (are_some) FlushOrShutDown();
+  return true;
+}
+
 void Http2Connection::StopCalls() {
   std::vector<std::stop_source> stopped;
   {
@@ -294,6 +332,7 @@ void Http2Connection::StopCalls() {
       stopped.push_back(stream->stop);
       stream->is_ending = true;
       stream->changed.notify_all();
+      ResumeIfDue(stream.get());
     }
     room_.notify_all();
   }
@@ -311,6 +350,8 @@ void Http2Connection::Close() {
       stream->is_closed = true;
       stopped.push_back(stream->stop);
       stream->changed.notify_all();
+      DropUnsent(stream.get());
+      ResumeIfDue(stream.get());
     }
     streams_.clear();
     room_.notify_all();
@@ -338,11 +379,12 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
 
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
   if (stream->status.has_value()) return;  // answered already
+  // What is wrong with the message is told first: a client would try again what is only too much at the moment.
+  if (const absl::Status status = stream->request.Add(bytes); !status.ok()) return GiveUp(stream, status);
   if (!host_.ReserveRequestBytes(bytes.size())) {
-    return GiveUp(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many bytes of requests at once; try again later"));
+    return GiveUp(stream, MakeStatus(absl::StatusCode::kUnavailable, "Too many bytes of requests at once; try again later"));
   }
   stream->request_bytes += bytes.size();
-  if (const absl::Status status = stream->request.Add(bytes); !status.ok()) return GiveUp(stream, status);
   if (stream->request.whole_count() > kWaitingMessagesMax) {
     return GiveUp(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
   }
@@ -385,10 +427,11 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
   stream.is_closed = true;
   // A method that is done needs no telling.
   if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);
-  unsent_bytes_ -= std::exchange(stream.unsent_bytes, 0);
+  DropUnsent(&stream);
   room_.notify_all();
   if (!stream.has_begun) host_.ReleaseRequestBytes(std::exchange(stream.request_bytes, 0));
   stream.changed.notify_all();
+  ResumeIfDue(&stream);
   streams_.erase(found);
 }
 
@@ -397,7 +440,7 @@ void Http2Connection::OnStreamClosed(int32_t stream_id) {
 bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last) {
   WritePrefix(&framed);
   std::unique_lock lock(mutex_);
-  const auto is_free = [stream] { return stream->IsStopped() || stream->unsent_bytes <= kUnsentBytesMax; };
+  const auto is_free = [stream] { return stream->CanSend(); };
   if (!stream->deadline.has_value()) {
     stream->changed.wait(lock, is_free);
   } else {
@@ -406,6 +449,11 @@ bool Http2Connection::Send(Http2Stream* stream, std::string framed, bool is_last
   // While the server ends the last message still goes: what was done is told.
   if (stream->is_closed || (stream->is_ending && !is_last) || stream->has_lost_message || !is_free()) {
     stream->has_lost_message = true;
+    return false;
+  }
+  if (!ChargeAnswer(stream, framed.size())) {
+    stream->has_lost_message = true;
+    stream->is_beyond_memory = true;
     return false;
   }
   stream->unsent_bytes += framed.size();
@@ -430,23 +478,38 @@ bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
   return stream->request.Take(message);
 }
 
-bool Http2Connection::HasRoomLocked(const Http2Stream& stream) const {
-  return stream.IsStopped() || is_closed_ || unsent_bytes_ - stream.unsent_bytes <= kConnectionUnsentBytesMax;
-}
-
-bool Http2Connection::HasRoom(const Http2Stream& stream) const {
+bool Http2Connection::CanSend(const Http2Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  return HasRoomLocked(stream);
+  return stream.CanSend();
 }
 
-void Http2Connection::AwaitRoom(Http2Stream* stream) {
-  std::unique_lock lock(mutex_);
-  const auto is_free = [&] { return HasRoomLocked(*stream); };
-  if (!stream->deadline.has_value()) {
-    room_.wait(lock, is_free);
-  } else {
-    room_.wait_until(lock, *stream->deadline, is_free);
-  }
+void Http2Connection::Pause(Http2Stream* stream) {
+  const std::lock_guard lock(mutex_);
+  stream->is_paused = true;
+  ResumeIfDue(stream);
+}
+
+void Http2Connection::ResumeIfDue(Http2Stream* stream) {
+  if (!stream->is_paused || !stream->CanSend()) return;
+  stream->is_paused = false;
+  host_.OnResumed(stream);
+}
+
+bool Http2Connection::ChargeAnswer(Http2Stream* stream, size_t bytes) {
+  if (bytes < kChargedBytes) return true;
+  const bool fits = unsent_charge_ == 0 || unsent_charge_ + bytes <= host_.connection_answer_bytes_max();
+  if (!fits || !host_.ReserveRequestBytes(bytes)) return false;
+  unsent_charge_ += bytes;
+  stream->unsent_charge += bytes;
+  return true;
+}
+
+void Http2Connection::DropUnsent(Http2Stream* stream) {
+  stream->unsent.clear();
+  stream->unsent_offset = 0;
+  unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
+  unsent_charge_ -= stream->unsent_charge;
+  host_.ReleaseRequestBytes(std::exchange(stream->unsent_charge, 0));
 }
 
 absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status& status) {
@@ -463,10 +526,7 @@ absl::StatusCode Http2Connection::Finish(Http2Stream* stream, const absl::Status
 void Http2Connection::Answer(Http2Stream* stream, const absl::Status& status) {
   if (stream->status.has_value() || !streams_.contains(stream->id)) return;
   stream->status = status;
-  if (!status.ok() && !stream->response_begun) {
-    stream->unsent.clear();
-    unsent_bytes_ -= std::exchange(stream->unsent_bytes, 0);
-  }
+  if (!status.ok() && !stream->response_begun) DropUnsent(stream);
   if (stream->unsent.empty() && !stream->response_begun) return SubmitTrailersOnly(stream);
   SubmitHeaders(stream);
 }
@@ -503,6 +563,11 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
     taken += bytes;
     stream->unsent_offset += bytes;
     if (stream->unsent_offset < message.size()) break;
+    if (message.size() >= kChargedBytes) {
+      host_.ReleaseRequestBytes(message.size());
+      stream->unsent_charge -= message.size();
+      unsent_charge_ -= message.size();
+    }
     stream->unsent.pop_front();
     stream->unsent_offset = 0;
   }
@@ -511,6 +576,7 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
   if (taken > 0) {
     stream->changed.notify_all();
     room_.notify_all();
+    ResumeIfDue(stream);
   }
   if (!stream->unsent.empty()) return static_cast<ssize_t>(taken);
   if (stream->status.has_value()) {

@@ -4,8 +4,8 @@
 // stays until its descriptor tells that it takes more. Methods run without the lock.
 //
 // Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
-// Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent,
-//            kConnectionUnsentBytesMax and a message of each call that runs, of all that nobody reads.
+// Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax and a message that a call has not sent;
+//            of the memory for requests, what large answers take that nobody has read yet.
 // Errors:    a client that breaks HTTP/2's rules loses its connection; one that breaks gRPC's gets a status.
 // Threads:   thread-safe.
 // Source:    RFC 9113; gRPC over HTTP/2.
@@ -40,6 +40,10 @@ class ConnectionHost {
   // Of the memory that requests may take. False: there is no room.
   virtual bool ReserveRequestBytes(size_t bytes) = 0;
   virtual void ReleaseRequestBytes(size_t bytes) = 0;
+  // How much of it the answers of one connection may take.
+  virtual size_t connection_answer_bytes_max() const = 0;
+  // A call that was paused may go on. Called under the connection's lock.
+  virtual void OnResumed(const Http2Stream* stream) = 0;
   // A call of `path`, as the client names it, was answered so and its method not run.
   virtual void OnRefused(const std::string& path, absl::StatusCode code) = 0;
 };
@@ -48,8 +52,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
-  static constexpr size_t kUnsentBytesMax = size_t{256} << 10;
-  static constexpr size_t kConnectionUnsentBytesMax = size_t{4} << 20;
+  // An answer of fewer bytes is not charged.
+  static constexpr size_t kChargedBytes = size_t{4} << 10;
+  // A client that reads less of a stream in the time for a stall does not read it.
+  static constexpr size_t kReadBytesLeast = size_t{16} << 10;
 
   using StreamPtr = std::shared_ptr<Http2Stream>;
 
@@ -71,6 +77,13 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Drain();
   // Answers the requests of which a part has come and nothing more since then: what they hold is others'.
   void GiveUpStalled(std::chrono::steady_clock::time_point since);
+  struct Patience {
+    std::chrono::steady_clock::time_point since;         // who has read next to nothing since then does not read
+    std::chrono::steady_clock::time_point ping_since;    // who has said nothing since then is asked by a PING
+    std::chrono::steady_clock::time_point silent_since;  // who was asked and has said nothing since then is gone
+  };
+  // Ends the streams that their client does not read. False: it takes no bytes at all or is gone; Close it.
+  bool EndUnread(const Patience& patience);
   // Tells the calls that run to stop: those that do are answered UNAVAILABLE.
   void StopCalls();
   // Ends it, and with it its calls.
@@ -80,16 +93,17 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // Waits until the client's system has all answers, or nobody listens any more.
   void AwaitRead(std::chrono::steady_clock::time_point end);
   int descriptor() const { return descriptor_; }
+  // Of the calls that wait or run. The transport's lock guards it.
+  int* call_count() { return &call_count_; }
   std::chrono::steady_clock::time_point since() const { return since_; }
 
   // For the call on `stream`; what they mean: call.h.
   bool Send(Http2Stream* stream, std::string framed, bool is_last);
   bool Reserve(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
-  // Whether of the connection's other answers not too much is unread.
-  bool HasRoom(const Http2Stream& stream) const;
-  // Waits until there is room, or nobody listens to `stream` any more, whose answer was submitted.
-  void AwaitRoom(Http2Stream* stream);
+  bool CanSend(const Http2Stream& stream) const;
+  // Tells the host once Send would not wait, or the call is to end: now, if it is so.
+  void Pause(Http2Stream* stream);
   // The method is done, or is not run at all. Answers what became of the call: `status`, unless that is the client's, its deadline's or the
   // server's end.
   absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
@@ -107,7 +121,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool FillOutput();
   void FlushOrShutDown();
 
-  bool HasRoomLocked(const Http2Stream& stream) const;
+  void ResumeIfDue(Http2Stream* stream);
+  // False: there is no room for an answer of so many bytes.
+  bool ChargeAnswer(Http2Stream* stream, size_t bytes);
+  void DropUnsent(Http2Stream* stream);
   void OnRequestHeaders(Http2Stream* stream);
   void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
   void OnRequestEnd(Http2Stream* stream);
@@ -125,6 +142,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   ConnectionHost& host_;
   const int descriptor_;
+  int call_count_ = 0;
   std::atomic<bool> is_greeted_ = false;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 
@@ -136,10 +154,14 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   std::vector<std::stop_source> stopped_;    // to be told once the lock is free
   std::string output_;                       // what nghttp2 wrote and the socket has not taken
   size_t output_offset_ = 0;
-  size_t unsent_bytes_ = 0;       // of all streams
-  std::condition_variable room_;  // unsent_bytes_ sank, all output went, or a stream was closed
-  bool is_broken_ = false;        // its client was told that it broke HTTP/2's rules
-  bool is_lingering_ = false;     // until the client ends it
+  size_t unsent_bytes_ = 0;                                    // of all streams
+  size_t unsent_charge_ = 0;                                   // likewise
+  std::condition_variable room_;                               // unsent_bytes_ sank, all output went, or a stream was closed
+  std::chrono::steady_clock::time_point read_at_ = since_;     // when bytes came last
+  std::chrono::steady_clock::time_point written_at_ = since_;  // when the socket last took bytes, or had to take none
+  bool is_asked_ = false;                                      // by a PING, and has said nothing since
+  bool is_broken_ = false;                                     // its client was told that it broke HTTP/2's rules
+  bool is_lingering_ = false;                                  // until the client ends it
   bool is_closed_ = false;
 };
 

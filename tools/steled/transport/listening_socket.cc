@@ -145,7 +145,7 @@ void ListeningSocket::Close() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-int ListeningSocket::Accept() {
+int ListeningSocket::Accept(std::chrono::milliseconds user_timeout) {
   while (true) {
     if (reserve_ < 0) reserve_ = Reserve();
     const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -155,6 +155,7 @@ int ListeningSocket::Accept() {
       SetOption(client, SOL_SOCKET, SO_KEEPALIVE, 1);
       SetOption(client, IPPROTO_TCP, TCP_KEEPIDLE, 60);
       SetOption(client, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+      SetOption(client, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(user_timeout.count()));
       return client;
     }
     if ((errno == EMFILE || errno == ENFILE) && reserve_ >= 0) {

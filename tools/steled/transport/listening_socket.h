@@ -6,6 +6,7 @@
 // Threads:   confined, but for Accept, which is thread-safe.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,7 +26,8 @@ class ListeningSocket {
   const std::string& address() const { return address_; }
   // The next client's descriptor, which does not block, is not delayed and notices a peer that is gone. -1: nobody waits. A client for
   // which there is no descriptor is let in and out again, so that it knows.
-  int Accept();
+  // The system ends its connection if it takes nothing of what was sent for `user_timeout`.
+  int Accept(std::chrono::milliseconds user_timeout);
   // Nobody gets in any more.
   void Close();
 

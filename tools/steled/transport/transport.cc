@@ -5,10 +5,12 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@ constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);  // after which a thread too many ends
 constexpr std::chrono::seconds kStalledLook(1);
+constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
 // For clients to read what calls answered that were stopped.
 constexpr std::chrono::milliseconds kLastWords(500);
 
@@ -61,26 +64,37 @@ class ServedCall final : public Call {
     sent_bytes_ += framed.size() - kPrefixBytes;
     return connection_->Send(stream_.get(), std::move(framed), is_last);
   }
+  bool CanSend() const override { return connection_->CanSend(*stream_); }
+  void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
 
   absl::Status Handle() {
+    const std::shared_ptr<PausedCall> rest = std::move(rest_);
     // It may have waited for a thread, or its client for a connection: nobody counts on its effect any more.
     STELED_RETURN_IF_ERROR(CheckAwaited(*this));
     try {
-      return (*stream_->method)(this);
+      return rest == nullptr ? (*stream_->method)(this) : rest->Resume(this);
     } catch (const std::exception& error) {  // what a library throws ends a call, not the server
+      rest_ = nullptr;
       return MakeStatus(absl::StatusCode::kInternal, error.what());
     }
   }
-  bool HasRoom() const { return connection_->HasRoom(*stream_); }
-  void AwaitRoom() { connection_->AwaitRoom(stream_.get()); }
+  // The method asked to be paused.
+  SteadyClock::time_point begin() const { return begin_; }
+  void SetBegin(SteadyClock::time_point begin) { begin_ = begin; }
+  bool IsPaused() const { return rest_ != nullptr; }
+  PausedCall* rest() const { return rest_.get(); }
   absl::StatusCode Finish(const absl::Status& status) { return connection_->Finish(stream_.get(), status); }
 
+  const ConnectionPtr& connection() const { return connection_; }
+  const Http2Connection::StreamPtr& stream() const { return stream_; }
   size_t received_bytes() const { return received_bytes_; }
   size_t sent_bytes() const { return sent_bytes_; }
 
  private:
   ConnectionPtr connection_;
   Http2Connection::StreamPtr stream_;
+  std::shared_ptr<PausedCall> rest_;  // null: the method is to be run, or has ended
+  SteadyClock::time_point begin_;
   size_t received_bytes_ = 0;
   size_t sent_bytes_ = 0;
 };
@@ -88,8 +102,8 @@ class ServedCall final : public Call {
 // What connections ask for. An object of its own, which stays whole until the last thread has ended.
 class Host final : public ConnectionHost {
  public:
-  Host(const TransportOptions& options, const Router* router, CallObserver* observer)
-      : options_(options), router_(*router), observer_(observer) {}
+  Host(const TransportOptions& options, const Router* router, CallObserver* observer, std::function<void(const Http2Stream*)> resume)
+      : options_(options), router_(*router), observer_(observer), resume_(std::move(resume)) {}
 
   const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
   bool IsAskedFor(std::string_view name) const override {
@@ -103,15 +117,16 @@ class Host final : public ConnectionHost {
   }
   void ReleaseRequestBytes(size_t bytes) override { request_bytes_.fetch_sub(bytes); }
   void OnRefused(const std::string& path, absl::StatusCode code) override {
-    if (observer_ == nullptr) return;
-    observer_->OnBegin(path);
-    observer_->OnEnd(path, code, SteadyClock::duration::zero(), 0, 0);
+    if (observer_ != nullptr) observer_->OnRefused(path, code);
   }
+  size_t connection_answer_bytes_max() const override { return options_.request_memory_bytes / 4; }
+  void OnResumed(const Http2Stream* stream) override { resume_(stream); }
 
  private:
   const TransportOptions& options_;
   const Router& router_;
   CallObserver* const observer_;  // may be null
+  const std::function<void(const Http2Stream*)> resume_;
   std::atomic<size_t> request_bytes_ = 0;
 };
 
@@ -126,14 +141,14 @@ class Http2Transport final : public Transport {
   Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer, ListeningSocket listening,
                  std::optional<TlsContext> tls)
       : options_(options),
-        host_(options_, router, observer),
+        host_(options_, router, observer, [this](const Http2Stream* stream) { Resume(stream); }),
         observer_(observer),
         listening_(std::move(listening)),
         tls_(std::move(tls)),
         address_(listening_.address()),
         times_(MethodsOf(options.syncing, *router)),
         // Two beside those that run calls: one waits for events, so that a call can be given up while all run.
-        threads_([this] { return TakeTurn(); }, options.calls_max + 2) {}
+        threads_([this] { return TakeTurn(); }, options.calls_max + kOtherCallsMax + 2) {}
 
   ~Http2Transport() override { Stop(std::chrono::milliseconds(0)); }
 
@@ -218,7 +233,7 @@ class Http2Transport final : public Transport {
     std::optional<ServedCall> first;
     for (Http2Connection::StreamPtr& stream : begun) {
       ServedCall call(connection, std::move(stream));
-      if (const absl::Status admitted = Admit(); !admitted.ok()) {
+      if (const absl::Status admitted = Admit(call); !admitted.ok()) {
         call.Finish(admitted);
         host_.OnRefused(call.path(), admitted.code());
       } else if (!first.has_value()) {
@@ -231,26 +246,39 @@ class Http2Transport final : public Transport {
     if (first.has_value()) RunCall(&*first);
   }
 
-  absl::Status Admit() {
+  absl::Status Admit(const ServedCall& call) {
     const std::lock_guard lock(mutex_);
     if (is_draining_) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
-    if (admitted_ == options_.calls_max) {
-      return MakeStatus(absl::StatusCode::kResourceExhausted, fmt::format("{} calls run already; try again later", options_.calls_max));
+    const int most = IsLimited(call) ? options_.calls_max : kOtherCallsMax;
+    if (PlacesTaken(call) >= most) {
+      return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("{} calls run already; try again later", most));
     }
-    ++admitted_;
+    if (IsLimited(call) && *call.connection()->call_count() >= (most + 1) / 2) {
+      return MakeStatus(absl::StatusCode::kUnavailable,
+                        fmt::format("{} calls of this connection run already; try again later", (most + 1) / 2));
+    }
+    TakePlace(call);
     ++call_count_;
     are_running_ = true;
     return absl::OkStatus();
   }
 
-  bool IsOnlyCall() {
-    const std::lock_guard lock(mutex_);
-    return call_count_ == 1;
+  bool IsLimited(const ServedCall& call) const { return call.path().starts_with(options_.limited_prefix); }
+
+  // These three under the lock.
+  int& PlacesTaken(const ServedCall& call) { return IsLimited(call) ? limited_count_ : other_count_; }
+  void TakePlace(const ServedCall& call) {
+    ++PlacesTaken(call);
+    if (IsLimited(call)) ++*call.connection()->call_count();
+  }
+  void LeavePlace(const ServedCall& call) {
+    --PlacesTaken(call);
+    if (IsLimited(call)) --*call.connection()->call_count();
   }
 
-  void LeavePlace() {
+  bool IsOnlyCall() {
     const std::lock_guard lock(mutex_);
-    --admitted_;
+    return RunningCount() == 1;
   }
 
   void Defer(ServedCall call) {
@@ -279,25 +307,77 @@ class Http2Transport final : public Transport {
   void RunCall(ServedCall* call) {
     threads_.BeginCall(times_.AreShort(call->method(), !times_.Syncs(call->method()) || IsOnlyCall()));
     const SteadyClock::time_point begin = SteadyClock::now();
-    if (observer_ != nullptr) observer_->OnBegin(call->path());
+    const bool is_resumed = call->IsPaused();
+    if (!is_resumed) {
+      call->SetBegin(begin);
+      if (observer_ != nullptr) observer_->OnBegin(call->path());
+    }
     const absl::Status status = call->Handle();
     times_.Add(call->method(), SteadyClock::now() - begin);
-    const bool has_room = call->HasRoom();
-    if (has_room) LeavePlace();  // before the client hears of it, and asks for the next
+    {
+      const std::lock_guard lock(mutex_);
+      LeavePlace(*call);  // before the client hears of the end, and asks for the next
+    }
+    if (call->IsPaused()) {
+      KeepPaused(std::move(*call));
+      return threads_.EndCall();
+    }
     const absl::StatusCode code = call->Finish(status);
     if (observer_ != nullptr) {
-      observer_->OnEnd(call->path(), code, SteadyClock::now() - begin, call->received_bytes(), call->sent_bytes());
-    }
-    // The answer is on its way first: what waits may wait for the client to read just this one.
-    if (!has_room) {
-      call->AwaitRoom();
-      LeavePlace();
+      observer_->OnEnd(call->path(), code, SteadyClock::now() - call->begin(), call->received_bytes(), call->sent_bytes());
     }
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
-    if (--call_count_ > 0) return;
-    are_running_ = false;
-    if (is_draining_) call_ended_.notify_all();
+    --call_count_;
+    UpdateRunning();
+    if (call_count_ == 0 && is_draining_) call_ended_.notify_all();
+  }
+
+  // Under the lock.
+  int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
+  void UpdateRunning() { are_running_ = RunningCount() > 0; }
+
+  // ---- calls that wait for their clients to read ----
+
+  void KeepPaused(ServedCall call) {
+    const ConnectionPtr connection = call.connection();
+    const Http2Connection::StreamPtr stream = call.stream();
+    {
+      const std::lock_guard lock(mutex_);
+      paused_.emplace(stream.get(), Paused{std::move(call), SteadyClock::now()});
+      UpdateRunning();
+    }
+    connection->Pause(stream.get());
+  }
+
+  // Under the lock of the stream's connection.
+  void Resume(const Http2Stream* stream) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = paused_.find(stream);
+      if (found == paused_.end()) return;
+      waiting_.push_back(std::move(found->second.call));
+      paused_.erase(found);
+      TakePlace(waiting_.back());
+      UpdateRunning();
+    }
+    poller_.Wake();
+  }
+
+  // What a client is slow to read holds no more than it has to. Those whose deadline has passed end.
+  void ShrinkPaused() {
+    const SteadyClock::time_point now = SteadyClock::now();
+    std::vector<std::shared_ptr<void>> given_away;  // let go of without the lock
+    std::vector<const Http2Stream*> late;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& [stream, paused] : paused_) {
+        if (paused.since < now - kShrinkAfter) given_away.push_back(paused.call.rest()->Shrink());
+        const auto deadline = paused.call.deadline();
+        if (deadline.has_value() && *deadline <= now) late.push_back(stream);
+      }
+    }
+    for (const Http2Stream* const stream : late) Resume(stream);
   }
 
   // ---- connections ----
@@ -313,7 +393,8 @@ class Http2Transport final : public Transport {
       uint64_t id = 0;
       {
         const std::lock_guard lock(mutex_);
-        if (is_draining_) continue;  // the others have been told, and nobody would look after this one
+        if (is_draining_) continue;                                     // the others have been told, and nobody would look after this one
+        if (connections_.size() >= options_.connections_max) continue;  // it is closed, and its client tries again
         id = next_connection_++;
         connections_.emplace(id, connection);
       }
@@ -329,7 +410,7 @@ class Http2Transport final : public Transport {
 
   int AcceptOne() {
     const std::lock_guard lock(listening_mutex_);
-    return listening_.descriptor() < 0 ? -1 : listening_.Accept();
+    return listening_.descriptor() < 0 ? -1 : listening_.Accept(options_.stall_timeout);
   }
 
   ConnectionPtr Find(uint64_t id) {
@@ -370,6 +451,21 @@ class Http2Transport final : public Transport {
     for (const ConnectionPtr& connection : Connections()) connection->GiveUpStalled(since);
   }
 
+  void EndUnread() {
+    const SteadyClock::time_point now = SteadyClock::now();
+    const Http2Connection::Patience patience{.since = now - options_.stall_timeout,
+                                             .ping_since = now - options_.ping_after,
+                                             .silent_since = now - options_.ping_after - options_.patience};
+    std::map<uint64_t, ConnectionPtr> connections;
+    {
+      const std::lock_guard lock(mutex_);
+      connections = connections_;
+    }
+    for (const auto& [id, connection] : connections) {
+      if (!connection->EndUnread(patience)) Remove(id);
+    }
+  }
+
   void WatchStalled(const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -377,6 +473,8 @@ class Http2Transport final : public Transport {
     while (!stop.stop_requested()) {
       never.wait_for(lock, stop, kStalledLook, [] { return false; });
       GiveUpStalled();
+      EndUnread();
+      ShrinkPaused();
       AcceptAll();  // whom an error kept out
     }
   }
@@ -398,8 +496,14 @@ class Http2Transport final : public Transport {
   std::map<uint64_t, ConnectionPtr> connections_;  // guarded by mutex_, as all below
   uint64_t next_connection_ = kFirstConnection;
   std::deque<ServedCall> waiting_;
-  int admitted_ = 0;    // calls that wait or run
-  int call_count_ = 0;  // these, and those that are being answered
+  struct Paused {
+    ServedCall call;
+    SteadyClock::time_point since;
+  };
+  std::unordered_map<const Http2Stream*, Paused> paused_;
+  int limited_count_ = 0;  // calls that wait or run, of limited_prefix
+  int other_count_ = 0;    // the others
+  int call_count_ = 0;     // these, those that are being answered, and those that are paused
   bool is_draining_ = false;
   std::condition_variable call_ended_;
 

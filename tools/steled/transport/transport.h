@@ -1,7 +1,9 @@
 // transport/transport.h: gRPC over HTTP/2: listens, reads calls, has them handled by threads of its own, and sends what they answer.
 //
-// Bounds:    at most calls_max calls at once, each with a thread while it runs; a call beyond them is answered RESOURCE_EXHAUSTED, as is a
-//            message above message_bytes_max and one that does not fit into request_memory_bytes beside those of the other calls.
+// Bounds:    at most calls_max calls at once, each with a thread while it runs, and half of them for one connection. A call beyond them
+//            is answered UNAVAILABLE, as is one that does not fit into request_memory_bytes beside the others: clients try these again.
+//            A message above message_bytes_max is RESOURCE_EXHAUSTED. Calls that are paused, and paths outside of `limited_prefix`, have
+//            places of their own.
 //
 // Errors:    InvalidArgument for what is no address and for keys that cannot be read; Unavailable where the address cannot be had.
 // Threads:   Start and Stop by one thread.
@@ -18,6 +20,8 @@
 
 namespace stele::server {
 
+inline constexpr int kOtherCallsMax = 64;
+
 // PEM texts. With a client_ca, clients have to show a certificate that it signed.
 struct TlsFiles {
   std::string certificate_chain;
@@ -30,11 +34,18 @@ struct TransportOptions {
   TlsFiles tls;                       // without a certificate connections are plain
   std::vector<std::string> metadata;  // names, in lower case, of what methods ask calls for
   std::vector<std::string> syncing;   // paths of methods whose calls wait for the disk
+  // Calls of paths that begin so count against calls_max. The others, as health and administration, have kOtherCallsMax.
+  std::string limited_prefix = "/";
   int calls_max = 256;
+  size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
   // Who has not said by then that it speaks HTTP/2, and a request that stops in its middle for so long, hold something for nothing.
   std::chrono::milliseconds patience{20'000};
+  // A stream of which its client reads next to nothing for so long is ended, as is a connection that takes no bytes.
+  std::chrono::milliseconds stall_timeout{60'000};
+  // A client that is silent for so long is asked by a PING whether it is there, and has `patience` to answer.
+  std::chrono::milliseconds ping_after{60'000};
 };
 
 class Transport {
