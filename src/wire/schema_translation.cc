@@ -12,8 +12,6 @@ namespace admin_wire = ::google::bigtable::admin::v2;
 
 namespace {
 
-// The one cluster that every instance has.
-constexpr char kClusterId[] = "local";
 // What a request may ask for at once; each costs a place in the schema, which every open reads.
 constexpr int kSplitsMax = 1'000;
 // What a TypeProperty says.
@@ -282,9 +280,6 @@ admin_wire::Table ToWireTable(std::string_view wire_name, const Schema& schema, 
   admin_wire::Table table;
   table.set_name(std::string(wire_name));
   const bool is_full = view == admin_wire::Table::FULL;
-  if (is_full || view == admin_wire::Table::REPLICATION_VIEW || view == admin_wire::Table::ENCRYPTION_VIEW) {
-    (*table.mutable_cluster_states())[kClusterId].set_replication_state(admin_wire::Table::ClusterState::READY);
-  }
   if (!is_full && view != admin_wire::Table::SCHEMA_VIEW && view != admin_wire::Table::VIEW_UNSPECIFIED) return table;
   for (const FamilySchema& family : schema.families()) {
     (*table.mutable_column_families())[family.name] = ToWireFamily(Typed(schema, family));

@@ -154,16 +154,14 @@ plant(
     ("answers that nobody reads are not charged", "if (bytes < kChargedBytes) return true;", "if (bytes > 0) return true;"),
     ("a paused call is not told that there is room", "    room_.notify_all();\n    ResumeIfDue(stream);\n", "    room_.notify_all();\n"),
     ("a paused call is not told that nobody listens", "  ResumeIfDue(&stream);\n  streams_.erase(found);", "  streams_.erase(found);"),
-    ("a stream that nobody reads is kept", "stream->unsent_mark < patience.since && ", "false && "),
-    ("a silent client is not asked", "    is_asked_ = true;\n", ""),
     ("who the server cuts off hears that he gave up himself", "if (stream.is_ending) return", "if (stream.is_ending && status.ok()) return"),
     ("an answer that was cut passes for whole", "if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;", "if (!absl::IsCancelled(status)) return status;"),
     ("a deadline is counted as the client's change of mind", "if (stream.deadline.has_value() && std::chrono::steady_clock::now() >= *stream.deadline) {", "if (false) {"),
     ("what a request reserved stays", "  host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n  stream->is_done = true;", "  stream->is_done = true;"),
     ("a call that is given up is not told", "if (stream.has_begun && !stream.is_done) stopped_.push_back(stream.stop);", ""),
     ("the rest of a refused request is waited for", "if (stream != nullptr && !stream->request_ended) nghttp2_submit_rst_stream", "if (stream == nullptr) nghttp2_submit_rst_stream"),
-    ("a request that stopped in its middle is waited for", "stream->waits_since >= since) continue;", "stream->waits_since < since) continue;"),
-    ("a call that runs is taken for one that stopped", "if (stream->has_begun || stream->request_bytes == 0 ||", "if (stream->request_bytes == 0 ||"),
+    ("a byte now and then keeps a request", "if (!is_first && stream->paced_bytes < kPaceBytes) return;", ""),
+    ("a stream without a request is not charged", "  stream->request_bytes = kept_bytes;\n", "  host_.ReleaseRequestBytes(kept_bytes);\n"),
     ("what was refused keeps what it reserved", "    host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));\n    stream->request.Drop();", "    stream->request.Drop();"),
     ("a request that ends inside of a message is taken", "if (stream->request.IsInside())", "if (false)"),
     ("headers have no bound", "if (stream->header_bytes > Http2Connection::kHeaderBytesMax)", "if (false)"),
@@ -173,6 +171,14 @@ plant(
     ("a connection is closed over the end of its answer", "if (is_open && !IsWanted()) Linger();", "is_open = is_open && IsWanted();"),
     ("the end does not wait for what is on its way", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
     ("who reads is cut off like who does not", "      nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);\n", ""),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/http2_patience.cc",
+    ("a stream that nobody reads is kept", "stream->unsent_mark < patience.since && ", "false && "),
+    ("a silent client is not asked", "    is_asked_ = true;\n", ""),
+    ("a request that stopped in its middle is waited for", "const bool is_paced = !has_bytes || stream->waits_since >= since;", "const bool is_paced = true;"),
+    ("a call that runs is taken for one that stopped", "if (stream->has_begun || stream->status.has_value()) continue;", "if (stream->status.has_value()) continue;"),
+    ("a request may take any time", "if (is_paced && stream->begun_at >= begun_since) continue;", "if (is_paced) continue;"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",

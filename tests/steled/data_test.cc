@@ -373,6 +373,26 @@ TEST_F(DataTest, Row073And074Samples) {
   EXPECT_TRUE(reader->Finish().ok());
 }
 
+TEST_F(DataTest, SamplesOfASmallTableHaveItsLastKey) {
+  for (const char* const key : {"a", "last", "b"}) ASSERT_TRUE(Set(key, "f:v", 1000, "x").ok());
+  const auto samples = [&](const std::string& text) {
+    grpc::ClientContext context;
+    google::bigtable::v2::SampleRowKeysRequest request;
+    Parse(text, &request);
+    request.set_table_name(Client::TableName(table_));
+    const auto reader = client().data().SampleRowKeys(&context, request);
+    Rows keys;
+    google::bigtable::v2::SampleRowKeysResponse sample;
+    while (reader->Read(&sample)) keys.push_back(sample.row_key());
+    EXPECT_TRUE(reader->Finish().ok());
+    return keys;
+  };
+  EXPECT_EQ(samples(""), Rows({"last", ""}));
+  EXPECT_EQ(samples("row_range { end_key_open: 'c' }"), Rows({"b", "c"}));
+  EXPECT_EQ(samples("row_range { end_key_closed: 'b' }"), Rows({"b", std::string("b\0", 2)})) << "the key behind the range";
+  EXPECT_EQ(samples("row_range { start_key_open: 'last' }"), Rows({""}));
+}
+
 TEST_F(DataTest, ASlowReaderKeepsNobodyAndACancelledOneEnds) {
   const std::string value(900'000, 'v');
   for (int i = 0; i < 60; ++i) ASSERT_TRUE(Set("r" + std::to_string(100 + i), "f:v", 1000, value).ok());

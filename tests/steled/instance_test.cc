@@ -206,7 +206,7 @@ TEST_F(InstanceTest, AClusterHasNodesOrAutoscaling) {
   };
   const std::string of_config = "paths: 'cluster_config.cluster_autoscaling_config'";
   EXPECT_EQ(update(autoscaling("min_serve_nodes: 5 max_serve_nodes: 9", 60), of_config), StatusCode::OK);
-  EXPECT_EQ(get().serve_nodes(), 5) << "between the limits";
+  EXPECT_EQ(get().serve_nodes(), 3) << "as before: nodes change with load";
   EXPECT_EQ(get().cluster_config().cluster_autoscaling_config().autoscaling_targets().cpu_utilization_percent(), 60);
   EXPECT_EQ(update(autoscaling("min_serve_nodes: 5 max_serve_nodes: 4", 60), of_config), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(update(autoscaling("min_serve_nodes: 1 max_serve_nodes: 4", 90), of_config), StatusCode::INVALID_ARGUMENT);
@@ -218,7 +218,14 @@ TEST_F(InstanceTest, AClusterHasNodesOrAutoscaling) {
   EXPECT_EQ(INSTANCE_CALL(service_.get(), UpdateCluster, admin_wire::Cluster,
                           name + " " + autoscaling("min_serve_nodes: 1 max_serve_nodes: 2", 10), &operation_),
             StatusCode::OK);
-  EXPECT_EQ(get().serve_nodes(), 2);
+  EXPECT_EQ(get().serve_nodes(), 4);
+  ASSERT_EQ(Create("begun", "clusters { key: 'c' value { " + autoscaling("min_serve_nodes: 6 max_serve_nodes: 9", 60) + " } }"),
+            StatusCode::OK);
+  admin_wire::Cluster begun;
+  EXPECT_EQ(
+      INSTANCE_CALL(service_.get(), GetCluster, admin_wire::GetClusterRequest, "name: 'projects/q/instances/begun/clusters/c'", &begun),
+      StatusCode::OK);
+  EXPECT_EQ(begun.serve_nodes(), 6);
   EXPECT_EQ(Create("sealed", "clusters { key: 'c' value { encryption_config { kms_key_name: 'k' } } }"), StatusCode::UNIMPLEMENTED);
 }
 

@@ -15,6 +15,7 @@ namespace {
 TEST_F(TransportTest, RequestsThatWaitAreBounded) {
   Start([](TransportOptions* options) { options->request_memory_bytes = 100'000; });
   Http2Client client(transport_->address());
+  EXPECT_EQ(client.Call("/take", "").Status(), "0");  // it knows the server's window now
   const int32_t holder = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(holder, Framed(std::string(90'000, 'h')).substr(0, 90'000), false);  // and the rest does not come
   // Both requests go over one connection, so the first has been read before the second.
@@ -37,7 +38,7 @@ TEST_F(TransportTest, RequestsThatWaitAreBounded) {
 
 TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
   Start([](TransportOptions* options) {
-    options->request_memory_bytes = 1000;
+    options->request_memory_bytes = 9000;
     options->patience = std::chrono::milliseconds(1);
   });
   Http2Client silent(transport_->address());
@@ -45,20 +46,53 @@ TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/echo", "").Status(), "0");  // it has greeted
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
-  client.Write(stream, Framed(std::string(900, 'h')).substr(0, 900), false);
+  client.Write(stream, Framed(std::string(5000, 'h')).substr(0, 5000), false);
   // Of a call that runs nobody is in a hurry, nor of one that has sent nothing.
   const int32_t talk = client.Begin(Http2Client::GrpcHeaders("/talk"));
   client.Write(talk, Framed("one"), false);
   const int32_t mute = client.Begin(Http2Client::GrpcHeaders("/echo"));
   EXPECT_EQ(client.Await(stream).Status(), "14");
   counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
-  EXPECT_EQ(client.Call("/echo", std::string(900, 'x')).Status(), "0");
+  EXPECT_EQ(client.Call("/take", std::string(5000, 'x')).Status(), "0");
   client.Write(talk, Framed("two"), true);
   EXPECT_EQ(client.Await(talk).Status(), "0");
   client.Write(mute, Framed("late"), true);
   EXPECT_EQ(client.Await(mute).Status(), "0");
   // Nor is a connection kept on which nothing was said at all: it reads the server's settings, and the end.
   EXPECT_FALSE(silent.Until([] { return false; }));
+}
+
+// A byte now and then does not keep what was sent before.
+TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
+  Start([](TransportOptions* options) { options->patience = std::chrono::milliseconds(500); });
+  Http2Client client(transport_->address());
+  const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
+  client.Write(stream, Framed(std::string(100'000, 'h')).substr(0, 50'000), false);
+  while (!client.answer(stream).is_closed) {
+    client.Write(stream, "h", false);
+    ASSERT_EQ(client.Call("/take", "").Status(), "0");
+  }
+  EXPECT_EQ(client.answer(stream).Status(), "14");
+}
+
+TEST_F(TransportTest, ARequestHasATimeToComeWhole) {
+  Start([](TransportOptions* options) { options->request_time_max = std::chrono::milliseconds(1); });
+  Http2Client client(transport_->address());
+  const int32_t mute = client.Begin(Http2Client::GrpcHeaders("/echo"));
+  EXPECT_EQ(client.Await(mute).Status(), "14");
+  EXPECT_EQ(client.answer(mute).headers.at("grpc-message"), "The request takes too long");
+}
+
+TEST_F(TransportTest, StreamsWithoutARequestAreCharged) {
+  Start([](TransportOptions* options) { options->request_memory_bytes = 20'000; });
+  Http2Client client(transport_->address());
+  std::vector<int32_t> streams;
+  for (int i = 0; i < 50; ++i) streams.push_back(client.Begin(Http2Client::GrpcHeaders("/echo")));
+  EXPECT_EQ(client.Await(streams.back()).Status(), "14");
+  const auto is_refused = [&](int32_t stream) { return client.answer(stream).Status() == "14"; };
+  EXPECT_GE(std::count_if(streams.begin(), streams.end(), is_refused), 30);
+  for (const int32_t stream : streams) client.Reset(stream);
+  EXPECT_EQ(client.Call("/echo", "").Status(), "0");
 }
 
 TEST_F(TransportTest, CallsBeyondTheMostAreRefused) {

@@ -136,13 +136,13 @@ TEST_F(TransportTest, ErrorsComeWithTheirText) {
 
 TEST_F(TransportTest, RefusedCallsAreCounted) {
   Start([](TransportOptions* options) {
-    options->message_bytes_max = 1000;
-    options->request_memory_bytes = 500;
+    options->message_bytes_max = 5000;
+    options->request_memory_bytes = 3000;
   });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/nobody", "").Status(), "12");
-  EXPECT_EQ(client.Call("/echo", std::string(600, 'm')).Status(), "14");
-  EXPECT_EQ(client.Call("/fail", std::string(1001, 'm')).Status(), "8");
+  EXPECT_EQ(client.Call("/echo", std::string(3500, 'm')).Status(), "14");
+  EXPECT_EQ(client.Call("/fail", std::string(5001, 'm')).Status(), "8");
   counter_.Await("/nobody", absl::StatusCode::kUnimplemented, 1);
   counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
   counter_.Await("/fail", absl::StatusCode::kResourceExhausted, 1);
@@ -151,9 +151,9 @@ TEST_F(TransportTest, RefusedCallsAreCounted) {
   EXPECT_EQ(counter_.begun(), 0);
   // What was refused holds nothing, also while its end has not come.
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
-  client.Write(stream, Framed(std::string(600, 'm')), false);
+  client.Write(stream, Framed(std::string(3500, 'm')), false);
   EXPECT_EQ(client.Await(stream).Status(), "14");
-  EXPECT_EQ(client.Call("/echo", std::string(400, 'm')).Status(), "0");
+  EXPECT_EQ(client.Call("/echo", std::string(1500, 'm')).Status(), "0");
 }
 
 TEST_F(TransportTest, WhatIsNotGrpcIsRefusedAsHttp) {
@@ -212,7 +212,11 @@ TEST_F(TransportTest, TooManyHeadersEndTheirStreamAlone) {
   for (int i = 0; i < 30; ++i) headers.emplace_back("x-" + std::to_string(i), std::string(1000, 'h'));
   const int32_t stream = client.Begin(headers);
   client.Write(stream, Framed(""), true);
-  EXPECT_NE(client.Await(stream).error, 0U);
+  EXPECT_EQ(client.Await(stream).Status(), "8");
+  EXPECT_EQ(client.answer(stream).headers.at("grpc-message"), "Headers of more than 16384 bytes; send fewer");
+  // Who goes on and on hears nothing.
+  for (int i = 0; i < 50; ++i) headers.emplace_back("y-" + std::to_string(i), std::string(1000, 'h'));
+  EXPECT_NE(client.Await(client.Begin(headers)).error, 0U);
   EXPECT_EQ(client.Call("/echo", "after").Status(), "0");
 }
 

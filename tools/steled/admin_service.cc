@@ -123,7 +123,9 @@ absl::Status AdminService::ListTables(const admin_wire::ListTablesRequest& reque
       if (!found.ok()) return found.status();
       schema = *found;
     }
-    *response->add_tables() = ToWireTable(WireTableName(*name), schema, view);
+    admin_wire::Table* const listed = response->add_tables();
+    *listed = ToWireTable(WireTableName(*name), schema, view);
+    STELED_RETURN_IF_ERROR(AddClusterStates(view, listed));
   }
   return absl::OkStatus();
 }
@@ -133,6 +135,19 @@ absl::Status AdminService::Get(const std::string& name, admin_wire::Table::View 
   const absl::StatusOr<Schema> schema = table.table.schema();
   if (!schema.ok()) return WithTableName(schema.status(), name);
   *response = ToWireTable(name, *schema, view);
+  return AddClusterStates(view, response);
+}
+
+absl::Status AdminService::AddClusterStates(admin_wire::Table::View view, admin_wire::Table* table) const {
+  if (view != admin_wire::Table::FULL && view != admin_wire::Table::REPLICATION_VIEW && view != admin_wire::Table::ENCRYPTION_VIEW) {
+    return absl::OkStatus();
+  }
+  const std::string instance_name = table->name().substr(0, table->name().rfind("/tables/"));
+  STELED_ASSIGN_OR_RETURN(const std::vector<admin_wire::Cluster> clusters, instances_.ListClusters(instance_name));
+  for (const admin_wire::Cluster& cluster : clusters) {
+    const std::string id = cluster.name().substr(cluster.name().rfind('/') + 1);
+    (*table->mutable_cluster_states())[id].set_replication_state(admin_wire::Table::ClusterState::READY);
+  }
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "backups.h"
 #include "iam_policies.h"
+#include "instances.h"
 #include "open_tables.h"
 #include "operations.h"
 #include "wire/table_admin.pb.h"
@@ -23,8 +24,8 @@ namespace stele::server {
 class AdminService {
  public:
   // All have to outlive the service.
-  AdminService(OpenTables* tables, Operations* operations, Backups* backups, IamPolicies* policies)
-      : tables_(*tables), operations_(*operations), backups_(*backups), policies_(*policies) {}
+  AdminService(OpenTables* tables, Operations* operations, Backups* backups, IamPolicies* policies, const Instances* instances)
+      : tables_(*tables), operations_(*operations), backups_(*backups), policies_(*policies), instances_(*instances) {}
 
   absl::Status CreateTable(const google::bigtable::admin::v2::CreateTableRequest& request, google::bigtable::admin::v2::Table* response);
   absl::Status ListTables(const google::bigtable::admin::v2::ListTablesRequest& request,
@@ -53,12 +54,15 @@ class AdminService {
                                   google::iam::v1::TestIamPermissionsResponse* response);
 
  private:
+  // The clusters of the table's instance, where `view` shows them: clients make backups in one of these.
+  absl::Status AddClusterStates(google::bigtable::admin::v2::Table::View view, google::bigtable::admin::v2::Table* table) const;
   absl::Status Get(const std::string& name, google::bigtable::admin::v2::Table::View view, google::bigtable::admin::v2::Table* response);
 
   OpenTables& tables_;
   Operations& operations_;
   Backups& backups_;
   IamPolicies& policies_;
+  const Instances& instances_;
 };
 
 }  // namespace stele::server

@@ -98,7 +98,7 @@ absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* c
   return std::make_shared<ReadRowsCall>(std::move(read), begin)->Run(call);
 }
 
-absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* /*call*/,
+absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* call,
                                         MessageWriter<wire::SampleRowKeysResponse>* writer) {
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
   RowRange range;
@@ -110,6 +110,17 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
   const absl::StatusOr<std::vector<RowKeySample>> samples = table.table.SampleRowKeys(range);
   if (!samples.ok()) return OfRow(samples.status(), {}, request.table_name());
   wire::SampleRowKeysResponse response;
+  if (samples->size() == 1) {
+    // A small table has the range's end alone. Clients want a key that is there, as they get from Bigtable.
+    RowReader last = table.table.ReadRows(range, Filter::Chain({Filter::CellsRowLimit(1), Filter::StripValue()}),
+                                          {.limit = 1, .reverse = true, .stop = call->stop(), .deadline = call->deadline()});
+    if (last.Next()) {
+      response.set_row_key(std::string(last.row().row_key()));
+      response.set_offset_bytes(static_cast<int64_t>(samples->front().offset_bytes));
+      if (response.row_key() != samples->front().row_key && !writer->Write(response)) return absl::OkStatus();
+    }
+    STELED_RETURN_IF_ERROR(OfRow(last.status(), {}, request.table_name()));
+  }
   for (const RowKeySample& sample : *samples) {
     response.set_row_key(sample.row_key);
     response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
@@ -119,62 +130,75 @@ absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& reques
 }
 
 absl::Status DataService::MutateRow(Call* call) {
-  std::string bytes;
-  STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
-  if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
-    STELED_RETURN_IF_ERROR(MutatePlainRow(plain, call));
-  } else {
-    CallArena arena;
-    auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
-    STELED_RETURN_IF_ERROR(ParseRequest(bytes, call, request));
-    bytes = {};  // a large request is not held twice
-    STELED_RETURN_IF_ERROR(MutateParsedRow(*request, call));
+  RowWrite write;
+  write.options = WhileAwaited(call);
+  STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
+  if (write.mutation.count() > 0) {
+    const absl::Status applied = write.table->table.Apply(write.mutation, write.options);
+    STELED_RETURN_IF_ERROR(OfRow(applied, write.mutation.row_key(), write.table_name));
   }
   return SendResponse(wire::MutateRowResponse(), call);
 }
 
-absl::Status DataService::MutatePlainRow(const internal::PlainEntries& request, Call* call) {
-  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name));
-  const internal::PlainEntries::Entry& entry = request.entries.front();
-  RowMutation mutation;
-  const auto check = [&](const TableTraits& traits) -> absl::Status {
-    STELED_ASSIGN_OR_RETURN(mutation, ToRowMutation(entry.row_key, request.CellsOf(entry), traits));
-    return absl::OkStatus();
-  };
-  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name, check));
-  return OfRow(table.table.Apply(mutation, WhileAwaited(call)), entry.row_key, request.table_name);
+absl::Status DataService::ReadRowWrite(Call* call, RowWrite* write) {
+  std::string bytes;
+  STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
+  if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) return TakePlainRow(plain, write);
+  CallArena arena;
+  auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
+  STELED_RETURN_IF_ERROR(ParseRequest(bytes, call, request));
+  bytes = {};  // a large request is not held twice
+  return TakeParsedRow(*request, write);
 }
 
-absl::Status DataService::MutateParsedRow(const wire::MutateRowRequest& request, Call* call) {
-  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
-  RowMutation mutation;
-  WriteOptions options = WhileAwaited(call);
+absl::Status DataService::TakePlainRow(const internal::PlainEntries& request, RowWrite* write) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name));
+  const internal::PlainEntries::Entry& entry = request.entries.front();
   const auto check = [&](const TableTraits& traits) -> absl::Status {
-    STELED_ASSIGN_OR_RETURN(mutation, ToRowMutation(request.row_key(), request.mutations(), traits));
-    STELED_ASSIGN_OR_RETURN(options.idempotency_token, TokenOf(request.idempotency()));
+    STELED_ASSIGN_OR_RETURN(write->mutation, ToRowMutation(entry.row_key, request.CellsOf(entry), traits));
     return absl::OkStatus();
   };
-  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
-  if (mutation.count() == 0) return absl::OkStatus();
-  return OfRow(table.table.Apply(mutation, options), request.row_key(), request.table_name());
+  write->table_name = request.table_name;
+  STELED_ASSIGN_OR_RETURN(write->table, FindChecked(request.table_name, check));
+  return absl::OkStatus();
+}
+
+absl::Status DataService::TakeParsedRow(const wire::MutateRowRequest& request, RowWrite* write) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(write->mutation, ToRowMutation(request.row_key(), request.mutations(), traits));
+    STELED_ASSIGN_OR_RETURN(write->options.idempotency_token, TokenOf(request.idempotency()));
+    return absl::OkStatus();
+  };
+  write->table_name = request.table_name();
+  STELED_ASSIGN_OR_RETURN(write->table, FindChecked(request.table_name(), check));
+  return absl::OkStatus();
 }
 
 absl::Status DataService::MutateRows(Call* call) {
+  std::string table_name;
+  EntryList entries;
+  std::optional<OpenTable> table;
+  STELED_RETURN_IF_ERROR(ReadEntries(call, &table_name, &entries, &table));
+  const std::vector<absl::Status> verdicts =
+      ApplyEntries(&table->table, entries, WhileAwaited(call), [call] { return OfWrite(CheckAwaited(*call)); });
+  SendVerdicts(table_name, entries, verdicts, kPrefixBytes,
+               [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
+  return absl::OkStatus();
+}
+
+absl::Status DataService::ReadEntries(Call* call, std::string* table_name, EntryList* entries, std::optional<OpenTable>* table) {
   std::string bytes;
   STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
   MutateRowsMessage request;
   STELED_RETURN_IF_ERROR(request.Read(std::move(bytes), call));
   STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
-  EntryList entries;
   const auto check = [&](const TableTraits& traits) -> absl::Status {
-    STELED_ASSIGN_OR_RETURN(entries, request.ToEntries(traits));
+    STELED_ASSIGN_OR_RETURN(*entries, request.ToEntries(traits));
     return absl::OkStatus();
   };
-  STELED_ASSIGN_OR_RETURN(OpenTable table, FindChecked(request.table_name(), check));
-  const std::vector<absl::Status> verdicts =
-      ApplyEntries(&table.table, entries, WhileAwaited(call), [call] { return OfWrite(CheckAwaited(*call)); });
-  SendVerdicts(request.table_name(), entries, verdicts, kPrefixBytes,
-               [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
+  *table_name = request.table_name();
+  STELED_ASSIGN_OR_RETURN(*table, FindChecked(request.table_name(), check));
   return absl::OkStatus();
 }
 

@@ -7,12 +7,14 @@
 // Source:    google.bigtable.v2.Bigtable.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "message_writer.h"
+#include "mutate_rows.h"
 #include "open_tables.h"
 #include "stele/mutation.h"
 #include "transport/call.h"
@@ -44,8 +46,18 @@ class DataService {
   template <typename Check>
   absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, const Check& check);
 
-  absl::Status MutatePlainRow(const internal::PlainEntries& request, Call* call);
-  absl::Status MutateParsedRow(const google::bigtable::v2::MutateRowRequest& request, Call* call);
+  // A MutateRow on its way to the table. The request is let go of before that: a large one is not held twice.
+  struct RowWrite {
+    std::string table_name;  // on the wire
+    std::optional<OpenTable> table;
+    RowMutation mutation;
+    WriteOptions options;
+  };
+  absl::Status ReadRowWrite(Call* call, RowWrite* write);
+  absl::Status TakePlainRow(const internal::PlainEntries& request, RowWrite* write);
+  absl::Status TakeParsedRow(const google::bigtable::v2::MutateRowRequest& request, RowWrite* write);
+  // Likewise of a MutateRows.
+  absl::Status ReadEntries(Call* call, std::string* table_name, EntryList* entries, std::optional<OpenTable>* table);
 
   OpenTables& tables_;
   const size_t message_bytes_max_;

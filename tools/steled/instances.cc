@@ -58,8 +58,8 @@ admin_wire::Cluster OnlyCluster(const std::string& instance_name) {
   return cluster;
 }
 
-// Nodes are only remembered; between the limits of autoscaling, as they would be had it come to rest.
-absl::Status SettleNodes(admin_wire::Cluster* cluster) {
+// Nodes are only remembered: autoscaling has a node to take or to add once there is load, and here there is none that it measures.
+absl::Status CheckNodes(admin_wire::Cluster* cluster) {
   if (!cluster->cluster_config().has_cluster_autoscaling_config()) {
     cluster->clear_cluster_config();
     return absl::OkStatus();
@@ -73,7 +73,8 @@ absl::Status SettleNodes(admin_wire::Cluster* cluster) {
   if (cpu_percent < kCpuPercentMin || cpu_percent > kCpuPercentMax) {
     return InField(InvalidArgument("must be from {} to {}", kCpuPercentMin, kCpuPercentMax), "cpu_utilization_percent");
   }
-  cluster->set_serve_nodes(std::clamp(cluster->serve_nodes(), limits.min_serve_nodes(), limits.max_serve_nodes()));
+  // A cluster that begins with autoscaling begins with the fewest.
+  if (cluster->serve_nodes() == 0) cluster->set_serve_nodes(limits.min_serve_nodes());
   return absl::OkStatus();
 }
 
@@ -85,7 +86,7 @@ absl::StatusOr<admin_wire::Cluster> NewCluster(const std::string& instance_name,
   if (asked.serve_nodes() < 0) return InField(InvalidArgument("must not be negative"), "serve_nodes");
   if (!asked.encryption_config().kms_key_name().empty()) return Unimplemented("Keys of a key service (kms_key_name) are not offered");
   admin_wire::Cluster cluster = asked;
-  STELED_RETURN_IF_ERROR(SettleNodes(&cluster));
+  STELED_RETURN_IF_ERROR(CheckNodes(&cluster));
   cluster.set_name(name);
   cluster.set_state(admin_wire::Cluster::READY);
   if (cluster.serve_nodes() == 0) cluster.set_serve_nodes(1);
@@ -282,7 +283,7 @@ absl::StatusOr<admin_wire::Cluster> Instances::UpdateCluster(const admin_wire::P
   const std::lock_guard lock(tables_.changes());
   STELED_ASSIGN_OR_RETURN(admin_wire::Cluster cluster, GetCluster(request.cluster().name()));
   MergeByMask(request.cluster(), request.update_mask(), &cluster);
-  STELED_RETURN_IF_ERROR(SettleNodes(&cluster));
+  STELED_RETURN_IF_ERROR(CheckNodes(&cluster));
   STELED_RETURN_IF_ERROR(records_.Put(ClusterKey(cluster.name()), cluster));
   return cluster;
 }

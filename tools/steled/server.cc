@@ -80,7 +80,7 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
       profiles_(&records_),
       policies_(&records_),
       data_(&tables_, flags.message_bytes_max),
-      admin_(&tables_, &operations_, &backups_, &policies_),
+      admin_(&tables_, &operations_, &backups_, &policies_, &instances_),
       instance_admin_(&instances_, &profiles_, &policies_, &operations_) {
   AddServices({.data = &data_,
                .admin = &admin_,

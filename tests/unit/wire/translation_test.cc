@@ -330,7 +330,7 @@ TEST(Schemas, GoThereAndBack) {
   EXPECT_EQ(table.column_families().at("f").gc_rule().max_num_versions(), 1);
   EXPECT_TRUE(table.column_families().at("s").value_type().aggregate_type().state_type().has_int64_type());
   EXPECT_EQ(ToWireTable("name", schema, table_wire::Table::NAME_ONLY).column_families_size(), 0);
-  EXPECT_EQ(ToWireTable("name", schema, table_wire::Table::REPLICATION_VIEW).cluster_states_size(), 1);
+  EXPECT_EQ(ToWireTable("name", schema, table_wire::Table::REPLICATION_VIEW).column_families_size(), 0);
 }
 
 TEST(Schemas, WhatIsNotOfferedIsSaid) {

@@ -11,6 +11,8 @@ namespace {
 
 // What is allocated for a message before its bytes came: a client may claim what it never sends.
 constexpr size_t kReserveBytesMax = size_t{1} << 20;
+// Once so many have come there is room for all: a string that doubles would be there twice as it grows.
+constexpr size_t kReserveAllBytes = kReserveBytesMax / 2;
 
 }  // namespace
 
@@ -79,6 +81,7 @@ absl::Status MessageSplitter::Add(std::string_view bytes) {
       STELED_RETURN_IF_ERROR(ReadPrefix());
     }
     const size_t taken = std::min(bytes.size(), length_ - message_.size());
+    if (message_.size() >= kReserveAllBytes) message_.reserve(length_);
     message_.append(bytes.substr(0, taken));
     bytes.remove_prefix(taken);
     if (message_.size() < length_) return absl::OkStatus();

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr size_t kOutputBytes = size_t{256} << 10;
+constexpr size_t kRestingBytes = size_t{16} << 10;
 constexpr int kReadsMax = 16;  // before others have their turn
 constexpr size_t kOutboundFramesMax = 10'000;
 constexpr std::chrono::milliseconds kDeliveryLook(5);
@@ -93,14 +94,17 @@ struct Http2Connection::Callbacks {
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->header_bytes += name_bytes + value_bytes;
-    if (stream->header_bytes > Http2Connection::kHeaderBytesMax) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // resets the stream
+    if (stream->header_bytes > Http2Connection::kHeaderBytesMax) {
+      // The client hears why, unless it goes on and on: then the stream is reset.
+      return stream->header_bytes > 4 * Http2Connection::kHeaderBytesMax ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : 0;
+    }
     TakeHeader(View(name, name_bytes), View(value, value_bytes), Of(user)->host_, stream);
     return 0;
   }
 
   static void TakeHeader(std::string_view name, std::string_view value, const ConnectionHost& host, Http2Stream* stream) {
     if (name == ":path") {
-      stream->path = value;
+      stream->path = value.substr(0, Http2Connection::kPathBytesMax);
     } else if (name == ":method") {
       stream->is_post = value == "POST";
     } else if (name == "content-type") {
@@ -243,6 +247,8 @@ bool Http2Connection::Flush() {
       written_at_ = std::chrono::steady_clock::now();
     }
     if (output_.empty()) {
+      // A connection that rests keeps no large buffer.
+      if (streams_.empty() && output_.capacity() > kRestingBytes) std::string().swap(output_);
       room_.notify_all();
       return true;
     }
@@ -280,48 +286,6 @@ void Http2Connection::Drain() {
   if (is_closed_ || is_lingering_ || session_ == nullptr) return;
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR, nullptr, 0);
   FlushOrShutDown();
-}
-
-void Http2Connection::GiveUpStalled(std::chrono::steady_clock::time_point since) {
-  const std::lock_guard lock(mutex_);
-  if (is_closed_) return;
-  bool are_some = false;
-  for (const auto& [id, stream] : streams_) {
-    // Of a call that runs the method waits, and its deadline; what sent nothing holds nothing.
-    if (stream->has_begun || stream->request_bytes == 0 || stream->waits_since >= since) continue;
-    GiveUp(stream.get(), MakeStatus(absl::StatusCode::kUnavailable, "The request stopped in its middle"));
-    are_some = true;
-  }
-  if (are_some) FlushOrShutDown();
-}
-
-bool Http2Connection::EndUnread(const Patience& patience) {
-  const std::lock_guard lock(mutex_);
-  if (is_closed_ || session_ == nullptr) return true;
-  if (is_lingering_) return read_at_ >= patience.since;
-  if (output_offset_ < output_.size() && written_at_ < patience.since) return false;
-  const auto now = std::chrono::steady_clock::now();
-  bool are_some = false;
-  for (const auto& [id, stream] : streams_) {
-    const size_t unsent = stream->unsent_bytes;
-    const bool has_moved = unsent == 0 || unsent + kReadBytesLeast <= stream->unsent_at_mark;
-    if (has_moved || unsent > stream->unsent_at_mark) {
-      stream->unsent_at_mark = unsent;
-      stream->unsent_mark = now;
-    } else if (stream->unsent_mark < patience.since && !std::exchange(stream->is_given_up, true)) {
-      // As gRPC's clients read it: UNAVAILABLE, so that they take up the read again when they want more.
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
-      are_some = true;
-    }
-  }
-  if (is_asked_ && read_at_ < patience.silent_since) return false;
-  if (!is_asked_ && read_at_ < patience.ping_since) {
-    is_asked_ = true;
-    nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
-    are_some = true;
-  }
-  if (are_some) FlushOrShutDown();
-  return true;
 }
 
 void Http2Connection::StopCalls() {
@@ -370,8 +334,19 @@ void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
 // ---- requests ----
 
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
+  if (stream->header_bytes > kHeaderBytesMax) {
+    stream->metadata.clear();
+    return GiveUp(stream, MakeStatus(absl::StatusCode::kResourceExhausted,
+                                     fmt::format("Headers of more than {} bytes; send fewer", kHeaderBytesMax)));
+  }
   if (!stream->is_post) return Refuse(stream, "405");
   if (!stream->is_grpc) return Refuse(stream, "415");
+  size_t kept_bytes = kStreamBytes + stream->path.size();
+  for (const auto& [name, value] : stream->metadata) kept_bytes += name.size() + value.size();
+  if (!host_.ReserveRequestBytes(kept_bytes)) {
+    return GiveUp(stream, MakeStatus(absl::StatusCode::kUnavailable, "Too many bytes of requests at once; try again later"));
+  }
+  stream->request_bytes = kept_bytes;
   if (stream->has_bad_timeout) return GiveUp(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
   stream->method = host_.FindMethod(stream->path);
   if (stream->method == nullptr) GiveUp(stream, Unimplemented("{} is not offered", stream->path));
@@ -389,7 +364,11 @@ void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes
     return GiveUp(stream, MakeStatus(absl::StatusCode::kResourceExhausted, "Too many messages wait on one stream"));
   }
   if (stream->request.whole_count() == 0) {
+    const bool is_first = stream->waits_since == std::chrono::steady_clock::time_point();
+    stream->paced_bytes += bytes.size();
+    if (!is_first && stream->paced_bytes < kPaceBytes) return;
     stream->waits_since = std::chrono::steady_clock::now();
+    stream->paced_bytes = 0;
     return;
   }
   BeginCall(stream);

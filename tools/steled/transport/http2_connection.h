@@ -52,6 +52,12 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
+  // What a stream takes beside the headers that are kept of it, and its messages.
+  static constexpr size_t kStreamBytes = size_t{1} << 10;
+  // A longer path is nobody's.
+  static constexpr size_t kPathBytesMax = 256;
+  // A request that brings fewer bytes within the time for a stall stands still.
+  static constexpr size_t kPaceBytes = size_t{16} << 10;
   // An answer of fewer bytes is not charged.
   static constexpr size_t kChargedBytes = size_t{4} << 10;
   // A client that reads less of a stream in the time for a stall does not read it.
@@ -75,8 +81,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   Ready OnReady(bool is_ending, std::vector<StreamPtr>* begun);
   // Takes no more calls; those that run go on.
   void Drain();
-  // Answers the requests of which a part has come and nothing more since then: what they hold is others'.
-  void GiveUpStalled(std::chrono::steady_clock::time_point since);
+  // Answers the requests of which next to nothing has come since `since`, and those that have not come whole and began before
+  // `begun_since`: what they hold is others'.
+  void GiveUpStalled(std::chrono::steady_clock::time_point since, std::chrono::steady_clock::time_point begun_since);
   struct Patience {
     std::chrono::steady_clock::time_point since;         // who has read next to nothing since then does not read
     std::chrono::steady_clock::time_point ping_since;    // who has said nothing since then is asked by a PING

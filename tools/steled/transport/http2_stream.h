@@ -31,14 +31,16 @@ struct Http2Stream {
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::vector<std::pair<std::string, std::string>> metadata;  // of the headers, what methods ask for
   const Method* method = nullptr;
-  size_t header_bytes = 0;
+  size_t header_bytes = 0;  // of all headers, also those that are not kept
+  std::chrono::steady_clock::time_point begun_at = std::chrono::steady_clock::now();
   bool is_post = false;
   bool is_grpc = false;
   bool has_bad_timeout = false;
 
   MessageSplitter request;
   size_t request_bytes = 0;                           // reserved of the memory for requests
-  std::chrono::steady_clock::time_point waits_since;  // for more bytes, while no message is whole
+  size_t paced_bytes = 0;                             // that came since waits_since
+  std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, while no message is whole
   bool request_ended = false;
   bool has_begun = false;  // its method was given to a thread
 

@@ -441,6 +441,7 @@ class Http2Transport final : public Transport {
   void GiveUpStalled() {
     std::vector<uint64_t> silent;
     const SteadyClock::time_point since = SteadyClock::now() - options_.patience;
+    const SteadyClock::time_point begun_since = SteadyClock::now() - options_.request_time_max;
     {
       const std::lock_guard lock(mutex_);
       for (const auto& [id, connection] : connections_) {
@@ -448,7 +449,7 @@ class Http2Transport final : public Transport {
       }
     }
     for (const uint64_t id : silent) Remove(id);
-    for (const ConnectionPtr& connection : Connections()) connection->GiveUpStalled(since);
+    for (const ConnectionPtr& connection : Connections()) connection->GiveUpStalled(since, begun_since);
   }
 
   void EndUnread() {

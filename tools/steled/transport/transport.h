@@ -40,8 +40,10 @@ struct TransportOptions {
   size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
-  // Who has not said by then that it speaks HTTP/2, and a request that stops in its middle for so long, hold something for nothing.
+  // Who has not said by then that it speaks HTTP/2, and a request that brings next to nothing for so long, hold something for nothing.
   std::chrono::milliseconds patience{20'000};
+  // A request that has not come whole by then is given up, however it goes on.
+  std::chrono::milliseconds request_time_max{300'000};
   // A stream of which its client reads next to nothing for so long is ended, as is a connection that takes no bytes.
   std::chrono::milliseconds stall_timeout{60'000};
   // A client that is silent for so long is asked by a PING whether it is there, and has `patience` to answer.
