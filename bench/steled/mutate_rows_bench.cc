@@ -107,6 +107,7 @@ class NoCall final : public Call {
   bool Reserve(size_t /*bytes*/) override { return true; }
   bool Receive(std::string* /*message*/) override { return false; }
   bool Send(std::string /*framed*/, bool /*is_last*/) override { return false; }
+  bool HasMore() const override { return false; }
   bool CanSend() const override { return true; }
   void Pause(std::shared_ptr<PausedCall> /*rest*/) override {}
 

@@ -169,7 +169,6 @@ plant(
     ("a message is sent over and over", "    stream->unsent_offset = 0;\n", ""),
     ("answers that nobody reads have no most", "kOutboundFramesMax = 10'000;", "kOutboundFramesMax = 1'000'000'000;"),
     ("a connection is closed over the end of its answer", "if (is_open && !IsWanted()) Linger();", "is_open = is_open && IsWanted();"),
-    ("the end does not wait for what is on its way", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
     ("who reads is cut off like who does not", "      nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);\n", ""),
 )
 plant(
@@ -179,6 +178,10 @@ plant(
     ("a request that stopped in its middle is waited for", "const bool is_paced = !has_bytes || stream->waits_since >= since;", "const bool is_paced = true;"),
     ("a call that runs is taken for one that stopped", "if (stream->has_begun || stream->status.has_value()) continue;", "if (stream->status.has_value()) continue;"),
     ("a request may take any time", "if (is_paced && stream->begun_at >= begun_since) continue;", "if (is_paced) continue;"),
+)
+plant(
+    "transport", ["transport_test"], "tools/steled/transport/http2_end.cc",
+    ("the end does not wait for what is on its way", "while (!is_closed_ && socket_->UndeliveredBytes() > 0 &&", "while (false &&"),
 )
 plant(
     "transport", ["transport_test"], "tools/steled/transport/transport.cc",

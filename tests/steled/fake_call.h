@@ -78,6 +78,10 @@ class FakeCall final : public Call {
     return true;
   }
 
+  bool HasMore() const override {
+    const std::lock_guard lock(mutex_);
+    return !requests_.empty();
+  }
   bool CanSend() const override {
     const std::lock_guard lock(mutex_);
     return !listens_ || answers_.size() < room_;

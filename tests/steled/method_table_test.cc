@@ -126,6 +126,13 @@ TEST_F(MethodTableTest, AStreamSendsEachMessageAndMarksTheLast) {
   EXPECT_EQ(call.last_index(), 2U);
 }
 
+TEST_F(MethodTableTest, ASecondRequestOfAUnaryMethodIsRefused) {
+  FakeCall call(Request("name"));
+  call.Give("");
+  EXPECT_EQ(Run("/p.S/One", &call).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(call.answer_count(), 0U);
+}
+
 TEST_F(MethodTableTest, AClientThatDoesNotListenIsToldToTheMethod) {
   FakeCall one(Request("name"));
   one.Hang();

@@ -117,5 +117,40 @@ TEST(Process, WithDurabilityDiskEveryAnswerComesAfterASync) {
   EXPECT_LT(SyncedWrites({"--durability=process"}, 20), 20) << "the log is synced now and then";
 }
 
+// In MiB, the most that the process took of memory.
+size_t MostResident(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6)) >> 10;
+  }
+  return 0;
+}
+
+// The mutation, the batch and the memtable each hold the values. The request does not hold them beside these.
+TEST(Process, ALargeWriteIsHeldNoOftenerThanItMustBe) {
+  const ScratchDirectory directory;
+  ServerProcess server(directory.path() + "/db", {"--durability=process"});
+  Client client(server.address());
+  ASSERT_TRUE(client.CreateTable("t", {"f"}).ok());
+  const size_t before = MostResident(server.pid());
+  ASSERT_GT(before, 0u);
+  google::bigtable::v2::MutateRowRequest request;
+  request.set_table_name(Client::TableName("t"));
+  request.set_row_key("r");
+  for (const char* const qualifier : {"a", "b"}) {
+    auto* const set = request.add_mutations()->mutable_set_cell();
+    set->set_family_name("f");
+    set->set_column_qualifier(qualifier);
+    set->set_value(std::string(90'000'000, 'v'));
+  }
+  grpc::ClientContext context;
+  google::bigtable::v2::MutateRowResponse response;
+  const grpc::Status status = client.data().MutateRow(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  const size_t written = request.ByteSizeLong() >> 20;
+  EXPECT_LT(MostResident(server.pid()) - before, written * 4) << "of " << written;
+  EXPECT_EQ(server.Terminate(), 0);
+}
+
 }  // namespace
 }  // namespace stele::server

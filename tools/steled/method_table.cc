@@ -79,7 +79,10 @@ absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Mess
 }
 
 absl::Status ReceiveBytes(Call* call, std::string* message) {
-  if (call->Receive(message)) return absl::OkStatus();
+  if (call->Receive(message)) {
+    if (!call->HasMore()) return absl::OkStatus();
+    return MakeStatus(absl::StatusCode::kUnimplemented, "The method takes one request, and more than one came");
+  }
   if (call->stop().stop_requested()) return ClientGone();
   return InternalError("The call ended without a request; this method takes one");
 }

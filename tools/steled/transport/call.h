@@ -13,10 +13,15 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 
 namespace stele::server {
+
+// Names, in lower case, and values.
+using TransportTrailers = std::vector<std::pair<std::string, std::string>>;
 
 // What gRPC puts before each message: a byte that tells of compression, and the length in four more, the highest first.
 inline constexpr size_t kPrefixBytes = 5;
@@ -52,6 +57,8 @@ class Call {
   virtual bool Reserve(size_t bytes) = 0;
   // The next message of the request; waits for it. False: there is none any more.
   virtual bool Receive(std::string* message) = 0;
+  // More of the request has come than was received. Does not wait.
+  virtual bool HasMore() const = 0;
   // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client leaves unread what was sent before. A
   // message that `is_last` goes together with the status that the method returns then. False: nobody listens any more.
   virtual bool Send(std::string framed, bool is_last) = 0;

@@ -85,15 +85,17 @@ absl::Status MessageSplitter::Add(std::string_view bytes) {
     message_.append(bytes.substr(0, taken));
     bytes.remove_prefix(taken);
     if (message_.size() < length_) return absl::OkStatus();
-    whole_.push_back(std::exchange(message_, {}));
+    whole_.push_back({std::exchange(message_, {}), prefix_[0] == 1});
     prefix_.clear();
   }
   return absl::OkStatus();
 }
 
 absl::Status MessageSplitter::ReadPrefix() {
-  if (prefix_[0] == 1) return Unimplemented("Messages that are compressed are not offered; send them as they are");
-  if (prefix_[0] != 0) return MakeStatus(absl::StatusCode::kInternal, "A message begins with a byte that is not gRPC's");
+  if (prefix_[0] == 1 && !allows_compressed_) {
+    return MakeStatus(absl::StatusCode::kInternal, "A message is compressed, and grpc-encoding does not say how");
+  }
+  if (prefix_[0] != 0 && prefix_[0] != 1) return MakeStatus(absl::StatusCode::kInternal, "A message begins with a byte that is not gRPC's");
   length_ = 0;
   for (size_t i = 1; i < kPrefixBytes; ++i) length_ = length_ << 8 | static_cast<unsigned char>(prefix_[i]);
   if (length_ > message_bytes_max_) {
@@ -104,9 +106,10 @@ absl::Status MessageSplitter::ReadPrefix() {
   return absl::OkStatus();
 }
 
-bool MessageSplitter::Take(std::string* message) {
+bool MessageSplitter::Take(std::string* message, bool* is_compressed) {
   if (whole_.empty()) return false;
-  *message = std::move(whole_.front());
+  *message = std::move(whole_.front().message);
+  *is_compressed = whole_.front().is_compressed;
   whole_.erase(whole_.begin());
   return true;
 }

@@ -37,8 +37,10 @@ class MessageSplitter {
 
   // Takes more bytes. ResourceExhausted for a message that is too long, Unimplemented for one that is compressed, Internal for nonsense.
   absl::Status Add(std::string_view bytes);
-  // The next whole message, moved out. False: there is none yet.
-  bool Take(std::string* message);
+  // From now on messages may be compressed.
+  void AllowCompressed() { allows_compressed_ = true; }
+  // The next whole message, moved out, as it came. False: there is none yet.
+  bool Take(std::string* message, bool* is_compressed);
   // Forgets what came.
   void Drop();
   size_t whole_count() const { return whole_.size(); }
@@ -49,10 +51,15 @@ class MessageSplitter {
   absl::Status ReadPrefix();
 
   const size_t message_bytes_max_;
-  std::string prefix_;              // of the message in progress, as far as it came
-  size_t length_ = 0;               // of the message in progress, once its prefix is whole
-  std::string message_;             // likewise, as far as it came
-  std::vector<std::string> whole_;  // the first comes first
+  std::string prefix_;   // of the message in progress, as far as it came
+  size_t length_ = 0;    // of the message in progress, once its prefix is whole
+  std::string message_;  // likewise, as far as it came
+  bool allows_compressed_ = false;
+  struct Whole {
+    std::string message;
+    bool is_compressed;
+  };
+  std::vector<Whole> whole_;  // the first comes first
 };
 
 }  // namespace stele::server

@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "transport/grpc_protocol.h"
+#include "transport/gzip.h"
 
 namespace stele::server {
 namespace {
@@ -17,7 +18,6 @@ constexpr size_t kOutputBytes = size_t{256} << 10;
 constexpr size_t kRestingBytes = size_t{16} << 10;
 constexpr int kReadsMax = 16;  // before others have their turn
 constexpr size_t kOutboundFramesMax = 10'000;
-constexpr std::chrono::milliseconds kDeliveryLook(5);
 // How much a client may send before it hears that it was read: bulk writes should not wait for that.
 constexpr int32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 8 << 20;
@@ -37,15 +37,25 @@ nghttp2_nv ConstantHeader(std::string_view name, std::string_view value) {
 
 std::string_view View(const uint8_t* bytes, size_t count) { return {reinterpret_cast<const char*>(bytes), count}; }
 
+nghttp2_nv AcceptedEncodings() { return ConstantHeader("grpc-accept-encoding", "identity,gzip"); }
+
+// How long the server took until it began to answer, as Bigtable's clients measure it.
+std::string ServerTiming(const Http2Stream& stream) {
+  const auto elapsed = std::chrono::steady_clock::now() - stream.begun_at;
+  return fmt::format("gfet4t7; dur={}", std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
+}
+
 // grpc-status and, where there is one, grpc-message.
 struct StatusHeaders {
   explicit StatusHeaders(const absl::Status& status) : code(std::to_string(status.raw_code())), text(PercentEncoded(TextOf(status))) {}
 
   template <typename Submit>
-  int With(const Submit& submit) const {
-    std::array<nghttp2_nv, 4> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc"),
-                                         Header("grpc-status", code), Header("grpc-message", text)};
-    return submit(std::span(headers).first(text.empty() ? 3 : 4));
+  int With(const TransportTrailers& more, const Submit& submit) const {
+    std::vector<nghttp2_nv> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc"),
+                                       AcceptedEncodings(), Header("grpc-status", code)};
+    if (!text.empty()) headers.push_back(Header("grpc-message", text));
+    for (const auto& [name, value] : more) headers.push_back(Header(name, value));
+    return submit(std::span<const nghttp2_nv>(headers));
   }
 
   const std::string code;
@@ -57,6 +67,7 @@ absl::Status StatusToTell(const Http2Stream& stream, const absl::Status& status)
   if (stream.is_beyond_memory) {
     return MakeStatus(absl::StatusCode::kUnavailable, "Too many bytes of answers that nobody has read; try again later");
   }
+  if (!stream.request_error.ok()) return stream.request_error;
   // What was answered may not be all that there was.
   if (!absl::IsCancelled(status) && !(status.ok() && stream.has_lost_message)) return status;
   // It was not the client that gave the call up, and it may try again elsewhere, or here after a while.
@@ -109,6 +120,9 @@ struct Http2Connection::Callbacks {
       stream->is_post = value == "POST";
     } else if (name == "content-type") {
       stream->is_grpc = IsGrpcContentType(value);
+    } else if (name == "grpc-encoding") {
+      if (value == "gzip") stream->request.AllowCompressed();
+      stream->has_unknown_encoding = value != "gzip" && value != "identity";
     } else if (name == "grpc-timeout") {
       const std::optional<std::chrono::nanoseconds> timeout = ParseTimeout(value);
       stream->has_bad_timeout = !timeout.has_value();
@@ -288,49 +302,6 @@ void Http2Connection::Drain() {
   FlushOrShutDown();
 }
 
-void Http2Connection::StopCalls() {
-  std::vector<std::stop_source> stopped;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [id, stream] : streams_) {
-      stopped.push_back(stream->stop);
-      stream->is_ending = true;
-      stream->changed.notify_all();
-      ResumeIfDue(stream.get());
-    }
-    room_.notify_all();
-  }
-  for (std::stop_source& stop : stopped) stop.request_stop();
-}
-
-void Http2Connection::Close() {
-  std::vector<std::stop_source> stopped;
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_closed_) return;
-    is_closed_ = true;
-    for (const auto& [id, stream] : streams_) {
-      if (!stream->has_begun) host_.ReleaseRequestBytes(std::exchange(stream->request_bytes, 0));
-      stream->is_closed = true;
-      stopped.push_back(stream->stop);
-      stream->changed.notify_all();
-      DropUnsent(stream.get());
-      ResumeIfDue(stream.get());
-    }
-    streams_.clear();
-    room_.notify_all();
-    socket_->ShutDown();
-  }
-  for (std::stop_source& stop : stopped) stop.request_stop();
-}
-
-void Http2Connection::AwaitRead(std::chrono::steady_clock::time_point end) {
-  std::unique_lock lock(mutex_);
-  room_.wait_until(lock, end, [this] { return is_closed_ || (unsent_bytes_ == 0 && output_offset_ == output_.size()); });
-  // Nothing tells when the system has sent what it took.
-  while (!is_closed_ && socket_->UndeliveredBytes() > 0 && std::chrono::steady_clock::now() < end) room_.wait_for(lock, kDeliveryLook);
-}
-
 // ---- requests ----
 
 void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
@@ -347,6 +318,9 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
     return GiveUp(stream, MakeStatus(absl::StatusCode::kUnavailable, "Too many bytes of requests at once; try again later"));
   }
   stream->request_bytes = kept_bytes;
+  if (stream->has_unknown_encoding) {
+    return GiveUp(stream, Unimplemented("grpc-encoding can be identity or gzip here"));
+  }
   if (stream->has_bad_timeout) return GiveUp(stream, MakeStatus(absl::StatusCode::kInternal, "grpc-timeout cannot be read"));
   stream->method = host_.FindMethod(stream->path);
   if (stream->method == nullptr) GiveUp(stream, Unimplemented("{} is not offered", stream->path));
@@ -452,9 +426,28 @@ bool Http2Connection::Reserve(Http2Stream* stream, size_t bytes) {
 }
 
 bool Http2Connection::Receive(Http2Stream* stream, std::string* message) {
-  std::unique_lock lock(mutex_);
-  stream->changed.wait(lock, [stream] { return stream->IsStopped() || stream->request_ended || stream->request.whole_count() > 0; });
-  return stream->request.Take(message);
+  std::string taken;
+  bool is_compressed = false;
+  {
+    std::unique_lock lock(mutex_);
+    stream->changed.wait(lock, [stream] { return stream->IsStopped() || stream->request_ended || stream->request.whole_count() > 0; });
+    if (!stream->request.Take(&taken, &is_compressed)) return false;
+  }
+  if (!is_compressed) {
+    *message = std::move(taken);
+    return true;
+  }
+  absl::Status unzipped = Unzip(
+      taken, host_.message_bytes_max(), [&](size_t bytes) { return Reserve(stream, bytes); }, message);
+  if (unzipped.ok()) return true;
+  const std::lock_guard lock(mutex_);
+  stream->request_error = std::move(unzipped);
+  return false;
+}
+
+bool Http2Connection::HasMore(const Http2Stream& stream) const {
+  const std::lock_guard lock(mutex_);
+  return stream.request.whole_count() > 0 || stream.request.IsInside();
 }
 
 bool Http2Connection::CanSend(const Http2Stream& stream) const {
@@ -515,13 +508,17 @@ void Http2Connection::SubmitHeaders(Http2Stream* stream) {
     nghttp2_session_resume_data(session_, stream->id);
     return;
   }
-  const std::array<nghttp2_nv, 2> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc")};
+  const std::string timing = ServerTiming(*stream);
+  const std::array<nghttp2_nv, 4> headers = {ConstantHeader(":status", "200"), ConstantHeader("content-type", "application/grpc"),
+                                             AcceptedEncodings(), Header("server-timing", timing)};
   const nghttp2_data_provider provider = {.source = {}, .read_callback = &Callbacks::ReadAnswer};
   nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), &provider);
 }
 
 void Http2Connection::SubmitTrailersOnly(Http2Stream* stream) {
-  StatusHeaders(*stream->status).With([&](std::span<const nghttp2_nv> headers) {
+  TransportTrailers more = host_.trailers();
+  more.emplace_back("server-timing", ServerTiming(*stream));
+  StatusHeaders(*stream->status).With(more, [&](std::span<const nghttp2_nv> headers) {
     return nghttp2_submit_response(session_, stream->id, headers.data(), headers.size(), nullptr);
   });
 }
@@ -561,8 +558,8 @@ ssize_t Http2Connection::TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t
   if (stream->status.has_value()) {
     *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
     // The same headers as of an answer that is a status alone, without those that went before.
-    StatusHeaders(*stream->status).With([&](std::span<const nghttp2_nv> headers) {
-      const std::span<const nghttp2_nv> trailers = headers.subspan(2);
+    StatusHeaders(*stream->status).With(host_.trailers(), [&](std::span<const nghttp2_nv> headers) {
+      const std::span<const nghttp2_nv> trailers = headers.subspan(3);
       return nghttp2_submit_trailer(session_, stream->id, trailers.data(), trailers.size());
     });
   } else if (taken == 0) {

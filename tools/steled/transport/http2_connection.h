@@ -37,6 +37,8 @@ class ConnectionHost {
   // Whether calls are to keep the header of that name.
   virtual bool IsAskedFor(std::string_view name) const = 0;
   virtual size_t message_bytes_max() const = 0;
+  // What every answer ends with, beside its status.
+  virtual const TransportTrailers& trailers() const = 0;
   // Of the memory that requests may take. False: there is no room.
   virtual bool ReserveRequestBytes(size_t bytes) = 0;
   virtual void ReleaseRequestBytes(size_t bytes) = 0;
@@ -109,6 +111,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool Reserve(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
   bool CanSend(const Http2Stream& stream) const;
+  bool HasMore(const Http2Stream& stream) const;
   // Tells the host once Send would not wait, or the call is to end: now, if it is so.
   void Pause(Http2Stream* stream);
   // The method is done, or is not run at all. Answers what became of the call: `status`, unless that is the client's, its deadline's or the

@@ -36,6 +36,7 @@ struct Http2Stream {
   bool is_post = false;
   bool is_grpc = false;
   bool has_bad_timeout = false;
+  bool has_unknown_encoding = false;
 
   MessageSplitter request;
   size_t request_bytes = 0;                           // reserved of the memory for requests
@@ -57,6 +58,7 @@ struct Http2Stream {
   std::optional<absl::Status> status;  // what the method returned, or why there is none
   bool has_lost_message = false;       // one that the method sent
   bool is_beyond_memory = false;       // why it was lost
+  absl::Status request_error;          // why a message could not be given to the method
   bool is_done = false;                // the method is
   bool is_closed = false;              // nobody listens any more
   bool is_ending = false;              // the server stops it, and its client is to hear that

@@ -64,6 +64,7 @@ class ServedCall final : public Call {
     sent_bytes_ += framed.size() - kPrefixBytes;
     return connection_->Send(stream_.get(), std::move(framed), is_last);
   }
+  bool HasMore() const override { return connection_->HasMore(*stream_); }
   bool CanSend() const override { return connection_->CanSend(*stream_); }
   void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
 
@@ -109,6 +110,7 @@ class Host final : public ConnectionHost {
   bool IsAskedFor(std::string_view name) const override {
     return std::find(options_.metadata.begin(), options_.metadata.end(), name) != options_.metadata.end();
   }
+  const TransportTrailers& trailers() const override { return options_.trailers; }
   size_t message_bytes_max() const override { return options_.message_bytes_max; }
   bool ReserveRequestBytes(size_t bytes) override {
     if (request_bytes_.fetch_add(bytes) + bytes <= options_.request_memory_bytes) return true;

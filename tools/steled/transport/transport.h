@@ -33,6 +33,7 @@ struct TransportOptions {
   std::string listen;                 // "HOST:PORT", where port 0 takes a free one, or "unix:PATH"
   TlsFiles tls;                       // without a certificate connections are plain
   std::vector<std::string> metadata;  // names, in lower case, of what methods ask calls for
+  TransportTrailers trailers;         // of every answer, beside its status
   std::vector<std::string> syncing;   // paths of methods whose calls wait for the disk
   // Calls of paths that begin so count against calls_max. The others, as health and administration, have kOtherCallsMax.
   std::string limited_prefix = "/";
