@@ -113,26 +113,26 @@ class Load : public OpenLoad {
     if (row_count_ == 0) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(files_.Seal());
     may_be_referenced_ = true;
-    STELE_RETURN_IF_ERROR(InstallFlushed(engine_, table_id_, KeyRange::All(), [this](const Version& version, int64_t now) {
+    STELE_RETURN_IF_ERROR(InstallFlushed(engine_, table_id_, KeyRange::All(), [this](const Version& version, const FlushedMoment& moment) {
       mutex_.AssertHeld();
-      return MakeEdit(version, now);
+      return MakeEdit(version, moment);
     }));
     is_installed_ = true;
     Count();
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Edit> MakeEdit(const Version& version, int64_t now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  absl::StatusOr<Edit> MakeEdit(const Version& version, const FlushedMoment& moment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto it = version.tables.find(table_id_);
     if (it == version.tables.end()) return TableIsGone();
     STELE_RETURN_IF_ERROR(CheckFamilies(files_.files(), *it->second->definition));
     Edit edit;
     edit.new_files = files_.files();
-    for (SstableFile& file : edit.new_files) file.newest_commit_time = now;
-    const uint64_t sequence = engine_.committer->TakeSequence();
-    edit.last_sequence = sequence;
-    edit.tables.push_back(
-        {.table_id = table_id_, .flushed_through = sequence, .tablets = InstallFiles(*it->second, edit.new_files, sequence, sequence)});
+    for (SstableFile& file : edit.new_files) file.newest_commit_time = moment.now;
+    edit.last_sequence = moment.sequence;
+    edit.tables.push_back({.table_id = table_id_,
+                           .flushed_through = moment.sequence,
+                           .tablets = InstallFiles(*it->second, edit.new_files, moment.sequence, moment.sequence)});
     return edit;
   }
 

@@ -48,6 +48,7 @@ struct Committer::Waiter {
   CommitRequest request;
   const std::function<absl::Status()>* section = nullptr;  // set: an exclusive section, the request is empty
   absl::Status status;
+  std::optional<uint32_t> held_table;  // set: refused because of a hold of this table
   bool done = false;
   CondVar turn;  // signalled when done, or when it is at the head of the queue
 };
@@ -59,9 +60,11 @@ absl::Status Committer::Commit(CommitRequest request) {
   Waiter waiter{.request = std::move(request)};
   if (section_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
     CommitGroup({&waiter});
-  } else {
-    Enqueue(&waiter);
+    return waiter.status;
   }
+  do {
+    Enqueue(&waiter);
+  } while (waiter.held_table.has_value());
   return waiter.status;
 }
 
@@ -74,6 +77,9 @@ absl::Status Committer::RunExclusive(const std::function<absl::Status()>& sectio
 void Committer::Enqueue(Waiter* waiter) {
   {
     MutexLock lock(mutex_);
+    if (waiter->held_table.has_value()) AwaitRelease(*waiter->held_table);
+    waiter->held_table.reset();
+    waiter->done = false;
     if (closed_) {
       waiter->status = FailedPrecondition("the database is closed; open it again to write");
       return;
@@ -83,6 +89,67 @@ void Committer::Enqueue(Waiter* waiter) {
     if (waiter->done) return;
   }
   Lead(waiter);
+}
+
+absl::Status Committer::Hold(uint32_t table_id, const std::function<absl::Status()>& section) {
+  bool begun = false;
+  while (!begun) {
+    {
+      MutexLock lock(mutex_);
+      while (holds_.contains(table_id) || returning_ > 0) released_.Wait(mutex_);
+    }
+    STELE_RETURN_IF_ERROR(RunExclusive([&]() -> absl::Status {
+      {
+        MutexLock lock(mutex_);
+        if (holds_.contains(table_id) || returning_ > 0) return absl::OkStatus();  // another was faster
+      }
+      STELE_RETURN_IF_ERROR(section());
+      MutexLock lock(mutex_);
+      holds_[table_id].number = ++last_hold_;
+      hold_count_.fetch_add(1, std::memory_order_relaxed);
+      begun = true;
+      return absl::OkStatus();
+    }));
+  }
+  return absl::OkStatus();
+}
+
+void Committer::Release(uint32_t table_id) {
+  MutexLock lock(mutex_);
+  const auto it = holds_.find(table_id);
+  returning_ += it->second.waiting;
+  holds_.erase(it);
+  hold_count_.fetch_sub(1, std::memory_order_relaxed);
+  released_.SignalAll();
+}
+
+void Committer::AwaitReleases() {
+  MutexLock lock(mutex_);
+  const uint64_t last = last_hold_;
+  const auto lasts = [this, last] {
+    mutex_.AssertHeld();
+    return std::any_of(holds_.begin(), holds_.end(), [last](const auto& hold) { return hold.second.number <= last; });
+  };
+  while (lasts()) released_.Wait(mutex_);
+}
+
+// Once the hold is over no other begins before the writer is queued: see Hold.
+void Committer::AwaitRelease(uint32_t table_id) {
+  const auto it = holds_.find(table_id);
+  if (it == holds_.end()) return;
+  ++it->second.waiting;
+  while (holds_.contains(table_id)) released_.Wait(mutex_);
+  if (--returning_ == 0) released_.SignalAll();
+}
+
+std::optional<uint32_t> Committer::HeldTableOf(const CommitRequest& request) const {
+  if (hold_count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  MutexLock lock(mutex_);
+  BatchReader reader(request.batch);
+  for (RowOps row; reader.NextRow(&row);) {
+    if (holds_.contains(row.table_id())) return row.table_id();
+  }
+  return std::nullopt;
 }
 
 void Committer::Lead(Waiter* leader) {
@@ -171,6 +238,8 @@ void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   uint64_t sequence = last_sequence_;
   for (Waiter* waiter : group) {
     waiter->status = !poisoned.ok() ? poisoned : Admit(waiter->request);
+    if (waiter->status.ok()) waiter->held_table = HeldTableOf(waiter->request);
+    if (waiter->held_table.has_value()) waiter->status = Aborted("the table is held while a load is installed");
     if (!waiter->status.ok()) continue;
     SetBatchClock(&waiter->request.batch, commit_time, waiter->request.token_stamp);
     records.push_back({.sequence = ++sequence, .payload = waiter->request.batch});

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +66,14 @@ class Committer {
   // Runs `section` as if it were a commit of its own: no other write happens beside it, and everything queued before it is done. The
   // section may commit. It may not run another section, and it takes no row latch: whoever holds one may be waiting behind it.
   absl::Status RunExclusive(const std::function<absl::Status()>& section);
+  // From here on no write of the table is committed until Release; such writes wait, those of other
+  // tables go on. Waits while another hold of the table lasts, and for the writers that waited for
+  // that one. `section` runs as an exclusive section at the hold's beginning.
+  absl::Status Hold(uint32_t table_id, const std::function<absl::Status()>& section);
+  void Release(uint32_t table_id);
+  // Returns when every hold that lasts now is over. For who is going to run an exclusive section that
+  // commits: it cannot wait there, and is refused.
+  void AwaitReleases();
   // Later calls, and those that wait, answer FailedPrecondition. Returns when no leader is at work.
   void Close();
 
@@ -90,6 +99,8 @@ class Committer {
   void Lead(Waiter* leader);
   std::vector<Waiter*> TakeGroup(Waiter* leader);
   void CommitGroup(const std::vector<Waiter*>& group);
+  void AwaitRelease(uint32_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<uint32_t> HeldTableOf(const CommitRequest& request) const;
   absl::Status Admit(const CommitRequest& request) const;
   absl::Status CheckTables(const CommitRequest& request) const;
   absl::Status Apply(uint64_t sequence, std::string_view batch, int64_t commit_time);
@@ -108,6 +119,17 @@ class Committer {
   bool needed_segment_ = false;                    // confined to the leader: background threads were told to prepare a log segment
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
+  // Changed by the leader and by Release. A hold begins in the commit order, so the leader alone may
+  // add one.
+  struct TableHold {
+    uint64_t number = 0;  // of all holds, ascending
+    size_t waiting = 0;   // writers
+  };
+  std::map<uint32_t, TableHold> holds_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<size_t> hold_count_{0};  // of holds_; relaxed: the leader's own additions are known to it
+  uint64_t last_hold_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t returning_ ABSL_GUARDED_BY(mutex_) = 0;  // writers that a release let go and that are not queued yet
+  CondVar released_;                              // signalled when a hold is over, and when returning_ comes to 0
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status poison_ ABSL_GUARDED_BY(mutex_);
 };

@@ -120,8 +120,7 @@ absl::Status AwaitFlush(Engine& engine, uint32_t table_id, const std::function<b
   });
 }
 
-absl::Status FreezeAndAwait(Engine& engine, uint32_t table_id) {
-  engine.state.Freeze(table_id);
+absl::Status AwaitEmptyMemory(Engine& engine, uint32_t table_id) {
   return AwaitFlush(engine, table_id, [&engine, table_id] {
     engine.state.mutex.AssertHeld();
     const auto it = engine.state.tables.find(table_id);
@@ -143,6 +142,25 @@ absl::Status FlushPresent(Engine& engine, uint32_t table_id) {
     if (it == engine.state.tables.end() || it->second.frozen.empty()) return true;
     return it->second.frozen.front().memtable->first_sequence() > through;
   });
+}
+
+// The table is held and its memtable frozen.
+absl::Status InstallOverHeld(Engine& engine, uint32_t table_id, const KeyRange& rows, const MakeFlushedEdit& make) {
+  STELE_RETURN_IF_ERROR(AwaitEmptyMemory(engine, table_id));
+  FlushedMoment moment{.now = engine.clock.Now()};
+  STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
+    moment.sequence = engine.committer->TakeSequence();
+    return absl::OkStatus();
+  }));
+  STELE_RETURN_IF_ERROR(engine.installer->Install([&](const Version& version) { return make(version, moment); }));
+  // Rows changed without a commit of their own: a conditional write that read one of them before begins again (engine rule 5).
+  // If this fails, nothing is committed any more, and the edit stands.
+  const absl::Status noted = engine.committer->RunExclusive([&] {
+    engine.committer->changes().NoteRows(table_id, rows);
+    return absl::OkStatus();
+  });
+  noted.IgnoreError();
+  return absl::OkStatus();
 }
 
 // Compacts the tablet that holds the row, and answers its range.
@@ -267,24 +285,23 @@ absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::stri
 }
 
 absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const KeyRange& rows, const MakeFlushedEdit& make) {
-  // Most of the flush happens before the section, so that writers wait only for the rest.
+  // Most of the flush happens before, so that the table's writers wait only for the rest.
   STELE_RETURN_IF_ERROR(FlushPresent(engine, table_id));
-  return engine.committer->RunExclusive([&] {
-    STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));
-    const int64_t now = engine.clock.Now();
-    STELE_RETURN_IF_ERROR(engine.installer->Install([&](const Version& version) { return make(version, now); }));
-    // Rows changed without a commit of their own: a conditional write that read one of them before begins again (engine rule 5).
-    engine.committer->changes().NoteRows(table_id, rows);
+  STELE_RETURN_IF_ERROR(engine.committer->Hold(table_id, [&] {
+    engine.state.Freeze(table_id);
     return absl::OkStatus();
-  });
+  }));
+  const absl::Status status = InstallOverHeld(engine, table_id, rows, make);
+  engine.committer->Release(table_id);
+  return status;
 }
 
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
-  const auto make = [&](const Version& version, int64_t /*now*/) -> absl::StatusOr<Edit> {
+  const auto make = [&](const Version& version, const FlushedMoment& moment) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
     Edit edit;
-    edit.last_sequence = engine.state.published_sequence();
-    edit.tables.push_back({.table_id = table_id, .flushed_through = edit.last_sequence, .tablets = Excise(*state, range)});
+    edit.last_sequence = moment.sequence;
+    edit.tables.push_back({.table_id = table_id, .flushed_through = moment.sequence, .tablets = Excise(*state, range)});
     return edit;
   };
   STELE_RETURN_IF_ERROR(engine.RunFreeing([&] { return InstallFlushed(engine, table_id, range, make); }));

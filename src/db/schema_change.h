@@ -29,14 +29,20 @@ absl::Status DeleteTable(Engine& engine, std::string_view name);
 absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes);
 absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value);
 
-// Engine rule 14, but for the log record: the table is flushed inside the exclusive section, so that the edit alone says it all. On a full
+// Engine rule 14, but for the log record: the table is flushed while it is held, so that the edit alone says it all. On a full
 // disk the flush has the reserve (db/space_reserve.h). If that is not enough, the answer is ResourceExhausted, and no row is dropped.
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
 
-// The act of engine rule 14: most of the table's memory is flushed; then, in an exclusive section, the rest, and the edit that `make`
-// answers is installed over a table that has nothing in memory. Conditional writes that read one of `rows` before are refused and made
-// anew. `now`: the database clock, in the section.
-using MakeFlushedEdit = std::function<absl::StatusOr<Edit>(const Version& version, int64_t now)>;
+// When an edit over a flushed table takes place in the commit order.
+struct FlushedMoment {
+  uint64_t sequence = 0;  // the edit's own: no commit has it
+  int64_t now = 0;        // the database clock
+};
+// The act of engine rule 14. Most of the table's memory is flushed. Then the table is held: its
+// writers wait until the rest is flushed and the edit that `make` returns is installed over a table
+// that has nothing in memory. Writers of other tables go on. Conditional writes that read one of
+// `rows` before are refused and made again.
+using MakeFlushedEdit = std::function<absl::StatusOr<Edit>(const Version& version, const FlushedMoment& moment)>;
 absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const KeyRange& rows, const MakeFlushedEdit& make);
 
 // Freezes the table's memtable and waits until all it held is in files.

@@ -56,6 +56,7 @@ AttemptMode ModeOf(int attempts) { return attempts < kOptimisticAttempts ? Attem
 absl::Status RunPart(Engine& engine, AttemptMode mode, const std::function<absl::Status()>& part) {
   if (mode == AttemptMode::kOptimistic) return part();
   EventCounts::Add(engine.state.event_counts.exclusive_attempts);
+  engine.committer->AwaitReleases();
   return engine.committer->RunExclusive(part);
 }
 

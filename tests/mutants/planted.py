@@ -489,7 +489,7 @@ plant(
 )
 plant(
     "commit", RULES, "src/db/schema_change.cc",
-    ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));", ""),
+    ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(AwaitEmptyMemory(engine, table_id));", ""),
 )
 plant(
     "commit", RULES, "src/db/jobs.cc",
@@ -500,8 +500,8 @@ LOADS = ["unit_db --gtest_filter=BulkLoad*"]
 plant(
     "commit", LOADS, "src/db/bulk_load.cc",
     ("a load's cells of a dropped family are lost (rule 6)", "if (definition.families.RankOfId(family.family_id)) continue;", "continue;"),
-    ("replay is not kept off a load (rule 2)", ".flushed_through = sequence, .tablets", ".flushed_through = 0, .tablets"),
-    ("a load has no commit time (rule 9)", "file.newest_commit_time = now;", "file.newest_commit_time = 0;"),
+    ("replay is not kept off a load (rule 2)", ".flushed_through = moment.sequence,", ".flushed_through = 0,"),
+    ("a load has no commit time (rule 9)", "file.newest_commit_time = moment.now;", "file.newest_commit_time = 0;"),
     ("a load's files stay when it fails", "if (!stay && engine_.CheckProcess().ok()) files_.Remove();", ""),
     ("a repeated row is taken", "mutation.row_key() <= last_row_key_", "mutation.row_key() < last_row_key_"),
 )
@@ -547,7 +547,13 @@ plant(
 )
 plant(
     "concurrency", ["concurrency_test --gtest_filter=DropRange*"], "src/db/schema_change.cc",
-    ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(FreezeAndAwait(engine, table_id));", ""),
+    ("DropRowRange leaves the memtable (rule 14)", "STELE_RETURN_IF_ERROR(AwaitEmptyMemory(engine, table_id));", ""),
+)
+
+plant(
+    "commit", ["unit_db --gtest_filter=Load*Writ*"], "src/db/committer.cc",
+    ("writers of a held table go on (rules 1, 2)",
+     "if (holds_.contains(row.table_id())) return row.table_id();", ""),
 )
 
 SEQUENCES = ["crash_test --gtest_filter=ShortSequences*"]
