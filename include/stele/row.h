@@ -53,8 +53,8 @@ class CellView {
 class Row;
 
 // A row, or a piece of a huge one, as a RowReader shows it: valid until the reader's next Next(), and not after the reader.
-// Cells come in Bigtable's order: families by name, qualifiers by bytes, versions newest first. Cheap to copy, but a copy lives no
-// longer than the original.
+// Cells come in Bigtable's order: families by creation, those of one call by name; qualifiers by bytes; versions newest first. Cheap to
+// copy, but a copy lives no longer than the original.
 class RowView {
  public:
   RowView() = default;

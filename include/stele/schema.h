@@ -71,7 +71,8 @@ class Schema {
   Schema& SetProperty(std::string key, std::string value);
   Schema& SetLimits(Limits limits);
 
-  // Sorted by name, whatever the order in which they were added; this is the order of families in a row.
+  // Sorted by name, whatever the order in which they were added. A row shows them in the order of their creation, those of one call by
+  // name.
   const std::vector<FamilySchema>& families() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return families_; }
   // The family of that name, or nullptr.
   const FamilySchema* family(std::string_view name) const ABSL_ATTRIBUTE_LIFETIME_BOUND;

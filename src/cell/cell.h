@@ -46,7 +46,7 @@ class DeferredValue {
   ~DeferredValue() = default;
 };
 
-// A family within one cursor is its 1-based position among the families the cursor's user knows, in name order (cell/family_list.h);
+// A family within one cursor is its 1-based position among the families the cursor's user knows, by id (cell/family_list.h);
 // 0 stands for the row itself and is used by kDeleteRow alone.
 inline constexpr uint32_t kRowRank = 0;
 

@@ -5,23 +5,24 @@
 namespace stele::internal {
 
 FamilyList::FamilyList(std::vector<FamilyEntry> families) : families_(std::move(families)) {
-  std::sort(families_.begin(), families_.end(), [](const FamilyEntry& a, const FamilyEntry& b) { return a.name < b.name; });
-  rank_by_id_.reserve(families_.size());
-  for (uint32_t i = 0; i < families_.size(); ++i) rank_by_id_.emplace_back(families_[i].id, i + 1);
-  std::sort(rank_by_id_.begin(), rank_by_id_.end());
+  std::sort(families_.begin(), families_.end(), [](const FamilyEntry& a, const FamilyEntry& b) { return a.id < b.id; });
+  for (uint32_t rank = 1; rank <= families_.size(); ++rank) ranks_by_name_.push_back(rank);
+  std::sort(ranks_by_name_.begin(), ranks_by_name_.end(),
+            [this](uint32_t a, uint32_t b) { return families_[a - 1].name < families_[b - 1].name; });
 }
 
 std::optional<uint32_t> FamilyList::RankOfName(std::string_view name) const {
-  const auto it = std::lower_bound(families_.begin(), families_.end(), name,
-                                   [](const FamilyEntry& entry, std::string_view n) { return entry.name < n; });
-  if (it == families_.end() || it->name != name) return std::nullopt;
-  return static_cast<uint32_t>(it - families_.begin()) + 1;
+  const auto it = std::lower_bound(ranks_by_name_.begin(), ranks_by_name_.end(), name,
+                                   [this](uint32_t rank, std::string_view n) { return families_[rank - 1].name < n; });
+  if (it == ranks_by_name_.end() || families_[*it - 1].name != name) return std::nullopt;
+  return *it;
 }
 
 std::optional<uint32_t> FamilyList::RankOfId(uint32_t id) const {
-  const auto it = std::lower_bound(rank_by_id_.begin(), rank_by_id_.end(), std::pair<uint32_t, uint32_t>(id, 0));
-  if (it == rank_by_id_.end() || it->first != id) return std::nullopt;
-  return it->second;
+  const auto it =
+      std::lower_bound(families_.begin(), families_.end(), id, [](const FamilyEntry& entry, uint32_t i) { return entry.id < i; });
+  if (it == families_.end() || it->id != id) return std::nullopt;
+  return static_cast<uint32_t>(it - families_.begin()) + 1;
 }
 
 std::vector<uint32_t> FamilyList::ids() const {

@@ -1,8 +1,8 @@
-// cell/family_list.h: a table's live families in name order, and how a source's families map to them.
+// cell/family_list.h: a table's live families in the order of their creation, and how a source's families map to them.
 //
-// Families have ids that are never reused (engine rule 6) and names that never change for an id, so two ids always compare the same way.
-// Inside a source (memtable, SSTable) a family is its 1-based position among that source's own families, in name order; a read view ranks
-// the families of its schema the same way. Translating one to the other keeps the order, so cells compare by number alone.
+// Ids are given out in ascending order and never reused (engine rule 6), so the order of ids is that of creation. Inside a source
+// (memtable, SSTable) a family is its 1-based position among that source's own families, by id; a read view ranks the families of its
+// schema the same way. Translating one to the other keeps the order, so cells compare by number alone.
 //
 // Threads:   immutable after construction.
 #pragma once
@@ -41,7 +41,7 @@ struct FamilyEntry {
 class FamilyList {
  public:
   FamilyList() = default;
-  // Any order; names are distinct.
+  // Any order; ids and names are distinct.
   explicit FamilyList(std::vector<FamilyEntry> families);
 
   size_t size() const { return families_.size(); }
@@ -55,8 +55,8 @@ class FamilyList {
   FamilyMap MapFrom(std::span<const uint32_t> source_ids) const;
 
  private:
-  std::vector<FamilyEntry> families_;                      // by name
-  std::vector<std::pair<uint32_t, uint32_t>> rank_by_id_;  // (id, rank), by id
+  std::vector<FamilyEntry> families_;    // by id
+  std::vector<uint32_t> ranks_by_name_;  // all ranks, by their families' names
 };
 
 }  // namespace stele::internal

@@ -50,7 +50,7 @@ class Load : public OpenLoad {
                                 .families = &definition_->families,
                                 .limits = definition_->schema.limits(),
                                 .granularity = definition_->schema.granularity(),
-                                .family_schemas = definition_->schema.families()};
+                                .family_schemas = definition_->family_schemas};
     STELE_RETURN_IF_ERROR(ReadSetCells(mutation, schema, began_micros_, &cells_));
     if (row_count_ > 0 && mutation.row_key() <= last_row_key_) {
       return InvalidArgument("row \"{}\" does not follow \"{}\": a bulk load takes rows in strictly ascending order",

@@ -146,7 +146,7 @@ class RowModifier {
     const TableDefinition& definition = row_->table->definition();
     const std::optional<uint32_t> rank = definition.families.RankOfName(rule.family());
     if (!rank.has_value()) return NotFound("Requested column family not found: \"{}\"", Printable(rule.family()));
-    if (definition.schema.families()[*rank - 1].value_type != ValueType::kBytes) {
+    if (definition.family_schemas[*rank - 1].value_type != ValueType::kBytes) {
       return InvalidArgument("Column family type mismatch: family \"{}\" holds aggregates; use AddToCell or MergeToCell", rule.family());
     }
     const auto [it, is_new] = columns_.try_emplace({*rank, rule.qualifier()});

@@ -60,7 +60,7 @@ class FamilyWorkingSet {
     switch (change.kind()) {
       case FamilyChange::Kind::kCreate:
         if (found) return AlreadyExists("family \"{}\" exists", Printable(change.name()));
-        families_.push_back({{.id = next_family_id_++, .name = change.name()}, change.family()});
+        families_.push_back({{.id = kNewFamilyId, .name = change.name()}, change.family()});
         effects_.adds = true;
         return absl::OkStatus();
       case FamilyChange::Kind::kUpdate:
@@ -80,7 +80,12 @@ class FamilyWorkingSet {
     return NotFound("family \"{}\" does not exist", Printable(change.name()));
   }
 
-  std::shared_ptr<const TableDefinition> Finish(const TableDefinition& before) const {
+  // Families that one call creates get their ids, and so their places in a row, by name.
+  std::shared_ptr<const TableDefinition> Finish(const TableDefinition& before) {
+    std::sort(families_.begin(), families_.end(), [](const Member& a, const Member& b) { return a.entry.name < b.entry.name; });
+    for (Member& member : families_) {
+      if (member.entry.id == kNewFamilyId) member.entry.id = next_family_id_++;
+    }
     Schema schema;
     std::vector<FamilyEntry> entries;
     for (const Member& member : families_) {
@@ -93,10 +98,12 @@ class FamilyWorkingSet {
     return MakeDefinition(before.id, before.name, before.epoch + 1, schema, entries);
   }
 
+  // After Finish.
   uint32_t next_family_id() const { return next_family_id_; }
   FamilyEffects effects() const { return effects_; }
 
  private:
+  static constexpr uint32_t kNewFamilyId = 0;
   struct Member {
     FamilyEntry entry;
     FamilySchema schema;
@@ -248,8 +255,8 @@ absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const F
     }
     effects = working_set.effects();
     Edit edit;
-    edit.next_family_id = working_set.next_family_id();
     edit.tables.push_back({.table_id = table_id, .definition = working_set.Finish(*state->definition)});
+    edit.next_family_id = working_set.next_family_id();
     return edit;
   };
   const auto install = [&] {

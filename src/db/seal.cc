@@ -16,7 +16,7 @@ MutationSchema SchemaOf(uint32_t table_id, const TableDefinition& definition) {
           .families = &definition.families,
           .limits = definition.schema.limits(),
           .granularity = definition.schema.granularity(),
-          .family_schemas = definition.schema.families()};
+          .family_schemas = definition.family_schemas};
 }
 
 // Columns of the mutation whose ranged delete needs a seal.

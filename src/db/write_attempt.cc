@@ -46,7 +46,7 @@ absl::StatusOr<MutationSchema> SchemaOf(const ReadView& view, uint32_t table_id)
                         .families = &definition.families,
                         .limits = definition.schema.limits(),
                         .granularity = definition.schema.granularity(),
-                        .family_schemas = definition.schema.families()};
+                        .family_schemas = definition.family_schemas};
 }
 
 absl::Status KeptChanging() { return Aborted("the rows or the schema kept changing under the write; try again"); }

@@ -128,6 +128,7 @@ std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::st
   definition->families = FamilyList(families);
   for (uint32_t rank = 1; rank <= definition->families.size(); ++rank) {
     const FamilySchema* family = schema.family(definition->families[rank].name);
+    definition->family_schemas.push_back(family == nullptr ? FamilySchema() : *family);
     definition->retentions.push_back(family == nullptr ? Retention() : Retention(family->gc));
   }
   return definition;

@@ -84,9 +84,11 @@ struct TableDefinition {
   uint32_t id = 0;
   std::string name;
   uint64_t epoch = 0;
-  Schema schema;                      // as its user set it; families in name order
-  FamilyList families;                // the live families with their ids, same order
-  std::vector<Retention> retentions;  // by family rank - 1
+  Schema schema;        // as its user set it; families in name order
+  FamilyList families;  // the live families with their ids, in the order of creation
+  // By family rank - 1.
+  std::vector<FamilySchema> family_schemas;
+  std::vector<Retention> retentions;
 };
 
 // By family rank - 1: of these a part of the sources says nothing about ranks, for above it may lie a ranged delete that was not sealed for
@@ -128,7 +130,7 @@ struct Version {
   std::map<uint64_t, std::shared_ptr<const SstableFile>> Files() const;
 };
 
-// Makes a definition from a schema: families sorted, retentions compiled. `family_ids` are by the schema's order of families.
+// Makes a definition from a schema: families by rank, retentions compiled. `family_ids` are by the schema's order of families.
 std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name, uint64_t epoch, const Schema& schema,
                                                       const std::vector<FamilyEntry>& families);
 

@@ -91,18 +91,22 @@ absl::StatusOr<double> CellView::EstimateCardinality() const {
                                    internal::Printable(qualifier_), value_.size());
 }
 
+// The cells of a family stand together, but families stand in the order of their creation: from one to the next.
 std::span<const CellView> RowView::family(std::string_view name) const {
-  const auto first =
-      std::lower_bound(cells_.begin(), cells_.end(), name, [](const CellView& cell, std::string_view n) { return cell.family() < n; });
-  const auto last = std::upper_bound(first, cells_.end(), name, [](std::string_view n, const CellView& cell) { return n < cell.family(); });
-  return std::span<const CellView>(first, last);
+  for (auto first = cells_.begin(); first != cells_.end();) {
+    const std::string_view family = first->family();
+    const auto last = std::partition_point(first, cells_.end(), [&](const CellView& cell) { return IsSame(cell.family(), family); });
+    if (family == name) return {first, last};
+    first = last;
+  }
+  return {};
 }
 
 std::optional<CellView> RowView::cell(std::string_view family, std::string_view qualifier) const {
-  const auto wanted = std::pair(family, qualifier);
-  const auto place = std::lower_bound(cells_.begin(), cells_.end(), wanted,
-                                      [](const CellView& cell, const auto& w) { return std::pair(cell.family(), cell.qualifier()) < w; });
-  if (place == cells_.end() || std::pair(place->family(), place->qualifier()) != wanted) return std::nullopt;
+  const std::span<const CellView> cells = this->family(family);
+  const auto place = std::lower_bound(cells.begin(), cells.end(), qualifier,
+                                      [](const CellView& cell, std::string_view wanted) { return cell.qualifier() < wanted; });
+  if (place == cells.end() || place->qualifier() != qualifier) return std::nullopt;
   return *place;
 }
 

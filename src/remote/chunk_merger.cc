@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "remote/cell_order.h"
 
 namespace stele::internal {
 namespace {
@@ -15,13 +16,6 @@ constexpr uint64_t kLabelBytes = 32;
 // The greatest that a table may be told to take (Limits.value_bytes).
 constexpr uint64_t kValueBytesMax = uint64_t{256} << 20;
 constexpr uint64_t kReservedValueBytesMax = uint64_t{1} << 20;
-
-// Bigtable's order, which not every server keeps between families.
-bool ComesBefore(const CellView& a, const CellView& b) {
-  if (a.family() != b.family()) return a.family() < b.family();
-  if (a.qualifier() != b.qualifier()) return a.qualifier() < b.qualifier();
-  return a.timestamp() > b.timestamp();
-}
 
 }  // namespace
 
@@ -126,7 +120,7 @@ void ChunkMerger::Show(bool is_last_piece) {
   for (const Cell& cell : cells_) {
     views_.emplace_back(*cell.family, *cell.qualifier, Timestamp::FromMicros(cell.timestamp_micros), cell.value, cell.labels);
   }
-  if (!std::is_sorted(views_.begin(), views_.end(), ComesBefore)) std::stable_sort(views_.begin(), views_.end(), ComesBefore);
+  PutInOrder(&views_);
   row_ = RowView(row_key_, views_, is_last_piece);
   is_shown_ = true;
   has_shown_piece_ = !is_last_piece;

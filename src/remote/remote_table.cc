@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "model/validate.h"
 #include "remote/bulk_writer.h"
+#include "remote/cell_order.h"
 #include "remote/row_source.h"
 #include "wire/filter_translation.h"
 #include "wire/mutation_translation.h"
@@ -41,9 +42,7 @@ Row ToRow(const wire::Row& row) {
       }
     }
   }
-  std::stable_sort(cells.begin(), cells.end(), [](const CellView& a, const CellView& b) {
-    return a.family() != b.family() ? a.family() < b.family() : a.qualifier() < b.qualifier();
-  });
+  PutInOrder(&cells);
   return Row(RowView(row.key(), cells));
 }
 

@@ -111,8 +111,9 @@ Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
   }
   Outcome outcome;
   std::vector<Term> changes;
-  for (const auto& [place, cell] : changed) {
-    outcome.changed.push_back(cell);
+  for (const auto& [place, cell] : changed) outcome.changed.push_back(cell);
+  table.PutInOrder(&outcome.changed);
+  for (const ReferenceCell& cell : outcome.changed) {
     changes.push_back({"set", {cell.family, cell.qualifier, cell.timestamp, "=" + cell.value->bytes}});
   }
   outcome.write = PlainWrite(operation[0], name, row_key, std::move(changes));

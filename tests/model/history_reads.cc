@@ -23,7 +23,9 @@ std::string HistoryRunner::Expect(ReadContext& context, const std::string& row_k
     cells = std::move(actual);
   }
   *expected = FilteredInAnyWay(context.filter, row_key, cells);
-  for (ReferenceRow& way : *expected) way = InOneOrder(std::move(way));
+  if (context.filter.Is("text")) {
+    for (ReferenceRow& way : *expected) way = InOneOrder(std::move(way));
+  }
   context.met_rows = context.met_rows || !cells.empty();
   if (context.filter.Is("text") && !expected->front().empty()) ++coverage_["rows that pass filters by text"];
   return "";

@@ -94,8 +94,11 @@ void ReferenceStore::Settle(const Term& rule, Column& column) const {
 
 ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_t now, bool apply_gc) {
   ReferenceRow cells;
-  for (const auto& [family, columns] : row) {
+  for (const std::string& family : table.order) {
+    const auto found = row.find(family);
+    if (found == row.end()) continue;
     const Term& rule = table.families.at(family);
+    const auto& columns = found->second;
     for (const auto& [qualifier, column] : columns) {
       int64_t rank_least = 0;
       int64_t rank_most = 0;
@@ -109,6 +112,11 @@ ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_
     }
   }
   return cells;
+}
+
+void ReferenceStore::Table::PutInOrder(ReferenceRow* row) const {
+  const auto place_of = [this](const ReferenceCell& cell) { return std::find(order.begin(), order.end(), cell.family); };
+  std::stable_sort(row->begin(), row->end(), [&](const ReferenceCell& a, const ReferenceCell& b) { return place_of(a) < place_of(b); });
 }
 
 Codes ReferenceStore::Apply(const Term& operation) {
@@ -146,6 +154,7 @@ Codes ReferenceStore::Create(const Term& operation) {
     if (!table.families.emplace(operation[i].Text(0), operation[i][1]).second) return kInvalid;
     if (operation[i].size() > 2) table.types[operation[i].Text(0)] = operation[i].Text(2);
   }
+  for (const auto& [family, rule] : table.families) table.order.push_back(family);
   return tables.emplace(operation.Text(0), std::move(table)).second ? kOk : kExists;
 }
 
@@ -156,6 +165,7 @@ Codes ReferenceStore::ChangeFamilies(const Term& operation) {
   if (it == tables.end()) return kNotFound;
   if (!valid) return kInvalid;
   Table table = it->second;
+  std::set<std::string> created;
   for (size_t i = 1; i < operation.size(); ++i) {
     const Term& change = operation[i];
     const std::string& family = change.Text(0);
@@ -164,6 +174,8 @@ Codes ReferenceStore::ChangeFamilies(const Term& operation) {
     if (change.Is("drop")) {
       table.families.erase(family);
       table.types.erase(family);
+      std::erase(table.order, family);
+      created.erase(family);
       for (auto& [key, row] : table.rows) row.erase(family);
       continue;
     }
@@ -177,9 +189,11 @@ Codes ReferenceStore::ChangeFamilies(const Term& operation) {
         }
       }
     }
+    if (!exists) created.insert(family);
     table.families[family] = change[1];
     if (change.size() > 2) table.types[family] = change.Text(2);
   }
+  table.order.insert(table.order.end(), created.begin(), created.end());
   std::erase_if(table.rows, [](const auto& row) { return row.second.empty(); });
   it->second = std::move(table);
   return kOk;

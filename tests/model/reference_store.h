@@ -65,7 +65,10 @@ class ReferenceStore {
   using RowData = std::map<std::string, std::map<std::string, Column>>;  // by family and qualifier; nothing empty stays
   struct Table {
     bool micros = false;
-    std::map<std::string, Term> families;      // their rules
+    std::map<std::string, Term> families;  // their rules
+    std::vector<std::string> order;        // of families in a row
+    // Puts cells of one row in the order of families, and keeps the order in each.
+    void PutInOrder(ReferenceRow* row) const;
     std::map<std::string, std::string> types;  // of those that hold aggregates
     std::map<std::string, RowData> rows;
   };

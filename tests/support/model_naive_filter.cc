@@ -153,7 +153,13 @@ NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const Nai
   NaiveRow passed = Apply(filter.node(), row, &context);
   passed.insert(passed.end(), context.sunk.begin(), context.sunk.end());
   for (NaiveCell& cell : passed) cell.trail.clear();
-  std::stable_sort(passed.begin(), passed.end(), StandsBefore);
+  // Families stand in the order of the row that came in.
+  const auto family_place = [&row](const NaiveCell& cell) {
+    return std::find_if(row.begin(), row.end(), [&cell](const NaiveCell& other) { return other.family == cell.family; });
+  };
+  std::stable_sort(passed.begin(), passed.end(), [&](const NaiveCell& a, const NaiveCell& b) {
+    return a.family == b.family ? StandsBefore(a, b) : family_place(a) < family_place(b);
+  });
   return passed;
 }
 

@@ -111,7 +111,7 @@ TEST(ContractAdminTest, AFamilyMadeAnewIsEmptyForEver) {  // rule 6
     EXPECT_EQ(ShowAll(table), "r a:q@1000=v, z:q@1000=v");
     EXPECT_EQ(ShowAll(table, {.snapshot = before}), "r a:q@1000=v, f:q@1000=old, z:q@1000=v");
     ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Ms(2), "new")).ok());
-    const std::string_view now = "r a:q@1000=v, f:q@2000=new, z:q@1000=v";
+    const std::string_view now = "r a:q@1000=v, z:q@1000=v, f:q@2000=new";
     EXPECT_EQ(ShowAll(table), now);
     store.Reopen();
     EXPECT_EQ(ShowAll(store.table()), now);
@@ -120,6 +120,45 @@ TEST(ContractAdminTest, AFamilyMadeAnewIsEmptyForEver) {  // rule 6
     store.Reopen();
     EXPECT_EQ(ShowAll(store.table()), now);
   }
+}
+
+// Regression: families stood in the order of their names.
+TEST(ContractAdminTest, FamiliesOfARowStandInTheOrderOfTheirCreation) {
+  ContractDatabase store;
+  Table* table = &store.MakeTable(Schema().AddFamily("m").AddFamily("k"));
+  const auto set = [](RowMutation mutation, std::initializer_list<const char*> families) {
+    for (const char* family : families) mutation.SetCell(family, "q", Ms(1), family);
+    return mutation;
+  };
+  ASSERT_TRUE(table->Apply(set(RowMutation("r"), {"m", "k"})).ok());
+  ASSERT_TRUE(table->Flush().ok());
+  ASSERT_TRUE(table->ModifyColumnFamilies({FamilyChange::Create({.name = "z"}), FamilyChange::Create({.name = "c"})}).ok());
+  ASSERT_TRUE(table->ModifyColumnFamilies({FamilyChange::Create({.name = "a"})}).ok());
+  ASSERT_TRUE(table->Apply(set(RowMutation("r"), {"a", "c", "z"})).ok());
+  const std::string_view all = "r k:q@1000=k, m:q@1000=m, c:q@1000=c, z:q@1000=z, a:q@1000=a";
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(ShowAll(*table), all);
+    EXPECT_EQ(Show(table->ReadRow("r", Filter::CellsRowLimit(3)).value()), "r k:q@1000=k, m:q@1000=m, c:q@1000=c");
+    EXPECT_EQ(Show(table->ReadRow("r", Filter::CellsRowOffset(3)).value()), "r z:q@1000=z, a:q@1000=a");
+    const Row row = *table->ReadRow("r").value();
+    for (const char* family : {"a", "c", "k", "m", "z"}) {
+      ASSERT_TRUE(row.cell(family, "q").has_value()) << family;
+      EXPECT_EQ(row.cell(family, "q")->value(), family);
+      EXPECT_EQ(row.family(family).size(), 1u);
+    }
+    for (const char* absent : {"", "b", "n", "zz"}) EXPECT_FALSE(row.cell(absent, "q").has_value()) << absent;
+    store.Reopen();
+    table = &store.table();
+    ASSERT_TRUE((round == 0 ? table->Flush() : table->Compact()).ok());
+  }
+  ASSERT_TRUE(table->ModifyColumnFamilies({FamilyChange::Drop("k"), FamilyChange::Create({.name = "k"})}).ok());
+  ASSERT_TRUE(table->Apply(set(RowMutation("r"), {"k"})).ok());
+  EXPECT_EQ(ShowAll(*table), "r m:q@1000=m, c:q@1000=c, z:q@1000=z, a:q@1000=a, k:q@1000=k") << "a new family of an old name is the last";
+  const std::vector<ReadModifyWriteRule> rules = {ReadModifyWriteRule::AppendValue("k", "n", "1"),
+                                                  ReadModifyWriteRule::AppendValue("z", "n", "2")};
+  const Row changed = table->ReadModifyWriteRow("s", rules).value();
+  ASSERT_EQ(changed.cells().size(), 2u);
+  EXPECT_EQ(changed.cells().front().family(), "z");
 }
 
 TEST(ContractAdminTest, ADeletedTableIsNotFoundAndADatabaseForgetsIt) {

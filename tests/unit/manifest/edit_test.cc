@@ -70,8 +70,8 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   const TableDefinition& definition = *decoded->tables.at(0).definition;
   EXPECT_EQ(definition.schema, schema);
-  EXPECT_EQ(definition.families.ids(), (std::vector<uint32_t>{4, 2, 9, 1}));
-  const std::vector<uint64_t> unsealed_through = {0, 300, 0, UINT64_MAX};
+  EXPECT_EQ(definition.families.ids(), (std::vector<uint32_t>{1, 2, 4, 9})) << "by id";
+  const std::vector<uint64_t> unsealed_through = {UINT64_MAX, 300, 0, 0};
   for (uint32_t rank = 1; rank <= 4; ++rank) EXPECT_EQ(definition.families[rank].unsealed_through, unsealed_through[rank - 1]);
   EXPECT_EQ(definition.epoch, 12u);
   EXPECT_EQ(definition.name, "table");

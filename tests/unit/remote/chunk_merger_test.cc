@@ -79,10 +79,15 @@ TEST(ChunkMerger, AResetBeginsTheRowAnew) {
   EXPECT_EQ(Rows({First("value_size: 9"), "reset_row: true", First("commit_row: true")}), Lines({"a f:q@2000=v"}));
 }
 
-TEST(ChunkMerger, FamiliesAreInOrderWhateverTheServersIs) {
+TEST(ChunkMerger, FamiliesStayInTheOrderOfTheServer) {
   EXPECT_EQ(
       Rows({First(), "family_name { value: 'e' } qualifier { value: 'z' } value: '1'", "timestamp_micros: 5 value: '2' commit_row: true"}),
-      Lines({"a e:z@5=2 e:z@0=1 f:q@2000=v"}));
+      Lines({"a f:q@2000=v e:z@5=2 e:z@0=1"}))
+      << "within a family cells are in order whatever the server's is";
+  EXPECT_EQ(Rows({First(), "family_name { value: 'e' } qualifier { value: 'z' } value: '1'",
+                  "family_name { value: 'f' } qualifier { value: 'p' } value: '2' commit_row: true"}),
+            Lines({"a f:p@0=2 f:q@2000=v e:z@0=1"}))
+      << "a family's cells stand together";
 }
 
 TEST(ChunkMerger, BrokenRulesAreErrors) {
