@@ -69,7 +69,7 @@ struct DatabaseStats {
   uint64_t memtable_bytes = 0;
   uint64_t cache_bytes = 0;
   uint64_t reader_bytes = 0;  // pages, large values and read-ahead that readers and jobs hold beside the cache
-  uint64_t index_bytes = 0;   // indexes and blooms of open SSTables
+  uint64_t index_bytes = 0;   // indexes and blooms of open SSTables, and the references to them
   uint64_t job_bytes = 0;     // what flushes and compactions are building
   uint64_t write_bytes = 0;   // large batches on their way
   uint64_t pinned_bytes = 0;  // memory and files that only snapshots and readers still need

@@ -108,7 +108,8 @@ class Table {
   absl::Status SetProperty(std::string key, std::string value);
 
   // Deletes all rows of a range at once; durable when it answers OK. Prefix("") is InvalidArgument: to empty the table say All(). On a full
-  // disk it makes room if the table holds nothing in memory; else ResourceExhausted, and no row is deleted.
+  // disk it makes room if none of the rows is in memory; else ResourceExhausted, and no row is
+  // deleted.
   // Source: DropRowRange.
   absl::Status DropRowRange(const RowRange& range);
 

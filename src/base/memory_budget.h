@@ -20,7 +20,7 @@ class MemoryBudget {
  public:
   enum class Use : uint8_t {
     kMemtables,  // active, frozen, and those that views alone still hold
-    kFiles,      // indexes, blooms and dictionaries of open SSTables
+    kFiles,      // indexes, blooms and dictionaries of open SSTables, and the references to them
     kPages,      // decoded pages, cached or not, large values, what was read ahead, cells held by readers
     kJobs,       // what flushes and compactions build
     kWrites,     // large batches on their way into log and memtable

@@ -16,6 +16,12 @@ constexpr double kSourceReadNanos = 500;
 constexpr double kMergeNanosPerByte = 10;
 constexpr double kMergeNanosPerJob = 5'000'000;
 
+// References beyond one for each file that a group may have, and one more for so many bytes. A
+// drop adds one to each file that has its rows, so it costs the rewriting of so many bytes at
+// most; and a tablet of the largest size has a thousand of them.
+constexpr size_t kFragmentsMin = 32;
+constexpr uint64_t kBytesPerFragment = uint64_t{256} << 10;
+
 struct Tier {
   size_t begin = 0;  // positions among the groups
   size_t end = 0;
@@ -63,6 +69,8 @@ std::optional<Tier> FindTier(const std::vector<Group>& groups) {
   return std::nullopt;
 }
 
+bool IsFragmented(const Group& group) { return group.fragments > std::max<uint64_t>(kFragmentsMin, group.bytes / kBytesPerFragment); }
+
 }  // namespace
 
 std::optional<Run> FindTieredRun(const std::vector<Group>& groups) {
@@ -89,6 +97,33 @@ std::optional<Run> FindReadRun(const std::vector<Group>& groups, uint64_t reads)
     }
   }
   return best;
+}
+
+std::optional<Run> FindFragmentedRun(const std::vector<Group>& groups) {
+  const Group* most = nullptr;
+  const auto density = [](const Group& group) { return static_cast<double>(group.fragments) / static_cast<double>(group.bytes); };
+  for (const Group& group : groups) {
+    if (IsFragmented(group) && (most == nullptr || density(group) > density(*most))) most = &group;
+  }
+  if (most == nullptr) return std::nullopt;
+  const auto index = static_cast<size_t>(most - groups.data());
+  return RunOf(groups, index, index + 1);
+}
+
+size_t FragmentsOf(const std::vector<Group>& groups, const Run& run) {
+  size_t fragments = 0;
+  for (const Group& group : groups) {
+    if (group.begin >= run.begin && group.end <= run.end) fragments += group.fragments;
+  }
+  return fragments;
+}
+
+uint64_t FragmentDebtBytes(const std::vector<Group>& groups) {
+  uint64_t bytes = 0;
+  for (const Group& group : groups) {
+    if (IsFragmented(group)) bytes += group.bytes;
+  }
+  return bytes;
 }
 
 uint64_t TieredDebtBytes(std::vector<Group> groups) {

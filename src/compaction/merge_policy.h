@@ -1,5 +1,5 @@
 // compaction/merge_policy.h: which neighbours of one stack are worth merging into one run: for the writes' sake by size, for the reads' by
-// what they cost.
+// what they cost; and what is rewritten because drops cut it up.
 //
 // Path:      picker.cc -> here.
 // Threads:   pure functions.
@@ -27,5 +27,14 @@ std::optional<Run> FindReadRun(const std::vector<Group>& groups, uint64_t reads)
 
 // What merging by size still rewrites: 0 iff there is no tiered run.
 uint64_t TieredDebtBytes(std::vector<Group> groups);
+
+// A group that is rewritten because drops cut its files into too many references: the one with the
+// most of them for its bytes.
+std::optional<Run> FindFragmentedRun(const std::vector<Group>& groups);
+// How many references the rewriting of such a run takes away.
+size_t FragmentsOf(const std::vector<Group>& groups, const Run& run);
+
+// The bytes of all groups that are rewritten for it: 0 iff there is no such run.
+uint64_t FragmentDebtBytes(const std::vector<Group>& groups);
 
 }  // namespace stele::internal

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "compaction/compaction_job.h"
@@ -77,10 +78,18 @@ bool IsInRowOrder(const Tablet& tablet, const Group& group) {
   return true;
 }
 
+// What drops cut a file into is one file still.
+size_t CountFiles(const Tablet& tablet, size_t begin, size_t end) {
+  if (end - begin < kGatherCountMin) return end - begin;
+  std::set<uint64_t> files;
+  for (size_t i = begin; i < end; ++i) files.insert(tablet.stack[i].file->number);
+  return files.size();
+}
+
 // A run of references [begin, end) of the group, all small. The largest is left out where it would be rewritten for the sake of too little,
 // and each side of it looked at by itself.
 std::optional<Run> FindGatherRunWithin(const Tablet& tablet, const Group& group, const PartsByFile& parts, size_t begin, size_t end) {
-  while (end - begin >= kGatherCountMin) {
+  while (CountFiles(tablet, begin, end) >= kGatherCountMin) {
     Run run{.begin = begin, .end = end, .sources = 1, .sequence_first = group.sequence_first, .sequence_last = group.sequence_last};
     uint64_t largest_bytes = 0;
     size_t largest = begin;
@@ -113,7 +122,9 @@ std::vector<Group> JoinMovable(const Tablet& tablet, const std::vector<Group>& g
     joined.insert(joined.end(), groups.begin() + static_cast<std::ptrdiff_t>(next),
                   groups.begin() + static_cast<std::ptrdiff_t>(span->begin));
     const Run run = RunOf(groups, span->begin, span->end);
-    joined.push_back({run.begin, run.end, run.bytes, 1, run.sequence_first, run.sequence_last});
+    Group group{run.begin, run.end, run.bytes, 1, run.sequence_first, run.sequence_last};
+    for (size_t i = span->begin; i < span->end; ++i) group.fragments += groups[i].fragments;
+    joined.push_back(group);
     next = span->end;
   }
   joined.insert(joined.end(), groups.begin() + static_cast<std::ptrdiff_t>(next), groups.end());
@@ -127,13 +138,14 @@ std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>&
     size_t begin = group.begin;
     uint64_t bytes = 0;
     for (size_t i = group.begin; i <= group.end; ++i) {
-      const uint64_t next_bytes = i < group.end ? ShareBytes(tablet.stack[i], parts) : file_bytes;
-      if (next_bytes < file_bytes && bytes + next_bytes <= bytes_max) {
+      const bool is_small = i < group.end && PartBytes(tablet.stack[i], parts) < file_bytes;
+      const uint64_t next_bytes = is_small ? ShareBytes(tablet.stack[i], parts) : 0;
+      if (is_small && bytes + next_bytes <= bytes_max) {
         bytes += next_bytes;
         continue;
       }
       if (std::optional<Run> run = FindGatherRunWithin(tablet, group, parts, begin, i)) return run;
-      const bool is_small = next_bytes < file_bytes;  // but one too many
+      // A small one was one too many.
       begin = is_small ? i : i + 1;
       bytes = is_small ? next_bytes : 0;
     }

@@ -24,7 +24,8 @@ std::optional<Run> FindMoveRun(const Tablet& tablet, const std::vector<Group>& g
 // The groups as they are once everything that may be joined is.
 std::vector<Group> JoinMovable(const Tablet& tablet, const std::vector<Group>& groups);
 
-// At least 16 references side by side in one group, each below `file_bytes` and none a large part of them all, up to `bytes_max` together.
+// References to at least 16 files side by side in one group, each below `file_bytes` and none a
+// large part of them all, up to `bytes_max` together.
 std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>& groups, const PartsByFile& parts, uint64_t file_bytes,
                                  uint64_t bytes_max);
 

@@ -119,6 +119,7 @@ class TablePicker {
     if (const std::optional<Run> run = FindTieredRun(groups)) {
       OfferMerge(Urgency::kTiered, {index, *run}, is_any, fmt::format("{} of alike size, {} bytes", run->sources, run->bytes), candidates);
     }
+    OfferFragmented(index, groups, candidates);
     const auto is_read = [](const TabletLook& look) { return FindReadRun(look.groups(), look.reads).has_value(); };
     if (const std::optional<Run> run = FindReadRun(groups, looks_[index].reads)) {
       std::string reason = fmt::format("{} reads met {} sources, {} bytes", looks_[index].reads, run->sources, run->bytes);
@@ -146,6 +147,16 @@ class TablePicker {
     if (slices.size() > 1) reason += fmt::format("; {} bytes over {} tablets", bytes, slices.size());
     candidates->Offer(urgency, static_cast<double>(sources_less) / static_cast<double>(bytes),
                       MakeChoice(ChoiceKind::kMerge, slices, std::move(reason)));
+  }
+
+  // By what it takes away for each byte, as a merge is: neither stands in the other's way for long.
+  void OfferFragmented(size_t index, const std::vector<Group>& groups, Candidates* candidates) const {
+    const std::optional<Run> run = FindFragmentedRun(groups);
+    if (!run.has_value()) return;
+    const size_t fragments = FragmentsOf(groups, *run);
+    candidates->Offer(Urgency::kTiered, static_cast<double>(fragments) / static_cast<double>(run->bytes),
+                      MakeChoice(ChoiceKind::kMerge, {{index, *run}},
+                                 fmt::format("drops cut its files into {} references more, {} bytes", fragments, run->bytes)));
   }
 
   // What is worth it only down to the end of the stack, where tombstones go.
@@ -270,7 +281,9 @@ uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unread
     const PartsByFile parts = CountParts(*table);
     for (const Tablet& tablet : table->tablets) {
       for (const Stretch& stretch : StretchesOf(tablet, parts, FilesOf(unreadable, {table_id, tablet.range.start}))) {
-        debt_bytes += TieredDebtBytes(JoinMovable(tablet, stretch.groups));
+        std::vector<Group> groups = JoinMovable(tablet, stretch.groups);
+        debt_bytes += FragmentDebtBytes(groups);
+        debt_bytes += TieredDebtBytes(std::move(groups));
       }
     }
   }

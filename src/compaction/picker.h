@@ -5,7 +5,10 @@
 //            1. references of which all is condemned go unread (reclaim_policy.h, engine rule 11);
 //            2. tablets are split and merged (tablet_picker.h): it costs next to nothing and makes later compactions the right size;
 //            3. neighbours without a row in common are joined by metadata (move_policy.h);
-//            4. enough neighbours of like size become one (merge_policy.h): writes are kept cheap, and back-pressure counts these;
+//            4. enough neighbours of like size become one (merge_policy.h): writes are kept
+//            cheap, and back-pressure counts these.
+//               What drops cut into many references is rewritten (likewise), whichever takes more
+//               away for each byte;
 //            5. what reads have paid for by meeting several sources becomes one (merge_policy.h);
 //            6. a stack is rewritten for its dead bytes (reclaim_policy.h);
 //            7. many small files side by side become one (move_policy.h);
@@ -95,8 +98,9 @@ struct PickerInput {
 
 std::optional<Choice> PickCompaction(const PickerInput& input);
 
-// Bytes that compaction is behind: what merging by size would still rewrite, once what may be moved is. 0 when PickCompaction would pick
-// nothing. Drives back-pressure; what is merged for reads, for dead bytes or for rest may wait, and slows no writer. Neither does what
+// Bytes that compaction is behind: what merging by size would still rewrite, once what may be moved
+// is, and what drops cut up. 0 when PickCompaction would pick nothing. Drives back-pressure; what is
+// merged for reads, for dead bytes or for rest may wait, and slows no writer. Neither does what
 // `unreadable` files keep from being merged.
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {});
 

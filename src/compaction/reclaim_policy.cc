@@ -42,11 +42,10 @@ std::optional<DeadRun> FindMajorRun(const Tablet& tablet, const std::vector<Grou
   uint64_t live_bytes = run.bytes;
   for (size_t i = run.begin; i < run.end; ++i) {
     const SstableReference& reference = tablet.stack[i];
-    const FileParts& file = parts.at(reference.file->number);
-    const uint64_t held_bytes = std::max<uint64_t>(1, reference.file->summary.file_bytes / file.shown);
+    const uint64_t held_bytes = HeldBytes(reference, parts);
     bytes += held_bytes;
     dead_bytes += held_bytes - std::min(held_bytes, ShareBytes(reference, parts));
-    const uint64_t dead_share = EstimateDeadBytes(*reference.file, definition, now) / file.all;
+    const uint64_t dead_share = ShareOf(EstimateDeadBytes(*reference.file, definition, now), reference, parts);
     dead_bytes += dead_share;
     live_bytes -= std::min(live_bytes, dead_share);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <set>
 #include <utility>
 
 namespace stele::internal {
@@ -43,8 +44,13 @@ std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts) {
   }
   for (Group& group : groups) {
     std::vector<const KeyRange*> ranges;
-    for (size_t i = group.begin; i < group.end; ++i) ranges.push_back(&*tablet.stack[i].range);
+    std::set<uint64_t> files;
+    for (size_t i = group.begin; i < group.end; ++i) {
+      ranges.push_back(&*tablet.stack[i].range);
+      files.insert(tablet.stack[i].file->number);
+    }
     group.sources = CountSources(std::move(ranges));
+    group.fragments = group.end - group.begin - files.size();
   }
   return groups;
 }

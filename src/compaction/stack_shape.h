@@ -27,6 +27,7 @@ struct Group {
   size_t sources = 0;  // the most of its references that one row is in
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
+  size_t fragments = 0;  // references beyond one for each file: what drops cut
 };
 
 // Newest first; their intervals descend and do not overlap.

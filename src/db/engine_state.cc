@@ -13,6 +13,29 @@ bool IsNarrowed(const SstableReference& reference) {
   return !(reference.range.Contains(summary.first_row) && reference.range.Contains(summary.last_row));
 }
 
+void CountPieces(std::vector<ViewReference>* stack) {
+  for (size_t i = stack->size(); i-- > 1;) {
+    ViewReference& before = (*stack)[i - 1];
+    const ViewReference& behind = (*stack)[i];
+    const bool is_one_file = before.reference.file->number == behind.reference.file->number;
+    if (is_one_file && before.reference.range.EndsBefore(behind.reference.range->start)) before.pieces = behind.pieces + 1;
+  }
+}
+
+uint64_t BytesBeside(const std::string& text) { return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity(); }
+
+// What the references to a table's files take, in the view and in the Version.
+uint64_t ReferenceBytes(const std::vector<ViewTablet>& tablets) {
+  uint64_t bytes = 0;
+  for (const ViewTablet& tablet : tablets) {
+    for (const ViewReference& reference : tablet.stack) {
+      const KeyRange& range = reference.reference.range;
+      bytes += sizeof(ViewReference) + sizeof(SstableReference) + BytesBeside(range.start) + BytesBeside(range.end);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 ReadPoint EngineState::TakeReadPoint(int64_t now) const {
@@ -79,6 +102,7 @@ std::vector<ViewTablet> EngineState::OpenTablets(const TableState& state, const 
     for (const SstableReference& reference : tablet.stack) {
       open.stack.push_back({.reference = reference, .file = files_->Open(*reference.file), .narrowed = IsNarrowed(reference)});
     }
+    CountPieces(&open.stack);
     tablets.push_back(std::move(open));
   }
   CarryCounters(before == nullptr ? std::vector<ViewTablet>() : before->tablets, &tablets);
@@ -87,10 +111,13 @@ std::vector<ViewTablet> EngineState::OpenTablets(const TableState& state, const 
 
 void EngineState::Install(std::shared_ptr<const Version> version, std::optional<Flushed> flushed) {
   const std::shared_ptr<const ReadView> before = view();
-  std::map<uint32_t, std::vector<ViewTablet>> opened;  // of tables whose state changed
+  std::map<uint32_t, std::shared_ptr<TableView>> opened;  // of tables whose state changed
   for (const auto& [table_id, state] : version->tables) {
     const TableView* old_table = before->Find(table_id);
-    if (old_table == nullptr || old_table->state != state) opened.emplace(table_id, OpenTablets(*state, old_table));
+    if (old_table != nullptr && old_table->state == state) continue;
+    auto table = std::make_shared<TableView>(TableView{.state = state, .memtables = {}, .tablets = OpenTablets(*state, old_table)});
+    table->charge = std::make_shared<const MemoryCharge>(memory_, MemoryBudget::Use::kFiles, ReferenceBytes(table->tablets));
+    opened.emplace(table_id, std::move(table));
   }
   MutexLock lock(mutex);
   auto next = std::make_shared<ReadView>();
@@ -102,9 +129,8 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
       continue;
     }
     TableMemory& memory = tables[table_id];
-    memory.tablet_writes = std::make_shared<const TabletWrites>(it->second);
-    next->tables.emplace(table_id,
-                         std::make_shared<TableView>(TableView{.state = state, .memtables = {}, .tablets = std::move(it->second)}));
+    memory.tablet_writes = std::make_shared<const TabletWrites>(it->second->tablets);
+    next->tables.emplace(table_id, it->second);
     if (memory.active == nullptr) memory.active = NewMemtable(state->definition->families);
   }
   view_ = std::move(next);
@@ -127,7 +153,7 @@ void EngineState::Install(std::shared_ptr<const Version> version, std::optional<
     }
     it = tables.erase(it);
   }
-  for (const auto& [table_id, tablets] : opened) RebuildTableLocked(table_id);
+  for (const auto& [table_id, table] : opened) RebuildTableLocked(table_id);
   changed.SignalAll();
 }
 

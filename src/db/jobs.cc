@@ -204,6 +204,14 @@ bool Shows(const TabletEdit& tablet, uint64_t file_number) {
                      [file_number](const ReferenceEdit& reference) { return reference.file_number == file_number; });
 }
 
+// Rows of the inputs were dropped since the job began.
+bool LostRows(const TableState& state, const CompactionSlice& slice) {
+  const Tablet* tablet = state.FindTablet(slice.range);
+  const auto is_same = [](const SstableReference& a, const SstableReference& b) { return a.file == b.file && a.range == b.range; };
+  return tablet != nullptr &&
+         std::search(tablet->stack.begin(), tablet->stack.end(), slice.inputs.begin(), slice.inputs.end(), is_same) == tablet->stack.end();
+}
+
 // All slices change together or not at all. An output of which every row was dropped meanwhile is
 // not in the edit.
 absl::StatusOr<Edit> EditOf(Engine& engine, const Version& version, const CompactionInput& input,
@@ -212,11 +220,14 @@ absl::StatusOr<Edit> EditOf(Engine& engine, const Version& version, const Compac
   STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(engine, version, *input.definition));
   Edit edit;
   TableEdit& table_edit = edit.tables.emplace_back(TableEdit{.table_id = table_id});
+  bool lost_rows = false;
   for (const CompactionSlice& slice : input.slices) {
     STELE_ASSIGN_OR_RETURN(TabletEdit tablet_edit, OrDiscard(InstallCompaction(*state, slice.range, slice.inputs, output)));
+    lost_rows = lost_rows || LostRows(*state, slice);
     if (output && edit.new_files.empty() && Shows(tablet_edit, output->number)) edit.new_files.push_back(*output);
     table_edit.tablets.push_back(std::move(tablet_edit));
   }
+  if (lost_rows) EventCounts::Add(engine.state.event_counts.jobs_over_drops);
   return edit;
 }
 

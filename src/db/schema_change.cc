@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "db/engine.h"
+#include "db/spared_files.h"
 #include "manifest/stack_edits.h"
 #include "read/source_chain.h"
 
@@ -135,6 +137,34 @@ absl::Status AwaitEmptyMemory(Engine& engine, uint32_t table_id) {
   });
 }
 
+bool HasRowIn(const Memtable& memtable, const KeyRange& range) {
+  return memtable.ContainsRowIn(range.start, range.unbounded_end ? std::nullopt : std::optional<std::string_view>(range.end));
+}
+
+bool IsInMemory(const TableView& table, const KeyRange& range) {
+  return std::any_of(table.memtables.begin(), table.memtables.end(),
+                     [&range](const std::shared_ptr<const Memtable>& memtable) { return HasRowIn(*memtable, range); });
+}
+
+void FreezeRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
+  const std::shared_ptr<Memtable> active = engine.state.ActiveMemtable(table_id, 0);
+  if (active != nullptr && HasRowIn(*active, range)) engine.state.Freeze(table_id);
+}
+
+// Waits until no frozen memtable has a row of the range that was committed so far. What has none
+// stays in memory.
+absl::Status AwaitFlushOfRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
+  const uint64_t through = engine.state.published_sequence();
+  return AwaitFlush(engine, table_id, [&engine, table_id, &range, through] {
+    engine.state.mutex.AssertHeld();
+    const auto it = engine.state.tables.find(table_id);
+    return it == engine.state.tables.end() ||
+           std::none_of(it->second.frozen.begin(), it->second.frozen.end(), [&](const FrozenMemtable& frozen) {
+             return frozen.memtable->first_sequence() <= through && HasRowIn(*frozen.memtable, range);
+           });
+  });
+}
+
 // Until all that the table's memtables hold now is in files.
 absl::Status FlushPresent(Engine& engine, uint32_t table_id) {
   STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&]() -> absl::Status {
@@ -199,6 +229,40 @@ absl::StatusOr<KeyRange> CompactTablet(Engine& engine, uint32_t table_id, const 
   engine.background->ReleaseTablet({table_id, range.start}, stop);
   STELE_RETURN_IF_ERROR(status);
   return range;
+}
+
+absl::Status TakeOutRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
+  std::shared_ptr<const ReadView> view = engine.state.view();
+  if (view->Find(table_id) == nullptr) return NotFound("the table was deleted");
+  // What takes long happens before the section, so that writers wait only for the rest.
+  if (IsInMemory(*view->Find(table_id), range)) {
+    view.reset();
+    STELE_RETURN_IF_ERROR(engine.committer->RunExclusive([&] {
+      FreezeRows(engine, table_id, range);
+      return absl::OkStatus();
+    }));
+    STELE_RETURN_IF_ERROR(AwaitFlushOfRows(engine, table_id, range));
+    view = engine.state.view();
+    if (view->Find(table_id) == nullptr) return NotFound("the table was deleted");
+  }
+  const SparedFiles spared(*view->Find(table_id), range);
+  view.reset();
+  return engine.committer->RunExclusive([&] {
+    FreezeRows(engine, table_id, range);
+    STELE_RETURN_IF_ERROR(AwaitFlushOfRows(engine, table_id, range));
+    STELE_RETURN_IF_ERROR(engine.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
+      STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
+      Edit edit;
+      edit.last_sequence = engine.state.published_sequence();
+      std::vector<TabletEdit> tablets =
+          Excise(*state, range, [&spared](const SstableReference& reference) { return spared.Contains(reference); });
+      if (!tablets.empty()) edit.tables.push_back({.table_id = table_id, .tablets = std::move(tablets)});
+      return edit;
+    }));
+    // As of a load: see InstallOverHeld.
+    engine.committer->changes().NoteRows(table_id, range);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace
@@ -304,14 +368,7 @@ absl::Status InstallFlushed(Engine& engine, uint32_t table_id, const KeyRange& r
 }
 
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range) {
-  const auto make = [&](const Version& version, const FlushedMoment& moment) -> absl::StatusOr<Edit> {
-    STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(version, table_id));
-    Edit edit;
-    edit.last_sequence = moment.sequence;
-    edit.tables.push_back({.table_id = table_id, .flushed_through = moment.sequence, .tablets = Excise(*state, range)});
-    return edit;
-  };
-  STELE_RETURN_IF_ERROR(engine.RunFreeing([&] { return InstallFlushed(engine, table_id, range, make); }));
+  STELE_RETURN_IF_ERROR(engine.RunFreeing([&] { return TakeOutRows(engine, table_id, range); }));
   engine.background->counters().excisions.fetch_add(1, std::memory_order_relaxed);
   return absl::OkStatus();
 }

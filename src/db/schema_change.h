@@ -29,8 +29,11 @@ absl::Status DeleteTable(Engine& engine, std::string_view name);
 absl::Status ChangeFamilies(Engine& engine, uint32_t table_id, std::span<const FamilyChange> changes);
 absl::Status SetTableProperty(Engine& engine, uint32_t table_id, const std::string& property_key, const std::string& value);
 
-// Engine rule 14, but for the log record: the table is flushed while it is held, so that the edit alone says it all. On a full
-// disk the flush has the reserve (db/space_reserve.h). If that is not enough, the answer is ResourceExhausted, and no row is dropped.
+// Engine rule 14: one edit takes the rows out of the files. Only if a memtable has a row of the range
+// is it flushed before, in the exclusive section: then the edit alone says it all. On a full disk the
+// flush has the reserve (db/space_reserve.h). If that is not enough, the answer is ResourceExhausted,
+// and no row is dropped. Jobs of the table go on, and conditional writes that read one of the rows
+// begin again (docs/decisions/0040-drops-beside-jobs.md).
 absl::Status DropRows(Engine& engine, uint32_t table_id, const KeyRange& range);
 
 // When an edit over a flushed table takes place in the commit order.
@@ -38,7 +41,7 @@ struct FlushedMoment {
   uint64_t sequence = 0;  // the edit's own: no commit has it
   int64_t now = 0;        // the database clock
 };
-// The act of engine rule 14. Most of the table's memory is flushed. Then the table is held: its
+// The act of a bulk load. Most of the table's memory is flushed. Then the table is held: its
 // writers wait until the rest is flushed and the edit that `make` returns is installed over a table
 // that has nothing in memory. Writers of other tables go on. Conditional writes that read one of
 // `rows` before are refused and made again.

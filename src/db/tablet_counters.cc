@@ -5,9 +5,19 @@
 namespace stele::internal {
 namespace {
 
-bool IsSame(const ViewReference& a, const ViewReference& b) {
-  return a.reference.file->number == b.reference.file->number && a.reference.range == b.reference.range &&
-         a.reference.sequence_first == b.reference.sequence_first && a.reference.sequence_last == b.reference.sequence_last;
+bool IsLeftOf(const SstableReference& reference, const SstableReference& before) {
+  return reference.file->number == before.file->number && before.range.Covers(reference.range) &&
+         reference.sequence_first == before.sequence_first && reference.sequence_last == before.sequence_last;
+}
+
+// The stack has nothing but what drops left of the one before: reads of it meet the same sources
+// as ever.
+bool OnlyLostRows(const std::vector<ViewReference>& before, const std::vector<ViewReference>& after) {
+  auto old = before.begin();  // a drop leaves the order as it was
+  return std::all_of(after.begin(), after.end(), [&](const ViewReference& reference) {
+    old = std::find_if(old, before.end(), [&](const ViewReference& other) { return IsLeftOf(reference.reference, other.reference); });
+    return old != before.end();
+  });
 }
 
 // The part of `count` that falls to the `index`th of `parts` alike; the parts add up.
@@ -27,8 +37,7 @@ void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet
       ViewTablet& same = (*after)[begin];
       same.counters = old.counters;
       same.reads_before = old.reads_before;
-      const bool is_changed = !std::equal(old.stack.begin(), old.stack.end(), same.stack.begin(), same.stack.end(), IsSame);
-      if (is_changed) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);
+      if (!OnlyLostRows(old.stack, same.stack)) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);
       continue;
     }
     const uint64_t reads = old.counters->reads.load(std::memory_order_relaxed);

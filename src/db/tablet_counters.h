@@ -16,7 +16,7 @@
 namespace stele::internal {
 
 // Gives each tablet of `after` its counters: those of the tablet of the same range, or its share of those that it is made of. Where a stack
-// is another than before, the reads that compaction goes by begin anew.
+// is another than before, and has not just lost rows, the reads that compaction goes by begin anew.
 void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet>* after);
 
 // For whoever applies mutations: finds a row's tablet without holding a view, which would keep files.

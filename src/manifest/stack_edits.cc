@@ -284,7 +284,8 @@ absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets) {
   return merged;
 }
 
-std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range) {
+std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range,
+                               const std::function<bool(const SstableReference&)>& is_spared) {
   std::vector<TabletEdit> edits;
   if (range.IsEmpty()) return edits;
   for (const Tablet& tablet : table.tablets) {
@@ -292,7 +293,7 @@ std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range) {
     TabletEdit edit{tablet.range, {}};
     bool changed = false;
     for (const SstableReference& reference : tablet.stack) {
-      if (!reference.range.Overlaps(range)) {
+      if (!reference.range.Overlaps(range) || (is_spared && is_spared(reference))) {
         edit.stack.push_back(EditOf(reference));
         continue;
       }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -64,6 +65,9 @@ absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets);
 // narrowed, and one that it cuts in the middle becomes two of one interval. A reference loses
 // nothing else between the first and the last row of its file: from what it lost,
 // InstallCompaction tells which rows were dropped. Only tablets that change are answered.
-std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range);
+// `is_spared` tells whether a reference's file has no row of the range: then the reference stays
+// whole. Null: every file may have some.
+std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range,
+                               const std::function<bool(const SstableReference&)>& is_spared = nullptr);
 
 }  // namespace stele::internal

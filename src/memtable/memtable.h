@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,11 @@ class Memtable {
 
   // At any sequence; any thread.
   bool ContainsRow(std::string_view row_key) const { return rows_.Find(row_key) != nullptr; }
+  // Likewise: some row in [start, end); no end = unbounded.
+  bool ContainsRowIn(std::string_view start, std::optional<std::string_view> end) const {
+    const RowNode* const row = rows_.FirstFrom(start);
+    return row != nullptr && (!end.has_value() || row->row_key() < *end);
+  }
 
   bool empty() const;
   size_t bytes() const;  // taken from the system; any thread

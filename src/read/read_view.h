@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/memory_budget.h"
 #include "manifest/version.h"
 #include "memtable/memtable.h"
 #include "read/reader_rest.h"
@@ -34,6 +35,9 @@ struct ViewReference {
   SstableReference reference;
   std::shared_ptr<const PinnedSstable> file;
   bool narrowed = false;  // the reference shows less than the file holds
+  // With so many behind it, itself among them, a reference to one file, in the order of their rows:
+  // a row is in one of them at most. What drops cut a file into stands so.
+  size_t pieces = 1;
 };
 
 // Of a tablet, since the database was opened, also by those that it was split from or merged of; relaxed: figures, they order nothing.
@@ -58,6 +62,7 @@ struct TableView {
   std::shared_ptr<const TableState> state;
   std::vector<std::shared_ptr<const Memtable>> memtables;  // newest first
   std::vector<ViewTablet> tablets;                         // ascending; cover all rows
+  std::shared_ptr<const MemoryCharge> charge = nullptr;    // for the references of `tablets` and `state`
 
   const TableDefinition& definition() const { return *state->definition; }
 };

@@ -20,11 +20,21 @@ int64_t GreatestTimestamp(const SstableSummary& summary, uint32_t family_id) {
   return std::numeric_limits<int64_t>::min();
 }
 
+// Of the pieces that begin with `first`, the one that may have the row.
+const ViewReference& PieceOf(std::vector<ViewReference>::const_iterator first, std::string_view row_key) {
+  if (first->pieces == 1) return *first;
+  const auto behind = std::upper_bound(first, first + static_cast<std::ptrdiff_t>(first->pieces), row_key,
+                                       [](std::string_view row, const ViewReference& piece) { return row < piece.reference.range->start; });
+  return behind == first ? *first : *std::prev(behind);
+}
+
 }  // namespace
 
 absl::Status RowSources::Find(const ViewTablet& tablet) {
   std::optional<uint64_t> row_hash;
-  for (const ViewReference& reference : tablet.stack) {
+  for (auto it = tablet.stack.begin(); it != tablet.stack.end();) {
+    const ViewReference& reference = PieceOf(it, *options_.only_row);
+    it += static_cast<std::ptrdiff_t>(it->pieces);
     STELE_ASSIGN_OR_RETURN(OpenedFile file, OpenFile(table_, reference, options_, &row_hash));
     if (file.reader != nullptr) files_.push_back(std::move(file));
   }

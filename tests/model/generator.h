@@ -100,6 +100,7 @@ class HistoryGenerator {
   void AddSpill();
   void AddGrowth();
   void AddRepeat();
+  void AddDropBesideJob();
 
   const HistoryKind kind_;
   std::mt19937_64 random_;

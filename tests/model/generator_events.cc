@@ -25,7 +25,7 @@ Term Scan(const std::string& table, Term rows, Term filter, bool reverse) {
 void HistoryGenerator::AddEvent() {
   using G = HistoryGenerator;
   constexpr void (G::*kEvents[])() = {&G::AddRetry,   &G::AddSeal,  &G::AddStricterRule, &G::AddFallToHistory, &G::AddExpiry,
-                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth,       &G::AddRepeat};
+                                      &G::AddDiscard, &G::AddSpill, &G::AddGrowth,       &G::AddRepeat,        &G::AddDropBesideJob};
   if (event_count_ == 0) event_count_ = Below(std::size(kEvents));
   (this->*kEvents[event_count_++ % std::size(kEvents)])();
 }
@@ -138,6 +138,29 @@ void HistoryGenerator::AddDiscard() {
   const bool compacts = OneIn(3);
   Add("between", {"create", std::move(change), compacts ? Term("compact", {"changed", "all"}) : Term("flush", {"changed"})});
   Add("readrow", {"changed", row_key, "all", "1", "-"});
+}
+
+// Rows are dropped while a compaction of them runs (engine rule 14). Rows and deletes lie in
+// several files, some of them in none of the dropped range; a drop before leaves references that
+// show a part of their file.
+void HistoryGenerator::AddDropBesideJob() {
+  AddOwnTable("dropped", OneIn(2) ? Term("none") : Term("n", {int64_t{1}}));
+  const auto row_key = [this] { return std::string(1, static_cast<char>('a' + Below(8))) + std::to_string(Below(3)); };
+  const auto range = [this] {
+    const auto first = static_cast<char>('a' + Below(8));
+    return Term("prefix", {std::string(1, first)});
+  };
+  for (uint64_t flushes = 2 + Below(3); flushes > 0; --flushes) {
+    for (uint64_t rows = 2 + Below(5); rows > 0; --rows) {
+      Term change = SetCell("q", static_cast<int64_t>(Below(9)), 20, Below(1000));
+      if (OneIn(5)) change = DeleteRange("q", 0, static_cast<int64_t>(1 + Below(9)));
+      history_.push_back(Apply("dropped", row_key(), {std::move(change)}));
+    }
+    Add("flush", {"dropped"});
+    if (OneIn(4)) Add("droprange", {"dropped", range()});
+  }
+  Add("between", {"create", Term("droprange", {"dropped", range()}), Term("compact", {"dropped", "all"})});
+  history_.push_back(Scan("dropped", "all", "all", OneIn(3)));
 }
 
 // A snapshot that holds a memtable after its flush (engine rule 16).

@@ -144,6 +144,7 @@ void HistoryRunner::CountStats() {
   coverage_["(conditional retries)"] += counts.condition_refusals;
   coverage_["(latest reads that fell to history)"] += counts.history_reads;
   coverage_["(jobs over a schema change)"] += counts.jobs_over_changes;
+  coverage_["(jobs over drops)"] += counts.jobs_over_drops;
   coverage_["(segment reuses)"] += segments_reused_.exchange(0);
 }
 
@@ -165,6 +166,10 @@ std::string HistoryRunner::RunBetween(const Term& operation) {
   if (options_.threads == 0) {
     // Else a write might first do what is due, and an install reads the new file under its own lock.
     if (std::string wrong = Wrong(database_.WaitForIdle()); !wrong.empty()) return wrong;
+    // A drop during a flush waits for that flush, which nobody else can end.
+    if (operation[1].Is("droprange")) {
+      if (std::string wrong = Step(Term("flush", {operation[1].Text(0)})); !wrong.empty()) return wrong;
+    }
     between_kind_ = operation.Text(0) == "read" ? CallKind::kRead : CallKind::kCreate;
     between_ = [&] {
       happened = true;

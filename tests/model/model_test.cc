@@ -59,7 +59,8 @@ constexpr std::string_view kEvents[] = {"(freezes)",
                                         "(sealed deletes)",
                                         "(conditional retries)",
                                         "(view spills)",
-                                        "(jobs over a schema change)"};
+                                        "(jobs over a schema change)",
+                                        "(jobs over drops)"};
 
 // And how often each kind of write, change, read, range and filter has to be held against the reference in them.
 constexpr std::string_view kKinds[] = {"write apply",

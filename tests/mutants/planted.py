@@ -83,8 +83,10 @@ plant(
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/file_shares.cc",
-    ("a shared file counts whole for each tablet", "file_bytes / parts.at(reference.file->number).all);",
-     "file_bytes / (parts.empty() ? 2 : 1));"),
+    ("a shared file counts whole for each tablet", "return file_bytes / file.all / ReferencesBeside(reference, file);",
+     "return file_bytes / ReferencesBeside(reference, file);"),
+    ("references of one tablet to a file each count for a whole part", "return file_bytes / file.all / ReferencesBeside(reference, file);",
+     "return file_bytes / file.all;"),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/reclaim_policy.cc",
@@ -466,7 +468,12 @@ plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/tablet_counters.cc",
     ("both halves get all counts", "return count * (index + 1) / parts - count * index / parts;", "return count;"),
     ("counts begin anew with each install", "same.counters = old.counters;", ""),
-    ("reads never begin anew", "if (is_changed) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);", ""),
+    ("reads never begin anew", "if (!OnlyLostRows(old.stack, same.stack)) same.reads_before = same.counters->reads.load(std::memory_order_relaxed);",
+     ""),
+)
+plant(
+    "tablets", ["unit_db --gtest_filter=DropsBesideJobs*"], "src/db/tablet_counters.cc",
+    ("reads begin anew with each drop", "if (!OnlyLostRows(old.stack, same.stack)) same", "same"),
 )
 plant(
     "tablets", ["unit_db --gtest_filter=Tablet*"], "src/db/tablet_halves.cc",
@@ -495,6 +502,19 @@ plant(
     "commit", RULES, "src/db/jobs.cc",
     ("a job's ranks are judged at now (rule 9)", ".newest_commit_time = frozen.newest_commit_time,",
      ".newest_commit_time = engine.clock.Now(),"),
+)
+DROPS = ["unit_db --gtest_filter=DropsBesideJobs*:EngineRules*"]
+plant(
+    "commit", DROPS, "src/db/schema_change.cc",
+    ("DropRowRange leaves a memtable that has its rows (rule 14)", "if (active != nullptr && HasRowIn(*active, range)) engine", "if (false) engine"),
+    ("DropRowRange flushes what it has nothing to do with", "if (active != nullptr && HasRowIn(*active, range)) engine", "engine"),
+    ("a conditional write does not notice a drop (rule 5)",
+     "    NoteRowsChanged(engine, table_id, range);\n", ""),
+)
+plant(
+    "commit", DROPS, "src/db/spared_files.cc",
+    ("a drop spares files that have its rows (rule 14)", "return !rows.EndsBefore(cursor->row_key());", "return false;"),
+    ("a drop cuts files that have none of its rows", "return !rows.EndsBefore(cursor->row_key());", "return true;"),
 )
 LOADS = ["unit_db --gtest_filter=BulkLoad*"]
 plant(
@@ -532,8 +552,8 @@ plant(
 
 plant(
     "commit", ["unit_db --gtest_filter=NeighbourCompaction*"], "src/db/jobs.cc",
-    ("a compaction over neighbours is installed for the first alone", "tablets.push_back(std::move(tablet_edit));\n  }\n  return edit;",
-     "tablets.push_back(std::move(tablet_edit));\n  }\n  table_edit.tablets.resize(1);\n  return edit;"),
+    ("a compaction over neighbours is installed for the first alone", "  if (lost_rows) EventCounts",
+     "  table_edit.tablets.resize(1);\n  if (lost_rows) EventCounts"),
 )
 plant(
     "commit", ["unit_db --gtest_filter=*UnreadableFiles*"], "src/db/background.cc",

@@ -56,7 +56,7 @@ class StackReader {
     file->summary.last_row = std::max(file->summary.last_row, RowsIn(tablet).end);
     if (values.count("same") == 0) sequence_ -= 10;
     const uint64_t sequence = sequences_.try_emplace(number, sequence_).first->second;
-    const KeyRange rows = values.count("rows") == 0 ? KeyRange::All() : ParseRange(values["rows"]);
+    const KeyRange rows = values.count("rows") == 0 ? tablet : Intersect(ParseRange(values["rows"]), tablet);
     return {file, rows, static_cast<uint64_t>(value("first", static_cast<int64_t>(sequence))), sequence + 5};
   }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -48,6 +50,13 @@ class DropCourse {
   Database& database() { return database_->database(); }
   Engine& engine() { return database_->engine(); }
   Table& table() { return table_; }
+  // A drop during a flush would wait for the flush.
+  bool IsFlushing() {
+    const uint32_t id = table_id();
+    MutexLock lock(engine().state.mutex);
+    return engine().state.tables[id].flush_running;
+  }
+  uint32_t table_id() { return state().definition->id; }
   const TableState& state() { return *engine().state.view()->version->FindTable("t"); }
   uint64_t discarded() { return engine().background->counters().jobs_discarded.load(); }
   void SetAct(std::function<void()> act) { act_ = std::move(act); }
@@ -78,6 +87,12 @@ class DropCourse {
   std::unique_ptr<WorkloadDatabase> database_;
   Table table_;
 };
+
+size_t ReferenceCount(const TableState& table) {
+  size_t count = 0;
+  for (const Tablet& tablet : table.tablets) count += tablet.stack.size();
+  return count;
+}
 
 TEST(DropsBesideJobsTest, ACompactionIsInstalledOverTheDropsThatCameDuringIt) {
   CrashFileSystem files;
@@ -176,6 +191,143 @@ TEST(DropsBesideJobsTest, APowerCutAtAnyCallKeepsEveryAckedDrop) {
       EXPECT_EQ(CheckReopened(image.get(), allowed, at % 3 == 0), "") << "call " << at << " of " << calls;
     }
   }
+}
+
+// What is in memory and not of the range is not flushed for a drop.
+TEST(DropsBesideJobsTest, ADropLeavesAMemtableWithoutItsRowsAlone) {
+  CrashFileSystem files;
+  std::unique_ptr<CrashFileSystem> image;
+  {
+    DropCourse course(&files);
+    ASSERT_EQ(course.Open(), absl::OkStatus());
+    ASSERT_EQ(course.SetUserAndFlush(1), absl::OkStatus());
+    ASSERT_EQ(course.Set(UserPrefix(1) + "memory", 2), absl::OkStatus());
+    const uint64_t flushes = course.database().Stats().flushes;
+    ASSERT_EQ(course.DropUser(2), absl::OkStatus());
+    EXPECT_EQ(course.database().Stats().flushes, flushes);
+    EXPECT_FALSE(course.table().Exists(UserPrefix(2) + "r").value_or(true));
+    ASSERT_EQ(course.Set(UserPrefix(2) + "after", 3), absl::OkStatus());
+    image = files.Crash(CrashPolicy::KilledProcess(), 1);
+    // A row of the range in memory is flushed, and goes with the others.
+    ASSERT_EQ(course.DropUser(1), absl::OkStatus());
+    EXPECT_EQ(course.database().Stats().flushes, flushes + 1);
+    EXPECT_FALSE(course.table().Exists(UserPrefix(1) + "memory").value_or(true));
+    EXPECT_TRUE(course.table().Exists(UserPrefix(2) + "after").value_or(false));
+  }
+  WorkloadDatabase reopened(image.get());
+  ASSERT_EQ(reopened.Open(), absl::OkStatus());
+  const Table table = reopened.database().OpenTable("t").value_or(Table());
+  EXPECT_TRUE(table.Exists(UserPrefix(1) + "memory").value_or(false)) << "of the log";
+  EXPECT_FALSE(table.Exists(UserPrefix(2) + "r").value_or(true)) << "dropped";
+  EXPECT_TRUE(table.Exists(UserPrefix(2) + "after").value_or(false)) << "written after the drop";
+}
+
+TEST(DropsBesideJobsTest, ADropLeavesFilesWithoutItsRowsWhole) {
+  CrashFileSystem files;
+  DropCourse course(&files);
+  ASSERT_EQ(course.Open(), absl::OkStatus());
+  for (const int first : {0, 1}) {
+    for (int user = first; user < kUsers; user += 2) ASSERT_EQ(course.Set(UserPrefix(user) + "r", 1), absl::OkStatus());
+    ASSERT_EQ(course.table().Flush(), absl::OkStatus());
+  }
+  ASSERT_EQ(course.DropUser(7), absl::OkStatus());
+  const std::vector<SstableReference>& stack = course.state().tablets[0].stack;
+  ASSERT_EQ(stack.size(), 3u);
+  EXPECT_EQ(stack[0].file->number, stack[1].file->number) << "the file of the odd users is cut in two";
+  EXPECT_NE(stack[1].file->number, stack[2].file->number);
+  ASSERT_EQ(course.DropUser(7), absl::OkStatus());
+  EXPECT_EQ(course.state().tablets[0].stack.size(), 3u) << "nothing was left to drop";
+  EXPECT_EQ(course.database().Stats().excisions, 2u);
+}
+
+// Reads pay for merging. A drop takes sources away and adds none, so what was paid stays paid.
+TEST(DropsBesideJobsTest, ADropLeavesTheCountOfReads) {
+  CrashFileSystem files;
+  DropCourse course(&files);
+  ASSERT_EQ(course.Open(), absl::OkStatus());
+  const auto reads_before = [&course] {
+    const std::shared_ptr<const ReadView> view = course.engine().state.view();
+    return view->Find(course.table_id())->tablets[0].reads_before;
+  };
+  ASSERT_EQ(course.SetUserAndFlush(1), absl::OkStatus());
+  const uint64_t before = reads_before();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(course.table().ReadRow(UserPrefix(1) + "r").ok());
+  ASSERT_EQ(course.DropUser(3), absl::OkStatus());
+  EXPECT_EQ(reads_before(), before);
+  ASSERT_EQ(course.SetUserAndFlush(2), absl::OkStatus());
+  EXPECT_EQ(reads_before(), before + 5) << "a flush adds a source";
+}
+
+// References that drops made are charged as long as they are there.
+TEST(DropsBesideJobsTest, ReferencesAreCharged) {
+  constexpr int kPieces = 30;
+  CrashFileSystem files;
+  DropCourse course(&files);
+  ASSERT_EQ(course.Open(), absl::OkStatus());
+  for (int i = 0; i <= 2 * kPieces; ++i) ASSERT_EQ(course.Set(fmt::format("{:03}", i), 1), absl::OkStatus());
+  ASSERT_EQ(course.table().Flush(), absl::OkStatus());
+  const uint64_t before = course.database().Stats().index_bytes;
+  for (int i = 1; i < 2 * kPieces; i += 2) {
+    ASSERT_EQ(course.table().DropRowRange(RowRange::Prefix(fmt::format("{:03}", i))), absl::OkStatus());
+  }
+  ASSERT_EQ(ReferenceCount(course.state()), kPieces + 1u);
+  EXPECT_GE(course.database().Stats().index_bytes, before + kPieces * (sizeof(ViewReference) + sizeof(SstableReference)));
+  ASSERT_EQ(course.table().Compact(), absl::OkStatus());
+  EXPECT_LT(course.database().Stats().index_bytes, before + 2 * (sizeof(ViewReference) + sizeof(SstableReference)));
+}
+
+// The scenario that once had no compaction at all: a drop comes during every job, and between them.
+TEST(DropsBesideJobsTest, FilesAndReferencesStayFewHoweverOftenRowsAreDropped) {
+  constexpr int kManyUsers = 150;
+  constexpr int kRounds = 2000;
+  CrashFileSystem files;
+  DropCourse course(&files);
+  ASSERT_EQ(course.Open(), absl::OkStatus());
+  Random random(7);
+  std::map<std::string, int64_t> model;  // row -> round
+  int drops_in_jobs = 0;
+  const auto write = [&](int user, int64_t round) {
+    const std::string row_key = fmt::format("{:03}/r", user);
+    ASSERT_EQ(course.Set(row_key, round), absl::OkStatus());
+    model[row_key] = round;
+  };
+  const auto drop = [&] {
+    const std::string prefix = fmt::format("{:03}/", random.Below(kManyUsers));
+    ASSERT_EQ(course.table().DropRowRange(RowRange::Prefix(prefix)), absl::OkStatus());
+    model.erase(prefix + "r");
+  };
+  for (int user = 0; user < kManyUsers; ++user) write(user, 0);
+  course.SetAct([&] {
+    if (course.IsFlushing()) return;
+    drop();
+    ++drops_in_jobs;
+  });
+  size_t files_max = 0;
+  size_t references_max = 0;
+  for (int64_t round = 1; round <= kRounds && !::testing::Test::HasFailure(); ++round) {
+    for (int i = 0; i < 8; ++i) write(static_cast<int>(random.Below(kManyUsers)), round);
+    drop();
+    while (course.engine().background->Step()) {
+    }
+    files_max = std::max(files_max, course.database().Stats().files);
+    references_max = std::max(references_max, ReferenceCount(course.state()));
+    if (round % 50 != 0) continue;
+    std::string expected;
+    for (const auto& [row_key, written] : model) expected += fmt::format("{} v{}\n", row_key, written);
+    std::string shown;
+    RowReader reader = course.table().ReadRows(RowSet::All(), Filter::Latest(1));
+    while (reader.Next()) shown += fmt::format("{} {}\n", reader.row().row_key(), reader.row().cells()[0].value());
+    ASSERT_EQ(reader.status(), absl::OkStatus());
+    ASSERT_EQ(shown, expected) << round;
+  }
+  const DatabaseStats stats = course.database().Stats();
+  EXPECT_EQ(course.discarded(), 0u);
+  EXPECT_GT(drops_in_jobs, 60);
+  EXPECT_GT(stats.compactions, 60u);
+  EXPECT_LT(files_max, 20u);
+  EXPECT_LT(references_max, 150u);
+  std::cout << fmt::format("{} drops in jobs, {} compactions, at most {} files and {} references\n", drops_in_jobs, stats.compactions,
+                           files_max, references_max);
 }
 
 }  // namespace

@@ -268,6 +268,21 @@ TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtab
   }
 }
 
+// Rules 5 and 14: a drop of a row that is in no memtable writes nothing to the log and freezes
+// nothing. A conditional write that read the row before sees all the same that it is gone.
+TEST_F(EngineRulesRaceTest, Rule5ADropBetweenReadingAndCommitIsSeen) {
+  Table table = Create(GcRule::None());
+  for (const char* row : {"a", "b"}) ASSERT_EQ(Set(table, row, 1), absl::OkStatus());
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  ASSERT_EQ(Set(table, "z", 1), absl::OkStatus());
+  Between(CallKind::kRead, [&] { EXPECT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus()); });
+  const auto set = [](const char* value) { return RowMutation().SetCell("g", "q", Ms(1), value); };
+  ASSERT_EQ(table.CheckAndMutateRow("b", Filter::PassAll(), set("matched"), set("not")).value_or(MutationBranch::kPredicateMatched),
+            MutationBranch::kPredicateNotMatched);
+  ASSERT_TRUE(happened());
+  EXPECT_EQ(Text(table), "a f:q@1000=1\nb g:q@1000=not\nz f:q@1000=1\n");
+}
+
 // Rule 14: a compaction reads its inputs before an excision and is installed after it. It shows
 // what the excision left of them.
 TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionShowsWhatIsLeft) {
