@@ -110,8 +110,12 @@ void HistoryGenerator::AddFallToHistory() {
     Add("flush", {"history"});
   }
   history_.push_back(Apply("history", row_key, std::move(deletes)));
-  history_.push_back(Scan("history", {"key", {row_key}}, {"latest", {int64_t{1}}}, OneIn(2)));
-  history_.push_back(Scan("history", "all", {"latest", {int64_t{1}}}, OneIn(2)));
+  for (const bool reverse : {false, true}) {
+    for (const int64_t versions_read : {1, 2}) {
+      history_.push_back(Scan("history", {"key", {row_key}}, {"latest", {versions_read}}, reverse));
+      history_.push_back(Scan("history", "all", {"latest", {versions_read}}, reverse));
+    }
+  }
 }
 
 // Files in which everything grows too old at once (engine rule 11).

@@ -509,7 +509,7 @@ plant(
     ("DropRowRange leaves a memtable that has its rows (rule 14)", "if (active != nullptr && HasRowIn(*active, range)) engine", "if (false) engine"),
     ("DropRowRange flushes what it has nothing to do with", "if (active != nullptr && HasRowIn(*active, range)) engine", "engine"),
     ("a conditional write does not notice a drop (rule 5)",
-     "    NoteRowsChanged(engine, table_id, range);\n", ""),
+     "    engine.committer->changes().NoteRows(table_id, range);\n", ""),
 )
 plant(
     "commit", DROPS, "src/db/spared_files.cc",

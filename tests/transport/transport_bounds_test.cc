@@ -67,7 +67,7 @@ TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
   Start([](TransportOptions* options) { options->patience = std::chrono::milliseconds(500); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
-  client.Write(stream, Framed(std::string(100'000, 'h')).substr(0, 50'000), false);
+  client.Write(stream, Framed(std::string(20'000'000, 'h')).substr(0, 50'000), false);
   while (!client.answer(stream).is_closed) {
     client.Write(stream, "h", false);
     ASSERT_EQ(client.Call("/take", "").Status(), "0");
