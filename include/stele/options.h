@@ -74,10 +74,12 @@ struct WriteOptions {
   // None: the database's.
   std::optional<Durability> durability = std::nullopt;
   // Makes a repeat of this write harmless: 8 to 1,024 bytes, remembered for 15 minutes by the database's clock, across reopen and crash. A
-  // repeat applies nothing and answers as the first did: OK, no failures, the same branch, or the same row. Only a write that was applied
-  // uses a token up, also CheckAndMutateRow with a branch without changes; BulkApply covers each of its entries, by its place. One space
-  // for a database: CheckAndMutateRow and ReadModifyWriteRow answer FailedPrecondition for a token that another kind of write used. Tokens
-  // are kept on disk: a write with one reads one row and writes one row more. "": none.
+  // repeat applies nothing and answers as the first did: OK, no failures, the same branch, or the
+  // same row. A write that fails does not use its token up. A CheckAndMutateRow whose branch has no
+  // changes does. BulkApply remembers each of its entries by its position. All tables of a database
+  // share their tokens: CheckAndMutateRow and ReadModifyWriteRow return FailedPrecondition for a
+  // token that another kind of write used. Tokens are on disk: a write with a token reads and
+  // writes one more row. "": no token.
   std::string idempotency_token = {};
   // Gives the write up with Cancelled when stopped before it is committed: while it waits for its turn, or reads the row that it depends
   // on. It is looked at now and then: where memory is full the answer may come when a flush has ended. Nothing was written then; of a

@@ -1,5 +1,8 @@
-// db/schema_change.h: creating, changing and deleting tables, and excision of a row range: each one edit, in an exclusive section of the
-// commit order, so that every write is wholly before or wholly after it.
+// db/schema_change.h: creates, changes and deletes tables, drops row ranges, installs bulk loads.
+//
+// A schema change, drop or load is one edit. An edit that concerns writes is installed in an
+// exclusive section, so that every write is wholly before or wholly after it. A new table or a
+// property needs no section. A bulk load blocks only the writers of its own table.
 //
 // Path:      local_database, local_table -> here -> committer (exclusive) -> installer.
 // Errors:    AlreadyExists, NotFound, InvalidArgument as the public calls say; Unavailable or ResourceExhausted of the disk: nothing

@@ -10,7 +10,8 @@ namespace stele::internal {
 namespace {
 
 constexpr auto kLookAgain = std::chrono::seconds(1);
-// Beside a reserve that was released before: whoever deleted a little is to write a little.
+// Free space required in addition to the reserve after it was released. It is small, so that a user
+// who deleted a little can write a little.
 constexpr uint64_t kBesideReleasedBytes = uint64_t{256} << 10;
 
 }  // namespace
@@ -42,8 +43,8 @@ bool SpaceReserve::Release() {
 absl::Status SpaceReserve::Refusal() const {
   if (!is_released()) return absl::OkStatus();
   return ResourceExhausted(
-      "the disk is full: {} bytes are free, and {} have to be; only calls that free space are taken meanwhile (deletes, DropRowRange, "
-      "DeleteTable); delete data, or make room on the disk",
+      "the disk is full: {} bytes are free, but {} are needed; only calls that free space are "
+      "allowed (deletes, DropRowRange, DeleteTable); delete data or free disk space",
       FreeBytes(), NeededBytes());
 }
 

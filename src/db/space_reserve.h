@@ -24,7 +24,8 @@ class SpaceReserve {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `bytes`: of the file; 0: there is none. It is made where `beside_bytes` more stay free; once it was released, fewer are enough.
+  // `bytes`: the size of the file; 0: no reserve. The file is made only if `beside_bytes` stay free
+  // after it. After a release, less free space is enough.
   SpaceReserve(FileSystem* file_system, std::string directory, uint64_t bytes, uint64_t beside_bytes)
       : file_system_(file_system), directory_(std::move(directory)), bytes_(bytes), beside_bytes_(beside_bytes) {}
 

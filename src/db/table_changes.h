@@ -2,12 +2,12 @@
 //
 // Each change gets a number, the generation. A write takes the current generation before it reads the schema or a row, and hands it to the
 // commit leader. The leader refuses the write only if a later change concerns it:
-//   families   a family was dropped, or the table itself: every write to the table;
-//   rules      a GC rule changed: conditional writes, and writes with a ranged delete, whose seal was computed under the rule before
-//   (engine
-//              rule 8);
-//   rows       rows were dropped or loaded without a commit of their own: conditional writes that read one of these rows (engine rule 5).
-// A property, a new family and a new table concern no write that is under way.
+//   families   a family or the table was dropped. This concerns every write to the table.
+//   rules      a GC rule changed. This concerns conditional writes and writes with a ranged delete,
+//              because the delete's seal was computed under the old rule (engine rule 8).
+//   rows       a drop or a bulk load changed rows without a logged batch. This concerns conditional
+//              writes that read one of these rows (engine rule 5).
+// A property, a new family or a new table concerns no write in progress.
 //
 // Why:       docs/decisions/0041-what-refuses-a-write.md.
 // Threads:   generation() is thread-safe. The rest is for the commit leader and for exclusive sections.

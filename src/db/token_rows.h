@@ -29,7 +29,8 @@ class Engine;
 struct UsedToken {
   std::vector<TokenUse> uses;
   std::vector<EntryRange> entries;  // of all uses, ascending
-  // Holds as long as that is all; it names the token's row. None: the write has no token.
+  // The condition that the token's row has not changed since it was read. None: the write has no
+  // token.
   std::optional<RowCondition> unchanged;
 
   // Null: nothing of the entry was applied.

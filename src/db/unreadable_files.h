@@ -1,7 +1,7 @@
 // db/unreadable_files.h: the SSTables that a compaction could not read, so that compactions of the same tablet leave them alone.
 //
 // A file may have rows of many tablets. It is noted for those of them whose rows could not be read.
-// Path:      background, jobs -> Add; background, installer -> NumbersAt -> compaction/picker.h.
+// Path:      background, jobs -> Add; background, installer -> FilesAt -> compaction/picker.h.
 // Retry:     an I/O error may pass: such a file is tried again after a second, then after twice as long each time, a minute at most.
 //            Damage does not heal: such a file is left alone until the database is opened again.
 // Threads:   thread-compatible; EngineState::mutex guards the engine's.

@@ -9,8 +9,9 @@
 //            Append that poisons, the edit may or may not be on disk: whatever files it refers to must stay.
 // Growth:    past a size (ManifestOptions) Append begins a new manifest with a snapshot edit and switches CURRENT. If it cannot, the old
 //            one goes on.
-// Recovery:  goes on in the manifest that is there, so that a full disk does not stand in its way. Unless the manifest ends with the
-//            mark that Close leaves, its last edit may be known to the system's cache alone: it is written again where it stands.
+// Recovery:  continues in the existing manifest, so that it works on a full disk. If the manifest
+//            does not end with the mark of Close, its last edit may be only in the page cache.
+//            Recovery then writes that edit again at the same offset.
 // Names:     a manifest gets its name by a rename after it is synced, so a file named MANIFEST-* is never torn by its making.
 // Errors:    DataLoss naming file and offset for damage; FailedPrecondition for a directory that is not a database; Unimplemented for a
 //            newer format or an unknown incompatible feature.

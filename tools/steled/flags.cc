@@ -60,7 +60,7 @@ absl::Status SetSwitch(const std::string& value, Flags* flags) {
 
 absl::Status SetMemoryBudget(const std::string& value, Flags* flags) {
   const std::optional<uint64_t> bytes = ToBytes(value);
-  if (!bytes.has_value()) return InvalidArgument("takes bytes, as 512MiB, not \"{}\"", value);
+  if (!bytes.has_value()) return InvalidArgument("takes a size such as 512MiB, not \"{}\"", value);
   flags->memory_budget_bytes = *bytes;
   return absl::OkStatus();
 }
@@ -118,7 +118,7 @@ constexpr FlagSpec kFlags[] = {
      &SetMessageBytesMax},
     {"metrics", "HOST:PORT", "serve /metrics for Prometheus and /healthz, by HTTP without TLS", &SetText<&Flags::metrics>},
     {"allow-remote", "", "listen on an address that other machines reach; needs TLS", &SetSwitch<&Flags::allow_remote>},
-    {"allow-plaintext", "", "the same without TLS: whoever reaches the address can read\nand change everything",
+    {"allow-plaintext", "", "like --allow-remote, but without TLS: everyone who can\nconnect can read and change all data",
      &SetSwitch<&Flags::allow_plaintext>},
     {"tls-cert", "FILE", "certificate chain, PEM; SIGHUP reads the three files again", &SetText<&Flags::tls_cert>},
     {"tls-key", "FILE", "its private key, PEM", &SetText<&Flags::tls_key>},
@@ -213,8 +213,8 @@ std::string HelpText() {
       "  --help, --version\n"
       "\n"
       "Each flag can also be set by a variable: --memory-budget 1GiB is STELED_MEMORY_BUDGET=1GiB. The command line wins.\n"
-      "Once it serves it prints one line, \"listening on ADDRESS\". SIGTERM and SIGINT stop it in order.\n"
-      "Clients find it by BIGTABLE_EMULATOR_HOST=HOST:PORT.\n";
+      "When the server is ready, it prints \"listening on ADDRESS\". SIGTERM and SIGINT shut it\n"
+      "down cleanly. Set BIGTABLE_EMULATOR_HOST=HOST:PORT for the clients.\n";
   return text;
 }
 

@@ -1,9 +1,9 @@
 // steled/read_rows_call.h: one ReadRows as it goes on, also over pauses in which its client does not read.
 //
-// A client that reads slower than rows come has its read paused: no thread waits for it. After a second
-// the paused read lets go of its reader, and with it of its view of the table. It is taken up again
-// behind its last row, at the moment that the table has reached by then. A row that spans messages is
-// not cut so: its reader stays.
+// If the client reads slowly, the read is paused, and no thread waits for the client. After a
+// second the paused read closes its reader, and so releases its view of the table. It resumes after
+// its last row with a new view of the table. In the middle of a row that spans messages, it keeps
+// its reader.
 //
 // Path:      data_service -> ReadRowsCall -> RowSender -> the call.
 // Bounds:    one message and the row in progress, in memory, beside what the call has unsent.

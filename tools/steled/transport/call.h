@@ -34,8 +34,8 @@ class PausedCall {
   virtual ~PausedCall() = default;
   // Goes on in the method's place, as the method would; may pause the call again.
   virtual absl::Status Resume(Call* call) = 0;
-  // The client has read nothing for a while: gives away what can be made again, for the caller to let go of; or null. Quick, and not called
-  // while Resume runs.
+  // Called when the client has read nothing for a while. Returns resources that Resume can create
+  // again, for the caller to destroy; or null. Must be fast. Never called while Resume runs.
   virtual std::shared_ptr<void> Shrink() = 0;
 };
 

@@ -35,7 +35,8 @@ class MessageSplitter {
  public:
   explicit MessageSplitter(size_t message_bytes_max) : message_bytes_max_(message_bytes_max) {}
 
-  // Takes more bytes. ResourceExhausted for a message that is too long, Unimplemented for one that is compressed, Internal for nonsense.
+  // Takes more bytes. ResourceExhausted: a message is too long. Internal: the framing is invalid,
+  // or a message is compressed although AllowCompressed was not called.
   absl::Status Add(std::string_view bytes);
   // From now on messages may be compressed.
   void AllowCompressed() { allows_compressed_ = true; }

@@ -124,7 +124,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // All of these under the lock.
   bool ReadSome(bool is_ending, bool* is_more);
   bool IsWanted() const;
-  // Nothing more is said or heard; what was said is the client's to read. Who closes a socket at which bytes still arrive takes that away.
+  // Shuts down the sending side and ignores what arrives, so that the client can read what was
+  // sent. Closing the socket while bytes still arrive would reset it and discard unread data.
   void Linger();
   // Everything that the socket takes. False: it is closed.
   bool Flush();

@@ -11,7 +11,7 @@ void Http2Connection::GiveUpStalled(std::chrono::steady_clock::time_point since,
   if (is_closed_) return;
   bool are_some = false;
   for (const auto& [id, stream] : streams_) {
-    // Of a call that runs the method waits, and its deadline.
+    // A running call is not checked here: its method waits for the messages, up to its deadline.
     if (stream->has_begun || stream->status.has_value()) continue;
     const bool has_bytes = stream->waits_since != std::chrono::steady_clock::time_point();
     const bool is_paced = !has_bytes || stream->waits_since >= since;

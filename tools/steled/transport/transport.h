@@ -41,7 +41,8 @@ struct TransportOptions {
   size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
-  // Who has not said by then that it speaks HTTP/2, and a request that brings next to nothing for so long, hold something for nothing.
+  // How long a connection may take to send the HTTP/2 preface, a request may make no progress, and
+  // a PING may stay unanswered.
   std::chrono::milliseconds patience{20'000};
   // A request that has not come whole by then is given up, however it goes on.
   std::chrono::milliseconds request_time_max{300'000};
