@@ -183,15 +183,16 @@ std::optional<JobSubject> Background::PickPromptLocked() const {
   if (stop_.load(std::memory_order_acquire) || !engine_->committer->poison().ok()) return std::nullopt;
   const JobFailures::TimePoint now = RestNow();
   std::optional<JobSubject> next;
-  uint64_t next_failure = UINT64_MAX;
+  std::pair<uint64_t, uint64_t> next_rank;
   for (const auto& [table_id, memory] : state_.tables) {
     const JobSubject subject{.kind = JobSubject::Kind::kFlush, .table_id = table_id};
     if (memory.frozen.empty() || memory.flush_running || state_.failures.Rests(subject, now)) continue;
-    // What never failed, then what failed longest ago: a flush that keeps failing stands in no other's way.
-    const uint64_t failure = state_.failures.NumberOf(subject);
-    if (failure >= next_failure) continue;
+    // What never failed, then what failed longest ago: a flush that keeps failing stands in no other's way. Of those that never failed the
+    // one with the oldest commit: a table that fills memtables without a pause does not keep others from being flushed.
+    const std::pair rank(state_.failures.NumberOf(subject), memory.frozen.front().memtable->first_sequence());
+    if (next.has_value() && rank >= next_rank) continue;
     next = subject;
-    next_failure = failure;
+    next_rank = rank;
   }
   if (next) return next;
   const JobSubject segment{.kind = JobSubject::Kind::kSegment};

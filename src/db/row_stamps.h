@@ -1,8 +1,9 @@
 // db/row_stamps.h: when each row was written last, to the precision that conditional writes need.
 //
 // A table of kSlots sequences. A write notes its sequence in the slot of its row, so the table needs neither the row's memtable nor its
-// key, and a frozen or flushed memtable changes nothing. Rows that share a slot make a check say "written" too often: at worst, a
-// conditional write is attempted once more. It never says "not written" of a row that was written.
+// key, and a frozen or flushed memtable changes nothing. Rows that share a slot make a check say "written" too often, and the
+// conditional write is attempted again. If W rows are written while it reads, that happens with a probability of about W / kSlots.
+// A check never says "not written" of a row that was written.
 //
 // Rules:     engine rule 5; docs/decisions/0041-what-refuses-a-write.md.
 // Threads:   not thread-safe. The commit leader alone uses it.

@@ -30,7 +30,7 @@ class ManifestLog::State {
 
   // Goes on with a manifest that recovery read.
   absl::Status Continue(const ManifestScan& scan, std::unique_ptr<File> file, std::shared_ptr<const Version> version) {
-    if (!scan.closed) STELE_RETURN_IF_ERROR(MakeDurable(scan, file.get()));
+    STELE_RETURN_IF_ERROR(MakeDurable(scan, file.get()));
     header_ = scan.header;
     file_ = std::move(file);
     end_offset_ = scan.end_offset;

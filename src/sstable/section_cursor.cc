@@ -35,8 +35,11 @@ class SectionCursor::Deferred final : public DeferredValue {
   Deferred(SectionCursor* cursor, LargeValueReference reference) : cursor_(*cursor), reference_(std::move(reference)) {}
 
   absl::Status ReadInto(Cell* cell) override {
-    STELE_ASSIGN_OR_RETURN(const std::string_view value, cursor_.ReadLarge(reference_));
-    cell->SetDeferred(value);
+    const absl::StatusOr<std::string_view> value = cursor_.ReadLarge(reference_);
+    // The cells that were handed out stay good; but whoever asks which file failed has to learn it.
+    if (!value.ok() && cursor_.options_.failure != nullptr) *cursor_.options_.failure = value.status();
+    STELE_RETURN_IF_ERROR(value.status());
+    cell->SetDeferred(*value);
     return absl::OkStatus();
   }
 

@@ -46,7 +46,10 @@ absl::StatusOr<BlankSegment> SpareSegments::ReserveBetween(uint64_t file_bytes_m
 absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes, uint64_t file_bytes_min) {
   if (!LookForSpace()) return MakeFilled(file_bytes);
   RemoveExcess().IgnoreError();
-  return ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes));
+  STELE_ASSIGN_OR_RETURN(BlankSegment segment, ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes)));
+  // Its header will say that these bytes are there, so they have to outlast a power cut.
+  STELE_RETURN_IF_ERROR(segment.file->Sync());
+  return segment;
 }
 
 absl::Status SpareSegments::FillWithZeros(const BlankSegment& segment) const {
