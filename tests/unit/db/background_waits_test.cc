@@ -166,6 +166,18 @@ TEST_F(BackgroundWaitsTest, WhatComesDueDuringTheLookIsSeen) {
   EXPECT_EQ(engine().background->counters().flushes.load(), 2u);
 }
 
+// Regression: the table with the lowest id was flushed first, however often its memtables came to be frozen.
+TEST_F(BackgroundWaitsTest, TheTableWithTheOldestCommitIsFlushedFirst) {
+  Table first = Create("first");
+  Table second = Create("second");
+  ASSERT_TRUE(Set(second, "r").ok());
+  ASSERT_TRUE(Set(first, "r").ok());
+  for (const char* const name : {"first", "second"}) engine().state.Freeze(IdOf(name));
+  ASSERT_TRUE(engine().background->Step());
+  EXPECT_EQ(engine().state.view()->Find(IdOf("second"))->tablets[0].stack.size(), 1u);
+  EXPECT_EQ(engine().state.view()->Find(IdOf("first"))->tablets[0].stack.size(), 0u);
+}
+
 TEST_F(BackgroundWaitsTest, AFlushIsToldOfItsOwnTableOnly) {
   Table broken = Create("a");
   Table sound = Create("b");

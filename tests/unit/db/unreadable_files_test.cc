@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "db/engine.h"
 #include "io/crash_file_system.h"
@@ -105,6 +106,28 @@ TEST_F(UnreadableFilesTest, WhatIsNewerAndWhatIsOlderIsCompacted) {
   ASSERT_EQ(StackOf("damaged").size(), 3u);
   EXPECT_EQ(NameInStack(1), unreadable);
   EXPECT_EQ(local_->engine()->installer->debt_bytes(), 0u) << "no writer waits for what nobody will do";
+}
+
+// A compaction reads a large value last, when its cell goes out of the merge.
+TEST_F(UnreadableFilesTest, DamageInALargeValueIsOfItsFileAlone) {
+  constexpr size_t kValueBytes = 70'000;
+  Random random(1);
+  Table table = *database_.OpenTable("damaged");
+  for (int version = 1; version <= 6; ++version) {
+    std::string value(kValueBytes, '\0');  // does not compress
+    for (char& c : value) c = static_cast<char>(random.Next());
+    ASSERT_EQ(table.Apply(RowMutation("a").SetCell("f", "q", Timestamp::FromMillis(version), value)), absl::OkStatus());
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+  }
+  ASSERT_EQ(StackOf("damaged").size(), 6u);
+  const uint64_t damaged = StackOf("damaged")[2].file->number;
+  ASSERT_TRUE(files_.FlipBit("/db/" + SstableName(damaged), kValueBytes / 2, 1).ok());
+  EXPECT_TRUE(absl::IsDataLoss(database_.WaitForIdle()));
+  EngineState& state = local_->engine()->state;
+  MutexLock lock(state.mutex);
+  FilesByTablet unreadable = state.unreadable.FilesAt(std::chrono::steady_clock::now());
+  ASSERT_EQ(unreadable.size(), 1u);
+  EXPECT_EQ(unreadable.begin()->second, std::set<uint64_t>{damaged});
 }
 
 TEST_F(UnreadableFilesTest, ATabletWithAnUnreadableFileKeepsFewFiles) {
