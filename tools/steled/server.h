@@ -1,7 +1,7 @@
 // steled/server.h: the services together, listening.
 //
 // Bounds:    at most Flags.calls_max calls at once, each with a thread; requests of at most kRequestBytesMax, and of kRequestMemoryBytes
-//            together. Beyond them a call is answered with RESOURCE_EXHAUSTED.
+//            together. A call beyond a limit of calls or memory is refused with UNAVAILABLE, a larger request with RESOURCE_EXHAUSTED.
 //
 // Errors:    those of Database::Open; InvalidArgument for files of keys; Unavailable where the address cannot be had.
 // Threads:   Start and Stop by one thread.
