@@ -1,6 +1,8 @@
-# stele_fuzz_tests(): tests/fuzz/<name>_fuzz.cc -> <name>_fuzz. With STELE_FUZZ each is a libFuzzer program to run by hand:
+# stele_fuzz_tests(): builds tests/fuzz/<name>_fuzz.cc as <name>_fuzz. With STELE_FUZZ each is a
+# libFuzzer program to run by hand:
 #   build/fuzz/tests/<name>_fuzz tests/fuzz/corpus/<name>
-# Without it each is linked with replay_main.cc and run by ctest over its corpus and deterministic mutations of it (label fuzz).
+# Without it, each is linked with replay_main.cc. ctest then runs it over its corpus and
+# deterministic mutations of the corpus (label fuzz).
 function(stele_fuzz_tests)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cc")
   add_custom_target(stele_fuzz_programs)

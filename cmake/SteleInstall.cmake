@@ -10,7 +10,7 @@ install(TARGETS stele_static stele_shared EXPORT stele_targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(EXPORT stele_targets NAMESPACE stele:: FILE steleTargets.cmake DESTINATION "${stele_package_dir}")
 if(TARGET stele_remote_static)
-  # By itself: a consumer that does not ask for it needs no gRPC.
+  # A separate export, so that only a consumer that asks for it needs gRPC.
   install(TARGETS stele_remote_static stele_remote_shared EXPORT stele_remote_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(EXPORT stele_remote_targets NAMESPACE stele:: FILE steleRemoteTargets.cmake DESTINATION "${stele_package_dir}")
@@ -22,7 +22,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/steleConfig.cmake.in"
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/steleConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/steleConfig.cmake" "${PROJECT_BINARY_DIR}/steleConfigVersion.cmake" DESTINATION "${stele_package_dir}")
 
-# The prefix is said relative to the file, so that an installed tree may be moved.
+# The prefix is relative to the file, so that an installed tree can be moved.
 file(RELATIVE_PATH stele_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/stele.pc.in" "${PROJECT_BINARY_DIR}/stele.pc" @ONLY)
 set(stele_pc_files "${PROJECT_BINARY_DIR}/stele.pc")

@@ -1,8 +1,9 @@
-# stele_static and stele_shared from the rooms' objects, each compiled once. stele::stele is the one BUILD_SHARED_LIBS picks; the other is
-# built too when Stele is the top project, and only when asked for as a subproject.
+# Defines stele_static and stele_shared from the object libraries, so that each file is compiled
+# once. BUILD_SHARED_LIBS selects which one is stele::stele. The other one is also built if Stele is
+# the top project; in a subproject, only on request.
 set(stele_objects "")
-foreach(room IN LISTS STELE_ROOM_OBJECTS)
-  list(APPEND stele_objects $<TARGET_OBJECTS:${room}>)
+foreach(layer IN LISTS STELE_LAYER_OBJECTS)
+  list(APPEND stele_objects $<TARGET_OBJECTS:${layer}>)
 endforeach()
 if(BUILD_SHARED_LIBS)
   set(stele_default shared)
@@ -30,13 +31,14 @@ endfunction()
 if(stele_objects)
   stele_library(static)
   stele_library(shared)
-  # Only stele::v0 is exported: what programs link against is exactly what the public headers declare.
+  # Exports only stele::v0: programs can link exactly the declarations of the public headers.
   set(stele_symbols "${PROJECT_SOURCE_DIR}/cmake/stele_exports.map")
   set_target_properties(stele_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                         LINK_DEPENDS "${stele_symbols}")
   target_link_options(stele_shared PRIVATE "LINKER:--version-script=${stele_symbols}" LINKER:--no-undefined-version)
   if(NOT STELE_SANITIZE AND NOT STELE_FUZZ)
-    # A sanitizer's own symbols come from the program; else whatever is missing is missed here, not by the first user.
+    # A sanitizer's symbols come from the program. In other builds, report undefined symbols here
+    # instead of at the first user.
     target_link_options(stele_shared PRIVATE LINKER:-z,defs)
   endif()
   add_library(stele::stele ALIAS stele_${stele_default})

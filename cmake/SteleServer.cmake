@@ -1,5 +1,6 @@
-# steled and its transport, where they are wanted and can be had (SteleWire.cmake). The transport alone is built under sanitizers, too, for its
-# own tests: nothing of it is protobuf's or gRPC's.
+# Builds steled and its transport if they are requested and their dependencies are available
+# (SteleWire.cmake). Sanitizer builds include the transport for its own tests, because it uses
+# neither protobuf nor gRPC.
 if(NOT STELE_BUILD_SERVER OR STELE_FUZZ OR (STELE_BUILD_SERVER STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL))
   return()
 endif()
@@ -14,6 +15,7 @@ pkg_check_modules(STELE_NGHTTP2 ${stele_need} IMPORTED_TARGET GLOBAL libnghttp2)
 if(STELE_HAS_WIRE AND stele_wants_SERVER)
   find_package(prometheus-cpp CONFIG ${stele_need})
   find_package(civetweb CONFIG ${stele_need})
+  find_package(nlohmann_json 3 ${stele_need})
   pkg_check_modules(STELE_SYSTEMD ${stele_need} IMPORTED_TARGET GLOBAL libsystemd)
 endif()
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
@@ -25,8 +27,9 @@ add_subdirectory("${PROJECT_SOURCE_DIR}/tools/steled/transport")
 if(NOT STELE_HAS_WIRE OR NOT stele_wants_SERVER)
   return()
 endif()
-if(NOT TARGET prometheus-cpp::core OR NOT TARGET civetweb::civetweb OR NOT TARGET PkgConfig::STELE_SYSTEMD)
-  message(STATUS "steled is not built: a library is missing (prometheus-cpp-dev, libcivetweb-dev, libsystemd-dev)")
+if(NOT TARGET prometheus-cpp::core OR NOT TARGET civetweb::civetweb OR NOT TARGET PkgConfig::STELE_SYSTEMD
+   OR NOT TARGET nlohmann_json::nlohmann_json)
+  message(STATUS "steled is not built: a library is missing (prometheus-cpp-dev, libcivetweb-dev, libsystemd-dev, nlohmann-json3-dev)")
   return()
 endif()
 add_subdirectory("${PROJECT_SOURCE_DIR}/tools/steled")

@@ -1,18 +1,26 @@
 # The kinds of test program.
 #
-# stele_unit_test(ROOM [rooms below...]): tests/unit/ROOM/*.cc against the static library of ROOM and of the rooms below it, so that a room and
-#   its test build while other rooms do not. tests/support/<room>_*.cc joins every test that links <room>. Labels unit and sanitized; also tsan
-#   for the rooms that threads meet in (STELE_CONCURRENT_ROOMS).
-# stele_test(NAME sources... [LABELS labels...] [TIMEOUT seconds] [ENVIRONMENT NAME=value...] [EACH_ALONE]): a GoogleTest program against
-#   the whole static library, run once, or once for each of its tests; internals too, with src/ and tests/ on the include path and all of tests/support/ linked.
-# stele_program(NAME sources...): what both are made of: an executable with the project's flags.
+# stele_unit_test(LAYER [other layers...]): links tests/unit/LAYER/*.cc with the static library of
+# src/LAYER, of the directories that it includes (STELE_BELOW_<layer>), and of those that only its
+# tests use (STELE_TESTS_USE_<layer>). A directory and its test therefore build while others do not.
+# tests/support/<layer>_*.cc joins every test that links <layer>, and the crashable file system
+# of tests/support/crash_fs every test that links io. The labels are unit and sanitized, and tsan for
+# directories that use threads (STELE_CONCURRENT_LAYERS).
+# stele_test(NAME sources... [LABELS labels...] [TIMEOUT seconds] [ENVIRONMENT NAME=value...]
+# [EACH_ALONE]): a GoogleTest program linked with the whole static library. ctest runs it once, or
+# once per test with EACH_ALONE. It may use internals: src/ and tests/ are on the include path, and
+# all of tests/support/ is linked.
+# stele_program(NAME sources...): the base of both: an executable with the project's flags.
 #
-# Every program joins the target stele_tests_<label> for each of its labels, so that a sanitizer build makes no more than its tests need:
-# the asan preset runs the label sanitized, the tsan preset the label tsan.
-set(STELE_CONCURRENT_ROOMS base io memtable sstable db)
+# Every program joins the target stele_tests_<label> for each of its labels, so that a sanitizer
+# build builds only the tests it runs. The asan preset runs the label sanitized, the tsan preset the
+# label tsan.
+set(STELE_TESTS_USE_inspect mutation cell model)
+set(STELE_CONCURRENT_LAYERS base io memtable sstable commit write jobs db)
 
-# The flags of everything under tests/. Compiling is most of what a test costs, so an optimised build optimises tests little and a sanitizer build
-# not at all; the library under them is the one that users get.
+# The flags of everything under tests/. Compiling is most of a test's cost, so an optimized build
+# optimizes tests little, and a sanitizer build not at all. The library that they link has the flags
+# of the released library.
 add_library(stele_test_flags INTERFACE)
 target_include_directories(stele_test_flags INTERFACE "${PROJECT_SOURCE_DIR}/tests")
 target_compile_options(stele_test_flags INTERFACE $<$<CONFIG:Release>:-O1>)
@@ -20,7 +28,8 @@ if(STELE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(stele_test_flags INTERFACE -O0)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(stele_test_flags INTERFACE -Wno-array-bounds)  # with -O1 gcc 12 sees it in sums of strings, where there is none
+  # with -O1 gcc 12 reports false positives in sums of strings
+  target_compile_options(stele_test_flags INTERFACE -Wno-array-bounds)
 endif()
 target_link_libraries(stele_test_flags INTERFACE stele_private_flags GTest::gtest)
 
@@ -38,7 +47,7 @@ std::string TestDataPath(std::string_view path) { return std::string("@PROJECT_S
 }  // namespace stele::internal
 ]])
 
-# The owner of what the tests parse once.
+# Owns the precompiled header of the tests.
 if(STELE_FRESH_BUILD)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc" "")
   add_library(stele_test_headers OBJECT "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cc")
@@ -47,31 +56,33 @@ if(STELE_FRESH_BUILD)
   stele_precompile(stele_test_headers stele_test_headers ${STELE_PRECOMPILED_HEADERS} <gtest/gtest.h>)
 endif()
 
-# Adds tests/support/<room>_*.cc to a program. Each file is compiled once, however many programs link it; objects, not a library, because
-# some of them (the sanitizers' options) are found by name only when they are linked unasked.
-function(stele_support program room)
-  if(NOT TARGET stele_support_${room})
-    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/${room}_*.cc")
-    if(room STREQUAL "base")
+# Adds tests/support/<layer>_*.cc and tests/support/<layer>/*.cc to a program. Each file is compiled
+# once for all programs. They are objects and not a library, because some of them (the sanitizers'
+# options) must be linked although no object refers to them.
+function(stele_support program layer)
+  if(NOT TARGET stele_support_${layer})
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/${layer}_*.cc"
+         "${PROJECT_SOURCE_DIR}/tests/support/${layer}/*.cc")
+    if(layer STREQUAL "base")
       list(APPEND sources "${STELE_TEST_DATA_SOURCE}")
     endif()
     if(NOT sources)
       return()
     endif()
-    add_library(stele_support_${room} OBJECT ${sources})
-    set_target_properties(stele_support_${room} PROPERTIES CXX_EXTENSIONS OFF)
-    target_link_libraries(stele_support_${room} PRIVATE stele_test_flags)
-    stele_precompile(stele_support_${room} stele_test_headers)
+    add_library(stele_support_${layer} OBJECT ${sources})
+    set_target_properties(stele_support_${layer} PROPERTIES CXX_EXTENSIONS OFF)
+    target_link_libraries(stele_support_${layer} PRIVATE stele_test_flags)
+    stele_precompile(stele_support_${layer} stele_test_headers)
   endif()
-  target_sources(${program} PRIVATE $<TARGET_OBJECTS:stele_support_${room}>)
+  target_sources(${program} PRIVATE $<TARGET_OBJECTS:stele_support_${layer}>)
 endfunction()
 
 function(stele_all_support program)
   file(GLOB support CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests/support" "${PROJECT_SOURCE_DIR}/tests/support/*.cc")
   list(TRANSFORM support REPLACE "_.*" "")
   list(REMOVE_DUPLICATES support)
-  foreach(room IN LISTS support)
-    stele_support(${program} ${room})
+  foreach(layer IN LISTS support ITEMS crash_fs)
+    stele_support(${program} ${layer})
   endforeach()
 endfunction()
 
@@ -87,27 +98,36 @@ function(stele_label name)
   endforeach()
 endfunction()
 
-function(stele_unit_test room)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/${room}/*.cc")
-  if(NOT sources OR NOT TARGET stele_${room})
+function(stele_unit_test layer)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/${layer}/*.cc")
+  string(REPLACE "/" "_" library "stele_${layer}")
+  if(NOT sources OR NOT (TARGET ${library} OR EXISTS "${PROJECT_SOURCE_DIR}/tests/support/${layer}"))
     return()
   endif()
-  stele_program(unit_${room} ${sources})
-  stele_precompile(unit_${room} stele_test_headers)
+  set(layers ${layer} ${STELE_BELOW_${layer}} ${STELE_TESTS_USE_${layer}} ${ARGN})
+  list(REMOVE_DUPLICATES layers)
+  if("io" IN_LIST layers)
+    list(APPEND layers crash_fs)
+    list(REMOVE_DUPLICATES layers)
+  endif()
+  string(REPLACE "/" "_" test "unit_${layer}")
+  stele_program(${test} ${sources})
+  stele_precompile(${test} stele_test_headers)
   set(libraries "")
-  foreach(linked IN ITEMS ${room} ${ARGN})
+  foreach(linked IN LISTS layers)
+    string(REPLACE "/" "_" linked "${linked}")
     if(TARGET stele_${linked})
       list(APPEND libraries stele_${linked})
     endif()
-    stele_support(unit_${room} ${linked})
+    stele_support(${test} ${linked})
   endforeach()
-  target_link_libraries(unit_${room} PRIVATE -Wl,--start-group ${libraries} -Wl,--end-group GTest::gtest GTest::gtest_main)
-  add_test(NAME unit_${room} COMMAND unit_${room})
-  set_tests_properties(unit_${room} PROPERTIES TIMEOUT 900)
-  if(room IN_LIST STELE_CONCURRENT_ROOMS)
-    stele_label(unit_${room} unit sanitized tsan)
+  target_link_libraries(${test} PRIVATE -Wl,--start-group ${libraries} -Wl,--end-group GTest::gtest GTest::gtest_main)
+  add_test(NAME ${test} COMMAND ${test})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 900)
+  if(layer IN_LIST STELE_CONCURRENT_LAYERS)
+    stele_label(${test} unit sanitized tsan)
   else()
-    stele_label(unit_${room} unit sanitized)
+    stele_label(${test} unit sanitized)
   endif()
 endfunction()
 
@@ -129,7 +149,8 @@ function(stele_test name)
   stele_label(${name} ${arg_LABELS})
 endfunction()
 
-# stele_test over all of tests/FOLDER/*.cc, when there is any and the engine is there to test.
+# Calls stele_test for tests/FOLDER/*.cc if there are such files and the engine is part of the
+# build.
 function(stele_test_folder name folder)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cc")
   if(sources AND TARGET stele_db)

@@ -1,9 +1,10 @@
-# What only a build of Stele itself wants; a parent project decides these for itself.
+# Settings for a build of Stele itself. A parent project decides these for itself.
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# Presets build the same files several times over: reuse what an earlier build compiled. A build from nothing has none and would only pay for asking.
+# Presets compile the same files several times, and ccache reuses the results. A build from nothing
+# has no results to reuse and would only pay for the lookups.
 find_program(STELE_CCACHE ccache)
 mark_as_advanced(STELE_CCACHE)
 if(STELE_CCACHE AND NOT STELE_FRESH_BUILD AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

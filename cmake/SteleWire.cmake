@@ -1,12 +1,15 @@
-# What steled and the remote backend share, where either is wanted and protobuf can be had: the messages of Bigtable's API and their
-# translation (src/wire). The clients' side of gRPC, stele_stubs, is for the remote backend and for tests; steled has a transport of its own.
-# A sanitizer build leaves all of it out: Debian's gRPC and protobuf are not built with sanitizers, and their locks and containers would be
-# reported as ours.
+# Code that steled and the remote backend share: the messages of Bigtable's API and their conversion
+# (src/remote/wire). Built if either is requested and protobuf is available. stele_stubs, the client side
+# of gRPC, is for the remote backend and for tests; steled has its own transport.
+# Debian's gRPC and protobuf are built without sanitizers. The address sanitizer does not mind, so
+# such builds have steled, but not the remote backend. The thread sanitizer would report their locks
+# and containers, so such builds have neither.
 set(STELE_HAS_STUBS OFF)
 set(STELE_HAS_WIRE OFF)
 foreach(part IN ITEMS SERVER REMOTE)
   set(stele_wants_${part} "${STELE_BUILD_${part}}")
-  if((stele_wants_${part} STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL) OR NOT TARGET stele_static OR STELE_SANITIZE OR STELE_FUZZ)
+  if((stele_wants_${part} STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL) OR NOT TARGET stele_static OR STELE_FUZZ
+     OR STELE_SANITIZE MATCHES "thread" OR (part STREQUAL "REMOTE" AND STELE_SANITIZE))
     set(stele_wants_${part} OFF)
   endif()
 endforeach()
@@ -38,7 +41,8 @@ if(TARGET gRPC::grpc++ AND TARGET gRPC::grpc_cpp_plugin)
 endif()
 
 set(stele_generated_folder "${PROJECT_BINARY_DIR}/generated")
-# stele_generate(RESULT ROOT FOLDER KIND...): what protoc makes of ROOT/FOLDER/*.proto. KIND: pb, the messages; grpc.pb, clients' stubs.
+# stele_generate(RESULT ROOT FOLDER KIND...): sets RESULT to the sources that protoc generates from
+# ROOT/FOLDER/*.proto. KIND: pb, the messages; grpc.pb, the client stubs.
 function(stele_generate result root folder kind)
   file(MAKE_DIRECTORY "${stele_generated_folder}/${folder}")
   file(GLOB protos CONFIGURE_DEPENDS "${root}/${folder}/*.proto")
@@ -62,8 +66,8 @@ function(stele_generate result root folder kind)
   set(${result} "${generated}" PARENT_SCOPE)
 endfunction()
 
-# stele_generated_library(NAME DEPENDENCIES SOURCE...): NAME_objects and, of them, NAME. What protoc writes is not held to the project's
-# warnings.
+# stele_generated_library(NAME DEPENDENCIES SOURCE...): makes NAME_objects and the library NAME from
+# them. The project's warnings do not apply to generated code.
 function(stele_generated_library name dependencies)
   add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${ARGN})
   set_target_properties(${name}_objects PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
@@ -73,20 +77,24 @@ function(stele_generated_library name dependencies)
     target_include_directories(${target} SYSTEM PUBLIC "${stele_generated_folder}")
     target_link_libraries(${target} PUBLIC ${dependencies})
   endforeach()
+  if(STELE_SANITIZE)
+    target_compile_options(${name}_objects PRIVATE -O0)  # compiling takes longer than running
+  endif()
 endfunction()
 
-stele_generate(stele_generated "${PROJECT_SOURCE_DIR}/src" wire pb)
+stele_generate(stele_generated "${PROJECT_SOURCE_DIR}/src" remote/wire pb)
 stele_generated_library(stele_messages protobuf::libprotobuf ${stele_generated})
-set_target_properties(stele_messages_objects PROPERTIES UNITY_BUILD OFF)  # each file has tables of the same names
+# the files define tables with the same names
+set_target_properties(stele_messages_objects PROPERTIES UNITY_BUILD OFF)
 if(STELE_HAS_STUBS)
-  stele_generate(stele_generated "${PROJECT_SOURCE_DIR}/src" wire grpc.pb)
+  stele_generate(stele_generated "${PROJECT_SOURCE_DIR}/src" remote/wire grpc.pb)
   stele_generated_library(stele_stubs "stele_messages;gRPC::grpc++" ${stele_generated})
-  add_dependencies(stele_stubs_objects stele_messages_objects)  # their headers
+  add_dependencies(stele_stubs_objects stele_messages_objects)  # for their headers
 endif()
 
-stele_room(wire APART)
-# protobuf's headers are most of what a compiler reads for each of them, so several are compiled at once.
-set_target_properties(stele_wire_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-target_link_libraries(stele_wire_objects PUBLIC stele_messages)
-add_dependencies(stele_wire_objects stele_messages)
-target_link_libraries(stele_wire PUBLIC stele_messages)
+stele_layer(remote/wire APART)
+# Most of the compile time goes to protobuf's headers, so several files are compiled together.
+set_target_properties(stele_remote_wire_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+target_link_libraries(stele_remote_wire_objects PUBLIC stele_messages)
+add_dependencies(stele_remote_wire_objects stele_messages)
+target_link_libraries(stele_remote_wire PUBLIC stele_messages)

@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# tools/setup.sh: what tools/test and tools/quickstart share: packages, configuring, building, telling what goes on. Sourced, not run.
+# tools/setup.sh: functions of tools/test and tools/quickstart: installing packages, configuring,
+# building, and progress messages. Sourced, not run.
 #
-# Needs: bash, the checkout's root as $STELE_ROOT. Offers: stele_say, stele_fail, stele_install_packages, stele_configure, stele_build, $STELE_JOBS.
+# Requires bash, and the checkout's root as $STELE_ROOT. Defines stele_say, stele_fail,
+# stele_install_packages, stele_configure, stele_build and $STELE_JOBS.
 
 STELE_STARTED=$SECONDS
 
@@ -12,7 +14,7 @@ stele_fail() {
   exit 1
 }
 
-# As many compilers at once as there are cores, but no more than memory holds at 1.5 GiB each.
+# Prints the number of parallel compilers: one per core, but at most one per 1.5 GiB of free memory.
 stele_job_count() {
   local cores memory_kib by_memory
   cores=$(nproc 2>/dev/null || echo 2)
@@ -23,25 +25,27 @@ stele_job_count() {
 }
 STELE_JOBS=${STELE_JOBS:-$(stele_job_count)}
 
-# The compiler cache needs a place to write; where there is no home directory it is inside build/.
+# The compiler cache needs a writable directory. Without a home directory it is inside build/.
 if ! mkdir -p "${CCACHE_DIR:-${HOME:-/nonexistent}/.cache/ccache}" 2>/dev/null; then export CCACHE_DIR="$STELE_ROOT/build/ccache"; fi
 
-# The packages of tools/packages.txt that are not installed, one a line.
+# Prints the packages of tools/packages.txt that are not installed, one per line.
 stele_missing_packages() {
-  local package
-  while read -r package _; do
+  local package mark
+  while read -r package mark; do
     case $package in '' | '#'*) continue ;; esac
+    if [ -n "${1:-}" ] && [ "$mark" != "$1" ]; then continue; fi
     if [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)" != installed ]; then echo "$package"; fi
   done <"$STELE_ROOT/tools/packages.txt"
 }
 
+# stele_install_packages [MARK]: installs what stele_missing_packages prints.
 stele_install_packages() {
   local missing as_root=()
   if ! command -v dpkg-query >/dev/null; then
-    stele_say "not a Debian system: what tools/packages.txt lists has to be there already"
+    stele_say "not a Debian system: install the packages of tools/packages.txt yourself"
     return
   fi
-  mapfile -t missing < <(stele_missing_packages)
+  mapfile -t missing < <(stele_missing_packages "${1:-}")
   if [ "${#missing[@]}" -eq 0 ]; then
     stele_say "packages: all installed"
     return
@@ -58,13 +62,16 @@ stele_install_packages() {
 }
 
 # stele_configure PRESET
-# Continuous integration builds from nothing: STELE_FRESH_BUILD, in CMakeLists.txt.
+# Continuous integration builds from nothing, so it sets STELE_FRESH_BUILD (CMakeLists.txt).
 stele_configure() {
-  stele_say "$1: configuring"
-  (cd "$STELE_ROOT" && cmake --preset "$1" -DSTELE_FRESH_BUILD="$([ "${CI:-}" = true ] && echo ON || echo OFF)" </dev/null)
+  local preset=$1
+  shift
+  stele_say "$preset: configuring"
+  if [ ! -e "$STELE_ROOT/build/$preset/build.ninja" ]; then set -- -DSTELE_FRESH_BUILD=ON "$@"; fi
+  (cd "$STELE_ROOT" && cmake --preset "$preset" "$@" </dev/null)
 }
 
-# stele_build PRESET [targets...]: without targets, those of the build preset.
+# stele_build PRESET [targets...]: the default targets are those of the build preset.
 stele_build() {
   local preset=$1
   shift

@@ -1,10 +1,14 @@
-// bench/backpressure/main.cc: how even do acks come when writers offer more than the engine sustains?
+// bench/backpressure/main.cc: measures how evenly commits are acknowledged when writers offer more
+// than the engine sustains.
 //
-//   stele_backpressure [--seconds N] [--calibrate N] [--threads N] [--rows N] [--budget-mib N] [--factor X] [--sync] DIRECTORY
+//   stele_backpressure [--seconds N] [--calibrate N] [--threads N] [--rows N] [--budget-mib N]
+//                      [--factor X] [--sync] DIRECTORY
 //
-// First it measures the sustainable rate: the same writers with nothing held back, for --calibrate seconds, the wait until quiescent
-// included. Then each writer offers its share of --factor times that rate by the clock, for --seconds; an ack that comes late does not
-// lower what is offered. What is reported: gaps between one ack and the next, over all writers and for each writer by itself.
+// The program first measures the sustainable rate. The same writers run without a limit for
+// --calibrate seconds, and the wait until the database is quiescent counts too.
+// Then each writer offers its share of --factor times that rate by the clock, for --seconds. A late
+// acknowledgement does not lower the offered rate. The program reports the gaps between consecutive
+// acknowledgements, over all writers and for each writer.
 #include <stele/stele.h>
 
 #include <algorithm>
@@ -35,7 +39,7 @@ struct Settings {
   std::string directory;
 };
 
-// Counts by power of two of microseconds, with eight steps in each.
+// Counts per power of two of microseconds, with eight steps in each.
 class Histogram {
  public:
   void Add(nanoseconds gap) {
@@ -49,7 +53,8 @@ class Histogram {
     total_ += other.total_;
     longest_ = std::max(longest_, other.longest_);
   }
-  // Microseconds that a share of the gaps does not exceed (the upper edge of its bucket).
+  // Returns the gap that this share of the gaps does not exceed, in microseconds: the upper edge of
+  // its bucket.
   uint64_t Quantile(double share) const {
     uint64_t left = static_cast<uint64_t>(share * static_cast<double>(total_));
     for (size_t i = 0; i < counts_.size(); ++i) {
@@ -61,16 +66,22 @@ class Histogram {
   uint64_t longest() const { return longest_; }
   uint64_t total() const { return total_; }
   void Print(const char* what) const {
-    std::printf("%s: %llu gaps, p50 %llu us, p99 %llu us, p99.9 %llu us, p99.99 %llu us, longest %llu us\n", what,
-                static_cast<unsigned long long>(total_), static_cast<unsigned long long>(Quantile(0.5)),
-                static_cast<unsigned long long>(Quantile(0.99)), static_cast<unsigned long long>(Quantile(0.999)),
-                static_cast<unsigned long long>(Quantile(0.9999)), static_cast<unsigned long long>(longest_));
+    std::printf(
+        "%s: %llu gaps, p50 %llu us, p99 %llu us, p99.9 %llu us, p99.99 %llu us, longest %llu us\n",
+        what, static_cast<unsigned long long>(total_),
+        static_cast<unsigned long long>(Quantile(0.5)),
+        static_cast<unsigned long long>(Quantile(0.99)),
+        static_cast<unsigned long long>(Quantile(0.999)),
+        static_cast<unsigned long long>(Quantile(0.9999)),
+        static_cast<unsigned long long>(longest_));
     for (size_t octave = 0; octave < kOctaves; ++octave) {
       uint64_t count = 0;
       for (size_t i = 0; i < kSteps; ++i) count += counts_[octave * kSteps + i];
       if (count > 0) {
-        std::printf("  up to %9llu us %12llu  %8.4f %%\n", static_cast<unsigned long long>(EdgeOf((octave + 1) * kSteps)),
-                    static_cast<unsigned long long>(count), 100.0 * static_cast<double>(count) / static_cast<double>(total_));
+        std::printf("  up to %9llu us %12llu  %8.4f %%\n",
+                    static_cast<unsigned long long>(EdgeOf((octave + 1) * kSteps)),
+                    static_cast<unsigned long long>(count),
+                    100.0 * static_cast<double>(count) / static_cast<double>(total_));
       }
     }
   }
@@ -93,7 +104,7 @@ class Histogram {
   uint64_t longest_ = 0;
 };
 
-// Text that compresses to about a half.
+// Text that compresses to about half.
 class ValuePool {
  public:
   ValuePool() {
@@ -107,24 +118,28 @@ class ValuePool {
       }
     }
   }
-  std::string_view Slice(uint64_t random) const { return std::string_view(text_).substr(random % (text_.size() - 100), 100); }
+  std::string_view Slice(uint64_t random) const {
+    return std::string_view(text_).substr(random % (text_.size() - 100), 100);
+  }
 
  private:
-  static constexpr std::array<std::string_view, 8> kWords = {"street ", "number ",        "mail@example.org ", "name of a person ",
-                                                             "city ",   "note to self: ", "status=active;",    "the quick brown "};
+  static constexpr std::array<std::string_view, 8> kWords = {
+      "street ", "number ",        "mail@example.org ", "name of a person ",
+      "city ",   "note to self: ", "status=active;",    "the quick brown "};
   std::string text_;
 };
 
 struct WriterResult {
   uint64_t acks = 0;
   Histogram own_gaps;
-  std::vector<Clock::time_point> ack_times;  // merged over writers afterwards
+  std::vector<Clock::time_point> ack_times;  // merged over all writers after the run
   absl::Status status;
 };
 
-// Writes until `end`; with `period` > 0 the nth write is offered at start + n * period, and goes out as soon as it may.
-void RunWriter(stele::Table table, const Settings& settings, const ValuePool& pool, int writer, Clock::time_point end, nanoseconds period,
-               WriterResult* result) {
+// Writes until `end`. With `period` > 0, write n is offered at start + n * period and is sent as
+// soon as the previous one returned.
+void RunWriter(stele::Table table, const Settings& settings, const ValuePool& pool, int writer,
+               Clock::time_point end, nanoseconds period, WriterResult* result) {
   uint64_t state = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(writer + 1);
   const auto next = [&state] {
     state ^= state << 13;
@@ -132,7 +147,8 @@ void RunWriter(stele::Table table, const Settings& settings, const ValuePool& po
     state ^= state << 17;
     return state;
   };
-  const stele::WriteOptions options{.durability = settings.sync ? stele::Durability::kDisk : stele::Durability::kProcess};
+  const stele::WriteOptions options{.durability = settings.sync ? stele::Durability::kDisk
+                                                                : stele::Durability::kProcess};
   Clock::time_point offered = Clock::now();
   Clock::time_point last_ack = offered;
   char row_key[32];
@@ -141,9 +157,11 @@ void RunWriter(stele::Table table, const Settings& settings, const ValuePool& po
       std::this_thread::sleep_until(offered);
       offered += period;
     }
-    std::snprintf(row_key, sizeof row_key, "usr:%012llu", static_cast<unsigned long long>(next() % settings.rows * 7));
+    std::snprintf(row_key, sizeof row_key, "usr:%012llu",
+                  static_cast<unsigned long long>(next() % settings.rows * 7));
     stele::RowMutation mutation(row_key);
-    for (const char* qualifier : {"st", "addr", "mail", "name", "note"}) mutation.SetCell("f", qualifier, pool.Slice(next()));
+    for (const char* qualifier : {"st", "addr", "mail", "name", "note"})
+      mutation.SetCell("f", qualifier, pool.Slice(next()));
     result->status = table.Apply(mutation, options);
     if (!result->status.ok()) return;
     const Clock::time_point now = Clock::now();
@@ -157,18 +175,21 @@ void RunWriter(stele::Table table, const Settings& settings, const ValuePool& po
 struct Phase {
   uint64_t acks = 0;
   double seconds = 0;
-  Histogram gaps;      // between neighbouring acks of all writers
-  Histogram own_gaps;  // of each writer
+  Histogram gaps;      // between consecutive acknowledgements, over all writers
+  Histogram own_gaps;  // the same for each writer
 };
 
-absl::StatusOr<Phase> RunPhase(stele::Table table, const Settings& settings, const ValuePool& pool, double seconds, double rate) {
+absl::StatusOr<Phase> RunPhase(stele::Table table, const Settings& settings, const ValuePool& pool,
+                               double seconds, double rate) {
   const Clock::time_point start = Clock::now();
-  const Clock::time_point end = start + std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
+  const Clock::time_point end =
+      start + std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
   const nanoseconds period(rate > 0 ? static_cast<int64_t>(1e9 * settings.threads / rate) : 0);
   std::vector<WriterResult> results(settings.threads);
   std::vector<std::thread> writers;
   for (int i = 0; i < settings.threads; ++i) {
-    writers.emplace_back(RunWriter, table, std::cref(settings), std::cref(pool), i, end, period, &results[i]);
+    writers.emplace_back(RunWriter, table, std::cref(settings), std::cref(pool), i, end, period,
+                         &results[i]);
   }
   for (std::thread& writer : writers) writer.join();
   Phase phase;
@@ -214,17 +235,20 @@ bool ParseArguments(int argc, char** argv, Settings* settings) {
 
 absl::Status Run(const Settings& settings) {
   if (std::filesystem::exists(settings.directory)) {
-    return absl::AlreadyExistsError("the directory exists; give one that does not, it is made and left for you to look at");
+    return absl::AlreadyExistsError(
+        "the directory exists; give one that does not, it is made and left for you to look at");
   }
-  absl::StatusOr<stele::Database> database = stele::Database::Open(settings.directory, {.memory_budget_bytes = settings.budget_mib << 20});
+  absl::StatusOr<stele::Database> database =
+      stele::Database::Open(settings.directory, {.memory_budget_bytes = settings.budget_mib << 20});
   if (!database.ok()) return database.status();
   stele::Schema schema;
   schema.AddFamily("f", stele::GcRule::MaxNumVersions(1));
   absl::StatusOr<stele::Table> table = database->CreateTable("users", schema);
   if (!table.ok()) return table.status();
   const ValuePool pool;
-  std::printf("%d writers, rows of 5 x 100 bytes over %llu row keys, %s, budget %llu MiB\n", settings.threads,
-              static_cast<unsigned long long>(settings.rows), settings.sync ? "synced" : "not synced",
+  std::printf("%d writers, rows of 5 x 100 bytes over %llu row keys, %s, budget %llu MiB\n",
+              settings.threads, static_cast<unsigned long long>(settings.rows),
+              settings.sync ? "synced" : "not synced",
               static_cast<unsigned long long>(settings.budget_mib));
 
   const Clock::time_point start = Clock::now();
@@ -233,22 +257,26 @@ absl::Status Run(const Settings& settings) {
   if (absl::Status status = database->WaitForIdle(); !status.ok()) return status;
   const double settled_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const double sustainable = static_cast<double>(free->acks) / settled_seconds;
-  std::printf("calibration: %llu rows, %.1f s until quiescent: %.0f rows/s sustained\n", static_cast<unsigned long long>(free->acks),
-              settled_seconds, sustainable);
+  std::printf("calibration: %llu rows, %.1f s until quiescent: %.0f rows/s sustained\n",
+              static_cast<unsigned long long>(free->acks), settled_seconds, sustainable);
 
   const double offered = settings.factor * sustainable;
   absl::StatusOr<Phase> loaded = RunPhase(*table, settings, pool, settings.seconds, offered);
   if (!loaded.ok()) return loaded.status();
-  std::printf("offered %.0f rows/s (%.1f x) for %.0f s: %llu acked, %.0f rows/s\n", offered, settings.factor, loaded->seconds,
-              static_cast<unsigned long long>(loaded->acks), static_cast<double>(loaded->acks) / loaded->seconds);
+  std::printf("offered %.0f rows/s (%.1f x) for %.0f s: %llu acked, %.0f rows/s\n", offered,
+              settings.factor, loaded->seconds, static_cast<unsigned long long>(loaded->acks),
+              static_cast<double>(loaded->acks) / loaded->seconds);
   loaded->gaps.Print("gaps between acks, all writers");
   loaded->own_gaps.Print("gaps between acks, each writer");
   const stele::DatabaseStats stats = database->Stats();
   std::printf("flushes %llu, compactions %llu, %llu bytes flushed, %llu compacted, %llu on disk\n",
-              static_cast<unsigned long long>(stats.flushes), static_cast<unsigned long long>(stats.compactions),
-              static_cast<unsigned long long>(stats.bytes_flushed), static_cast<unsigned long long>(stats.bytes_compacted),
-              static_cast<unsigned long long>(stats.bytes_on_disk));
-  const bool met = loaded->gaps.Quantile(0.999) < 50'000 && loaded->own_gaps.Quantile(0.999) < 50'000;
+              static_cast<unsigned long long>(stats.since_open.flushes),
+              static_cast<unsigned long long>(stats.compaction.compactions),
+              static_cast<unsigned long long>(stats.since_open.bytes_flushed),
+              static_cast<unsigned long long>(stats.compaction.bytes_written),
+              static_cast<unsigned long long>(stats.disk.sstable_bytes));
+  const bool met =
+      loaded->gaps.Quantile(0.999) < 50'000 && loaded->own_gaps.Quantile(0.999) < 50'000;
   std::printf("p99.9 of both under 50 ms: %s\n", met ? "yes" : "NO");
   return database->Close();
 }
@@ -259,7 +287,8 @@ int main(int argc, char** argv) {
   Settings settings;
   if (!ParseArguments(argc, argv, &settings)) {
     std::fprintf(stderr,
-                 "usage: stele_backpressure [--seconds N] [--calibrate N] [--threads N] [--rows N] [--budget-mib N] [--factor X] [--sync] "
+                 "usage: stele_backpressure [--seconds N] [--calibrate N] [--threads N] [--rows N] "
+                 "[--budget-mib N] [--factor X] [--sync] "
                  "DIRECTORY\n");
     return 2;
   }

@@ -1,6 +1,8 @@
-// bench/compare/contender.h: an engine as the comparison sees it: a name, a version, settings, and a way to run a workload on it.
+// bench/compare/contender.h: an engine in the comparison: its name, version and settings, and a
+// function that runs a workload on it.
 //
-// Path:      main.cc -> rounds.h -> here -> workloads.h, compiled once for each engine, so that no call of ours per cell is virtual.
+// Path:      main.cc -> rounds.h -> here -> workloads.h. workloads.h is compiled once for each
+//            engine, so that no call per cell is virtual.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ struct OpenSettings {
   uint64_t cache_bytes = uint64_t{1} << 30;
   uint64_t write_buffer_bytes = uint64_t{64} << 20;
   int write_buffer_count = 3;
-  // Of each column only the newest version is kept.
+  // Keep only the newest version of each column.
   bool keeps_one_version = false;
 };
 
@@ -29,7 +31,8 @@ struct WorkloadRun {
   OpenSettings settings;
   uint64_t rows = 0;
   uint64_t seed = 0;
-  // Rewrites what was loaded into one sorted run when the timed part is over: what reads then find.
+  // After the timed part, compact the loaded data into one sorted run for the workloads that read
+  // it.
   bool compacts = true;
   const Pool* pool = nullptr;
 };
@@ -41,10 +44,10 @@ struct Contender {
   Figure (*run)(const WorkloadRun& run);
 };
 
-// Those that were compiled in, in the order in which they are shown.
+// Returns the engines that were compiled in, in display order.
 std::vector<Contender> Contenders();
 
-// Each in its engine's file; a file is compiled where its engine is installed.
+// Each is defined in its engine's file, which is compiled if the engine is installed.
 Contender SteleContender();
 Contender RocksdbContender();
 Contender LeveldbContender();

@@ -8,9 +8,9 @@
 namespace stele_compare {
 namespace {
 
-constexpr uint64_t kKeyGap = 8;          // numbers from one key to the next, on average
-constexpr size_t kValueBytes = 100;      // as in the workloads' description
-constexpr size_t kSmallValueBytes = 8;   // of the wide rows' first column
+constexpr uint64_t kKeyGap = 8;          // average distance between the numbers of consecutive keys
+constexpr size_t kValueBytes = 100;      // as documented for the workloads
+constexpr size_t kSmallValueBytes = 8;   // of the first column of wide rows
 constexpr uint64_t kVersionCount = 100;  // of DataSet::kVersions
 constexpr int64_t kFirstMillis = 1'700'000'000'000;
 
@@ -18,14 +18,16 @@ struct ColumnName {
   std::string_view family;
   std::string_view qualifier;
 };
-constexpr std::array<ColumnName, 5> kColumns = {{{"0", "st"}, {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}};
-constexpr std::array<std::string_view, 24> kWideQualifiers = {"c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08",
-                                                              "c09", "c10", "c11", "c12", "c13", "c14", "c15", "c16",
-                                                              "c17", "c18", "c19", "c20", "c21", "c22", "c23", "c24"};
+constexpr std::array<ColumnName, 5> kColumns = {
+    {{"0", "st"}, {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}};
+constexpr std::array<std::string_view, 24> kWideQualifiers = {
+    "c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08", "c09", "c10", "c11", "c12",
+    "c13", "c14", "c15", "c16", "c17", "c18", "c19", "c20", "c21", "c22", "c23", "c24"};
 
 std::string KeyOfNumber(uint64_t number) {
   char text[32];
-  const int bytes = std::snprintf(text, sizeof text, "usr:%012llu", static_cast<unsigned long long>(number));
+  const int bytes =
+      std::snprintf(text, sizeof text, "usr:%012llu", static_cast<unsigned long long>(number));
   return std::string(text, static_cast<size_t>(bytes));
 }
 
@@ -51,7 +53,8 @@ std::string_view NameOf(DataSet data_set) {
 
 uint64_t UserBytes(const RowData& row) {
   uint64_t bytes = row.row_key.size();
-  for (const CellData& cell : row.cells) bytes += cell.family.size() + cell.qualifier.size() + 8 + cell.value.size();
+  for (const CellData& cell : row.cells)
+    bytes += cell.family.size() + cell.qualifier.size() + 8 + cell.value.size();
   return bytes;
 }
 
@@ -61,25 +64,31 @@ Pool::Pool(size_t bytes) {
   for (size_t i = 0; i < kWordCount; ++i) {
     const uint64_t chance = Mix(i);
     const size_t letters = 3 + chance % 8;
-    for (size_t letter = 0; letter < letters; ++letter) words[i] += static_cast<char>('a' + Mix(chance + letter) % 26);
+    for (size_t letter = 0; letter < letters; ++letter)
+      words[i] += static_cast<char>('a' + Mix(chance + letter) % 26);
   }
   text_.reserve(bytes + 64);
   for (uint64_t step = 0; text_.size() < bytes; ++step) {
     const uint64_t chance = Mix(step ^ 0x5bd1e995);
     if (chance % 4 != 0) {
-      // Squared, so that some words are frequent, as in a language.
+      // The square makes some words frequent, as in a natural language.
       const uint64_t rank = (chance >> 8) % kWordCount;
       text_ += words[rank * rank / kWordCount];
     } else {
-      for (int digit = 0; digit < 6; ++digit) text_ += static_cast<char>('0' + ((chance >> (8 + 6 * digit)) & 63));
+      for (int digit = 0; digit < 6; ++digit)
+        text_ += static_cast<char>('0' + ((chance >> (8 + 6 * digit)) & 63));
     }
     text_ += ' ';
   }
 }
 
-std::string RowKeyOf(uint64_t row_index) { return KeyOfNumber(row_index * kKeyGap + Mix(row_index) % (kKeyGap - 1)); }
+std::string RowKeyOf(uint64_t row_index) {
+  return KeyOfNumber(row_index * kKeyGap + Mix(row_index) % (kKeyGap - 1));
+}
 
-std::string MissingKeyAfter(uint64_t row_index) { return KeyOfNumber(row_index * kKeyGap + kKeyGap - 1); }
+std::string MissingKeyAfter(uint64_t row_index) {
+  return KeyOfNumber(row_index * kKeyGap + kKeyGap - 1);
+}
 
 uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
   switch (data_set) {
@@ -105,15 +114,18 @@ uint64_t CellsInRow(DataSet data_set) {
 std::vector<uint32_t> Shuffled(uint64_t count, uint64_t seed) {
   std::vector<uint32_t> order(count);
   for (uint64_t i = 0; i < count; ++i) order[i] = static_cast<uint32_t>(i);
-  for (uint64_t i = count; i > 1; --i) std::swap(order[i - 1], order[Mix(seed * 0x100000001b3 + i) % i]);
+  for (uint64_t i = count; i > 1; --i)
+    std::swap(order[i - 1], order[Mix(seed * 0x100000001b3 + i) % i]);
   return order;
 }
 
-void RowMaker::AddVersions(std::string_view family, std::string_view qualifier, uint64_t column_chance, uint64_t overwrite) {
+void RowMaker::AddVersions(std::string_view family, std::string_view qualifier,
+                           uint64_t column_chance, uint64_t overwrite) {
   const uint64_t versions = data_set_ == DataSet::kVersions ? kVersionCount : 1;
   for (uint64_t version = versions; version-- > 0;) {
     const int64_t millis = kFirstMillis + static_cast<int64_t>(overwrite + version);
-    cells_.push_back({family, qualifier, millis * 1000, pool_.Slice(Mix(column_chance + overwrite + version), kValueBytes)});
+    cells_.push_back({family, qualifier, millis * 1000,
+                      pool_.Slice(Mix(column_chance + overwrite + version), kValueBytes)});
   }
 }
 
@@ -123,9 +135,11 @@ const RowData& RowMaker::Make(uint64_t row_index, uint64_t overwrite) {
   const uint64_t chance = Mix(row_index) << 16;
   if (data_set_ == DataSet::kWide) {
     cells_.push_back({"0", "st", kFirstMillis * 1000, pool_.Slice(Mix(chance), kSmallValueBytes)});
-    for (size_t i = 0; i < kWideQualifiers.size(); ++i) AddVersions("1", kWideQualifiers[i], chance + (i + 1) * 1000, overwrite);
+    for (size_t i = 0; i < kWideQualifiers.size(); ++i)
+      AddVersions("1", kWideQualifiers[i], chance + (i + 1) * 1000, overwrite);
   } else {
-    for (size_t i = 0; i < kColumns.size(); ++i) AddVersions(kColumns[i].family, kColumns[i].qualifier, chance + i * 1000, overwrite);
+    for (size_t i = 0; i < kColumns.size(); ++i)
+      AddVersions(kColumns[i].family, kColumns[i].qualifier, chance + i * 1000, overwrite);
   }
   row_ = {row_key_, cells_};
   return row_;

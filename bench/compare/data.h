@@ -1,8 +1,10 @@
-// bench/compare/data.h: the rows that every engine gets: the same keys, columns, versions and values, made from numbers alone.
+// bench/compare/data.h: the rows that every engine gets. Keys, columns, versions and values are
+// computed from numbers alone.
 //
-// Values:    slices of a pool of text (words and random tokens) that zstd halves; lz4 takes it to about 70%.
-// Keys:      "usr:" and 12 digits, with gaps: a missing key lies between two that exist.
-// Threads:   Pool and RowMaker are thread-compatible; one RowMaker for each thread.
+// Values:    Substrings of a pool of text (words and random tokens). zstd compresses it to about 50
+//            %, lz4 to about 70 %.
+// Keys:      "usr:" and 12 digits, with gaps. A missing key is between two that exist.
+// Threads:   Pool and RowMaker are thread-compatible. Use one RowMaker per thread.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +16,14 @@
 
 namespace stele_compare {
 
-// A data set of its own directory in each engine; rows are those that --rows asks for, or a part of it.
+// A data set has its own directory in each engine. "rows" is the number given with --rows.
 enum class DataSet : uint8_t {
-  kSorted,     // rows x 5 columns, loaded in bulk
+  kSorted,     // rows x 5 columns, bulk loaded
   kRandom,     // the same rows, written one by one in random order
-  kWide,       // rows/10 x 25 columns: one small column in a family of its own beside 24 of 100 bytes
+  kWide,       // rows/10 x 25 columns: a small column in its own family, and 24 of 100 bytes
   kVersions,   // rows/100 x 5 columns x 100 versions
   kOverwrite,  // rows/10 x 5 columns, each overwritten about 10 times, one version kept
-  kSynced,     // as kRandom, to sync commits into
+  kSynced,     // like kRandom; target of synced commits
 };
 std::string_view NameOf(DataSet data_set);
 
@@ -34,13 +36,14 @@ struct CellData {
 
 struct RowData {
   std::string_view row_key;
-  std::span<const CellData> cells;  // in the order in which they are stored
+  std::span<const CellData> cells;  // in storage order
 };
 
-// Bytes of one row as a user counts them: the row key once, and each cell's family, qualifier, timestamp and value.
+// The size of one row as a user counts it: the row key once, and the family, qualifier, timestamp
+// and value of each cell.
 uint64_t UserBytes(const RowData& row);
 
-// A good mix of the bits of a number; the only source of chance here.
+// Mixes the bits of a number. It is the only source of randomness here.
 inline uint64_t Mix(uint64_t number) {
   number += 0x9e3779b97f4a7c15;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
@@ -59,23 +62,25 @@ class Pool {
   std::string text_;
 };
 
-// The key of row `row_index`, and one that lies right behind it and is nobody's.
+// The key of row `row_index`, and a key directly after it that does not exist.
 std::string RowKeyOf(uint64_t row_index);
 std::string MissingKeyAfter(uint64_t row_index);
 
 uint64_t RowCountOf(DataSet data_set, uint64_t rows);
 uint64_t CellsInRow(DataSet data_set);
-// 0 to count-1 in an order that depends on `seed` alone.
+// The numbers 0 to count-1 in an order that depends only on `seed`.
 std::vector<uint32_t> Shuffled(uint64_t count, uint64_t seed);
 
 class RowMaker {
  public:
   RowMaker(const Pool& pool, DataSet data_set) : pool_(pool), data_set_(data_set) {}
-  // Row `row_index` as overwrite number `overwrite` leaves it (0: first written). Valid until the next call.
+  // Returns row `row_index` after overwrite number `overwrite` (0: as first written). Valid until
+  // the next call.
   const RowData& Make(uint64_t row_index, uint64_t overwrite = 0);
 
  private:
-  void AddVersions(std::string_view family, std::string_view qualifier, uint64_t column_chance, uint64_t overwrite);
+  void AddVersions(std::string_view family, std::string_view qualifier, uint64_t column_chance,
+                   uint64_t overwrite);
 
   const Pool& pool_;
   const DataSet data_set_;

@@ -1,10 +1,14 @@
-// bench/compare/kv_cells.h: how cells lie in a store of keys and values, written and read as an experienced user would.
+// bench/compare/kv_cells.h: the encoding of cells in a key-value store, written and read as an
+// experienced user would do it.
 //
-// Key:       esc(row key) 00 01 | family | esc(qualifier) 00 01 | big-endian ~timestamp; esc puts FF behind each 00. So a row's cells lie
-//            together, families in order, the newest version of a column first. A row change is one memcmp with the row's prefix.
-// Cursors:   templates over any iterator with Valid, Next, Prev, Seek, SeekToFirst, SeekToLast, key() and value() as string_view; one of
-//            LevelDB's kind, which RocksDB kept, becomes that by SliceCursor.
-// Threads:   one thread at a time.
+// Key:       esc(row key) 00 01 | family | esc(qualifier) 00 01 | big-endian ~timestamp. esc writes
+//            FF after each 00. The cells of a row are adjacent, families are in order, and the
+//            newest version of a column comes first. One memcmp with the row's prefix detects a
+//            change of the row.
+// Cursors:   Templates over any iterator with Valid, Next, Prev, Seek, SeekToFirst, SeekToLast, and
+//            key() and value() as string_view. SliceCursor adapts the iterators of LevelDB and
+//            RocksDB.
+// Threads:   One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +25,8 @@ namespace stele_compare {
 
 constexpr size_t kTimestampBytes = 8;
 constexpr size_t kEndBytes = 2;        // 00 01
-constexpr int kVersionSteps = 8;       // over older versions, before a seek past the column
-constexpr int kForeignCellSteps = 10;  // over cells of other columns, before a seek
+constexpr int kVersionSteps = 8;       // older versions to step over before a seek past the column
+constexpr int kForeignCellSteps = 10;  // cells of other columns to step over before a seek
 
 inline void AppendEscaped(std::string* out, std::string_view bytes) {
   for (const char byte : bytes) {
@@ -32,7 +36,9 @@ inline void AppendEscaped(std::string* out, std::string_view bytes) {
   out->append("\0\1", kEndBytes);
 }
 
-inline void AppendRowPrefix(std::string* out, std::string_view row_key) { AppendEscaped(out, row_key); }
+inline void AppendRowPrefix(std::string* out, std::string_view row_key) {
+  AppendEscaped(out, row_key);
+}
 
 inline void AppendColumn(std::string* out, std::string_view family, std::string_view qualifier) {
   out->append(family);
@@ -44,7 +50,7 @@ inline void AppendTimestamp(std::string* out, int64_t timestamp_micros) {
   out->append(reinterpret_cast<const char*>(&bits), kTimestampBytes);
 }
 
-// put(key, value) for each cell of the row, as long as it answers true.
+// Calls put(key, value) for each cell of the row until it returns false.
 template <typename Put>
 void PutCells(const RowData& row, const Put& put) {
   std::string key;
@@ -80,15 +86,18 @@ class SliceCursor {
   Iterator& iterator_;
 };
 
-// Bytes up to and with the end mark of the escaped text at the front; npos where there is none.
+// Returns the length of the escaped text at the front, including its end mark, or npos if there is
+// no end mark.
 inline size_t EscapedBytes(std::string_view key) {
-  for (size_t at = key.find('\0'); at != std::string_view::npos && at + 1 < key.size(); at = key.find('\0', at + 2)) {
+  for (size_t at = key.find('\0'); at != std::string_view::npos && at + 1 < key.size();
+       at = key.find('\0', at + 2)) {
     if (key[at + 1] == '\1') return at + kEndBytes;
   }
   return std::string_view::npos;
 }
 
-// The bytes that were escaped; `escaped` without the end mark. Copies into `buffer` only where something was escaped.
+// Returns the unescaped bytes. `escaped` excludes the end mark. Copies into `buffer` only if a byte
+// was escaped.
 inline std::string_view Unescaped(std::string_view escaped, std::string* buffer) {
   if (escaped.find('\0') == std::string_view::npos) return escaped;
   buffer->clear();
@@ -99,13 +108,14 @@ inline std::string_view Unescaped(std::string_view escaped, std::string* buffer)
   return *buffer;
 }
 
-// Takes keys apart, knowing the row of the one before.
+// Decodes keys. It keeps the row of the previous key to detect a change of the row.
 class CellKey {
  public:
-  // False: not a key of ours.
+  // Returns false if the key is not in this encoding.
   bool Decode(std::string_view key) {
     key_ = key;
-    is_new_row_ = prefix_.empty() || key.size() < prefix_.size() || std::memcmp(key.data(), prefix_.data(), prefix_.size()) != 0;
+    is_new_row_ = prefix_.empty() || key.size() < prefix_.size() ||
+                  std::memcmp(key.data(), prefix_.data(), prefix_.size()) != 0;
     if (is_new_row_) {
       const size_t bytes = EscapedBytes(key);
       if (bytes == std::string_view::npos) return false;
@@ -117,12 +127,18 @@ class CellKey {
   bool is_new_row() const { return is_new_row_; }
   std::string_view prefix() const { return prefix_; }
   std::string_view row_key() const { return row_key_; }
-  // Family and qualifier, as they stand in the key.
-  std::string_view column() const { return key_.substr(prefix_.size(), key_.size() - prefix_.size() - kTimestampBytes); }
-  std::string_view key_without_timestamp() const { return key_.substr(0, key_.size() - kTimestampBytes); }
+  // Family and qualifier, as encoded in the key.
+  std::string_view column() const {
+    return key_.substr(prefix_.size(), key_.size() - prefix_.size() - kTimestampBytes);
+  }
+  std::string_view key_without_timestamp() const {
+    return key_.substr(0, key_.size() - kTimestampBytes);
+  }
   std::string_view family() const { return key_.substr(prefix_.size(), 1); }
   std::string_view qualifier() {
-    return Unescaped(key_.substr(prefix_.size() + 1, key_.size() - prefix_.size() - 1 - kEndBytes - kTimestampBytes), &qualifier_buffer_);
+    return Unescaped(key_.substr(prefix_.size() + 1,
+                                 key_.size() - prefix_.size() - 1 - kEndBytes - kTimestampBytes),
+                     &qualifier_buffer_);
   }
   int64_t timestamp_micros() const {
     uint64_t bits;
@@ -139,7 +155,7 @@ class CellKey {
   bool is_new_row_ = false;
 };
 
-// A whole-row read. False: a key is not one of ours.
+// Reads a whole row. Returns false if a key is not in this encoding.
 template <typename Iterator>
 bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, Tally* tally) {
   CellKey cell;
@@ -153,7 +169,7 @@ bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, Tally* tally) {
   return true;
 }
 
-// All cells from `scan.start` on, or backwards from the end.
+// Reads all cells from `scan.start` on, or backwards from the end.
 template <typename Iterator>
 bool ScanKvCells(Iterator& cursor, const Scan& scan, Tally* tally) {
   CellKey cell;
@@ -174,11 +190,11 @@ bool ScanKvCells(Iterator& cursor, const Scan& scan, Tally* tally) {
   return true;
 }
 
-// The newest version of each column.
+// Reads the newest version of each column.
 template <typename Iterator>
 bool ScanKvLatest(Iterator& cursor, Tally* tally) {
   CellKey cell;
-  std::string shown;  // the key of the column last shown, without a timestamp
+  std::string shown;  // the key of the last column reported, without timestamp
   int steps = 0;
   while (cursor.Valid()) {
     const std::string_view key = cursor.key();
@@ -186,7 +202,7 @@ bool ScanKvLatest(Iterator& cursor, Tally* tally) {
       if (++steps <= kVersionSteps) {
         cursor.Next();
       } else {
-        shown.back() = '\2';  // behind every version: the column ends in 00 01
+        shown.back() = '\2';  // after every version: the column's text ends in 00 01
         cursor.Seek(shown);
         shown.clear();
       }
@@ -202,7 +218,7 @@ bool ScanKvLatest(Iterator& cursor, Tally* tally) {
   return true;
 }
 
-// One column of every row.
+// Reads one column of every row.
 template <typename Iterator>
 bool ScanKvColumn(Iterator& cursor, const Scan& scan, Tally* tally) {
   CellKey cell;
@@ -227,7 +243,7 @@ bool ScanKvColumn(Iterator& cursor, const Scan& scan, Tally* tally) {
       if (column < wanted) {
         target += wanted;
       } else {
-        target.back() = '\2';  // behind the row
+        target.back() = '\2';  // after the row
       }
       cursor.Seek(target);
       steps = 0;

@@ -1,4 +1,5 @@
-// LevelDB as its documentation advises for such work. It has no hook for retention: old versions stay.
+// LevelDB with the settings that its documentation advises for such workloads. LevelDB cannot drop
+// old versions.
 #include <fmt/format.h>
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -14,7 +15,8 @@ namespace stele_compare {
 namespace {
 
 constexpr uint64_t kBulkBatchBytes = 1 << 20;
-// Nothing tells when LevelDB's background thread rests but that the process uses no CPU: less than so much in so long.
+// LevelDB does not report whether its background thread is idle. It counts as idle when the process
+// used less than this CPU time during this period.
 constexpr std::chrono::milliseconds kQuietTime{100};
 constexpr double kQuietCpuSeconds = 0.002;
 
@@ -88,7 +90,8 @@ class LeveldbEngine {
     explicit Reader(LeveldbEngine* engine) : database_(*engine->database_) {}
 
     absl::Status Read(std::string_view row_key, Tally* tally) {
-      const std::unique_ptr<leveldb::Iterator> iterator(database_.NewIterator(leveldb::ReadOptions()));
+      const std::unique_ptr<leveldb::Iterator> iterator(
+          database_.NewIterator(leveldb::ReadOptions()));
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       LevelCursor cursor(iterator.get());
@@ -104,7 +107,8 @@ class LeveldbEngine {
 
    private:
     static absl::Status Verdict(bool is_ours, const leveldb::Iterator& iterator) {
-      return is_ours ? StatusOf(iterator.status()) : absl::InternalError("leveldb: not a cell's key");
+      return is_ours ? StatusOf(iterator.status())
+                     : absl::InternalError("leveldb: not a cell's key");
     }
 
     leveldb::DB& database_;
@@ -123,7 +127,7 @@ class LeveldbEngine {
     bulk_batch_.Clear();
     return StatusOf(written);
   }
-  // Compacting a range that holds nothing writes out the memtable and no more.
+  // Compacting an empty range only flushes the memtable.
   void Flush() {
     const leveldb::Slice behind_all("\xff\xff");
     database_->CompactRange(&behind_all, &behind_all);
@@ -141,7 +145,8 @@ Contender LeveldbContender() {
   return {.name = "leveldb",
           .version = fmt::format("{}.{}", leveldb::kMajorVersion, leveldb::kMinorVersion),
           .settings =
-              "snappy, 16 KiB blocks, bloom 10 bits, cache 1 GiB, write buffer 64 MiB, files of 32 MiB, 20000 open files; bulk by batches "
+              "snappy, 16 KiB blocks, bloom 10 bits, cache 1 GiB, write buffer 64 MiB, files of 32 "
+              "MiB, 20000 open files; bulk by batches "
               "of 1 MiB; versions are never dropped",
           .run = &RunWorkload<LeveldbEngine>};
 }

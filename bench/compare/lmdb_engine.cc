@@ -1,5 +1,5 @@
-// LMDB: one database, no compression; its cache is the page cache. A commit that is not synced is MDB_NOSYNC, which a killed process
-// survives as with the others' logs.
+// LMDB: one database, no compression. The page cache is its cache. Commits without sync use
+// MDB_NOSYNC; like the other engines' logs, they survive a killed process.
 #include <fmt/format.h>
 #include <lmdb.h>
 
@@ -12,12 +12,17 @@
 namespace stele_compare {
 namespace {
 
-constexpr size_t kMapBytes = size_t{256} << 30;  // address space, no more
+constexpr size_t kMapBytes = size_t{256} << 30;  // only address space
 constexpr uint64_t kBulkTransactionCells = 100'000;
 
-absl::Status StatusOf(int code) { return code == 0 ? absl::OkStatus() : absl::InternalError(fmt::format("lmdb: {}", mdb_strerror(code))); }
+absl::Status StatusOf(int code) {
+  return code == 0 ? absl::OkStatus()
+                   : absl::InternalError(fmt::format("lmdb: {}", mdb_strerror(code)));
+}
 MDB_val ValOf(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
-std::string_view ViewOf(const MDB_val& bytes) { return {static_cast<const char*>(bytes.mv_data), bytes.mv_size}; }
+std::string_view ViewOf(const MDB_val& bytes) {
+  return {static_cast<const char*>(bytes.mv_data), bytes.mv_size};
+}
 
 class LmdbCursor {
  public:
@@ -49,7 +54,8 @@ class LmdbEngine {
   absl::Status Open(const OpenSettings& settings) {
     int code = mdb_env_create(&environment_);
     if (code == 0) code = mdb_env_set_mapsize(environment_, kMapBytes);
-    if (code == 0) code = mdb_env_open(environment_, settings.directory.c_str(), MDB_NOTLS | MDB_NOSYNC, 0644);
+    if (code == 0)
+      code = mdb_env_open(environment_, settings.directory.c_str(), MDB_NOTLS | MDB_NOSYNC, 0644);
     if (code != 0) return StatusOf(code);
     MDB_txn* transaction = nullptr;
     code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
@@ -88,7 +94,7 @@ class LmdbEngine {
   }
 
   absl::Status Settle() { return StatusOf(mdb_env_sync(environment_, 1)); }
-  absl::Status Compact() { return absl::OkStatus(); }  // nothing to do: a tree is always one sorted run
+  absl::Status Compact() { return absl::OkStatus(); }  // nothing to do: a B+ tree is always sorted
   absl::Status Close() {
     if (bulk_ != nullptr) mdb_txn_abort(bulk_);
     if (environment_ != nullptr) mdb_env_close(environment_);
@@ -122,7 +128,8 @@ class LmdbEngine {
     }
 
    private:
-    // The newest state; transaction and cursor are made once and renewed.
+    // Moves the reader to the newest state. Transaction and cursor are created once and then
+    // renewed.
     absl::Status Renew() {
       if (transaction_ == nullptr) {
         const int code = mdb_txn_begin(engine_.environment_, nullptr, MDB_RDONLY, &transaction_);
@@ -143,8 +150,8 @@ class LmdbEngine {
   };
 
  private:
-  // Once, before the first synced commit: a workload that syncs does nothing else from there on. Its threads may come here together, and
-  // none of them has a transaction yet.
+  // Called before each synced commit; acts once. From then on the workload only syncs. Several
+  // threads may arrive at the same time. None of them has a transaction yet.
   absl::Status BeginSyncing() {
     const std::lock_guard<std::mutex> lock(sync_mutex_);
     if (syncs_) return absl::OkStatus();
@@ -183,12 +190,14 @@ class LmdbEngine {
 }  // namespace
 
 Contender LmdbContender() {
-  return {.name = "lmdb",
-          .version = fmt::format("{}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH),
-          .settings =
-              "MDB_NOTLS, MDB_NOSYNC but for synced commits, no compression, transactions and cursors renewed; bulk by MDB_APPEND, 100,000 "
-              "cells a transaction; versions are never dropped",
-          .run = &RunWorkload<LmdbEngine>};
+  return {
+      .name = "lmdb",
+      .version = fmt::format("{}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH),
+      .settings =
+          "MDB_NOTLS, MDB_NOSYNC but for synced commits, no compression, transactions and cursors "
+          "renewed; bulk by MDB_APPEND, 100,000 "
+          "cells a transaction; versions are never dropped",
+      .run = &RunWorkload<LmdbEngine>};
 }
 
 }  // namespace stele_compare

@@ -1,8 +1,11 @@
-// bench/compare/main.cc: Stele beside RocksDB, LevelDB and LMDB: the same rows, the same consumer of what is read, interleaved rounds.
+// bench/compare/main.cc: compares Stele with RocksDB, LevelDB and LMDB. All get the same rows and
+// the same consumer of the data read, in interleaved rounds.
 //
-//   stele_compare [--rows N] [--rounds N] [--engines NAME,...] [--only WORKLOAD,...] [--json] [--no-compact] [--dir DIRECTORY]
+//   stele_compare [--rows N] [--rounds N] [--engines NAME,...] [--only WORKLOAD,...] [--json]
+//                 [--no-compact] [--dir DIRECTORY]
 //
-// What all engines read must be the same: else, or when anything fails, the exit code is 1. 2: wrong arguments.
+// All engines must read the same data. If they do not, or if anything fails, the exit code is 1.
+// Exit code 2: wrong arguments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +39,7 @@ namespace {
 struct Arguments {
   Plan plan;
   bool is_json = false;
-  std::string error;  // "": fine
+  std::string error;  // "": valid
 };
 
 std::vector<std::string> Split(std::string_view text) {
@@ -58,9 +61,11 @@ bool ReadNumber(std::string_view text, Number* number) {
 std::string ChooseEngines(const std::vector<std::string>& names, Plan* plan) {
   std::vector<Contender> chosen;
   for (const Contender& contender : Contenders()) {
-    if (std::find(names.begin(), names.end(), contender.name) != names.end()) chosen.push_back(contender);
+    if (std::find(names.begin(), names.end(), contender.name) != names.end())
+      chosen.push_back(contender);
   }
-  if (chosen.empty() || chosen.size() != names.size()) return "--engines: not all of these are in this build";
+  if (chosen.empty() || chosen.size() != names.size())
+    return "--engines: not all of these are in this build";
   plan->contenders = std::move(chosen);
   return "";
 }
@@ -69,7 +74,8 @@ std::string CheckWorkloads(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto workloads = Workloads();
     const auto is_it = [&name](const Workload& workload) { return workload.name == name; };
-    if (std::none_of(workloads.begin(), workloads.end(), is_it)) return fmt::format("--only: there is no workload '{}'", name);
+    if (std::none_of(workloads.begin(), workloads.end(), is_it))
+      return fmt::format("--only: there is no workload '{}'", name);
   }
   return "";
 }
@@ -89,10 +95,12 @@ Arguments Parse(int argument_count, char** texts) {
     }
     const std::string_view value = i + 1 < argument_count ? texts[++i] : "";
     if (name == "--rows") {
-      // Row keys have 12 digits, and row numbers are of 32 bits.
-      if (!ReadNumber(value, &arguments.plan.rows) || arguments.plan.rows > 1'000'000'000) arguments.error = "--rows: 1 to 1000000000";
+      // Row keys have 12 digits, and row numbers have 32 bits.
+      if (!ReadNumber(value, &arguments.plan.rows) || arguments.plan.rows > 1'000'000'000)
+        arguments.error = "--rows: 1 to 1000000000";
     } else if (name == "--rounds") {
-      if (!ReadNumber(value, &arguments.plan.rounds)) arguments.error = "--rounds: a number from 1 on";
+      if (!ReadNumber(value, &arguments.plan.rounds))
+        arguments.error = "--rounds: a number from 1 on";
     } else if (name == "--engines") {
       arguments.error = ChooseEngines(Split(value), &arguments.plan);
     } else if (name == "--only") {
@@ -107,7 +115,7 @@ Arguments Parse(int argument_count, char** texts) {
   return arguments;
 }
 
-// The directory that was asked for, or one of our own; "" where none can be made.
+// Returns the requested directory, or a new temporary one. Returns "" if it cannot be created.
 std::string MakeDirectory(const std::string& asked) {
   std::error_code error;
   if (!asked.empty()) {
@@ -143,7 +151,7 @@ int Main(int argument_count, char** texts) {
     } else {
       fmt::print(stderr, "round {}: {} {}\n", result.round, result.workload->name, result.engine);
     }
-    std::fflush(stdout);  // a child must not inherit what is not yet out
+    std::fflush(stdout);  // a child must not inherit buffered output
   });
   if (!arguments.is_json) fmt::print("{}", TableOf(plan, outcome));
   if (is_temporary) std::filesystem::remove_all(plan.directory);

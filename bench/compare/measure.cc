@@ -19,7 +19,7 @@
 namespace stele_compare {
 namespace {
 
-// The number behind `name` in a file of lines "name: number"; 0 where there is none.
+// Returns the number after `name` in a file of lines "name: number"; 0 if the name is absent.
 uint64_t NumberIn(const char* path, std::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -38,7 +38,9 @@ std::string TextIn(const char* path, std::string_view name) {
   return "";
 }
 
-double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 // Calls `visit` with a descriptor of each regular file.
 template <typename Visit>
@@ -68,7 +70,7 @@ double CpuSeconds() {
 }
 
 Meter::Meter() {
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak of resident memory is what is resident now
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak to the present resident memory
   cpu_seconds_ = CpuSeconds();
   written_bytes_ = NumberIn("/proc/self/io", "wchar:");
   start_ = Clock::now();
@@ -89,7 +91,9 @@ void Latencies::Add(Clock::duration time) {
 void Latencies::Read(Figure* figure) {
   if (nanos_.empty()) return;
   std::sort(nanos_.begin(), nanos_.end());
-  const auto quantile = [this](double share) { return nanos_[static_cast<size_t>(share * static_cast<double>(nanos_.size() - 1))] / 1e3; };
+  const auto quantile = [this](double share) {
+    return nanos_[static_cast<size_t>(share * static_cast<double>(nanos_.size() - 1))] / 1e3;
+  };
   figure->p50_us = quantile(0.5);
   figure->p99_us = quantile(0.99);
   figure->p999_us = quantile(0.999);
@@ -118,7 +122,7 @@ void ReadFiles(const std::string& directory) {
 
 void DropFromPageCache(const std::string& directory) {
   ForEachFile(directory, [](int descriptor) {
-    fsync(descriptor);  // only clean pages can be dropped
+    fsync(descriptor);  // only clean pages can be evicted
     posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
   });
 }
@@ -128,13 +132,16 @@ std::string MachineText(const std::string& directory) {
   uname(&system);
   struct statfs file_system {};
   statfs(directory.c_str(), &file_system);
-  std::string file_system_name = fmt::format("file system {:#x}", static_cast<uint64_t>(file_system.f_type));
+  std::string file_system_name =
+      fmt::format("file system {:#x}", static_cast<uint64_t>(file_system.f_type));
   if (file_system.f_type == 0xEF53) file_system_name = "ext4";
   if (file_system.f_type == 0x01021994) file_system_name = "tmpfs";
   if (file_system.f_type == 0x58465342) file_system_name = "xfs";
   if (file_system.f_type == 0x794c7630) file_system_name = "overlayfs";
-  return fmt::format("{}, {} cores, {} GiB, {} {}, {}", TextIn("/proc/cpuinfo", "model name"), std::thread::hardware_concurrency(),
-                     NumberIn("/proc/meminfo", "MemTotal:") >> 20, system.sysname, system.release, file_system_name);
+  return fmt::format("{}, {} cores, {} GiB, {} {}, {}", TextIn("/proc/cpuinfo", "model name"),
+                     std::thread::hardware_concurrency(),
+                     NumberIn("/proc/meminfo", "MemTotal:") >> 20, system.sysname, system.release,
+                     file_system_name);
 }
 
 }  // namespace stele_compare

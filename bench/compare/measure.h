@@ -1,6 +1,7 @@
-// bench/compare/measure.h: what a stretch of work costs the process: time, CPU, memory, bytes written, bytes on disk.
+// bench/compare/measure.h: measures the cost of a section of work to the process: time, CPU,
+// memory, bytes written, and bytes on disk.
 //
-// Threads:   one at a time; the CPU and memory counted are those of all threads.
+// Threads:   One measurement at a time. CPU time and memory include all threads.
 #pragma once
 
 #include <chrono>
@@ -15,17 +16,19 @@ namespace stele_compare {
 
 using Clock = std::chrono::steady_clock;
 
-inline double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+inline double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
-// Of this process so far.
+// CPU time of this process so far.
 double CpuSeconds();
 
-// Starts where it is made; the peak of resident memory begins again there.
+// Starts at construction and resets the peak of resident memory.
 class Meter {
  public:
   Meter();
   double Seconds() const { return SecondsSince(start_); }
-  // Cost until now, and what is on disk now.
+  // Sets the cost since construction, and the present size on disk.
   void Read(const std::string& directory, Figure* figure) const;
 
  private:
@@ -34,12 +37,14 @@ class Meter {
   uint64_t written_bytes_;
 };
 
-// Times of operations.
+// The latencies of operations.
 class Latencies {
  public:
   explicit Latencies(size_t count) { nanos_.reserve(count); }
   void Add(Clock::duration time);
-  void Append(const Latencies& other) { nanos_.insert(nanos_.end(), other.nanos_.begin(), other.nanos_.end()); }
+  void Append(const Latencies& other) {
+    nanos_.insert(nanos_.end(), other.nanos_.begin(), other.nanos_.end());
+  }
   void Read(Figure* figure);
 
  private:
@@ -47,12 +52,13 @@ class Latencies {
 };
 
 uint64_t DiskBytes(const std::string& directory);
-// Writes back every file; brings it into the page cache; out of it.
+// SyncFiles writes back every file. ReadFiles brings the files into the page cache, and
+// DropFromPageCache removes them from it.
 void SyncFiles(const std::string& directory);
 void ReadFiles(const std::string& directory);
 void DropFromPageCache(const std::string& directory);
 
-// "Xeon ..., 2 cores, 23 GiB, Linux 6.1.0, ext4": where the figures are from.
+// Describes the machine, such as "Xeon ..., 2 cores, 23 GiB, Linux 6.1.0, ext4".
 std::string MachineText(const std::string& directory);
 
 }  // namespace stele_compare

@@ -30,7 +30,7 @@ std::string Short(double number) {
   return fmt::format("{:.0f}", number);
 }
 
-// Of one workload and engine, over the rounds that worked.
+// Medians of one workload and engine, over the successful rounds.
 struct Median {
   std::vector<const Figure*> figures;
 
@@ -51,33 +51,42 @@ struct Median {
 Median MedianOf(const Outcome& outcome, const Workload& workload, std::string_view engine) {
   Median median;
   for (const Result& result : outcome.results) {
-    if (result.workload == &workload && result.engine == engine && result.figure.error[0] == '\0') median.figures.push_back(&result.figure);
+    if (result.workload == &workload && result.engine == engine && result.figure.error[0] == '\0')
+      median.figures.push_back(&result.figure);
   }
   return median;
 }
 
 double AmplificationOf(const Figure& figure) {
-  return figure.user_bytes == 0 ? 0 : static_cast<double>(figure.written_bytes) / static_cast<double>(figure.user_bytes);
+  return figure.user_bytes == 0
+             ? 0
+             : static_cast<double>(figure.written_bytes) / static_cast<double>(figure.user_bytes);
 }
 
-// Holds on a machine that is busy with other work, where the rate does not.
+// Unlike the rate, this figure is meaningful on a machine that is busy with other work.
 double WorkForCpuSecond(const Figure& figure) {
-  return figure.cpu_seconds > 0 ? static_cast<double>(figure.operation_count) / figure.cpu_seconds : 0;
+  return figure.cpu_seconds > 0 ? static_cast<double>(figure.operation_count) / figure.cpu_seconds
+                                : 0;
 }
 
 std::string RatioOf(double value, double base_value) {
   return base_value > 0 && value > 0 ? fmt::format("{:.2f}x", value / base_value) : "-";
 }
 
-// The columns of a line of the table, and of its head.
-constexpr std::string_view kLine = "{:<19} {:<8} {:>8} {:<8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8} {:>8}\n";
+// The columns of the table's lines and of its head.
+constexpr std::string_view kLine =
+    "{:<19} {:<8} {:>8} {:<8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8} {:>8}\n";
 
-std::string LineOf(const Workload& workload, const Contender& contender, const Median& median, const Median& base) {
+std::string LineOf(const Workload& workload, const Contender& contender, const Median& median,
+                   const Median& base) {
   const auto seconds = [](double number) { return fmt::format("{:.2f}", number); };
   const auto mebibytes = [](double bytes) { return fmt::format("{:.0f}", bytes / (1 << 20)); };
-  const auto micros = [](double number) { return number > 0 ? fmt::format("{:.1f}", number) : "-"; };
+  const auto micros = [](double number) {
+    return number > 0 ? fmt::format("{:.1f}", number) : "-";
+  };
   const double amplification = median.Of(AmplificationOf);
-  return fmt::format(kLine, workload.name, contender.name, Short(median.Value()), workload.unit, RatioOf(median.Value(), base.Value()),
+  return fmt::format(kLine, workload.name, contender.name, Short(median.Value()), workload.unit,
+                     RatioOf(median.Value(), base.Value()),
                      RatioOf(median.Of(WorkForCpuSecond), base.Of(WorkForCpuSecond)),
                      seconds(median.Of([](const Figure& figure) { return figure.seconds; })),
                      seconds(median.Of([](const Figure& figure) { return figure.settle_seconds; })),
@@ -92,7 +101,9 @@ std::string LineOf(const Workload& workload, const Contender& contender, const M
 std::string NotesOf(const Outcome& outcome) {
   std::set<std::string> notes;
   for (const Result& result : outcome.results) {
-    if (result.figure.note[0] != '\0') notes.insert(fmt::format("{} {}: {}\n", result.workload->name, result.engine, result.figure.note));
+    if (result.figure.note[0] != '\0')
+      notes.insert(
+          fmt::format("{} {}: {}\n", result.workload->name, result.engine, result.figure.note));
   }
   std::string text;
   for (const std::string& note : notes) text += note;
@@ -104,16 +115,21 @@ std::string NotesOf(const Outcome& outcome) {
 std::string RunAsJson(const Plan& plan) {
   std::string engines;
   for (const Contender& contender : plan.contenders) {
-    engines += fmt::format("{}{}:{{\"version\":{},\"settings\":{}}}", engines.empty() ? "" : ",", Quoted(contender.name),
-                           Quoted(contender.version), Quoted(contender.settings));
+    engines +=
+        fmt::format("{}{}:{{\"version\":{},\"settings\":{}}}", engines.empty() ? "" : ",",
+                    Quoted(contender.name), Quoted(contender.version), Quoted(contender.settings));
   }
-  return fmt::format("{{\"run\":\"stele_compare\",\"rows\":{},\"rounds\":{},\"compacted\":{},\"machine\":{},\"engines\":{{{}}}}}\n",
-                     plan.rows, plan.rounds, plan.compacts, Quoted(MachineText(plan.directory)), engines);
+  return fmt::format(
+      "{{\"run\":\"stele_compare\",\"rows\":{},\"rounds\":{},\"compacted\":{},\"machine\":{},"
+      "\"engines\":{{{}}}}}\n",
+      plan.rows, plan.rounds, plan.compacts, Quoted(MachineText(plan.directory)), engines);
 }
 
 std::string RunAsText(const Plan& plan) {
-  std::string text = fmt::format("{} rows, {} rounds; {}; read workloads find {}\n", plan.rows, plan.rounds, MachineText(plan.directory),
-                                 plan.compacts ? "one sorted run" : "what the background work left");
+  std::string text =
+      fmt::format("{} rows, {} rounds; {}; read workloads find {}\n", plan.rows, plan.rounds,
+                  MachineText(plan.directory),
+                  plan.compacts ? "one sorted run" : "what the background work left");
   for (const Contender& contender : plan.contenders) {
     text += fmt::format("{} {}: {}\n", contender.name, contender.version, contender.settings);
   }
@@ -127,14 +143,18 @@ std::string ResultAsJson(const Plan& plan, const Result& result) {
     if (contender.name == result.engine) version = contender.version;
   }
   return fmt::format(
-      "{{\"workload\":{},\"engine\":{},\"version\":{},\"rows\":{},\"round\":{},\"unit\":{},\"value\":{:.3f},\"seconds\":{:.6f},"
-      "\"settle_seconds\":{:.6f},\"cpu_seconds\":{:.6f},\"operations\":{},\"rss_bytes\":{},\"disk_bytes\":{},\"written_bytes\":{},"
-      "\"user_bytes\":{},\"p50_us\":{:.3f},\"p99_us\":{:.3f},\"p999_us\":{:.3f},\"cells\":{},\"hash\":\"{:016x}\",\"note\":{},\"error\":{}}"
+      "{{\"workload\":{},\"engine\":{},\"version\":{},\"rows\":{},\"round\":{},\"unit\":{},"
+      "\"value\":{:.3f},\"seconds\":{:.6f},"
+      "\"settle_seconds\":{:.6f},\"cpu_seconds\":{:.6f},\"operations\":{},\"rss_bytes\":{},\"disk_"
+      "bytes\":{},\"written_bytes\":{},"
+      "\"user_bytes\":{},\"p50_us\":{:.3f},\"p99_us\":{:.3f},\"p999_us\":{:.3f},\"cells\":{},"
+      "\"hash\":\"{:016x}\",\"note\":{},\"error\":{}}"
       "}\n",
-      Quoted(result.workload->name), Quoted(result.engine), Quoted(version), plan.rows, result.round, Quoted(result.workload->unit),
-      figure.value, figure.seconds, figure.settle_seconds, figure.cpu_seconds, figure.operation_count, figure.rss_bytes, figure.disk_bytes,
-      figure.written_bytes, figure.user_bytes, figure.p50_us, figure.p99_us, figure.p999_us, figure.cell_count, figure.hash,
-      Quoted(figure.note), Quoted(figure.error));
+      Quoted(result.workload->name), Quoted(result.engine), Quoted(version), plan.rows,
+      result.round, Quoted(result.workload->unit), figure.value, figure.seconds,
+      figure.settle_seconds, figure.cpu_seconds, figure.operation_count, figure.rss_bytes,
+      figure.disk_bytes, figure.written_bytes, figure.user_bytes, figure.p50_us, figure.p99_us,
+      figure.p999_us, figure.cell_count, figure.hash, Quoted(figure.note), Quoted(figure.error));
 }
 
 std::string TableOf(const Plan& plan, const Outcome& outcome) {
@@ -142,8 +162,9 @@ std::string TableOf(const Plan& plan, const Outcome& outcome) {
   for (const Contender& contender : plan.contenders) {
     if (contender.name == "rocksdb") base = &contender;
   }
-  std::string text = fmt::format(kLine, "workload", "engine", "median", "unit", "ratio", "cpu", "seconds", "settle", "cpu s", "rss MiB",
-                                 "disk MiB", "wa", "p50 us", "p99 us");
+  std::string text =
+      fmt::format(kLine, "workload", "engine", "median", "unit", "ratio", "cpu", "seconds",
+                  "settle", "cpu s", "rss MiB", "disk MiB", "wa", "p50 us", "p99 us");
   for (const Workload& workload : Workloads()) {
     const Median base_median = MedianOf(outcome, workload, base->name);
     for (const Contender& contender : plan.contenders) {
@@ -153,7 +174,8 @@ std::string TableOf(const Plan& plan, const Outcome& outcome) {
   }
   return text +
          fmt::format(
-             "ratio: rate beside that of {}; cpu: work for each CPU second of all threads, beside the same; settle: until nothing runs in "
+             "ratio: rate beside that of {}; cpu: work for each CPU second of all threads, beside "
+             "the same; settle: until nothing runs in "
              "the "
              "background; wa: bytes written for each byte of the user's\n",
              base->name) +

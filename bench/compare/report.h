@@ -1,4 +1,5 @@
-// bench/compare/report.h: the figures as text: lines of JSON as they come, or a table of medians at the end.
+// bench/compare/report.h: prints the figures: as lines of JSON as they arrive, or as a table of
+// medians at the end.
 #pragma once
 
 #include <string>
@@ -7,14 +8,15 @@
 
 namespace stele_compare {
 
-// What ran where, with what settings: one JSON object, or lines for people.
+// The machine, the engines and their settings, as one JSON object or as text.
 std::string RunAsJson(const Plan& plan);
 std::string RunAsText(const Plan& plan);
 
 // One JSON object.
 std::string ResultAsJson(const Plan& plan, const Result& result);
 
-// A line for each workload and engine: medians over the rounds, and the ratio to RocksDB (to the first engine where it did not run).
+// One line per workload and engine: medians over the rounds, and the ratio to RocksDB (to the first
+// engine if RocksDB did not run).
 std::string TableOf(const Plan& plan, const Outcome& outcome);
 
 }  // namespace stele_compare

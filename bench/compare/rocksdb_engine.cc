@@ -1,4 +1,4 @@
-// RocksDB with the settings of one who knows it; each is named in the text that the report shows.
+// RocksDB with the settings of an expert user. The report prints each of them.
 #include <fmt/format.h>
 #include <rocksdb/cache.h>
 #include <rocksdb/compaction_filter.h>
@@ -30,19 +30,25 @@ absl::Status StatusOf(const rocksdb::Status& status) {
 std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 rocksdb::Slice RocksSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-// The row of a cell's key, with its end mark: what the bloom filters are over.
+// Extracts the row of a cell's key, with its end mark. The bloom filters are over this prefix.
 class RowPrefix : public rocksdb::SliceTransform {
  public:
   const char* Name() const override { return "stele_compare.RowPrefix"; }
-  rocksdb::Slice Transform(const rocksdb::Slice& key) const override { return {key.data(), EscapedBytes(ViewOf(key))}; }
-  bool InDomain(const rocksdb::Slice& key) const override { return EscapedBytes(ViewOf(key)) != std::string_view::npos; }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
+    return {key.data(), EscapedBytes(ViewOf(key))};
+  }
+  bool InDomain(const rocksdb::Slice& key) const override {
+    return EscapedBytes(ViewOf(key)) != std::string_view::npos;
+  }
 };
 
-// Keeps the first version of each column that a flush or compaction sees, which is the newest of its input.
+// Keeps the first version of each column in a flush or compaction, which is the newest version of
+// its input.
 class KeepOneVersion : public rocksdb::CompactionFilter {
  public:
   const char* Name() const override { return "stele_compare.KeepOneVersion"; }
-  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*, bool*) const override {
+  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*,
+              bool*) const override {
     const std::string_view column = ViewOf(key).substr(0, key.size() - kTimestampBytes);
     if (column == column_) return true;
     column_.assign(column);
@@ -50,17 +56,19 @@ class KeepOneVersion : public rocksdb::CompactionFilter {
   }
 
  private:
-  mutable std::string column_;  // one thread at a time: each compaction makes its own filter
+  mutable std::string column_;  // safe, because each compaction makes its own filter
 };
 
 class KeepOneVersionFactory : public rocksdb::CompactionFilterFactory {
  public:
   const char* Name() const override { return "stele_compare.KeepOneVersionFactory"; }
-  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(const rocksdb::CompactionFilter::Context&) override {
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override {
     return std::make_unique<KeepOneVersion>();
   }
   bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const override {
-    return reason == rocksdb::TableFileCreationReason::kFlush || reason == rocksdb::TableFileCreationReason::kCompaction;
+    return reason == rocksdb::TableFileCreationReason::kFlush ||
+           reason == rocksdb::TableFileCreationReason::kCompaction;
   }
 };
 
@@ -88,7 +96,8 @@ rocksdb::Options OptionsOf(const OpenSettings& settings) {
   options.target_file_size_base = kSstFileBytes;
   options.bytes_per_sync = 1 << 20;
   options.recycle_log_file_num = 3;
-  if (settings.keeps_one_version) options.compaction_filter_factory = std::make_shared<KeepOneVersionFactory>();
+  if (settings.keeps_one_version)
+    options.compaction_filter_factory = std::make_shared<KeepOneVersionFactory>();
   return options;
 }
 
@@ -155,7 +164,7 @@ class RocksdbEngine {
    public:
     explicit Reader(RocksdbEngine* engine) : database_(*engine->database_) {}
 
-    // One iterator for all, refreshed, as it is cheaper than a new one.
+    // All reads share one iterator, because a refresh is cheaper than a new iterator.
     absl::Status Read(std::string_view row_key, Tally* tally) {
       rocksdb::ReadOptions options;
       options.prefix_same_as_start = true;
@@ -184,13 +193,15 @@ class RocksdbEngine {
     }
 
    private:
-    absl::Status Renew(const rocksdb::ReadOptions& options, std::unique_ptr<rocksdb::Iterator>* iterator) {
+    absl::Status Renew(const rocksdb::ReadOptions& options,
+                       std::unique_ptr<rocksdb::Iterator>* iterator) {
       if (*iterator != nullptr) return StatusOf((*iterator)->Refresh());
       iterator->reset(database_.NewIterator(options));
       return absl::OkStatus();
     }
     static absl::Status Verdict(bool is_ours, const rocksdb::Iterator& iterator) {
-      return is_ours ? StatusOf(iterator.status()) : absl::InternalError("rocksdb: not a cell's key");
+      return is_ours ? StatusOf(iterator.status())
+                     : absl::InternalError("rocksdb: not a cell's key");
     }
 
     rocksdb::DB& database_;
@@ -223,9 +234,10 @@ class RocksdbEngine {
   }
 
   bool IsBusy() const {
-    constexpr std::array<const char*, 5> kCounts = {"rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
-                                                    "rocksdb.num-running-compactions", "rocksdb.compaction-pending",
-                                                    "rocksdb.num-immutable-mem-table"};
+    constexpr std::array<const char*, 5> kCounts = {
+        "rocksdb.num-running-flushes", "rocksdb.mem-table-flush-pending",
+        "rocksdb.num-running-compactions", "rocksdb.compaction-pending",
+        "rocksdb.num-immutable-mem-table"};
     for (const char* name : kCounts) {
       uint64_t count = 0;
       if (database_->GetIntProperty(name, &count) && count > 0) return true;
@@ -246,9 +258,12 @@ Contender RocksdbContender() {
   return {.name = "rocksdb",
           .version = fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH),
           .settings =
-              "lz4, bottommost zstd, 16 KiB blocks, xxh3, bloom 10 bits and memtable bloom 5% over the row, cache 1 GiB (LRU), index and "
-              "filters outside it, write buffers 3 x 64 MiB, 2 background jobs, dynamic level bytes, bytes_per_sync 1 MiB, 3 recycled "
-              "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by SstFileWriter (2 threads) and ingestion; "
+              "lz4, bottommost zstd, 16 KiB blocks, xxh3, bloom 10 bits and memtable bloom 5% over "
+              "the row, cache 1 GiB (LRU), index and "
+              "filters outside it, write buffers 3 x 64 MiB, 2 background jobs, dynamic level "
+              "bytes, bytes_per_sync 1 MiB, 3 recycled "
+              "logs; iterators reused; full scans read ahead 2 MiB past the cache; bulk by "
+              "SstFileWriter (2 threads) and ingestion; "
               "versions by a compaction filter, at flush too",
           .run = &RunWorkload<RocksdbEngine>};
 }

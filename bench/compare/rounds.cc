@@ -35,7 +35,8 @@ bool WriteAll(int descriptor, const char* bytes, size_t count) {
 bool ReadFigure(int descriptor, Figure* figure) {
   size_t bytes = 0;
   while (bytes < sizeof *figure) {
-    const ssize_t got = read(descriptor, reinterpret_cast<char*>(figure) + bytes, sizeof *figure - bytes);
+    const ssize_t got =
+        read(descriptor, reinterpret_cast<char*>(figure) + bytes, sizeof *figure - bytes);
     if (got <= 0) return false;
     bytes += static_cast<size_t>(got);
   }
@@ -67,12 +68,14 @@ Figure RunInChild(const Contender& contender, const WorkloadRun& run) {
 
 class Rounds {
  public:
-  Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result) : plan_(plan), on_result_(on_result), pool_(kPoolBytes) {}
+  Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result)
+      : plan_(plan), on_result_(on_result), pool_(kPoolBytes) {}
 
   Outcome Run() {
     for (round_ = 1; round_ <= plan_.rounds; ++round_) {
       for (const Workload& workload : Workloads()) {
-        if (IsAsked(workload) || (workload.IsLoad() && AnyReaderIsAsked(workload))) RunOnAll(workload);
+        if (IsAsked(workload) || (workload.IsLoad() && AnyReaderIsAsked(workload)))
+          RunOnAll(workload);
         if (IsLastOf(workload)) RemoveDirectories(workload.data_set);
       }
     }
@@ -81,12 +84,14 @@ class Rounds {
 
  private:
   bool IsAsked(const Workload& workload) const {
-    return plan_.only.empty() || std::find(plan_.only.begin(), plan_.only.end(), workload.name) != plan_.only.end();
+    return plan_.only.empty() ||
+           std::find(plan_.only.begin(), plan_.only.end(), workload.name) != plan_.only.end();
   }
   bool AnyReaderIsAsked(const Workload& load) const {
     const auto workloads = Workloads();
-    return std::any_of(workloads.begin(), workloads.end(),
-                       [&](const Workload& workload) { return workload.data_set == load.data_set && IsAsked(workload); });
+    return std::any_of(workloads.begin(), workloads.end(), [&](const Workload& workload) {
+      return workload.data_set == load.data_set && IsAsked(workload);
+    });
   }
   static bool IsLastOf(const Workload& workload) {
     const auto workloads = Workloads();
@@ -96,7 +101,8 @@ class Rounds {
     return fmt::format("{}/{}-{}", plan_.directory, contender.name, NameOf(data_set));
   }
   void RemoveDirectories(DataSet data_set) const {
-    for (const Contender& contender : plan_.contenders) std::filesystem::remove_all(DirectoryOf(data_set, contender));
+    for (const Contender& contender : plan_.contenders)
+      std::filesystem::remove_all(DirectoryOf(data_set, contender));
   }
 
   void RunOnAll(const Workload& workload) {
@@ -105,7 +111,8 @@ class Rounds {
       const Contender& contender = plan_.contenders[(i + static_cast<size_t>(round_)) % count];
       const Figure figure = RunOnOne(workload, contender);
       const std::string what = fmt::format("{} {} round {}", workload.name, contender.name, round_);
-      if (figure.error[0] != '\0') outcome_.failures.push_back(fmt::format("{}: {}", what, figure.error));
+      if (figure.error[0] != '\0')
+        outcome_.failures.push_back(fmt::format("{}: {}", what, figure.error));
       if (!IsAsked(workload)) continue;
       outcome_.results.push_back({&workload, contender.name, round_, figure});
       on_result_(outcome_.results.back());
@@ -118,7 +125,8 @@ class Rounds {
     run.workload = &workload;
     run.settings.directory = DirectoryOf(workload.data_set, contender);
     run.settings.keeps_one_version = workload.data_set == DataSet::kOverwrite;
-    if (!workload.IsLoad() && workload.kind != WorkloadKind::kSync && workload.warmth != Warmth::kCached) {
+    if (!workload.IsLoad() && workload.kind != WorkloadKind::kSync &&
+        workload.warmth != Warmth::kCached) {
       run.settings.cache_bytes = kUncachedCacheBytes;
     }
     run.rows = plan_.rows;
@@ -130,21 +138,25 @@ class Rounds {
       std::filesystem::create_directories(run.settings.directory);
     }
     const Figure figure = RunInChild(contender, run);
-    if (workload.IsLoad()) SyncFiles(run.settings.directory);  // so that it is not written back in another's time
+    // So that the writeback is not part of the next engine's time.
+    if (workload.IsLoad()) SyncFiles(run.settings.directory);
     return figure;
   }
 
-  // Of the round that just ran.
+  // Compares the hashes of the round that just ran.
   void CompareHashes(const Workload& workload) {
     const Result* first = nullptr;
     for (const Result& result : outcome_.results) {
-      if (result.workload != &workload || result.round != round_ || result.figure.error[0] != '\0') continue;
+      if (result.workload != &workload || result.round != round_ || result.figure.error[0] != '\0')
+        continue;
       if (first == nullptr) {
         first = &result;
-      } else if (result.figure.hash != first->figure.hash || result.figure.cell_count != first->figure.cell_count) {
-        outcome_.failures.push_back(fmt::format("{} round {}: {} read {} cells, hash {:016x}; {} read {} cells, hash {:016x}",
-                                                workload.name, round_, first->engine, first->figure.cell_count, first->figure.hash,
-                                                result.engine, result.figure.cell_count, result.figure.hash));
+      } else if (result.figure.hash != first->figure.hash ||
+                 result.figure.cell_count != first->figure.cell_count) {
+        outcome_.failures.push_back(fmt::format(
+            "{} round {}: {} read {} cells, hash {:016x}; {} read {} cells, hash {:016x}",
+            workload.name, round_, first->engine, first->figure.cell_count, first->figure.hash,
+            result.engine, result.figure.cell_count, result.figure.hash));
       }
     }
   }
@@ -158,6 +170,8 @@ class Rounds {
 
 }  // namespace
 
-Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result) { return Rounds(plan, on_result).Run(); }
+Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result) {
+  return Rounds(plan, on_result).Run();
+}
 
 }  // namespace stele_compare

@@ -1,10 +1,12 @@
-// bench/compare/rounds.h: runs workloads on engines in turn, each in a process of its own, and holds what they read against each other.
+// bench/compare/rounds.h: runs workloads on engines in turn, each in its own process, and compares
+// the data that they read.
 //
-// Order:     round by round, workload by workload, and within a workload engine by engine, each round beginning with another engine: what
-//            the machine does to one it does to all.
-// Processes: a workload of an engine is a forked child that opens the database, works and closes it: its peak of memory and its CPU
-//            seconds are its own. A child that dies is an error of its figure.
-// Threads:   the parent has one, and opens no database.
+// Order:     By round, then by workload, then by engine. Each round starts with another engine, so
+//            that a disturbance of the machine affects all engines alike.
+// Processes: A workload of an engine runs in a forked child. The child opens the database, works,
+//            and closes it. Its memory peak and CPU time are therefore those of the workload. If a
+//            child dies, its figure has an error.
+// Threads:   The parent has one thread and opens no database.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,7 @@ struct Plan {
   uint64_t rows = 2'000'000;
   int rounds = 3;
   std::vector<Contender> contenders;
-  std::vector<std::string> only;  // workloads; none: all
+  std::vector<std::string> only;  // workloads; empty: all
   std::string directory;
   bool compacts = true;
 };
@@ -36,10 +38,10 @@ struct Result {
 
 struct Outcome {
   std::vector<Result> results;
-  std::vector<std::string> failures;  // errors, and hashes that differ; none: all is well
+  std::vector<std::string> failures;  // errors, and differing hashes; empty: success
 };
 
-// `on_result` is called for each as it comes.
+// Calls `on_result` for each result when it arrives.
 Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result);
 
 }  // namespace stele_compare

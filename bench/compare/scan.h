@@ -1,4 +1,4 @@
-// bench/compare/scan.h: what a scan reads, for every engine the same.
+// bench/compare/scan.h: the parameters of a scan, the same for every engine.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 namespace stele_compare {
 
 struct Scan {
-  std::string_view start = {};  // a row key; "": from the first row
-  uint64_t row_limit = 0;       // 0: none
+  std::string_view start = {};  // a row key; "": the first row
+  uint64_t row_limit = 0;       // 0: no limit
   bool is_reverse = false;      // from the last row backwards
-  bool fills_cache = false;     // false: a pass over everything, with reading ahead where the engine has it
-  bool latest_only = false;     // the newest version of each column
-  // Only this column; "": all.
+  // False: a pass over everything, with readahead if the engine has it.
+  bool fills_cache = false;
+  bool latest_only = false;  // only the newest version of each column
+  // Only this column; "": all columns.
   std::string_view family = {};
   std::string_view qualifier = {};
 };

@@ -1,4 +1,5 @@
-// Stele through its native API: rows are rows, a commit is a RowMutation, a projection and "latest only" are filters.
+// Stele through its native API. A row is a row, and a commit is a RowMutation. Projections and
+// "latest only" are filters.
 #include <fmt/format.h>
 #include <stele/stele.h>
 
@@ -11,9 +12,11 @@
 namespace stele_compare {
 namespace {
 
-// Stele has one budget for cache, memtables and pins; it gets what the others get for cache and write buffers together. The small cache of
-// the workloads from the page cache is the most that the cache takes: seven eighths of what the budget leaves to charges, which is all but
-// a quarter, or 16 MiB where that is less (docs/decisions/0017-one-memory-budget.md).
+// Stele has one memory budget for cache, memtables and pins. It gets the sum of the other engines'
+// cache and write buffers. For the workloads from the page cache, the budget is chosen so that the
+// block cache gets at most the requested size. The block cache gets at most seven eighths of the
+// charged memory. Charged memory is the budget less a quarter of it, or less 16 MiB if a quarter is
+// more (docs/decisions/0017-one-memory-budget.md).
 constexpr uint64_t kSmallCacheBytes = uint64_t{64} << 20;
 
 uint64_t BudgetOf(const OpenSettings& settings) {
@@ -21,13 +24,15 @@ uint64_t BudgetOf(const OpenSettings& settings) {
     const uint64_t charged_bytes = settings.cache_bytes / 7 * 8;
     return charged_bytes + std::min(charged_bytes / 3, uint64_t{16} << 20);
   }
-  return settings.cache_bytes + settings.write_buffer_bytes * static_cast<uint64_t>(settings.write_buffer_count);
+  return settings.cache_bytes +
+         settings.write_buffer_bytes * static_cast<uint64_t>(settings.write_buffer_count);
 }
 
 stele::RowMutation MutationOf(const RowData& row) {
   stele::RowMutation mutation{std::string(row.row_key)};
   for (const CellData& cell : row.cells) {
-    mutation.SetCell(cell.family, cell.qualifier, stele::Timestamp::FromMicros(cell.timestamp_micros), cell.value);
+    mutation.SetCell(cell.family, cell.qualifier,
+                     stele::Timestamp::FromMicros(cell.timestamp_micros), cell.value);
   }
   return mutation;
 }
@@ -35,19 +40,21 @@ stele::RowMutation MutationOf(const RowData& row) {
 template <typename RowType>
 void Take(const RowType& row, Tally* tally) {
   tally->Row(row.row_key());
-  for (const stele::CellView& cell : row.cells()) tally->Cell(cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
+  for (const stele::CellView& cell : row.cells())
+    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
 }
 
 class SteleEngine {
  public:
   absl::Status Open(const OpenSettings& settings) {
-    absl::StatusOr<stele::Database> database =
-        stele::Database::Open(settings.directory, {.memory_budget_bytes = BudgetOf(settings), .background_threads = 2});
+    absl::StatusOr<stele::Database> database = stele::Database::Open(
+        settings.directory, {.memory_budget_bytes = BudgetOf(settings), .background_threads = 2});
     if (!database.ok()) return database.status();
     database_ = *std::move(database);
     absl::StatusOr<stele::Table> table = database_.OpenTable("t");
     if (absl::IsNotFound(table.status())) {
-      const stele::GcRule rule = settings.keeps_one_version ? stele::GcRule::MaxNumVersions(1) : stele::GcRule::None();
+      const stele::GcRule rule =
+          settings.keeps_one_version ? stele::GcRule::MaxNumVersions(1) : stele::GcRule::None();
       table = database_.CreateTable("t", stele::Schema().AddFamily("0", rule).AddFamily("1", rule));
     }
     if (!table.ok()) return table.status();
@@ -56,14 +63,17 @@ class SteleEngine {
   }
 
   absl::Status Write(const RowData& row, bool sync) {
-    return table_.Apply(MutationOf(row), {.durability = sync ? stele::Durability::kDisk : stele::Durability::kProcess});
+    return table_.Apply(MutationOf(row), {.durability = sync ? stele::Durability::kDisk
+                                                             : stele::Durability::kProcess});
   }
 
   absl::Status BulkAdd(const RowData& row) {
     if (bulk_load_ == nullptr) bulk_load_ = std::make_unique<stele::BulkLoad>(table_.NewBulkLoad());
     return bulk_load_->Add(MutationOf(row));
   }
-  absl::Status BulkFinish() { return bulk_load_ == nullptr ? absl::OkStatus() : bulk_load_->Finish(); }
+  absl::Status BulkFinish() {
+    return bulk_load_ == nullptr ? absl::OkStatus() : bulk_load_->Finish();
+  }
 
   absl::Status Settle() {
     const absl::Status flushed = table_.Flush();
@@ -85,12 +95,17 @@ class SteleEngine {
     }
 
     absl::Status Run(const Scan& scan, Tally* tally) {
-      const stele::RowRange range = scan.start.empty() ? stele::RowRange::All() : stele::RowRange::StartingAt(std::string(scan.start));
+      const stele::RowRange range = scan.start.empty()
+                                        ? stele::RowRange::All()
+                                        : stele::RowRange::StartingAt(std::string(scan.start));
       stele::Filter filter;
       if (scan.latest_only) filter = stele::Filter::Latest(1);
-      if (!scan.family.empty()) filter = stele::Filter::Column(std::string(scan.family), std::string(scan.qualifier));
-      stele::RowReader reader = table_.ReadRows(
-          range, filter, {.limit = static_cast<int64_t>(scan.row_limit), .reverse = scan.is_reverse, .fill_cache = scan.fills_cache});
+      if (!scan.family.empty())
+        filter = stele::Filter::Column(std::string(scan.family), std::string(scan.qualifier));
+      stele::RowReader reader = table_.ReadRows(range, filter,
+                                                {.limit = static_cast<int64_t>(scan.row_limit),
+                                                 .reverse = scan.is_reverse,
+                                                 .fill_cache = scan.fills_cache});
       while (reader.Next()) Take(reader.row(), tally);
       return reader.status();
     }
@@ -102,7 +117,7 @@ class SteleEngine {
  private:
   stele::Database database_;
   stele::Table table_;
-  std::unique_ptr<stele::BulkLoad> bulk_load_;  // null: not begun
+  std::unique_ptr<stele::BulkLoad> bulk_load_;  // null: not started
 };
 
 }  // namespace
@@ -110,10 +125,10 @@ class SteleEngine {
 Contender SteleContender() {
   return {.name = "stele",
           .version = STELE_COMPARE_VERSION,
-          .settings = fmt::format(
-              "memory_budget_bytes = the others' cache + write buffers ({} MiB; where the cache is small, what leaves that to Stele's), "
-              "kBalanced compression, background_threads 2, parallelism 1",
-              BudgetOf(OpenSettings()) >> 20),
+          .settings = fmt::format("memory_budget_bytes = the others' cache + write buffers ({} "
+                                  "MiB; where the cache is small, what leaves that to Stele's), "
+                                  "kBalanced compression, background_threads 2",
+                                  BudgetOf(OpenSettings()) >> 20),
           .run = &RunWorkload<SteleEngine>};
 }
 

@@ -1,8 +1,10 @@
-// bench/compare/tally.h: the consumer of everything read: touches each cell, counts, and hashes, so that engines can be held against
-// each other.
+// bench/compare/tally.h: the consumer of all data read. It touches each cell, counts, and computes
+// a hash, so that engines can be compared.
 //
-// Order:     rows count in the order in which they come; cells of a row in any, because engines differ in that when they read backwards.
-// Touches:   the row key, and of each cell its family, qualifier, timestamp and both ends of the value.
+// Order:     The hash depends on the order of rows. It does not depend on the order of cells in a
+//            row, because engines differ in that when they read backwards.
+// Touches:   The row key, and for each cell its family, qualifier, timestamp and both ends of its
+//            value.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +15,21 @@ namespace stele_compare {
 
 class Tally {
  public:
-  // A row begins; its cells follow.
+  // Starts a row. Its cells follow.
   void Row(std::string_view row_key) {
     EndRow();
     ++rows_;
     row_sum_ = Ends(row_key) * kMultiplier;
   }
-  void Cell(std::string_view family, std::string_view qualifier, int64_t timestamp_micros, std::string_view value) {
+  void Cell(std::string_view family, std::string_view qualifier, int64_t timestamp_micros,
+            std::string_view value) {
     ++cells_;
-    uint64_t bits = static_cast<uint64_t>(timestamp_micros) ^ (Ends(value) + (Ends(qualifier) << 7) + (Ends(family) << 23));
+    uint64_t bits = static_cast<uint64_t>(timestamp_micros) ^
+                    (Ends(value) + (Ends(qualifier) << 7) + (Ends(family) << 23));
     bits *= kMultiplier;
     row_sum_ += (bits ^ (bits >> 29)) * kSecondMultiplier;
   }
-  // After the last row.
+  // Call after the last row.
   void Finish() {
     EndRow();
     row_sum_ = 0;
@@ -39,7 +43,7 @@ class Tally {
   static constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   static constexpr uint64_t kSecondMultiplier = 0xd6e8feb86659fd93;
 
-  // The first and the last eight bytes, or all where there are fewer.
+  // The first and the last eight bytes, or all bytes if there are fewer.
   static uint64_t Ends(std::string_view bytes) {
     uint64_t first = 0;
     uint64_t last = 0;
@@ -58,7 +62,7 @@ class Tally {
 
   uint64_t rows_ = 0;
   uint64_t cells_ = 0;
-  uint64_t row_sum_ = 0;  // of the present row
+  uint64_t row_sum_ = 0;  // of the current row
   uint64_t hash_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// bench/compare/workload_list.h: the workloads by name. A new one is a line in the table and, if it is of a new kind, a function of
-// workloads.h.
+// bench/compare/workload_list.h: the workloads by name. A new workload is a line in the table and,
+// if it is of a new kind, a function in workloads.h.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 namespace stele_compare {
 
 enum class WorkloadKind : uint8_t {
-  kBulk,       // rows in the order of their keys, into files
-  kWrite,      // one atomic row a commit, log on, not synced
-  kOverwrite,  // the same, into rows that exist
-  kSync,       // a commit is on disk when it is acknowledged
+  kBulk,       // rows in key order, into files
+  kWrite,      // one atomic row per commit, with log, not synced
+  kOverwrite,  // the same, into existing rows
+  kSync,       // an acknowledged commit is on disk
   kGet,        // whole rows by key
-  kGetMiss,    // keys that nobody has
+  kGetMiss,    // keys that do not exist
   kScan,       // all rows
   kScanShort,  // 100 rows from a random key
 };
 
-// What is warm when the timed part begins.
+// The caches that are warm when the timed part starts.
 enum class Warmth : uint8_t {
-  kCached,     // read once before, with a cache that holds it
-  kPageCache,  // the files, but not the engine's cache, which is small
-  kCold,       // neither
+  kCached,     // read once before, into a cache that is large enough
+  kPageCache,  // the files are in the page cache; the engine's cache is small
+  kCold,       // neither cache
 };
 
 struct Workload {
@@ -39,11 +39,14 @@ struct Workload {
   bool one_column = false;
   int thread_count = 1;
 
-  // It makes the data set that others read.
-  bool IsLoad() const { return kind == WorkloadKind::kBulk || kind == WorkloadKind::kWrite || kind == WorkloadKind::kOverwrite; }
+  // Returns whether the workload creates the data set that others read.
+  bool IsLoad() const {
+    return kind == WorkloadKind::kBulk || kind == WorkloadKind::kWrite ||
+           kind == WorkloadKind::kOverwrite;
+  }
 };
 
-// In the order in which they run: what loads a data set stands before what reads it.
+// In execution order: a workload that loads a data set comes before those that read it.
 std::span<const Workload> Workloads();
 
 }  // namespace stele_compare

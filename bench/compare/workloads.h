@@ -1,15 +1,22 @@
-// bench/compare/workloads.h: the workloads themselves, compiled once for each engine.
+// bench/compare/workloads.h: the workloads, compiled once for each engine.
 //
 // Path:      rounds.h -> Contender::run -> RunWorkload<Engine> here -> the engine's file.
-// Engine:    a class with
-//              absl::Status Open(const OpenSettings&);           creates what is not there
-//              absl::Status Write(const RowData&, bool sync);    thread-safe; one atomic row
-//              absl::Status BulkAdd(const RowData&);  absl::Status BulkFinish();   ascending rows; finished: in files, synced
-//              absl::Status Settle();                            what is in memory goes to files; then nothing runs in the background
-//              absl::Status Compact();                           one sorted run
+// Engine:    A class with these members.
+//              absl::Status Open(const OpenSettings&);         creates the database if absent
+//              absl::Status Write(const RowData&, bool sync);  thread-safe; one atomic row
+//              absl::Status BulkAdd(const RowData&);           rows ascend
+//              absl::Status BulkFinish();                      all rows are in synced files
+//              absl::Status Settle();                          flushes; waits until no background
+//                                                              work is left
+//              absl::Status Compact();                         into one sorted run
 //              absl::Status Close();
-//              std::string note() const;                         what a reader of the figures has to know; "": nothing
-//              class Reader { explicit Reader(Engine*); absl::Status Read(row key, Tally*); absl::Status Run(const Scan&, Tally*); };
+//              std::string note() const;                       what a reader of the figures must
+//                                                              know; "": nothing
+//              class Reader {
+//                explicit Reader(Engine*);
+//                absl::Status Read(row key, Tally*);
+//                absl::Status Run(const Scan&, Tally*);
+//              };
 // Threads:   RunWorkload runs alone in its process.
 #pragma once
 
@@ -31,8 +38,9 @@ constexpr uint64_t kGetsMax = 300'000;
 constexpr uint64_t kUncachedGetsMax = 20'000;
 constexpr uint64_t kShortScansMax = 20'000;
 constexpr uint64_t kShortScanRows = 100;
-constexpr uint64_t kScanCells = 5'000'000;      // a scan is repeated up to about so many, 10 times at most: short ones measure nothing
-constexpr uint64_t kSyncedCommitsMax = 20'000;  // of all threads
+// Repeat a scan, at most 10 times, up to about this many cells: a shorter scan measures nothing.
+constexpr uint64_t kScanCells = 5'000'000;
+constexpr uint64_t kSyncedCommitsMax = 20'000;  // all threads together
 
 inline Scan ScanOf(const Workload& workload) {
   Scan scan;
@@ -50,7 +58,10 @@ template <typename Engine>
 class WorkloadRunner {
  public:
   WorkloadRunner(Engine* engine, const WorkloadRun& run)
-      : engine_(*engine), run_(run), workload_(*run.workload), rows_(RowCountOf(workload_.data_set, run.rows)) {}
+      : engine_(*engine),
+        run_(run),
+        workload_(*run.workload),
+        rows_(RowCountOf(workload_.data_set, run.rows)) {}
 
   absl::Status Run() {
     switch (workload_.kind) {
@@ -77,7 +88,8 @@ class WorkloadRunner {
     figure_.settle_seconds = meter.Seconds() - figure_.seconds;
     meter.Read(run_.settings.directory, &figure_);
     const bool counts_cells = workload_.kind == WorkloadKind::kBulk;
-    figure_.operation_count = counts_cells ? rows_ * CellsInRow(workload_.data_set) : figure_.operation_count;
+    figure_.operation_count =
+        counts_cells ? rows_ * CellsInRow(workload_.data_set) : figure_.operation_count;
     figure_.value = static_cast<double>(figure_.operation_count) / figure_.seconds;
     return run_.compacts ? engine_.Compact() : absl::OkStatus();
   }
@@ -93,15 +105,18 @@ class WorkloadRunner {
     return engine_.BulkFinish();
   }
 
-  // Each row once in random order; or, to overwrite, random rows ten times as often as there are rows.
+  // Writes each row once in random order. To overwrite, writes random rows, ten times as many as
+  // there are rows.
   absl::Status LoadInOrder() {
     RowMaker maker(*run_.pool, workload_.data_set);
     const bool overwrites = workload_.kind == WorkloadKind::kOverwrite;
-    const std::vector<uint32_t> order = overwrites ? std::vector<uint32_t>() : Shuffled(rows_, run_.seed);
+    const std::vector<uint32_t> order =
+        overwrites ? std::vector<uint32_t>() : Shuffled(rows_, run_.seed);
     const uint64_t count = overwrites ? rows_ * 10 : rows_;
     Latencies latencies(count);
     for (uint64_t i = 0; i < count; ++i) {
-      const RowData& row = overwrites ? maker.Make(Mix(i ^ (run_.seed << 32)) % rows_, i) : maker.Make(order[i]);
+      const RowData& row =
+          overwrites ? maker.Make(Mix(i ^ (run_.seed << 32)) % rows_, i) : maker.Make(order[i]);
       figure_.user_bytes += UserBytes(row);
       const Clock::time_point start = Clock::now();
       const absl::Status status = engine_.Write(row, /*sync=*/false);
@@ -113,7 +128,8 @@ class WorkloadRunner {
     return absl::OkStatus();
   }
 
-  // Rows that are not synced come first, so that logs are where they are when an engine has worked for a while.
+  // Writes without sync first, so that the logs are in the state of an engine that has worked for a
+  // while.
   absl::Status RunSync() {
     RowMaker maker(*run_.pool, workload_.data_set);
     for (uint64_t i = 0; i < rows_; ++i) {
@@ -121,13 +137,16 @@ class WorkloadRunner {
       if (!status.ok()) return status;
     }
     const size_t thread_count = static_cast<size_t>(workload_.thread_count);
-    const uint64_t commits = std::max<uint64_t>(1, std::min(kSyncedCommitsMax, rows_ / 200) / thread_count);
+    const uint64_t commits =
+        std::max<uint64_t>(1, std::min(kSyncedCommitsMax, rows_ / 200) / thread_count);
     std::vector<Latencies> latencies(thread_count, Latencies(0));
     std::vector<absl::Status> statuses(thread_count);
     const Meter meter;
     std::vector<std::thread> threads;
     for (size_t i = 0; i < thread_count; ++i) {
-      threads.emplace_back([this, i, commits, &latencies, &statuses] { statuses[i] = CommitSynced(i, commits, &latencies[i]); });
+      threads.emplace_back([this, i, commits, &latencies, &statuses] {
+        statuses[i] = CommitSynced(i, commits, &latencies[i]);
+      });
     }
     for (std::thread& thread : threads) thread.join();
     figure_.seconds = meter.Seconds();
@@ -157,7 +176,7 @@ class WorkloadRunner {
   absl::Status RunRead() {
     typename Engine::Reader reader(&engine_);
     if (workload_.warmth == Warmth::kCached) {
-      // Twice: a cache may want to see a page again before it keeps it.
+      // Twice, because a cache may keep a page only at its second access.
       for (int pass = 0; pass < 2; ++pass) {
         Tally warm;
         const absl::Status status = reader.Run({.fills_cache = true}, &warm);
@@ -173,18 +192,21 @@ class WorkloadRunner {
     tally.Finish();
     figure_.hash = tally.hash();
     figure_.cell_count = tally.cells();
-    const bool counts_cells = workload_.kind == WorkloadKind::kScan || workload_.kind == WorkloadKind::kScanShort;
+    const bool counts_cells =
+        workload_.kind == WorkloadKind::kScan || workload_.kind == WorkloadKind::kScanShort;
     if (counts_cells) figure_.operation_count = tally.cells();
     figure_.value = static_cast<double>(figure_.operation_count) / figure_.seconds;
     return Verdict(tally);
   }
 
-  // What was read has to be there, whatever the other engines read.
+  // Checks that the rows read exist, independently of the other engines.
   absl::Status Verdict(const Tally& tally) const {
-    const uint64_t rows_expected = workload_.kind == WorkloadKind::kGetMiss ? 0 : figure_.operation_count;
+    const uint64_t rows_expected =
+        workload_.kind == WorkloadKind::kGetMiss ? 0 : figure_.operation_count;
     if (workload_.kind == WorkloadKind::kGetMiss || workload_.kind == WorkloadKind::kGet) {
       if (tally.rows() == rows_expected) return absl::OkStatus();
-      return absl::InternalError("read " + std::to_string(tally.rows()) + " rows, not " + std::to_string(rows_expected));
+      return absl::InternalError("read " + std::to_string(tally.rows()) + " rows, not " +
+                                 std::to_string(rows_expected));
     }
     return tally.cells() > 0 ? absl::OkStatus() : absl::InternalError("read nothing");
   }
@@ -192,7 +214,8 @@ class WorkloadRunner {
   absl::Status ReadTimed(typename Engine::Reader* reader, Tally* tally) {
     switch (workload_.kind) {
       case WorkloadKind::kGet:
-        return ReadRows(reader, workload_.warmth == Warmth::kCached ? kGetsMax : kUncachedGetsMax, tally);
+        return ReadRows(reader, workload_.warmth == Warmth::kCached ? kGetsMax : kUncachedGetsMax,
+                        tally);
       case WorkloadKind::kGetMiss:
         return ReadRows(reader, kGetsMax, tally);
       case WorkloadKind::kScanShort:
@@ -225,7 +248,8 @@ class WorkloadRunner {
     for (uint64_t i = 0; i < count; ++i) {
       const std::string row_key = RowKeyOf(Mix(i ^ (run_.seed << 40)) % rows_);
       const Clock::time_point start = Clock::now();
-      const absl::Status status = reader->Run({.start = row_key, .row_limit = kShortScanRows, .fills_cache = true}, tally);
+      const absl::Status status =
+          reader->Run({.start = row_key, .row_limit = kShortScanRows, .fills_cache = true}, tally);
       if (!status.ok()) return status;
       latencies.Add(Clock::now() - start);
     }
@@ -235,7 +259,8 @@ class WorkloadRunner {
 
   absl::Status ReadAll(typename Engine::Reader* reader, Tally* tally) {
     const uint64_t cells = rows_ * CellsInRow(workload_.data_set);
-    const uint64_t passes = workload_.warmth == Warmth::kCold ? 1 : std::clamp<uint64_t>(kScanCells / cells, 1, 10);
+    const uint64_t passes =
+        workload_.warmth == Warmth::kCold ? 1 : std::clamp<uint64_t>(kScanCells / cells, 1, 10);
     for (uint64_t pass = 0; pass < passes; ++pass) {
       const absl::Status status = reader->Run(ScanOf(workload_), tally);
       if (!status.ok()) return status;
@@ -266,7 +291,8 @@ Figure RunWorkload(const WorkloadRun& run) {
   const absl::Status closed = engine.Close();
   if (status.ok()) status = closed;
   if (!status.ok())
-    SetText(figure.error, sizeof figure.error, std::string(status.message()) + " (" + absl::StatusCodeToString(status.code()) + ")");
+    SetText(figure.error, sizeof figure.error,
+            std::string(status.message()) + " (" + absl::StatusCodeToString(status.code()) + ")");
   return figure;
 }
 

@@ -1,12 +1,12 @@
-// bench/drops/main.cc: what does DropRowRange cost when it comes again and again?
+// bench/drops/main.cc: measures the cost of frequent calls of DropRowRange.
 //
 //   stele_drops [--seconds N] [--drops N] [--writes N] [--mib N] [--budget-mib N] [--report N]
 //   DIRECTORY
 //
 // The table has --mib MiB of rows that belong to 1,000 users, each with a key prefix. One thread
-// drops the rows of a random user --drops times a second. One thread writes --writes rows a
-// second, so that dropped users come back. One thread reads rows, a thousand a second. Every
-// --report seconds a line shows the period's latencies and the state.
+// drops the rows of a random user --drops times a second. One thread writes --writes rows a second,
+// so that dropped users come back. One thread reads a thousand rows a second. Every --report
+// seconds, the program prints a line with the period's latencies and the state.
 #include <stele/stele.h>
 #include <unistd.h>
 
@@ -54,14 +54,14 @@ class Random {
   uint64_t state_;
 };
 
-// Latencies of one period, from any thread.
+// The latencies of one period. Any thread may add.
 class Latencies {
  public:
   void Add(Clock::duration latency) {
     const std::scoped_lock lock(mutex_);
     micros_.push_back(std::chrono::duration<double, std::micro>(latency).count());
   }
-  // Median, 99th of a hundred, longest; the next period begins.
+  // Returns the median, 99th percentile and maximum, and starts the next period.
   std::string Take() {
     std::vector<double> micros;
     {
@@ -71,8 +71,8 @@ class Latencies {
     if (micros.empty()) return "none";
     std::sort(micros.begin(), micros.end());
     char text[128];
-    std::snprintf(text, sizeof(text), "%zu: p50 %.0f p99 %.0f max %.0f us", micros.size(), micros[micros.size() / 2],
-                  micros[micros.size() * 99 / 100], micros.back());
+    std::snprintf(text, sizeof(text), "%zu: p50 %.0f p99 %.0f max %.0f us", micros.size(),
+                  micros[micros.size() / 2], micros[micros.size() * 99 / 100], micros.back());
     return text;
   }
 
@@ -103,13 +103,15 @@ std::string UserPrefix(uint64_t user) {
 class Scenario {
  public:
   explicit Scenario(const Settings& settings)
-      : settings_(settings), rows_per_user_(std::max<uint64_t>(1, (settings.mib << 20) / kValueBytes / kUsers)) {
+      : settings_(settings),
+        rows_per_user_(std::max<uint64_t>(1, (settings.mib << 20) / kValueBytes / kUsers)) {
     stele::DatabaseOptions options;
     options.memory_budget_bytes = settings.budget_mib << 20;
     auto database = stele::Database::Open(settings.directory, std::move(options));
     Check(database.status());
     database_ = *std::move(database);
-    auto table = database_.CreateTable("t", stele::Schema().AddFamily("f", stele::GcRule::MaxNumVersions(1)));
+    auto table = database_.CreateTable(
+        "t", stele::Schema().AddFamily("f", stele::GcRule::MaxNumVersions(1)));
     Check(table.status());
     table_ = *std::move(table);
     Random random(1);
@@ -119,12 +121,20 @@ class Scenario {
   void Run() {
     Fill();
     std::vector<std::thread> threads;
-    threads.emplace_back([this] { Repeat(settings_.drops, 2, &drops_, [this](Random& random) { DropUser(random); }); });
-    threads.emplace_back([this] { Repeat(settings_.writes, 3, &writes_, [this](Random& random) { WriteRow(random); }); });
-    threads.emplace_back([this] { Repeat(kReadsPerSecond, 4, &reads_, [this](Random& random) { ReadRow(random); }); });
+    threads.emplace_back([this] {
+      Repeat(settings_.drops, 2, &drops_, [this](Random& random) { DropUser(random); });
+    });
+    threads.emplace_back([this] {
+      Repeat(settings_.writes, 3, &writes_, [this](Random& random) { WriteRow(random); });
+    });
+    threads.emplace_back([this] {
+      Repeat(kReadsPerSecond, 4, &reads_, [this](Random& random) { ReadRow(random); });
+    });
     const Clock::time_point start = Clock::now();
-    for (double at = settings_.report_seconds; at <= settings_.seconds + 0.001; at += settings_.report_seconds) {
-      std::this_thread::sleep_until(start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(at)));
+    for (double at = settings_.report_seconds; at <= settings_.seconds + 0.001;
+         at += settings_.report_seconds) {
+      std::this_thread::sleep_until(
+          start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(at)));
       Report(at);
     }
     done_.store(true);
@@ -141,13 +151,15 @@ class Scenario {
     Report(0);
   }
 
-  // `act` so many times a second, by the clock: what comes late is not left out.
+  // Calls `act` at this rate by the clock. A late call is made up for, not skipped.
   template <typename Act>
   void Repeat(double per_second, uint64_t seed, Latencies* latencies, const Act& act) {
     if (per_second <= 0) return;
     Random random(seed);
-    const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / per_second));
-    for (Clock::time_point next = Clock::now(); !done_.load(); next = std::max(next + period, Clock::now() - 10 * period)) {
+    const auto period =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / per_second));
+    for (Clock::time_point next = Clock::now(); !done_.load();
+         next = std::max(next + period, Clock::now() - 10 * period)) {
       std::this_thread::sleep_until(next);
       const Clock::time_point start = Clock::now();
       act(random);
@@ -155,22 +167,33 @@ class Scenario {
     }
   }
 
-  static std::string RowKey(uint64_t user, uint64_t row) { return UserPrefix(user) + std::to_string(row); }
-  std::string AnyRow(Random& random) const { return RowKey(random.Below(kUsers), random.Below(rows_per_user_)); }
+  static std::string RowKey(uint64_t user, uint64_t row) {
+    return UserPrefix(user) + std::to_string(row);
+  }
+  std::string AnyRow(Random& random) const {
+    return RowKey(random.Below(kUsers), random.Below(rows_per_user_));
+  }
 
   void Write(const std::string& row_key, Random& random) {
-    const std::string_view value = std::string_view(text_).substr(random.Below(text_.size() - kValueBytes), kValueBytes);
+    const std::string_view value =
+        std::string_view(text_).substr(random.Below(text_.size() - kValueBytes), kValueBytes);
     Check(table_.Apply(stele::RowMutation(row_key).SetCell("f", "q", std::string(value))));
   }
   void WriteRow(Random& random) { Write(AnyRow(random), random); }
   void ReadRow(Random& random) { Check(table_.ReadRow(AnyRow(random)).status()); }
-  void DropUser(Random& random) { Check(table_.DropRowRange(stele::RowRange::Prefix(UserPrefix(random.Below(kUsers))))); }
+  void DropUser(Random& random) {
+    Check(table_.DropRowRange(stele::RowRange::Prefix(UserPrefix(random.Below(kUsers)))));
+  }
 
   void Report(double at) {
     const stele::DatabaseStats stats = database_.Stats();
-    std::printf("%4.0f s: %4zu files, %4llu MiB rss, %5llu compactions, %5llu flushes; drops %s; reads %s; writes %s\n", at, stats.files,
-                static_cast<unsigned long long>(ResidentMib()), static_cast<unsigned long long>(stats.compactions),
-                static_cast<unsigned long long>(stats.flushes), drops_.Take().c_str(), reads_.Take().c_str(), writes_.Take().c_str());
+    std::printf(
+        "%4.0f s: %4zu files, %4llu MiB rss, %5llu compactions, %5llu flushes; drops %s; reads %s; "
+        "writes %s\n",
+        at, stats.disk.sstables, static_cast<unsigned long long>(ResidentMib()),
+        static_cast<unsigned long long>(stats.compaction.compactions),
+        static_cast<unsigned long long>(stats.since_open.flushes), drops_.Take().c_str(),
+        reads_.Take().c_str(), writes_.Take().c_str());
     std::fflush(stdout);
   }
 
@@ -218,7 +241,9 @@ bool Parse(int argc, char** argv, Settings* settings) {
 int main(int argc, char** argv) {
   Settings settings;
   if (!Parse(argc, argv, &settings)) {
-    std::fprintf(stderr, "usage: stele_drops [--seconds N] [--drops N] [--writes N] [--mib N] [--budget-mib N] [--report N] DIRECTORY\n");
+    std::fprintf(stderr,
+                 "usage: stele_drops [--seconds N] [--drops N] [--writes N] [--mib N] "
+                 "[--budget-mib N] [--report N] DIRECTORY\n");
     return 2;
   }
   if (std::filesystem::exists(settings.directory)) {

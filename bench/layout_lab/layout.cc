@@ -7,13 +7,15 @@ namespace stele::layout_lab {
 namespace {
 
 constexpr size_t kSampleBytes = size_t{4} << 20;
-constexpr size_t kReadUnitBytes = size_t{48} << 10;  // raw; one checksum and one offset in the index for each
-constexpr uint32_t kNarrowShare = 8;                 // a family under 1/8 of the bytes is narrow
+// Uncompressed; each read unit has one checksum and one offset in the index.
+constexpr size_t kReadUnitBytes = size_t{48} << 10;
+constexpr uint32_t kNarrowShare = 8;  // a family is narrow if it has less than 1/8 of the bytes
 
-// Cuts one section; cells come in the order of the data set.
+// Cuts one section into pages. Cells arrive in the order of the data set.
 class Cutter {
  public:
-  Cutter(const DataSet& set, const SectionScope& scope, size_t page_bytes) : set_(set), page_bytes_(page_bytes), section_{scope, {}} {}
+  Cutter(const DataSet& set, const SectionScope& scope, size_t page_bytes)
+      : set_(set), page_bytes_(page_bytes), section_{scope, {}} {}
 
   RawSection Cut() {
     for (uint32_t row = 0; row < set_.rows.size(); ++row) {
@@ -29,9 +31,12 @@ class Cutter {
     selected_.clear();
     selected_bytes_ = set_.rows[row].size();
     for (uint32_t i = set_.row_starts[row]; i < set_.row_starts[row + 1]; ++i) {
-      const bool is_latest = i == set_.row_starts[row] || set_.cells[i].column != set_.cells[i - 1].column;
+      const bool is_latest =
+          i == set_.row_starts[row] || set_.cells[i].column != set_.cells[i - 1].column;
       const SectionScope& scope = section_.scope;
-      if (!(is_latest ? scope.has_latest : scope.has_history) || !scope.families[set_.columns[set_.cells[i].column].family]) continue;
+      if (!(is_latest ? scope.has_latest : scope.has_history) ||
+          !scope.families[set_.columns[set_.cells[i].column].family])
+        continue;
       selected_.push_back(i);
       selected_bytes_ += set_.cells[i].value.size() + 6;
     }
@@ -62,7 +67,10 @@ class Cutter {
   }
 
   void BeginPage(uint32_t row, const StoredCell& cell) {
-    page_ = RawPage{.first_row = row, .last_row = row, .first_column = cell.column, .first_timestamp = cell.timestamp};
+    page_ = RawPage{.first_row = row,
+                    .last_row = row,
+                    .first_column = cell.column,
+                    .first_timestamp = cell.timestamp};
     writer_.AddRow(set_.rows[row]);
   }
 
@@ -76,13 +84,14 @@ class Cutter {
   RawSection section_;
   PageWriter writer_;
   RawPage page_{};
-  std::vector<uint32_t> selected_;  // the row's cells that belong here
+  std::vector<uint32_t> selected_;  // the row's cells that belong to this section
   size_t selected_bytes_ = 0;
 };
 
 std::vector<uint64_t> BytesByFamily(const DataSet& set) {
   std::vector<uint64_t> bytes(set.family_count, 0);
-  for (const StoredCell& cell : set.cells) bytes[set.columns[cell.column].family] += cell.value.size() + 6;
+  for (const StoredCell& cell : set.cells)
+    bytes[set.columns[cell.column].family] += cell.value.size() + 6;
   return bytes;
 }
 
@@ -149,7 +158,8 @@ std::vector<SectionScope> ScopesOf(const DataSet& set, Sections sections) {
 
 std::vector<RawSection> CutSections(const DataSet& set, Sections sections, size_t page_bytes) {
   std::vector<RawSection> cut;
-  for (const SectionScope& scope : ScopesOf(set, sections)) cut.push_back(Cutter(set, scope, page_bytes).Cut());
+  for (const SectionScope& scope : ScopesOf(set, sections))
+    cut.push_back(Cutter(set, scope, page_bytes).Cut());
   return cut;
 }
 
@@ -165,7 +175,8 @@ std::string TrainSectionDictionary(const RawSection& raw, Plain plain) {
   return TrainDictionary(samples);
 }
 
-Section::Section(const DataSet& set, const RawSection& raw, CodecKind codec, std::string dictionary, Plain plain)
+Section::Section(const DataSet& set, const RawSection& raw, CodecKind codec, std::string dictionary,
+                 Plain plain)
     : scope_(raw.scope), codec_(codec, dictionary), dictionary_bytes_(dictionary.size()) {
   for (const RawPage& page : raw.pages) AppendPage(page, plain);
   page_bytes_ = stored_.size();
@@ -174,7 +185,10 @@ Section::Section(const DataSet& set, const RawSection& raw, CodecKind codec, std
 }
 
 void Section::AppendPage(const RawPage& raw, Plain plain) {
-  PageEntry entry{.offset = stored_.size(), .plain = plain, .continues_row = raw.continues_row, .only_older = raw.only_older};
+  PageEntry entry{.offset = stored_.size(),
+                  .plain = plain,
+                  .continues_row = raw.continues_row,
+                  .only_older = raw.only_older};
   head_bytes_ += raw.head.size();
   const size_t plain_bytes = PlainBytes(raw, plain);
   const std::string rest = raw.head.substr(plain_bytes) + raw.values;
@@ -195,9 +209,13 @@ void Section::MakeIndex(const DataSet& set, const RawSection& raw) {
     const std::string& last_row = set.rows[raw.pages[i].last_row];
     last_rows_.push_back(last_row);
     fences_.push_back(FenceOf(last_row, common_prefix_bytes_));
-    // On disk: what the page's first row needs to differ from the row before it, front-coded against the entry before.
+    // The index stores as much of the page's first row key as distinguishes it from the previous
+    // row, front-coded against the previous entry.
     const std::string_view first = set.rows[raw.pages[i].first_row];
-    const size_t needed = i == 0 ? first.size() : std::min(first.size(), SharedBytes(set.rows[raw.pages[i - 1].last_row], first) + 1);
+    const size_t needed =
+        i == 0
+            ? first.size()
+            : std::min(first.size(), SharedBytes(set.rows[raw.pages[i - 1].last_row], first) + 1);
     const std::string_view separator = first.substr(0, needed);
     const size_t shared = SharedBytes(previous, separator);
     internal::AppendVarint(index, shared);
@@ -222,7 +240,8 @@ void Section::MakeIndex(const DataSet& set, const RawSection& raw) {
 
 size_t Section::LowerBound(std::string_view row_key) const {
   const uint64_t fence = FenceOf(row_key, common_prefix_bytes_);
-  auto at = static_cast<size_t>(std::lower_bound(fences_.begin(), fences_.end(), fence) - fences_.begin());
+  auto at = static_cast<size_t>(std::lower_bound(fences_.begin(), fences_.end(), fence) -
+                                fences_.begin());
   while (at < fences_.size() && fences_[at] == fence && last_rows_[at] < row_key) ++at;
   return at;
 }
@@ -247,8 +266,10 @@ void Section::OpenCells(size_t page_index, OpenPage* page) const {
 }
 
 const char* Section::Decode(const PageEntry& entry, OpenPage* page) const {
-  if (page->memory.size() < entry.raw_bytes + kSlackBytes) page->memory.resize(entry.raw_bytes + kSlackBytes);
-  codec_.Decompress({stored_.data() + entry.offset + entry.plain_bytes, entry.stored_bytes}, page->memory.data(), entry.raw_bytes);
+  if (page->memory.size() < entry.raw_bytes + kSlackBytes)
+    page->memory.resize(entry.raw_bytes + kSlackBytes);
+  codec_.Decompress({stored_.data() + entry.offset + entry.plain_bytes, entry.stored_bytes},
+                    page->memory.data(), entry.raw_bytes);
   return page->memory.data();
 }
 

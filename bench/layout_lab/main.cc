@@ -1,13 +1,17 @@
-// bench/layout_lab/main.cc: which page size, codec, dictionary and sections should an SSTable have?
+// bench/layout_lab/main.cc: measures which page size, codec, dictionary and sections suit an
+// SSTable.
 //
-//   stele_layout_lab [--data DIR] [--sets S,W,V,covid,covid-days,geonames] [--pages 2,4,8,16,32] [--sections one,split,families]
-//                    [--codecs none,lz4,lz4hc,zstd-1,zstd-3] [--plain head,rows,nothing] [--repetitions N] [--scale N] [--json FILE]
+//   stele_layout_lab [--data DIR] [--sets S,W,V,covid,covid-days,geonames] [--pages 2,4,8,16,32]
+//                    [--sections one,split,families] [--codecs none,lz4,lz4hc,zstd-1,zstd-3]
+//                    [--plain head,rows,nothing] [--repetitions N] [--scale N] [--json FILE]
 //
-// Every data set is cut, encoded and read in every combination, on one thread, from memory; each layout first has to give back exactly
-// the cells that went in. Times are CPU time, the best of --repetitions. `split` and `families` are left out where they come to the same
-// sections as the one before, --plain says which part of a
-// page the codec does not get: the whole head, what finds a row, or nothing. MB are 10^6; the bytes they are percent of and the
-// MB/s are the user's: row keys once, and family, qualifier, timestamp and value of every cell.
+// The program cuts, encodes and reads every data set in every combination, on one thread, from
+// memory. It first checks that each layout returns exactly the cells of the data set. Times are CPU
+// time, the best of --repetitions. `split` and `families` are omitted if they result in the same
+// sections as the previous setting. --plain selects the part of a page that stays uncompressed: the
+// whole head, the part that finds a row, or nothing.
+// MB are 10^6 bytes. Percentages and MB/s refer to user bytes: row keys once, and the family,
+// qualifier, timestamp and value of every cell.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -93,7 +97,8 @@ class Lab {
       if (!set.ok()) Die(std::string(set.status().message()));
       RunDataSet(*set);
     }
-    if (!settings_.json.empty() && !WriteJson(settings_.json, settings_.repetitions, done_)) Die("the JSON file cannot be written");
+    if (!settings_.json.empty() && !WriteJson(settings_.json, settings_.repetitions, done_))
+      Die("the JSON file cannot be written");
   }
 
  private:
@@ -102,13 +107,17 @@ class Lab {
     std::vector<size_t> section_counts;
     for (const Sections sections : {Sections::kOne, Sections::kSplit, Sections::kFamilies}) {
       const size_t section_count = ScopesOf(set, sections).size();
-      const bool is_new = std::find(section_counts.begin(), section_counts.end(), section_count) == section_counts.end();
+      const bool is_new = std::find(section_counts.begin(), section_counts.end(), section_count) ==
+                          section_counts.end();
       section_counts.push_back(section_count);
       if (!is_new || !Contains(settings_.sections, SectionsName(sections))) continue;
       for (const std::string& kib : SplitList(settings_.pages)) {
         const size_t page_bytes = static_cast<size_t>(std::max(1, std::atoi(kib.c_str()))) << 10;
         const std::vector<RawSection> raw = CutSections(set, sections, page_bytes);
-        Combination combination{.data_set = set.name, .sections = sections, .page_bytes = page_bytes, .user_bytes = set.UserBytes()};
+        Combination combination{.data_set = set.name,
+                                .sections = sections,
+                                .page_bytes = page_bytes,
+                                .user_bytes = set.UserBytes()};
         for (const Plain plain : {Plain::kHead, Plain::kRows, Plain::kNothing}) {
           if (!Contains(settings_.plain, PlainName(plain))) continue;
           combination.plain = plain;
@@ -118,13 +127,17 @@ class Lab {
     }
   }
 
-  void RunCodecs(const DataSet& set, const Expectation& expected, const std::vector<RawSection>& raw, Combination combination) {
+  void RunCodecs(const DataSet& set, const Expectation& expected,
+                 const std::vector<RawSection>& raw, Combination combination) {
     std::vector<std::string> dictionaries;
-    for (const RawSection& section : raw) dictionaries.push_back(TrainSectionDictionary(section, combination.plain));
-    for (const CodecKind codec : {CodecKind::kNone, CodecKind::kLz4, CodecKind::kLz4Hc, CodecKind::kZstd1, CodecKind::kZstd3}) {
+    for (const RawSection& section : raw)
+      dictionaries.push_back(TrainSectionDictionary(section, combination.plain));
+    for (const CodecKind codec : {CodecKind::kNone, CodecKind::kLz4, CodecKind::kLz4Hc,
+                                  CodecKind::kZstd1, CodecKind::kZstd3}) {
       if (!Contains(settings_.codecs, CodecKindName(codec))) continue;
       for (const bool has_dictionary : {false, true}) {
-        if (codec == CodecKind::kNone && (has_dictionary || combination.plain != Plain::kHead)) continue;
+        if (codec == CodecKind::kNone && (has_dictionary || combination.plain != Plain::kHead))
+          continue;
         combination.codec = codec;
         combination.has_dictionary = has_dictionary;
         RunCombination(set, expected, raw, dictionaries, combination);
@@ -132,17 +145,20 @@ class Lab {
     }
   }
 
-  void RunCombination(const DataSet& set, const Expectation& expected, const std::vector<RawSection>& raw,
+  void RunCombination(const DataSet& set, const Expectation& expected,
+                      const std::vector<RawSection>& raw,
                       const std::vector<std::string>& dictionaries, Combination combination) {
     const double begin = ThreadSeconds();
     std::vector<Section> sections;
     for (size_t i = 0; i < raw.size(); ++i) {
-      sections.emplace_back(set, raw[i], combination.codec, combination.has_dictionary ? dictionaries[i] : "", combination.plain);
+      sections.emplace_back(set, raw[i], combination.codec,
+                            combination.has_dictionary ? dictionaries[i] : "", combination.plain);
     }
     const double encode_seconds = ThreadSeconds() - begin;
     Verify(set, expected, sections);
     combination.figures = Measure(set, expected, sections, settings_.repetitions);
-    combination.figures.encode_mb_s = static_cast<double>(combination.user_bytes) / 1e6 / encode_seconds;
+    combination.figures.encode_mb_s =
+        static_cast<double>(combination.user_bytes) / 1e6 / encode_seconds;
     combination.section_count = sections.size();
     PrintLine(combination);
     done_.push_back(combination);

@@ -9,16 +9,18 @@
 namespace stele::layout_lab {
 namespace {
 
-// What each timed read leaves behind, so that it has to be done.
+// Each timed read writes its result here, so that the compiler cannot remove the read.
 volatile uint64_t g_sink = 0;
 
-// The consumer: every cell's column, timestamp and both ends of its value; every row's key.
+// The consumer. It touches every cell's column, timestamp and both ends of its value, and every
+// row's key.
 class Tally {
  public:
   void Row(std::string_view row_key) { sum_ += static_cast<unsigned char>(row_key.back()); }
   void Cell(uint32_t column, int64_t timestamp, std::string_view value) {
     sum_ += column + static_cast<uint64_t>(timestamp);
-    if (!value.empty()) sum_ += static_cast<unsigned char>(value.front()) + static_cast<unsigned char>(value.back());
+    if (!value.empty())
+      sum_ += static_cast<unsigned char>(value.front()) + static_cast<unsigned char>(value.back());
   }
   ~Tally() { g_sink = g_sink + sum_; }
 
@@ -27,10 +29,12 @@ class Tally {
 };
 
 uint64_t HashCell(uint64_t row_hash, uint32_t column, int64_t timestamp, std::string_view value) {
-  return internal::Checksum64(value, row_hash + column * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(timestamp) * 0xbf58476d1ce4e5b9);
+  return internal::Checksum64(value, row_hash + column * 0x9e3779b97f4a7c15 +
+                                         static_cast<uint64_t>(timestamp) * 0xbf58476d1ce4e5b9);
 }
 
-// Sums are the same in whatever order sections give a row's cells; that rows ascend is checked here.
+// The sum does not depend on the order of a row's cells, which differs between layouts. This class
+// also checks that rows ascend.
 class Summer {
  public:
   void Row(std::string_view row_key) {
@@ -59,7 +63,9 @@ CellSum SumOfRows(const DataSet& set, uint32_t row_begin, uint32_t row_end, cons
     for (uint32_t i = set.row_starts[row]; i < set.row_starts[row + 1]; ++i) {
       const StoredCell& cell = set.cells[i];
       const bool is_latest = i == set.row_starts[row] || set.cells[i - 1].column != cell.column;
-      if (cell.column < query.column_begin || cell.column >= query.column_end || (query.only_latest && !is_latest)) continue;
+      if (cell.column < query.column_begin || cell.column >= query.column_end ||
+          (query.only_latest && !is_latest))
+        continue;
       summer.Cell(cell.column, cell.timestamp, cell.value);
     }
   }
@@ -67,7 +73,9 @@ CellSum SumOfRows(const DataSet& set, uint32_t row_begin, uint32_t row_end, cons
 }
 
 Query AllQuery(const DataSet& set) { return MakeQuery(set, kAllFamilies, false); }
-Query ProjectedQuery(const DataSet& set) { return MakeQuery(set, set.projected_family, set.has_versions); }
+Query ProjectedQuery(const DataSet& set) {
+  return MakeQuery(set, set.projected_family, set.has_versions);
+}
 Query LatestQuery(const DataSet& set) { return MakeQuery(set, kAllFamilies, true); }
 
 double BestScanSeconds(const std::vector<Section>& sections, const Query& query, int repetitions) {
@@ -76,7 +84,7 @@ double BestScanSeconds(const std::vector<Section>& sections, const Query& query,
     const double begin = ThreadSeconds();
     double seconds = 0;
     int scans = 0;
-    do {  // a scan that is too short for the clock is done again
+    do {  // repeat a scan that is too short for the clock
       Tally tally;
       Scan(sections, query, tally);
       ++scans;
@@ -87,7 +95,8 @@ double BestScanSeconds(const std::vector<Section>& sections, const Query& query,
   return best;
 }
 
-double BestGetMicroseconds(const DataSet& set, const std::vector<Section>& sections, const Query& query, int repetitions) {
+double BestGetMicroseconds(const DataSet& set, const std::vector<Section>& sections,
+                           const Query& query, int repetitions) {
   internal::Random random(99);
   OpenPage page;
   Tally tally;
@@ -97,7 +106,8 @@ double BestGetMicroseconds(const DataSet& set, const std::vector<Section>& secti
     double seconds = 0;
     int gets = 0;
     do {
-      for (int j = 0; j < 64; ++j) Get(sections, query, set.rows[random.Below(set.rows.size())], &page, tally);
+      for (int j = 0; j < 64; ++j)
+        Get(sections, query, set.rows[random.Below(set.rows.size())], &page, tally);
       gets += 64;
       seconds = ThreadSeconds() - begin;
     } while (seconds < 0.04);
@@ -119,14 +129,17 @@ Query MakeQuery(const DataSet& set, uint32_t family, bool only_latest) {
   if (family == kAllFamilies) return query;
   const auto is_before = [&](const Column& column) { return column.family < family; };
   const auto is_not_after = [&](const Column& column) { return column.family <= family; };
-  query.column_begin = static_cast<uint32_t>(std::count_if(set.columns.begin(), set.columns.end(), is_before));
-  query.column_end = static_cast<uint32_t>(std::count_if(set.columns.begin(), set.columns.end(), is_not_after));
+  query.column_begin =
+      static_cast<uint32_t>(std::count_if(set.columns.begin(), set.columns.end(), is_before));
+  query.column_end =
+      static_cast<uint32_t>(std::count_if(set.columns.begin(), set.columns.end(), is_not_after));
   return query;
 }
 
 Expectation Expect(const DataSet& set) {
   const auto rows = static_cast<uint32_t>(set.rows.size());
-  return {SumOfRows(set, 0, rows, AllQuery(set)), SumOfRows(set, 0, rows, ProjectedQuery(set)), SumOfRows(set, 0, rows, LatestQuery(set))};
+  return {SumOfRows(set, 0, rows, AllQuery(set)), SumOfRows(set, 0, rows, ProjectedQuery(set)),
+          SumOfRows(set, 0, rows, LatestQuery(set))};
 }
 
 void Verify(const DataSet& set, const Expectation& expected, const std::vector<Section>& sections) {
@@ -136,8 +149,10 @@ void Verify(const DataSet& set, const Expectation& expected, const std::vector<S
     if (!(summer.sum() == sum)) Die(what);
   };
   check_scan(AllQuery(set), expected.all, "a scan gives other cells than went in");
-  check_scan(ProjectedQuery(set), expected.projected, "a projection gives other cells than went in");
-  check_scan(LatestQuery(set), expected.latest, "a scan of the latest versions gives other cells than went in");
+  check_scan(ProjectedQuery(set), expected.projected,
+             "a projection gives other cells than went in");
+  check_scan(LatestQuery(set), expected.latest,
+             "a scan of the latest versions gives other cells than went in");
   internal::Random random(5);
   OpenPage page;
   for (int i = 0; i < 50; ++i) {
@@ -145,12 +160,14 @@ void Verify(const DataSet& set, const Expectation& expected, const std::vector<S
     for (const Query& query : {AllQuery(set), ProjectedQuery(set), LatestQuery(set)}) {
       Summer summer;
       Get(sections, query, set.rows[row], &page, summer);
-      if (!(summer.sum() == SumOfRows(set, row, row + 1, query))) Die("a point read gives other cells than went in");
+      if (!(summer.sum() == SumOfRows(set, row, row + 1, query)))
+        Die("a point read gives other cells than went in");
     }
   }
 }
 
-Figures Measure(const DataSet& set, const Expectation& expected, const std::vector<Section>& sections, int repetitions) {
+Figures Measure(const DataSet& set, const Expectation& expected,
+                const std::vector<Section>& sections, int repetitions) {
   Figures figures;
   for (const Section& section : sections) {
     figures.page_bytes += section.page_bytes();
@@ -163,7 +180,8 @@ Figures Measure(const DataSet& set, const Expectation& expected, const std::vect
     return static_cast<double>(sum.cell_count) / BestScanSeconds(sections, query, repetitions);
   };
   figures.scan_cells_s = cells_per_second(AllQuery(set), expected.all);
-  figures.scan_mb_s = figures.scan_cells_s * static_cast<double>(set.UserBytes()) / static_cast<double>(expected.all.cell_count) / 1e6;
+  figures.scan_mb_s = figures.scan_cells_s * static_cast<double>(set.UserBytes()) /
+                      static_cast<double>(expected.all.cell_count) / 1e6;
   figures.project_cells_s = cells_per_second(ProjectedQuery(set), expected.projected);
   figures.get_us = BestGetMicroseconds(set, sections, AllQuery(set), repetitions);
   figures.project_get_us = BestGetMicroseconds(set, sections, ProjectedQuery(set), repetitions);

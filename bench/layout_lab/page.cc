@@ -15,7 +15,7 @@ uint32_t WidthOf(uint64_t greatest) {
   return greatest <= UINT32_MAX ? 4 : 8;
 }
 
-// The rests above the line base + stride * i that lies under all values.
+// Encodes each value as its distance from the line base + stride * i. The line is below all values.
 void AppendArray(std::string* out, std::span<const int64_t> values, uint64_t stride) {
   int64_t base = std::numeric_limits<int64_t>::max();
   int64_t greatest = std::numeric_limits<int64_t>::min();
@@ -29,7 +29,8 @@ void AppendArray(std::string* out, std::span<const int64_t> values, uint64_t str
   internal::AppendVarint(*out, stride);
   internal::AppendSignedVarint(*out, base);
   for (size_t i = 0; i < values.size(); ++i) {
-    const uint64_t rest = static_cast<uint64_t>(values[i]) - stride * i - static_cast<uint64_t>(base);
+    const uint64_t rest =
+        static_cast<uint64_t>(values[i]) - stride * i - static_cast<uint64_t>(base);
     out->append(reinterpret_cast<const char*>(&rest), width);
   }
 }
@@ -38,10 +39,12 @@ void AppendPlain(std::string* out, std::span<const int64_t> values) { AppendArra
 
 void AppendEnds(std::string* out, std::span<const int64_t> ends) {
   const size_t steps = ends.size() - 1;
-  AppendArray(out, ends, steps == 0 ? 0 : static_cast<uint64_t>(ends.back() - ends.front()) / steps);
+  AppendArray(out, ends,
+              steps == 0 ? 0 : static_cast<uint64_t>(ends.back() - ends.front()) / steps);
 }
 
-// The greatest number that divides all of them: daily timestamps are a few bits each, and not eight bytes.
+// Returns the greatest number that divides all values. With it, daily timestamps need a few bits
+// each instead of eight bytes.
 int64_t CommonUnit(std::span<const int64_t> values) {
   int64_t unit = 0;
   for (const int64_t value : values) unit = std::gcd(unit, value);
@@ -60,7 +63,8 @@ uint64_t LoadVarint(const char*& at) {
 }  // namespace
 
 size_t SharedBytes(std::string_view a, std::string_view b) {
-  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                             a.begin());
 }
 
 const char* PackedArray::Open(const char* at, size_t count) {
@@ -91,20 +95,23 @@ void PageWriter::AddCell(const StoredCell& cell) {
 
 void PageWriter::Finish(std::string* head, std::string* values) {
   row_ends_.push_back(static_cast<int64_t>(columns_.size()));
-  // Keys ascend, so what the first and the last share, all share.
-  const std::string_view first = std::string_view(keys_).substr(0, static_cast<size_t>(key_ends_.front()));
-  const size_t last_begin = key_ends_.size() > 1 ? static_cast<size_t>(key_ends_[key_ends_.size() - 2]) : 0;
+  // Keys ascend, so all keys share the common prefix of the first and the last one.
+  const std::string_view first =
+      std::string_view(keys_).substr(0, static_cast<size_t>(key_ends_.front()));
+  const size_t last_begin =
+      key_ends_.size() > 1 ? static_cast<size_t>(key_ends_[key_ends_.size() - 2]) : 0;
   const size_t prefix_bytes = SharedBytes(first, std::string_view(keys_).substr(last_begin));
   std::vector<int64_t> rest_ends;
   std::string rests;
   for (size_t i = 0, begin = 0; i < key_ends_.size(); begin = static_cast<size_t>(key_ends_[i++])) {
-    rests.append(keys_, begin + prefix_bytes, static_cast<size_t>(key_ends_[i]) - begin - prefix_bytes);
+    rests.append(keys_, begin + prefix_bytes,
+                 static_cast<size_t>(key_ends_[i]) - begin - prefix_bytes);
     rest_ends.push_back(static_cast<int64_t>(rests.size()));
   }
   head->clear();
   internal::AppendFixed32(*head, static_cast<uint32_t>(key_ends_.size()));
   internal::AppendFixed32(*head, static_cast<uint32_t>(columns_.size()));
-  internal::AppendFixed32(*head, 0);  // the length of this part, below
+  internal::AppendFixed32(*head, 0);  // the length of this part, set below
   internal::AppendFixed32(*head, static_cast<uint32_t>(prefix_bytes));
   AppendEnds(head, rest_ends);
   AppendEnds(head, row_ends_);

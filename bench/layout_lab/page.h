@@ -1,14 +1,17 @@
-// bench/layout_lab/page.h: one decode unit, columnar inside: a head (counts, arrays, row keys) and the values.
+// bench/layout_lab/page.h: one unit of decoding, columnar inside. It has a head (counts, arrays,
+// row keys) and the values.
 //
-// Format:    a head and values. The head begins with four u32: rows, cells, bytes of the part that finds a row, bytes all keys share.
-//            That part goes on with packed arrays of key ends and row ends, the shared prefix, and the rests of the keys. Packed arrays
-//            of columns, timestamps (a varint before them: the unit that divides all) and value ends follow, then the values.
-//            What finds a row comes first, so that a lookup reads few cache lines.
+// Format:    The head starts with four u32: rows, cells, bytes of the part that finds a row, and
+//            bytes that all keys share. The part that finds a row follows: packed arrays of key
+//            ends and row ends, the shared prefix, and the remainders of the keys. It comes first,
+//            so that a lookup reads few cache lines. After it come packed arrays of columns,
+//            timestamps and value ends, then the values. A varint before the timestamps is the unit
+//            that divides all of them.
 //
-//            A packed array is width (0, 1, 2, 4, 8), stride (varint), base (signed varint), then width bytes per element;
-//            element i = base + stride * i + rest i.
+//            A packed array is width (0, 1, 2, 4, 8), stride (varint), base (signed varint), then
+//            width bytes per element. Element i = base + stride * i + remainder i.
 //
-// Errors:    a page is trusted: the lab reads back what it wrote and compares hashes of all cells.
+// Errors:    A page is trusted. The lab reads only its own output and compares hashes of all cells.
 // Threads:   PageView is immutable.
 #pragma once
 
@@ -23,15 +26,18 @@
 
 namespace stele::layout_lab {
 
-// How many bytes both begin with.
+// Returns the length of the common prefix.
 size_t SharedBytes(std::string_view a, std::string_view b);
 
-inline constexpr size_t kSlackBytes = 8;  // readable after every page: elements are loaded as eight bytes and masked
+// Readable after every page: an element is loaded as eight bytes and masked.
+inline constexpr size_t kSlackBytes = 8;
 
 class PackedArray {
  public:
-  uint64_t operator[](size_t i) const { return base_ + stride_ * i + (internal::LoadFixed64(rests_ + i * width_) & mask_); }
-  // Answers the first byte after the array.
+  uint64_t operator[](size_t i) const {
+    return base_ + stride_ * i + (internal::LoadFixed64(rests_ + i * width_) & mask_);
+  }
+  // Returns the first byte after the array.
   const char* Open(const char* at, size_t count);
 
  private:
@@ -45,12 +51,12 @@ class PackedArray {
 class PageWriter {
  public:
   void AddRow(std::string_view row_key);
-  void AddCell(const StoredCell& cell);  // of the row added last
+  void AddCell(const StoredCell& cell);  // a cell of the last row added
   bool empty() const { return columns_.empty(); }
   size_t row_count() const { return key_ends_.size(); }
-  // About what head and values take.
+  // The approximate size of head and values.
   size_t raw_bytes() const { return raw_bytes_; }
-  // Replaces head and values, and begins the next page.
+  // Replaces head and values, and starts the next page.
   void Finish(std::string* head, std::string* values);
 
  private:
@@ -63,18 +69,22 @@ class PageWriter {
 class PageView {
  public:
   static size_t RowsBytes(const char* head) { return internal::LoadFixed32(head + 8); }
-  // The part that finds a row; the others may be elsewhere, or not decoded yet.
+  // Opens the part that finds a row. The other parts may be elsewhere, or not decoded yet.
   void OpenRows(const char* head);
   const char* rows_end() const { return rows_end_; }
-  // Columns, timestamps and value ends; answers where they end.
+  // Opens columns, timestamps and value ends. Returns their end.
   const char* OpenCells(const char* cells);
   void SetValues(const char* values) { values_ = values; }
 
   uint32_t row_count() const { return row_count_; }
-  uint32_t row_begin(uint32_t row) const { return row == 0 ? 0 : static_cast<uint32_t>(row_ends_[row - 1]); }
+  uint32_t row_begin(uint32_t row) const {
+    return row == 0 ? 0 : static_cast<uint32_t>(row_ends_[row - 1]);
+  }
   uint32_t row_end(uint32_t row) const { return static_cast<uint32_t>(row_ends_[row]); }
   uint32_t column(uint32_t cell) const { return static_cast<uint32_t>(columns_[cell]); }
-  int64_t timestamp(uint32_t cell) const { return static_cast<int64_t>(timestamps_[cell]) * timestamp_unit_; }
+  int64_t timestamp(uint32_t cell) const {
+    return static_cast<int64_t>(timestamps_[cell]) * timestamp_unit_;
+  }
   std::string_view value(uint32_t cell) const {
     const uint64_t begin = cell == 0 ? 0 : value_ends_[cell - 1];
     return {values_ + begin, value_ends_[cell] - begin};
@@ -84,7 +94,7 @@ class PageView {
     const uint64_t begin = row == 0 ? 0 : key_ends_[row - 1];
     return {keys_ + begin, key_ends_[row] - begin};
   }
-  // The ordinal of the row, or row_count().
+  // Returns the ordinal of the row, or row_count().
   uint32_t Find(std::string_view row_key) const;
 
  private:

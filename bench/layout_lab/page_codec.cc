@@ -41,8 +41,8 @@ std::string TrainDictionary(std::span<const std::string> samples) {
     lengths.push_back(sample.size());
   }
   std::string dictionary(kDictionaryBytes, '\0');
-  const size_t bytes =
-      ZDICT_trainFromBuffer(dictionary.data(), dictionary.size(), all.data(), lengths.data(), static_cast<unsigned>(lengths.size()));
+  const size_t bytes = ZDICT_trainFromBuffer(dictionary.data(), dictionary.size(), all.data(),
+                                             lengths.data(), static_cast<unsigned>(lengths.size()));
   dictionary.resize(ZDICT_isError(bytes) ? 0 : bytes);
   return dictionary;
 }
@@ -62,7 +62,8 @@ struct PageCodec::State {
       lz4hc = lz4hc_begin;
       return LZ4_compress_HC_continue(&lz4hc, raw.data(), out, raw_bytes, static_cast<int>(limit));
     }
-    if (dictionary.empty()) return LZ4_compress_default(raw.data(), out, raw_bytes, static_cast<int>(limit));
+    if (dictionary.empty())
+      return LZ4_compress_default(raw.data(), out, raw_bytes, static_cast<int>(limit));
     lz4 = lz4_begin;
     return LZ4_compress_fast_continue(&lz4, raw.data(), out, raw_bytes, static_cast<int>(limit), 1);
   }
@@ -78,16 +79,19 @@ PageCodec::PageCodec(CodecKind kind, std::string dictionary) : state_(std::make_
   state.dictionary = std::move(dictionary);
   LZ4_initStream(&state.lz4_begin, sizeof state.lz4_begin);
   if (!state.dictionary.empty()) {
-    LZ4_loadDict(&state.lz4_begin, state.dictionary.data(), static_cast<int>(state.dictionary.size()));
+    LZ4_loadDict(&state.lz4_begin, state.dictionary.data(),
+                 static_cast<int>(state.dictionary.size()));
   }
   LZ4_initStreamHC(&state.lz4hc_begin, sizeof state.lz4hc_begin);
   LZ4_resetStreamHC_fast(&state.lz4hc_begin, LZ4HC_CLEVEL_DEFAULT);
-  LZ4_loadDictHC(&state.lz4hc_begin, state.dictionary.data(), static_cast<int>(state.dictionary.size()));
-  ZSTD_CCtx_setParameter(state.compressor, ZSTD_c_compressionLevel, kind == CodecKind::kZstd1 ? 1 : 3);
-  // The reference says how long a page is and which dictionary it needs.
+  LZ4_loadDictHC(&state.lz4hc_begin, state.dictionary.data(),
+                 static_cast<int>(state.dictionary.size()));
+  ZSTD_CCtx_setParameter(state.compressor, ZSTD_c_compressionLevel,
+                         kind == CodecKind::kZstd1 ? 1 : 3);
+  // Omit the dictionary id: the reference to a page names length and dictionary.
   ZSTD_CCtx_setParameter(state.compressor, ZSTD_c_dictIDFlag, 0);
   if (!state.dictionary.empty()) {
-    // Digested once, here; kept for all pages.
+    // Load the dictionary once for all pages.
     ZSTD_CCtx_loadDictionary(state.compressor, state.dictionary.data(), state.dictionary.size());
     ZSTD_DCtx_loadDictionary(state.decompressor, state.dictionary.data(), state.dictionary.size());
   }
@@ -107,7 +111,8 @@ bool PageCodec::Compress(std::string_view raw, std::string* out) {
     stored_bytes = result > 0 ? static_cast<size_t>(result) : 0;
   } else if (state.kind != CodecKind::kNone) {
     out->resize(before + limit);
-    const size_t result = ZSTD_compress2(state.compressor, out->data() + before, limit, raw.data(), raw.size());
+    const size_t result =
+        ZSTD_compress2(state.compressor, out->data() + before, limit, raw.data(), raw.size());
     stored_bytes = ZSTD_isError(result) ? 0 : result;
   }
   out->resize(before + stored_bytes);
@@ -119,10 +124,12 @@ bool PageCodec::Compress(std::string_view raw, std::string* out) {
 void PageCodec::Decompress(std::string_view stored, char* raw, size_t raw_bytes) const {
   const State& state = *state_;
   if (state.kind == CodecKind::kLz4 || state.kind == CodecKind::kLz4Hc) {
-    const int result = LZ4_decompress_safe_usingDict(stored.data(), raw, static_cast<int>(stored.size()), static_cast<int>(raw_bytes),
-                                                     state.dictionary.data(), static_cast<int>(state.dictionary.size()));
+    const int result = LZ4_decompress_safe_usingDict(
+        stored.data(), raw, static_cast<int>(stored.size()), static_cast<int>(raw_bytes),
+        state.dictionary.data(), static_cast<int>(state.dictionary.size()));
     if (result < 0 || static_cast<size_t>(result) != raw_bytes) Die("a page does not decode");
-  } else if (ZSTD_decompressDCtx(state.decompressor, raw, raw_bytes, stored.data(), stored.size()) != raw_bytes) {
+  } else if (ZSTD_decompressDCtx(state.decompressor, raw, raw_bytes, stored.data(),
+                                 stored.size()) != raw_bytes) {
     Die("a page does not decode");
   }
 }

@@ -1,7 +1,8 @@
-// bench/layout_lab/page_codec.h: compresses and decompresses one page with none, lz4 or zstd, with or without a dictionary.
+// bench/layout_lab/page_codec.h: compresses and decompresses one page with none, lz4 or zstd, with
+// or without a dictionary.
 //
-// Errors:    a library that fails ends the program with a message: this is a lab.
-// Threads:   confined to one thread.
+// Errors:    If a compression library fails, the program prints a message and exits.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <memory>
@@ -17,21 +18,23 @@ std::string_view CodecKindName(CodecKind kind);
 
 inline constexpr size_t kDictionaryBytes = 16 << 10;
 
-// ZDICT's choice of at most kDictionaryBytes from the samples; empty where it finds nothing worth keeping.
+// Returns ZDICT's dictionary of at most kDictionaryBytes for the samples. Empty if no dictionary
+// pays for itself.
 std::string TrainDictionary(std::span<const std::string> samples);
 
 [[noreturn]] void Die(std::string_view what);
 
 class PageCodec {
  public:
-  // An empty dictionary is none.
+  // An empty dictionary means none.
   PageCodec(CodecKind kind, std::string dictionary);
   PageCodec(PageCodec&&) noexcept;
   ~PageCodec();
 
-  // Appends `raw` to `out`; false when it did not shrink by 1/16 and was appended as it is.
+  // Appends `raw` to `out`, compressed if that saves at least 1/16. Otherwise appends it
+  // uncompressed and returns false.
   bool Compress(std::string_view raw, std::string* out);
-  // Fills exactly `raw_bytes` of what Compress answered true for.
+  // Decompresses exactly `raw_bytes` bytes from data for which Compress returned true.
   void Decompress(std::string_view stored, char* raw, size_t raw_bytes) const;
 
  private:

@@ -1,6 +1,6 @@
-// bench/layout_lab/report.h: the lab's figures as an aligned table and as JSON.
+// bench/layout_lab/report.h: prints the lab's figures as an aligned table and as JSON.
 //
-// Threads:   confined to one thread.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ struct Combination {
 
 void PrintHeading();
 void PrintLine(const Combination& combination);
-// An array with an object per combination, units in the names.
-bool WriteJson(const std::string& path, int repetitions, const std::vector<Combination>& combinations);
+// Writes an array with an object per combination. The names contain the units.
+bool WriteJson(const std::string& path, int repetitions,
+               const std::vector<Combination>& combinations);
 
 }  // namespace stele::layout_lab

@@ -1,8 +1,9 @@
-// bench/layout_lab/walk.h: reads a Layout: scans and point reads, cell by cell, into a visitor.
+// bench/layout_lab/walk.h: scans and point reads of a Layout, cell by cell, with a visitor.
 //
-// A visitor has Row(std::string_view row_key) and Cell(uint32_t column, int64_t timestamp, std::string_view value).
-// Where a row lies in several sections its cells come section by section; an engine would merge them by column, which costs a comparison
-// per column more than what is measured here.
+// A visitor has Row(std::string_view row_key) and Cell(uint32_t column, int64_t timestamp,
+// std::string_view value).
+// If a row is in several sections, its cells arrive section by section. An engine would merge them
+// by column. That costs one comparison per column more than is measured here.
 #pragma once
 
 #include <cstring>
@@ -17,11 +18,11 @@ namespace stele::layout_lab {
 
 inline constexpr uint32_t kAllFamilies = std::numeric_limits<uint32_t>::max();
 
-// What a read wants.
+// The cells that a read selects.
 struct Query {
   uint32_t family = kAllFamilies;
   bool only_latest = false;
-  // From the family, for cells: columns of a family are neighbours.
+  // The family as a range of columns, which are adjacent.
   uint32_t column_begin = 0;
   uint32_t column_end = std::numeric_limits<uint32_t>::max();
 
@@ -33,12 +34,15 @@ struct Query {
 
 Query MakeQuery(const DataSet& set, uint32_t family, bool only_latest);
 
-// The row's cells in one page. `last_column` is the column of the row's cell before, for rows that go on over pages.
+// Visits the row's cells in one page. `last_column` is the column of the row's previous cell, for a
+// row that spans pages.
 template <typename Visitor>
-void VisitCells(const PageView& page, uint32_t row, const Query& query, uint32_t* last_column, Visitor& visitor) {
+void VisitCells(const PageView& page, uint32_t row, const Query& query, uint32_t* last_column,
+                Visitor& visitor) {
   const uint32_t end = page.row_end(row);
   if (query.family == kAllFamilies && !query.only_latest) {
-    for (uint32_t cell = page.row_begin(row); cell < end; ++cell) visitor.Cell(page.column(cell), page.timestamp(cell), page.value(cell));
+    for (uint32_t cell = page.row_begin(row); cell < end; ++cell)
+      visitor.Cell(page.column(cell), page.timestamp(cell), page.value(cell));
     return;
   }
   for (uint32_t cell = page.row_begin(row); cell < end; ++cell) {
@@ -51,15 +55,17 @@ void VisitCells(const PageView& page, uint32_t row, const Query& query, uint32_t
   }
 }
 
-// Steps over the rows of one section.
+// Iterates over the rows of one section.
 class SectionCursor {
  public:
-  SectionCursor(const Section& section, const Query& query) : section_(&section), query_(query) { OpenPageAt(0); }
+  SectionCursor(const Section& section, const Query& query) : section_(&section), query_(query) {
+    OpenPageAt(0);
+  }
 
   bool AtEnd() const { return at_end_; }
   std::string_view row_key() const { return {key_.data(), key_bytes_}; }
 
-  // The cells of the row, over as many pages as it has, and on to the next row.
+  // Visits the row's cells over all its pages, and moves to the next row.
   template <typename Visitor>
   void VisitRow(Visitor& visitor) {
     uint32_t last_column = std::numeric_limits<uint32_t>::max();
@@ -75,7 +81,8 @@ class SectionCursor {
 
  private:
   void OpenPageAt(size_t page_index) {
-    while (page_index < section_->page_count() && query_.Skips(section_->page(page_index))) ++page_index;
+    while (page_index < section_->page_count() && query_.Skips(section_->page(page_index)))
+      ++page_index;
     page_index_ = page_index;
     row_ = 0;
     at_end_ = page_index == section_->page_count();
@@ -85,7 +92,7 @@ class SectionCursor {
     section_->OpenCells(page_index, &page_);
     if (page_index == 0) MakeKey();
   }
-  // A key as one view: the prefix and the rest.
+  // Joins prefix and remainder of the key into one view.
   void MakeKey() {
     const std::string_view prefix = page_.view.key_prefix();
     const std::string_view rest = page_.view.key_rest(row_);
@@ -114,13 +121,15 @@ void Scan(const std::vector<Section>& sections, const Query& query, Visitor& vis
     if (query.Wants(section.scope())) cursors.emplace_back(section, query);
   }
   if (cursors.size() == 1) {
-    for (SectionCursor& cursor = cursors.front(); !cursor.AtEnd(); cursor.VisitRow(visitor)) visitor.Row(cursor.row_key());
+    for (SectionCursor& cursor = cursors.front(); !cursor.AtEnd(); cursor.VisitRow(visitor))
+      visitor.Row(cursor.row_key());
     return;
   }
   for (;;) {
     const SectionCursor* least = nullptr;
     for (const SectionCursor& cursor : cursors) {
-      if (!cursor.AtEnd() && (least == nullptr || cursor.row_key() < least->row_key())) least = &cursor;
+      if (!cursor.AtEnd() && (least == nullptr || cursor.row_key() < least->row_key()))
+        least = &cursor;
     }
     if (least == nullptr) return;
     const std::string row_key(least->row_key());
@@ -132,7 +141,8 @@ void Scan(const std::vector<Section>& sections, const Query& query, Visitor& vis
 }
 
 template <typename Visitor>
-void Get(const std::vector<Section>& sections, const Query& query, std::string_view row_key, OpenPage* page, Visitor& visitor) {
+void Get(const std::vector<Section>& sections, const Query& query, std::string_view row_key,
+         OpenPage* page, Visitor& visitor) {
   visitor.Row(row_key);
   for (const Section& section : sections) {
     if (!query.Wants(section.scope())) continue;

@@ -1,8 +1,9 @@
-// bench/micro/install_bench.cc: what a change of a database with many tablets or tables costs, through the public API: the flush of one
-// row, whose install changes one tablet of n, or one table of n; and a property, whose install changes no tablet.
+// bench/micro/install_bench.cc: the cost of a change in a database with many tablets or tables,
+// through the public API. One change is the flush of one row: its install changes one tablet of n,
+// or one table of n. The other is a property, whose install changes no tablet.
 //
-// Note:      databases in memory, so that no disk is measured. The CPU time is that of the process: background threads look for work
-//            after each install.
+// Note:      The databases are in memory, so that no disk is measured. The CPU time is that of the
+//            process, because background threads look for work after each install.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -25,7 +26,7 @@ Database OpenInMemory() {
   return Database::Open("mem:", options).value();
 }
 
-// Each row of a tablet of its own.
+// Creates one tablet per row.
 Table MakeTablets(Database& database, int64_t count) {
   Schema schema;
   schema.AddFamily("f");
@@ -42,7 +43,8 @@ void BM_FlushOneOfManyTablets(benchmark::State& state) {
   Table table = MakeTablets(database, state.range(0));
   int64_t i = 0;
   for (auto _ : state) {
-    if (!WriteAndFlush(table, RowOf(i++ * 7919 % state.range(0)))) state.SkipWithError("a flush failed");
+    if (!WriteAndFlush(table, RowOf(i++ * 7919 % state.range(0))))
+      state.SkipWithError("a flush failed");
   }
 }
 
@@ -50,11 +52,13 @@ void BM_FlushOneOfManyTables(benchmark::State& state) {
   Database database = OpenInMemory();
   std::vector<Table> tables;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    tables.push_back(database.CreateTable("t" + std::to_string(i), Schema().AddFamily("f")).value());
+    tables.push_back(
+        database.CreateTable("t" + std::to_string(i), Schema().AddFamily("f")).value());
   }
   int64_t i = 0;
   for (auto _ : state) {
-    if (!WriteAndFlush(tables[static_cast<size_t>(i++ * 7919 % state.range(0))], "row")) state.SkipWithError("a flush failed");
+    if (!WriteAndFlush(tables[static_cast<size_t>(i++ * 7919 % state.range(0))], "row"))
+      state.SkipWithError("a flush failed");
   }
 }
 
@@ -67,9 +71,27 @@ void BM_SetPropertyOfManyTablets(benchmark::State& state) {
   }
 }
 
-BENCHMARK(BM_FlushOneOfManyTablets)->Arg(10)->Arg(1'000)->Arg(10'000)->Iterations(300)->MeasureProcessCPUTime()->UseRealTime();
-BENCHMARK(BM_FlushOneOfManyTables)->Arg(10)->Arg(1'000)->Arg(10'000)->Iterations(300)->MeasureProcessCPUTime()->UseRealTime();
-BENCHMARK(BM_SetPropertyOfManyTablets)->Arg(10)->Arg(1'000)->Arg(10'000)->Iterations(300)->MeasureProcessCPUTime()->UseRealTime();
+BENCHMARK(BM_FlushOneOfManyTablets)
+    ->Arg(10)
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Iterations(300)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK(BM_FlushOneOfManyTables)
+    ->Arg(10)
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Iterations(300)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK(BM_SetPropertyOfManyTablets)
+    ->Arg(10)
+    ->Arg(1'000)
+    ->Arg(10'000)
+    ->Iterations(300)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace stele

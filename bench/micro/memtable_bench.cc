@@ -1,4 +1,5 @@
-// bench/micro/memtable_bench.cc: a memtable of 100,000 rows, each of 5 cells of 100 bytes; times are per row.
+// bench/micro/memtable_bench.cc: a memtable of 100,000 rows, each of 5 cells of 100 bytes. Times
+// are per row.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -18,11 +19,12 @@ constexpr uint64_t kRowCount = 100'000;
 constexpr int kCellCount = 5;
 
 enum class Order { kAscending, kRandom };
-// kHashed: the first eight bytes of the keys mostly differ; kNumbered: they are all the same.
+// kHashed: the first eight bytes of most keys differ. kNumbered: they are the same in all keys.
 enum class Keys { kHashed, kNumbered };
 
 std::string RowKey(uint64_t row, Keys keys) {
-  return keys == Keys::kHashed ? fmt::format("{:016x}", Random(row).Next()) : fmt::format("{:016}", row);
+  return keys == Keys::kHashed ? fmt::format("{:016x}", Random(row).Next())
+                               : fmt::format("{:016}", row);
 }
 
 std::string RowBatch(const std::string& row_key) {
@@ -31,7 +33,11 @@ std::string RowBatch(const std::string& row_key) {
   writer.StartRow(1, row_key);
   for (int cell = 0; cell < kCellCount; ++cell) {
     const std::string qualifier = fmt::format("field{}", cell);
-    writer.Add({.kind = CellKind::kSet, .family_id = 1, .timestamp = 1'700'000'000'000'000, .qualifier = qualifier, .value = value});
+    writer.Add({.kind = CellKind::kSet,
+                .family_id = 1,
+                .timestamp = 1'700'000'000'000'000,
+                .qualifier = qualifier,
+                .value = value});
   }
   return writer.Finish();
 }
@@ -41,13 +47,16 @@ std::vector<std::string> Batches(Order order, Keys keys) {
   for (uint64_t row = 0; row < kRowCount; ++row) row_keys.push_back(RowKey(row, keys));
   std::sort(row_keys.begin(), row_keys.end());
   Random random(1);
-  for (uint64_t row = kRowCount - 1; order == Order::kRandom && row > 0; --row) std::swap(row_keys[row], row_keys[random.Below(row + 1)]);
+  for (uint64_t row = kRowCount - 1; order == Order::kRandom && row > 0; --row)
+    std::swap(row_keys[row], row_keys[random.Below(row + 1)]);
   std::vector<std::string> batches;
   for (const std::string& row_key : row_keys) batches.push_back(RowBatch(row_key));
   return batches;
 }
 
-std::unique_ptr<Memtable> NewMemtable() { return std::make_unique<Memtable>(FamilyList({{1, "family"}})); }
+std::unique_ptr<Memtable> NewMemtable() {
+  return std::make_unique<Memtable>(FamilyList({{1, "family"}}));
+}
 
 void ApplyAll(Memtable* memtable, const std::vector<std::string>& batches) {
   uint64_t sequence = 0;
@@ -56,7 +65,8 @@ void ApplyAll(Memtable* memtable, const std::vector<std::string>& batches) {
     RowOps row;
     uint32_t position = 0;
     ++sequence;
-    while (reader.NextRow(&row)) benchmark::DoNotOptimize(memtable->Apply(sequence, row, &position));
+    while (reader.NextRow(&row))
+      benchmark::DoNotOptimize(memtable->Apply(sequence, row, &position));
   }
 }
 
@@ -70,11 +80,15 @@ void InsertRows(benchmark::State& state, Order order, Keys keys) {
     memtable.reset();
     state.ResumeTiming();
   }
-  state.counters["per_row"] = benchmark::Counter(kRowCount, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["per_row"] = benchmark::Counter(
+      kRowCount, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
-BENCHMARK_CAPTURE(InsertRows, random_hashed, Order::kRandom, Keys::kHashed)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(InsertRows, random_numbered, Order::kRandom, Keys::kNumbered)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(InsertRows, ascending_numbered, Order::kAscending, Keys::kNumbered)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(InsertRows, random_hashed, Order::kRandom, Keys::kHashed)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(InsertRows, random_numbered, Order::kRandom, Keys::kNumbered)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(InsertRows, ascending_numbered, Order::kAscending, Keys::kNumbered)
+    ->Unit(benchmark::kMillisecond);
 
 void ReadRandomRow(benchmark::State& state, Keys keys) {
   auto memtable = NewMemtable();
@@ -113,21 +127,26 @@ void ScanRows(benchmark::State& state, Direction direction) {
 BENCHMARK_CAPTURE(ScanRows, forward, Direction::kForward);
 BENCHMARK_CAPTURE(ScanRows, reverse, Direction::kReverse);
 
-// One row that grows to as many cells as the others have rows.
+// One row that gets as many cells as the other memtables have rows.
 void InsertIntoOneRow(benchmark::State& state) {
   std::vector<std::string> batches;
   for (uint64_t cell = 0; cell < kRowCount; ++cell) {
     BatchWriter writer;
     writer.StartRow(1, "row");
     const std::string qualifier = RowKey(cell, Keys::kHashed);
-    writer.Add({.kind = CellKind::kSet, .family_id = 1, .timestamp = 1, .qualifier = qualifier, .value = "value"});
+    writer.Add({.kind = CellKind::kSet,
+                .family_id = 1,
+                .timestamp = 1,
+                .qualifier = qualifier,
+                .value = "value"});
     batches.push_back(writer.Finish());
   }
   for (auto _ : state) {
     auto memtable = NewMemtable();
     ApplyAll(memtable.get(), batches);
   }
-  state.counters["per_cell"] = benchmark::Counter(kRowCount, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["per_cell"] = benchmark::Counter(
+      kRowCount, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(InsertIntoOneRow)->Unit(benchmark::kMillisecond);
 

@@ -1,5 +1,7 @@
-// bench/micro/merge_bench.cc: what a merged cell costs: one source passed through, four with rows of their own, four with the same rows.
-// The sources are arrays in memory, so that what is measured is the merge and little else; items are cells handed out.
+// bench/micro/merge_bench.cc: the cost of a merged cell: one source; four sources with different
+// rows; four sources with the same rows.
+// The sources are arrays in memory, so that little more than the merge is measured. Items are
+// returned cells.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -15,7 +17,7 @@ namespace {
 
 constexpr size_t kRowCount = 20'000;
 constexpr size_t kColumnCount = 10;
-constexpr size_t kAtRandom = ~size_t{0};  // as a stretch: which source has a row is random
+constexpr size_t kAtRandom = ~size_t{0};  // as `stretch`: each row is in a random source
 
 struct ArrayRow {
   std::string row_key;
@@ -61,7 +63,8 @@ class ArrayCursor final : public CellCursor {
   bool is_read_ = false;
 };
 
-// Source `index` of `count`; disjoint sources take turns of `stretch` rows, overlapping ones have all rows, with timestamps of their own.
+// Makes source `index` of `count`. Disjoint sources alternate every `stretch` rows. Overlapping
+// sources have all rows, with different timestamps.
 std::vector<ArrayRow> MakeRows(size_t index, size_t count, size_t stretch) {
   std::vector<ArrayRow> rows;
   for (size_t i = 0; i < kRowCount; ++i) {

@@ -1,7 +1,8 @@
-// bench/micro/read_bench.cc: reads of one row by its key, through the public API: 200,000 rows of 5 x 100 bytes in one settled file, whole
-// and one column of them; cached, and from the page cache with a block cache that holds a part.
+// bench/micro/read_bench.cc: point reads through the public API of 200,000 rows of 5 x 100 bytes in
+// one recompressed file. Reads whole rows and one column, from the block cache, and from the page
+// cache with a block cache that is too small.
 //
-// Note:      databases in the current directory.
+// Note:      The databases are in the current directory.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -26,22 +27,25 @@ uint64_t Mix(uint64_t number) {
   return number ^ (number >> 32);
 }
 
-std::string RowKey(uint64_t row) { return "usr:" + std::to_string(100'000'000'000 + row * 8 + Mix(row) % 7); }
+std::string RowKey(uint64_t row) {
+  return "usr:" + std::to_string(100'000'000'000 + row * 8 + Mix(row) % 7);
+}
 
-// Words, of which some are frequent: a compressor takes them to about half.
+// Words, some frequent. A codec compresses the text to about half.
 std::string Text(uint64_t seed) {
   std::string text;
   while (text.size() < 100) {
     const uint64_t chance = Mix(++seed);
     const uint64_t word = (chance % 4096) * (chance % 4096) / 4096;
-    for (uint64_t letter = 0; letter < 3 + word % 8; ++letter) text += static_cast<char>('a' + Mix(word + letter) % 26);
+    for (uint64_t letter = 0; letter < 3 + word % 8; ++letter)
+      text += static_cast<char>('a' + Mix(word + letter) % 26);
     text += ' ';
   }
   text.resize(100);
   return text;
 }
 
-// Filled once, opened anew for each budget.
+// Filled once, and reopened for each budget.
 class Rows {
  public:
   static Rows& Get() {
@@ -53,7 +57,8 @@ class Rows {
     table_ = Table();
     database_ = Database();
     open_budget_ = budget_bytes;
-    database_ = Database::Open(directory_, {.memory_budget_bytes = budget_bytes}).value_or(Database());
+    database_ =
+        Database::Open(directory_, {.memory_budget_bytes = budget_bytes}).value_or(Database());
     table_ = database_.OpenTable("rows").value_or(Table());
     return table_;
   }
@@ -63,13 +68,16 @@ class Rows {
     char name[] = "read_bench_XXXXXX";
     directory_ = ::mkdtemp(name) == nullptr ? "" : name;
     database_ = Database::Open(directory_).value_or(Database());
-    Table table = database_.CreateTable("rows", Schema().AddFamily("0").AddFamily("1")).value_or(Table());
+    Table table =
+        database_.CreateTable("rows", Schema().AddFamily("0").AddFamily("1")).value_or(Table());
     BulkLoad load = table.NewBulkLoad();
     for (uint64_t row = 0; row < kRows; ++row) {
       RowMutation mutation(RowKey(row));
       uint64_t seed = row << 16;
-      for (const auto& [family, qualifier] : {std::pair("0", "st"), {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}) {
-        mutation.SetCell(family, qualifier, Timestamp::FromMicros(1'700'000'000'000'000), Text(seed += 1000));
+      for (const auto& [family, qualifier] :
+           {std::pair("0", "st"), {"1", "addr"}, {"1", "mail"}, {"1", "name"}, {"1", "note"}}) {
+        mutation.SetCell(family, qualifier, Timestamp::FromMicros(1'700'000'000'000'000),
+                         Text(seed += 1000));
       }
       if (!load.Add(mutation).ok()) return;
     }
@@ -93,7 +101,8 @@ class Rows {
 void Read(benchmark::State& state, uint64_t budget_bytes, const Filter& filter) {
   Table table = Rows::Get().Open(budget_bytes);
   if (budget_bytes == kLargeBudget) {
-    for (uint64_t row = 0; row < kRows; ++row) benchmark::DoNotOptimize(table.ReadRow(RowKey(row), filter));
+    for (uint64_t row = 0; row < kRows; ++row)
+      benchmark::DoNotOptimize(table.ReadRow(RowKey(row), filter));
   }
   uint64_t next = 0;
   uint64_t bytes = 0;
@@ -106,9 +115,13 @@ void Read(benchmark::State& state, uint64_t budget_bytes, const Filter& filter) 
 }
 
 void BM_Cached(benchmark::State& state) { Read(state, kLargeBudget, {}); }
-void BM_CachedColumn(benchmark::State& state) { Read(state, kLargeBudget, Filter::Column("1", "mail")); }
+void BM_CachedColumn(benchmark::State& state) {
+  Read(state, kLargeBudget, Filter::Column("1", "mail"));
+}
 void BM_PageCache(benchmark::State& state) { Read(state, kSmallBudget, {}); }
-void BM_PageCacheColumn(benchmark::State& state) { Read(state, kSmallBudget, Filter::Column("1", "mail")); }
+void BM_PageCacheColumn(benchmark::State& state) {
+  Read(state, kSmallBudget, Filter::Column("1", "mail"));
+}
 BENCHMARK(BM_Cached);
 BENCHMARK(BM_CachedColumn);
 BENCHMARK(BM_PageCache);

@@ -1,7 +1,9 @@
-// bench/micro/sstable_bench.cc: an SSTable alone: building it, scanning it from the block cache and from the file, getting rows.
+// bench/micro/sstable_bench.cc: an SSTable alone: building it, scanning it from the block cache and
+// from the file, and point reads.
 //
-// Data:      rows of 16-byte keys with 5 columns in 2 families, 100-byte values that compress to about half: workload S of
-// docs/performance.md. Counters:  items are cells (build, scan) or rows (get).
+// Data:      Rows of 16-byte keys with 5 columns in 2 families, and 100-byte values that compress
+//            to about half. This is workload S of docs/performance.md.
+// Counters:  Items are cells (build, scan) or rows (get).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -10,8 +12,9 @@
 
 #include "base/random.h"
 #include "io/mem_file_system.h"
-#include "sstable/sstable_builder.h"
-#include "sstable/sstable_reader.h"
+#include "sstable/format/bloom.h"
+#include "sstable/read/sstable_reader.h"
+#include "sstable/write/sstable_builder.h"
 
 namespace stele::internal {
 namespace {
@@ -27,14 +30,15 @@ std::string RowKey(size_t row) {
   return key;
 }
 
-// Words and random letters, so that codecs have something to do and something to leave.
+// Words, which codecs can compress, and random letters, which they cannot.
 const std::string& Pool() {
   static const std::string pool = [] {
     Random random(1);
     std::vector<std::string> words;
     for (int i = 0; i < 2000; ++i) {
       std::string word;
-      for (uint64_t length = 3 + random.Below(8); length > 0; --length) word += static_cast<char>('a' + random.Below(26));
+      for (uint64_t length = 3 + random.Below(8); length > 0; --length)
+        word += static_cast<char>('a' + random.Below(26));
       words.push_back(word + ' ');
     }
     std::string text;
@@ -63,7 +67,8 @@ SstableSummary Build(File* file, Codec codec) {
     for (size_t i = 0; i < kColumns; ++i) {
       cells[i].family = kFamilies[i];
       cells[i].qualifier = kQualifiers[i];
-      cells[i].timestamp = 1'700'000'000'000'000 + static_cast<int64_t>(random.Below(1'000'000'000));
+      cells[i].timestamp =
+          1'700'000'000'000'000 + static_cast<int64_t>(random.Below(1'000'000'000));
       cells[i].value = std::string_view(Pool()).substr(random.Below(Pool().size() - 100), 100);
     }
     if (!builder.StartRow(key).ok() || !builder.AddCells(cells).ok()) std::abort();
@@ -82,7 +87,8 @@ struct Fixture {
   Fixture(Codec codec, bool is_cached) {
     auto file = file_system.Open("table", OpenMode::kCreate);
     summary = Build(file->get(), codec);
-    auto opened = SstableReader::Open(*std::move(file), "bench.sst", &summary, is_cached ? &cache : nullptr);
+    auto opened =
+        SstableReader::Open(*std::move(file), "bench.sst", &summary, is_cached ? &cache : nullptr);
     if (!opened.ok()) std::abort();
     reader = *opened;
   }
@@ -95,12 +101,14 @@ CursorOptions OptionsOf(Direction direction, FamilyMap families) {
   return options;
 }
 
-// Touches each cell as a consumer would: both ends of its value and the identity.
+// Touches each cell as a consumer would: both ends of its value, and its cell key.
 uint64_t Consume(const std::vector<Cell>& cells) {
   uint64_t sum = 0;
   for (const Cell& cell : cells) {
-    sum += cell.family + static_cast<uint64_t>(cell.timestamp) + cell.qualifier.size() + static_cast<unsigned char>(cell.qualifier[0]);
-    sum += static_cast<unsigned char>(cell.value.front()) + static_cast<unsigned char>(cell.value.back());
+    sum += cell.family + static_cast<uint64_t>(cell.timestamp) + cell.qualifier.size() +
+           static_cast<unsigned char>(cell.qualifier[0]);
+    sum += static_cast<unsigned char>(cell.value.front()) +
+           static_cast<unsigned char>(cell.value.back());
   }
   return sum;
 }
@@ -142,14 +150,23 @@ void Scan(benchmark::State& state, Direction direction, bool is_cached, const Fa
 }
 void BM_ScanCached(benchmark::State& state) { Scan(state, Direction::kForward, true, {0, 1, 2}); }
 void BM_ScanFile(benchmark::State& state) { Scan(state, Direction::kForward, false, {0, 1, 2}); }
-void BM_ReverseScanCached(benchmark::State& state) { Scan(state, Direction::kReverse, true, {0, 1, 2}); }
-void BM_ProjectedScanFile(benchmark::State& state) { Scan(state, Direction::kForward, false, {0, 1, 0}); }
+void BM_ReverseScanCached(benchmark::State& state) {
+  Scan(state, Direction::kReverse, true, {0, 1, 2});
+}
+void BM_ProjectedScanFile(benchmark::State& state) {
+  Scan(state, Direction::kForward, false, {0, 1, 0});
+}
 BENCHMARK(BM_ScanCached)->ArgName("codec")->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ReverseScanCached)->ArgName("codec")->Arg(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ScanFile)->ArgName("codec")->Arg(0)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond);
-BENCHMARK(BM_ProjectedScanFile)->ArgName("codec")->Arg(0)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ProjectedScanFile)
+    ->ArgName("codec")
+    ->Arg(0)
+    ->Arg(1)
+    ->Arg(2)
+    ->Unit(benchmark::kMillisecond);
 
-// A new cursor per get, as reads of one row make.
+// Makes a new cursor for each get, as point reads do.
 void BM_Get(benchmark::State& state) {
   const bool is_cached = state.range(1) != 0;
   Fixture fixture(static_cast<Codec>(state.range(0)), is_cached);
@@ -178,8 +195,10 @@ void BM_BloomMiss(benchmark::State& state) {
   Fixture fixture(Codec::kLz4, true);
   Random random(4);
   uint64_t found = 0;
-  for (auto _ : state) found += fixture.reader->MayContainRow(RowHash(RowKey(random.Below(kRows)) + 'x'));
-  state.counters["false_positives"] = benchmark::Counter(static_cast<double>(found) / static_cast<double>(state.iterations()));
+  for (auto _ : state)
+    found += fixture.reader->MayContainRow(RowHash(RowKey(random.Below(kRows)) + 'x'));
+  state.counters["false_positives"] =
+      benchmark::Counter(static_cast<double>(found) / static_cast<double>(state.iterations()));
 }
 BENCHMARK(BM_BloomMiss);
 

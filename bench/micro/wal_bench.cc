@@ -1,6 +1,8 @@
-// bench/micro/wal_bench.cc: what the commit log costs: appends of 600 B records, and appends with a sync each.
+// bench/micro/wal_bench.cc: the cost of the commit log: appends of 600-byte records, and appends
+// with a sync each.
 //
-// Note:      the append runs in memory, so that the framing and its checksum are seen; the sync runs on the disk of the current directory.
+// Note:      The append runs in memory, so that framing and checksum dominate. The sync runs on the
+//            disk of the current directory.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -16,7 +18,8 @@ namespace {
 
 constexpr size_t kPayloadBytes = 600;
 
-CommitLogOptions Options(FileSystem* file_system, const std::string& directory, std::atomic<uint64_t>* number) {
+CommitLogOptions Options(FileSystem* file_system, const std::string& directory,
+                         std::atomic<uint64_t>* number) {
   CommitLogOptions options;
   options.file_system = file_system;
   options.directory = directory;
@@ -24,7 +27,7 @@ CommitLogOptions Options(FileSystem* file_system, const std::string& directory, 
   return options;
 }
 
-// One write call for a group of state.range(0) records.
+// Makes one write call for a write group of state.range(0) records.
 void BM_Append(benchmark::State& state) {
   MemFileSystem file_system;
   file_system.CreateDirectory("db").IgnoreError();
@@ -60,12 +63,14 @@ void BM_AppendSync(benchmark::State& state) {
     uint64_t sequence = 0;
     for (auto _ : state) {
       const LogRecord record{++sequence, payload};
-      if (!(*log)->Append({&record, 1}).ok() || !(*log)->Sync().ok()) return state.SkipWithError("append failed");
+      if (!(*log)->Append({&record, 1}).ok() || !(*log)->Sync().ok())
+        return state.SkipWithError("append failed");
     }
     state.SetItemsProcessed(static_cast<int64_t>(sequence));
   }
   if (const auto names = file_system->List(directory); names.ok()) {
-    for (const std::string& name : *names) file_system->Remove(std::string(directory) + "/" + name).IgnoreError();
+    for (const std::string& name : *names)
+      file_system->Remove(std::string(directory) + "/" + name).IgnoreError();
   }
   file_system->RemoveDirectory(directory).IgnoreError();
 }

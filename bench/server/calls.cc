@@ -22,12 +22,13 @@ using stele_compare::Clock;
 constexpr int kWaitMillisMax = 60'000;
 constexpr int kEventsMax = 64;
 
-// The calls of one connection.
+// Makes the calls of one connection.
 class Caller {
  public:
-  Caller(const std::string& address, const Method& method, Part* part) : connection_(address), path_(method.path), part_(*part) {}
+  Caller(const std::string& address, const Method& method, Part* part)
+      : connection_(address), path_(method.path), part_(*part) {}
 
-  // Makes all of them, and waits for each.
+  // Makes all calls, and waits for each.
   void CallAll() {
     for (size_t i = 0; i < part_.script.requests.size() && part_.status.ok(); ++i) {
       const Clock::time_point begin = Clock::now();
@@ -36,7 +37,7 @@ class Caller {
     }
   }
 
-  // Begins the first; Advance goes on with it, and with the others, without waiting.
+  // Starts the first call. Advance continues it, and the following calls, without waiting.
   void Begin() {
     BeginNext();
     BeginWhatFollows();
@@ -79,7 +80,7 @@ class Caller {
   bool is_calling_ = false;
 };
 
-// Tells which of some callers can go on.
+// Waits until some of the callers can continue.
 class Watch {
  public:
   Watch() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
@@ -90,9 +91,11 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
   void Add(Caller* caller) { Control(EPOLL_CTL_ADD, caller, EPOLLIN); }
-  void AwaitRoom(Caller* caller, bool awaits) { Control(EPOLL_CTL_MOD, caller, awaits ? EPOLLIN | EPOLLOUT : EPOLLIN); }
+  void AwaitRoom(Caller* caller, bool awaits) {
+    Control(EPOLL_CTL_MOD, caller, awaits ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  }
   void Remove(Caller* caller) { Control(EPOLL_CTL_DEL, caller, 0); }
-  // None: nothing moved for long.
+  // Empty: no progress for a long time.
   std::span<const epoll_event> Next() {
     int count = 0;
     do {
@@ -143,21 +146,25 @@ void CallTogether(const Callers& callers) {
     }
   }
   for (const std::unique_ptr<Caller>& caller : callers) {
-    if (!caller->IsDone()) caller->Fail(stele::internal::DeadlineExceeded("nothing moved for {} s", kWaitMillisMax / 1000));
+    if (!caller->IsDone())
+      caller->Fail(
+          stele::internal::DeadlineExceeded("nothing moved for {} s", kWaitMillisMax / 1000));
   }
 }
 
 }  // namespace
 
 double SendAll(const std::string& address, const Method& method, std::span<Part> parts) {
-  const size_t thread_count = std::clamp<size_t>(std::thread::hardware_concurrency() / 2, 1, parts.size());
+  const size_t thread_count =
+      std::clamp<size_t>(std::thread::hardware_concurrency() / 2, 1, parts.size());
   std::latch ready(static_cast<std::ptrdiff_t>(thread_count) + 1);
   std::latch go(1);
   std::vector<std::jthread> threads;
   for (size_t thread = 0; thread < thread_count; ++thread) {
     threads.emplace_back([&, thread] {
       Callers callers;
-      for (size_t i = thread; i < parts.size(); i += thread_count) callers.push_back(std::make_unique<Caller>(address, method, &parts[i]));
+      for (size_t i = thread; i < parts.size(); i += thread_count)
+        callers.push_back(std::make_unique<Caller>(address, method, &parts[i]));
       ready.count_down();
       go.wait();
       callers.size() == 1 ? callers.front()->CallAll() : CallTogether(callers);

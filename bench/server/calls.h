@@ -1,10 +1,12 @@
-// server/calls.h: the calls of a run: some connections, each of which makes one call after the other, all of them at once.
+// bench/server/calls.h: makes the calls of a run. Each of several connections makes one call after
+// another, and all connections work concurrently.
 //
-// Half of the machine's cores have a thread each for that, which go from one connection to the next: with a thread for each connection the
-// switches between them, which every call would pay twice, were measured rather than servers.
+// The calls run on a thread for each of half of the machine's cores. Each thread serves several
+// connections. With a thread per connection, every call would pay for two thread switches, and the
+// benchmark would measure those instead of the servers.
 //
-// Errors:    of a connection: its calls end with the first that fails.
-// Threads:   SendAll begins its own and waits for them.
+// Errors:    A connection stops at its first failed call.
+// Threads:   SendAll starts its threads and waits for them.
 #pragma once
 
 #include <span>
@@ -17,15 +19,16 @@
 
 namespace stele_load {
 
-// What one connection of a run does, and what comes of it.
+// The script of one connection in a run, and its results.
 struct Part {
   Script script;
-  std::vector<std::string> answers;  // of each request
+  std::vector<std::string> answers;  // one per request
   stele_compare::Latencies latencies{0};
   absl::Status status;
 };
 
-// A connection for each part; the seconds from the first request to the last answer.
+// Opens a connection for each part. Returns the seconds from the first request to the last
+// response.
 double SendAll(const std::string& address, const Method& method, std::span<Part> parts);
 
 }  // namespace stele_load

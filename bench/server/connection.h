@@ -1,14 +1,17 @@
-// server/connection.h: one connection to a server, over which gRPC's calls go as bytes.
+// bench/server/connection.h: a connection to a server that carries gRPC calls as bytes.
 //
-// What is measured are servers, so the client does as little as it can: a call is one write and, where the answer is short, one read. It is
-// HTTP/2 without TLS and without being asked whether the server speaks it, as gRPC's own clients do it. The client's windows are as large
-// as HTTP/2 has them, so that no server waits for it. What the client owes a server after a call (acknowledgements) goes with the next
-// request.
+// The benchmark measures servers, so the client does as little as possible. A call is one write
+// and, for a short response, one read. The protocol is HTTP/2 without TLS and with prior knowledge,
+// as gRPC clients use it. The client's windows have HTTP/2's maximum size, so that no server waits
+// for it. Acknowledgements that the client owes after a call are sent with the next request.
 //
-// Units:     an answer is what the server sent as data: messages, each behind gRPC's prefix (server/message.h).
-// Errors:    the server's own status; Unavailable where the connection or the stream ended early, Internal where an answer is not gRPC,
-//            DeadlineExceeded where nothing moves for a minute. A connection that failed once answers each further call with that.
-// Threads:   confined to one thread, which waits in Call, or goes from one connection to the next with Begin and Advance.
+// Units:     A response is the data that the server sent: messages, each with gRPC's prefix
+//            (server/message.h).
+// Errors:    The server's own status. Unavailable: the connection or the stream ended early.
+//            Internal: the response is not gRPC. DeadlineExceeded: nothing moved for a minute.
+//            After a connection has failed, each further call fails with the same error.
+// Threads:   Confined to one thread. The thread waits in Call, or serves several connections with
+//            Begin and Advance.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -25,30 +28,33 @@ namespace stele_load {
 
 class Connection {
  public:
-  // `address`: "HOST:PORT". Returns when the server knows this side's windows; if that fails the first call says why.
+  // `address` is "HOST:PORT". Returns after the server received this side's windows. If that fails,
+  // the first call returns the error.
   explicit Connection(std::string address);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // `path`: "/google.bigtable.v2.Bigtable/MutateRow". `request`: a message behind its prefix. Appends all data of the answer to `answer`.
+  // `path` is for example "/google.bigtable.v2.Bigtable/MutateRow". `request` is a message with its
+  // prefix. Appends all data of the response to `answer`.
   absl::Status Call(std::string_view path, std::string_view request, std::string* answer);
 
-  // The same without waiting: Begin, then Advance whenever descriptor() has something to read or, while HasUnsent(), takes something to
-  // write, until IsOver(). `request` and `answer` have to live until then. One call at a time.
+  // Makes a call without waiting. Call Begin, then call Advance whenever descriptor() is readable
+  // or, while HasUnsent(), writable, until IsOver(). `request` and `answer` must live until then.
+  // One call at a time.
   void Begin(std::string_view path, std::string_view request, std::string* answer);
   void Advance() { Advance(Wait::kNo); }
   bool IsOver() const { return exchange_.is_closed || !exchange_.failure.ok(); }
-  // Of the call that is over.
+  // Returns the status of the completed call.
   absl::Status End();
-  // Negative where there is no connection; then each call is over at once.
+  // Negative if there is no connection; every call then fails at once.
   int descriptor() const { return socket_; }
   bool HasUnsent() const { return sent_bytes_ < to_send_.size(); }
 
  private:
   enum class Wait : uint8_t { kNo, kYes };
 
-  // The call under way.
+  // The call in progress.
   struct Exchange {
     std::string_view unsent;
     std::string* answer = nullptr;
@@ -68,9 +74,9 @@ class Connection {
   absl::Status StartSession();
   absl::Status Submit(std::string_view path);
   void Advance(Wait wait);
-  // Sends all that the session has to send, or what the socket takes.
+  // Sends everything that the session has to send, or as much as the socket accepts.
   absl::Status Flush(Wait wait);
-  // Gives the session what came.
+  // Passes received data to the session.
   absl::Status Receive(Wait wait);
   absl::Status StatusOfExchange() const;
 
@@ -80,8 +86,8 @@ class Connection {
   std::string to_send_;
   size_t sent_bytes_ = 0;  // of to_send_
   Exchange exchange_;
-  bool is_ready_ = false;  // the server took this side's settings
-  absl::Status broken_;    // why no further call can be made
+  bool is_ready_ = false;  // the server acknowledged this side's settings
+  absl::Status broken_;    // why no further call is possible
 };
 
 }  // namespace stele_load

@@ -19,37 +19,42 @@ namespace stele_load {
 namespace {
 
 constexpr std::chrono::milliseconds kLook(100);
-constexpr double kIdleShare = 0.1;  // of a core
+constexpr double kIdleShare = 0.1;  // of one core
 constexpr double kSettleSecondsMax = 10;
 
 std::string ReadLine(int descriptor) {
   std::string line;
-  for (char character = 0; read(descriptor, &character, 1) == 1 && character != '\n';) line.push_back(character);
+  for (char character = 0; read(descriptor, &character, 1) == 1 && character != '\n';)
+    line.push_back(character);
   return line;
 }
 
 Contender Of(std::string name, std::vector<std::string> command) {
   std::string settings;
   for (const std::string& word : command) settings += (settings.empty() ? "" : " ") + word;
-  return Contender{.name = std::move(name), .settings = std::move(settings), .command = std::move(command)};
+  return Contender{
+      .name = std::move(name), .settings = std::move(settings), .command = std::move(command)};
 }
 
 }  // namespace
 
-std::vector<Contender> Contenders(const std::string& steled, const std::string& emulator, const std::string& directory) {
+std::vector<Contender> Contenders(const std::string& steled, const std::string& emulator,
+                                  const std::string& directory) {
   std::vector<Contender> contenders;
   for (const std::string durability : {"disk", "process"}) {
     const std::string name = "steled-" + durability;
-    contenders.push_back(
-        Of(name, {steled, "--db", fmt::format("{}/{}", directory, name), "--listen", "127.0.0.1:0", "--durability", durability}));
+    contenders.push_back(Of(name, {steled, "--db", fmt::format("{}/{}", directory, name),
+                                   "--listen", "127.0.0.1:0", "--durability", durability}));
   }
-  if (access(emulator.c_str(), X_OK) == 0) contenders.push_back(Of("emulator", {emulator, "-host", "127.0.0.1", "-port", "0"}));
+  if (access(emulator.c_str(), X_OK) == 0)
+    contenders.push_back(Of("emulator", {emulator, "-host", "127.0.0.1", "-port", "0"}));
   return contenders;
 }
 
 RunningServer::RunningServer(const Contender& contender) {
   std::vector<char*> words;
-  for (const std::string& word : contender.command) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : contender.command)
+    words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
@@ -75,7 +80,8 @@ RunningServer::~RunningServer() {
 double RunningServer::CpuSeconds() const {
   std::ifstream file(fmt::format("/proc/{}/stat", pid_));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  // The name, in brackets, may have blanks; behind it come the state and ten numbers before those that are wanted.
+  // The process name in parentheses may contain blanks. The state and ten numbers follow it, then
+  // the two wanted ones.
   std::istringstream words(text.substr(std::min(text.size(), text.rfind(')') + 1)));
   std::string skipped;
   for (int i = 0; i < 11; ++i) words >> skipped;

@@ -1,6 +1,7 @@
-// server/contender.h: the servers that are compared: how each is started, and what it costs while it runs.
+// bench/server/contender.h: the servers in the comparison: how to start each, and what it costs
+// while it runs.
 //
-// Threads:   confined to one.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +17,15 @@ namespace stele_load {
 struct Contender {
   std::string name;
   std::string settings;              // its command line, for readers of the figures
-  std::vector<std::string> command;  // it prints a line that ends in HOST:PORT once it serves
+  std::vector<std::string> command;  // prints a line that ends in HOST:PORT when it is ready
 };
 
-// steled with each durability, its databases in `directory`, and the emulator where `emulator` is a program.
-std::vector<Contender> Contenders(const std::string& steled, const std::string& emulator, const std::string& directory);
+// Returns steled with each durability setting, with its databases in `directory`, and the emulator
+// if `emulator` names a program.
+std::vector<Contender> Contenders(const std::string& steled, const std::string& emulator,
+                                  const std::string& directory);
 
-// One that runs. Killed with the object, or when this process ends.
+// A running server. It is killed when the object is destroyed or this process ends.
 class RunningServer {
  public:
   explicit RunningServer(const Contender& contender);
@@ -30,13 +33,14 @@ class RunningServer {
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
 
-  // "HOST:PORT"; "" if it did not come up.
+  // "HOST:PORT"; "" if the server did not start.
   const std::string& address() const { return address_; }
-  // Of all its threads so far, to the hundredth of a second.
+  // CPU time of all its threads so far. Resolution: a hundredth of a second.
   double CpuSeconds() const;
-  // The most memory that was resident so far.
+  // Peak of resident memory so far.
   uint64_t PeakBytes() const;
-  // Returns when it has done next to nothing for a while, or after some seconds. How long that took.
+  // Waits until the server is almost idle for a while, but at most some seconds. Returns the time
+  // that took.
   double Settle() const;
 
  private:

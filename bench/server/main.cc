@@ -1,9 +1,12 @@
-// bench/server/main.cc: steled beside Google's emulator of Bigtable: the same calls over gRPC, the same answers, interleaved rounds.
+// bench/server/main.cc: compares steled with Google's Bigtable emulator: the same gRPC calls, the
+// same expected responses, in interleaved rounds.
 //
-//   stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...] [--only WORKLOAD,...] [--json]
-//                     [--steled PROGRAM] [--emulator PROGRAM] [--dir DIRECTORY]
+//   stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...]
+//                     [--only WORKLOAD,...] [--json] [--steled PROGRAM] [--emulator PROGRAM]
+//                     [--dir DIRECTORY]
 //
-// What all servers answer and hold must be the same: else, or when anything fails, the exit code is 1. 2: wrong arguments.
+// All servers must return and store the same data. If they do not, or if anything fails, the exit
+// code is 1. Exit code 2: wrong arguments.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,17 +22,17 @@
 namespace stele_load {
 namespace {
 
-constexpr uint64_t kRowsMin = 64;  // each of sixteen connections has some
+constexpr uint64_t kRowsMin = 64;  // so that each of sixteen connections has some
 constexpr uint64_t kRowsMax = 10'000'000;
 
 struct Arguments {
   Plan plan;
-  std::vector<std::string> servers;  // none: all that can be had
-  std::string steled;                // "": beside this program
+  std::vector<std::string> servers;  // empty: all that are available
+  std::string steled;                // "": in this program's directory
   std::string emulator = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator";
-  std::string directory;  // "": a temporary one
+  std::string directory;  // "": a temporary directory
   bool is_json = false;
-  std::string error;  // "": fine
+  std::string error;  // "": valid
 };
 
 std::vector<std::string> Split(std::string_view text) {
@@ -60,7 +63,8 @@ bool ReadConnections(std::string_view text, std::vector<uint64_t>* connections) 
 
 bool AreWorkloads(const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), [](const std::string& name) {
-    return std::any_of(Workloads().begin(), Workloads().end(), [&name](const Workload& workload) { return workload.name == name; });
+    return std::any_of(Workloads().begin(), Workloads().end(),
+                       [&name](const Workload& workload) { return workload.name == name; });
   });
 }
 
@@ -73,7 +77,8 @@ void TakeValue(std::string_view name, const std::string& value, Arguments* argum
   } else if (name == "--rounds") {
     if (!ReadNumber(value, &plan.rounds)) arguments->error = "--rounds: a number from 1 on";
   } else if (name == "--connections") {
-    if (!ReadConnections(value, &plan.connections)) arguments->error = fmt::format("--connections: numbers from 1 to {}", kRowsMin);
+    if (!ReadConnections(value, &plan.connections))
+      arguments->error = fmt::format("--connections: numbers from 1 to {}", kRowsMin);
   } else if (name == "--only") {
     plan.only = Split(value);
     if (!AreWorkloads(plan.only)) arguments->error = "--only: not all of these are workloads";
@@ -102,38 +107,44 @@ Arguments ParseArguments(int argument_count, char** texts) {
   }
   if (arguments.steled.empty()) {
     std::error_code error;
-    arguments.steled = (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "steled").string();
+    arguments.steled =
+        (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "steled").string();
   }
   return arguments;
 }
 
 void ChooseServers(Arguments* arguments) {
-  std::vector<Contender> found = Contenders(arguments->steled, arguments->emulator, arguments->directory);
+  std::vector<Contender> found =
+      Contenders(arguments->steled, arguments->emulator, arguments->directory);
   if (arguments->servers.empty()) {
     arguments->plan.contenders = std::move(found);
     return;
   }
   for (Contender& contender : found) {
-    const bool is_asked = std::find(arguments->servers.begin(), arguments->servers.end(), contender.name) != arguments->servers.end();
+    const bool is_asked = std::find(arguments->servers.begin(), arguments->servers.end(),
+                                    contender.name) != arguments->servers.end();
     if (is_asked) arguments->plan.contenders.push_back(std::move(contender));
   }
-  if (arguments->plan.contenders.size() != arguments->servers.size()) arguments->error = "--servers: not all of these are there";
+  if (arguments->plan.contenders.size() != arguments->servers.size())
+    arguments->error = "--servers: not all of these are there";
 }
 
-// The directory that was asked for, or one of our own; "" where none can be made.
+// Returns the requested directory, or a new temporary one. Returns "" if it cannot be created.
 std::string MakeDirectory(const std::string& asked) {
   std::error_code error;
   if (!asked.empty()) {
     std::filesystem::create_directories(asked, error);
     return error ? "" : asked;
   }
-  std::string pattern = (std::filesystem::temp_directory_path() / "stele_server_load.XXXXXX").string();
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / "stele_server_load.XXXXXX").string();
   return mkdtemp(pattern.data()) == nullptr ? "" : pattern;
 }
 
 std::string Usage() {
   std::string usage =
-      "stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...] [--only WORKLOAD,...] [--json]\n"
+      "stele_server_load [--rows N] [--rounds N] [--connections N,...] [--servers NAME,...] "
+      "[--only WORKLOAD,...] [--json]\n"
       "                  [--steled PROGRAM] [--emulator PROGRAM] [--dir DIRECTORY]\nworkloads:";
   for (const Workload& workload : Workloads()) usage += fmt::format(" {}", workload.name);
   return usage + "\nservers: steled-disk steled-process emulator\n";
@@ -160,15 +171,18 @@ int Main(int argument_count, char** texts) {
   ChooseServers(&arguments);
   if (!arguments.error.empty()) return FailWithUsage(arguments.error);
   const Plan& plan = arguments.plan;
-  if (access(arguments.emulator.c_str(), X_OK) != 0) fmt::print(stderr, "without the emulator: {} is not there\n", arguments.emulator);
-  fmt::print("{}", arguments.is_json ? RunAsJson(plan, arguments.directory) : RunAsText(plan, arguments.directory));
+  if (access(arguments.emulator.c_str(), X_OK) != 0)
+    fmt::print(stderr, "without the emulator: {} is not there\n", arguments.emulator);
+  fmt::print("{}", arguments.is_json ? RunAsJson(plan, arguments.directory)
+                                     : RunAsText(plan, arguments.directory));
   std::fflush(stdout);
   const Outcome outcome = RunRounds(plan, [&](const Result& result) {
     if (arguments.is_json) fmt::print("{}", ResultAsJson(plan, result));
     std::fflush(stdout);
   });
   if (!arguments.is_json) fmt::print("{}", TableOf(plan, outcome));
-  for (const std::string& failure : outcome.failures) fmt::print(stderr, "stele_server_load: {}\n", failure);
+  for (const std::string& failure : outcome.failures)
+    fmt::print(stderr, "stele_server_load: {}\n", failure);
   std::error_code ignored;
   if (is_temporary) std::filesystem::remove_all(arguments.directory, ignored);
   return outcome.failures.empty() ? 0 : 1;

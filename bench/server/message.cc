@@ -16,7 +16,8 @@ std::string PercentDecoded(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     uint8_t byte = 0;
     const char* const digits = text.data() + i + 1;
-    if (text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
       decoded.push_back(static_cast<char>(byte));
       i += 2;
     } else {
@@ -30,7 +31,8 @@ std::string PercentDecoded(std::string_view text) {
 
 std::string Serialised(const google::protobuf::MessageLite& message) {
   const size_t message_bytes = message.ByteSizeLong();
-  std::string bytes = {'\0', static_cast<char>(message_bytes >> 24), static_cast<char>(message_bytes >> 16),
+  std::string bytes = {'\0', static_cast<char>(message_bytes >> 24),
+                       static_cast<char>(message_bytes >> 16),
                        static_cast<char>(message_bytes >> 8), static_cast<char>(message_bytes)};
   message.AppendToString(&bytes);
   return bytes;
@@ -41,7 +43,8 @@ std::optional<std::vector<std::string_view>> MessagesOf(std::string_view bytes) 
   while (!bytes.empty()) {
     if (bytes.size() < kPrefixBytes || bytes[0] != '\0') return std::nullopt;
     size_t message_bytes = 0;
-    for (size_t i = 1; i < kPrefixBytes; ++i) message_bytes = message_bytes << 8 | static_cast<uint8_t>(bytes[i]);
+    for (size_t i = 1; i < kPrefixBytes; ++i)
+      message_bytes = message_bytes << 8 | static_cast<uint8_t>(bytes[i]);
     bytes.remove_prefix(kPrefixBytes);
     if (bytes.size() < message_bytes) return std::nullopt;
     messages.push_back(bytes.substr(0, message_bytes));
@@ -59,8 +62,9 @@ absl::Status GrpcStatus(std::string_view code, std::string_view percent_encoded_
   int number = 0;
   const auto [end, error] = std::from_chars(code.data(), code.data() + code.size(), number);
   const bool is_known = error == std::errc() && end == code.data() + code.size();
-  return stele::internal::MakeStatus(is_known ? static_cast<absl::StatusCode>(number) : absl::StatusCode::kUnknown,
-                                     PercentDecoded(percent_encoded_message));
+  return stele::internal::MakeStatus(
+      is_known ? static_cast<absl::StatusCode>(number) : absl::StatusCode::kUnknown,
+      PercentDecoded(percent_encoded_message));
 }
 
 }  // namespace stele_load

@@ -1,7 +1,8 @@
-// server/message.h: gRPC's messages as bytes, and its status as text.
+// bench/server/message.h: converts gRPC messages to bytes, and gRPC's status from text.
 //
-// Format:    each message stands behind a prefix of five bytes: 0 (not compressed), and how many bytes it has, the highest first.
-// Threads:   pure functions.
+// Format:    A prefix of five bytes comes before each message: 0 (not compressed), and the length
+//            as a big-endian u32.
+// Threads:   Pure functions.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -15,17 +16,18 @@
 
 namespace stele_load {
 
-// The message behind its prefix.
+// Returns the message with its prefix.
 std::string Serialised(const google::protobuf::MessageLite& message);
 
-// The messages in `bytes`, without their prefixes, pointing into them. Nothing: the bytes end within one, or one is compressed, which
-// nobody asked for.
+// Returns the messages in `bytes` without their prefixes, as views. Returns nothing if the bytes
+// end inside a message or if a message is compressed, which no request allowed.
 std::optional<std::vector<std::string_view>> MessagesOf(std::string_view bytes);
 
-// False: these are not the bytes of such a message.
+// Returns false if the bytes are not such a message.
 bool Parse(std::string_view bytes, google::protobuf::MessageLite* message);
 
-// From the headers grpc-status and grpc-message. What is no code of gRPC is Unknown.
+// Converts the headers grpc-status and grpc-message. A code that gRPC does not define becomes
+// Unknown.
 absl::Status GrpcStatus(std::string_view code, std::string_view percent_encoded_message);
 
 }  // namespace stele_load

@@ -1,4 +1,5 @@
-// server/report.h: the figures as text: lines of JSON as they come, or a table at the end.
+// bench/server/report.h: prints the figures: as lines of JSON as they arrive, or as a table at the
+// end.
 #pragma once
 
 #include <string>
@@ -7,14 +8,15 @@
 
 namespace stele_load {
 
-// What ran where, with what settings: one JSON object, or lines for people.
+// The machine, the servers and their settings, as one JSON object or as text.
 std::string RunAsJson(const Plan& plan, const std::string& directory);
 std::string RunAsText(const Plan& plan, const std::string& directory);
 
 // One JSON object.
 std::string ResultAsJson(const Plan& plan, const Result& result);
 
-// A line for each workload, number of connections and server: medians over the rounds, and how they stand to the last server's.
+// One line per workload, number of connections and server: medians over the rounds, and their ratio
+// to the last server's.
 std::string TableOf(const Plan& plan, const Outcome& outcome);
 
 }  // namespace stele_load

@@ -12,7 +12,7 @@
 #include "compare/measure.h"
 #include "connection.h"
 #include "message.h"
-#include "wire/table_admin.pb.h"
+#include "remote/wire/table_admin.pb.h"
 
 namespace stele_load {
 
@@ -27,7 +27,7 @@ namespace {
 constexpr size_t kPoolBytes = size_t{16} << 20;
 constexpr char kInstance[] = "projects/bench/instances/bench";
 
-// Reads what came, in the order of the connections and their requests.
+// Parses the responses, in the order of connections and requests.
 std::string ReadAnswers(Kind kind, const std::vector<Part>& parts, Figure* figure) {
   Reading reading(kind);
   for (const Part& part : parts) {
@@ -42,21 +42,24 @@ std::string ReadAnswers(Kind kind, const std::vector<Part>& parts, Figure* figur
   return "";
 }
 
-// A call that is not timed.
-absl::Status Ask(Connection* connection, const char* path, const google::protobuf::MessageLite& request) {
+// Makes a call that is not timed.
+absl::Status Ask(Connection* connection, const char* path,
+                 const google::protobuf::MessageLite& request) {
   std::string answer;
   return connection->Call(path, Serialised(request), &answer);
 }
 
 class Rounds {
  public:
-  Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result) : plan_(plan), on_result_(on_result), pool_(kPoolBytes) {}
+  Rounds(const Plan& plan, const std::function<void(const Result&)>& on_result)
+      : plan_(plan), on_result_(on_result), pool_(kPoolBytes) {}
 
   Outcome Run() {
     for (const Contender& contender : plan_.contenders) {
       servers_.push_back(std::make_unique<RunningServer>(contender));
       if (servers_.back()->address().empty()) {
-        outcome_.failures.push_back(fmt::format("{} did not come up: {}", contender.name, contender.settings));
+        outcome_.failures.push_back(
+            fmt::format("{} did not come up: {}", contender.name, contender.settings));
         return std::move(outcome_);
       }
     }
@@ -68,16 +71,20 @@ class Rounds {
 
  private:
   bool IsAsked(const Workload& workload) const {
-    return plan_.only.empty() || std::find(plan_.only.begin(), plan_.only.end(), workload.name) != plan_.only.end();
+    return plan_.only.empty() ||
+           std::find(plan_.only.begin(), plan_.only.end(), workload.name) != plan_.only.end();
   }
-  std::string TableName(const std::string& id) const { return fmt::format("{}/tables/{}", kInstance, id); }
+  std::string TableName(const std::string& id) const {
+    return fmt::format("{}/tables/{}", kInstance, id);
+  }
 
   void RunWorkloads(uint64_t connections) {
     const std::string filled = fmt::format("filled-{}-{}", round_, connections);
     const std::string empty = fmt::format("empty-{}-{}", round_, connections);
-    for (const std::string& table : {filled, empty}) ForEachServer([&](Connection* connection) { return CreateTable(table, connection); });
+    for (const std::string& table : {filled, empty})
+      ForEachServer([&](Connection* connection) { return CreateTable(table, connection); });
     for (const Workload& workload : Workloads()) {
-      const bool fills = workload.kind == Kind::kMutateRows;  // the others need it
+      const bool fills = workload.kind == Kind::kMutateRows;  // the other workloads need it
       if (!IsAsked(workload) && !fills) continue;
       const std::string& table = workload.kind == Kind::kMutateRow ? empty : filled;
       RunOnAll(workload, {.kind = workload.kind,
@@ -86,7 +93,8 @@ class Rounds {
                           .connections = connections,
                           .seed = static_cast<uint64_t>(round_)});
     }
-    for (const std::string& table : {filled, empty}) ForEachServer([&](Connection* connection) { return DeleteTable(table, connection); });
+    for (const std::string& table : {filled, empty})
+      ForEachServer([&](Connection* connection) { return DeleteTable(table, connection); });
   }
 
   template <typename Call>
@@ -94,7 +102,8 @@ class Rounds {
     for (size_t i = 0; i < servers_.size(); ++i) {
       Connection connection(servers_[i]->address());
       if (const absl::Status status = call(&connection); !status.ok()) {
-        outcome_.failures.push_back(fmt::format("{}: {}", plan_.contenders[i].name, status.ToString()));
+        outcome_.failures.push_back(
+            fmt::format("{}: {}", plan_.contenders[i].name, status.ToString()));
       }
     }
   }
@@ -102,7 +111,8 @@ class Rounds {
     admin::CreateTableRequest request;
     request.set_parent(kInstance);
     request.set_table_id(id);
-    for (const char* const family : {"0", "1"}) (*request.mutable_table()->mutable_column_families())[family];
+    for (const char* const family : {"0", "1"})
+      (*request.mutable_table()->mutable_column_families())[family];
     return Ask(connection, "/google.bigtable.admin.v2.BigtableTableAdmin/CreateTable", request);
   }
   absl::Status DeleteTable(const std::string& id, Connection* connection) const {
@@ -126,22 +136,28 @@ class Rounds {
   }
 
   void CompareAnswers(const Result& one, const Result& other) {
-    if (one.figure.hash == other.figure.hash && one.figure.cell_count == other.figure.cell_count) return;
-    outcome_.failures.push_back(fmt::format("{}: {} cells, hash {:016x}; {}: {} cells, hash {:016x}", NameOf(one), one.figure.cell_count,
-                                            one.figure.hash, NameOf(other), other.figure.cell_count, other.figure.hash));
+    if (one.figure.hash == other.figure.hash && one.figure.cell_count == other.figure.cell_count)
+      return;
+    outcome_.failures.push_back(
+        fmt::format("{}: {} cells, hash {:016x}; {}: {} cells, hash {:016x}", NameOf(one),
+                    one.figure.cell_count, one.figure.hash, NameOf(other), other.figure.cell_count,
+                    other.figure.hash));
   }
   static std::string NameOf(const Result& result) {
-    return fmt::format("{} from {} connections, {}, round {}", result.workload->name, result.connections, result.contender, result.round);
+    return fmt::format("{} from {} connections, {}, round {}", result.workload->name,
+                       result.connections, result.contender, result.round);
   }
 
   void Keep(const Result& result) {
-    if (result.figure.error[0] != '\0') outcome_.failures.push_back(fmt::format("{}: {}", NameOf(result), result.figure.error));
+    if (result.figure.error[0] != '\0')
+      outcome_.failures.push_back(fmt::format("{}: {}", NameOf(result), result.figure.error));
     if (!IsAsked(*result.workload)) return;
     outcome_.results.push_back(result);
     on_result_(result);
   }
 
-  static void RunOnOne(const struct Run& run, const RunningServer& server, std::vector<Part>* parts, Result* result) {
+  static void RunOnOne(const struct Run& run, const RunningServer& server, std::vector<Part>* parts,
+                       Result* result) {
     Figure& figure = result->figure;
     Latencies latencies(0);
     for (Part& part : *parts) {
@@ -165,8 +181,9 @@ class Rounds {
     stele_compare::SetText(figure.error, sizeof figure.error, error);
   }
 
-  // What is in the table now becomes part of the figure's hash.
-  static std::string AddTable(const std::string& table, const RunningServer& server, Figure* figure) {
+  // Adds the present contents of the table to the figure's hash.
+  static std::string AddTable(const std::string& table, const RunningServer& server,
+                              Figure* figure) {
     std::vector<Part> parts(1);
     parts[0].script.requests = {WholeTable(table)};
     parts[0].answers.resize(1);
@@ -187,6 +204,8 @@ class Rounds {
 
 }  // namespace
 
-Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result) { return Rounds(plan, on_result).Run(); }
+Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result) {
+  return Rounds(plan, on_result).Run();
+}
 
 }  // namespace stele_load

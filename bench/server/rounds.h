@@ -1,8 +1,10 @@
-// server/rounds.h: runs the workloads on all servers in turn and holds their answers against each other.
+// bench/server/rounds.h: runs the workloads on all servers in turn and compares their responses.
 //
-// Order:     round by round, number of connections by number, workload by workload, and within a workload server by server, each round
-//            beginning with another one. All servers run all the time; one is idle before the next is measured.
-// Threads:   one thread for each connection of a run; the rest is confined to one.
+// Order:     By round, then by number of connections, then by workload, then by server. Each round
+//            starts with another server. All servers run all the time; each is idle before the next
+//            one is measured.
+// Threads:   SendAll starts threads for the connections of a run (server/calls.h). Everything else
+//            is confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,7 @@ struct Plan {
   int rounds = 3;
   std::vector<uint64_t> connections = {1, 16};
   std::vector<Contender> contenders;
-  std::vector<std::string> only;  // workloads; none: all
+  std::vector<std::string> only;  // workloads; empty: all
 };
 
 struct Result {
@@ -31,15 +33,15 @@ struct Result {
   std::string_view contender;
   int round = 0;
   stele_compare::Figure figure;
-  double client_cpu_seconds = 0;  // over the timed part; figure.cpu_seconds are the server's
+  double client_cpu_seconds = 0;  // over the timed part; figure.cpu_seconds is the server's
 };
 
 struct Outcome {
   std::vector<Result> results;
-  std::vector<std::string> failures;  // errors, and answers or tables that differ; none: all is well
+  std::vector<std::string> failures;  // errors, and differing responses or tables; empty: success
 };
 
-// `on_result` is called for each as it comes.
+// Calls `on_result` for each result when it arrives.
 Outcome RunRounds(const Plan& plan, const std::function<void(const Result&)>& on_result);
 
 }  // namespace stele_load

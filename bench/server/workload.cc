@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "message.h"
-#include "wire/bigtable.pb.h"
+#include "remote/wire/bigtable.pb.h"
 
 namespace stele_load {
 
@@ -20,19 +20,21 @@ using stele_compare::RowMaker;
 
 namespace {
 
-constexpr std::array<Workload, 5> kWorkloads = {{{Kind::kMutateRows, "MutateRows", "rows/s", 3},
-                                                 {Kind::kScan, "scan", "rows/s", 3},
-                                                 {Kind::kReadRow, "ReadRow", "calls/s", 1.5},
-                                                 {Kind::kCheckAndMutate, "CheckAndMutate", "calls/s", 1.5},
-                                                 {Kind::kMutateRow, "MutateRow", "calls/s", 1.5}}};
+constexpr std::array<Workload, 5> kWorkloads = {
+    {{Kind::kMutateRows, "MutateRows", "rows/s", 3},
+     {Kind::kScan, "scan", "rows/s", 3},
+     {Kind::kReadRow, "ReadRow", "calls/s", 1.5},
+     {Kind::kCheckAndMutate, "CheckAndMutate", "calls/s", 1.5},
+     {Kind::kMutateRow, "MutateRow", "calls/s", 1.5}}};
 constexpr char kUnreadable[] = "an answer that cannot be read";
 constexpr uint64_t kEntriesInCall = 100;
 constexpr char kLockFamily[] = "0";
 constexpr char kLockQualifier[] = "lock";
 constexpr int64_t kLockMicros = 1'700'000'000'000'000;
-constexpr uint64_t kRowsOfLock = 50;  // one row in so many has a lock that is taken and given back
+constexpr uint64_t kRowsOfLock = 50;  // one row in this many has a lock
 
-// How many calls of one row a run of that many rows makes, all connections together: about a second's work each.
+// The number of single-row calls in a run of this many rows, over all connections: about a second's
+// work.
 uint64_t CallCount(const Run& run) {
   const uint64_t share = run.connections == 1 ? 20 : 5;
   return std::max<uint64_t>(1, run.rows / share / run.connections);
@@ -49,7 +51,7 @@ void AddCells(const RowData& row, Changes* changes) {
   }
 }
 
-// Rows connection, connection + connections, ... in ascending order.
+// The rows connection, connection + connections, ... in ascending order.
 Script MutateRows(const Run& run, uint64_t connection, RowMaker* maker) {
   Script script;
   wire::MutateRowsRequest request;
@@ -75,9 +77,10 @@ Script Scan(const Run& run, uint64_t connection) {
   auto* const range = request.mutable_rows()->add_row_ranges();
   range->set_start_key_closed(RowKeyOf(begin));
   range->set_end_key_open(RowKeyOf(end));
-  // Some times over, so that a run lasts.
+  // Repeat the request, so that a run lasts long enough.
   constexpr uint64_t kTimes = 4;
-  return {std::vector<std::string>(begin < end ? kTimes : 0, Serialised(request)), kTimes * (end - begin)};
+  return {std::vector<std::string>(begin < end ? kTimes : 0, Serialised(request)),
+          kTimes * (end - begin)};
 }
 
 Script ReadRow(const Run& run, uint64_t connection) {
@@ -87,14 +90,15 @@ Script ReadRow(const Run& run, uint64_t connection) {
   request.set_rows_limit(1);
   request.mutable_rows()->add_row_keys();
   for (uint64_t call = 0; call < CallCount(run); ++call) {
-    request.mutable_rows()->set_row_keys(0, RowKeyOf(Mix((run.seed << 40) + (connection << 32) + call) % run.rows));
+    request.mutable_rows()->set_row_keys(
+        0, RowKeyOf(Mix((run.seed << 40) + (connection << 32) + call) % run.rows));
     script.requests.push_back(Serialised(request));
   }
   script.operation_count = script.requests.size();
   return script;
 }
 
-// A connection's locks are its own, so that each call has one right answer.
+// Each connection has its own locks, so that each call has one correct response.
 Script CheckAndMutate(const Run& run, uint64_t connection) {
   Script script;
   wire::CheckAndMutateRowRequest request;
@@ -141,7 +145,8 @@ std::string TakeVerdicts(std::string_view bytes) {
   Message message;
   if (!Parse(bytes, &message)) return kUnreadable;
   for (const auto& entry : message.entries()) {
-    if (entry.status().code() != 0) return fmt::format("an entry failed: {}", entry.status().message());
+    if (entry.status().code() != 0)
+      return fmt::format("an entry failed: {}", entry.status().message());
   }
   return "";
 }
@@ -153,7 +158,8 @@ std::span<const Workload> Workloads() { return kWorkloads; }
 const Method& MethodOf(Kind kind) {
   static constexpr Method kMutateRows = {"/google.bigtable.v2.Bigtable/MutateRows", true};
   static constexpr Method kReadRows = {"/google.bigtable.v2.Bigtable/ReadRows", true};
-  static constexpr Method kCheckAndMutateRow = {"/google.bigtable.v2.Bigtable/CheckAndMutateRow", false};
+  static constexpr Method kCheckAndMutateRow = {"/google.bigtable.v2.Bigtable/CheckAndMutateRow",
+                                                false};
   static constexpr Method kMutateRow = {"/google.bigtable.v2.Bigtable/MutateRow", false};
   switch (kind) {
     case Kind::kMutateRows:
@@ -190,7 +196,8 @@ Script ScriptOf(const Run& run, uint64_t connection, RowMaker* maker) {
 std::string Reading::Take(std::string_view answer) {
   const std::optional<std::vector<std::string_view>> messages = MessagesOf(answer);
   if (!messages.has_value()) return kUnreadable;
-  if (!MethodOf(kind_).is_streaming && messages->size() != 1) return fmt::format("{} messages in place of one", messages->size());
+  if (!MethodOf(kind_).is_streaming && messages->size() != 1)
+    return fmt::format("{} messages in place of one", messages->size());
   for (const std::string_view message : *messages) {
     if (std::string error = TakeMessage(message); !error.empty()) return error;
   }
@@ -212,7 +219,7 @@ std::string Reading::TakeRows(std::string_view bytes) {
   wire::ReadRowsResponse message;
   if (!Parse(bytes, &message)) return kUnreadable;
   for (const auto& chunk : message.chunks()) {
-    // The emulator says the key on every chunk.
+    // The emulator sends the row key in every chunk.
     if (!in_row_) tally_.Row(chunk.row_key());
     in_row_ = !chunk.commit_row();
     if (chunk.has_family_name()) family_ = chunk.family_name().value();

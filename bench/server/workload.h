@@ -1,9 +1,10 @@
-// server/workload.h: what is sent to the servers, and what they have to answer.
+// bench/server/workload.h: the requests to the servers, and the checks of their responses.
 //
-// Rows and values are those of bench/compare/data.h. Every table is made anew for its round and filled by the calls that are timed, with
-// timestamps that the client says, so that all servers hold the same and can be held against each other.
+// Rows and values are those of bench/compare/data.h. Every round creates every table again, and the
+// timed calls fill it. The client sets the timestamps, so that all servers store the same data and
+// can be compared.
 //
-// Threads:   pure functions.
+// Threads:   Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +19,25 @@
 namespace stele_load {
 
 enum class Kind : uint8_t {
-  kMutateRows,      // all rows, a hundred a call; it fills the table that the next three use
-  kScan,            // all rows, each connection its part of them
-  kReadRow,         // a row by its key, at random
-  kCheckAndMutate,  // a cell is set where it is not, and deleted where it is: a lock
-  kMutateRow,       // a row of five cells a call, in random order, into an empty table
+  kMutateRows,      // all rows, a hundred per call; it fills the table for the next three
+  kScan,            // all rows; each connection reads its part
+  kReadRow,         // a row by its key, in random order
+  kCheckAndMutate,  // a lock: sets a cell if it is absent, and deletes it if it is present
+  kMutateRow,       // a row of five cells per call, in random order, into an empty table
 };
 
 struct Workload {
   Kind kind = Kind::kScan;
   std::string_view name;
   std::string_view unit;
-  double goal = 0;  // times the emulator's rate
+  double goal = 0;  // as a multiple of the emulator's rate
 };
 
-// In the order in which they run.
+// In execution order.
 std::span<const Workload> Workloads();
 
-// A method by its path, as "/google.bigtable.v2.Bigtable/MutateRow", and whether it answers with a stream.
+// A method: its path, such as "/google.bigtable.v2.Bigtable/MutateRow", and whether its response is
+// a stream.
 struct Method {
   const char* path = "";
   bool is_streaming = false;
@@ -43,29 +45,29 @@ struct Method {
 const Method& MethodOf(Kind kind);
 bool IsRead(Kind kind);
 
-// One run: `connections` share out the rows among each other.
+// One run. `connections` connections share the rows.
 struct Run {
   Kind kind = Kind::kScan;
-  std::string table;  // by its full name
+  std::string table;  // the full name
   uint64_t rows = 0;
   uint64_t connections = 1;
-  uint64_t seed = 0;  // which rows, in what order
+  uint64_t seed = 0;  // selects the rows and their order
 };
 
-// What one connection sends, and how many rows or calls all of it counts for.
+// The requests of one connection, and the number of rows or calls they count for.
 struct Script {
-  std::vector<std::string> requests;  // each a message behind its prefix
+  std::vector<std::string> requests;  // each is a message with its prefix
   uint64_t operation_count = 0;
 };
 Script ScriptOf(const Run& run, uint64_t connection, stele_compare::RowMaker* maker);
 
-// What a run read.
+// Checks and counts the responses of a run.
 class Reading {
  public:
   explicit Reading(Kind kind) : kind_(kind) {}
-  // Adds the answer of a call, as Connection gives it; "" or what is wrong with it.
+  // Adds the response of a call, as Connection returns it. Returns "" or the fault.
   std::string Take(std::string_view answer);
-  // After the last.
+  // Call after the last response.
   void Finish() { tally_.Finish(); }
 
   const stele_compare::Tally& tally() const { return tally_; }
@@ -87,7 +89,7 @@ class Reading {
   bool in_value_ = false;
 };
 
-// The whole table in one request.
+// Returns one request for the whole table.
 std::string WholeTable(const std::string& table);
 
 }  // namespace stele_load

@@ -1,9 +1,11 @@
-// bench/steled/mutate_rows_bench.cc: what a MutateRows of 100 rows costs steled between the request's bytes and the files: taken apart,
-// checked, logged, applied, answered, and afterwards flushed and compacted. No transport.
+// bench/steled/mutate_rows_bench.cc: the cost of a MutateRows request of 100 rows in steled, from
+// the request's bytes to the files. It includes parsing, validation, log, memtable and response,
+// and then flush and compaction. It excludes the transport.
 //
-// Figures:   row_us is the CPU time of the process for a row, its background threads' included; with "settled" also what flushes and
-//            compactions take until nothing is left to do.
-// Note:      a database in the current directory; rows of 5 x 100 bytes in ascending order, as of bench/server's workload.
+// Figures:   row_us is the CPU time of the process per row, with its background threads. "settled"
+//            includes flushes and compactions until no work is left.
+// Note:      The database is in the current directory. Rows have 5 x 100 bytes and ascend, as in
+//            bench/server's workload.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -14,9 +16,9 @@
 
 #include "compare/data.h"
 #include "compare/measure.h"
-#include "mutate_rows.h"
 #include "stele/stele.h"
-#include "transport/call.h"
+#include "steled/services/mutate_rows.h"
+#include "steled/transport/calls/call.h"
 
 namespace stele::server {
 namespace {
@@ -27,7 +29,7 @@ constexpr uint64_t kRowsInCall = 100;
 constexpr size_t kPoolBytes = size_t{16} << 20;
 constexpr int kCalls = 2'000;
 
-// Requests as they come over the wire, made ahead.
+// Requests as received from the network, made in advance.
 class Requests {
  public:
   static const std::vector<std::string>& Get() {
@@ -61,7 +63,7 @@ class Requests {
   std::vector<std::string> bytes_;
 };
 
-// Gone with the scope.
+// A directory that is removed at the end of the scope.
 class Place {
  public:
   explicit Place(Durability durability) {
@@ -70,7 +72,9 @@ class Place {
     absl::StatusOr<Database> database = Database::Open(directory_, {.durability = durability});
     if (!database.ok()) return;
     database_ = *std::move(database);
-    table_ = database_.CreateTable("filled", Schema().AddFamily("0", GcRule()).AddFamily("1", GcRule())).value_or(Table());
+    table_ =
+        database_.CreateTable("filled", Schema().AddFamily("0", GcRule()).AddFamily("1", GcRule()))
+            .value_or(Table());
   }
   ~Place() {
     table_ = Table();
@@ -86,7 +90,7 @@ class Place {
   Table table_;
 };
 
-// Until the process takes less than a tenth of a core.
+// Waits until the process uses less than a tenth of a core.
 void Settle() {
   constexpr double kLookSeconds = 0.1;
   for (double before = stele_compare::CpuSeconds();;) {
@@ -97,17 +101,19 @@ void Settle() {
   }
 }
 
-// Of plain requests nothing is asked of their call.
+// Plain requests ask nothing of their call.
 class NoCall final : public Call {
  public:
   const std::string& path() const override { return path_; }
   std::string_view metadata(std::string_view /*name*/) const override { return {}; }
-  std::optional<std::chrono::steady_clock::time_point> deadline() const override { return std::nullopt; }
+  std::optional<std::chrono::steady_clock::time_point> deadline() const override {
+    return std::nullopt;
+  }
   std::stop_token stop() const override { return {}; }
+  void SetRefused(RefusalCause /*cause*/) override {}
   bool Reserve(size_t /*bytes*/) override { return true; }
   bool Receive(std::string* /*message*/) override { return false; }
   bool Send(std::string /*framed*/, bool /*is_last*/) override { return false; }
-  bool HasMore() const override { return false; }
   bool CanSend() const override { return true; }
   void Pause(std::shared_ptr<PausedCall> /*rest*/) override {}
 
@@ -121,11 +127,13 @@ bool Serve(const std::string& bytes, const TableTraits& traits, Table* table) {
   if (!request.Read(bytes, &call).ok()) return false;
   const absl::StatusOr<EntryList> entries = request.ToEntries(traits);
   if (!entries.ok()) return false;
-  const std::vector<absl::Status> verdicts = ApplyEntries(table, *entries, {}, [] { return absl::OkStatus(); });
-  SendVerdicts(request.table_name(), *entries, verdicts, kPrefixBytes, [](std::string message, bool) {
-    benchmark::DoNotOptimize(message);
-    return true;
-  });
+  const std::vector<absl::Status> verdicts =
+      ApplyEntries(table, *entries, {}, [] { return absl::OkStatus(); });
+  SendVerdicts(request.table_name(), *entries, verdicts, kPrefixBytes,
+               [](std::string message, bool) {
+                 benchmark::DoNotOptimize(message);
+                 return true;
+               });
   return true;
 }
 
@@ -135,7 +143,7 @@ void SetRowCost(benchmark::State& state, double cpu_seconds) {
   state.SetItemsProcessed(static_cast<int64_t>(rows));
 }
 
-// Bytes to entries, and nothing done with them.
+// Parses the bytes to entries, and does not apply them.
 void BM_Parse(benchmark::State& state) {
   const std::vector<std::string>& requests = Requests::Get();
   const double before = stele_compare::CpuSeconds();
@@ -143,7 +151,8 @@ void BM_Parse(benchmark::State& state) {
   for (auto _ : state) {
     MutateRowsMessage request;
     NoCall call;
-    if (!request.Read(requests[next++ % requests.size()], &call).ok()) return state.SkipWithError("a request cannot be read");
+    if (!request.Read(requests[next++ % requests.size()], &call).ok())
+      return state.SkipWithError("a request cannot be read");
     absl::StatusOr<EntryList> entries = request.ToEntries({});
     benchmark::DoNotOptimize(entries);
   }
@@ -158,14 +167,21 @@ void BM_MutateRows(benchmark::State& state, Durability durability, bool settles)
   const double before = stele_compare::CpuSeconds();
   size_t next = 0;
   for (auto _ : state) {
-    if (!Serve(requests[next++ % requests.size()], traits, place.table())) return state.SkipWithError("a request was refused");
+    if (!Serve(requests[next++ % requests.size()], traits, place.table()))
+      return state.SkipWithError("a request was refused");
   }
   if (settles) Settle();
   SetRowCost(state, stele_compare::CpuSeconds() - before);
 }
-BENCHMARK_CAPTURE(BM_MutateRows, process, Durability::kProcess, false)->Iterations(kCalls)->UseRealTime();
-BENCHMARK_CAPTURE(BM_MutateRows, process_settled, Durability::kProcess, true)->Iterations(kCalls)->UseRealTime();
-BENCHMARK_CAPTURE(BM_MutateRows, disk_settled, Durability::kDisk, true)->Iterations(kCalls)->UseRealTime();
+BENCHMARK_CAPTURE(BM_MutateRows, process, Durability::kProcess, false)
+    ->Iterations(kCalls)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_MutateRows, process_settled, Durability::kProcess, true)
+    ->Iterations(kCalls)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(BM_MutateRows, disk_settled, Durability::kDisk, true)
+    ->Iterations(kCalls)
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace stele::server

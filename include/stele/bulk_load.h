@@ -1,6 +1,6 @@
-// stele/bulk_load.h: rows in ascending order, straight into SSTables.
+// stele/bulk_load.h: writes rows in ascending key order directly into SSTables.
 //
-// Threads:   one thread at a time.
+// Threads:   one thread at a time per BulkLoad. Several loads may run concurrently.
 #pragma once
 
 #include <memory>
@@ -10,48 +10,71 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 class BulkLoadBackend;
-}
+}  // namespace internal
 inline namespace v0 {
 
-// Made by Table::NewBulkLoad. Nothing is visible before Finish(), which makes all of it visible at once, as newer than everything
-// written before it, deletes and DropRowRange too: what was deleted while the load ran is there again if the load has it. After a crash or
-// Abort(), or if it is destroyed unfinished, nothing remains. Several loads of a table may run at once; of a cell that two have, the value
-// of the one finished last counts. Rows go to disk as they come, so memory does not grow with them: a load holds about 2 MiB from its first
-// row on. So no more than one for each 8 MiB of DatabaseOptions.memory_budget_bytes have rows at a time, and at least one. Move-only; keeps
-// the database open.
+// A bulk load into one table, created by Table::NewBulkLoad(). It bypasses the log and the
+// memtable.
 //
-// Errors:    of every call: FailedPrecondition where the load could not begin, after Finish() or Abort(), after Database::Close (which
-//            ends it), read-only, and once the database takes no more writes; NotFound once the table was deleted; ResourceExhausted
-//            and Unavailable while disk or memory is refused: where that meets rows on their way to disk, the load is over, and later
-//            calls answer the same. None of a load that failed remains. ResourceExhausted of the first Add also while as many loads as
-//            may have rows already do: this one stays usable, and takes its first row once another is finished or given up.
-class BulkLoad {
+// Visibility: nothing is visible before Finish(), which makes all rows visible atomically. The load
+// then counts as newer than every earlier write, delete and DropRowRange, including those issued
+// while it ran. If two loads set the same cell, the load that finished last wins.
+//
+// Atomicity: a load that is aborted, destroyed without Finish(), or interrupted by a crash leaves
+// no data behind.
+//
+// Memory: rows are written to disk as they are added. A load uses about 2 MiB from its first row
+// on. At most one load per 8 MiB of DatabaseOptions.memory_budget_bytes may contain rows at the
+// same time; one load is always allowed.
+//
+// Lifetime: move-only. Keeps the database open.
+//
+// Errors of every call:
+//   FailedPrecondition   the load could not start; Finish() or Abort() was called; Database::Close
+//                        ended the load; the database is read-only or no longer accepts writes
+//   NotFound             the table was deleted
+//   ResourceExhausted,   not enough disk space or memory, or an I/O error. If rows could not be
+//   Unavailable          written, the load has failed: later calls return the same error, and no
+//                        data remains
+// The first Add also returns ResourceExhausted while too many loads contain rows. That load stays
+// usable; retry the Add after another load has finished or was aborted.
+class [[nodiscard]] BulkLoad {
  public:
-  // An empty load: every call is FailedPrecondition.
+  // Constructs an empty load. Every call on it returns FailedPrecondition.
   BulkLoad();
   BulkLoad(BulkLoad&& other) noexcept;
   BulkLoad& operator=(BulkLoad&& other) noexcept;
   ~BulkLoad();
 
-  // One row's cells. Rows must ascend strictly, and only SetCell is taken; else InvalidArgument. A mutation that Table::Apply would refuse
-  // is refused alike, but that the limit on the number of changes does not apply. Nothing of a refused mutation is in the load, which stays
-  // usable. Cells without a timestamp get the time at which the load began. Of two cells of one column and timestamp the last one counts.
-  absl::Status Add(const RowMutation& mutation);
-  // Durable when it answers OK, whatever the database's durability. Once; afterwards every call is FailedPrecondition. Of a load without
-  // rows: OK, and nothing changes. FailedPrecondition if a family that the load has cells of was dropped meanwhile, also if one of its name
-  // was made anew; other changes of the schema are no obstacle. Waits for the table's memtable to be flushed, as DropRowRange does.
-  absl::Status Finish();
-  // Gives up; afterwards every call is FailedPrecondition. Harmless after Finish().
+  // Adds the cells of one row. Row keys must be strictly ascending, and SetCell is the only change
+  // allowed. Cells without a timestamp get the time at which the load started. If one column and
+  // timestamp is set twice, the later SetCell wins.
+  // Errors: InvalidArgument for a wrong order or another kind of change. All checks of Table::Apply
+  // apply except TableLimits.mutations. A rejected mutation adds nothing, and the load stays
+  // usable.
+  [[nodiscard]] absl::Status Add(const RowMutation& mutation);
+
+  // Publishes the rows. They are durable on disk when it returns OK, whatever the database's
+  // Durability. May be called once. A load without rows returns OK and changes nothing.
+  // Waits until the table's memtable is flushed.
+  // Errors: FailedPrecondition if a family with cells in this load was dropped since the load
+  // started, even if a family with the same name was created again. Other schema changes are
+  // allowed.
+  [[nodiscard]] absl::Status Finish();
+
+  // Discards the load. Does nothing after Finish().
   void Abort();
 
-  // For the engine. The second is a load that could not begin.
-  explicit BulkLoad(std::unique_ptr<internal::BulkLoadBackend> backend);
-  explicit BulkLoad(absl::Status error);
-
  private:
+  friend struct internal::Access;
+
+  explicit BulkLoad(std::unique_ptr<internal::BulkLoadBackend> backend);
+  explicit BulkLoad(absl::Status error);  // a load that could not start
+
   std::unique_ptr<internal::BulkLoadBackend> backend_;
-  absl::Status error_;  // without a backend
+  absl::Status error_;  // returned by every call if backend_ is null
 };
 
 }  // namespace v0

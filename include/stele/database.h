@@ -1,7 +1,8 @@
-// stele/database.h: a database: open it, make and find its tables, commit, look after it.
+// stele/database.h: opens a database, manages its tables, commits batches, and maintains it.
 //
-// Errors:    beside those named at each call: FailedPrecondition for an empty handle and after Close; ResourceExhausted, Unavailable and
-//            PermissionDenied from the disk; DataLoss naming file and offset where stored bytes are damaged.
+// Errors:    every call may also return FailedPrecondition on an empty handle or after Close();
+//            ResourceExhausted, Unavailable or PermissionDenied from the file system; and DataLoss,
+//            with file and offset, if stored bytes are corrupt.
 // Threads:   thread-safe.
 #pragma once
 
@@ -23,75 +24,120 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 class DatabaseBackend;
-}
+}  // namespace internal
 inline namespace v0 {
 
-// A copyable handle; copies are the same database. It stays open, and its directory locked, until Close() or until the last handle of any
-// kind (Database, Table, Snapshot, RowReader, BulkLoad, WriteBatch) is gone, in whatever order they go.
+// A handle to a database. Copyable; all copies refer to the same database.
+//
+// Lifetime: the database stays open, and its directory locked, until Close() is called or the last
+// handle of any kind is destroyed: Database, Table, Snapshot, RowReader, BulkLoad or WriteBatch.
+// The order of destruction does not matter.
 class Database {
  public:
-  // An empty handle.
+  // Constructs an empty handle.
   Database() = default;
 
-  // Opens a database, recovering what an earlier process left. `location` is
-  //   a directory                                            created with the database unless options.create_if_missing is false
-  //   "mem:"                                                 nothing on disk, gone with the last handle; each Open makes another
-  //   "bigtable://PROJECT/INSTANCE[?endpoint=HOST:PORT]"     a remote one; needs stele::remote linked in, else Unimplemented
-  // Errors: InvalidArgument for the location or an option; NotFound, AlreadyExists as the options ask; FailedPrecondition if it is
-  // open already, in this process or another, naming the writer's pid, or if the directory's own parent is missing; PermissionDenied;
-  // ResourceExhausted; DataLoss; Unimplemented for a newer format.
-  // Open files: of SSTables at most half as many as the process may have (RLIMIT_NOFILE, ulimit -n), 4 to 4,096 in all its databases, with
-  // one more for each thread that reads; a database has as many SSTables as it needs, and reading one that is not open opens it. Some ten
-  // others are open for each database: a limit of 32 suffices for one. A directory that is renamed stays this database's: it goes on there.
-  static absl::StatusOr<Database> Open(std::string_view location, DatabaseOptions options = {});
+  // Opens the database at `location` and recovers the state that an earlier process left.
+  //
+  // `location` is one of:
+  //   a directory      created if missing, unless options.create_if_missing is false
+  //   "mem:"           a database in memory, lost when it closes; each Open creates a new one
+  // stele/remote.h opens a database on a server.
+  //
+  // Errors:
+  //   InvalidArgument     the location or an option value is invalid
+  //   NotFound            there is no database, and create_if_missing is false or read_only is true
+  //   AlreadyExists       there is a database, and error_if_exists is true
+  //   FailedPrecondition  the database is already open in this or another process (the message has
+  //                       the writer's pid), the directory has other contents, or its parent is
+  //                       missing
+  //   Unimplemented       this version does not support the format version of the files, or
+  //                       `location` is a URI such as bigtable://...
+  //   PermissionDenied, ResourceExhausted, Unavailable, DataLoss
+  //
+  // File descriptors: all databases of the process share one limit of open SSTables. It is half of
+  // RLIMIT_NOFILE, but at least 4 and at most 4,096. Each reading thread may open one more. Closed
+  // SSTables are reopened on demand, so the number of SSTables is not limited. Each database needs
+  // about ten more descriptors; an RLIMIT_NOFILE of 32 is enough for one database.
+  //
+  // The directory may be renamed while the database is open.
+  [[nodiscard]] static absl::StatusOr<Database> Open(std::string_view location,
+                                                     const DatabaseOptions& options = {});
 
   // ---- tables ----
 
-  // `name` is a table id of at most 50 characters, [_a-zA-Z0-9][-_.a-zA-Z0-9]*, which may stand behind PROJECT/INSTANCE/. Durable when it
-  // answers OK. Errors: InvalidArgument for the name or the schema; AlreadyExists.
-  absl::StatusOr<Table> CreateTable(std::string_view name, const Schema& schema);
-  // NotFound if there is none of that name.
-  absl::StatusOr<Table> OpenTable(std::string_view name) const;
-  // Deletes the table with all its rows; its handles answer NotFound from then on. Durable when it answers OK. NotFound if there is none.
-  absl::Status DeleteTable(std::string_view name);
-  // Names, sorted.
-  absl::StatusOr<std::vector<std::string>> ListTables() const;
+  // Creates a table. It is durable on disk when this returns OK.
+  // `name` is an id of 1 to 50 characters, [_a-zA-Z0-9][-_.a-zA-Z0-9]*. A namespace of two parts
+  // may precede it: "A/B/ID"; see docs/reference/limits.md.
+  // Errors: InvalidArgument for a wrong name or schema; AlreadyExists.
+  [[nodiscard]] absl::StatusOr<Table> CreateTable(std::string_view name, const Schema& schema);
+
+  // Returns a handle to an existing table. NotFound if it does not exist.
+  [[nodiscard]] absl::StatusOr<Table> OpenTable(std::string_view name) const;
+
+  // Deletes a table and all its rows. Durable on disk when it returns OK. Calls on remaining
+  // handles of the table then return NotFound. NotFound if the table does not exist.
+  [[nodiscard]] absl::Status DeleteTable(std::string_view name);
+
+  // Returns the names of all tables, sorted.
+  [[nodiscard]] absl::StatusOr<std::vector<std::string>> ListTables() const;
 
   // ---- data ----
 
-  // Many rows and tables in one commit, all or nothing, also across a crash. At most 256 MiB. Errors: see WriteBatch.
-  absl::Status Apply(const WriteBatch& batch, WriteOptions options = {});
-  // All tables as they are now.
-  absl::StatusOr<Snapshot> GetSnapshot() const;
-  // Everything acknowledged so far survives power loss once this answers OK.
-  absl::Status Sync();
+  // Commits changes to many rows and tables atomically, also with respect to a crash. A batch has
+  // at most 256 MiB. Errors: see WriteBatch.
+  [[nodiscard]] absl::Status Apply(const WriteBatch& batch, const WriteOptions& options = {});
 
-  // ---- care ----
+  // Returns a snapshot of all tables at the newest commit.
+  [[nodiscard]] absl::StatusOr<Snapshot> GetSnapshot() const;
 
-  // Returns when no flush or compaction is due.
-  absl::Status WaitForIdle();
-  // Makes `directory` a copy of the database as it is now that can be opened by itself; hard links where the file system allows. Onto an
-  // older checkpoint of this database it adds what changed, and one that was cut off there it begins anew. FailedPrecondition if the
-  // directory holds anything else, or a checkpoint that was opened for writing since. The copy of a "mem:" database is on disk.
-  absl::Status Checkpoint(std::string_view directory) const;
-  // Reads and checks every byte. Damage is listed in the report, and is not an error of this call. Also where a failed sync has stopped all
-  // writing.
-  absl::StatusOr<VerifyReport> Verify() const;
-  // All zero for an empty handle.
-  DatabaseStats Stats() const;
+  // Syncs the log. When it returns OK, all writes acknowledged before the call survive power loss.
+  [[nodiscard]] absl::Status Sync();
 
-  // Stops writing, fails open readers and snapshots with FailedPrecondition, and unlocks the directory. Reports what went wrong at the end
-  // of the database's life; the destructor would swallow it: FailedPrecondition where a failed sync had stopped all writing, for then what
-  // was acknowledged since the last good sync may not survive a loss of power. A repeated Close answers the same again; other calls
-  // FailedPrecondition.
-  absl::Status Close();
+  // ---- maintenance ----
 
-  // For the engine.
-  explicit Database(std::shared_ptr<internal::DatabaseBackend> backend) : backend_(std::move(backend)) {}
-  const std::shared_ptr<internal::DatabaseBackend>& backend() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return backend_; }
+  // Waits until no flush or compaction is due. Returns the error if background work fails
+  // meanwhile.
+  [[nodiscard]] absl::Status WaitForIdle();
+
+  // Creates a consistent copy of the database in `directory`, which can be opened as a database.
+  // Uses hard links where the file system allows it. If `directory` contains an older checkpoint of
+  // this database, only the differences are copied. After an interruption, call it again. The
+  // checkpoint of a "mem:" database is written to disk.
+  // Errors: FailedPrecondition if `directory` contains anything else, or a checkpoint that was
+  // opened for writing; Cancelled by options.stop.
+  [[nodiscard]] absl::Status Checkpoint(std::string_view directory,
+                                        const CheckpointOptions& options = {}) const;
+
+  // Reads every file of the database and checks every byte. Corruption is listed in the report and
+  // does not make the call fail. Works after a failed sync has stopped all writes.
+  [[nodiscard]] absl::StatusOr<VerifyReport> Verify() const;
+
+  // Returns the current statistics. All zero on an empty handle.
+  [[nodiscard]] DatabaseStats Stats() const;
+
+  // Returns why writes are refused now, like DatabaseStats.write_refusal; OK if they are accepted.
+  // Costs a few atomic loads while they are accepted, so health checks may call it often.
+  // FailedPrecondition also if the database was opened read-only.
+  [[nodiscard]] absl::Status WriteRefusal() const;
+
+  // Closes the database: stops all work, syncs the log and unlocks the directory. Memtables are not
+  // flushed; the next Open replays the log. Open readers and snapshots fail with FailedPrecondition
+  // from then on. Without Close(), the last handle's destructor closes the database and ignores
+  // errors.
+  // Errors: FailedPrecondition if a failed sync had stopped all writes; the writes acknowledged
+  // since the last successful sync may not survive power loss. A repeated Close() returns the same
+  // status.
+  [[nodiscard]] absl::Status Close();
 
  private:
+  friend struct internal::Access;
+
+  explicit Database(std::shared_ptr<internal::DatabaseBackend> backend)
+      : backend_(std::move(backend)) {}
+
   std::shared_ptr<internal::DatabaseBackend> backend_;
 };
 

@@ -1,6 +1,7 @@
-// stele/filter.h: which cells of a row a read returns, and in what form.
+// stele/filter.h: filters that select and transform the cells of a row during a read.
 //
-// Errors:    builders never fail; a wrong filter is InvalidArgument of the call that first uses it, before any row is read.
+// Errors:    builders never fail. The call that uses an invalid filter returns InvalidArgument
+//            before it reads a row.
 // Threads:   immutable value; safe to share.
 // Source:    google.bigtable.v2.RowFilter.
 #pragma once
@@ -22,32 +23,38 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 struct FilterNode;
-}
+}  // namespace internal
 inline namespace v0 {
 
-// A range of bytes: qualifiers or values. Bounds are literal, unlike those of a RowRange: "" is the empty string, so RightOpen("", "")
-// holds nothing and Closed("", "") just "". start > end is InvalidArgument at use; an empty range like [a,a) reads nothing.
-// Default: all.
-class ByteRange {
+// A range of byte strings: qualifiers or values. Default: all strings.
+//
+// Bounds are literal, unlike those of a RowRange: "" is the empty string and not "unbounded".
+// RightOpen("", "") contains nothing; Closed("", "") contains only "". An empty range such as [a,
+// a) is valid and matches nothing. start > end is InvalidArgument when the range is used.
+class [[nodiscard]] ByteRange {
  public:
   ByteRange() = default;
 
-  // Any combination of bounds; the bytes of an unbounded side are ignored.
-  ByteRange(Bound start_bound, std::string start, Bound end_bound, std::string end);
+  // Constructs any combination of bounds. The string of an unbounded side is ignored.
+  ByteRange(RangeBound start_bound, std::string start, RangeBound end_bound, std::string end);
 
-  static ByteRange All();
-  static ByteRange StartingAt(std::string start);
-  static ByteRange EndingAt(std::string end);
+  static ByteRange All();                                          // all strings
+  static ByteRange StartingAt(std::string start);                  // [start, unbounded)
+  static ByteRange EndingAt(std::string end);                      // (unbounded, end]
   static ByteRange Closed(std::string start, std::string end);     // [start, end]
   static ByteRange Open(std::string start, std::string end);       // (start, end)
   static ByteRange RightOpen(std::string start, std::string end);  // [start, end)
   static ByteRange LeftOpen(std::string start, std::string end);   // (start, end]
 
+  // True if `bytes` is in the range.
   bool Contains(std::string_view bytes) const;
 
-  Bound start_bound() const { return start_bound_; }
-  Bound end_bound() const { return end_bound_; }
+  // The kinds of the two ends.
+  RangeBound start_bound() const { return start_bound_; }
+  RangeBound end_bound() const { return end_bound_; }
+  // The strings of the two ends. Ignored where the range is unbounded.
   const std::string& start() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return start_; }
   const std::string& end() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return end_; }
 
@@ -56,102 +63,142 @@ class ByteRange {
  private:
   std::string start_;
   std::string end_;
-  Bound start_bound_ = Bound::kUnbounded;
-  Bound end_bound_ = Bound::kUnbounded;
+  RangeBound start_bound_ = RangeBound::kUnbounded;
+  RangeBound end_bound_ = RangeBound::kUnbounded;
 };
 
-// A filter takes the cells of one row, in order, and gives a list of cells, in order; a row for which it gives none is not returned.
-// It never changes what is stored. Cheap to copy. Default: PassAll.
+// A filter maps the ordered cells of one row to an ordered list of cells. A read does not return a
+// row for which that list is empty. Filters never change stored data. Cheap to copy. Default:
+// PassAll().
 //
-// Regexes are RE2's, on bytes (Latin-1), and must match the whole of what they are held against: "a" does not match "ab".
-// "." does not match a newline; "\C" matches any byte.
-// Limits at use: chains, interleaves and conditions nested at most 20 deep; 20,480 bytes, measured as the equal
-// google.bigtable.v2.RowFilter message would measure; regexes that RE2 cannot hold in 4 MiB (less, where there are more than 16) are
-// refused, and so are interleaves that could take one cell through more than 65,536 filters, and more than 64 conditions of which each has
-// to wait for the one before (as in a chain, or inside a predicate).
+// Regexes: RE2 syntax on bytes (Latin-1). A regex must match the whole string: "a" does not match
+// "ab". "." does not match a newline; "\C" matches any byte.
 //
-// Cost: a filter that can pass only some families, columns, versions or rows reads little else. Conditions and interleaves cost time for
-// each cell. A row above 1 MiB is read again for each condition that has to be decided before another can be, and for the answer.
-class Filter {
+// Limits, checked when the filter is used:
+//   - chains, interleaves and conditions nest at most 20 deep
+//   - at most 20,480 bytes, measured as the equivalent google.bigtable.v2.RowFilter message
+//   - RE2 must be able to compile each regex in 4 MiB (less if there are more than 16 regexes)
+//   - one cell and its copies made by interleaves pass through at most 65,536 filters
+//   - conditions that depend on each other's results, as in a chain or in a predicate: at most 64
+//     in sequence
+//
+// Cost: a filter that selects families, columns, versions or rows skips most other data on disk.
+// Conditions and interleaves cost CPU time per cell. A row above 1 MiB is read several times: once
+// for each condition in such a sequence, and once for the result.
+class [[nodiscard]] Filter {
  public:
   Filter() = default;
 
-  // Everything; nothing.
+  // Passes every cell.
   static Filter PassAll();
+  // Passes no cell.
   static Filter BlockAll();
-  // The newest `count` cells of each column, of those that reach this filter. count >= 1.
+  // Passes the newest `count` cells of each column, among the cells that reach this filter.
+  // count >= 1.
   static Filter Latest(int count);
 
-  // By name: a regex on the family (no ':' in it) or on the qualifier; one family; one column; a range of one family's qualifiers.
+  // ---- by name ----
+
+  // Passes families whose name matches `regex`, which must not contain ':'.
   static Filter FamilyRegex(std::string regex);
+  // Passes columns whose qualifier matches `regex`.
   static Filter ColumnRegex(std::string regex);
+  // Passes one family.
   static Filter Family(std::string name);
+  // Passes one column.
   static Filter Column(std::string family, std::string qualifier);
+  // Passes a range of qualifiers of one family.
   static Filter ColumnRange(std::string family, ByteRange qualifiers);
 
-  // By value.
-  static Filter ValueRange(ByteRange values);
-  static Filter ValueRegex(std::string regex);
-  // Values as long as `mask` in which every bit of it is set. The mask must not be empty.
-  static Filter ValueBitmask(std::string mask);
+  // ---- by value or timestamp ----
 
-  // By timestamp; see stele::TimestampRange for what is refused.
+  // Passes cells whose value is in `values`.
+  static Filter ValueRange(ByteRange values);
+  // Passes cells whose value matches `regex`.
+  static Filter ValueRegex(std::string regex);
+  // Passes values that have the length of `mask` and in which every bit of `mask` is set. The mask
+  // must not be empty.
+  static Filter ValueBitmask(std::string mask);
+  // Passes cells whose timestamp is in `range`. See stele::TimestampRange for invalid ranges.
   static Filter TimestampRange(stele::TimestampRange range);
 
-  // By row: the whole row or nothing. The regex must not be empty. RowSample keeps a row with `probability`, in (0, 1).
+  // ---- by row: all cells of the row or none ----
+
+  // Passes rows whose key matches `regex`, which must not be empty.
   static Filter RowKeyRegex(std::string regex);
+  // Passes each row with `probability`, which is greater than 0 and less than 1. The decision for a
+  // row is the same throughout one read.
   static Filter RowSample(double probability);
 
-  // By place in the row: the first `count` cells (count >= 1); all but the first `count` (count >= 0).
+  // ---- by position in the row ----
+
+  // Passes the first `count` cells of the row. count >= 1.
   static Filter CellsRowLimit(int count);
+  // Drops the first `count` cells of the row. count >= 0.
   static Filter CellsRowOffset(int count);
 
-  // Changes of form: an empty value; a label of 1 to 15 of [a-z0-9-], at most one along any path through chains.
+  // ---- transformations ----
+
+  // Replaces each value by the empty string.
   static Filter StripValue();
+  // Adds a label to each cell: 1 to 15 characters of [a-z0-9-]. A chain in which a cell could pass
+  // two Labels is invalid.
   static Filter Label(std::string label);
 
-  // Sends its input straight to the result of the whole filter, past everything that follows, and gives nothing on. Not inside a
-  // Condition.
+  // Sends its input directly to the result of the whole filter and passes nothing to the next
+  // filter in the chain. Not allowed inside a Condition.
   static Filter Sink();
 
-  // if_true, on the input, if `predicate` gives any cell for it; else if_false.
+  // ---- composition ----
+
+  // Applies `if_true` to the input if `predicate` returns any cell for it, otherwise `if_false`.
   static Filter Condition(Filter predicate, Filter if_true, Filter if_false = BlockAll());
 
-  // Chain: each on what the one before gives. Interleave: each on the input, the results merged in order, duplicates kept. At least two.
+  // Chain applies each filter to the result of the one before. Interleave applies every filter to
+  // the same input and merges the results in cell order, keeping duplicates. Both need at least two
+  // filters.
   static Filter Chain(std::vector<Filter> filters);
   static Filter Interleave(std::vector<Filter> filters);
   template <typename... Filters>
-  requires(sizeof...(Filters) > 0 && (std::same_as<std::remove_cvref_t<Filters>, Filter> && ...)) static Filter
-      Chain(Filters&&... filters) {
+  requires(sizeof...(Filters) > 0 && (std::same_as<std::remove_cvref_t<Filters>, Filter> &&
+                                      ...)) static Filter Chain(Filters&&... filters) {
     return Chain(std::vector<Filter>{std::forward<Filters>(filters)...});
   }
   template <typename... Filters>
-  requires(sizeof...(Filters) > 0 && (std::same_as<std::remove_cvref_t<Filters>, Filter> && ...)) static Filter
-      Interleave(Filters&&... filters) {
+  requires(sizeof...(Filters) > 0 && (std::same_as<std::remove_cvref_t<Filters>, Filter> &&
+                                      ...)) static Filter Interleave(Filters&&... filters) {
     return Interleave(std::vector<Filter>{std::forward<Filters>(filters)...});
   }
 
-  // The text form, one word for each builder above:
-  //   all  none  latest(N)  family("F")  family_regex("RE")  column("F", "Q")  column_regex("RE")  column_range("F", RANGE)
-  //   value_range(RANGE)  value_regex("RE")  value_bitmask("MASK")  timestamps(START, END)  timestamps(START, )
-  //   row_regex("RE")  sample(P)  row_limit(N)  row_offset(N)  strip  label("L")  sink
+  // Parses the text form of a filter, which has one word for each builder above:
+  //   all  none  latest(N)  family("F")  family_regex("RE")  column("F", "Q")
+  //   column_regex("RE")  column_range("F", RANGE)  value_range(RANGE)  value_regex("RE")
+  //   value_bitmask("MASK")  timestamps(START, END)  timestamps(START, )  row_regex("RE")
+  //   sample(P)  row_limit(N)  row_offset(N)  strip  label("L")  sink
   //   condition(PREDICATE, IF_TRUE, IF_FALSE)  chain(F, ...)  interleave(F, ...)
-  // RANGE is  [ or (,  a string or nothing,  a comma,  a string or nothing,  ] or ):  ["a", "b")  ["a", )  (, "b"]. START and END are
-  // microseconds. Strings stand in double quotes with \" \\ \n \r \t \0 and \xNN escapes. White space between words is free.
-  // Parse(filter.ToString()) equals filter for every filter of legal depth. Parse judges the form only, and a depth over the limit; what
-  // the filter says is judged where it is used. Errors: InvalidArgument, with the position.
-  static absl::StatusOr<Filter> Parse(std::string_view text);
+  // RANGE has a bracket, an optional string, a comma, an optional string and a bracket:
+  //   ["a", "b")  ["a", )  (, "b"]
+  // START and END are microseconds. Strings are in double quotes with the escapes
+  // \" \\ \n \r \t \0 and \xNN. White space between words is ignored.
+  //
+  // Parse checks the syntax and the nesting depth. Everything else is checked when the filter is
+  // used. Errors: InvalidArgument, with the position.
+  [[nodiscard]] static absl::StatusOr<Filter> Parse(std::string_view text);
+
+  // Returns the text form. Parse(filter.ToString()) equals `filter` if its depth is within the
+  // limit.
   std::string ToString() const;
 
-  // The same expression (not merely the same effect).
+  // Compares the expressions, not their effect.
   bool operator==(const Filter& other) const;
 
-  // For the engine.
-  explicit Filter(std::shared_ptr<const internal::FilterNode> node) : node_(std::move(node)) {}
-  const internal::FilterNode& node() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-
  private:
-  std::shared_ptr<const internal::FilterNode> node_;  // none: pass all
+  friend struct internal::Access;
+
+  explicit Filter(std::shared_ptr<const internal::FilterNode> node) : node_(std::move(node)) {}
+  const internal::FilterNode& node() const;
+
+  std::shared_ptr<const internal::FilterNode> node_;  // null: PassAll()
 };
 
 std::ostream& operator<<(std::ostream& out, const Filter& filter);

@@ -1,8 +1,10 @@
-// stele/mutation.h: changes of rows.
+// stele/mutation.h: builders for row mutations, batches and read-modify-write rules.
 //
-// Errors:    builders never fail; what is wrong in a mutation is an error of the call that applies it, and then nothing of it is applied.
-// Threads:   values, thread-compatible.
-// Source:    google.bigtable.v2.Mutation, ReadModifyWriteRule, MutateRowsResponse.Entry, SampleRowKeysResponse.
+// Errors:    builders never fail. The call that applies an invalid mutation returns the error and
+//            applies none of its changes.
+// Threads:   values; thread-compatible.
+// Source:    google.bigtable.v2.Mutation, ReadModifyWriteRule, MutateRowsResponse.Entry,
+//            SampleRowKeysResponse.
 #pragma once
 
 #include <cstddef>
@@ -19,104 +21,136 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 class TableBackend;
-}
+}  // namespace internal
 inline namespace v0 {
 
 class Table;
 
-// Changes of one row, applied in the order in which they were added, all or nothing: a later change overrides an earlier one, and a
-// delete removes what lies before it, never what comes after. Owns all its bytes. Chainable:
+// An ordered list of changes to one row, which is applied atomically:
 //   RowMutation("row").DeleteFromFamily("cf").SetCell("cf", "q", "value")
+// A change overrides the changes before it. A delete removes earlier cells only, never a cell that
+// a later change sets.
 //
-// Errors when applied: an empty or too long row key, no change at all, a limit of the table passed (see Limits), a timestamp that is
-// negative or does not fit the table's granularity, or a cell's kind that does not fit its family: InvalidArgument. An unknown family:
-// NotFound.
-// A mutation that was moved from may only be assigned to or destroyed.
+// Owns all its bytes. A moved-from mutation may only be assigned to or destroyed.
+//
+// Errors when applied:
+//   InvalidArgument  the row key is empty or too long; there is no change; a limit of the table is
+//                    exceeded (see TableLimits); a timestamp is negative or does not match the
+//                    table's granularity; or a change does not match the family's ValueType
+//   NotFound         a family does not exist
 class RowMutation {
  public:
+  // Constructs a mutation without changes. The row key may be "" in a branch of CheckAndMutateRow.
   explicit RowMutation(std::string row_key = "") : row_key_(std::move(row_key)) {}
 
+  // The key of the row that the mutation changes.
   const std::string& row_key() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return row_key_; }
 
-  // Sets a cell, replacing the one of the same timestamp. Without a timestamp: now, by the database's clock, cut to the table's
-  // granularity; all such cells of one call get the same.
+  // Sets a cell. Replaces the cell with the same column and timestamp. Without a timestamp, the
+  // cell gets the database clock's time at the start of the call, rounded down to the table's
+  // granularity. All such cells of one call get the same timestamp.
   RowMutation& SetCell(std::string_view family, std::string_view qualifier, std::string_view value);
-  RowMutation& SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view value);
+  RowMutation& SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp,
+                       std::string_view value);
 
-  // Aggregate families only. Adds a number to a sum, min or max; an item to an hll; folds a state, as read from a cell (eight bytes
-  // big-endian, or a sketch), into another; a state of no bytes changes nothing. They need no reading. A delete takes what was added before
-  // it. Repeating one of these counts twice, unless under a token: see WriteOptions.idempotency_token.
-  RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, int64_t value);
-  RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view item);
-  RowMutation& MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view state);
+  // The next three update a cell of an aggregate family without reading it. Applying one of them
+  // twice counts twice; WriteOptions.idempotency_token prevents that. A delete removes everything
+  // that was added to a cell before it.
 
-  // All versions of a column; or those in `range`, which must not be empty.
+  // Folds a number into a cell of type kInt64Sum, kInt64Min or kInt64Max.
+  RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp,
+                         int64_t value);
+  // Adds an item to a cell of type kHll.
+  RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp,
+                         std::string_view item);
+  // Merges a state into a cell. `state` is a value read from a cell of the same type: eight bytes
+  // big-endian, or an HLL sketch. An empty state changes nothing.
+  RowMutation& MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp,
+                           std::string_view state);
+
+  // Deletes all versions of a column.
   RowMutation& DeleteFromColumn(std::string_view family, std::string_view qualifier);
-  RowMutation& DeleteFromColumn(std::string_view family, std::string_view qualifier, TimestampRange range);
+  // Deletes the versions of a column whose timestamp is in `range`, which must not be empty.
+  RowMutation& DeleteFromColumn(std::string_view family, std::string_view qualifier,
+                                TimestampRange range);
+  // Deletes all cells of a family.
   RowMutation& DeleteFromFamily(std::string_view family);
+  // Deletes all cells of the row.
   RowMutation& DeleteFromRow();
 
-  // Makes room ahead for `count` more changes whose names and values have `bytes` bytes together, so that adding them allocates once.
+  // Reserves memory for `count` more changes whose family names, qualifiers and values have `bytes`
+  // bytes in total.
   RowMutation& Reserve(size_t count, size_t bytes);
 
-  // How many changes were added.
+  // Number of changes added so far.
   size_t count() const { return count_; }
-  // For the engine: the changes in a form of its own.
-  std::string_view encoded_ops() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return ops_; }
-  // For the engine: whether one of the changes deletes a range of a column's versions.
-  bool deletes_ranges() const { return deletes_ranges_; }
 
  private:
+  friend struct internal::Access;
+
   std::string row_key_;
-  std::string ops_;
+  std::string ops_;  // the changes, encoded
   size_t count_ = 0;
-  bool deletes_ranges_ = false;
+  bool deletes_ranges_ = false;  // a change deletes a range of a column's versions
 };
 
-// Changes of many rows, of one or several tables of one database, applied in order and all or nothing by Database::Apply. One row may
-// come twice. An empty batch is fine. Errors when applied: a table of another database is InvalidArgument, an empty Table handle
-// FailedPrecondition, otherwise as for RowMutation.
+// An ordered list of mutations to rows of one or more tables of one database, which
+// Database::Apply applies atomically. A row may occur more than once. An empty batch is valid.
+//
+// Errors when applied: InvalidArgument for a table of another database; FailedPrecondition for an
+// empty Table handle; and those of RowMutation.
 class WriteBatch {
  public:
+  // Adds a mutation of `table`. The batch keeps the database open.
+  WriteBatch& Add(const Table& table, RowMutation mutation);
+
+  // Number of mutations added so far.
+  size_t size() const { return entries_.size(); }
+
+ private:
+  friend struct internal::Access;
+
   struct Entry {
-    std::shared_ptr<internal::TableBackend> table;  // null for an empty handle
+    std::shared_ptr<internal::TableBackend> table;  // null if the Table handle was empty
     RowMutation mutation;
   };
 
-  // Keeps the table, and so its database, open.
-  WriteBatch& Add(const Table& table, RowMutation mutation);
-
-  size_t size() const { return entries_.size(); }
-  // For the engine.
-  const std::vector<Entry>& entries() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return entries_; }
-
- private:
   std::vector<Entry> entries_;
 };
 
-// One step of Table::ReadModifyWriteRow, on the newest cell of a column.
-class ReadModifyWriteRule {
+// One step of Table::ReadModifyWriteRow. It changes the newest cell of a column.
+class [[nodiscard]] ReadModifyWriteRule {
  public:
   enum class Kind : uint8_t { kAppendValue, kIncrementAmount };
 
-  // Appends to the value; a column without a cell counts as "".
-  static ReadModifyWriteRule AppendValue(std::string family, std::string qualifier, std::string value);
-  // Adds to a value of eight bytes big-endian (EncodeInt64), wrapping; a column without a cell counts as 0. A value of another length is
-  // FailedPrecondition.
-  static ReadModifyWriteRule IncrementAmount(std::string family, std::string qualifier, int64_t amount);
+  // Appends to the value. A column without a cell counts as the empty value.
+  static ReadModifyWriteRule AppendValue(std::string family, std::string qualifier,
+                                         std::string value);
+  // Adds to a value of eight bytes big-endian (see EncodeInt64). Overflow wraps around. A column
+  // without a cell counts as 0. FailedPrecondition if the value has another length.
+  static ReadModifyWriteRule IncrementAmount(std::string family, std::string qualifier,
+                                             int64_t amount);
 
+  // What the rule does.
   Kind kind() const { return kind_; }
+  // The column that the rule changes.
   const std::string& family() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return family_; }
   const std::string& qualifier() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return qualifier_; }
-  // What is appended; empty for an increment.
+  // The bytes to append. Empty for an increment.
   const std::string& value() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return value_; }
-  // What is added; 0 for an append.
+  // The number to add. 0 for an append.
   int64_t amount() const { return amount_; }
 
  private:
-  ReadModifyWriteRule(Kind kind, std::string family, std::string qualifier, std::string value, int64_t amount)
-      : kind_(kind), family_(std::move(family)), qualifier_(std::move(qualifier)), value_(std::move(value)), amount_(amount) {}
+  ReadModifyWriteRule(Kind kind, std::string family, std::string qualifier, std::string value,
+                      int64_t amount)
+      : kind_(kind),
+        family_(std::move(family)),
+        qualifier_(std::move(qualifier)),
+        value_(std::move(value)),
+        amount_(amount) {}
 
   Kind kind_;
   std::string family_;
@@ -125,16 +159,17 @@ class ReadModifyWriteRule {
   int64_t amount_;
 };
 
-// Which of CheckAndMutateRow's two mutations was applied.
+// The branch that CheckAndMutateRow applied.
 enum class MutationBranch : uint8_t { kPredicateMatched, kPredicateNotMatched };
 
-// An entry of BulkApply that was not applied. `index` counts from 0 in the span that was given.
-struct FailedMutation {
+// An entry of BulkApply that was not applied, and why. `index` is its position in the given span.
+struct [[nodiscard]] FailedMutation {
   size_t index = 0;
   absl::Status status = {};
 };
 
-// A row key that need not exist, and about how many bytes are stored before it. See Table::SampleRowKeys.
+// A sample of Table::SampleRowKeys: a row key, which need not exist, and the approximate number of
+// bytes from the start of the sampled range to this key.
 struct RowKeySample {
   std::string row_key = {};
   uint64_t offset_bytes = 0;

@@ -1,8 +1,10 @@
-// stele/options.h: how to open, write, read and compact; each field with its unit, default and reason. Use designated initialisers:
-//   Database::Open(directory, {.durability = Durability::kDisk, .memory_budget_bytes = uint64_t{1} << 30})
+// stele/options.h: options for opening, writing, reading and compacting. Set them with designated
+// initializers:
+//   Database::Open(directory, {.durability = Durability::kDisk,
+//                              .memory_budget_bytes = uint64_t{1} << 30})
 //
-// Errors:    a value out of its range is InvalidArgument of the call that gets it.
-// Threads:   values, thread-compatible.
+// Errors:    a call that gets a value out of range returns InvalidArgument.
+// Threads:   values; thread-compatible.
 #pragma once
 
 #include <chrono>
@@ -14,112 +16,179 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "stele/memory_budget.h"
 #include "stele/snapshot.h"
 #include "stele/timestamp.h"
 
 namespace stele {
 inline namespace v0 {
 
-// What an acknowledged write survives. kProcess: the end of the process, however it ends. kDisk: also the loss of power, because the log
-// was synced before the acknowledgement.
-enum class Durability : uint8_t { kProcess, kDisk };
+// The failures that an acknowledged write survives.
+enum class Durability : uint8_t {
+  kProcess,  // the end of the process in any way, including a crash or kill
+  kDisk      // also power loss: the log is synced before the write is acknowledged
+};
 
-// Something that happened in the background, or that an operator should know.
-struct Event {
+// A notification about background work or an unusual condition. See DatabaseOptions.on_event.
+struct DatabaseEvent {
   enum class Kind : uint8_t {
-    kFlush,                // a memtable became an SSTable; bytes: its size
-    kCompaction,           // SSTables were merged; bytes: what was written
-    kBackgroundError,      // a flush or compaction failed and is tried again; status says why; not told again while it fails
-    kBackgroundRecovered,  // ... and nothing fails any more
-    kPoisoned,             // a sync failed: the database takes no more writes until reopened; status says why
-    kLogDiscarded,         // recovery found an unfinished end of the log and dropped it; bytes: how many
-    kClockJump,            // the clock went forward by more than a day
-    kViewSpill,            // a flushed memtable that only snapshots and scans hold was written to a file; bytes: its size
-    kTabletSplit,          // a tablet became two, without a byte being rewritten
-    kTabletMerge,          // neighbouring tablets became one, likewise
-    kBulkLoad,             // a bulk load was finished; bytes: the size of its SSTables
+    // A memtable was flushed to an SSTable. bytes: size of the SSTable.
+    kFlush,
+    // SSTables were compacted. bytes: bytes written.
+    kCompaction,
+    // A flush, a compaction or other background work failed and will be retried, or waits for disk
+    // space. status: the error. Not repeated while the same work keeps failing.
+    kBackgroundError,
+    // Background work succeeds again, or the disk has space again.
+    kBackgroundRecovered,
+    // A sync failed. The database rejects writes until it is reopened. status: the error.
+    kPoisoned,
+    // Recovery discarded an incomplete end of the log. bytes: number of bytes discarded.
+    kLogDiscarded,
+    // The clock jumped forward by more than a day.
+    kClockJump,
+    // A flushed memtable that only snapshots and scans need was written to a temporary file.
+    // bytes: size of the file.
+    kMemtableSpill,
+    // A tablet was split in two. Changes metadata only.
+    kTabletSplit,
+    // Adjacent tablets were merged. Changes metadata only.
+    kTabletMerge,
+    // A bulk load finished. bytes: size of its SSTables.
+    kBulkLoad,
   };
   Kind kind = Kind::kFlush;
-  std::string message = {};  // one line, for people
-  absl::Status status = {};  // OK unless the kind says otherwise
-  uint64_t bytes = 0;
+  std::string message = {};  // one line of text for logs
+  absl::Status status = {};  // OK unless the kind defines it
+  uint64_t bytes = 0;        // 0 unless the kind defines it
 };
 
+// Options of Database::Open.
 struct DatabaseOptions {
-  // Makes the directory, and a new database in it, where there is none. If false: NotFound.
+  // Creates the directory and a new database if there is none. If false, Open returns NotFound.
   bool create_if_missing = true;
-  // AlreadyExists where there is a database.
+
+  // Open returns AlreadyExists if there is a database.
   bool error_if_exists = false;
-  // Changes no byte on disk: nothing is created (NotFound), the log is replayed into memory (ResourceExhausted if it does not fit into the
-  // budget), every write is FailedPrecondition. Several readers may have a database open at once, but none beside a writer; only a copy
-  // without its LOCK file gives a reader nothing to lock, and so keeps no later writer out.
+
+  // Opens for reading only and changes no byte on disk. The log is replayed into memory;
+  // ResourceExhausted if it does not fit into the memory budget. NotFound if there is no database.
+  // Every write returns FailedPrecondition. Several processes may open a database read-only at the
+  // same time, but not together with a writer. Exception: without a LOCK file, as in some copies of
+  // a database, a reader takes no lock, and a writer may open the database meanwhile.
   bool read_only = false;
-  // For writes that do not ask themselves. The default trades the last moments before a power loss for speed, as most stores do; Sync()
-  // makes good for all writes before it.
+
+  // Durability of writes that do not set WriteOptions.durability. With the default, power loss may
+  // lose the most recent writes; Database::Sync() makes all earlier writes survive it.
   Durability durability = Durability::kProcess;
-  // Memory for memtables, cache, indexes of open SSTables, what readers hold, what flushes and compactions build, and large batches on
-  // their way, in all: a cap, not a hint. The cache has what the others leave. A quarter of it, 16 MiB at most, is left to what the engine
-  // takes and cannot count: threads' stacks, what the allocator adds, and peaks. A write above a quarter of it runs alone, beside it. Not
-  // in it: what the caller owns (mutations, Row, results). DatabaseStats shows the parts. At least 1 MiB.
+
+  // Upper bound for this database's memory: memtables, block cache, indexes of open SSTables, data
+  // pinned by readers, flush and compaction buffers, and large writes in progress. The block cache
+  // uses the memory that the others leave. A quarter of the budget, at most 16 MiB, is reserved for
+  // memory that the engine cannot account for: thread stacks, allocator overhead and short peaks.
+  // A write larger than a quarter of the budget runs alone, and its memory is not counted. Memory
+  // that the caller owns, such as mutations and results, is not counted either. DatabaseStats lists
+  // the parts.
+  // At least 1 MiB.
   uint64_t memory_budget_bytes = uint64_t{256} << 20;
-  // Threads that flush and compact, 1 to 64.
+
+  // A budget that this database shares with others. memory_budget_bytes then limits the part of
+  // this database. An empty handle: not shared. The database keeps a reference while it is open.
+  // Open returns ResourceExhausted if the budget has too many databases; see MemoryBudget.
+  MemoryBudget shared_memory_budget = {};
+
+  // Number of threads that flush and compact. 1 to 64.
   int background_threads = 2;
-  // Stamps cells and measures ages; null: the system's clock. Shared with the database as long as it is open.
-  std::shared_ptr<Clock> clock = nullptr;
-  // Called for each Event, from background threads, one call at a time; must be quick and must not call into the database.
-  std::function<void(const Event&)> on_event = nullptr;
+
+  // The clock that gives cells their timestamps and measures ages. Null: the system clock. The
+  // database keeps a reference while it is open.
+  std::shared_ptr<TimestampClock> clock = nullptr;
+
+  // Called for each DatabaseEvent, one call at a time, on the thread where the event occurs:
+  // usually a background thread, but also a thread inside a call such as Open. Must return quickly
+  // and must not call into the database. Null: events are not reported.
+  std::function<void(const DatabaseEvent&)> on_event = nullptr;
 };
 
+// Options of writes.
 struct WriteOptions {
-  // None: the database's.
+  // Durability of this write. Not set: DatabaseOptions.durability.
   std::optional<Durability> durability = std::nullopt;
-  // Makes a repeat of this write harmless: 8 to 1,024 bytes, remembered for 15 minutes by the database's clock, across reopen and crash. A
-  // repeat applies nothing and answers as the first did: OK, no failures, the same branch, or the
-  // same row. A write that fails does not use its token up. A CheckAndMutateRow whose branch has no
-  // changes does. BulkApply remembers each of its entries by its position. All tables of a database
-  // share their tokens: CheckAndMutateRow and ReadModifyWriteRow return FailedPrecondition for a
-  // token that another kind of write used. Tokens are on disk: a write with a token reads and
-  // writes one more row. "": no token.
+
+  // Makes it safe to retry this write: a repeat with the same token applies nothing and returns the
+  // result of the first call (OK, an empty list of failures, the same branch, or the same row).
+  // 8 to 1,024 bytes; "" means no token.
+  //   - The database remembers a token for 15 minutes of its clock, across reopen and crash.
+  //   - A failed write does not consume its token. A CheckAndMutateRow consumes it even if its
+  //     branch has no changes.
+  //   - BulkApply remembers each entry by its position in the call, so repeat all entries in the
+  //     same order.
+  //   - All tables share one token space. CheckAndMutateRow and ReadModifyWriteRow return
+  //     FailedPrecondition for a token that another kind of write consumed.
+  // Cost: reads and writes one more row.
   std::string idempotency_token = {};
-  // Gives the write up with Cancelled when stopped before it is committed: while it waits for its turn, or reads the row that it depends
-  // on. It is looked at now and then: where memory is full the answer may come when a flush has ended. Nothing was written then; of a
-  // BulkApply, of the entries that are so answered. A remote database cannot tell: as after every other
-  // call that was cut off, the write may have been done. Default: never.
+
+  // Cancels the write with Cancelled if stop is requested before it commits. Checked periodically
+  // while the write is throttled and while it reads a row. If memory is full, the check may wait
+  // for the end of a flush. A cancelled write has no effect; in BulkApply this holds for each entry
+  // that failed with Cancelled. On a remote database a cancelled write may have been applied.
+  // Default: never.
   std::stop_token stop = {};
-  // The same with DeadlineExceeded, once passed. None: never.
+
+  // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 };
 
+// Options of reads. `limit`, `reverse`, `row_piece_bytes` and `on_progress` apply to
+// Table::ReadRows only.
 struct ReadOptions {
-  // Rows to return at most; 0: no limit. Rows without a cell that passes the filter do not count. Negative is refused.
+  // Maximum number of rows to return. 0: no limit. Rows without a cell that passes the filter do
+  // not count. A negative limit is InvalidArgument.
   int64_t limit = 0;
-  // Greatest row key first; cells within a row keep their order.
+
+  // Returns rows in descending key order. Cells within a row keep their order.
   bool reverse = false;
-  // Reads that state; none: the newest, fixed when the read begins.
-  std::optional<Snapshot> snapshot = std::nullopt;
-  // Leaves out cells that their family's rule condemns, so that what is returned does not depend on when a compaction ran. False shows
-  // what is stored.
+
+  // The state to read. An empty handle: the newest commit at the start of the read.
+  Snapshot snapshot = {};
+
+  // Omits cells that are garbage under their family's GC rule, so results do not depend on when a
+  // compaction ran. False: returns all stored cells that are not deleted.
   bool apply_gc = true;
-  // Keeps what was read from disk in the cache. False for a scan that is not to push out what others need.
+
+  // Adds blocks read from disk to the block cache. Set to false for a large scan that should not
+  // evict other readers' blocks.
   bool fill_cache = true;
-  // Threads that a ReadRows may use, 1 to 64, beside those that decode ahead for all readers. The order of rows is the same whatever it is.
-  int parallelism = 1;
-  // A row above this many bytes comes in pieces (RowView::is_last_piece); so does one of more than 256 cells for which their handles, 128
-  // bytes each, would be above it. More than an eighth of memory_budget_bytes counts as that. At least 1.
+
+  // A row larger than this is returned in pieces; see RowView::is_last_piece. A row with more than
+  // 256 cells is also returned in pieces if 128 bytes per cell exceed this size. Capped at an
+  // eighth of memory_budget_bytes. At least 1.
   uint64_t row_piece_bytes = uint64_t{16} << 20;
-  // Ends the read with Cancelled when stopped. Default: never.
+
+  // Ends the read with Cancelled when stop is requested. Default: never.
   std::stop_token stop = {};
-  // Ends the read with DeadlineExceeded once passed. None: never.
+
+  // Ends the read with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
-  // Called by RowReader::Next() on its own thread, about every 10 ms while it finds no row: everything up to and including the row
-  // `scanned_through`, in the order of the read, was looked at, so that a read which takes over may begin behind it. Empty: nothing more
-  // than when it was called before, as within a very large row. It must not use the reader. ReadRows only.
-  // Source: ReadRowsResponse.last_scanned_row_key.
+
+  // Called about every 10 ms by a RowReader::Next() that has found no row yet, on its thread.
+  // The scan has processed every row up to and including `scanned_through`, in the order of the
+  // read, so a new read may resume after that key. An empty key means no progress since the
+  // previous call, for example inside a very large row. Must not use the reader. Null: not called.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
 };
 
+// Options of Database::Checkpoint.
+struct CheckpointOptions {
+  // Ends the checkpoint with Cancelled when stop is requested. The next one into the directory
+  // starts again. Default: never.
+  std::stop_token stop = {};
+};
+
+// Options of Table::Compact.
 struct CompactOptions {
-  // Ends the compaction with Cancelled when stopped; what was finished stays. Default: never.
+  // Ends the compaction with Cancelled when stop is requested. Parts of the range that were
+  // compacted before stay compacted. Default: never.
   std::stop_token stop = {};
 };
 

@@ -1,6 +1,6 @@
-// stele/row_reader.h: rows one after the other, as Table::ReadRows gives them.
+// stele/row_reader.h: the stream of rows that Table::ReadRows returns.
 //
-// Errors:    Next() answers false at the end and on an error; status() tells which.
+// Errors:    Next() returns false at the end and on an error; status() distinguishes the two.
 // Threads:   one thread at a time.
 #pragma once
 
@@ -15,35 +15,49 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 class RowSource;
-}
+}  // namespace internal
 inline namespace v0 {
 
-// Reads rows in order, each seen at the one moment that the read fixed when it began:
+// Reads rows in key order. All rows come from one state of the table: that of ReadOptions.snapshot,
+// or the newest commit when ReadRows was called.
 //   for (const stele::RowView& row : reader) { ... }
 //   if (!reader.status().ok()) ...
-// or by hand with Next() and row().
-// Lifetime: keeps all that it needs alive, the database too, until it is destroyed; move-only. A RowView, and all cells, keys and values
-// taken from it, is valid until the next Next() (which ++ of an iterator calls), the reader's move or its end; RowView::Own() keeps a row.
-// Errors in status(): those of the arguments (InvalidArgument; NotFound for a deleted table; FailedPrecondition for an empty handle or a
-// closed database), Cancelled, DeadlineExceeded, DataLoss naming file and offset, ResourceExhausted. Rows returned before stay right.
-class RowReader {
+// Next() and row() do the same without iterators.
+//
+// Lifetime: move-only. Keeps the database open. A RowView, and every cell, key and value obtained
+// from it, is valid until the next call of Next() or ++iterator, or until the reader is moved or
+// destroyed. RowView::Own() makes a copy that lives longer.
+//
+// Errors in status():
+//   InvalidArgument      wrong arguments of the read
+//   NotFound             the table was deleted
+//   FailedPrecondition   the handle was empty, or the database was closed
+//   Cancelled, DeadlineExceeded, ResourceExhausted, Unavailable
+//   DataLoss             stored bytes are corrupt; the message has file and offset
+// Rows returned before an error are correct.
+class [[nodiscard]] RowReader {
  public:
-  // A reader of nothing, with status FailedPrecondition.
+  // Constructs a reader without rows whose status is FailedPrecondition.
   RowReader();
   RowReader(RowReader&& other) noexcept;
   RowReader& operator=(RowReader&& other) noexcept;
   ~RowReader();
 
-  // Goes to the next row, or the next piece of a huge one. False: there is none, or status() is not OK; and so ever after.
+  // Advances to the next row, or to the next piece of a very large row. Returns false at the end
+  // and on an error, and on every later call.
   bool Next();
-  // The row that Next() went to; an empty view before the first Next() and after the last.
+  // Returns the current row. An empty view before the first Next() and after Next() returned false.
   const RowView& row() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // OK while rows come, and at a proper end.
-  absl::Status status() const;
+  // Returns the error that ended the read. OK while there are rows, and at the end of a complete
+  // read. Call it after the last row: builds with STELE_INVARIANTS end the process if a reader that
+  // failed is destroyed before its status is read.
+  [[nodiscard]] absl::Status status() const;
+  // Returns the statistics of the read so far.
   ReadStats stats() const;
 
-  // An input iterator: one pass, one position.
+  // An input iterator. All iterators of a reader share its position.
   class Iterator {
    public:
     using iterator_concept = std::input_iterator_tag;
@@ -68,19 +82,22 @@ class RowReader {
    private:
     RowReader* reader_ = nullptr;
   };
-  // Goes to the next row: call it once.
+  // Advances to the first row. Call it once per reader.
   Iterator begin() ABSL_ATTRIBUTE_LIFETIME_BOUND { return Iterator(this); }
   Iterator end() { return Iterator(); }
 
-  // For the engine. The second is a read that failed before it began.
-  explicit RowReader(std::unique_ptr<internal::RowSource> source);
-  explicit RowReader(absl::Status error);
-
  private:
+  friend struct internal::Access;
+
+  explicit RowReader(std::unique_ptr<internal::RowSource> source);
+  explicit RowReader(absl::Status error);  // a reader that failed before it started
+  void CheckStatusWasRead() const;
+
   std::unique_ptr<internal::RowSource> source_;
-  absl::Status error_;   // without a source
-  bool on_row_ = false;  // source_ stands on a row
-  bool ended_ = false;   // Next() answered false
+  absl::Status error_;                    // status() if source_ is null
+  bool on_row_ = false;                   // source_ is positioned on a row
+  bool ended_ = false;                    // Next() returned false
+  mutable bool status_was_read_ = false;  // since the read failed; see CheckStatusWasRead()
 };
 
 }  // namespace v0

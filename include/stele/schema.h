@@ -1,7 +1,8 @@
-// stele/schema.h: what a table is made of: its families, their rules, and what holds for the whole table.
+// stele/schema.h: table schemas: column families, their GC rules, and table-wide settings.
 //
-// Errors:    builders never fail; a wrong schema is InvalidArgument of CreateTable or ModifyColumnFamilies.
-// Threads:   values, thread-compatible.
+// Errors:    builders never fail. CreateTable and ModifyColumnFamilies return InvalidArgument for
+//            an invalid schema.
+// Threads:   values; thread-compatible.
 // Source:    google.bigtable.admin.v2.Table, ColumnFamily.
 #pragma once
 
@@ -19,69 +20,96 @@
 namespace stele {
 inline namespace v0 {
 
-// What a family's cells hold. kBytes: whatever is set. The others are aggregates: AddToCell and MergeToCell fold into the cell of one
-// (row, family, qualifier, timestamp), SetCell is refused. Sum, min and max hold eight bytes big-endian (EncodeInt64); kHll holds a
-// sketch that counts distinct items (HyperLogLog, docs/format/hll.md). A sum wraps around. Retention counts cells as they read, folded.
-// Fixed when the family is created.
-enum class ValueType : uint8_t { kBytes, kInt64Sum, kInt64Min, kInt64Max, kHll };
+// The type of the values in a family. Fixed when the family is created.
+//
+// All types except kBytes are aggregates. AddToCell and MergeToCell fold their input into the cell
+// with the same row, family, qualifier and timestamp. SetCell on such a family returns
+// InvalidArgument. GC rules and filters see the folded cells.
+enum class ValueType : uint8_t {
+  kBytes,     // any bytes, written by SetCell
+  kInt64Sum,  // sum; 8 bytes big-endian (see EncodeInt64); wraps around on overflow
+  kInt64Min,  // minimum; 8 bytes big-endian
+  kInt64Max,  // maximum; 8 bytes big-endian
+  kHll        // HyperLogLog sketch that counts distinct items; docs/reference/format/hll.md
+};
 
-// How SSTables are compressed. kNone: not at all. kFast: lz4. kBalanced (default): lz4 while a file is young, zstd once it has settled.
-enum class Compression : uint8_t { kNone, kFast, kBalanced };
+// The compression of a table's SSTables.
+enum class Compression : uint8_t {
+  kNone,     // none
+  kFast,     // lz4
+  kBalanced  // lz4 for new data; zstd for cold data, bulk loads and major compactions. Default
+};
 
-// Which timestamps a table takes. kMillis (default, as in Bigtable): multiples of 1000 microseconds. kMicros: any. Fixed at CreateTable.
-enum class TimestampGranularity : uint8_t { kMillis, kMicros };
+// The timestamps that a table accepts. Fixed at CreateTable.
+enum class TimestampGranularity : uint8_t {
+  kMillis,  // multiples of 1000 microseconds, as in Bigtable. Default
+  kMicros   // any number of microseconds
+};
 
-// One column family. `name` is 1 to 64 of [-_.a-zA-Z0-9].
+// The schema of one column family.
 struct FamilySchema {
-  std::string name = {};
+  std::string name = {};  // 1 to 64 characters of [-_.a-zA-Z0-9]
   GcRule gc = GcRule::None();
   ValueType value_type = ValueType::kBytes;
 
   friend bool operator==(const FamilySchema&, const FamilySchema&) = default;
 };
 
-// What a table accepts; beyond a limit a write is InvalidArgument. The defaults are Bigtable's. The greatest values allowed are
-// 65,535 bytes for row keys and qualifiers, 256 MiB for values and mutations, and 1,000,000 changes a mutation.
-struct Limits {
+// Limits of a table. A write that exceeds one returns InvalidArgument. The defaults are Bigtable's.
+struct TableLimits {
+  // Length of a row key. 1 to 65,535.
   uint64_t row_key_bytes = 4096;
+  // Length of a qualifier. At most 65,535.
   uint64_t qualifier_bytes = 16384;
+  // Length of a value. At most 256 MiB.
   uint64_t value_bytes = uint64_t{100} << 20;
-  // All bytes of one RowMutation. Never checked against the stored row: a row may grow without bound, and ReadRows streams it.
+  // Total bytes of one RowMutation. At most 256 MiB. Does not limit the stored row: a row may grow
+  // without bound, and ReadRows streams it.
   uint64_t row_bytes = uint64_t{256} << 20;
-  // Changes in one RowMutation.
+  // Number of changes in one RowMutation. 1 to 1,000,000.
   uint64_t mutations = 100'000;
 
-  friend bool operator==(const Limits&, const Limits&) = default;
+  friend bool operator==(const TableLimits&, const TableLimits&) = default;
 };
 
-// A table's schema, built by chaining:
+// The schema of a table, built by chaining:
 //   Schema().AddFamily("cf", GcRule::MaxNumVersions(3)).AddFamily("plain").AddSplit("m")
 class Schema {
  public:
-  // A name added twice is InvalidArgument at use.
+  // Adds a column family. A schema with two families of one name is invalid.
   Schema& AddFamily(std::string name, GcRule gc = GcRule::None());
   Schema& AddFamily(FamilySchema family);
+  // Sets the timestamps that the table accepts. Default: kMillis.
   Schema& SetGranularity(TimestampGranularity granularity);
+  // Sets the compression of the table's SSTables. Default: kBalanced.
   Schema& SetCompression(Compression compression);
-  // A boundary between two initial tablets: rows below `row_key` and rows from it on are kept apart from the start. A repeated boundary
-  // counts once; an empty one is InvalidArgument at use.
+  // Adds a boundary between two initial tablets: rows before `row_key`, and rows from `row_key` on.
+  // Duplicates are ignored. A schema with an empty boundary is invalid.
   Schema& AddSplit(std::string row_key);
-  // A text kept with the table, of no meaning to the engine. The last value of a key holds; an empty value is a value, too. Keys have
-  // 1 to 256 bytes, values at most 64 KiB.
+  // Sets a property, which is stored with the table and has no meaning to the engine. Replaces the
+  // value of the same key. Keys have 1 to 256 bytes, values at most 64 KiB; a value may be empty.
   Schema& SetProperty(std::string key, std::string value);
-  Schema& SetLimits(Limits limits);
+  // Sets the limits of writes. Default: those of TableLimits.
+  Schema& SetLimits(TableLimits limits);
 
-  // Sorted by name, whatever the order in which they were added. A row shows them in the order of their creation, those of one call by
-  // name.
-  const std::vector<FamilySchema>& families() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return families_; }
-  // The family of that name, or nullptr.
+  // The families, sorted by name. (Rows return families in order of creation; see RowView.)
+  const std::vector<FamilySchema>& families() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return families_;
+  }
+  // The family with this name, or nullptr. Owned by the schema.
   const FamilySchema* family(std::string_view name) const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // The values of the setters above.
   TimestampGranularity granularity() const { return granularity_; }
   Compression compression() const { return compression_; }
-  // Sorted, each once.
+  // The boundaries of the initial tablets, sorted, without duplicates.
   const std::vector<std::string>& splits() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return splits_; }
-  const std::map<std::string, std::string, std::less<>>& properties() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return properties_; }
-  const Limits& limits() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return limits_; }
+  // The properties by key.
+  const std::map<std::string, std::string, std::less<>>& properties() const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return properties_;
+  }
+  // The limits of writes.
+  const TableLimits& limits() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return limits_; }
 
   friend bool operator==(const Schema&, const Schema&) = default;
 
@@ -89,27 +117,30 @@ class Schema {
   std::vector<FamilySchema> families_;
   std::vector<std::string> splits_;
   std::map<std::string, std::string, std::less<>> properties_;
-  Limits limits_;
+  TableLimits limits_;
   TimestampGranularity granularity_ = TimestampGranularity::kMillis;
   Compression compression_ = Compression::kBalanced;
 };
 
-// One step of Table::ModifyColumnFamilies. Steps are taken in order and all together or not at all.
-class FamilyChange {
+// One step of Table::ModifyColumnFamilies, which applies its steps in order and atomically.
+class [[nodiscard]] FamilyChange {
  public:
   enum class Kind : uint8_t { kCreate, kUpdate, kDrop };
 
-  // AlreadyExists if there is such a family.
+  // Creates a family. AlreadyExists if the name is in use.
   static FamilyChange Create(FamilySchema family);
-  // Gives a family another rule; NotFound if there is none of that name. A looser rule may bring back versions that the old one had
-  // condemned and no compaction had dropped yet.
+  // Replaces the GC rule of a family. NotFound if it does not exist. Under a looser rule, versions
+  // that were garbage may become visible again until a compaction has removed them.
   static FamilyChange Update(std::string name, GcRule gc);
-  // Removes a family with all its cells, for good: a family created later under the same name starts empty. NotFound if there is none.
+  // Deletes a family and all its cells. A family created later with the same name starts empty.
+  // NotFound if it does not exist.
   static FamilyChange Drop(std::string name);
 
+  // What the step does.
   Kind kind() const { return kind_; }
+  // The family that it creates, updates or drops.
   const std::string& name() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return family_.name; }
-  // kCreate: all of it; kUpdate: name and gc; kDrop: the name.
+  // The fields in use: all for kCreate, name and gc for kUpdate, name for kDrop.
   const FamilySchema& family() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return family_; }
 
  private:

@@ -1,4 +1,4 @@
-// stele/snapshot.h: a fixed state of a whole database to read from.
+// stele/snapshot.h: a handle to a consistent state of the whole database.
 #pragma once
 
 #include <memory>
@@ -9,28 +9,39 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 class SnapshotBackend;
-}
+}  // namespace internal
 inline namespace v0 {
 
-// All tables of a database at one commit, with the schema and the time of that moment: reading through it (ReadOptions.snapshot) gives
-// the same again and again, whatever is written, compacted, dropped or grows old meanwhile. Made by Database::GetSnapshot.
-// Lifetime: a copyable handle; the state is kept while any copy lives, at the cost of disk space for what it alone still needs, and the
-// database stays open. After Database::Close reads through it answer FailedPrecondition.
-// Threads: immutable; safe to share.
-class Snapshot {
+// A handle to the state of all tables at one commit, with the schema and the clock of that moment.
+//
+// Database::GetSnapshot creates it. Reads with ReadOptions.snapshot repeat exactly: later writes,
+// drops, compactions and the passing of time do not affect them.
+//
+// Lifetime: copyable handle. Keeps the database open. The state is kept while any copy exists and
+// uses disk space for data that only the snapshot needs. After Database::Close, reads through it
+// return FailedPrecondition.
+// Threads:   immutable; safe to share.
+class [[nodiscard]] Snapshot {
  public:
-  // An empty handle: reading through it is FailedPrecondition.
+  // Constructs an empty handle, which refers to no snapshot. A read with an empty handle reads the
+  // newest state.
   Snapshot() = default;
 
-  // The database's clock at that moment, against which ages are measured; 0 for an empty handle.
+  // True if the handle refers to no snapshot: default-constructed or moved from.
+  bool is_empty() const { return backend_ == nullptr; }
+
+  // Returns the database clock's time when the snapshot was taken. Reads through the snapshot use
+  // it to measure ages. 0 for an empty handle.
   Timestamp time() const;
 
-  // For the engine.
-  explicit Snapshot(std::shared_ptr<internal::SnapshotBackend> backend) : backend_(std::move(backend)) {}
-  const std::shared_ptr<internal::SnapshotBackend>& backend() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return backend_; }
-
  private:
+  friend struct internal::Access;
+
+  explicit Snapshot(std::shared_ptr<internal::SnapshotBackend> backend)
+      : backend_(std::move(backend)) {}
+
   std::shared_ptr<internal::SnapshotBackend> backend_;
 };
 

@@ -1,6 +1,6 @@
-// stele/stats.h: figures about reads, tables and databases, and the result of a verification.
+// stele/stats.h: statistics of reads, tables and databases, and the report of a verification.
 //
-// Units:     in the names; counts without one.
+// Units:     numbers with `bytes` in their names are bytes; other numbers are counts.
 // Threads:   plain values.
 #pragma once
 
@@ -17,105 +17,153 @@
 namespace stele {
 inline namespace v0 {
 
-// What one read did so far. Source: google.bigtable.v2.ReadIterationStats for the first four.
+// Statistics of one read so far.
+// Source: google.bigtable.v2.ReadIterationStats for the first four fields.
 struct ReadStats {
-  uint64_t rows_seen = 0;      // with a live cell, before the filter; not where it was known that none could pass, as for other families
-  uint64_t rows_returned = 0;  // a row in pieces counts once
+  // Rows with a visible cell, counted before the filter. Rows that the read skipped because no cell
+  // could pass are not counted.
+  uint64_t rows_seen = 0;
+  uint64_t rows_returned = 0;  // a row returned in pieces counts once
   uint64_t cells_seen = 0;
   uint64_t cells_returned = 0;
-  uint64_t pages = 0;          // decode units looked into
-  uint64_t bytes_read = 0;     // from files; 0 where the cache had everything
-  uint64_t bytes_decoded = 0;  // after decompression
+  uint64_t blocks = 0;         // blocks that were decoded or found in the block cache
+  uint64_t bytes_read = 0;     // bytes read from files; 0 if the cache had all of them
+  uint64_t bytes_decoded = 0;  // bytes after decompression
 };
 
-// Bytes, cells and files are of what is in files; a file that tablets share counts in each by its part. Reads and writes are of rows, since
-// the database was opened; when a tablet is split each half gets half of them, and when tablets are merged they add up.
+// Statistics of one tablet.
+//
+// bytes_on_disk, cells and files describe SSTables, not memtables. Of an SSTable that several
+// tablets share, each has its share of the bytes and cells. Reads and writes are counted since the
+// database was opened. When a tablet is split, each part gets half of its counts. When tablets are
+// merged, their counts are added.
 struct TabletStats {
-  std::string start = {};  // first row key that belongs to it; "" for the first tablet
-  std::string end = {};    // first row key that does not; "" for the last tablet
+  std::string start = {};  // first row key of the tablet; "" for the first tablet
+  std::string end = {};    // first row key after the tablet; "" for the last tablet
   uint64_t bytes_on_disk = 0;
   uint64_t cells = 0;
   size_t files = 0;
-  uint64_t reads = 0;   // rows asked for by key, and rows that scans returned
-  uint64_t writes = 0;  // mutations of rows
+  uint64_t reads = 0;   // rows read by key, and rows returned by scans
+  uint64_t writes = 0;  // row mutations
 };
 
-// Of what is in files.
+// Statistics of one column family. Counts SSTables only, not memtables.
 struct FamilyStats {
   std::string name = {};
   uint64_t cells = 0;
-  uint64_t bytes = 0;  // of keys, qualifiers and values, before compression
+  uint64_t bytes = 0;  // of row keys, qualifiers and values, before compression
 };
 
-// All data, in memory and in files, with what compaction has yet to drop; rows is an estimate: one that several files or memtables hold
-// counts for each.
+// Statistics of one table. The totals include memtables, and data that compaction has not removed
+// yet.
 struct TableStats {
-  uint64_t rows = 0;
+  uint64_t rows = 0;  // estimate: a row in several SSTables or memtables counts in each
   uint64_t cells = 0;
-  uint64_t bytes_logical = 0;  // of keys, qualifiers and values, before compression
+  uint64_t bytes_logical = 0;  // of row keys, qualifiers and values, before compression
   uint64_t bytes_on_disk = 0;
-  size_t files = 0;                        // SSTables; one that several tablets share counts once
-  uint64_t reads = 0;                      // operations since the database was opened
+  size_t files = 0;                        // SSTables; one shared by several tablets counts once
+  uint64_t reads = 0;                      // read operations since the database was opened
   uint64_t writes = 0;                     // mutations applied since the database was opened
-  std::vector<TabletStats> tablets = {};   // in the order of their rows
-  std::vector<FamilyStats> families = {};  // by name
+  std::vector<TabletStats> tablets = {};   // in row-key order
+  std::vector<FamilyStats> families = {};  // sorted by name
 };
 
-// The present state; counters run since the database was opened.
+// Statistics of one database.
+//
+// Sizes describe the moment of the call. Counters start at 0 when the database is opened. The parts
+// are read one after the other, so under load they may differ by the work done in between.
 struct DatabaseStats {
+  // Memory charged to the memory budget, by use.
+  struct Memory {
+    uint64_t budget_bytes = 0;  // the smaller of DatabaseOptions.memory_budget_bytes and a shared
+                                // budget
+    // The sum of the next six fields and of the flushed memtables in pinned_bytes.
+    uint64_t charged_bytes = 0;
+    uint64_t memtable_bytes = 0;
+    uint64_t block_cache_bytes = 0;
+    // Decoded blocks, large values and prefetched data that are not in the block cache.
+    uint64_t reader_bytes = 0;
+    uint64_t index_bytes = 0;   // indexes and bloom filters of open SSTables, and file references
+    uint64_t job_bytes = 0;     // output buffers of flushes and compactions
+    uint64_t write_bytes = 0;   // large batches in progress
+    uint64_t pinned_bytes = 0;  // memtables and files that only snapshots and readers need
+  };
+
+  // Disk space in use.
+  struct Disk {
+    uint64_t log_bytes = 0;  // commit log
+    size_t sstables = 0;
+    uint64_t sstable_bytes = 0;
+  };
+
+  // Counters of compactions, by kind.
+  struct Compaction {
+    uint64_t compactions = 0;       // that rewrote data: the sum of the next four
+    uint64_t merging = 0;           // of some adjacent sorted runs of a tablet
+    uint64_t major = 0;             // of all sorted runs of a tablet
+    uint64_t small_file = 0;        // of many small adjacent SSTables into one
+    uint64_t recompressions = 0;    // of the bottommost run, with the table's cold codec
+    uint64_t metadata_merges = 0;   // of SSTables with disjoint rows; rewrote no data
+    uint64_t dropped_sstables = 0;  // removed unread, because all their cells were garbage
+    uint64_t bytes_written = 0;
+  };
+
+  // Counters of changes to tablet boundaries.
+  struct Tablets {
+    uint64_t splits = 0;  // each of one tablet into two
+    uint64_t merges = 0;  // each of two or more tablets into one
+  };
+
+  // Counters of all other work since the database was opened.
+  struct SinceOpen {
+    uint64_t commits = 0;
+    uint64_t flushes = 0;
+    uint64_t bytes_flushed = 0;
+    uint64_t row_range_drops = 0;      // DropRowRange calls
+    uint64_t bulk_loads = 0;           // finished bulk loads
+    uint64_t bytes_loaded = 0;         // size of their SSTables
+    uint64_t memtable_spills = 0;      // flushed memtables written to files for snapshots and scans
+    uint64_t bytes_spilled = 0;        // size of these files
+    uint64_t replayed_log_bytes = 0;   // of log records that recovery read
+    uint64_t discarded_log_bytes = 0;  // discarded by recovery when the database was opened
+  };
+
   size_t tables = 0;
-  uint64_t memory_bytes =
-      0;  // all that counts against DatabaseOptions.memory_budget_bytes: the next six, and flushed memtables in pinned_bytes
-  uint64_t memtable_bytes = 0;
-  uint64_t cache_bytes = 0;
-  uint64_t reader_bytes = 0;  // pages, large values and read-ahead that readers and jobs hold beside the cache
-  uint64_t index_bytes = 0;   // indexes and blooms of open SSTables, and the references to them
-  uint64_t job_bytes = 0;     // what flushes and compactions are building
-  uint64_t write_bytes = 0;   // large batches on their way
-  uint64_t pinned_bytes = 0;  // memory and files that only snapshots and readers still need
-  uint64_t log_bytes = 0;     // on disk
-  size_t files = 0;           // SSTables
-  uint64_t bytes_on_disk = 0;
-  uint64_t commits = 0;
-  uint64_t flushes = 0;
-  uint64_t compactions = 0;          // that read and wrote: the next four together
-  uint64_t merging_compactions = 0;  // of neighbours in a stack
-  uint64_t major_compactions = 0;    // of whole stacks
-  uint64_t gatherings = 0;           // of many small files side by side into one
-  uint64_t settlings = 0;            // of files that were only moved before, for the codec of data at rest
-  uint64_t moves = 0;                // files without a row in common joined by metadata
-  uint64_t files_dropped = 0;        // unread, because all in them was condemned; once for each tablet
-  uint64_t bytes_flushed = 0;
-  uint64_t bytes_compacted = 0;
-  uint64_t tablet_splits = 0;
-  uint64_t tablet_merges = 0;                               // of two or more tablets at once
-  uint64_t excisions = 0;                                   // by DropRowRange
-  uint64_t bulk_loads = 0;                                  // finished
-  uint64_t bytes_loaded = 0;                                // by these, on disk
-  uint64_t view_spills = 0;                                 // flushed memtables written to files because snapshots and scans held them
-  uint64_t bytes_spilled = 0;                               // by these
-  uint64_t discarded_log_bytes = 0;                         // dropped by the recovery at Open
-  std::optional<Timestamp> oldest_snapshot = std::nullopt;  // when the oldest that still lives was taken
-  std::optional<Timestamp> oldest_view = std::nullopt;      // likewise, of snapshots and open scans
-  absl::Status last_background_error = {};                  // OK if none, or since overcome
+  Memory memory = {};
+  Disk disk = {};
+  Compaction compaction = {};
+  Tablets tablets = {};
+  SinceOpen since_open = {};
+
+  // When the oldest snapshot that still exists was taken. Not set: there is none.
+  std::optional<Timestamp> oldest_snapshot = std::nullopt;
+  // The same for the oldest snapshot or open scan.
+  std::optional<Timestamp> oldest_read_view = std::nullopt;
+  // The error of the background work that currently fails. OK if none fails.
+  absl::Status last_background_error = {};
+  // Why writes are refused now, for example because the disk is full. OK if they are accepted. On a
+  // full disk, calls that free space may still succeed.
+  absl::Status write_refusal = {};
 };
 
-// One damaged place that Verify found.
-struct Damage {
-  std::string file = {};
-  uint64_t offset = 0;                     // in the file, bytes
-  std::string table = {};                  // "" where the damage is not in a table's data
-  RowRange rows = RowRange::All();         // the rows that may be touched by it
-  std::vector<std::string> families = {};  // likewise; empty: all
-  std::string what = {};
-};
-
+// The result of Database::Verify.
 struct VerifyReport {
-  uint64_t files = 0;  // read
-  uint64_t bytes = 0;  // read and checked
+  // A corrupt range of a file, and the data that may be affected.
+  struct Damage {
+    std::string file = {};
+    uint64_t offset = 0;                     // in the file, in bytes
+    std::string table = {};                  // "" if the file is not part of a table
+    RowRange rows = RowRange::All();         // the rows that may be affected
+    std::vector<std::string> families = {};  // the families that may be affected; empty: all
+    std::string what = {};                   // a description
+  };
+
+  uint64_t files = 0;  // files read
+  uint64_t bytes = 0;  // bytes read and checked
   std::vector<Damage> damages = {};
 
-  bool ok() const { return damages.empty(); }
+  // True if no damage was found.
+  [[nodiscard]] bool ok() const { return damages.empty(); }
 };
 
 }  // namespace v0

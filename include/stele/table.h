@@ -1,8 +1,13 @@
-// stele/table.h: one table: write, read, administer.
+// stele/table.h: reads, writes and administers one table.
 //
-// Errors:    beside those named at each call: FailedPrecondition for an empty handle and after Database::Close; NotFound after
-//            Database::DeleteTable (open readers finish, snapshots taken before still read); ResourceExhausted and Unavailable while disk
-//            or memory is refused, nothing being applied then; DataLoss naming file and offset where stored bytes are damaged.
+// Errors:    every call may also return
+//              FailedPrecondition   empty handle, or the database was closed
+//              NotFound             the table was deleted; open readers continue, and snapshots
+//                                   taken before the deletion stay readable
+//              ResourceExhausted    not enough disk space or memory
+//              Unavailable          an I/O error that may be temporary
+//              DataLoss             stored bytes are corrupt; the message has file and offset
+//            A write that fails was not applied. Exceptions: docs/reference/errors.md.
 // Threads:   thread-safe.
 // Source:    google.bigtable.v2.Bigtable, google.bigtable.admin.v2.BigtableTableAdmin.
 #pragma once
@@ -31,107 +36,171 @@
 
 namespace stele {
 namespace internal {
+struct Access;
 class TableBackend;
-}
+}  // namespace internal
 inline namespace v0 {
 
-// A copyable handle; copies are the same table. Keeps the database open while it lives.
-// Bytes passed in (keys, mutations, filters) are copied or used up before a call returns, or kept by what it returns.
+// A handle to a table. Copyable; all copies refer to the same table. Keeps the database open.
+//
+// When a call has returned, the caller may free its arguments (keys, mutations, filters), even if
+// the returned RowReader is still in use.
 class Table {
  public:
-  // An empty handle.
+  // Constructs an empty handle.
   Table() = default;
 
-  // As given to CreateTable; "" for an empty handle.
+  // The name given to CreateTable. "" for an empty handle.
   const std::string& name() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // As of now.
-  absl::StatusOr<Schema> schema() const;
+
+  // Returns the current schema.
+  [[nodiscard]] absl::StatusOr<Schema> schema() const;
 
   // ---- writing ----
 
-  // Applies one row's changes, all or nothing; when it answers OK they are visible to every read that begins later, and as durable as
-  // asked. Errors: see RowMutation.
-  absl::Status Apply(const RowMutation& mutation, WriteOptions options = {});
+  // Applies all changes of one mutation atomically. When it returns OK, every read that starts
+  // later sees them, and they have the requested durability. Errors: see RowMutation.
+  [[nodiscard]] absl::Status Apply(const RowMutation& mutation, const WriteOptions& options = {});
+  // The same, but may free the changes of `mutation` before it is applied, so that a large write is
+  // in memory once less. The row key remains.
+  [[nodiscard]] absl::Status Apply(RowMutation&& mutation, const WriteOptions& options = {});
 
-  // Many rows; each entry on its own is all or nothing, and they are applied in order. Returns a verdict for each entry that was not
-  // applied, by ascending index; empty: all were. On an empty handle every entry fails with FailedPrecondition.
+  // Applies many mutations in order. Each entry is atomic, the call as a whole is not. Returns the
+  // entries that were not applied, in ascending order of index; an empty vector means success. On
+  // an empty handle every entry fails with FailedPrecondition.
   // Source: MutateRows.
-  std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations, WriteOptions options = {});
+  [[nodiscard]] std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations,
+                                                      const WriteOptions& options = {});
 
-  // Applies if_matched if `predicate` gives a cell for the row as it stands, else if_not_matched, with no other write of the row between.
-  // The row key of a branch is empty or `row_key`. A branch may be empty, but not both: InvalidArgument. The form of both branches is
-  // checked, the families of the one that is applied. The predicate sees what a read with ReadOptions.apply_gc sees.
+  // Applies `if_matched` if `predicate` returns a cell for the current row, otherwise
+  // `if_not_matched`. Atomic: no other write of the row happens in between. The predicate sees the
+  // cells that a read with ReadOptions.apply_gc sees.
+  //
+  // The row key of each branch must be empty or `row_key`. One branch may be without changes.
+  // Returns the branch that was applied.
+  // Errors: InvalidArgument if both branches are empty or either is malformed. Families are checked
+  // only in the branch that is applied.
   // Source: CheckAndMutateRow.
-  absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
-                                                   const RowMutation& if_not_matched, WriteOptions options = {});
+  [[nodiscard]] absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key,
+                                                                 const Filter& predicate,
+                                                                 const RowMutation& if_matched,
+                                                                 const RowMutation& if_not_matched,
+                                                                 const WriteOptions& options = {});
+  // The same, but may free the changes of the branches, like Apply.
+  [[nodiscard]] absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key,
+                                                                 const Filter& predicate,
+                                                                 RowMutation&& if_matched,
+                                                                 RowMutation&& if_not_matched,
+                                                                 const WriteOptions& options = {});
 
-  // Changes the newest cells of some columns, in order, with no other write of the row between, and returns those columns as they are
-  // then, one cell each, in order. The newest cell is that of a read with ReadOptions.apply_gc. The new one's timestamp is now, cut to the
-  // table's granularity, or that of the cell it replaces, whichever is later. At least one rule; all are applied, or none. Errors: as for
-  // Apply, and those of the rules. Source: ReadModifyWriteRow.
-  absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules, WriteOptions options = {});
-  absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::initializer_list<ReadModifyWriteRule> rules,
-                                         WriteOptions options = {}) {
-    return ReadModifyWriteRow(row_key, std::span<const ReadModifyWriteRule>(rules.begin(), rules.size()), std::move(options));
+  // Applies `rules` in order to the newest cells of their columns. Atomic: all rules are applied or
+  // none, and no other write of the row happens in between. Returns the changed columns with their
+  // new values, one cell each, in cell order.
+  //
+  // A rule reads the newest cell that a read with ReadOptions.apply_gc sees. The new cell's
+  // timestamp is the later of the database clock, rounded down to the table's granularity, and the
+  // timestamp of the cell that was read. At least one rule is required.
+  // Errors: those of Apply and of ReadModifyWriteRule.
+  // Source: ReadModifyWriteRow.
+  [[nodiscard]] absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key,
+                                                       std::span<const ReadModifyWriteRule> rules,
+                                                       const WriteOptions& options = {});
+  [[nodiscard]] absl::StatusOr<Row> ReadModifyWriteRow(
+      std::string_view row_key, std::initializer_list<ReadModifyWriteRule> rules,
+      const WriteOptions& options = {}) {
+    return ReadModifyWriteRow(
+        row_key, std::span<const ReadModifyWriteRule>(rules.begin(), rules.size()), options);
   }
 
   // ---- reading ----
-  // Every read sees one moment of the table. Errors of all: InvalidArgument for an empty row key, a wrong range, filter or option;
-  // Cancelled and DeadlineExceeded as options ask. ReadOptions' limit, reverse and parallelism mean something to ReadRows only.
+  //
+  // Every read sees one consistent state of the table. Errors of all reads: InvalidArgument for an
+  // empty row key or an invalid range, filter or option; Cancelled and DeadlineExceeded as
+  // requested by ReadOptions.
 
-  // The row, or nothing if it has no cell that passes the filter. A result above 256 MiB, 128 bytes for each cell's handle
-  // counted, is ResourceExhausted: use ReadRows.
-  absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter = {}, const ReadOptions& options = {}) const;
-
-  // As many ReadRow at one moment; answers in the order asked, a key asked twice is answered twice. The bound of 256 MiB holds for the
-  // whole result.
-  absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(std::span<const std::string_view> row_keys, const Filter& filter = {},
-                                                           const ReadOptions& options = {}) const;
-  absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(std::span<const std::string> row_keys, const Filter& filter = {},
+  // Reads one row. Returns nullopt if no cell passes the filter.
+  // Errors: ResourceExhausted if the result exceeds 256 MiB; use ReadRows for such rows. Each cell
+  // counts as its qualifier, its value and 128 bytes.
+  [[nodiscard]] absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key,
+                                                           const Filter& filter = {},
                                                            const ReadOptions& options = {}) const;
 
-  // Rows in order of their keys; an error, also of the arguments, comes with the reader's status().
-  RowReader ReadRows(const RowSet& rows = RowSet::All(), const Filter& filter = {}, const ReadOptions& options = {}) const;
+  // Reads the newest cell of one column. Returns nullopt if the row has no such cell, and if the
+  // table has no such family.
+  //
+  // The result is the cell that ReadRow returns for the filter
+  //   Filter::Chain(Filter::Column(family, qualifier), Filter::Latest(1))
+  // In an aggregate family the value is the folded value.
+  // Errors: ResourceExhausted if the value exceeds 256 MiB less 128 bytes.
+  [[nodiscard]] absl::StatusOr<std::optional<Cell>> ReadCell(std::string_view row_key,
+                                                             std::string_view family,
+                                                             std::string_view qualifier,
+                                                             const ReadOptions& options = {}) const;
 
-  // Whether ReadRow would find something, without fetching it.
-  absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter = {}, const ReadOptions& options = {}) const;
+  // Reads several rows from the same state of the table. The result has one element per key, in the
+  // order of `row_keys`; keys may repeat. The limit of 256 MiB applies to the whole result.
+  [[nodiscard]] absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(
+      std::span<const std::string_view> row_keys, const Filter& filter = {},
+      const ReadOptions& options = {}) const;
+  [[nodiscard]] absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(
+      std::span<const std::string> row_keys, const Filter& filter = {},
+      const ReadOptions& options = {}) const;
+
+  // Reads rows in key order as a stream. RowReader::status() returns all errors, including those of
+  // the arguments.
+  RowReader ReadRows(const RowSet& rows = RowSet::All(), const Filter& filter = {},
+                     const ReadOptions& options = {}) const;
+
+  // Returns whether ReadRow would return a row, without fetching its values.
+  [[nodiscard]] absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter = {},
+                                            const ReadOptions& options = {}) const;
 
   // ---- administration ----
 
-  // In order, all or nothing. Errors: see FamilyChange; InvalidArgument for a wrong name or rule.
-  absl::Status ModifyColumnFamilies(std::span<const FamilyChange> changes);
-  absl::Status ModifyColumnFamilies(std::initializer_list<FamilyChange> changes) {
+  // Creates, updates and drops column families, in order and atomically.
+  // Errors: those of FamilyChange; InvalidArgument for an invalid name or rule.
+  [[nodiscard]] absl::Status ModifyColumnFamilies(std::span<const FamilyChange> changes);
+  [[nodiscard]] absl::Status ModifyColumnFamilies(std::initializer_list<FamilyChange> changes) {
     return ModifyColumnFamilies(std::span<const FamilyChange>(changes.begin(), changes.size()));
   }
 
-  // As Schema::SetProperty.
-  absl::Status SetProperty(std::string key, std::string value);
+  // Sets a property of the table. See Schema::SetProperty.
+  [[nodiscard]] absl::Status SetProperty(std::string key, std::string value);
 
-  // Deletes all rows of a range at once; durable when it answers OK. Prefix("") is InvalidArgument: to empty the table say All(). On a full
-  // disk it makes room if none of the rows is in memory; else ResourceExhausted, and no row is
-  // deleted.
+  // Deletes all rows of a range atomically. Durable on disk when it returns OK. To delete all rows,
+  // pass All(); Prefix("") is InvalidArgument.
+  // On a full disk it works, and frees space, if no row of the range is in a memtable. Otherwise it
+  // returns ResourceExhausted and deletes nothing.
   // Source: DropRowRange.
-  absl::Status DropRowRange(const RowRange& range);
+  [[nodiscard]] absl::Status DropRowRange(const RowRange& range);
 
-  // Row keys that cut the range into parts of about the same bytes, ascending; the last one is the end of the range with all its bytes
-  // ("": the end of the table). Bytes as stored; of what is still in memory, as before compression. Source: SampleRowKeys.
-  absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const RowRange& range = RowRange::All()) const;
+  // Returns row keys that divide the range into parts of similar size, in ascending order. The last
+  // sample is the end of the range ("" for the end of the table) with the size of the whole range.
+  // Sizes are bytes on disk; rows in memtables count uncompressed.
+  // Source: SampleRowKeys.
+  [[nodiscard]] absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(
+      const RowRange& range = RowRange::All()) const;
 
-  // Rows in ascending order, straight into SSTables; see BulkLoad. Where it cannot begin, its calls answer why.
+  // Starts a bulk load of rows in ascending key order; see BulkLoad. If the load cannot start,
+  // every call on it returns the reason.
   BulkLoad NewBulkLoad();
 
-  // Writes what the memtables hold to SSTables; returns when done.
-  absl::Status Flush();
-  // Flushes, then rewrites the range's data into one layer: condemned versions and tombstones go. Returns when done; Cancelled if stopped.
-  absl::Status Compact(const RowRange& range = RowRange::All(), const CompactOptions& options = {});
+  // Flushes the table's memtables to SSTables and waits until that is done.
+  [[nodiscard]] absl::Status Flush();
 
-  absl::StatusOr<TableStats> Stats() const;
+  // Flushes, then compacts the range into one sorted run. Removes garbage versions and tombstones.
+  // Waits until that is done. Cancelled if CompactOptions.stop was requested.
+  [[nodiscard]] absl::Status Compact(const RowRange& range = RowRange::All(),
+                                     const CompactOptions& options = {});
 
-  // For the engine.
-  explicit Table(std::shared_ptr<internal::TableBackend> backend) : backend_(std::move(backend)) {}
-  const std::shared_ptr<internal::TableBackend>& backend() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return backend_; }
+  // Returns the table's statistics.
+  [[nodiscard]] absl::StatusOr<TableStats> Stats() const;
 
  private:
+  friend struct internal::Access;
+
+  explicit Table(std::shared_ptr<internal::TableBackend> backend) : backend_(std::move(backend)) {}
+
   std::shared_ptr<internal::TableBackend> backend_;
 };
 

@@ -1,7 +1,7 @@
-// stele/timestamp.h: points in time, ranges of them, and the clocks that give them.
+// stele/timestamp.h: timestamps, timestamp ranges and clocks.
 //
-// Units:     microseconds since 1970-01-01T00:00:00Z, signed 64 bit.
-// Threads:   values; Clock is called from many threads at once.
+// Units:     microseconds since 1970-01-01T00:00:00Z, signed 64-bit.
+// Threads:   values, except TimestampClock.
 // Source:    google.bigtable.v2 `timestamp_micros`, `TimestampRange`.
 #pragma once
 
@@ -17,14 +17,16 @@
 namespace stele {
 inline namespace v0 {
 
-// A point in time. A strong type, so that a count of milliseconds is never taken for one of microseconds.
-// Default: the epoch (0), which is a legal timestamp of a cell.
+// A point in time. A distinct type, so that milliseconds are never mistaken for microseconds.
+// Default: the epoch (0), which is a valid timestamp of a cell.
 class Timestamp {
  public:
   constexpr Timestamp() = default;
 
+  // Constructs a timestamp from microseconds since the epoch.
   static constexpr Timestamp FromMicros(int64_t micros) { return Timestamp(micros); }
-  // Saturates at the ends of the 64-bit range (about the years -290308 and 294247).
+  // Constructs a timestamp from milliseconds since the epoch. Saturates at the limits of 64 bits,
+  // about the years -290308 and 294247.
   static constexpr Timestamp FromMillis(int64_t millis) {
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
@@ -32,17 +34,21 @@ class Timestamp {
     if (millis < kLeast / 1000) return Timestamp(kLeast);
     return Timestamp(millis * 1000);
   }
-  // Rounds down to whole microseconds.
+  // Converts a time of the system clock. Rounds down to whole microseconds.
   static Timestamp From(std::chrono::system_clock::time_point time) {
-    return Timestamp(std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count());
+    return Timestamp(
+        std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count());
   }
 
+  // Microseconds since the epoch.
   constexpr int64_t micros() const { return micros_; }
-  // Saturates where system_clock's range is narrower than 64 bits of microseconds (nanosecond clocks end in 2262).
+  // Converts to a time of the system clock. Saturates if the range of system_clock is smaller; a
+  // clock in nanoseconds ends in 2262.
   std::chrono::system_clock::time_point ToTimePoint() const;
 
-  // RFC 3339 in UTC with six digits of microseconds: "2023-11-14T22:13:20.000000Z". Years outside 0000-9999, which RFC 3339 does not
-  // know, are printed with a sign and as many digits as they need: "+294247-01-10T04:00:54.775807Z".
+  // Formats as RFC 3339 in UTC with microseconds: "2023-11-14T22:13:20.000000Z". A year outside
+  // 0000-9999, which RFC 3339 does not define, has a sign and all its digits:
+  // "+294247-01-10T04:00:54.775807Z".
   std::string ToString() const;
 
   friend constexpr auto operator<=>(const Timestamp&, const Timestamp&) = default;
@@ -55,10 +61,13 @@ class Timestamp {
 
 std::ostream& operator<<(std::ostream& out, Timestamp timestamp);
 
-// The half-open range [start, end). No end: unbounded. An explicit end is meant literally, 0 too (the wire's "0 means no end" is the
-// server's business). Default: everything from the epoch on.
-// Errors at use: start > end, or a negative bound, is InvalidArgument everywhere. start == end reads nothing in a filter and is
-// InvalidArgument in DeleteFromColumn. In a table of millisecond granularity bounds that are no multiple of 1000 are InvalidArgument.
+// The half-open range [start, end). Default: all timestamps from the epoch on. If `end` is not set,
+// the range is unbounded. An explicit end of 0 is literal; only the wire format reads 0 as "no
+// end".
+//
+// Errors when used: InvalidArgument for start > end; for a negative bound; and for a bound that is
+// not a multiple of 1000 in a table with millisecond granularity. start == end matches nothing in a
+// filter and is InvalidArgument in DeleteFromColumn.
 struct TimestampRange {
   Timestamp start = {};
   std::optional<Timestamp> end = std::nullopt;
@@ -66,31 +75,42 @@ struct TimestampRange {
   friend bool operator==(const TimestampRange&, const TimestampRange&) = default;
 };
 
-// Eight bytes, big-endian two's complement: the form in which counters hold their value (see CellView::AsInt64).
-std::string EncodeInt64(int64_t value);
+// Encodes a number as eight bytes, big-endian two's complement, as counters store it. The inverse
+// is CellView::AsInt64.
+[[nodiscard]] std::string EncodeInt64(int64_t value);
 
-// A source of time for a database: stamps cells that come without a timestamp, and measures ages. Give one in DatabaseOptions.clock to
-// test rules of age; the database then reads no other clock. It never goes back: a clock that does is held at its greatest value so far.
-// Threads: Now() is called from many threads at once and must be safe for that. Now() must not call into the database.
-class Clock {
+// The interface of a database's clock, which stamps cells that have no timestamp and measures ages.
+//
+// Implement it and set DatabaseOptions.clock to test age-based GC rules; the database then uses no
+// other clock. If Now() goes back, the database uses the greatest value so far.
+// Threads:   Now() is called from several threads concurrently. It must not call into the database.
+class TimestampClock {
  public:
-  Clock() = default;
-  Clock(const Clock&) = delete;
-  Clock& operator=(const Clock&) = delete;
-  virtual ~Clock();
+  TimestampClock() = default;
+  TimestampClock(const TimestampClock&) = delete;
+  TimestampClock& operator=(const TimestampClock&) = delete;
+  virtual ~TimestampClock();
 
+  // Returns the current time.
   virtual Timestamp Now() = 0;
 };
 
-// A clock that stands still until it is moved. Thread-safe.
-class ManualClock : public Clock {
+// A clock for tests that changes only by Advance() and Set(). Thread-safe.
+class ManualClock : public TimestampClock {
  public:
+  // Constructs a clock whose time is `now`.
   explicit ManualClock(Timestamp now = {}) : micros_(now.micros()) {}
   ~ManualClock() override;
 
-  Timestamp Now() override { return Timestamp::FromMicros(micros_.load(std::memory_order_acquire)); }
-  // Moves by `step`, back if it is negative.
-  void Advance(std::chrono::microseconds step) { micros_.fetch_add(step.count(), std::memory_order_acq_rel); }
+  // Returns the time that was set last.
+  Timestamp Now() override {
+    return Timestamp::FromMicros(micros_.load(std::memory_order_acquire));
+  }
+  // Adds `step`, which may be negative.
+  void Advance(std::chrono::microseconds step) {
+    micros_.fetch_add(step.count(), std::memory_order_acq_rel);
+  }
+  // Sets the time, also to an earlier one.
   void Set(Timestamp now) { micros_.store(now.micros(), std::memory_order_release); }
 
  private:

@@ -1,13 +1,16 @@
-// api/backend.h: what stands behind the public handles: one abstract class for each, implemented by db (and by a remote client).
+// api/backend.h: the abstract classes that implement the public handles, one for each handle. The
+// engine (db) and the remote client derive from them.
 //
 // Path:      stele/*.h -> api -> here -> db.
 // Errors:    those that the public methods document.
-// Threads:   Database-, Table- and SnapshotBackend thread-safe; RowSource and BulkLoadBackend one thread at a time.
+// Threads:   DatabaseBackend, TableBackend and SnapshotBackend are thread-safe; RowSource and
+//            BulkLoadBackend are for one thread at a time.
 //
-// What api has checked before it calls: the handle is not empty; row keys to read are not empty; ReadOptions, WriteOptions, row ranges
-// (not inverted), table names and schemas of CreateTable, family changes and properties are valid and offered. What is left to the
-// backend, because it needs the schema or costs a pass: row sets (Normalize), filters (ValidateFilter), mutations. A backend
-// keeps what it needs of its arguments; none outlives the call.
+// api checks before it calls: the handle is not empty; row keys to read are not empty; ReadOptions,
+// WriteOptions, row ranges (not inverted), table names and schemas of CreateTable, family changes
+// and properties are valid and supported. The backend checks what needs the schema or a pass over
+// the data: row sets (Normalize), filters (ValidateFilter) and mutations. A backend copies the
+// arguments that it needs after the call.
 #pragma once
 
 #include <memory>
@@ -23,7 +26,7 @@
 
 namespace stele::internal {
 
-// Behind RowReader; it keeps the database open.
+// The implementation of RowReader. It keeps the database open.
 class RowSource {
  public:
   RowSource() = default;
@@ -31,15 +34,17 @@ class RowSource {
   RowSource& operator=(const RowSource&) = delete;
   virtual ~RowSource();
 
-  // False at the end or when status() is not OK; not called again after that.
+  // Returns false at the end or when status() is not OK. Must not be called again after that.
   virtual bool Next() = 0;
-  // After a Next() that answered true; the same object for the source's life is fine.
+  // The current row, after a Next() that returned true. It may be the same object for the source's
+  // life.
   virtual const RowView& row() const = 0;
   virtual absl::Status status() const = 0;
   virtual ReadStats stats() const = 0;
 };
 
-// Behind Snapshot; its life is the pin. A backend that gets one made by another database answers InvalidArgument.
+// The implementation of Snapshot. The commit is pinned while the object lives. A backend returns
+// InvalidArgument for a snapshot of another database.
 class SnapshotBackend {
  public:
   SnapshotBackend() = default;
@@ -50,8 +55,8 @@ class SnapshotBackend {
   virtual Timestamp time() const = 0;
 };
 
-// Behind BulkLoad; it keeps the database open, and destroyed without Finish() it leaves nothing. Neither is called after Finish() or
-// Abort(), which are called once.
+// The implementation of BulkLoad. It keeps the database open. Destroying it without Finish()
+// discards the load. The caller calls Finish() or Abort() once, and nothing after that.
 class BulkLoadBackend {
  public:
   BulkLoadBackend() = default;
@@ -64,7 +69,7 @@ class BulkLoadBackend {
   virtual void Abort() = 0;
 };
 
-// Behind Table.
+// The implementation of Table.
 class TableBackend {
  public:
   TableBackend() = default;
@@ -72,21 +77,44 @@ class TableBackend {
   TableBackend& operator=(const TableBackend&) = delete;
   virtual ~TableBackend();
 
-  // The same string for the backend's life.
+  // Returns the same string for the backend's life.
   virtual const std::string& name() const = 0;
   virtual absl::StatusOr<Schema> schema() = 0;
   virtual absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) = 0;
-  virtual std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations, const WriteOptions& options) = 0;
-  // Not both mutations are empty; a row key of their own is `row_key` or empty.
-  virtual absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
-                                                           const RowMutation& if_not_matched, const WriteOptions& options) = 0;
-  virtual absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+  // May free the changes of the mutation. Calls Apply unless a backend frees them.
+  virtual absl::Status ApplyOwned(RowMutation* mutation, const WriteOptions& options);
+  virtual std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations,
+                                                const WriteOptions& options) = 0;
+  // At least one mutation is not empty. The row key inside a mutation is `row_key` or empty.
+  virtual absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key,
+                                                           const Filter& predicate,
+                                                           const RowMutation& if_matched,
+                                                           const RowMutation& if_not_matched,
+                                                           const WriteOptions& options) = 0;
+  // May free the changes of the branches. Calls CheckAndMutateRow unless a backend frees them.
+  virtual absl::StatusOr<MutationBranch> CheckAndMutateRowOwned(std::string_view row_key,
+                                                                const Filter& predicate,
+                                                                RowMutation* if_matched,
+                                                                RowMutation* if_not_matched,
+                                                                const WriteOptions& options);
+  virtual absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key,
+                                                 std::span<const ReadModifyWriteRule> rules,
                                                  const WriteOptions& options) = 0;
-  virtual absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) = 0;
-  virtual absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
-                                                                   const ReadOptions& options) = 0;
-  virtual absl::StatusOr<std::unique_ptr<RowSource>> ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) = 0;
-  virtual absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter, const ReadOptions& options) = 0;
+  virtual absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter,
+                                                     const ReadOptions& options) = 0;
+  // Calls ReadRow unless a backend has a shorter way.
+  virtual absl::StatusOr<std::optional<stele::Cell>> ReadCell(std::string_view row_key,
+                                                              std::string_view family,
+                                                              std::string_view qualifier,
+                                                              const ReadOptions& options);
+  virtual absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(
+      std::span<const std::string_view> row_keys, const Filter& filter,
+      const ReadOptions& options) = 0;
+  virtual absl::StatusOr<std::unique_ptr<RowSource>> ReadRows(const RowSet& rows,
+                                                              const Filter& filter,
+                                                              const ReadOptions& options) = 0;
+  virtual absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter,
+                                      const ReadOptions& options) = 0;
   virtual absl::Status ModifyColumnFamilies(std::span<const FamilyChange> changes) = 0;
   virtual absl::Status SetProperty(std::string property_key, std::string value) = 0;
   virtual absl::Status DropRowRange(const RowRange& range) = 0;
@@ -97,7 +125,7 @@ class TableBackend {
   virtual absl::StatusOr<TableStats> Stats() = 0;
 };
 
-// Behind Database; the last of its handles gone, it closes.
+// The implementation of Database. The database closes when the last handle is destroyed.
 class DatabaseBackend {
  public:
   DatabaseBackend() = default;
@@ -105,22 +133,26 @@ class DatabaseBackend {
   DatabaseBackend& operator=(const DatabaseBackend&) = delete;
   virtual ~DatabaseBackend();
 
-  virtual absl::StatusOr<std::shared_ptr<TableBackend>> CreateTable(std::string_view name, const Schema& schema) = 0;
+  virtual absl::StatusOr<std::shared_ptr<TableBackend>> CreateTable(std::string_view name,
+                                                                    const Schema& schema) = 0;
   virtual absl::StatusOr<std::shared_ptr<TableBackend>> OpenTable(std::string_view name) = 0;
   virtual absl::Status DeleteTable(std::string_view name) = 0;
   virtual absl::StatusOr<std::vector<std::string>> ListTables() = 0;
-  // No entry's table is null; whether each is a table of this database is the backend's to check.
+  // No entry has a null table. The backend checks that each table belongs to this database.
   virtual absl::Status Apply(const WriteBatch& batch, const WriteOptions& options) = 0;
   virtual absl::StatusOr<std::shared_ptr<SnapshotBackend>> GetSnapshot() = 0;
   virtual absl::Status Sync() = 0;
   virtual absl::Status WaitForIdle() = 0;
-  virtual absl::Status Checkpoint(std::string_view directory) = 0;
+  virtual absl::Status Checkpoint(std::string_view directory, const CheckpointOptions& options) = 0;
   virtual absl::StatusOr<VerifyReport> Verify() = 0;
   virtual DatabaseStats Stats() = 0;
+  virtual absl::Status WriteRefusal() = 0;
   virtual absl::Status Close() = 0;
 };
 
-// Opens "mem:" or a directory (never empty, never another scheme); the options are valid. Implemented in db.
-absl::StatusOr<std::shared_ptr<DatabaseBackend>> OpenLocalDatabase(std::string_view location, const DatabaseOptions& options);
+// Opens "mem:" or a directory; `location` is not empty and has no other scheme. The options are
+// valid. Implemented in db.
+absl::StatusOr<std::shared_ptr<DatabaseBackend>> OpenLocalDatabase(std::string_view location,
+                                                                   const DatabaseOptions& options);
 
 }  // namespace stele::internal

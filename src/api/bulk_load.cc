@@ -9,14 +9,18 @@ namespace stele {
 inline namespace v0 {
 namespace {
 
-absl::Status Over() { return internal::FailedPrecondition("bulk load: an empty handle, or already finished or aborted"); }
+absl::Status Over() {
+  return internal::FailedPrecondition("bulk load: an empty handle, or already finished or aborted");
+}
 
 }  // namespace
 
 BulkLoad::BulkLoad() : error_(Over()) {}
-BulkLoad::BulkLoad(std::unique_ptr<internal::BulkLoadBackend> backend) : backend_(std::move(backend)), error_(Over()) {}
+BulkLoad::BulkLoad(std::unique_ptr<internal::BulkLoadBackend> backend)
+    : backend_(std::move(backend)), error_(Over()) {}
 BulkLoad::BulkLoad(absl::Status error) : error_(std::move(error)) {}
-BulkLoad::BulkLoad(BulkLoad&& other) noexcept : backend_(std::move(other.backend_)), error_(std::exchange(other.error_, Over())) {}
+BulkLoad::BulkLoad(BulkLoad&& other) noexcept
+    : backend_(std::move(other.backend_)), error_(std::exchange(other.error_, Over())) {}
 BulkLoad& BulkLoad::operator=(BulkLoad&& other) noexcept {
   backend_ = std::move(other.backend_);
   error_ = std::exchange(other.error_, Over());
@@ -24,7 +28,9 @@ BulkLoad& BulkLoad::operator=(BulkLoad&& other) noexcept {
 }
 BulkLoad::~BulkLoad() = default;
 
-absl::Status BulkLoad::Add(const RowMutation& mutation) { return backend_ == nullptr ? error_ : backend_->Add(mutation); }
+absl::Status BulkLoad::Add(const RowMutation& mutation) {
+  return backend_ == nullptr ? error_ : backend_->Add(mutation);
+}
 
 absl::Status BulkLoad::Finish() {
   if (backend_ == nullptr) return error_;

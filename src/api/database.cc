@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/backend.h"
-#include "api/remote_opener.h"
 #include "base/status.h"
+#include "model/access.h"
 #include "model/validate.h"
 
 namespace stele {
@@ -15,46 +15,52 @@ constexpr std::string_view kMemory = "mem:";
 constexpr std::string_view kRemote = "bigtable://";
 
 absl::Status CheckHandle(const std::shared_ptr<internal::DatabaseBackend>& backend) {
-  return backend != nullptr ? absl::OkStatus() : internal::FailedPrecondition("database: an empty handle");
+  return backend != nullptr ? absl::OkStatus()
+                            : internal::FailedPrecondition("database: an empty handle");
 }
 
 absl::Status CheckLocation(std::string_view location) {
-  if (location.empty()) return internal::InvalidArgument("location: empty; it is a directory, \"mem:\" or \"bigtable://PROJECT/INSTANCE\"");
-  if (location.find('\0') != std::string_view::npos) return internal::InvalidArgument("location: a path holds no zero byte");
+  if (location.empty())
+    return internal::InvalidArgument("location: empty; it is a directory or \"mem:\"");
+  if (location.find('\0') != std::string_view::npos)
+    return internal::InvalidArgument("location: a path cannot contain a zero byte");
   if (location.substr(0, kMemory.size()) == kMemory && location != kMemory) {
-    return internal::InvalidArgument("location \"{}\": nothing may follow \"mem:\"; for a directory of that name put \"./\" before it",
-                                     internal::Printable(location));
+    return internal::InvalidArgument(
+        "location \"{}\": no text is allowed after \"mem:\"; for a directory with that name use "
+        "\"./\" before it",
+        internal::Printable(location));
+  }
+  if (location.starts_with(kRemote)) {
+    return internal::Unimplemented(
+        "location \"{}\": stele::remote::Open opens a database on a server",
+        internal::Printable(location));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<internal::DatabaseBackend>> OpenBackend(std::string_view location, const DatabaseOptions& options) {
-  if (!location.starts_with(kRemote)) return internal::OpenLocalDatabase(location, options);
-  if (const internal::RemoteOpener open = internal::GetRemoteOpener(); open != nullptr) return open(location, options);
-  return internal::Unimplemented("location \"{}\": to open a remote database, link stele::remote", internal::Printable(location));
-}
-
 }  // namespace
 
-absl::StatusOr<Database> Database::Open(std::string_view location, DatabaseOptions options) {
+absl::StatusOr<Database> Database::Open(std::string_view location, const DatabaseOptions& options) {
   STELE_RETURN_IF_ERROR(CheckLocation(location));
   STELE_RETURN_IF_ERROR(internal::ValidateDatabaseOptions(options));
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::DatabaseBackend> backend, OpenBackend(location, options));
-  return Database(std::move(backend));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::DatabaseBackend> backend,
+                         internal::OpenLocalDatabase(location, options));
+  return internal::Access::Make<Database>(std::move(backend));
 }
 
 absl::StatusOr<Table> Database::CreateTable(std::string_view name, const Schema& schema) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   STELE_RETURN_IF_ERROR(internal::ValidateTableName(name));
   STELE_RETURN_IF_ERROR(internal::ValidateSchema(schema));
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::TableBackend> table, backend_->CreateTable(name, schema));
-  return Table(std::move(table));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::TableBackend> table,
+                         backend_->CreateTable(name, schema));
+  return internal::Access::Make<Table>(std::move(table));
 }
 
 absl::StatusOr<Table> Database::OpenTable(std::string_view name) const {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::TableBackend> table, backend_->OpenTable(name));
-  return Table(std::move(table));
+  return internal::Access::Make<Table>(std::move(table));
 }
 
 absl::Status Database::DeleteTable(std::string_view name) {
@@ -67,19 +73,22 @@ absl::StatusOr<std::vector<std::string>> Database::ListTables() const {
   return backend_->ListTables();
 }
 
-absl::Status Database::Apply(const WriteBatch& batch, WriteOptions options) {
+absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   STELE_RETURN_IF_ERROR(internal::ValidateWriteOptions(options));
-  for (size_t i = 0; i < batch.entries().size(); ++i) {
-    if (batch.entries()[i].table == nullptr) return internal::FailedPrecondition("batch entry {}: an empty table handle", i);
+  const std::vector<internal::Access::BatchEntry>& entries = internal::Access::Entries(batch);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].table == nullptr)
+      return internal::FailedPrecondition("batch entry {}: an empty table handle", i);
   }
   return backend_->Apply(batch, options);
 }
 
 absl::StatusOr<Snapshot> Database::GetSnapshot() const {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::SnapshotBackend> snapshot, backend_->GetSnapshot());
-  return Snapshot(std::move(snapshot));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<internal::SnapshotBackend> snapshot,
+                         backend_->GetSnapshot());
+  return internal::Access::Make<Snapshot>(std::move(snapshot));
 }
 
 absl::Status Database::Sync() {
@@ -92,10 +101,11 @@ absl::Status Database::WaitForIdle() {
   return backend_->WaitForIdle();
 }
 
-absl::Status Database::Checkpoint(std::string_view directory) const {
+absl::Status Database::Checkpoint(std::string_view directory,
+                                  const CheckpointOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   if (directory.empty()) return internal::InvalidArgument("checkpoint: an empty directory name");
-  return backend_->Checkpoint(directory);
+  return backend_->Checkpoint(directory, options);
 }
 
 absl::StatusOr<VerifyReport> Database::Verify() const {
@@ -103,7 +113,14 @@ absl::StatusOr<VerifyReport> Database::Verify() const {
   return backend_->Verify();
 }
 
-DatabaseStats Database::Stats() const { return backend_ == nullptr ? DatabaseStats() : backend_->Stats(); }
+DatabaseStats Database::Stats() const {
+  return backend_ == nullptr ? DatabaseStats() : backend_->Stats();
+}
+
+absl::Status Database::WriteRefusal() const {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  return backend_->WriteRefusal();
+}
 
 absl::Status Database::Close() {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/backend.h"
+#include "base/invariant.h"
 #include "base/status.h"
 
 namespace stele {
@@ -14,24 +15,36 @@ absl::Status Empty() { return internal::FailedPrecondition("row reader: an empty
 }  // namespace
 
 RowReader::RowReader() : error_(Empty()) {}
-RowReader::RowReader(std::unique_ptr<internal::RowSource> source) : source_(std::move(source)), error_(Empty()) {}
+RowReader::RowReader(std::unique_ptr<internal::RowSource> source)
+    : source_(std::move(source)), error_(Empty()) {}
 RowReader::RowReader(absl::Status error) : error_(std::move(error)) {}
 RowReader::RowReader(RowReader&& other) noexcept
-    : source_(std::move(other.source_)), error_(std::exchange(other.error_, Empty())), on_row_(other.on_row_), ended_(other.ended_) {
-  other.on_row_ = false;
-}
+    : source_(std::move(other.source_)),
+      error_(std::exchange(other.error_, Empty())),
+      on_row_(std::exchange(other.on_row_, false)),
+      ended_(std::exchange(other.ended_, false)),
+      status_was_read_(other.status_was_read_) {}
 RowReader& RowReader::operator=(RowReader&& other) noexcept {
+  CheckStatusWasRead();
   source_ = std::move(other.source_);
   error_ = std::exchange(other.error_, Empty());
   on_row_ = std::exchange(other.on_row_, false);
-  ended_ = other.ended_;
+  ended_ = std::exchange(other.ended_, false);
+  status_was_read_ = other.status_was_read_;
   return *this;
 }
-RowReader::~RowReader() = default;
+RowReader::~RowReader() { CheckStatusWasRead(); }
+
+// A scan that ends with an error and one that ends at the last row look the same to a loop that
+// does not call status().
+void RowReader::CheckStatusWasRead() const {
+  STELE_INVARIANT(!ended_ || status_was_read_ ||
+                  (source_ == nullptr ? error_ : source_->status()).ok());
+}
 
 bool RowReader::Next() {
-  if (source_ == nullptr || ended_) return false;
-  on_row_ = source_->Next();
+  if (ended_) return false;
+  on_row_ = source_ != nullptr && source_->Next();
   ended_ = !on_row_;
   return on_row_;
 }
@@ -41,7 +54,10 @@ const RowView& RowReader::row() const {
   return on_row_ ? source_->row() : none;
 }
 
-absl::Status RowReader::status() const { return source_ == nullptr ? error_ : source_->status(); }
+absl::Status RowReader::status() const {
+  status_was_read_ = ended_;
+  return source_ == nullptr ? error_ : source_->status();
+}
 
 ReadStats RowReader::stats() const { return source_ == nullptr ? ReadStats() : source_->stats(); }
 

@@ -4,6 +4,7 @@
 
 #include "api/backend.h"
 #include "base/status.h"
+#include "model/access.h"
 #include "model/validate.h"
 
 namespace stele {
@@ -11,31 +12,50 @@ inline namespace v0 {
 namespace {
 
 absl::Status CheckHandle(const std::shared_ptr<internal::TableBackend>& backend) {
-  return backend != nullptr ? absl::OkStatus() : internal::FailedPrecondition("table: an empty handle");
+  return backend != nullptr ? absl::OkStatus()
+                            : internal::FailedPrecondition("table: an empty handle");
 }
 
-absl::Status CheckWrite(const std::shared_ptr<internal::TableBackend>& backend, const WriteOptions& options) {
+absl::Status CheckWrite(const std::shared_ptr<internal::TableBackend>& backend,
+                        const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
   return internal::ValidateWriteOptions(options);
 }
 
-absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend, const ReadOptions& options) {
+absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend,
+                       const ReadOptions& options) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
   return internal::ValidateReadOptions(options);
 }
 
-absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend, const ReadOptions& options, std::string_view row_key) {
+absl::Status CheckRead(const std::shared_ptr<internal::TableBackend>& backend,
+                       const ReadOptions& options, std::string_view row_key) {
   STELE_RETURN_IF_ERROR(CheckRead(backend, options));
   return internal::ValidateRowKey(row_key);
 }
 
-absl::Status CheckBranch(std::string_view row_key, const RowMutation& mutation, std::string_view name) {
+absl::Status CheckBranch(std::string_view row_key, const RowMutation& mutation,
+                         std::string_view name) {
   if (mutation.row_key().empty() || mutation.row_key() == row_key) return absl::OkStatus();
-  return internal::InvalidArgument("{} is of row \"{}\", the call of row \"{}\"; leave the mutation's row key empty or the same", name,
-                                   internal::Printable(mutation.row_key()), internal::Printable(row_key));
+  return internal::InvalidArgument(
+      "{} has row key \"{}\", the call has \"{}\"; leave the mutation's row key empty or use the "
+      "same",
+      name, internal::Printable(mutation.row_key()), internal::Printable(row_key));
 }
 
-absl::Status CheckRange(const std::shared_ptr<internal::TableBackend>& backend, const RowRange& range) {
+absl::Status CheckBranches(std::string_view row_key, const RowMutation& if_matched,
+                           const RowMutation& if_not_matched) {
+  STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
+  STELE_RETURN_IF_ERROR(CheckBranch(row_key, if_matched, "if_matched"));
+  STELE_RETURN_IF_ERROR(CheckBranch(row_key, if_not_matched, "if_not_matched"));
+  if (if_matched.count() > 0 || if_not_matched.count() > 0) return absl::OkStatus();
+  return internal::InvalidArgument(
+      "row \"{}\": No mutations provided: if_matched and if_not_matched are both empty",
+      internal::Printable(row_key));
+}
+
+absl::Status CheckRange(const std::shared_ptr<internal::TableBackend>& backend,
+                        const RowRange& range) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend));
   return internal::ValidateRowRange(range);
 }
@@ -52,12 +72,18 @@ absl::StatusOr<Schema> Table::schema() const {
   return backend_->schema();
 }
 
-absl::Status Table::Apply(const RowMutation& mutation, WriteOptions options) {
+absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   return backend_->Apply(mutation, options);
 }
 
-std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutations, WriteOptions options) {
+absl::Status Table::Apply(RowMutation&& mutation, const WriteOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
+  return backend_->ApplyOwned(&mutation, options);
+}
+
+std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutations,
+                                             const WriteOptions& options) {
   if (absl::Status status = CheckWrite(backend_, options); !status.ok()) {
     std::vector<FailedMutation> all;
     all.reserve(mutations.size());
@@ -67,58 +93,84 @@ std::vector<FailedMutation> Table::BulkApply(std::span<const RowMutation> mutati
   return backend_->BulkApply(mutations, options);
 }
 
-absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
-                                                        const RowMutation& if_not_matched, WriteOptions options) {
+absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key,
+                                                        const Filter& predicate,
+                                                        const RowMutation& if_matched,
+                                                        const RowMutation& if_not_matched,
+                                                        const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
-  STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
-  STELE_RETURN_IF_ERROR(CheckBranch(row_key, if_matched, "if_matched"));
-  STELE_RETURN_IF_ERROR(CheckBranch(row_key, if_not_matched, "if_not_matched"));
-  if (if_matched.count() == 0 && if_not_matched.count() == 0) {
-    return internal::InvalidArgument("row \"{}\": No mutations provided: if_matched and if_not_matched are both empty",
-                                     internal::Printable(row_key));
-  }
+  STELE_RETURN_IF_ERROR(CheckBranches(row_key, if_matched, if_not_matched));
   return backend_->CheckAndMutateRow(row_key, predicate, if_matched, if_not_matched, options);
 }
 
-absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules, WriteOptions options) {
+absl::StatusOr<MutationBranch> Table::CheckAndMutateRow(std::string_view row_key,
+                                                        const Filter& predicate,
+                                                        RowMutation&& if_matched,
+                                                        RowMutation&& if_not_matched,
+                                                        const WriteOptions& options) {
+  STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
+  STELE_RETURN_IF_ERROR(CheckBranches(row_key, if_matched, if_not_matched));
+  return backend_->CheckAndMutateRowOwned(row_key, predicate, &if_matched, &if_not_matched,
+                                          options);
+}
+
+absl::StatusOr<Row> Table::ReadModifyWriteRow(std::string_view row_key,
+                                              std::span<const ReadModifyWriteRule> rules,
+                                              const WriteOptions& options) {
   STELE_RETURN_IF_ERROR(CheckWrite(backend_, options));
   STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
   return backend_->ReadModifyWriteRow(row_key, rules, options);
 }
 
-absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) const {
+absl::StatusOr<std::optional<Row>> Table::ReadRow(std::string_view row_key, const Filter& filter,
+                                                  const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   return backend_->ReadRow(row_key, filter, options);
 }
 
-absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
-                                                                const ReadOptions& options) const {
+absl::StatusOr<std::optional<Cell>> Table::ReadCell(std::string_view row_key,
+                                                    std::string_view family,
+                                                    std::string_view qualifier,
+                                                    const ReadOptions& options) const {
+  STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
+  return backend_->ReadCell(row_key, family, qualifier, options);
+}
+
+absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(
+    std::span<const std::string_view> row_keys, const Filter& filter,
+    const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options));
-  for (const std::string_view row_key : row_keys) STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
+  for (const std::string_view row_key : row_keys)
+    STELE_RETURN_IF_ERROR(internal::ValidateRowKey(row_key));
   return backend_->ReadMany(row_keys, filter, options);
 }
 
-absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(std::span<const std::string> row_keys, const Filter& filter,
-                                                                const ReadOptions& options) const {
+absl::StatusOr<std::vector<std::optional<Row>>> Table::ReadMany(
+    std::span<const std::string> row_keys, const Filter& filter, const ReadOptions& options) const {
   const std::vector<std::string_view> views(row_keys.begin(), row_keys.end());
   return ReadMany(views, filter, options);
 }
 
-RowReader Table::ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) const {
-  if (absl::Status status = CheckRead(backend_, options); !status.ok()) return RowReader(std::move(status));
-  absl::StatusOr<std::unique_ptr<internal::RowSource>> source = backend_->ReadRows(rows, filter, options);
-  if (!source.ok()) return RowReader(std::move(source).status());
-  return RowReader(*std::move(source));
+RowReader Table::ReadRows(const RowSet& rows, const Filter& filter,
+                          const ReadOptions& options) const {
+  if (absl::Status status = CheckRead(backend_, options); !status.ok())
+    return internal::Access::Make<RowReader>(std::move(status));
+  absl::StatusOr<std::unique_ptr<internal::RowSource>> source =
+      backend_->ReadRows(rows, filter, options);
+  if (!source.ok()) return internal::Access::Make<RowReader>(std::move(source).status());
+  return internal::Access::Make<RowReader>(*std::move(source));
 }
 
-absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filter, const ReadOptions& options) const {
+absl::StatusOr<bool> Table::Exists(std::string_view row_key, const Filter& filter,
+                                   const ReadOptions& options) const {
   STELE_RETURN_IF_ERROR(CheckRead(backend_, options, row_key));
   return backend_->Exists(row_key, filter, options);
 }
 
 absl::Status Table::ModifyColumnFamilies(std::span<const FamilyChange> changes) {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
-  for (const FamilyChange& change : changes) STELE_RETURN_IF_ERROR(internal::ValidateFamilyChange(change));
+  for (const FamilyChange& change : changes)
+    STELE_RETURN_IF_ERROR(internal::ValidateFamilyChange(change));
   return backend_->ModifyColumnFamilies(changes);
 }
 
@@ -131,7 +183,8 @@ absl::Status Table::SetProperty(std::string key, std::string value) {
 absl::Status Table::DropRowRange(const RowRange& range) {
   STELE_RETURN_IF_ERROR(CheckRange(backend_, range));
   if (range.is_prefix() && range.start().empty()) {
-    return internal::InvalidArgument("DropRowRange: an empty prefix; to drop all rows say RowRange::All()");
+    return internal::InvalidArgument(
+        "DropRowRange: an empty prefix; to drop all rows use RowRange::All()");
   }
   return backend_->DropRowRange(range);
 }
@@ -142,10 +195,11 @@ absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const RowRange& r
 }
 
 BulkLoad Table::NewBulkLoad() {
-  if (absl::Status status = CheckHandle(backend_); !status.ok()) return BulkLoad(std::move(status));
+  if (absl::Status status = CheckHandle(backend_); !status.ok())
+    return internal::Access::Make<BulkLoad>(std::move(status));
   absl::StatusOr<std::unique_ptr<internal::BulkLoadBackend>> load = backend_->NewBulkLoad();
-  if (!load.ok()) return BulkLoad(std::move(load).status());
-  return BulkLoad(*std::move(load));
+  if (!load.ok()) return internal::Access::Make<BulkLoad>(std::move(load).status());
+  return internal::Access::Make<BulkLoad>(*std::move(load));
 }
 
 absl::Status Table::Flush() {
@@ -164,7 +218,7 @@ absl::StatusOr<TableStats> Table::Stats() const {
 }
 
 WriteBatch& WriteBatch::Add(const Table& table, RowMutation mutation) {
-  entries_.push_back({.table = table.backend(), .mutation = std::move(mutation)});
+  entries_.push_back({.table = internal::Access::Backend(table), .mutation = std::move(mutation)});
   return *this;
 }
 

@@ -7,7 +7,8 @@ namespace stele::internal {
 
 char* Arena::AllocateFromNewBlock(size_t bytes) {
   constexpr size_t kBlockBytesMax = size_t{1} << 20;
-  constexpr size_t kPopulatedBytesMin = kBlockBytesMax / 2;  // of who has come so far it is likely that the rest is used soon
+  // A memtable that has reached blocks of this size will probably use the rest of the block soon.
+  constexpr size_t kPopulatedBytesMin = kBlockBytesMax / 2;
   if (bytes > SIZE_MAX - 7) return nullptr;
   bytes = (bytes + 7) & ~size_t{7};
   const bool own_block = bytes > block_bytes_next_ / 4;

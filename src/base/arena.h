@@ -1,8 +1,10 @@
-// base/arena.h: memory that is given back all at once, for memtables.
+// base/arena.h: an arena allocator for memtables. All of its memory is freed at once.
 //
-// Threads:   Allocate is for one thread at a time; bytes() may be read by any thread.
-// Cost:      a bump of a pointer; blocks grow from 4 KiB to 1 MiB, larger requests get a block of their own.
-// Errors:    Allocate answers nullptr when memory is refused (engine rule 20); nothing changes then.
+// Threads:   one thread at a time may call Allocate; any thread may read bytes().
+// Cost:      Allocate advances a pointer. Blocks grow from 4 KiB to 1 MiB; a larger request gets a
+//            separate block.
+// Errors:    Allocate returns nullptr when memory is refused (engine rule 20), and then changes
+//            nothing.
 #pragma once
 
 #include <atomic>
@@ -23,18 +25,20 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // `bytes` bytes aligned to 8, valid until the arena goes.
+  // Returns `bytes` bytes, aligned to 8. They are valid until the arena is destroyed.
   char* Allocate(size_t bytes) {
-    if (bytes > left_) return AllocateFromNewBlock(bytes);  // before rounding up, which may overflow; left_ is a multiple of 8
+    // Compare before rounding up, which may overflow. left_ is a multiple of 8.
+    if (bytes > left_) return AllocateFromNewBlock(bytes);
     bytes = (bytes + 7) & ~size_t{7};
     char* result = next_;
     next_ += bytes;
     left_ -= bytes;
     return result;
   }
-  // Memory taken from the system so far.
+  // The memory allocated from the system so far.
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
-  // Its blocks of memory: who has one keeps what lies in it when the arena goes. Not beside Allocate.
+  // The arena's blocks. A copy of a pointer keeps that block alive after the arena is destroyed.
+  // Must not run concurrently with Allocate.
   const ArenaBlocks& blocks() const { return blocks_; }
 
  private:
@@ -44,7 +48,7 @@ class Arena {
   size_t left_ = 0;
   size_t block_bytes_next_ = 4096;
   ArenaBlocks blocks_;
-  std::atomic<size_t> bytes_{0};  // relaxed: a figure for accounting, it orders nothing
+  std::atomic<size_t> bytes_{0};  // relaxed: an accounting figure that orders nothing
 };
 
 }  // namespace stele::internal

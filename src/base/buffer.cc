@@ -8,7 +8,7 @@
 namespace stele::internal {
 namespace {
 
-std::atomic<int> allocations_until_failure{0};  // relaxed: a test's countdown, it orders nothing
+std::atomic<int> allocations_until_failure{0};  // relaxed: a test's countdown that orders nothing
 
 bool FailThisOne() {
   int left = allocations_until_failure.load(std::memory_order_relaxed);
@@ -16,7 +16,7 @@ bool FailThisOne() {
   return allocations_until_failure.fetch_sub(1, std::memory_order_relaxed) == 1;
 }
 
-// A sanitizer that is to see who writes past a buffer has to know where it ends.
+// A sanitizer can find a write past a buffer only if each buffer is a separate allocation.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr size_t kSlabsFromBytes = SIZE_MAX;
 #elif defined(__has_feature)
@@ -31,7 +31,9 @@ constexpr size_t kSlabsFromBytes = kSlotBytesMin;
 
 }  // namespace
 
-void FailBufferAllocation(int nth) { allocations_until_failure.store(nth, std::memory_order_relaxed); }
+void FailBufferAllocation(int nth) {
+  allocations_until_failure.store(nth, std::memory_order_relaxed);
+}
 
 Buffer::~Buffer() {
   if (bytes_ < kSlabsFromBytes) {
@@ -45,13 +47,19 @@ absl::StatusOr<Buffer> Buffer::Allocate(size_t bytes) {
   Buffer buffer;
   if (bytes == 0) return buffer;
   if (!FailThisOne()) {
-    buffer.slot_ = bytes < kSlabsFromBytes ? MemorySlot{.data = static_cast<char*>(std::malloc(bytes))} : TakeMemory(bytes);
+    buffer.slot_ = bytes < kSlabsFromBytes
+                       ? MemorySlot{.data = static_cast<char*>(std::malloc(bytes))}
+                       : TakeMemory(bytes);
   }
-  if (buffer.slot_.data == nullptr) return ResourceExhausted("no memory for {} bytes; lower memory_budget_bytes or free memory", bytes);
+  if (buffer.slot_.data == nullptr)
+    return ResourceExhausted("no memory for {} bytes; lower memory_budget_bytes or free memory",
+                             bytes);
   buffer.bytes_ = bytes;
   return buffer;
 }
 
-size_t Buffer::MemoryBytesFor(size_t bytes) { return bytes < kSlabsFromBytes ? bytes : MemoryTakenFor(bytes); }
+size_t Buffer::MemoryBytesFor(size_t bytes) {
+  return bytes < kSlabsFromBytes ? bytes : MemoryTakenFor(bytes);
+}
 
 }  // namespace stele::internal

@@ -1,8 +1,11 @@
-// base/buffer.h: data-sized memory that may fail to be had without ending the process (engine rule 20).
+// base/buffer.h: memory whose size depends on data. An allocation may fail and does not end the
+// process (engine rule 20).
 //
-// Path:      sstable pages, log records, values read from disk: whatever's size comes from data or from a caller.
-// Memory:    from kSlotBytesMin on of slab_memory, which gives back to the system what nobody uses; below, of the general allocator.
-// Errors:    Allocate answers ResourceExhausted naming the bytes asked for.
+// Path:      sstable pages, log records, values read from disk: everything whose size comes from
+//            data or from a caller.
+// Memory:    from kSlotBytesMin bytes on, slab_memory, which returns unused memory to the system;
+//            smaller buffers use the general allocator.
+// Errors:    Allocate returns ResourceExhausted with the number of bytes requested.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -18,7 +21,8 @@ namespace stele::internal {
 class Buffer {
  public:
   Buffer() = default;
-  Buffer(Buffer&& other) noexcept : slot_(std::exchange(other.slot_, {})), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer(Buffer&& other) noexcept
+      : slot_(std::exchange(other.slot_, {})), bytes_(std::exchange(other.bytes_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(slot_, other.slot_);
     std::swap(bytes_, other.bytes_);
@@ -26,16 +30,16 @@ class Buffer {
   }
   ~Buffer();
 
-  // Uninitialised memory of `bytes` bytes.
+  // Returns `bytes` bytes of uninitialised memory.
   static absl::StatusOr<Buffer> Allocate(size_t bytes);
 
   char* data() { return slot_.data; }
   const char* data() const { return slot_.data; }
   size_t size() const { return bytes_; }
   std::string_view view() const { return {slot_.data, bytes_}; }
-  // What it takes of the machine: what is charged for it.
+  // The memory that the buffer occupies, with rounding. A budget is charged this size.
   size_t memory_bytes() const { return MemoryBytesFor(bytes_); }
-  // What Allocate(bytes) would take.
+  // The memory that Allocate(bytes) would occupy.
   static size_t MemoryBytesFor(size_t bytes);
 
  private:
@@ -43,7 +47,8 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-// Tests make the Nth allocation from now fail (1 = the next); 0 switches it off. Process-wide.
+// Makes the Nth allocation from now fail (1 = the next), for tests; 0 switches it off.
+// Process-wide.
 void FailBufferAllocation(int nth);
 
 }  // namespace stele::internal

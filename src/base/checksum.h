@@ -1,6 +1,6 @@
-// base/checksum.h: the one checksum and hash of every format: XXH3-64, seeded.
+// base/checksum.h: XXH3-64 with a seed, the only checksum and hash in all file formats.
 //
-// Format:    docs/format/conventions.md says what each checksum covers and what seeds it.
+// Format:    docs/reference/format/conventions.md says what each checksum covers and what seeds it.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,10 @@
-// base/coding.h: little-endian integers, varints and length-prefixed bytes; reading is bounds-checked and never trusts a length.
+// base/coding.h: little-endian integers, varints and length-prefixed bytes; reading is
+// bounds-checked and never trusts a length.
 //
 // Path:      mutation (batches), wal, sstable, manifest.
-// Format:    docs/format/conventions.md.
-// Errors:    writers none; ByteReader answers false once anything was wrong, and stays false.
+// Format:    docs/reference/format/conventions.md.
+// Errors:    writers have none. ByteReader returns false after the first malformed field, and stays
+//            in that state.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -14,7 +16,8 @@
 
 namespace stele::internal {
 
-static_assert(std::endian::native == std::endian::little, "Stele's formats are little-endian and read in place");
+static_assert(std::endian::native == std::endian::little,
+              "Stele's formats are little-endian and read in place");
 
 inline uint32_t LoadFixed32(const char* p) {
   uint32_t v;
@@ -34,9 +37,15 @@ inline uint16_t LoadFixed16(const char* p) {
 inline void StoreFixed32(char* p, uint32_t v) { std::memcpy(p, &v, sizeof v); }
 inline void StoreFixed64(char* p, uint64_t v) { std::memcpy(p, &v, sizeof v); }
 
-inline void AppendFixed16(std::string& out, uint16_t v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); }
-inline void AppendFixed32(std::string& out, uint32_t v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); }
-inline void AppendFixed64(std::string& out, uint64_t v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); }
+inline void AppendFixed16(std::string& out, uint16_t v) {
+  out.append(reinterpret_cast<const char*>(&v), sizeof v);
+}
+inline void AppendFixed32(std::string& out, uint32_t v) {
+  out.append(reinterpret_cast<const char*>(&v), sizeof v);
+}
+inline void AppendFixed64(std::string& out, uint64_t v) {
+  out.append(reinterpret_cast<const char*>(&v), sizeof v);
+}
 
 inline void AppendVarint(std::string& out, uint64_t v) {
   while (v >= 0x80) {
@@ -45,7 +54,7 @@ inline void AppendVarint(std::string& out, uint64_t v) {
   }
   out.push_back(static_cast<char>(v));
 }
-// Zigzag, so that small negative numbers stay short.
+// Zigzag encoding keeps small negative numbers short.
 inline void AppendSignedVarint(std::string& out, int64_t v) {
   AppendVarint(out, (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63));
 }
@@ -54,7 +63,8 @@ inline void AppendBytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
-// Reads what the functions above wrote, from bytes that may be anything. Views it hands out point into the bytes it was given.
+// Reads what the functions above wrote, from untrusted bytes. The views that it returns point into
+// the bytes passed to the constructor.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -66,7 +76,7 @@ class ByteReader {
   bool ReadFixed32(uint32_t* v) { return ReadRaw(v, sizeof *v); }
   bool ReadFixed64(uint64_t* v) { return ReadRaw(v, sizeof *v); }
   bool ReadByte(uint8_t* v) { return ReadRaw(v, sizeof *v); }
-  bool ReadVarint(uint64_t* v) {  // at most ten bytes; an overflow is refused
+  bool ReadVarint(uint64_t* v) {  // at most ten bytes; an overflow is an error
     uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       if (!ok_ || rest_.empty()) return Fail();

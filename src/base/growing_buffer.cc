@@ -16,7 +16,7 @@ absl::Status GrowingBuffer::Append(std::string_view bytes) {
 absl::StatusOr<char*> GrowingBuffer::Extend(size_t bytes) {
   if (bytes > buffer_.size() - bytes_) {
     constexpr size_t kBytesMin = 512;
-    // All of what is taken for it is used.
+    // Request the whole slot, since the rounding would be wasted otherwise.
     const size_t wanted = std::max({kBytesMin, bytes_ + bytes, bytes_ + bytes_ / 2});
     STELE_ASSIGN_OR_RETURN(Buffer larger, Buffer::Allocate(Buffer::MemoryBytesFor(wanted)));
     if (bytes_ != 0) std::memcpy(larger.data(), buffer_.data(), bytes_);

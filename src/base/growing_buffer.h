@@ -1,8 +1,8 @@
-// base/growing_buffer.h: a Buffer that grows as bytes are appended to it: what a builder collects.
+// base/growing_buffer.h: a Buffer that grows as bytes are appended to it.
 //
 // Path:      sstable builders -> here -> buffer.
-// Errors:    ResourceExhausted for refused memory; what was there before stays.
-// Cost:      grows by half, which copies; Clear keeps the memory for what comes next.
+// Errors:    ResourceExhausted for refused memory; the contents stay as they were.
+// Cost:      grows by half, which copies. Clear keeps the memory for reuse.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -19,7 +19,8 @@ namespace stele::internal {
 class GrowingBuffer {
  public:
   GrowingBuffer() = default;
-  GrowingBuffer(GrowingBuffer&& other) noexcept : buffer_(std::move(other.buffer_)), bytes_(std::exchange(other.bytes_, 0)) {}
+  GrowingBuffer(GrowingBuffer&& other) noexcept
+      : buffer_(std::move(other.buffer_)), bytes_(std::exchange(other.bytes_, 0)) {}
   GrowingBuffer& operator=(GrowingBuffer&& other) noexcept {
     std::swap(buffer_, other.buffer_);
     std::swap(bytes_, other.bytes_);
@@ -28,16 +29,17 @@ class GrowingBuffer {
   ~GrowingBuffer() = default;
 
   absl::Status Append(std::string_view bytes);
-  // `bytes` more at the end, uninitialised: where they begin, until the next of these calls.
+  // Appends `bytes` uninitialised bytes and returns their start. It is valid until the next Append
+  // or Extend.
   absl::StatusOr<char*> Extend(size_t bytes);
-  // No more than there are.
+  // `bytes` is at most size().
   void ShortenTo(size_t bytes) { bytes_ = bytes; }
   void Clear() { bytes_ = 0; }
 
   size_t size() const { return bytes_; }
   bool empty() const { return bytes_ == 0; }
   std::string_view view() const { return {buffer_.data(), bytes_}; }
-  // What it takes of the machine, used or not.
+  // The memory that the buffer occupies, used or not.
   size_t memory_bytes() const { return buffer_.memory_bytes(); }
 
  private:

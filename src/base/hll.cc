@@ -14,9 +14,10 @@ namespace {
 constexpr char kSparse = 0;
 constexpr char kDense = 1;
 constexpr size_t kHeadBytes = 2;
-constexpr int kRankBits = 6;  // of an entry, behind its 25 index bits
+constexpr int kRankBits = 6;  // in an entry, below its 25 index bits
 constexpr uint32_t kRankMask = (1U << kRankBits) - 1;
-constexpr int kInnerBits = kHllSparsePrecision - kHllPrecision;  // of a sparse index, behind what is the register's number
+// The bits of a sparse index below the register number.
+constexpr int kInnerBits = kHllSparsePrecision - kHllPrecision;
 constexpr uint32_t kInnerMask = (1U << kInnerBits) - 1;
 constexpr int kRestBits = 64 - kHllSparsePrecision;
 constexpr uint32_t kRestRankMax = kRestBits + 1;
@@ -25,12 +26,13 @@ constexpr uint32_t kEntryMax = UINT32_MAX >> (32 - kHllSparsePrecision - kRankBi
 
 uint32_t IndexOf(uint32_t entry) { return entry >> kRankBits; }
 
-// The rank is stored only where the index bits do not tell it.
+// The rank is stored only if the index bits do not determine it.
 uint32_t EntryOf(uint64_t hash) {
   const auto index = static_cast<uint32_t>(hash >> kRestBits);
   if ((index & kInnerMask) != 0) return index << kRankBits;
   const uint64_t rest = hash << kHllSparsePrecision;
-  const uint32_t rank = rest == 0 ? kRestRankMax : static_cast<uint32_t>(std::countl_zero(rest)) + 1;
+  const uint32_t rank =
+      rest == 0 ? kRestRankMax : static_cast<uint32_t>(std::countl_zero(rest)) + 1;
   return index << kRankBits | rank;
 }
 
@@ -46,7 +48,7 @@ uint8_t RegisterValue(uint32_t entry) {
   return static_cast<uint8_t>(kInnerBits - std::bit_width(inner) + 1);
 }
 
-// Differences in as few bytes as they take; false: malformed.
+// Reads differences, each encoded in as few bytes as possible. Returns false if they are malformed.
 bool ReadEntries(std::string_view body, std::vector<uint32_t>* entries) {
   entries->clear();
   ByteReader reader(body);
@@ -54,7 +56,9 @@ bool ReadEntries(std::string_view body, std::vector<uint32_t>* entries) {
   while (!reader.AtEnd()) {
     const size_t before = reader.remaining();
     uint32_t step;
-    if (!reader.ReadVarint32(&step) || before - reader.remaining() != static_cast<size_t>(std::bit_width(step | 1) + 6) / 7) return false;
+    if (!reader.ReadVarint32(&step) ||
+        before - reader.remaining() != static_cast<size_t>(std::bit_width(step | 1) + 6) / 7)
+      return false;
     if (step > kEntryMax - entry || entries->size() == kHllSparseEntriesMax) return false;
     const bool is_first = entries->empty();
     const uint32_t next = entry + step;
@@ -64,7 +68,7 @@ bool ReadEntries(std::string_view body, std::vector<uint32_t>* entries) {
   return true;
 }
 
-// Four registers of six bits in three bytes, the first one lowest.
+// Four registers of six bits occupy three bytes, the first register in the lowest bits.
 uint8_t RegisterAt(std::string_view body, size_t index) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(body.data()) + index / 4 * 3;
   const uint32_t four = bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16;
@@ -80,10 +84,12 @@ bool IsDenseBody(std::string_view body) {
 }
 
 bool HasHead(std::string_view state) {
-  return state.size() >= kHeadBytes && static_cast<uint8_t>(state[0]) == kHllFormat && (state[1] == kSparse || state[1] == kDense);
+  return state.size() >= kHeadBytes && static_cast<uint8_t>(state[0]) == kHllFormat &&
+         (state[1] == kSparse || state[1] == kDense);
 }
 
-// Ertl's sigma and tau: what the registers at either end stand for, as limits of series.
+// Ertl's sigma and tau: the contributions of the lowest and the highest register value, as limits
+// of series.
 double Sigma(double x) {
   if (x == 1) return HUGE_VAL;
   double z = x;
@@ -150,12 +156,13 @@ bool HllSketch::AddSparse(std::string_view body) {
   return true;
 }
 
-// Of two entries of one index the greater stays: its rank is the greater.
+// Of two entries with the same index the greater one is kept, since it has the greater rank.
 void HllSketch::AddEntries() {
   merged_.clear();
   auto old_entry = entries_.begin();
   for (const uint32_t entry : added_) {
-    while (old_entry != entries_.end() && IndexOf(*old_entry) < IndexOf(entry)) merged_.push_back(*old_entry++);
+    while (old_entry != entries_.end() && IndexOf(*old_entry) < IndexOf(entry))
+      merged_.push_back(*old_entry++);
     const bool is_same = old_entry != entries_.end() && IndexOf(*old_entry) == IndexOf(entry);
     merged_.push_back(is_same ? std::max(entry, *old_entry++) : entry);
   }
@@ -167,7 +174,8 @@ void HllSketch::AddEntries() {
 bool HllSketch::AddDense(std::string_view body) {
   if (!IsDenseBody(body)) return false;
   if (!is_dense()) BecomeDense();
-  for (size_t i = 0; i < kHllRegisterCount; ++i) registers_[i] = std::max(registers_[i], RegisterAt(body, i));
+  for (size_t i = 0; i < kHllRegisterCount; ++i)
+    registers_[i] = std::max(registers_[i], RegisterAt(body, i));
   return true;
 }
 
@@ -191,8 +199,8 @@ void HllSketch::AppendState(std::string* out) const {
     before = entry;
   }
   for (size_t i = 0; i < registers_.size(); i += 4) {
-    const uint32_t four =
-        registers_[i] | uint32_t{registers_[i + 1]} << 6 | uint32_t{registers_[i + 2]} << 12 | uint32_t{registers_[i + 3]} << 18;
+    const uint32_t four = registers_[i] | uint32_t{registers_[i + 1]} << 6 |
+                          uint32_t{registers_[i + 2]} << 12 | uint32_t{registers_[i + 3]} << 18;
     out->push_back(static_cast<char>(four));
     out->push_back(static_cast<char>(four >> 8));
     out->push_back(static_cast<char>(four >> 16));
@@ -201,7 +209,7 @@ void HllSketch::AppendState(std::string* out) const {
 
 double HllSketch::Estimate() const {
   if (!is_dense()) {
-    // How many items fill so many of 2^25 places.
+    // The expected number of items that occupy this many of 2^25 places.
     const double places = 1 << kHllSparsePrecision;
     return -places * std::log1p(-static_cast<double>(entries_.size()) / places);
   }
@@ -209,7 +217,8 @@ double HllSketch::Estimate() const {
   std::array<uint32_t, kHllRegisterMax + 1> registers_of{};
   for (const uint8_t value : registers_) ++registers_of[value];
   double z = kCount * Tau(1 - registers_of[kHllRegisterMax] / kCount);
-  for (int value = kHllRegisterMax - 1; value >= 1; --value) z = (z + registers_of[static_cast<size_t>(value)]) / 2;
+  for (int value = kHllRegisterMax - 1; value >= 1; --value)
+    z = (z + registers_of[static_cast<size_t>(value)]) / 2;
   z += kCount * Sigma(registers_of[0] / kCount);
   return kCount * kCount / (2 * std::log(2.0)) / z;
 }

@@ -1,13 +1,20 @@
-// base/hll.h: HyperLogLog: counts distinct items in a state of at most 16 KiB that can be folded with others in any order.
+// base/hll.h: HyperLogLog, an estimate of the number of distinct items. A state has at most 16 KiB,
+// and states can be folded in any order.
 //
-// Path:      cell/fold.h folds the cells of kHll families; mutation makes the state of one item; CellView::EstimateCardinality reads one.
-// Format:    docs/format/hll.md: the state is what users see as the cell's value and give to MergeToCell, and what is stored.
-// Contract:  a state says nothing but which items were added: folding is commutative, associative and idempotent, to the byte.
-// Error:     sparse (up to kHllSparseEntriesMax distinct): as good as exact. Dense: a standard error of 1.04 / sqrt(16384) = 0.81 %.
-// Errors:    a malformed state is answered with false, or none; states come from users and from disk and are never trusted.
-// Threads:   plain values; a sketch is thread-compatible.
-// Source:    Heule, Nunkesser, Hall: HyperLogLog in Practice (EDBT 2013) for sparse and dense; Ertl: New cardinality estimation
-//            algorithms for HyperLogLog sketches (2017), section 4, for the estimate, which needs no tables.
+// Path:      cell/fold.h folds the cells of kHll families. mutation makes the state of one item.
+//            CellView::EstimateCardinality reads a state.
+// Format:    docs/reference/format/hll.md. Users see the state as the cell's value and pass it to
+//            MergeToCell; it is stored in the same form.
+// Contract:  a state depends only on the set of items that were added. Folding is commutative,
+//            associative and idempotent, to the byte.
+// Error:     sparse (up to kHllSparseEntriesMax distinct items): practically exact. Dense: a
+//            standard error of 1.04 / sqrt(16384) = 0.81 %.
+// Errors:    a malformed state gives false or nullopt. States come from users and from disk and are
+//            never trusted.
+// Threads:   states are plain values; a sketch is thread-compatible.
+// Source:    Heule, Nunkesser, Hall: HyperLogLog in Practice (EDBT 2013) for sparse and dense;
+//            Ertl: New cardinality estimation algorithms for HyperLogLog sketches (2017), section
+//            4, for the estimate, which needs no tables.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +27,30 @@
 namespace stele::internal {
 
 inline constexpr uint8_t kHllFormat = 1;
-inline constexpr int kHllPrecision = 14;        // bits of the hash that choose a register: 16384 registers
-inline constexpr int kHllSparsePrecision = 25;  // and as long as the state is sparse
+// The number of hash bits that select a register: 16384 registers.
+inline constexpr int kHllPrecision = 14;
+inline constexpr int kHllSparsePrecision = 25;  // while the state is sparse
 inline constexpr size_t kHllRegisterCount = size_t{1} << kHllPrecision;
 inline constexpr uint8_t kHllRegisterMax = 64 - kHllPrecision + 1;
-// More distinct items make a state dense. About as long as the dense form then (a guess; what counts is that all agree on it).
+// A state with more distinct items becomes dense. At this size both forms have about the same
+// length (a guess; it matters only that all versions use the same value).
 inline constexpr size_t kHllSparseEntriesMax = 3072;
 inline constexpr size_t kHllStateBytesMax = 16 << 10;
 
-// Appends the state in which this item alone was added.
+// Appends the state that contains this item only.
 void AppendHllItem(std::string* state, std::string_view item);
 
-// Is it one of kHllFormat, whole and in its only form?
+// True if the state has the format kHllFormat, is complete, and is in the canonical form.
 bool IsHllState(std::string_view state);
 
-// About how many distinct items were added; none: malformed.
+// An estimate of the number of distinct items; nullopt if the state is malformed.
 std::optional<double> EstimateHll(std::string_view state);
 
-// A state, taken apart to be folded with others. Default: of no item.
+// A decoded state that other states can be folded into. Initially it contains no items.
 class HllSketch {
  public:
   void Clear();
-  // False: malformed, and nothing was added.
+  // Returns false, and adds nothing, if the state is malformed.
   bool Add(std::string_view state);
   void AppendState(std::string* out) const;
   double Estimate() const;

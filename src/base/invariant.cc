@@ -8,7 +8,9 @@
 namespace stele::internal {
 
 void CheckFailed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "stele: check failed: %s at %s:%d; this is a bug in Stele, please report it\n", condition, file, line);
+  std::fprintf(stderr,
+               "stele: check failed: %s at %s:%d; this is a bug in Stele, please report it\n",
+               condition, file, line);
   std::abort();
 }
 

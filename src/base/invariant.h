@@ -1,8 +1,10 @@
-// base/invariant.h: checks of the engine's own reasoning. Never of data, callers or disks: those answer with a Status.
+// base/invariant.h: assertions about the engine's own logic. Errors in data, calls or disks are
+// never asserted; they are reported with a Status.
 //
-// STELE_CHECK      always on; only where going on would write wrong bytes.
-// STELE_INVARIANT  in builds with STELE_INVARIANTS; free otherwise.
-// Sometimes(p)     in those builds true with p percent, so that rare paths run often in tests; false otherwise.
+// - STELE_CHECK is always on. Use it only where continuing would write wrong bytes.
+// - STELE_INVARIANT is active in builds with STELE_INVARIANTS and costs nothing otherwise.
+// - Sometimes(p) is true with a probability of p percent in those builds, so that tests reach rare
+//   paths often. It is false otherwise.
 #pragma once
 
 namespace stele::internal {

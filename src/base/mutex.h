@@ -1,8 +1,10 @@
-// base/mutex.h: the engine's one lock: std::mutex with annotations for the compiler's thread-safety analysis.
+// base/mutex.h: the engine's only lock type: std::mutex with annotations for the compiler's
+// thread-safety analysis.
 //
-// Why:       the packaged absl::Mutex looks for deadlocks at every Lock (it shows in point reads), and ThreadSanitizer, which knows
-//            nothing of a library built without it, calls what it guards racy (decisions/0013).
-// Threads:   thread-safe. Which locks exist, and what may be taken under them: docs/locks.md.
+// Why:       the packaged absl::Mutex runs its deadlock detector at every Lock, which slows down
+//            point reads. ThreadSanitizer does not understand it when the library was built without
+//            instrumentation, and reports false races (docs/decisions/0013-standard-mutex.md).
+// Threads:   thread-safe. docs/internals/locking.md lists the locks and their order.
 #pragma once
 
 #include <chrono>
@@ -30,7 +32,9 @@ class ABSL_LOCKABLE Mutex {
 
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
-  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_.Lock(); }
+  explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+    mutex_.Lock();
+  }
   ~MutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
@@ -52,8 +56,9 @@ class CondVar {
     cv_.wait(lock);
     lock.release();
   }
-  // False when `timeout` passed first.
-  bool WaitFor(Mutex& mutex, std::chrono::nanoseconds timeout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  // Returns false if `timeout` passed first.
+  bool WaitFor(Mutex& mutex, std::chrono::nanoseconds timeout)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     const bool signalled = cv_.wait_for(lock, timeout) == std::cv_status::no_timeout;
     lock.release();
@@ -63,7 +68,8 @@ class CondVar {
   void SignalAll() { cv_.notify_all(); }
 
  private:
-  // Never destroyed: it owns nothing, and in a forked child its destructor would wait for ever for waiters that exist in the parent only.
+  // Never destroyed: it owns nothing, and in a forked child its destructor would wait forever for
+  // waiters that exist only in the parent.
   union {
     std::condition_variable cv_;
   };

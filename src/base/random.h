@@ -1,4 +1,5 @@
-// base/random.h: a small deterministic generator (SplitMix64) for skip-list heights and tests, and seeds from the system.
+// base/random.h: a small deterministic generator (SplitMix64) for skip-list heights and tests, and
+// seeds from the system.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ class Random {
   uint64_t state_;
 };
 
-// An unpredictable number for database ids, file ids and segment nonces. It is the system's randomness
-// (getrandom); where the system refuses, it is made of the clock, the process and the call, and only differs.
+// Returns an unpredictable number for database ids, file ids and segment nonces. It comes from
+// getrandom. If the system refuses, it is made from the clock, the process and a call counter, and
+// is then only distinct, not unpredictable.
 uint64_t RandomSeed();
 
 }  // namespace stele::internal

@@ -11,8 +11,8 @@ namespace {
 class SipState {
  public:
   explicit SipState(const SipKey& key)
-      : words_{0x736f6d6570736575 ^ key.first, 0x646f72616e646f6d ^ key.second ^ 0xee, 0x6c7967656e657261 ^ key.first,
-               0x7465646279746573 ^ key.second} {}
+      : words_{0x736f6d6570736575 ^ key.first, 0x646f72616e646f6d ^ key.second ^ 0xee,
+               0x6c7967656e657261 ^ key.first, 0x7465646279746573 ^ key.second} {}
 
   void Absorb(uint64_t word) {
     words_[3] ^= word;
@@ -53,9 +53,11 @@ class SipState {
 std::string SipHash128(std::string_view bytes, const SipKey& key) {
   SipState state(key);
   const uint64_t length = bytes.size();
-  for (; bytes.size() >= sizeof(uint64_t); bytes.remove_prefix(sizeof(uint64_t))) state.Absorb(LoadFixed64(bytes.data()));
+  for (; bytes.size() >= sizeof(uint64_t); bytes.remove_prefix(sizeof(uint64_t)))
+    state.Absorb(LoadFixed64(bytes.data()));
   uint64_t last = length << 56;
-  for (size_t i = 0; i < bytes.size(); ++i) last |= uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    last |= uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
   state.Absorb(last);
   std::string hash;
   AppendFixed64(hash, state.Squeeze(SipState::kFirstMark));

@@ -1,7 +1,10 @@
-// base/sip_hash.h: SipHash-2-4 with 128 bits: a hash that nobody can aim at without its key.
+// base/sip_hash.h: SipHash-2-4 with 128 bits, a keyed hash. Without the key it is infeasible to
+// construct collisions.
 //
-// Use:       names of bytes that a client chooses, where two of one name would do harm. Checksum64 is for all else.
-// Source:    Aumasson and Bernstein, "SipHash: a fast short-input PRF"; the reference code's 128-bit variant.
+// Use:       names of byte strings that a client chooses, where a collision would do harm. Use
+//            Checksum64 for everything else.
+// Source:    Aumasson and Bernstein, "SipHash: a fast short-input PRF"; the reference code's
+//            128-bit variant.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +19,7 @@ struct SipKey {
   friend bool operator==(const SipKey&, const SipKey&) = default;
 };
 
-// 16 bytes.
+// Returns 16 bytes.
 std::string SipHash128(std::string_view bytes, const SipKey& key);
 
 }  // namespace stele::internal

@@ -20,47 +20,57 @@ namespace {
 
 constexpr size_t kFrameBytesMin = 4096;
 constexpr size_t kClassesPerDoubling = 16;
-constexpr size_t kSlotBytesMax = 256 << 10;  // a window of read-ahead, which comes and goes with every stretch of a scan
-constexpr size_t kClassCount = 1 + kClassesPerDoubling * (std::bit_width(kSlotBytesMax) - std::bit_width(kSlotBytesMin));
-constexpr size_t kSlabBytes = 1 << 20;  // at most: few enough mappings for a large cache, little to be left over in a small one
+// A read-ahead window, which is allocated and freed for each range of a scan.
+constexpr size_t kSlotBytesMax = 256 << 10;
+constexpr size_t kClassCount =
+    1 + kClassesPerDoubling * (std::bit_width(kSlotBytesMax) - std::bit_width(kSlotBytesMin));
+// The maximum: large enough for few mappings with a large cache, small enough to waste little with
+// a small cache.
+constexpr size_t kSlabBytes = 1 << 20;
 constexpr size_t kSlotsMax = 64;
 constexpr size_t kFramesMax = kSlabBytes / kFrameBytesMin + 1;
-constexpr size_t kShardCount = 4;  // a guess: a thread takes a slot every few microseconds at most
+constexpr size_t kShardCount = 4;  // a guess: a thread allocates at most every few microseconds
 
 static_assert(kSlabBytes / kSlotBytesMax >= 4);
 
 size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// The system's page: no smaller part of a mapping can be given back.
+// The page size of the operating system, the unit in which parts of a mapping can be returned.
 size_t FrameBytes() {
-  static const size_t bytes = std::max(kFrameBytesMin, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
+  static const size_t bytes =
+      std::max(kFrameBytesMin, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
   return bytes;
 }
 
 size_t ClassOf(size_t bytes) {
   if (bytes <= kSlotBytesMin) return 0;
-  const size_t doubling = std::bit_width(bytes - 1) - std::bit_width(kSlotBytesMin);  // of the power of two at or below
+  // The index of the power of two at or below `bytes`.
+  const size_t doubling = std::bit_width(bytes - 1) - std::bit_width(kSlotBytesMin);
   const size_t step = (kSlotBytesMin << doubling) / kClassesPerDoubling;
   return doubling * kClassesPerDoubling + (bytes - (kSlotBytesMin << doubling) + step - 1) / step;
 }
 
 size_t SlotBytesOf(size_t class_index) {
   const size_t doubling = class_index / kClassesPerDoubling;
-  return (kSlotBytesMin << doubling) / kClassesPerDoubling * (kClassesPerDoubling + class_index % kClassesPerDoubling);
+  return (kSlotBytesMin << doubling) / kClassesPerDoubling *
+         (kClassesPerDoubling + class_index % kClassesPerDoubling);
 }
 
-std::atomic<uint64_t> idle_bytes{0};    // relaxed, both: figures, a moment old; they order nothing
+// Relaxed, both: figures that may be out of date and order nothing.
+std::atomic<uint64_t> idle_bytes{0};
 std::atomic<uint64_t> mapped_bytes{0};  // likewise
 
 char* Map(size_t bytes) {
-  void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const address =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) return nullptr;
   mapped_bytes.fetch_add(bytes, std::memory_order_relaxed);
   return static_cast<char*>(address);
 }
 
 void Unmap(char* address, size_t bytes) {
-  // What is refused, as where the system has no room to divide a mapping, goes on being counted.
+  // If the system refuses, for example because it cannot divide the mapping, the bytes remain
+  // counted.
   if (::munmap(address, bytes) == 0) mapped_bytes.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
@@ -68,7 +78,7 @@ class Shard;
 
 }  // namespace
 
-// Guarded by its shard's lock.
+// Guarded by the lock of its shard.
 class Slab {
  public:
   Slab(size_t shard_index, size_t class_index)
@@ -80,7 +90,7 @@ class Slab {
         bytes_(RoundUp(slot_count_ * slot_bytes_, frame_bytes_)),
         data_(Map(bytes_)),
         free_(slot_count_ == kSlotsMax ? ~uint64_t{0} : (uint64_t{1} << slot_count_) - 1) {
-    // With huge pages a frame would be resident because of a neighbour 2 MiB away.
+    // With huge pages a frame would stay resident because of a used frame up to 2 MiB away.
     if (data_ != nullptr) ::madvise(data_, bytes_, MADV_NOHUGEPAGE);
   }
   ~Slab() {
@@ -97,7 +107,7 @@ class Slab {
   bool has_room() const { return free_ != 0; }
   bool is_unused() const { return static_cast<size_t>(std::popcount(free_)) == slot_count_; }
 
-  // There is room.
+  // The slab must have a free slot.
   MemorySlot Take() {
     const uint64_t resident = free_ & used_before_;
     const auto slot = static_cast<size_t>(std::countr_zero(resident != 0 ? resident : free_));
@@ -130,7 +140,8 @@ class Slab {
       size_t end = frame;
       while (end * frame_bytes_ < bytes_ && users_[end] == 0 && is_resident_[end]) ++end;
       if (end == frame) continue;
-      static_cast<void>(::madvise(data_ + frame * frame_bytes_, (end - frame) * frame_bytes_, MADV_DONTNEED));
+      static_cast<void>(
+          ::madvise(data_ + frame * frame_bytes_, (end - frame) * frame_bytes_, MADV_DONTNEED));
       idle_frame_count_ -= end - frame;
       for (; frame < end; ++frame) is_resident_[frame] = false;
     }
@@ -138,7 +149,7 @@ class Slab {
     CountIdle(idle_frame_count_, idle_before);
   }
 
-  // In its class's list of those with room.
+  // Links in its size class's list of slabs with free slots.
   Slab* next = nullptr;
   Slab* previous = nullptr;
 
@@ -146,7 +157,8 @@ class Slab {
   size_t FirstFrame(size_t slot) const { return slot * slot_bytes_ / frame_bytes_; }
   size_t LastFrame(size_t slot) const { return ((slot + 1) * slot_bytes_ - 1) / frame_bytes_; }
   void CountIdle(size_t now, size_t before) const {
-    if (now != before) idle_bytes.fetch_add((uint64_t{now} - before) * frame_bytes_, std::memory_order_relaxed);
+    if (now != before)
+      idle_bytes.fetch_add((uint64_t{now} - before) * frame_bytes_, std::memory_order_relaxed);
   }
 
   const size_t shard_index_;
@@ -156,10 +168,11 @@ class Slab {
   const size_t frame_bytes_;
   const size_t bytes_;
   char* const data_;
-  uint64_t free_;             // a bit for each slot
-  uint64_t used_before_ = 0;  // slots taken at some time since the last purge
+  uint64_t free_;             // one bit per slot
+  uint64_t used_before_ = 0;  // slots that were allocated at some time since the last purge
   size_t idle_frame_count_ = 0;
-  std::array<uint8_t, kFramesMax> users_ = {};  // taken slots that touch the frame: three at most
+  // Allocated slots that touch the frame, three at most.
+  std::array<uint8_t, kFramesMax> users_ = {};
   std::array<bool, kFramesMax> is_resident_ = {};
 };
 
@@ -182,7 +195,7 @@ class Shard {
   }
 
   void GiveBack(const MemorySlot& slot) {
-    std::unique_ptr<Slab> unused;  // unmapped after the lock
+    std::unique_ptr<Slab> unused;  // unmapped after the lock is released
     MutexLock lock(mutex_);
     Slab* const slab = slot.slab;
     const bool had_room = slab->has_room();
@@ -211,16 +224,18 @@ class Shard {
     first = slab;
   }
   void Unlink(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    (slab->previous != nullptr ? slab->previous->next : with_room_[slab->class_index()]) = slab->next;
+    (slab->previous != nullptr ? slab->previous->next : with_room_[slab->class_index()]) =
+        slab->next;
     if (slab->next != nullptr) slab->next->previous = slab->previous;
     slab->next = slab->previous = nullptr;
   }
 
   Mutex mutex_;
-  std::array<Slab*, kClassCount> with_room_ ABSL_GUARDED_BY(mutex_) = {};  // by class; a full slab is known by its slots alone
+  // By size class. A full slab is reachable through its slots only.
+  std::array<Slab*, kClassCount> with_room_ ABSL_GUARDED_BY(mutex_) = {};
 };
 
-// For as long as the process lives: slots may be given back by what is destroyed last.
+// Lives as long as the process: static destructors may still free slots.
 class AllShards {
  public:
   static AllShards& Get() {
@@ -240,8 +255,10 @@ class AllShards {
 
  private:
   AllShards() {
-    // Another thread may hold a lock just when this one forks, and would never give it back in the child.
-    ::pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); }, [] { Get().UnlockAfterFork(); });
+    // Another thread may hold a lock at the moment of a fork, and would never release it in the
+    // child.
+    ::pthread_atfork([] { Get().LockForFork(); }, [] { Get().UnlockAfterFork(); },
+                     [] { Get().UnlockAfterFork(); });
   }
   void Purge() {
     if (is_purging_.exchange(true, std::memory_order_acquire)) return;
@@ -253,12 +270,13 @@ class AllShards {
   }
   void UnlockAfterFork() {
     for (Shard& shard : shards_) shard.UnlockAfterFork();
-    is_purging_.store(false, std::memory_order_relaxed);  // in the parent another may begin beside it, which does no harm
+    // Another thread may start a purge at the same time in the parent, which is harmless.
+    is_purging_.store(false, std::memory_order_relaxed);
   }
 
   std::array<Shard, kShardCount> shards_;
-  std::atomic<size_t> threads_{0};       // relaxed: only evenness matters
-  std::atomic<bool> is_purging_{false};  // acquire and release: one thread is enough
+  std::atomic<size_t> threads_{0};       // relaxed: only an even distribution matters
+  std::atomic<bool> is_purging_{false};  // acquire and release: only one thread purges at a time
 };
 
 }  // namespace
@@ -279,15 +297,19 @@ void PopulateMemory(char* data, size_t bytes) {
   const uintptr_t frame = FrameBytes();
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + frame - 1) / frame * frame;
   const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + bytes) / frame * frame;
-  // Refused, as by a system that does not know it, it leaves everything as it was.
-  if (begin < end) static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE));
+  // A failure, for example on a kernel without this call, changes nothing.
+  if (begin < end)
+    static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE));
 #endif
 }
 
-size_t MemoryTakenFor(size_t bytes) { return bytes <= kSlotBytesMax ? SlotBytesOf(ClassOf(bytes)) : RoundUp(bytes, FrameBytes()); }
+size_t MemoryTakenFor(size_t bytes) {
+  return bytes <= kSlotBytesMax ? SlotBytesOf(ClassOf(bytes)) : RoundUp(bytes, FrameBytes());
+}
 
 SlabFigures MemorySlabFigures() {
-  return {.idle_bytes = idle_bytes.load(std::memory_order_relaxed), .mapped_bytes = mapped_bytes.load(std::memory_order_relaxed)};
+  return {.idle_bytes = idle_bytes.load(std::memory_order_relaxed),
+          .mapped_bytes = mapped_bytes.load(std::memory_order_relaxed)};
 }
 
 }  // namespace stele::internal

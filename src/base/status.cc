@@ -35,8 +35,11 @@ absl::StatusCode CodeOf(int error_number) {
 
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number) {
   const std::string_view advice =
-      error_number == EMFILE ? "; raise the process's limit of open files (ulimit -n), or close some" : std::string_view();
-  return MakeStatus(CodeOf(error_number), fmt::format("{} {}: {}{}", call, path, std::strerror(error_number), advice));
+      error_number == EMFILE
+          ? "; raise the process's limit of open files (ulimit -n), or close some"
+          : std::string_view();
+  return MakeStatus(CodeOf(error_number),
+                    fmt::format("{} {}: {}{}", call, path, std::strerror(error_number), advice));
 }
 
 absl::Status WithContext(const absl::Status& status, std::string_view context) {

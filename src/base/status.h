@@ -1,9 +1,12 @@
-// base/status.h: making and passing on absl::Status with the standard library's types.
+// base/status.h: helpers to create, format and propagate absl::Status with the standard library's
+// types.
 //
-// Path:      every room.
-// Errors:    the codes are those of docs/errors.md; DataLoss always names file and offset first.
+// Path:      used by every directory of src/.
+// Errors:    docs/reference/errors.md defines the codes. A DataLoss message always begins with the
+//            file and the offset.
 // Threads:   immutable values and pure functions.
-// Source:    the macros follow Abseil's later ABSL_RETURN_IF_ERROR, so that moving to it is a rename.
+// Source:    the macros follow Abseil's later ABSL_RETURN_IF_ERROR, so that switching to it is a
+//            rename.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,11 +22,18 @@
 
 namespace stele::internal {
 
-// Debian's absl::string_view is a type of its own that converts neither way; where it is std::string_view this is the identity.
-inline absl::string_view ToAbsl(std::string_view text) { return absl::string_view(text.data(), text.size()); }
-inline std::string_view ToStd(absl::string_view text) { return std::string_view(text.data(), text.size()); }
+// Converts to and from Debian's absl::string_view, a separate type without conversions. Where it is
+// std::string_view, these do nothing.
+inline absl::string_view ToAbsl(std::string_view text) {
+  return absl::string_view(text.data(), text.size());
+}
+inline std::string_view ToStd(absl::string_view text) {
+  return std::string_view(text.data(), text.size());
+}
 
-inline absl::Status MakeStatus(absl::StatusCode code, std::string_view message) { return absl::Status(code, ToAbsl(message)); }
+inline absl::Status MakeStatus(absl::StatusCode code, std::string_view message) {
+  return absl::Status(code, ToAbsl(message));
+}
 
 #define STELE_DEFINE_ERROR(Name, code)                                                           \
   template <typename... Args>                                                                    \
@@ -42,17 +52,19 @@ STELE_DEFINE_ERROR(DeadlineExceeded, kDeadlineExceeded)
 STELE_DEFINE_ERROR(Aborted, kAborted)
 #undef STELE_DEFINE_ERROR
 
-// Damage on disk: "000012.sst @4096: block checksum mismatch".
+// Corruption on disk: "000012.sst @4096: block checksum mismatch".
 absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view what);
 
-// A failed system call on `path`: ENOSPC and EDQUOT are ResourceExhausted, ENOENT is NotFound, EEXIST AlreadyExists,
-// EACCES/EPERM/EROFS PermissionDenied, everything else Unavailable. The text names the call, the path and the system's reason.
+// A failed system call on `path`. ENOSPC and EDQUOT become ResourceExhausted, ENOENT NotFound,
+// EEXIST AlreadyExists, EACCES, EPERM and EROFS PermissionDenied, and everything else Unavailable.
+// The message names the call, the path and the system's reason.
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number);
 
 // The same status with "context: " before its text.
 absl::Status WithContext(const absl::Status& status, std::string_view context);
 
-// Bytes for an error text or a dump: printable ASCII stays, the rest (and '"', '\\') becomes \xNN; cut at `bytes_max` with "...".
+// Returns bytes in a form for messages and dumps. Printable ASCII stays; other bytes, '"' and '\\'
+// become \xNN. The text is cut at `bytes_max` bytes, with "..." at the end.
 std::string Printable(std::string_view bytes, size_t bytes_max = 64);
 
 }  // namespace stele::internal

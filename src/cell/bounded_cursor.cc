@@ -10,20 +10,28 @@ namespace {
 
 class BoundedCursor final : public CellCursor {
  public:
-  BoundedCursor(std::unique_ptr<CellCursor> input, Direction direction, std::string start, std::optional<std::string> end)
-      : input_(std::move(input)), direction_(direction), start_(std::move(start)), end_(std::move(end)) {}
+  BoundedCursor(std::unique_ptr<CellCursor> input, Direction direction, std::string start,
+                std::optional<std::string> end)
+      : input_(std::move(input)),
+        direction_(direction),
+        start_(std::move(start)),
+        end_(std::move(end)) {}
 
   bool SeekToEdge() override {
-    if (direction_ == Direction::kForward) return Admit(start_.empty() ? input_->SeekToEdge() : input_->SeekRow(start_));
+    if (direction_ == Direction::kForward)
+      return Admit(start_.empty() ? input_->SeekToEdge() : input_->SeekRow(start_));
     return Admit(end_.has_value() ? input_->SeekRow(*end_) : input_->SeekToEdge());
   }
 
   bool SeekRow(std::string_view bound) override {
-    if (direction_ == Direction::kForward) return Admit(input_->SeekRow(std::max(bound, std::string_view(start_))));
-    return Admit(input_->SeekRow(end_.has_value() ? std::min(bound, std::string_view(*end_)) : bound));
+    if (direction_ == Direction::kForward)
+      return Admit(input_->SeekRow(std::max(bound, std::string_view(start_))));
+    return Admit(
+        input_->SeekRow(end_.has_value() ? std::min(bound, std::string_view(*end_)) : bound));
   }
 
-  // Once outside, stays outside: the input still stands on the row that was refused.
+  // Once outside the range, the cursor stays there: the input is still positioned on the refused
+  // row.
   bool NextRow() override { return inside_ && Admit(input_->NextRow()); }
 
   std::string_view row_key() const override { return input_->row_key(); }
@@ -38,9 +46,11 @@ class BoundedCursor final : public CellCursor {
   absl::Status status() const override { return input_->status(); }
 
  private:
-  // The seeks above keep one end of the range; rows run out of it at the other.
+  // The seeks respect one end of the range. This checks the other end.
   bool Admit(bool found) {
-    inside_ = found && (direction_ == Direction::kForward ? !end_.has_value() || input_->row_key() < *end_ : input_->row_key() >= start_);
+    inside_ =
+        found && (direction_ == Direction::kForward ? !end_.has_value() || input_->row_key() < *end_
+                                                    : input_->row_key() >= start_);
     return inside_;
   }
 
@@ -53,9 +63,10 @@ class BoundedCursor final : public CellCursor {
 
 }  // namespace
 
-std::unique_ptr<CellCursor> NewBoundedCursor(std::unique_ptr<CellCursor> input, Direction direction, std::string start,
-                                             std::optional<std::string> end) {
-  return std::make_unique<BoundedCursor>(std::move(input), direction, std::move(start), std::move(end));
+std::unique_ptr<CellCursor> NewBoundedCursor(std::unique_ptr<CellCursor> input, Direction direction,
+                                             std::string start, std::optional<std::string> end) {
+  return std::make_unique<BoundedCursor>(std::move(input), direction, std::move(start),
+                                         std::move(end));
 }
 
 }  // namespace stele::internal

@@ -1,7 +1,8 @@
-// cell/bounded_cursor.h: a cursor that sees only the rows of a reference's range.
+// cell/bounded_cursor.h: a cursor that restricts another cursor to a row range.
 //
-// Path:      read, compaction: wraps an SSTable's cursor where the reference is narrower than the file (split, excision).
-// Threads:   confined, as the cursor it owns.
+// Path:      read, compaction: wraps an SSTable's cursor if the tablet's reference covers only a
+//            part of the file (after a split or an excision).
+// Threads:   confined, like the cursor that it owns.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,9 @@
 
 namespace stele::internal {
 
-// Rows in [start, end); no end = unbounded. The result owns `input`.
-std::unique_ptr<CellCursor> NewBoundedCursor(std::unique_ptr<CellCursor> input, Direction direction, std::string start,
-                                             std::optional<std::string> end);
+// Returns a cursor over rows in [start, end); without `end` the range is unbounded. The result owns
+// `input`.
+std::unique_ptr<CellCursor> NewBoundedCursor(std::unique_ptr<CellCursor> input, Direction direction,
+                                             std::string start, std::optional<std::string> end);
 
 }  // namespace stele::internal

@@ -1,8 +1,10 @@
-// cell/family_list.h: a table's live families in the order of their creation, and how a source's families map to them.
+// cell/family_list.h: a table's families in the order of their creation, and the mapping from a
+// source's families to them.
 //
-// Ids are given out in ascending order and never reused (engine rule 6), so the order of ids is that of creation. Inside a source
-// (memtable, SSTable) a family is its 1-based position among that source's own families, by id; a read view ranks the families of its
-// schema the same way. Translating one to the other keeps the order, so cells compare by number alone.
+// Ids ascend and are never reused (engine rule 6), so the order of ids is the order of creation. A
+// source (memtable, SSTable) numbers its own families from 1, ordered by id; this number is the
+// family index. A read view numbers the families of its schema in the same way. Mapping one index
+// to the other preserves the order, so cells of different sources can be compared by index.
 //
 // Threads:   immutable after construction.
 #pragma once
@@ -19,13 +21,15 @@
 
 namespace stele::internal {
 
-// source rank -> view rank, indexed by source rank (entry 0 is unused); kSkippedFamily where the view does not want or know the family.
+// Maps source indexes to view indexes. Indexed by source index; entry 0 is unused. kSkippedFamily
+// if the view does not need or know the family.
 using FamilyMap = absl::InlinedVector<uint32_t, 8>;
 inline constexpr uint32_t kSkippedFamily = 0;
-// A family of the ranks [first, last] is not skipped.
+// True if at least one family with an index in [first, last] is not skipped.
 inline bool IsAnyWanted(const FamilyMap& families, uint32_t first, uint32_t last) {
-  for (size_t rank = first; rank <= last && rank < families.size(); ++rank) {
-    if (families[rank] != kSkippedFamily) return true;
+  for (size_t family_index = first; family_index <= last && family_index < families.size();
+       ++family_index) {
+    if (families[family_index] != kSkippedFamily) return true;
   }
   return false;
 }
@@ -33,30 +37,31 @@ inline bool IsAnyWanted(const FamilyMap& families, uint32_t first, uint32_t last
 struct FamilyEntry {
   uint32_t id = 0;
   std::string name;
-  // Ranged deletes of commits up to this sequence were not sealed for its present GC rule, which counts versions (engine rule 8); 0: all
-  // were.
-  uint64_t unsealed_through = 0;
+  // Range deletes of commits up to this sequence may lack GC fences for the family's present rule,
+  // which counts versions (engine rule 8). 0: all have them.
+  uint64_t unfenced_through = 0;
 };
 
 class FamilyList {
  public:
   FamilyList() = default;
-  // Any order; ids and names are distinct.
+  // Entries in any order; ids and names are distinct.
   explicit FamilyList(std::vector<FamilyEntry> families);
 
   size_t size() const { return families_.size(); }
-  // rank is 1 .. size().
-  const FamilyEntry& operator[](uint32_t rank) const { return families_[rank - 1]; }
-  std::optional<uint32_t> RankOfName(std::string_view name) const;
-  std::optional<uint32_t> RankOfId(uint32_t id) const;
-  // The ids by rank: what a source writes down about its own families.
+  // `family_index` is in [1, size()].
+  const FamilyEntry& operator[](uint32_t family_index) const { return families_[family_index - 1]; }
+  std::optional<uint32_t> IndexOfName(std::string_view name) const;
+  std::optional<uint32_t> IndexOfId(uint32_t id) const;
+  // The ids in index order. A source stores this list.
   std::vector<uint32_t> ids() const;
-  // Maps a source whose families by rank are `source_ids`; families not in this list (dropped since) are skipped.
+  // Maps a source with the families `source_ids`, in index order. Families not in this list
+  // (dropped since then) are skipped.
   FamilyMap MapFrom(std::span<const uint32_t> source_ids) const;
 
  private:
-  std::vector<FamilyEntry> families_;    // by id
-  std::vector<uint32_t> ranks_by_name_;  // all ranks, by their families' names
+  std::vector<FamilyEntry> families_;      // in index order
+  std::vector<uint32_t> indexes_by_name_;  // all indexes, sorted by family name
 };
 
 }  // namespace stele::internal

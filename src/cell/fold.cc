@@ -13,7 +13,8 @@ uint64_t NumberOf(std::string_view value) {
 
 void AssignNumber(uint64_t number, std::string* value) {
   value->resize(kFoldedNumberBytes);
-  for (size_t i = kFoldedNumberBytes; i-- > 0; number >>= 8) (*value)[i] = static_cast<char>(number);
+  for (size_t i = kFoldedNumberBytes; i-- > 0; number >>= 8)
+    (*value)[i] = static_cast<char>(number);
 }
 
 }  // namespace
@@ -25,9 +26,13 @@ std::string FoldedNumber(int64_t number) {
 }
 
 std::string DeltaText(CellKind kind, std::string_view value) {
-  if (!IsDeltaValue(kind, value)) return fmt::format("an aggregate cell of {} bytes that is none", value.size());
-  if (kind == CellKind::kHll) return fmt::format("hll {} bytes, about {:.0f}", value.size(), *EstimateHll(value));
-  const std::string_view name = kind == CellKind::kSum ? "sum" : kind == CellKind::kMin ? "min" : "max";
+  if (!IsDeltaValue(kind, value))
+    return fmt::format("an invalid aggregate cell of {} bytes", value.size());
+  if (kind == CellKind::kHll)
+    return fmt::format("hll {} bytes, about {:.0f}", value.size(), *EstimateHll(value));
+  const std::string_view name = kind == CellKind::kSum   ? "sum"
+                                : kind == CellKind::kMin ? "min"
+                                                         : "max";
   return fmt::format("{} {}", name, static_cast<int64_t>(NumberOf(value)));
 }
 

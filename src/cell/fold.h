@@ -1,9 +1,13 @@
-// cell/fold.h: what deltas of one identity come to: the one place that knows how each kind of aggregate is folded.
+// cell/fold.h: folds the deltas of one cell key. The only code that knows how each kind of
+// aggregate is folded.
 //
-// Path:      memtable (deltas of one source), merge (of several) -> here; mutation and sstable check what they let in.
-// Values:    kSum, kMin, kMax: eight bytes big-endian, signed; a sum wraps around. kHll: a state of base/hll.h.
-// Contract:  folding is commutative and associative to the byte, so that nobody can tell which parts were folded first.
-// Errors:    false for a value that IsDeltaValue refuses.
+// Path:      memtable (deltas of one source), merge (of several sources) -> here; mutation and
+//            sstable validate values with it.
+// Values:    kSum, kMin, kMax: eight bytes big-endian, signed; a sum wraps around. kHll: a state of
+//            base/hll.h.
+// Contract:  folding is commutative and associative to the byte, so the result does not depend on
+//            which parts were folded first.
+// Errors:    false for a value that IsDeltaValue rejects.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -19,16 +23,17 @@ namespace stele::internal {
 inline constexpr size_t kFoldedNumberBytes = 8;
 
 std::string FoldedNumber(int64_t number);
-// For people: "sum 5", "hll 12 bytes, about 3".
+// A text for people: "sum 5", "hll 12 bytes, about 3".
 std::string DeltaText(CellKind kind, std::string_view value);
 bool IsDeltaValue(CellKind kind, std::string_view value);
 
 class Fold {
  public:
   void Start(CellKind kind);
-  // At least once after Start. False: malformed, and nothing was folded in.
+  // Must be called at least once after Start. Returns false, and changes nothing, if the value is
+  // malformed.
   bool Add(std::string_view value);
-  // What was added comes to. Points into the fold, until it is used again.
+  // The folded value. It points into this object and is valid until the next call.
   std::string_view Value();
 
  private:

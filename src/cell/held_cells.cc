@@ -9,15 +9,19 @@
 namespace stele::internal {
 namespace {
 
-// The very same bytes, as in the copies that an interleave makes of a cell.
-bool IsSame(std::string_view a, std::string_view b) { return a.data() == b.data() && a.size() == b.size(); }
+// True for the same bytes at the same address, as in the copies that an interleave makes of a cell.
+bool IsSame(std::string_view a, std::string_view b) {
+  return a.data() == b.data() && a.size() == b.size();
+}
 
-// None where it is still in its file.
-std::string_view ValueOf(const Cell& cell) { return cell.is_deferred() ? std::string_view() : cell.value; }
+// Empty if the value is still in its file.
+std::string_view ValueOf(const Cell& cell) {
+  return cell.is_lazy ? std::string_view() : cell.value;
+}
 
 }  // namespace
 
-absl::StatusOr<Buffer> HoldCells(std::span<Cell> cells) {
+absl::StatusOr<Buffer> CopyOut(std::span<Cell> cells) {
   size_t bytes = 0;
   std::string_view before;
   for (const Cell& cell : cells) {
@@ -39,7 +43,7 @@ absl::StatusOr<Buffer> HoldCells(std::span<Cell> cells) {
   for (Cell& cell : cells) {
     copy(&cell.qualifier);
     const std::string_view value = ValueOf(cell);
-    if (cell.is_deferred()) {
+    if (cell.is_lazy) {
       before = {};
       before_copied = {};
       continue;

@@ -1,7 +1,9 @@
-// cell/held_cells.h: cells with bytes of their own, so that what they came from can go while a giant row is read on.
+// cell/held_cells.h: copies the bytes of cells, so that their source can be released while a very
+// large row is read further.
 //
-// Path:      read's row_stream, row_lookup, pass_reader; merge and section_join, for what they have read ahead of their user.
-// Errors:    ResourceExhausted for refused memory; the cells are then as they were.
+// Path:      read (row_stream, row_lookup, pass_reader); merge and section_join, for cells that
+//            they have read before their caller needs them.
+// Errors:    ResourceExhausted for refused memory; the cells are then unchanged.
 // Threads:   pure.
 #pragma once
 
@@ -16,12 +18,14 @@ namespace stele::internal {
 
 inline size_t CellBytes(const Cell& cell) { return cell.qualifier.size() + cell.value.size(); }
 
-// Moves what `cells` view to the buffer in the answer; neighbours that share a value go on sharing it. A deferred value stays deferred.
-absl::StatusOr<Buffer> HoldCells(std::span<Cell> cells);
+// Copies the bytes of `cells` into the returned buffer and makes the cells point there. Neighbours
+// that share a value still share it. A lazy value stays lazy.
+absl::StatusOr<Buffer> CopyOut(std::span<Cell> cells);
 
-// A cursor that hands out cells of another, whose batches it has read ahead, cannot let that one unpin while it has cells left over. A user
-// that lets go after every batch gives it an occasion soon; for one that collects many batches first, what is left over is copied once it
-// came from more batches than this.
+// The number of batches after which leftover cells are copied. A cursor that returns cells of an
+// input, whose batches it reads in advance, cannot unpin the input while cells are left over. A
+// caller that unpins after every batch soon lets it do so. For a caller that collects many batches,
+// the cursor copies the leftover cells once they come from more batches than this.
 inline constexpr uint32_t kBatchesBeforeHold = 4;
 
 }  // namespace stele::internal

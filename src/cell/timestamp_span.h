@@ -1,7 +1,9 @@
-// cell/timestamp_span.h: the timestamps of the versions that a read can need.
+// cell/timestamp_span.h: the range of timestamps that a read can need.
 //
-// Path:      filter/program.h says it of a filter, gc/retention.h of a rule -> read/source_chain.h -> the sources, which may leave out
-//            versions outside of it, by their statistics and unread. Tombstones they never leave out for it (engine rule 12).
+// Path:      filter/program.h derives it from a filter, gc/retention.h from a GC rule ->
+//            read/source_chain.h -> the sources. By their statistics, sources may skip versions
+//            outside of it without reading them. They never leave out tombstones for it (engine
+//            rule 12).
 // Units:     microseconds, both ends inclusive.
 // Threads:   plain values.
 #pragma once
@@ -19,8 +21,10 @@ struct TimestampSpan {
   bool IsAll() const { return *this == TimestampSpan(); }
   bool IsEmpty() const { return least > greatest; }
   bool Contains(int64_t timestamp) const { return timestamp >= least && timestamp <= greatest; }
-  // With the span from `other_least` to `other_greatest`.
-  bool Meets(int64_t other_least, int64_t other_greatest) const { return other_least <= greatest && other_greatest >= least; }
+  // True if the span overlaps [other_least, other_greatest].
+  bool Meets(int64_t other_least, int64_t other_greatest) const {
+    return other_least <= greatest && other_greatest >= least;
+  }
 
   friend bool operator==(const TimestampSpan&, const TimestampSpan&) = default;
 };

@@ -1,9 +1,12 @@
-// compaction/dead_share.h: how much of a file is dead, estimated from what the manifest knows of it. Nothing is read.
+// compaction/dead_share.h: estimates the dead bytes of a file from its summary in the manifest,
+// without reading it.
 //
 // Path:      picker.cc.
-// Terminates: for the file that a major compaction at `now` writes, every estimate is zero: it has no tombstone, no family that was
-//            dropped, no version that is condemned at `now` whatever its rank, and no column with more versions than its rule leaves at its
-//            newest commit time. So what a major compaction was picked for never asks for the next one (engine rule 9 says what jobs drop).
+// Terminates: for a file that a major compaction wrote at `now`, every estimate is zero. It has no
+//            tombstone, no dropped family, no version that is garbage at `now` for any ordinal, and
+//            no column with more versions than its rule allows at the file's newest commit time. So
+//            a major compaction never causes the next one for the same reason (engine rule 9 says
+//            what jobs drop).
 // Threads:   pure functions.
 #pragma once
 
@@ -13,13 +16,15 @@
 
 namespace stele::internal {
 
-// Bytes of the file (as stored) that a major compaction is expected to free.
+// The file's bytes (as stored) that a major compaction is expected to free.
 uint64_t EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition, int64_t now);
 
-// Every cell of the file is condemned whatever its rank: of a dropped family, or condemned(1, greatest timestamp, now).
-bool AllCellsCondemned(const SstableFile& file, const TableDefinition& definition, int64_t now);
+// True if every cell of the file is garbage at any ordinal: in a dropped family, or garbage(1,
+// greatest timestamp, now).
+bool AllCellsAreGarbage(const SstableFile& file, const TableDefinition& definition, int64_t now);
 
-// Tombstones that may hide something in older sources: those of rows and of live families.
+// The number of tombstones that may hide cells in older sources: those of rows and of existing
+// families.
 uint64_t LiveTombstones(const SstableFile& file, const TableDefinition& definition);
 
 }  // namespace stele::internal

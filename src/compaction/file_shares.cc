@@ -5,33 +5,60 @@
 namespace stele::internal {
 namespace {
 
-// The references of the reference's tablet to its file, itself among them.
-uint64_t ReferencesBeside(const SstableReference& reference, const FileParts& file) {
-  const auto behind = std::upper_bound(file.shown.begin(), file.shown.end(), std::string_view(reference.range->start),
-                                       [](std::string_view row, const FileParts::InTablet& tablet) { return row < tablet.tablet_start; });
+// The number of references that the reference's tablet has to its file, this one included.
+uint64_t ReferencesInTablet(const SstableReference& reference, const FileParts& file) {
+  const auto behind = std::upper_bound(file.counted.begin(), file.counted.end(),
+                                       std::string_view(reference.range->start),
+                                       [](std::string_view row, const FileParts::InTablet& tablet) {
+                                         return row < tablet.tablet_start;
+                                       });
   return std::prev(behind)->references;
+}
+
+// Sets everything except the number of the table's tablets that show each file.
+PartsByFile CountIn(const TableState& table, size_t begin, size_t end) {
+  PartsByFile parts;
+  for (auto tablet = table.tablets.begin() + static_cast<std::ptrdiff_t>(begin); begin < end;
+       ++begin, ++tablet) {
+    for (const SstableReference& reference : tablet->stack) {
+      FileParts& file = parts[reference.file->number];
+      const SstableSummary& summary = reference.file->summary;
+      if (file.counted.empty())
+        file.all =
+            table.TabletIndexOf(summary.last_row) - table.TabletIndexOf(summary.first_row) + 1;
+      if (file.counted.empty() || file.counted.back().tablet_start != tablet->range.start) {
+        file.counted.push_back({tablet->range.start, 0});
+      }
+      ++file.counted.back().references;
+    }
+  }
+  return parts;
 }
 
 }  // namespace
 
 PartsByFile CountParts(const TableState& table) {
-  PartsByFile parts;
-  for (const Tablet& tablet : table.tablets) {
-    for (const SstableReference& reference : tablet.stack) {
-      FileParts& file = parts[reference.file->number];
-      const SstableSummary& summary = reference.file->summary;
-      if (file.shown.empty()) file.all = table.TabletIndexOf(summary.last_row) - table.TabletIndexOf(summary.first_row) + 1;
-      if (file.shown.empty() || file.shown.back().tablet_start != tablet.range.start) file.shown.push_back({tablet.range.start, 0});
-      ++file.shown.back().references;
-      file.all = std::max<uint64_t>(file.all, file.shown.size());
-    }
+  PartsByFile parts = CountIn(table, 0, table.tablets.size());
+  for (auto& [number, file] : parts) {
+    file.shown = file.counted.size();
+    file.all = std::max(file.all, file.shown);
+  }
+  return parts;
+}
+
+PartsByFile CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
+                       size_t begin, size_t end) {
+  PartsByFile parts = CountIn(table, begin, end);
+  for (auto& [number, file] : parts) {
+    file.shown = files.at(number).tablets;
+    file.all = std::max(file.all, file.shown);
   }
   return parts;
 }
 
 uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const PartsByFile& parts) {
   const FileParts& file = parts.at(reference.file->number);
-  return file_bytes / file.all / ReferencesBeside(reference, file);
+  return file_bytes / file.all / ReferencesInTablet(reference, file);
 }
 
 uint64_t PartBytes(const SstableReference& reference, const PartsByFile& parts) {
@@ -44,7 +71,8 @@ uint64_t ShareBytes(const SstableReference& reference, const PartsByFile& parts)
 
 uint64_t HeldBytes(const SstableReference& reference, const PartsByFile& parts) {
   const FileParts& file = parts.at(reference.file->number);
-  const uint64_t bytes = reference.file->summary.file_bytes / file.shown.size() / ReferencesBeside(reference, file);
+  const uint64_t bytes =
+      reference.file->summary.file_bytes / file.shown / ReferencesInTablet(reference, file);
   return std::max<uint64_t>(1, bytes);
 }
 

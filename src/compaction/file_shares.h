@@ -1,8 +1,8 @@
-// compaction/file_shares.h: how the bytes of a file count for the tablets that share it.
+// compaction/file_shares.h: divides the bytes of a file among the tablets that share it.
 //
-// A shared file counts for each of its parts alike, one for each tablet that its rows reach into. Parts that no tablet shows any more are
-// dead, and stay on disk for the sake of the others (engine rule 17). References of one tablet to
-// one file, which drops made, share the tablet's part alike.
+// A shared file has equal parts, one for each tablet that its rows reach into. Parts that no tablet
+// references any more are dead, and stay on disk because of the others (engine rule 17). If drops
+// left a tablet several references to one file, they share the tablet's part equally.
 // Path:      picker.cc, tablet_picker.cc.
 // Threads:   pure functions.
 #pragma once
@@ -21,21 +21,25 @@ struct FileParts {
     std::string_view tablet_start;  // of the table that was counted
     uint64_t references = 0;
   };
-  std::vector<InTablet> shown;  // tablets that show it, ascending
-  uint64_t all = 0;             // tablets that its rows reach into, at least those that show it
+  std::vector<InTablet> counted;  // the counted tablets that reference the file, ascending
+  uint64_t shown = 0;             // the number of the table's tablets that reference it
+  uint64_t all = 0;  // the number of tablets that its rows reach into, at least `shown`
 };
-using PartsByFile = std::map<uint64_t, FileParts>;  // by number
+using PartsByFile = std::map<uint64_t, FileParts>;  // by file number
 
-// The table outlives the result.
+// Counts the files of all tablets. The table must outlive the result.
 PartsByFile CountParts(const TableState& table);
+// Counts only the files of tablets [begin, end). `files` are those of the table's Version.
+PartsByFile CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
+                       size_t begin, size_t end);
 
-// The reference's share of `file_bytes`, a number of bytes of its file.
+// The reference's share of `file_bytes`, which is some number of bytes of its file.
 uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const PartsByFile& parts);
 // The tablet's part of the file, which its references to the file share.
 uint64_t PartBytes(const SstableReference& reference, const PartsByFile& parts);
 // The reference's share of all bytes of the file; at least 1.
 uint64_t ShareBytes(const SstableReference& reference, const PartsByFile& parts);
-// The same, with its share of the dead parts.
+// The same, including its share of the dead parts.
 uint64_t HeldBytes(const SstableReference& reference, const PartsByFile& parts);
 
 }  // namespace stele::internal

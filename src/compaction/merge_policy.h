@@ -1,5 +1,5 @@
-// compaction/merge_policy.h: which neighbours of one stack are worth merging into one run: for the writes' sake by size, for the reads' by
-// what they cost; and what is rewritten because drops cut it up.
+// compaction/merge_policy.h: finds adjacent clusters of one stack that are worth merging: by size,
+// which keeps writes cheap; by the cost of reads; and because drops have fragmented them.
 //
 // Path:      picker.cc -> here.
 // Threads:   pure functions.
@@ -13,28 +13,33 @@
 
 namespace stele::internal {
 
-// Sources that are merged by size at once, at most: a job opens each, with a row group and a window of it in memory. A guess: what piles up
-// that high is rewritten once more in two thousand flushes.
+// The greatest number of sources that are merged by size at once: a job opens each, with a row
+// cluster and a window of it in memory. A guess: a longer tier is rewritten once more in two
+// thousand flushes.
 inline constexpr size_t kFanInMax = 64;
 
-// Size-tiered: the newest run of groups of like size that is long enough, or the oldest part of it if it is too long. A cell is rewritten
-// about log(data / flush) / log(fan-in) times.
-std::optional<Run> FindTieredRun(const std::vector<Group>& groups);
+// Size-tiered: returns the newest sufficiently long range of clusters of similar size, or the
+// oldest part of it if it is too long. A cell is rewritten about log(data / flush) / log(fan-in)
+// times.
+std::optional<InputRange> FindTieredInputs(const std::vector<OverlapCluster>& clusters);
 
-// Rent or buy: of the runs whose merging would have cost no more than what `reads` (since the stack changed) paid for their being apart,
-// the one that takes most sources away. None without reads: a tablet that is only written stays tiered.
-std::optional<Run> FindReadRun(const std::vector<Group>& groups, uint64_t reads);
+// Rent or buy: considers the ranges whose merging costs no more than the `reads` since the stack
+// changed have paid for the additional sources. Returns the one that removes most sources. None
+// without reads: a tablet that is only written stays tiered.
+std::optional<InputRange> FindInputsForReads(const std::vector<OverlapCluster>& clusters,
+                                             uint64_t reads);
 
-// What merging by size still rewrites: 0 iff there is no tiered run.
-uint64_t TieredDebtBytes(std::vector<Group> groups);
+// The bytes that merging by size still has to rewrite: 0 iff FindTieredInputs finds none.
+uint64_t TieredDebtBytes(std::vector<OverlapCluster> clusters);
 
-// A group that is rewritten because drops cut its files into too many references: the one with the
-// most of them for its bytes.
-std::optional<Run> FindFragmentedRun(const std::vector<Group>& groups);
-// How many references the rewriting of such a run takes away.
-size_t FragmentsOf(const std::vector<Group>& groups, const Run& run);
+// Returns a cluster that is worth rewriting because drops have cut its files into too many
+// references: the one with the most of them for its bytes.
+std::optional<InputRange> FindFragmentedInputs(const std::vector<OverlapCluster>& clusters);
+// The number of references that rewriting these inputs removes.
+size_t FragmentsOf(const std::vector<OverlapCluster>& clusters, const InputRange& inputs);
 
-// The bytes of all groups that are rewritten for it: 0 iff there is no such run.
-uint64_t FragmentDebtBytes(const std::vector<Group>& groups);
+// The bytes of all clusters that have too many fragments: 0 iff FindFragmentedInputs finds
+// none.
+uint64_t FragmentDebtBytes(const std::vector<OverlapCluster>& clusters);
 
 }  // namespace stele::internal

@@ -1,12 +1,17 @@
-// compaction/move_policy.h: what needs no merging: references whose rows lie apart stand together by metadata, and are settled one by one.
+// compaction/move_policy.h: finds references that need no merging: those that can be joined by
+// metadata only, and files that are recompressed or combined.
 //
 // Path:      picker.cc -> here.
-// Policy:    neighbouring groups without a row in common (rows written in order, series by time) are joined: each reference gets the
-//            interval of all. A joined reference of the oldest group is rewritten once more at most, for the codec of data at rest, and not
-//            while its rows have just been written, when whoever writes has better use for the processor: with its young neighbours
-//            once they are at rest and large enough together, or with all of the tablet once nothing was written to it for long and the
-//            young ones are a good part of it. Many small ones side by side, in any group, are gathered into one: they are one source
-//            for a read, but each is a file to hold open, and its index and bloom are memory.
+// Policy:    - Adjacent clusters without common rows (rows written in order, time series) are
+//              joined: each reference gets the commit interval of all of them.
+//            - A joined reference of the oldest cluster is rewritten at most once more, for the
+//              bottommost codec. This waits until its rows are cold, since writers need the
+//              processor before. It is rewritten together with its neighbours once they are cold
+//              and large enough, or with the whole tablet once nothing was written to it for a long
+//              time and enough of it is in the other codec.
+//            - Many small adjacent references of any cluster are combined into one file. For a read
+//              they are one source, but each is an open file, and its index and bloom filter need
+//              memory.
 // Threads:   pure functions.
 #pragma once
 
@@ -18,26 +23,38 @@
 
 namespace stele::internal {
 
-// The newest groups that may be joined, at least two, or one whose references have different intervals.
-std::optional<Run> FindMoveRun(const Tablet& tablet, const std::vector<Group>& groups);
+// Returns the newest clusters that may be joined: at least two, or one whose references have
+// different intervals.
+std::optional<InputRange> FindMetadataMergeInputs(const Tablet& tablet,
+                                                  const std::vector<OverlapCluster>& clusters);
 
-// The groups as they are once everything that may be joined is.
-std::vector<Group> JoinMovable(const Tablet& tablet, const std::vector<Group>& groups);
+// Returns the clusters as they would be after joining all that may be joined.
+std::vector<OverlapCluster> JoinMovable(const Tablet& tablet,
+                                        const std::vector<OverlapCluster>& clusters);
 
-// References to at least 16 files side by side in one group, each below `file_bytes` and none a
-// large part of them all, up to `bytes_max` together.
-std::optional<Run> FindGatherRun(const Tablet& tablet, const std::vector<Group>& groups, const PartsByFile& parts, uint64_t file_bytes,
-                                 uint64_t bytes_max);
+// Returns references to at least 16 adjacent files of one cluster. Each is below `file_bytes`, none
+// is a large part of the total, and the total is at most `bytes_max`.
+std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
+                                              const std::vector<OverlapCluster>& clusters,
+                                              const PartsByFile& parts, uint64_t file_bytes,
+                                              uint64_t bytes_max);
 
-// A file is at rest when nothing of it was committed after `rest_time`, and a tablet when all its files are.
+// A file is cold if nothing in it was committed after `cold_before`; a tablet is cold if all of its
+// files are.
 
-// Young references at rest side by side in the oldest group, together at least `bytes_min`. None where young files are written as settled
-// ones are.
-std::optional<Run> FindSettleRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
-                                 const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min);
+// Returns adjacent cold references of the oldest cluster that are not in the bottommost codec,
+// together at least `bytes_min`. None if both codecs are the same.
+std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
+                                                  const std::vector<OverlapCluster>& clusters,
+                                                  const TableDefinition& definition,
+                                                  const PartsByFile& parts, int64_t cold_before,
+                                                  uint64_t bytes_min);
 
-// All groups, which reach the end of the stack, if all of them are at rest.
-std::optional<Run> FindRestRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
-                               const PartsByFile& parts, int64_t rest_time, uint64_t bytes_min);
+// Returns all clusters, which reach the end of the stack, if all of them are cold.
+std::optional<InputRange> FindColdInputs(const Tablet& tablet,
+                                         const std::vector<OverlapCluster>& clusters,
+                                         const TableDefinition& definition,
+                                         const PartsByFile& parts, int64_t cold_before,
+                                         uint64_t bytes_min);
 
 }  // namespace stele::internal

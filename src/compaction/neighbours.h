@@ -1,9 +1,12 @@
-// compaction/neighbours.h: small slices are merged over neighbouring tablets: shared files in, shared files out, so that random writes over
-// many tablets do not make thousands of small files.
+// compaction/neighbours.h: extends a small compaction over adjacent tablets. It reads shared files
+// and writes a shared file, so that random writes over many tablets do not make thousands of small
+// files.
 //
 // Path:      picker.cc -> here.
-// Invariant: within the commits from the first to the last of all slices, the inputs of each slice are all that its tablet has. So each
-//            slice's references are contiguous (engine rule 1). At which time its ranks are judged is its own matter: compaction_job.h.
+// Invariant: the inputs of each subcompaction are all the references that its tablet has for the
+//            commits from the first to the last of all subcompactions. So the references of each
+//            subcompaction are contiguous (engine rule 1). Each subcompaction applies GC rules at
+//            its own time: compaction_job.h.
 // Threads:   pure functions.
 #pragma once
 
@@ -17,17 +20,22 @@
 
 namespace stele::internal {
 
-struct TabletRun {
+struct TabletInputs {
   size_t tablet_index = 0;
-  Run run;
+  InputRange inputs;
 };
 
-// The run of the tablet's groups that lie in these commits. None when a group lies in them partly, or none lies in them whole.
-std::optional<Run> RunWithin(const std::vector<Group>& groups, uint64_t sequence_first, uint64_t sequence_last);
+// Returns the tablet's clusters within these commits. None if a cluster is only partly within them,
+// or if no cluster is.
+std::optional<InputRange> InputsWithin(const std::vector<OverlapCluster>& clusters,
+                                       uint64_t sequence_first, uint64_t sequence_last);
 
-// The seed, and to both sides of it, without a gap, what `run_of` gives for the other tablets of the table, as long as it gives anything,
-// each is smaller than `slice_bytes`, and all are at most `bytes_max` together. Ascending. A seed that is not small stays alone.
-std::vector<TabletRun> ExtendOverNeighbours(const TabletRun& seed, size_t tablet_count, uint64_t slice_bytes, uint64_t bytes_max,
-                                            const std::function<std::optional<Run>(size_t tablet_index)>& run_of);
+// Returns the seed and contiguous tablets on both sides of it, with the inputs that `inputs_of`
+// returns for them. It stops at a tablet without inputs, at one that is not smaller than
+// `subcompaction_bytes`, and when the total would exceed `bytes_max`. Ascending. A seed that is not
+// small stays alone.
+std::vector<TabletInputs> ExtendOverNeighbours(
+    const TabletInputs& seed, size_t tablet_count, uint64_t subcompaction_bytes, uint64_t bytes_max,
+    const std::function<std::optional<InputRange>(size_t tablet_index)>& inputs_of);
 
 }  // namespace stele::internal

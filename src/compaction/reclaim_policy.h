@@ -1,4 +1,5 @@
-// compaction/reclaim_policy.h: what gives bytes back: references that may go unread, and stacks that are worth rewriting for what is dead.
+// compaction/reclaim_policy.h: finds references that can be dropped unread, and stacks that are
+// worth rewriting to free dead bytes.
 //
 // Path:      picker.cc -> here -> dead_share.h.
 // Threads:   pure functions.
@@ -11,17 +12,21 @@
 
 namespace stele::internal {
 
-// The oldest run of references that may go unread (engine rule 11): every cell in them is condemned, and what their tombstones hide goes
-// with them or is not there. Bytes and intervals are not filled in.
-std::optional<Run> FindDropRun(const Tablet& tablet, const TableDefinition& definition, int64_t now);
+// Returns the oldest references that may be dropped unread (engine rule 11): all their cells are
+// garbage, and the cells that their tombstones hide are dropped with them or do not exist. Bytes
+// and intervals are not set.
+std::optional<InputRange> FindDroppableInputs(const Tablet& tablet,
+                                              const TableDefinition& definition, int64_t now);
 
-// All groups, which reach the end of the stack, if enough of them is dead.
-struct DeadRun {
-  Run run;
+// All clusters, which reach the end of the stack, if enough of their bytes are dead.
+struct DeadInputs {
+  InputRange inputs;
   uint64_t dead_bytes = 0;
-  uint64_t live_bytes = 0;  // what the rewrite leaves
+  uint64_t live_bytes = 0;  // the size of the rewritten data
 };
-std::optional<DeadRun> FindMajorRun(const Tablet& tablet, const std::vector<Group>& groups, const TableDefinition& definition,
-                                    const PartsByFile& parts, int64_t now);
+std::optional<DeadInputs> FindMajorInputs(const Tablet& tablet,
+                                          const std::vector<OverlapCluster>& clusters,
+                                          const TableDefinition& definition,
+                                          const PartsByFile& parts, int64_t now);
 
 }  // namespace stele::internal

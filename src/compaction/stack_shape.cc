@@ -8,15 +8,18 @@
 namespace stele::internal {
 namespace {
 
-// The most of these references that one row is in.
+// The maximum number of these references that have a row in common.
 size_t CountSources(std::vector<const KeyRange*> ranges) {
   if (ranges.size() < 2) return ranges.size();
-  std::sort(ranges.begin(), ranges.end(), [](const KeyRange* a, const KeyRange* b) { return a->start < b->start; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const KeyRange* a, const KeyRange* b) { return a->start < b->start; });
   const auto ends_later = [](const KeyRange* a, const KeyRange* b) {
     if (a->unbounded_end || b->unbounded_end) return a->unbounded_end && !b->unbounded_end;
     return a->end > b->end;
   };
-  std::priority_queue<const KeyRange*, std::vector<const KeyRange*>, decltype(ends_later)> open(ends_later);  // the first to end on top
+  // The range that ends first is on top.
+  std::priority_queue<const KeyRange*, std::vector<const KeyRange*>, decltype(ends_later)> open(
+      ends_later);
   size_t most = 0;
   for (const KeyRange* range : ranges) {
     while (!open.empty() && open.top()->EndsBefore(range->start)) open.pop();
@@ -28,31 +31,36 @@ size_t CountSources(std::vector<const KeyRange*> ranges) {
 
 }  // namespace
 
-std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts) {
-  std::vector<Group> groups;
+std::vector<OverlapCluster> ClustersOf(const Tablet& tablet, const PartsByFile& parts) {
+  std::vector<OverlapCluster> clusters;
   for (size_t i = 0; i < tablet.stack.size(); ++i) {
     const SstableReference& reference = tablet.stack[i];
-    Group group{i, i + 1, ShareBytes(reference, parts), 1, reference.sequence_first, reference.sequence_last};
-    while (!groups.empty() && group.sequence_last >= groups.back().sequence_first) {
-      group.begin = groups.back().begin;
-      group.bytes += groups.back().bytes;
-      group.sequence_first = std::min(group.sequence_first, groups.back().sequence_first);
-      group.sequence_last = std::max(group.sequence_last, groups.back().sequence_last);
-      groups.pop_back();
+    OverlapCluster cluster{i,
+                           i + 1,
+                           ShareBytes(reference, parts),
+                           1,
+                           reference.sequence_first,
+                           reference.sequence_last};
+    while (!clusters.empty() && cluster.sequence_last >= clusters.back().sequence_first) {
+      cluster.begin = clusters.back().begin;
+      cluster.bytes += clusters.back().bytes;
+      cluster.sequence_first = std::min(cluster.sequence_first, clusters.back().sequence_first);
+      cluster.sequence_last = std::max(cluster.sequence_last, clusters.back().sequence_last);
+      clusters.pop_back();
     }
-    groups.push_back(group);
+    clusters.push_back(cluster);
   }
-  for (Group& group : groups) {
+  for (OverlapCluster& cluster : clusters) {
     std::vector<const KeyRange*> ranges;
     std::set<uint64_t> files;
-    for (size_t i = group.begin; i < group.end; ++i) {
+    for (size_t i = cluster.begin; i < cluster.end; ++i) {
       ranges.push_back(&*tablet.stack[i].range);
       files.insert(tablet.stack[i].file->number);
     }
-    group.sources = CountSources(std::move(ranges));
-    group.fragments = group.end - group.begin - files.size();
+    cluster.sources = CountSources(std::move(ranges));
+    cluster.fragments = cluster.end - cluster.begin - files.size();
   }
-  return groups;
+  return clusters;
 }
 
 namespace {
@@ -63,26 +71,30 @@ bool IsAnyOf(const std::set<uint64_t>& files, const SstableReference& reference)
 
 }  // namespace
 
-std::vector<Stretch> StretchesOf(const Tablet& tablet, const PartsByFile& parts, const std::set<uint64_t>& unreadable) {
-  std::vector<Stretch> stretches;
+std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const PartsByFile& parts,
+                                    const std::set<uint64_t>& unreadable) {
+  std::vector<StackSpan> stack_spans;
   bool is_parted = true;
-  for (Group& group : GroupsOf(tablet, parts)) {
-    const auto begin = tablet.stack.begin() + static_cast<std::ptrdiff_t>(group.begin);
-    const auto end = tablet.stack.begin() + static_cast<std::ptrdiff_t>(group.end);
-    if (std::any_of(begin, end, [&](const SstableReference& reference) { return IsAnyOf(unreadable, reference); })) {
+  for (OverlapCluster& cluster : ClustersOf(tablet, parts)) {
+    const auto begin = tablet.stack.begin() + static_cast<std::ptrdiff_t>(cluster.begin);
+    const auto end = tablet.stack.begin() + static_cast<std::ptrdiff_t>(cluster.end);
+    if (std::any_of(begin, end, [&](const SstableReference& reference) {
+          return IsAnyOf(unreadable, reference);
+        })) {
       is_parted = true;
       continue;
     }
-    if (std::exchange(is_parted, false)) stretches.emplace_back();
-    stretches.back().groups.push_back(group);
+    if (std::exchange(is_parted, false)) stack_spans.emplace_back();
+    stack_spans.back().clusters.push_back(cluster);
   }
-  if (!is_parted) stretches.back().reaches_end = true;
-  return stretches;
+  if (!is_parted) stack_spans.back().reaches_end = true;
+  return stack_spans;
 }
 
 bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files) {
-  return std::any_of(tablet.stack.begin(), tablet.stack.end(),
-                     [&files](const SstableReference& reference) { return IsAnyOf(files, reference); });
+  return std::any_of(
+      tablet.stack.begin(), tablet.stack.end(),
+      [&files](const SstableReference& reference) { return IsAnyOf(files, reference); });
 }
 
 bool ReachesEnd(const Tablet& tablet, size_t begin, size_t end) {
@@ -94,16 +106,16 @@ bool ReachesEnd(const Tablet& tablet, size_t begin, size_t end) {
   return true;
 }
 
-Run RunOf(const std::vector<Group>& groups, size_t begin, size_t end) {
-  Run run{.begin = groups[begin].begin,
-          .end = groups[end - 1].end,
-          .sequence_first = groups[end - 1].sequence_first,
-          .sequence_last = groups[begin].sequence_last};
+InputRange InputRangeOf(const std::vector<OverlapCluster>& clusters, size_t begin, size_t end) {
+  InputRange inputs{.begin = clusters[begin].begin,
+                    .end = clusters[end - 1].end,
+                    .sequence_first = clusters[end - 1].sequence_first,
+                    .sequence_last = clusters[begin].sequence_last};
   for (size_t i = begin; i < end; ++i) {
-    run.bytes += groups[i].bytes;
-    run.sources += groups[i].sources;
+    inputs.bytes += clusters[i].bytes;
+    inputs.sources += clusters[i].sources;
   }
-  return run;
+  return inputs;
 }
 
 }  // namespace stele::internal

@@ -1,8 +1,10 @@
-// compaction/stack_shape.h: a tablet's stack as policies look at it: what stands together, how large it is, how many sources a read meets.
+// compaction/stack_shape.h: describes a tablet's stack for the policies: its clusters, their sizes,
+// and the number of sources of a read.
 //
 // Path:      picker.cc -> here -> merge_policy.h, move_policy.h, neighbours.h.
-// Invariant: what a policy takes or leaves is whole groups, or rows of one group that its other references do not have; so a job's inputs
-//            are contiguous among the references of their rows (engine rule 1).
+// Invariant: a policy picks whole clusters, or a part of a cluster whose rows no other reference of
+//            the cluster has. So a job's inputs are contiguous among the references of their rows
+//            (engine rule 1).
 // Threads:   pure functions.
 #pragma once
 
@@ -18,44 +20,48 @@
 
 namespace stele::internal {
 
-// References whose commit intervals are one, or hang together by overlaps: pieces of one file, files of one bulk load or one move, what
-// tablets brought along when they were merged. Such references have no row in common unless their intervals are apart.
-struct Group {
+// A maximal set of references whose commit intervals are equal or overlap, directly or through
+// others: parts of one file, files of one bulk load, joined references, or references of merged
+// tablets. References whose intervals overlap have no row in common.
+struct OverlapCluster {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;
   uint64_t bytes = 0;
-  size_t sources = 0;  // the most of its references that one row is in
+  size_t sources = 0;  // the maximum number of its references that have a row in common
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
-  size_t fragments = 0;  // references beyond one for each file: what drops cut
+  size_t fragments = 0;  // references beyond one for each file, which drops have created
 };
 
-// Newest first; their intervals descend and do not overlap.
-std::vector<Group> GroupsOf(const Tablet& tablet, const PartsByFile& parts);
+// Returns the clusters, newest first; their intervals descend and do not overlap.
+std::vector<OverlapCluster> ClustersOf(const Tablet& tablet, const PartsByFile& parts);
 
-// Neighbouring groups between which no file is unreadable: a compaction stays inside one stretch.
-struct Stretch {
-  std::vector<Group> groups;  // newest first, at least one
-  bool reaches_end = false;   // of the stack
+// Adjacent clusters without an unreadable file between them. A compaction stays inside one span.
+struct StackSpan {
+  std::vector<OverlapCluster> clusters;  // newest first, at least one
+  bool reaches_end = false;              // it includes the end of the stack
 };
-// Groups with a file of `unreadable` (by number) are left out, and what is newer is parted from what is older. Newest first.
-std::vector<Stretch> StretchesOf(const Tablet& tablet, const PartsByFile& parts, const std::set<uint64_t>& unreadable);
-// A reference of the tablet shows one of these files.
+// Leaves out clusters with a file of `unreadable` (by number), which separate the newer clusters
+// from the older ones. Newest first.
+std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const PartsByFile& parts,
+                                    const std::set<uint64_t>& unreadable);
+// True if the tablet references one of these files.
 bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files);
 
-// Neighbouring groups.
-struct Run {
+// Adjacent clusters, or adjacent references.
+struct InputRange {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;
   uint64_t bytes = 0;
-  size_t sources = 0;  // that a read of its rows meets at most, before it is merged
+  size_t sources = 0;  // the maximum number of sources of a read of its rows before it is merged
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
 };
-// No older reference has rows between those of the references [begin, end): tombstones in them have nothing left to hide (engine rule 11).
+// True if no older reference has rows between those of the references [begin, end). Their
+// tombstones have nothing left to hide then (engine rule 11).
 bool ReachesEnd(const Tablet& tablet, size_t begin, size_t end);
 
-// Of groups [begin, end), not empty.
-Run RunOf(const std::vector<Group>& groups, size_t begin, size_t end);
+// The range of clusters [begin, end), which is not empty.
+InputRange InputRangeOf(const std::vector<OverlapCluster>& clusters, size_t begin, size_t end);
 
 }  // namespace stele::internal

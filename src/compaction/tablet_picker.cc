@@ -1,6 +1,6 @@
 #include "compaction/tablet_picker.h"
 
-#include <set>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -10,45 +10,50 @@
 namespace stele::internal {
 namespace {
 
-// A split that leaves less than this share of the most on one side is not worth a tablet: what is left is a row that is too large itself.
+// A split must leave at least 1 / kHalfShare of the maximum on each side. Otherwise the rest is a
+// row that is too large by itself.
 constexpr uint64_t kHalfShare = 8;
 constexpr uint64_t kMergeShare = 4;
-// One edit holds the whole stack of a merged tablet.
+// The whole stack of a merged tablet is in one edit.
 constexpr size_t kMergedTabletsMax = 64;
 
 class TabletPicker {
  public:
-  TabletPicker(const PickerInput& input, const TableState& table) : input_(input), table_(table), parts_(CountParts(table)) {}
+  TabletPicker(const PickerInput& input, const TableState& table, const PartsByFile& parts)
+      : input_(input), table_(table), parts_(parts) {}
 
-  // The largest of the tablets that are too large and can be split.
-  void OfferSplits(std::optional<Choice>* best, uint64_t* best_bytes) const {
+  // Offers a split of the largest tablet that is too large and can be split.
+  void OfferSplits(std::optional<CompactionPick>* best, uint64_t* best_bytes) const {
     for (const Tablet& tablet : table_.tablets) {
       if (IsBusy(tablet) || BytesOf(tablet) <= input_.tablet_bytes_max) continue;
-      const std::optional<TabletHalves> halves = input_.halve({table_.definition->id, tablet.range.start});
-      if (!halves) continue;
-      const uint64_t bytes = halves->bytes_before + halves->bytes_behind;
-      const uint64_t smaller = std::min(halves->bytes_before, halves->bytes_behind);
-      if (bytes <= input_.tablet_bytes_max || bytes <= *best_bytes || smaller < input_.tablet_bytes_max / kHalfShare) continue;
+      const std::optional<SplitPoint> split_point =
+          input_.find_split_point({table_.definition->id, tablet.range.start});
+      if (!split_point) continue;
+      const uint64_t bytes = split_point->bytes_before + split_point->bytes_behind;
+      const uint64_t smaller = std::min(split_point->bytes_before, split_point->bytes_behind);
+      if (bytes <= input_.tablet_bytes_max || bytes <= *best_bytes ||
+          smaller < input_.tablet_bytes_max / kHalfShare)
+        continue;
       *best_bytes = bytes;
-      *best = Choice{.kind = ChoiceKind::kSplitTablet,
-                     .table_id = table_.definition->id,
-                     .slices = {{tablet.range, 0, tablet.stack.size()}},
-                     .split_row = halves->split_row,
-                     .reason = fmt::format("{} bytes", bytes)};
+      *best = CompactionPick{.kind = CompactionKind::kSplitTablet,
+                             .table_id = table_.definition->id,
+                             .subcompactions = {{tablet.range, 0, tablet.stack.size()}},
+                             .split_row = split_point->split_row,
+                             .reason = fmt::format("{} bytes", bytes)};
     }
   }
 
-  // The first run of neighbours that are small together.
-  std::optional<Choice> FindMerge() const {
-    const std::vector<std::string>& splits = table_.definition->schema.splits();
-    const std::set<std::string_view> kept(splits.begin(), splits.end());
+  // Returns the first adjacent tablets that are small together.
+  std::optional<CompactionPick> FindMerge() const {
+    const std::vector<std::string>& kept = table_.definition->schema.splits();  // ascending
     for (size_t begin = 0; begin + 1 < table_.tablets.size(); ++begin) {
       if (!MayMerge(table_.tablets[begin])) continue;
       uint64_t bytes = BytesOf(table_.tablets[begin]);
       size_t end = begin + 1;
       for (; end < table_.tablets.size() && end - begin < kMergedTabletsMax; ++end) {
         const Tablet& tablet = table_.tablets[end];
-        if (!MayMerge(tablet) || kept.contains(tablet.range.start)) break;
+        if (!MayMerge(tablet) || std::binary_search(kept.begin(), kept.end(), tablet.range.start))
+          break;
         const uint64_t together = bytes + BytesOf(tablet);
         if (together >= input_.tablet_bytes_max / kMergeShare) break;
         bytes = together;
@@ -59,11 +64,16 @@ class TabletPicker {
   }
 
  private:
-  bool IsBusy(const Tablet& tablet) const { return input_.busy.contains({table_.definition->id, tablet.range.start}); }
+  bool IsBusy(const Tablet& tablet) const {
+    const uint32_t table_id = table_.definition->id;
+    return input_.busy_tables.contains(table_id) ||
+           input_.busy.contains({table_id, tablet.range.start});
+  }
 
-  // What an unreadable file holds up in one tablet is not to hold up the rows of its neighbours, too.
+  // An unreadable file of one tablet must not block compactions of its neighbours' rows.
   bool MayMerge(const Tablet& tablet) const {
-    return !IsBusy(tablet) && !input_.unreadable.contains({table_.definition->id, tablet.range.start});
+    return !IsBusy(tablet) &&
+           !input_.unreadable.contains({table_.definition->id, tablet.range.start});
   }
 
   uint64_t BytesOf(const Tablet& tablet) const {
@@ -72,31 +82,46 @@ class TabletPicker {
     return bytes;
   }
 
-  Choice Merge(size_t begin, size_t end, uint64_t bytes) const {
-    Choice choice{.kind = ChoiceKind::kMergeTablets, .table_id = table_.definition->id, .slices = {}, .split_row = "", .reason = ""};
-    for (size_t i = begin; i < end; ++i) choice.slices.push_back({table_.tablets[i].range, 0, table_.tablets[i].stack.size()});
-    choice.reason = fmt::format("{} tablets of {} bytes together", end - begin, bytes);
-    return choice;
+  CompactionPick Merge(size_t begin, size_t end, uint64_t bytes) const {
+    CompactionPick pick{.kind = CompactionKind::kMergeTablets,
+                        .table_id = table_.definition->id,
+                        .subcompactions = {},
+                        .split_row = "",
+                        .reason = ""};
+    for (size_t i = begin; i < end; ++i)
+      pick.subcompactions.push_back({table_.tablets[i].range, 0, table_.tablets[i].stack.size()});
+    pick.reason = fmt::format("{} tablets of {} bytes together", end - begin, bytes);
+    return pick;
   }
 
   const PickerInput& input_;
   const TableState& table_;
-  const PartsByFile parts_;
+  const PartsByFile& parts_;
 };
 
 }  // namespace
 
-std::optional<Choice> PickTabletChange(const PickerInput& input) {
+std::optional<CompactionPick> PickTabletChange(const PickerInput& input) {
   if (input.tablet_bytes_max == 0) return std::nullopt;
-  std::optional<Choice> split;
-  std::optional<Choice> merge;
+  std::optional<CompactionPick> split;
+  std::optional<CompactionPick> merge;
   uint64_t split_bytes = 0;
   for (const auto& [table_id, table] : input.version->tables) {
-    const TabletPicker picker(input, *table);
-    if (input.halve) picker.OfferSplits(&split, &split_bytes);
+    const PartsByFile parts = CountParts(*table);
+    const TabletPicker picker(input, *table, parts);
+    if (input.find_split_point) picker.OfferSplits(&split, &split_bytes);
     if (!merge) merge = picker.FindMerge();
   }
   return split ? std::move(split) : std::move(merge);
+}
+
+bool IsTabletChangeDue(const PickerInput& input, const TableState& part, const PartsByFile& parts) {
+  if (input.tablet_bytes_max == 0) return false;
+  const TabletPicker picker(input, part, parts);
+  std::optional<CompactionPick> split;
+  uint64_t split_bytes = 0;
+  if (input.find_split_point) picker.OfferSplits(&split, &split_bytes);
+  return split.has_value() || picker.FindMerge().has_value();
 }
 
 }  // namespace stele::internal

@@ -1,20 +1,26 @@
-// compaction/tablet_picker.h: which tablet to split and which neighbours to merge: a pure function, as picker.h, of which it is a part.
+// compaction/tablet_picker.h: picks the tablet to split or the adjacent tablets to merge. A pure
+// function and a part of picker.h.
 //
-// Policy:    a tablet is split where its bytes part in halves once they are above the most that a tablet should have. Neighbours are merged
-//            while together they have less than a quarter of that. So what was split is not merged, and what was merged is not split, until
-//            most of its bytes have gone or come. A tablet that begins at a split row of the Schema is not merged into the one before.
-// Cost:      one pass over the references. Only for a tablet that is due, as far as shares of files tell, the caller is asked where it
-//            parts.
-// Threads:   pure, as far as PickerInput::halve is.
+// Policy:    a tablet that is larger than the maximum is split in the middle of its bytes. Adjacent
+//            tablets are merged if together they have less than a quarter of the maximum. So a
+//            split tablet is not merged, and a merged one is not split, until most of its bytes
+//            were deleted or added. A tablet that begins at a split row of the Schema is not merged
+//            with the previous one.
+// Cost:      one pass over the references. The caller's `find_split_point` is called only for a
+//            tablet that is due according to its shares of files.
+// Threads:   pure if PickerInput::find_split_point is.
 #pragma once
 
 #include <optional>
 
-#include "compaction/picker.h"
+#include "compaction/compaction_pick.h"
+#include "compaction/file_shares.h"
 
 namespace stele::internal {
 
-// kSplitTablet, kMergeTablets or nothing.
-std::optional<Choice> PickTabletChange(const PickerInput& input);
+// Returns kSplitTablet, kMergeTablets or nothing.
+std::optional<CompactionPick> PickTabletChange(const PickerInput& input);
+// Like IsAnyDue of picker.h.
+bool IsTabletChangeDue(const PickerInput& input, const TableState& part, const PartsByFile& parts);
 
 }  // namespace stele::internal

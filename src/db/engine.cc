@@ -1,62 +1,140 @@
 #include "db/engine.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "admin/bulk_load.h"
+#include "admin/checkpoint.h"
+#include "admin/verify.h"
 #include "base/status.h"
-#include "db/write_attempt.h"
+#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
 
-bool FreesMemory(const JobSubject& subject) { return subject.kind == JobSubject::Kind::kFlush || subject.kind == JobSubject::Kind::kSpill; }
+// What a bulk load writes between two checks of the free space, with much to spare.
+constexpr uint64_t kLoadStepBytes = uint64_t{1} << 20;
+
+std::unique_ptr<PrefetchPool> NewPrefetchPool(const EngineOptions& options) {
+  const int threads = options.background_threads == 0 ? 0 : PrefetchPool::ThreadsForThisMachine();
+  return threads > 0 ? std::make_unique<PrefetchPool>(threads) : nullptr;
+}
+
+std::unique_ptr<JobScheduler> NewScheduler(Storage* storage) {
+  if (storage->jobs == nullptr) return nullptr;
+  const MemtableSpillParts spill{.context = storage->jobs->context(),
+                                 .pins = &storage->pins,
+                                 .cache = &storage->cache,
+                                 .open = &storage->open,
+                                 .events = &storage->events,
+                                 .counters = &storage->jobs->counters()};
+  return std::make_unique<JobScheduler>(JobScheduler::Parts{.state = &storage->state,
+                                                            .jobs = storage->jobs.get(),
+                                                            .committer = storage->committer.get(),
+                                                            .log = storage->log.get(),
+                                                            .gate = &storage->gate,
+                                                            .reserve = &storage->reserve,
+                                                            .clock = &storage->clock,
+                                                            .events = &storage->events,
+                                                            .spill = spill},
+                                        storage->options.sizes,
+                                        storage->options.background_threads);
+}
+
+ReadPath::Parts ReadParts(Storage* storage, PrefetchPool* prefetch) {
+  return {.state = &storage->state,
+          .clock = &storage->clock,
+          .pins = &storage->pins,
+          .memory = &storage->memory,
+          .open = &storage->open,
+          .prefetch = prefetch};
+}
+
+WriteAdmission::Parts AdmissionParts(Storage* storage, JobScheduler* scheduler) {
+  return {.gate = &storage->gate,
+          .state = &storage->state,
+          .pins = &storage->pins,
+          .memory = &storage->memory,
+          .committer = storage->committer.get(),
+          .installer = storage->installer.get(),
+          .throttle = &storage->throttle,
+          .background = scheduler};
+}
+
+TableAdmin::Parts AdminParts(Storage* storage, JobScheduler* scheduler) {
+  return {.state = &storage->state,
+          .clock = &storage->clock,
+          .open = &storage->open,
+          .gate = &storage->gate,
+          .committer = storage->committer.get(),
+          .installer = storage->installer.get(),
+          .jobs = storage->jobs.get(),
+          .scheduler = scheduler};
+}
+
+void AddMemoryStats(const Storage& storage, DatabaseStats::Memory* stats) {
+  const MemoryTracker& memory = storage.memory;
+  const uint64_t page_bytes = memory.bytes(MemoryTracker::Use::kBlocks);
+  stats->budget_bytes = memory.budget_bytes();
+  stats->charged_bytes = memory.bytes_in_all();
+  stats->memtable_bytes = storage.state.memtable_bytes();
+  stats->block_cache_bytes = storage.cache.bytes();
+  stats->reader_bytes = page_bytes - std::min(page_bytes, stats->block_cache_bytes);
+  stats->index_bytes = memory.bytes(MemoryTracker::Use::kFiles);
+  stats->job_bytes = memory.bytes(MemoryTracker::Use::kJobs);
+  stats->write_bytes = memory.bytes(MemoryTracker::Use::kWrites);
+  stats->pinned_bytes =
+      storage.pins.memtable_bytes() + storage.pins.file_bytes() + storage.files.pinned_bytes();
+}
+
+void AddJobStats(const JobCounters& jobs, DatabaseStats* stats) {
+  stats->since_open.flushes = jobs.flushes.load(std::memory_order_relaxed);
+  stats->compaction.compactions = jobs.compactions.load(std::memory_order_relaxed);
+  stats->compaction.merging = jobs.merging_compactions.load(std::memory_order_relaxed);
+  stats->compaction.major = jobs.major_compactions.load(std::memory_order_relaxed);
+  stats->compaction.recompressions = jobs.recompressions.load(std::memory_order_relaxed);
+  stats->compaction.small_file = jobs.small_file_compactions.load(std::memory_order_relaxed);
+  stats->compaction.metadata_merges = jobs.metadata_merges.load(std::memory_order_relaxed);
+  stats->compaction.dropped_sstables = jobs.files_dropped.load(std::memory_order_relaxed);
+  stats->since_open.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);
+  stats->compaction.bytes_written = jobs.bytes_compacted.load(std::memory_order_relaxed);
+  stats->since_open.bulk_loads = jobs.bulk_loads.load(std::memory_order_relaxed);
+  stats->since_open.bytes_loaded = jobs.bytes_loaded.load(std::memory_order_relaxed);
+  stats->since_open.memtable_spills = jobs.memtable_spills.load(std::memory_order_relaxed);
+  stats->since_open.bytes_spilled = jobs.bytes_spilled.load(std::memory_order_relaxed);
+  stats->tablets.splits = jobs.tablet_splits.load(std::memory_order_relaxed);
+  stats->tablets.merges = jobs.tablet_merges.load(std::memory_order_relaxed);
+  stats->since_open.row_range_drops = jobs.excisions.load(std::memory_order_relaxed);
+}
 
 }  // namespace
 
-EngineSizes SizesFor(uint64_t memory_budget_bytes) {
-  constexpr uint64_t kMiB = uint64_t{1} << 20;
-  EngineSizes sizes;
-  sizes.write_memory_bytes = memory_budget_bytes / 8 * 3;
-  sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
-  // More than one memtable: what a short scan holds while a flush ends is not worth writing.
-  sizes.pinned_memory_bytes = memory_budget_bytes / 8;
-  sizes.uncharged_bytes = std::min(memory_budget_bytes / 4, 16 * kMiB);
-  sizes.cache_bytes = (memory_budget_bytes - sizes.uncharged_bytes) / 8 * 7;
-  sizes.cache_least_bytes = memory_budget_bytes / 16;
-  // Up to three of them wait or are in use, also in a small database: small enough not to matter there.
-  sizes.segment_bytes = std::clamp(sizes.write_memory_bytes / 8, uint64_t{256} << 10, 8 * kMiB);
-  sizes.first_segment_bytes = std::min(kMiB, sizes.segment_bytes);
-  sizes.reserve_bytes = std::clamp(sizes.memtable_bytes, kMiB, 16 * kMiB);
-  sizes.log_bytes_max = std::max(2 * sizes.write_memory_bytes, 4 * sizes.segment_bytes);
-  return sizes;
+absl::StatusOr<std::shared_ptr<Engine>> Engine::Open(std::string directory, EngineOptions options) {
+  STELE_ASSIGN_OR_RETURN(std::unique_ptr<Storage> storage,
+                         OpenStorage(std::move(directory), std::move(options)));
+  auto engine = std::make_shared<Engine>(std::move(storage));
+  if (engine->scheduler_ != nullptr) engine->scheduler_->Start();
+  return engine;
 }
 
-Engine::Engine(std::string directory_in, EngineOptions options_in, std::shared_ptr<FileSystem> held_directory_in)
-    : directory(std::move(directory_in)),
-      options(std::move(options_in)),
-      held_directory(std::move(held_directory_in)),
-      file_system(held_directory != nullptr ? held_directory.get() : options.file_system),
-      closed(std::make_shared<std::atomic<bool>>(false)),
-      events(options.database.on_event),
-      clock(options.database.clock,
-            [this](int64_t micros) {
-              events.Report(Event::Kind::kClockJump,
-                            fmt::format("the clock went forward by {} hours; ages follow it", micros / 3'600'000'000));
-            }),
-      memory(options.database.memory_budget_bytes, options.sizes.uncharged_bytes),
-      cache(options.sizes.cache_bytes, &memory, options.sizes.cache_least_bytes),
-      files(file_system, directory, &cache),
-      pins(&memory, options.sizes.pinned_memory_bytes, options.sizes.write_memory_bytes / 4),
-      state(&files, &pins, &memory),
-      loads(options.database.memory_budget_bytes),
-      large_writes(&memory),
-      reserve(file_system, directory, options.sizes.reserve_bytes, options.sizes.memtable_bytes + options.sizes.segment_bytes),
-      pid_(::getpid()) {
-  const int ahead_threads = options.background_threads == 0 ? 0 : AheadPool::ThreadsForThisMachine();
-  if (ahead_threads > 0) ahead = std::make_unique<AheadPool>(ahead_threads);
-}
+Engine::Engine(std::unique_ptr<Storage> storage)
+    : storage_(std::move(storage)),
+      prefetch_(NewPrefetchPool(storage_->options)),
+      scheduler_(NewScheduler(storage_.get())),
+      loads_(storage_->options.database.memory_budget_bytes),
+      reads_(ReadParts(storage_.get(), prefetch_.get())),
+      admission_(AdmissionParts(storage_.get(), scheduler_.get()), storage_->options.sizes,
+                 storage_->options.background_threads > 0),
+      write_steps_({.state = &storage_->state,
+                    .committer = storage_->committer.get(),
+                    .log = storage_->log.get(),
+                    .reads = &reads_,
+                    .latches = &latches_},
+                   storage_->options.database.durability),
+      writes_({.steps = &write_steps_, .admission = &admission_, .clock = &storage_->clock}),
+      conditional_writes_({.steps = &write_steps_, .admission = &admission_, .reads = &reads_}),
+      admin_(AdminParts(storage_.get(), scheduler_.get())) {}
 
 Engine::~Engine() { Close().IgnoreError(); }
 
@@ -70,182 +148,156 @@ absl::Status Engine::Close() {
 }
 
 absl::Status Engine::CloseOnce() {
-  closed->store(true, std::memory_order_release);  // pairs with the acquire in CheckOpen and in row streams
-  if (::getpid() != pid_) return AbandonInFork();
+  Storage& storage = *storage_;
+  storage.open.MarkClosed();
+  if (!storage.open.IsOpener()) return AbandonInFork();
   absl::Status status;
-  if (committer != nullptr) committer->Close();
-  if (background != nullptr) background->Stop();
-  loads.EndAll();
-  if (ahead != nullptr) ahead->Stop();
-  // Whatever handle lets its last view go from now on must not touch files that the next opener may own.
-  files.StopRemoving();
-  if (installer != nullptr)
-    status = WithContext(committer->poison(), "closed, but what was acknowledged since the last good sync may not last");
-  if (installer != nullptr && status.ok()) {
-    // An edit that changes nothing says last how far the log reaches. Then in this order: a log with an end mark beside a manifest without
-    // one means that the manifest lost its end (db/open.cc).
-    status = installer->Install([](const Version&) { return Edit(); });
+  storage.committer->Close();
+  if (scheduler_ != nullptr) scheduler_->Stop();
+  loads_.EndAll();
+  if (prefetch_ != nullptr) prefetch_->Stop();
+  // A handle that releases its last view from now on must not remove files, which may belong to the
+  // next process that opens the database.
+  storage.files.StopRemoving();
+  if (storage.installer != nullptr)
+    status =
+        WithContext(storage.committer->poison(),
+                    "closed, but writes acknowledged since the last successful sync may be lost");
+  if (storage.installer != nullptr && status.ok()) {
+    // A last edit without changes records how far the log extends. Then close in this order: a log
+    // with an end mark and a manifest without one mean that the manifest lost its end (db/open.cc).
+    status = storage.installer->Install([](const Version&) { return Edit(); });
     if (status.ok()) {
-      status = installer->Close([this] {
-        STELE_RETURN_IF_ERROR(manifest->Close());
-        return log->Close();
+      status = storage.installer->Close([&storage] {
+        STELE_RETURN_IF_ERROR(storage.manifest->Close());
+        return storage.log->Close();
       });
     }
   }
-  lock.reset();
+  storage.lock.reset();
   return status;
 }
 
 absl::Status Engine::AbandonInFork() {
-  files.StopRemoving();
-  // The parent's threads are not here to be joined, and its files and lock are not the child's to end: the child lets go of all of them
-  // without touching anything.
-  static_cast<void>(background.release());
-  static_cast<void>(ahead.release());
-  static_cast<void>(log.release());
-  static_cast<void>(manifest.release());
-  static_cast<void>(lock.release());
-  return FailedPrecondition("the database was opened by another process (pid {}), before a fork; it stays open there", pid_);
+  storage_->files.StopRemoving();
+  // The parent's threads do not exist here, so they cannot be joined, and the parent's files and
+  // lock must not be closed: the child abandons all of them without accessing anything.
+  static_cast<void>(scheduler_.release());
+  static_cast<void>(prefetch_.release());
+  static_cast<void>(storage_->log.release());
+  static_cast<void>(storage_->manifest.release());
+  static_cast<void>(storage_->lock.release());
+  return FailedPrecondition(
+      "the database was opened by another process (pid {}), before a fork; it stays open there",
+      storage_->open.opener());
 }
 
-absl::Status Engine::CheckOpen() const {
-  if (closed->load(std::memory_order_acquire)) return FailedPrecondition("the database is closed; open it again");
-  return absl::OkStatus();
+absl::StatusOr<std::unique_ptr<BulkLoadBackend>> Engine::BeginBulkLoad(
+    uint32_t table_id, std::shared_ptr<TableCounters> counters) {
+  STELE_RETURN_IF_ERROR(CheckWritable());
+  const EngineOptions& options = storage_->options;
+  const BulkLoadParts parts{.files = {.context = storage_->jobs->context(),
+                                      .file_bytes = options.sizes.load_file_bytes,
+                                      .may_use_thread = options.background_threads > 0,
+                                      .check_room =
+                                          [gate = &storage_->gate] {
+                                            return gate->CheckRoomForFlushes("the load was stopped",
+                                                                             kLoadStepBytes);
+                                          }},
+                            .admin = &admin_,
+                            .state = &storage_->state,
+                            .clock = &storage_->clock,
+                            .open = &storage_->open,
+                            .gate = &storage_->gate,
+                            .committer = storage_->committer.get(),
+                            .active = &loads_,
+                            .events = &storage_->events,
+                            .jobs = &storage_->jobs->counters()};
+  return internal::BeginBulkLoad(shared_from_this(), parts, table_id, std::move(counters));
 }
 
-absl::Status Engine::CheckChangeable() const {
+absl::Status Engine::Sync() {
   STELE_RETURN_IF_ERROR(CheckOpen());
-  if (options.database.read_only) return FailedPrecondition("the database was opened read-only; open it without read_only to write");
-  return CheckProcess();
+  STELE_RETURN_IF_ERROR(storage_->open.CheckProcess());
+  if (storage_->log == nullptr) return absl::OkStatus();  // read-only: nothing was written
+  Committer& committer = *storage_->committer;
+  STELE_RETURN_IF_ERROR(committer.poison());
+  // In the commit order, so that the log is not closed concurrently.
+  return committer.RunExclusive([this, &committer] {
+    const absl::Status status = storage_->log->Sync();
+    if (!status.ok()) committer.Poison(status);
+    return status;
+  });
 }
 
-// Two writers would destroy log and manifest.
-absl::Status Engine::CheckProcess() const {
-  if (::getpid() == pid_) return absl::OkStatus();
-  return FailedPrecondition("the database was opened by another process (pid {}), before a fork; open it anew", pid_);
+absl::Status Engine::WaitForIdle() {
+  STELE_RETURN_IF_ERROR(CheckOpen());
+  if (scheduler_ == nullptr) return absl::OkStatus();
+  // A forked child has no threads to wait for.
+  STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
+  return scheduler_->WaitForIdle();
 }
 
-absl::Status Engine::Refusal() {
-  if (!state.writes_refused.load(std::memory_order_acquire)) return absl::OkStatus();
-  {
-    MutexLock lock(state.mutex);
-    const absl::Status failure = state.failures.RefusingWrites();
-    if (!failure.ok()) return WithContext(failure, "writes are refused while background work fails (it is tried again)");
+absl::Status Engine::Checkpoint(const std::string& directory, const CheckpointOptions& options) {
+  return WriteCheckpoint({.directory = &storage_->directory,
+                          .options = &storage_->options,
+                          .open = &storage_->open,
+                          .reads = &reads_,
+                          .installer = storage_->installer.get(),
+                          .memory = &storage_->memory},
+                         directory, options);
+}
+
+absl::StatusOr<VerifyReport> Engine::Verify() {
+  return VerifyDatabase({.directory = &storage_->directory,
+                         .state = &storage_->state,
+                         .open = &storage_->open,
+                         .manifest = storage_->manifest.get(),
+                         .log = storage_->log.get(),
+                         .installer = storage_->installer.get()});
+}
+
+absl::Status Engine::WriteRefusal() const {
+  const Committer& committer = *storage_->committer;
+  STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
+  if (committer.has_failure()) STELE_RETURN_IF_ERROR(committer.poison());
+  STELE_RETURN_IF_ERROR(storage_->gate.LastingRefusal());
+  if (!committer.has_failure()) return absl::OkStatus();
+  const absl::Status failure = committer.append_failure();
+  // There may be space again, and no write that tries it.
+  const bool lasts =
+      !failure.ok() &&
+      !storage_->gate.CheckRoomForSegment(storage_->options.sizes.segment_bytes).ok();
+  return lasts ? failure : absl::OkStatus();
+}
+
+DatabaseStats Engine::Stats() const {
+  const Storage& storage = *storage_;
+  DatabaseStats stats;
+  if (!CheckOpen().ok()) return stats;
+  const std::shared_ptr<const ReadView> view = this->view();
+  stats.tables = view->tables.size() - (view->tables.contains(kTokenTableId) ? 1 : 0);
+  AddMemoryStats(storage, &stats.memory);
+  stats.disk.log_bytes = storage.log == nullptr ? 0 : storage.log->bytes();
+  for (const auto& [number, file] : view->version->Files()) {
+    ++stats.disk.sstables;
+    stats.disk.sstable_bytes += file->summary.file_bytes;
   }
-  if (RestoreReserve()) return absl::OkStatus();
-  return reserve.Refusal();
-}
-
-bool Engine::RestoreReserve() {
-  const bool was_released = reserve.is_released();
-  const bool has_threads = options.background_threads > 0;
-  bool is_wanted = false;  // for a flush that failed and is tried again
-  {
-    MutexLock lock(state.mutex);
-    is_wanted = !state.failures.RefusingWrites().ok();
-  }
-  reserve.Restore(has_threads ? std::chrono::steady_clock::now() : SpaceReserve::TimePoint::max(), /*may_take=*/!is_wanted);
-  if (!was_released || reserve.is_released()) return false;
-  {
-    MutexLock lock(state.mutex);
-    state.writes_refused.store(!state.failures.RefusingWrites().ok(), std::memory_order_release);
-    state.changed.SignalAll();
-  }
-  events.Report(Event::Kind::kBackgroundRecovered, "the disk has room again");
-  return true;
-}
-
-void Engine::NoteFreedSpace() {
-  reserve.LookAgain();
-  MutexLock lock(state.mutex);
-  state.failures.EndRestOf(JobSubject::Kind::kFlush);
-  state.changed.SignalAll();
-}
-
-absl::Status Engine::CheckWritable(const FreesSpace& frees_space) {
-  STELE_RETURN_IF_ERROR(CheckChangeable());
-  absl::Status refusal = Refusal();
-  if (!absl::IsResourceExhausted(refusal) || !frees_space || !frees_space()) return refusal;
-  MakeRoom();
-  return absl::OkStatus();
-}
-
-bool Engine::SpaceIsScarce() const {
-  const EngineSizes& sizes = options.sizes;
-  return reserve.is_released() || reserve.FreeBytes() < state.memtable_bytes() + sizes.memtable_bytes + 2 * sizes.segment_bytes;
-}
-
-bool Engine::MakeRoom() {
-  if (!reserve.Release()) return false;
-  {
-    MutexLock lock(state.mutex);
-    state.writes_refused.store(true, std::memory_order_release);
-    state.failures.EndRestOf(JobSubject::Kind::kFlush);
-    state.changed.SignalAll();
-  }
-  const absl::Status refusal = reserve.Refusal();
-  events.Report(Event::Kind::kBackgroundError, std::string(ToStd(refusal.message())), 0, refusal);
-  return true;
-}
-
-absl::Status Engine::RunFreeing(const std::function<absl::Status()>& call) {
-  STELE_RETURN_IF_ERROR(CheckChangeable());
-  if (absl::IsResourceExhausted(Refusal())) MakeRoom();
-  absl::Status status = call();
-  if (absl::IsResourceExhausted(status) && MakeRoom()) status = call();
-  if (status.ok()) NoteFreedSpace();
-  return status;
-}
-
-// Over the budget writers are slowed, whoever it is that takes so much; but no more than that, for readers may wait for them.
-WritePressure Engine::Pressure() const {
-  return {.memtable_bytes = state.memtable_bytes() + pins.ChargedBytes() + memory.bytes_over(),
-          .memtable_bytes_max = options.sizes.write_memory_bytes,
-          .debt_bytes = installer->debt_bytes(),
-          .debt_bytes_max = 64 * options.sizes.memtable_bytes};
-}
-
-absl::Status Engine::AwaitTurn(uint64_t bytes, const WriteOptions& write, const FreesSpace& frees_space) {
-  const WritePressure pressure = Pressure();
-  if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();
-  if (options.background_threads == 0) return StepUntilEased();
-  throttle.AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
-  STELE_RETURN_IF_ERROR(throttle.AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
-    STELE_RETURN_IF_ERROR(CheckWritable(frees_space));
-    STELE_RETURN_IF_ERROR(CheckAwaited(write));
-    return WriteThrottle::DebtPressure(Pressure());
-  }));
-  const auto has_room = [this] { return state.memtable_bytes() + pins.ChargedBytes() < options.sizes.write_memory_bytes; };
-  if (has_room()) return absl::OkStatus();
-  // The cap itself: only reached when nothing drains. Any table's flush would make room.
-  return background->WaitUntil(has_room, FreesMemory);
-}
-
-absl::Status Engine::DrainMemtables() {
-  STELE_RETURN_IF_ERROR(committer->RunExclusive([this] {
-    state.Relieve(0);
-    return absl::OkStatus();
-  }));
-  const auto is_drained = [this] {
-    state.mutex.AssertHeld();
-    // A flush keeps its memtable to its end, a little longer than the state does.
-    return std::all_of(state.tables.begin(), state.tables.end(),
-                       [](const auto& table) { return table.second.frozen.empty() && !table.second.flush_running; });
+  stats.since_open.commits = storage.committer->commits();
+  stats.since_open.replayed_log_bytes = storage.replayed_log_bytes;
+  stats.since_open.discarded_log_bytes = storage.discarded_log_bytes;
+  stats.write_refusal = WriteRefusal();
+  const auto oldest =
+      [&storage](std::optional<PinnedViews::Kind> kind) -> std::optional<Timestamp> {
+    const std::optional<int64_t> micros = storage.pins.Oldest(kind);
+    return micros ? std::optional(Timestamp::FromMicros(*micros)) : std::nullopt;
   };
-  return background->WaitUntil(is_drained, FreesMemory);
-}
-
-absl::Status Engine::StepUntilEased() {
-  const auto failure_count = [this] {
-    MutexLock lock(state.mutex);
-    return state.failures.count();
-  };
-  const uint64_t count = failure_count();
-  // Without a thread to rest, trying again what failed would not end.
-  while (failure_count() == count && WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree && background->Step()) {
-  }
-  MutexLock lock(state.mutex);
-  return state.failures.Since(count, FreesMemory);
+  stats.oldest_snapshot = oldest(PinnedViews::Kind::kSnapshot);
+  stats.oldest_read_view = oldest(std::nullopt);
+  if (scheduler_ == nullptr) return stats;
+  AddJobStats(storage.jobs->counters(), &stats);
+  stats.last_background_error = scheduler_->LastError();
+  return stats;
 }
 
 }  // namespace stele::internal

@@ -1,119 +1,97 @@
-// db/engine.h: an open local database: the parts that make it up, put together and taken apart in order.
+// db/engine.h: an open local database.
 //
-// Path:      db/open.cc builds it; db/local_database.cc and db/local_table.cc are its faces; the parts do the work:
-//            committer (writes), installer (Version), background (flush, compaction), engine_state (views), sstable_files, clock, throttle.
-// Lifetime:  shared by every handle, reader and snapshot; Close stops it early, the last handle's end closes it.
-// Threads:   thread-safe; the parts say what each needs.
+// Path:      db/local_database.cc and db/local_table.cc call it. OpenStorage (db/storage.h)
+//            recovers the components before the engine exists. They do the work: write/ and commit/
+//            (writes), state/read_path.h (reads), jobs/ (flushes, compactions), admin/ (tables,
+//            checkpoints, bulk loads).
+// Lifetime:  every handle, reader and snapshot shares it. Close stops it early; otherwise the last
+//            handle closes it.
+// Threads:   thread-safe.
 #pragma once
 
-#include <sys/types.h>
-
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "base/memory_budget.h"
-#include "db/ahead_pool.h"
-#include "db/background.h"
-#include "db/committer.h"
-#include "db/database_clock.h"
-#include "db/engine_options.h"
-#include "db/engine_state.h"
-#include "db/events.h"
-#include "db/installer.h"
-#include "db/large_writes.h"
-#include "db/open_loads.h"
-#include "db/pinned_views.h"
-#include "db/row_latches.h"
-#include "db/space_reserve.h"
-#include "db/sstable_files.h"
-#include "db/write_throttle.h"
-#include "io/file_system.h"
-#include "manifest/manifest_log.h"
-#include "sstable/block_cache.h"
-#include "wal/commit_log.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "admin/active_bulk_loads.h"
+#include "admin/table_admin.h"
+#include "api/backend.h"
+#include "base/mutex.h"
+#include "commit/row_latches.h"
+#include "db/storage.h"
+#include "jobs/job_scheduler.h"
+#include "jobs/prefetch_pool.h"
+#include "state/read_path.h"
+#include "stele/stats.h"
+#include "write/conditional_writes.h"
+#include "write/write_admission.h"
+#include "write/write_path.h"
+#include "write/write_steps.h"
 
 namespace stele::internal {
 
-class Engine {
+class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  // See Database::Open. `directory` is a path of options.file_system.
+  // Recovers the database, then builds the engine and starts its threads. See Database::Open.
+  // `directory` is a path of options.file_system.
   static absl::StatusOr<std::shared_ptr<Engine>> Open(std::string directory, EngineOptions options);
+  // For Open. `storage` is recovered. Starts no thread.
+  explicit Engine(std::unique_ptr<Storage> storage);
   ~Engine();
 
-  // Stops writes and background work, writes the log's end mark and frees the lock. Idempotent: later calls answer what the first did.
+  // Stops writes and background work, writes the log's end mark and releases the lock. Idempotent:
+  // later calls return the first result.
   absl::Status Close();
 
-  // FailedPrecondition when closed, read-only, poisoned, or called in a fork of the process that opened it; the background error while
-  // one lasts that refuses writes.
-  // The write is admitted all the same if it frees space, where it is space that is missing; then the reserve is released for it.
-  using FreesSpace = std::function<bool()>;  // asked only where it matters
-  absl::Status CheckWritable(const FreesSpace& frees_space = nullptr);
-  // The same but for the background error: for what makes room.
-  absl::Status CheckChangeable() const;
-  // FailedPrecondition in a forked child: it shares the lock and the files' offsets with its parent.
-  absl::Status CheckProcess() const;
-  absl::Status CheckOpen() const;
-  // Waits until no memtable but the active ones, which are empty or hold what was committed meanwhile, is in memory.
-  absl::Status DrainMemtables();
-  // Waits for its turn when background work is behind; `bytes` are about to be written.
-  absl::Status AwaitTurn(uint64_t bytes, const WriteOptions& options, const FreesSpace& frees_space = nullptr);
-  // A call that frees space, on a full disk once more with the reserve released. Not refused while writes are.
-  absl::Status RunFreeing(const std::function<absl::Status()>& call);
-  // Releases the reserve. True if that gave room just now.
-  bool MakeRoom();
-  // Takes the space for the reserve again if there is room. True if it was released and is back.
-  bool RestoreReserve();
-  // Files went: what failed for want of space may be tried at once.
-  void NoteFreedSpace();
-  // The disk has room for little more than what flushes may need.
-  bool SpaceIsScarce() const;
-  WritePressure Pressure() const;
+  absl::Status CheckOpen() const { return storage_->open.CheckOpen(); }
+  absl::Status CheckWritable() { return storage_->gate.CheckWritable(); }
+  // Why writes that free no space are refused now, or why the last write failed if it found no
+  // space and there still is none. OK: writes are accepted. Changes nothing. Takes no lock while
+  // writes are accepted, so that a health check does not wait for a busy database.
+  absl::Status WriteRefusal() const;
+  std::shared_ptr<const ReadView> view() const { return storage_->state.view(); }
+  std::shared_ptr<TableCounters> CountersOf(uint32_t table_id) const {
+    return storage_->state.Counters(table_id);
+  }
 
-  ReadPoint TakeReadPoint() { return state.TakeReadPoint(clock.Now()); }
-  uint64_t NewFileNumber() { return next_file_number.fetch_add(1, std::memory_order_relaxed); }
+  const ReadPath& reads() const { return reads_; }
+  const WritePath& writes() const { return writes_; }
+  const ConditionalWrites& conditional_writes() const { return conditional_writes_; }
+  const TableAdmin& admin() const { return admin_; }
 
-  // Const after Open.
-  const std::string directory;
-  const EngineOptions options;
-  // Of all in `directory`, wherever that is renamed to (FileSystem::Hold). What is elsewhere is options.file_system's.
-  const std::shared_ptr<FileSystem> held_directory;  // null: options.file_system serves
-  FileSystem* const file_system;
-  uint64_t database_id = 0;
-  uint64_t discarded_log_bytes = 0;  // by the recovery
+  absl::StatusOr<std::unique_ptr<BulkLoadBackend>> BeginBulkLoad(
+      uint32_t table_id, std::shared_ptr<TableCounters> counters);
+  // Makes all commits so far durable.
+  absl::Status Sync();
+  absl::Status WaitForIdle();
+  absl::Status Checkpoint(const std::string& directory, const CheckpointOptions& options);
+  absl::StatusOr<VerifyReport> Verify();
+  DatabaseStats Stats() const;
 
-  std::atomic<uint64_t> next_file_number{1};  // relaxed: only distinctness matters
-  const std::shared_ptr<std::atomic<bool>> closed;
-  Events events;
-  DatabaseClock clock;
-  MemoryBudget memory;
-  BlockCache cache;
-  SstableFiles files;
-  PinnedViews pins;
-  EngineState state;
-  RowLatches latches;
-  WriteThrottle throttle;
-  OpenLoads loads;
-  LargeWrites large_writes;
-  SpaceReserve reserve;
-  std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
-  std::unique_ptr<ManifestLog> manifest;  // null when read-only
-  std::unique_ptr<CommitLog> log;         // null when read-only
-  std::unique_ptr<Committer> committer;
-  std::unique_ptr<Installer> installer;    // null when read-only
-  std::unique_ptr<Background> background;  // null when read-only
-  std::unique_ptr<AheadPool> ahead;        // null where it could not help, and without background threads
+  // For tests, which inspect components and run them step by step.
+  Storage& storage() { return *storage_; }
+  JobScheduler& scheduler() { return *scheduler_; }
+  WriteAdmission& admission() { return admission_; }
+  RowLatches& latches() { return latches_; }
 
  private:
-  Engine(std::string directory, EngineOptions options, std::shared_ptr<FileSystem> held_directory);
-  absl::Status Refusal();         // why writes are refused that free no space
-  absl::Status StepUntilEased();  // AwaitTurn without threads
   absl::Status CloseOnce();
   absl::Status AbandonInFork();
 
-  const pid_t pid_;  // of the process that opened it
+  const std::unique_ptr<Storage> storage_;
+  // Null if it could not help, and without background threads.
+  std::unique_ptr<PrefetchPool> prefetch_;
+  std::unique_ptr<JobScheduler> scheduler_;  // null when read-only
+  RowLatches latches_;
+  ActiveBulkLoads loads_;
+  const ReadPath reads_;
+  WriteAdmission admission_;
+  const WriteSteps write_steps_;
+  const WritePath writes_;
+  const ConditionalWrites conditional_writes_;
+  const TableAdmin admin_;
   Mutex close_mutex_;
   bool close_done_ ABSL_GUARDED_BY(close_mutex_) = false;
   absl::Status close_status_ ABSL_GUARDED_BY(close_mutex_);

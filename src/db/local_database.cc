@@ -4,37 +4,38 @@
 #include <utility>
 
 #include "base/status.h"
-#include "db/checkpoint.h"
 #include "db/engine.h"
 #include "db/local_table.h"
-#include "db/read_path.h"
-#include "db/schema_change.h"
-#include "db/verify.h"
-#include "db/write_path.h"
 #include "io/mem_file_system.h"
 #include "manifest/token_table.h"
+#include "model/access.h"
+#include "state/read_path.h"
 
 namespace stele::internal {
 
-absl::StatusOr<std::shared_ptr<TableBackend>> LocalDatabase::CreateTable(std::string_view name, const Schema& schema) {
-  STELE_ASSIGN_OR_RETURN(const uint32_t table_id, internal::CreateTable(*engine_, name, schema));
+absl::StatusOr<std::shared_ptr<TableBackend>> LocalDatabase::CreateTable(std::string_view name,
+                                                                         const Schema& schema) {
+  STELE_ASSIGN_OR_RETURN(const uint32_t table_id, engine_->admin().CreateTable(name, schema));
   return std::make_shared<LocalTable>(engine_, table_id, std::string(name));
 }
 
 absl::StatusOr<std::shared_ptr<TableBackend>> LocalDatabase::OpenTable(std::string_view name) {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
-  const std::shared_ptr<const ReadView> view = engine_->state.view();
+  const std::shared_ptr<const ReadView> view = engine_->view();
   const TableState* state = view->version->FindTable(name);
-  if (state == nullptr) return NotFound("table \"{}\" does not exist; create it first", Printable(name));
+  if (state == nullptr)
+    return NotFound("table \"{}\" does not exist; create it first", Printable(name));
   return std::make_shared<LocalTable>(engine_, state->definition->id, std::string(name));
 }
 
-absl::Status LocalDatabase::DeleteTable(std::string_view name) { return internal::DeleteTable(*engine_, name); }
+absl::Status LocalDatabase::DeleteTable(std::string_view name) {
+  return engine_->admin().DeleteTable(name);
+}
 
 absl::StatusOr<std::vector<std::string>> LocalDatabase::ListTables() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
   std::vector<std::string> names;
-  const std::shared_ptr<const ReadView> view = engine_->state.view();
+  const std::shared_ptr<const ReadView> view = engine_->view();
   for (const auto& [table_id, state] : view->version->tables) {
     if (table_id != kTokenTableId) names.push_back(state->definition->name);
   }
@@ -45,118 +46,83 @@ absl::StatusOr<std::vector<std::string>> LocalDatabase::ListTables() {
 absl::Status LocalDatabase::Apply(const WriteBatch& batch, const WriteOptions& options) {
   std::vector<WriteEntry> entries;
   std::vector<const LocalTable*> tables;
-  for (size_t i = 0; i < batch.entries().size(); ++i) {
-    const auto* table = dynamic_cast<const LocalTable*>(batch.entries()[i].table.get());
+  const std::vector<Access::BatchEntry>& batch_entries = Access::Entries(batch);
+  for (size_t i = 0; i < batch_entries.size(); ++i) {
+    const auto* table = dynamic_cast<const LocalTable*>(batch_entries[i].table.get());
     if (table == nullptr || table->engine() != engine_.get())
       return InvalidArgument("mutation {} of the batch is for a table of another database", i);
-    entries.push_back({.table_id = table->table_id(), .mutation = &batch.entries()[i].mutation});
+    entries.push_back({.table_id = table->table_id(), .mutation = &batch_entries[i].mutation});
     tables.push_back(table);
   }
-  STELE_RETURN_IF_ERROR(ApplyTogether(*engine_, entries, options));
+  STELE_RETURN_IF_ERROR(engine_->writes().ApplyTogether(entries, options));
   for (const LocalTable* table : tables) table->CountWrites(1);
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<SnapshotBackend>> LocalDatabase::GetSnapshot() {
   STELE_RETURN_IF_ERROR(engine_->CheckOpen());
-  return std::make_shared<LocalSnapshot>(engine_);
+  return std::make_shared<LocalSnapshot>(engine_, engine_->reads());
 }
 
-absl::Status LocalDatabase::Sync() {
-  STELE_RETURN_IF_ERROR(engine_->CheckOpen());
-  STELE_RETURN_IF_ERROR(engine_->CheckProcess());
-  if (engine_->log == nullptr) return absl::OkStatus();  // read-only: nothing was written
-  STELE_RETURN_IF_ERROR(engine_->committer->poison());
-  // In the commit order, so that the log is not closed beside it.
-  return engine_->committer->RunExclusive([this] {
-    const absl::Status status = engine_->log->Sync();
-    if (!status.ok()) engine_->committer->Poison(status);
-    return status;
-  });
+absl::Status LocalDatabase::Sync() { return engine_->Sync(); }
+
+absl::Status LocalDatabase::WaitForIdle() { return engine_->WaitForIdle(); }
+
+absl::Status LocalDatabase::Checkpoint(std::string_view directory,
+                                       const CheckpointOptions& options) {
+  return engine_->Checkpoint(std::string(directory), options);
 }
 
-absl::Status LocalDatabase::WaitForIdle() {
-  STELE_RETURN_IF_ERROR(engine_->CheckOpen());
-  if (engine_->background == nullptr) return absl::OkStatus();
-  STELE_RETURN_IF_ERROR(engine_->CheckChangeable());  // in a forked child there are no threads to wait for
-  return engine_->background->WaitForIdle();
-}
+absl::StatusOr<VerifyReport> LocalDatabase::Verify() { return engine_->Verify(); }
 
-absl::Status LocalDatabase::Checkpoint(std::string_view directory) { return WriteCheckpoint(*engine_, std::string(directory)); }
+DatabaseStats LocalDatabase::Stats() { return engine_->Stats(); }
 
-absl::StatusOr<VerifyReport> LocalDatabase::Verify() { return VerifyDatabase(*engine_); }
-
-DatabaseStats LocalDatabase::Stats() {
-  DatabaseStats stats;
-  if (!engine_->CheckOpen().ok()) return stats;
-  const std::shared_ptr<const ReadView> view = engine_->state.view();
-  stats.tables = view->tables.size() - view->tables.count(kTokenTableId);
-  stats.memtable_bytes = engine_->state.memtable_bytes();
-  stats.cache_bytes = engine_->cache.bytes();
-  const MemoryBudget& memory = engine_->memory;
-  const uint64_t page_bytes = memory.bytes(MemoryBudget::Use::kPages);
-  stats.memory_bytes = memory.bytes_in_all();
-  stats.reader_bytes = page_bytes - std::min(page_bytes, stats.cache_bytes);
-  stats.index_bytes = memory.bytes(MemoryBudget::Use::kFiles);
-  stats.job_bytes = memory.bytes(MemoryBudget::Use::kJobs);
-  stats.write_bytes = memory.bytes(MemoryBudget::Use::kWrites);
-  stats.pinned_bytes = engine_->pins.memtable_bytes() + engine_->pins.file_bytes() + engine_->files.pinned_bytes();
-  stats.log_bytes = engine_->log == nullptr ? 0 : engine_->log->bytes();
-  for (const auto& [number, file] : view->version->Files()) {
-    ++stats.files;
-    stats.bytes_on_disk += file->summary.file_bytes;
-  }
-  stats.commits = engine_->committer->commits();
-  stats.discarded_log_bytes = engine_->discarded_log_bytes;
-  const auto oldest = [this](std::optional<PinnedViews::Kind> kind) -> std::optional<Timestamp> {
-    const std::optional<int64_t> micros = engine_->pins.Oldest(kind);
-    return micros ? std::optional(Timestamp::FromMicros(*micros)) : std::nullopt;
-  };
-  stats.oldest_snapshot = oldest(PinnedViews::Kind::kSnapshot);
-  stats.oldest_view = oldest(std::nullopt);
-  if (engine_->background == nullptr) return stats;
-  const JobCounters& jobs = engine_->background->counters();
-  stats.flushes = jobs.flushes.load(std::memory_order_relaxed);
-  stats.compactions = jobs.compactions.load(std::memory_order_relaxed);
-  stats.merging_compactions = jobs.merging_compactions.load(std::memory_order_relaxed);
-  stats.major_compactions = jobs.major_compactions.load(std::memory_order_relaxed);
-  stats.settlings = jobs.settlings.load(std::memory_order_relaxed);
-  stats.gatherings = jobs.gatherings.load(std::memory_order_relaxed);
-  stats.moves = jobs.moves.load(std::memory_order_relaxed);
-  stats.files_dropped = jobs.files_dropped.load(std::memory_order_relaxed);
-  stats.bytes_flushed = jobs.bytes_flushed.load(std::memory_order_relaxed);
-  stats.bytes_compacted = jobs.bytes_compacted.load(std::memory_order_relaxed);
-  stats.bulk_loads = jobs.bulk_loads.load(std::memory_order_relaxed);
-  stats.bytes_loaded = jobs.bytes_loaded.load(std::memory_order_relaxed);
-  stats.view_spills = jobs.view_spills.load(std::memory_order_relaxed);
-  stats.bytes_spilled = jobs.bytes_spilled.load(std::memory_order_relaxed);
-  stats.tablet_splits = jobs.tablet_splits.load(std::memory_order_relaxed);
-  stats.tablet_merges = jobs.tablet_merges.load(std::memory_order_relaxed);
-  stats.excisions = jobs.excisions.load(std::memory_order_relaxed);
-  MutexLock lock(engine_->state.mutex);
-  stats.last_background_error = engine_->background->LastErrorLocked();
-  return stats;
-}
+absl::Status LocalDatabase::WriteRefusal() { return engine_->WriteRefusal(); }
 
 absl::Status LocalDatabase::Close() { return engine_->Close(); }
 
-absl::StatusOr<std::shared_ptr<LocalDatabase>> OpenDatabase(std::string directory, EngineOptions options) {
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, Engine::Open(std::move(directory), std::move(options)));
+absl::StatusOr<std::shared_ptr<LocalDatabase>> OpenDatabase(std::string directory,
+                                                            EngineOptions options) {
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine,
+                         Engine::Open(std::move(directory), std::move(options)));
   return std::make_shared<LocalDatabase>(std::move(engine));
 }
 
-absl::StatusOr<std::shared_ptr<DatabaseBackend>> OpenLocalDatabase(std::string_view location, const DatabaseOptions& options) {
+namespace {
+
+// Takes a place in the shared budget, if there is one, which then also bounds the database's own.
+absl::Status JoinSharedBudget(EngineOptions* options) {
+  DatabaseOptions& database = options->database;
+  const std::shared_ptr<SharedBudget>& shared = Access::Shared(database.shared_memory_budget);
+  if (shared == nullptr) return absl::OkStatus();
+  options->budget_member = SharedBudget::Join(shared);
+  if (options->budget_member == nullptr) {
+    return ResourceExhausted(
+        "the shared memory budget of {} bytes has {} open databases, and no place for another; "
+        "enlarge it, or close a database",
+        shared->bytes(), shared->database_count());
+  }
+  database.memory_budget_bytes = std::min(database.memory_budget_bytes, shared->bytes());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<DatabaseBackend>> OpenLocalDatabase(std::string_view location,
+                                                                   const DatabaseOptions& options) {
   EngineOptions engine_options{.database = options,
-                               .sizes = SizesFor(options.memory_budget_bytes),
                                .file_system = PosixFileSystem(),
                                .background_threads = options.background_threads};
+  STELE_RETURN_IF_ERROR(JoinSharedBudget(&engine_options));
+  engine_options.sizes = SizesFor(engine_options.database.memory_budget_bytes);
   std::string directory(location);
   if (location == "mem:") {
     engine_options.owned_file_system = std::make_shared<MemFileSystem>();
     engine_options.file_system = engine_options.owned_file_system.get();
     directory = "/mem";
   }
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> database, OpenDatabase(std::move(directory), std::move(engine_options)));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> database,
+                         OpenDatabase(std::move(directory), std::move(engine_options)));
   return std::shared_ptr<DatabaseBackend>(std::move(database));
 }
 

@@ -1,6 +1,7 @@
-// db/local_database.h: Database on a directory or in memory: each call handed to the part that does it.
+// db/local_database.h: implements the Database handle for a directory or memory. It passes each
+// call to the component that does the work.
 //
-// Path:      stele::Database -> api -> here -> schema_change, write_path, verify, checkpoint.
+// Path:      stele::Database -> api -> here -> db/engine.h.
 // Lifetime:  keeps the engine open.
 // Threads:   thread-safe.
 #pragma once
@@ -8,7 +9,7 @@
 #include <memory>
 
 #include "api/backend.h"
-#include "db/engine_options.h"
+#include "state/engine_options.h"
 
 namespace stele::internal {
 
@@ -19,7 +20,8 @@ class LocalDatabase : public DatabaseBackend {
   explicit LocalDatabase(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
   const std::shared_ptr<Engine>& engine() const { return engine_; }
 
-  absl::StatusOr<std::shared_ptr<TableBackend>> CreateTable(std::string_view name, const Schema& schema) override;
+  absl::StatusOr<std::shared_ptr<TableBackend>> CreateTable(std::string_view name,
+                                                            const Schema& schema) override;
   absl::StatusOr<std::shared_ptr<TableBackend>> OpenTable(std::string_view name) override;
   absl::Status DeleteTable(std::string_view name) override;
   absl::StatusOr<std::vector<std::string>> ListTables() override;
@@ -27,16 +29,19 @@ class LocalDatabase : public DatabaseBackend {
   absl::StatusOr<std::shared_ptr<SnapshotBackend>> GetSnapshot() override;
   absl::Status Sync() override;
   absl::Status WaitForIdle() override;
-  absl::Status Checkpoint(std::string_view directory) override;
+  absl::Status Checkpoint(std::string_view directory, const CheckpointOptions& options) override;
   absl::StatusOr<VerifyReport> Verify() override;
   DatabaseStats Stats() override;
+  absl::Status WriteRefusal() override;
   absl::Status Close() override;
 
  private:
   const std::shared_ptr<Engine> engine_;
 };
 
-// As OpenLocalDatabase of api/backend.h, on components of the caller's: for tests and for tools that look at a database in a strange place.
-absl::StatusOr<std::shared_ptr<LocalDatabase>> OpenDatabase(std::string directory, EngineOptions options);
+// Like OpenLocalDatabase of api/backend.h, with the caller's components: for tests, and for tools
+// that inspect a database in another file system.
+absl::StatusOr<std::shared_ptr<LocalDatabase>> OpenDatabase(std::string directory,
+                                                            EngineOptions options);
 
 }  // namespace stele::internal

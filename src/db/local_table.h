@@ -1,7 +1,9 @@
-// db/local_table.h: Table on a local database: each call handed to the part that does it.
+// db/local_table.h: implements the Table handle of a local database. It passes each call to the
+// component that does the work.
 //
-// Path:      stele::Table -> api -> here -> write_path, conditional_writes, bulk_load, read_path, schema_change, table_stats.
-// Lifetime:  keeps the engine open; refers to the table by id, so that a table deleted and made anew is another one.
+// Path:      stele::Table -> api -> here -> db/engine.h.
+// Lifetime:  keeps the engine open. It refers to the table by id, so a table that was deleted and
+//            created again is another table.
 // Threads:   thread-safe.
 #pragma once
 
@@ -10,8 +12,10 @@
 #include <string>
 
 #include "api/backend.h"
-#include "db/engine_state.h"
+#include "mutation/write_entry.h"
 #include "read/read_view.h"
+#include "state/engine_state.h"
+#include "write/conditional_writes.h"
 
 namespace stele::internal {
 
@@ -23,22 +27,43 @@ class LocalTable : public TableBackend {
 
   const Engine* engine() const { return engine_.get(); }
   uint32_t table_id() const { return table_id_; }
-  // For TableStats, of mutations that were applied.
-  void CountWrites(uint64_t count) const { counters_->writes.fetch_add(count, std::memory_order_relaxed); }
+  // Counts applied mutations for TableStats.
+  void CountWrites(uint64_t count) const {
+    counters_->writes.fetch_add(count, std::memory_order_relaxed);
+  }
 
   const std::string& name() const override { return name_; }
   absl::StatusOr<Schema> schema() override;
   absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) override;
-  std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations, const WriteOptions& options) override;
-  absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key, const Filter& predicate, const RowMutation& if_matched,
-                                                   const RowMutation& if_not_matched, const WriteOptions& options) override;
-  absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key, std::span<const ReadModifyWriteRule> rules,
+  absl::Status ApplyOwned(RowMutation* mutation, const WriteOptions& options) override;
+  std::vector<FailedMutation> BulkApply(std::span<const RowMutation> mutations,
+                                        const WriteOptions& options) override;
+  absl::StatusOr<MutationBranch> CheckAndMutateRow(std::string_view row_key,
+                                                   const Filter& predicate,
+                                                   const RowMutation& if_matched,
+                                                   const RowMutation& if_not_matched,
+                                                   const WriteOptions& options) override;
+  absl::StatusOr<MutationBranch> CheckAndMutateRowOwned(std::string_view row_key,
+                                                        const Filter& predicate,
+                                                        RowMutation* if_matched,
+                                                        RowMutation* if_not_matched,
+                                                        const WriteOptions& options) override;
+  absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key,
+                                         std::span<const ReadModifyWriteRule> rules,
                                          const WriteOptions& options) override;
-  absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter, const ReadOptions& options) override;
-  absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(std::span<const std::string_view> row_keys, const Filter& filter,
-                                                           const ReadOptions& options) override;
-  absl::StatusOr<std::unique_ptr<RowSource>> ReadRows(const RowSet& rows, const Filter& filter, const ReadOptions& options) override;
-  absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter, const ReadOptions& options) override;
+  absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter,
+                                             const ReadOptions& options) override;
+  absl::StatusOr<std::optional<stele::Cell>> ReadCell(std::string_view row_key,
+                                                      std::string_view family,
+                                                      std::string_view qualifier,
+                                                      const ReadOptions& options) override;
+  absl::StatusOr<std::vector<std::optional<Row>>> ReadMany(
+      std::span<const std::string_view> row_keys, const Filter& filter,
+      const ReadOptions& options) override;
+  absl::StatusOr<std::unique_ptr<RowSource>> ReadRows(const RowSet& rows, const Filter& filter,
+                                                      const ReadOptions& options) override;
+  absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter,
+                              const ReadOptions& options) override;
   absl::Status ModifyColumnFamilies(std::span<const FamilyChange> changes) override;
   absl::Status SetProperty(std::string property_key, std::string value) override;
   absl::Status DropRowRange(const RowRange& range) override;
@@ -49,7 +74,12 @@ class LocalTable : public TableBackend {
   absl::StatusOr<TableStats> Stats() override;
 
  private:
-  // The table as it is now. FailedPrecondition when closed, NotFound when deleted.
+  absl::Status ApplyEntry(const WriteEntry& entry, const WriteOptions& options);
+  absl::StatusOr<MutationBranch> CheckAndMutateBranches(std::string_view row_key,
+                                                        const Filter& predicate,
+                                                        const ConditionalMutations& mutations,
+                                                        const WriteOptions& options);
+  // The present table. Returns FailedPrecondition when closed, NotFound when deleted.
   absl::StatusOr<std::shared_ptr<const TableView>> Present() const;
 
   const std::shared_ptr<Engine> engine_;

@@ -19,7 +19,8 @@ Place EndOf(const ColumnRange& range) { return {range.end_family, range.end}; }
 
 bool ColumnRange::EndsWith(uint32_t cell_family, std::string_view qualifier) const {
   if (EndsBefore(cell_family, qualifier)) return true;
-  return cell_family == end_family && end.size() == qualifier.size() + 1 && end.back() == '\0' && end.starts_with(qualifier);
+  return cell_family == end_family && end.size() == qualifier.size() + 1 && end.back() == '\0' &&
+         end.starts_with(qualifier);
 }
 
 void ColumnRange::Narrow(const ColumnRange& by) {
@@ -35,12 +36,12 @@ void ColumnRange::Narrow(const ColumnRange& by) {
 
 ColumnRanges ColumnRanges::OfFamilies(const std::vector<bool>& families) {
   ColumnRanges made;
-  for (uint32_t rank = 1; rank <= families.size(); ++rank) {
-    if (!families[rank - 1]) continue;
-    if (rank > 1 && families[rank - 2]) {
-      made.ranges_.back().end_family = rank + 1;
+  for (uint32_t family_index = 1; family_index <= families.size(); ++family_index) {
+    if (!families[family_index - 1]) continue;
+    if (family_index > 1 && families[family_index - 2]) {
+      made.ranges_.back().end_family = family_index + 1;
     } else {
-      made.ranges_.push_back(ColumnRange::OfFamily(rank));
+      made.ranges_.push_back(ColumnRange::OfFamily(family_index));
     }
   }
   return made;
@@ -48,7 +49,9 @@ ColumnRanges ColumnRanges::OfFamilies(const std::vector<bool>& families) {
 
 void ColumnRanges::Narrow(const ColumnRange& by) {
   for (ColumnRange& range : ranges_) range.Narrow(by);
-  ranges_.erase(std::remove_if(ranges_.begin(), ranges_.end(), [](const ColumnRange& range) { return range.IsEmpty(); }), ranges_.end());
+  ranges_.erase(std::remove_if(ranges_.begin(), ranges_.end(),
+                               [](const ColumnRange& range) { return range.IsEmpty(); }),
+                ranges_.end());
 }
 
 void ColumnRanges::Narrow(const ColumnRanges& by) {
@@ -71,7 +74,8 @@ void ColumnRanges::Narrow(const ColumnRanges& by) {
 void ColumnRanges::Unite(const ColumnRanges& with) {
   List sorted;
   sorted.reserve(ranges_.size() + with.ranges_.size());
-  std::merge(ranges_.begin(), ranges_.end(), with.ranges_.begin(), with.ranges_.end(), std::back_inserter(sorted),
+  std::merge(ranges_.begin(), ranges_.end(), with.ranges_.begin(), with.ranges_.end(),
+             std::back_inserter(sorted),
              [](const ColumnRange& a, const ColumnRange& b) { return StartOf(a) < StartOf(b); });
   ranges_.clear();
   for (ColumnRange& range : sorted) {
@@ -87,17 +91,19 @@ void ColumnRanges::Unite(const ColumnRanges& with) {
 void ColumnRanges::FillUp() {
   if (ranges_.empty()) return;
   ColumnRange filled = std::move(ranges_.back());
-  filled.family = kRowRank;
+  filled.family = kRowFamily;
   filled.first.clear();
   ranges_.clear();
   ranges_.push_back(std::move(filled));
 }
 
 bool ColumnRanges::WantsFamily(uint32_t family) const {
-  return std::any_of(ranges_.begin(), ranges_.end(), [family](const ColumnRange& range) { return range.MeetsFamily(family); });
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [family](const ColumnRange& range) { return range.MeetsFamily(family); });
 }
 
-const ColumnRange* ColumnRanges::Next(uint32_t family, std::string_view qualifier, bool column_done) const {
+const ColumnRange* ColumnRanges::Next(uint32_t family, std::string_view qualifier,
+                                      bool column_done) const {
   const auto ends_before = [&](const ColumnRange& range) {
     return column_done ? range.EndsWith(family, qualifier) : range.EndsBefore(family, qualifier);
   };

@@ -1,7 +1,9 @@
-// filter/column_ranges.h: sets of columns, as ranges of a row: which columns a filter passes, or has to see.
+// filter/column_ranges.h: sets of columns of a row, as ranges: the columns that a filter passes or
+// needs to see.
 //
-// Path:      compile.cc makes them of filters, reach.cc narrows and unites them, program.cc asks what to skip.
-// Units:     families are ranks (cell/cell.h).
+// Path:      compile.cc makes them from filters, reach.cc narrows and unites them, program.cc uses
+//            them to skip columns.
+// Units:     families are indexes (cell/cell.h).
 // Threads:   plain values.
 #pragma once
 
@@ -19,14 +21,17 @@ namespace stele::internal {
 
 inline constexpr uint32_t kBehindFamilies = std::numeric_limits<uint32_t>::max();
 
-// From the column (family, first) up to (end_family, end), which is not part of it. Default: all columns.
+// The columns from (family, first) up to (end_family, end), which is excluded. Default: all
+// columns.
 struct ColumnRange {
-  uint32_t family = kRowRank;
+  uint32_t family = kRowFamily;
   uint32_t end_family = kBehindFamilies;
   std::string first;
   std::string end;
 
-  static ColumnRange OfFamily(uint32_t family) { return {.family = family, .end_family = family + 1, .first = "", .end = ""}; }
+  static ColumnRange OfFamily(uint32_t family) {
+    return {.family = family, .end_family = family + 1, .first = "", .end = ""};
+  }
 
   bool StartsBehind(uint32_t cell_family, std::string_view qualifier) const {
     return cell_family != family ? cell_family < family : qualifier < first;
@@ -34,24 +39,28 @@ struct ColumnRange {
   bool EndsBefore(uint32_t cell_family, std::string_view qualifier) const {
     return cell_family != end_family ? cell_family > end_family : qualifier >= end;
   }
-  // Nor is what comes right behind the column part of it.
+  // True if the range ends with the column, so that the next possible column is outside.
   bool EndsWith(uint32_t cell_family, std::string_view qualifier) const;
-  // To what both have in common; empty if that is nothing.
+  // Narrows the range to the intersection with `by`, which may be empty.
   void Narrow(const ColumnRange& by);
   bool IsOneColumn() const {
-    return family == end_family && end.size() == first.size() + 1 && end.back() == '\0' && end.starts_with(first);
+    return family == end_family && end.size() == first.size() + 1 && end.back() == '\0' &&
+           end.starts_with(first);
   }
   bool IsEmpty() const { return family != end_family ? family > end_family : first >= end; }
-  bool MeetsFamily(uint32_t other) const { return family <= other && (end_family > other || (end_family == other && !end.empty())); }
+  bool MeetsFamily(uint32_t other) const {
+    return family <= other && (end_family > other || (end_family == other && !end.empty()));
+  }
 };
 
-// Ascending, disjoint, none empty. Default: nothing.
+// Ranges ascend, are disjoint and not empty. Default: no columns.
 class ColumnRanges {
  public:
-  using List = absl::InlinedVector<ColumnRange, 1>;  // point reads mostly have one, and are as fast as their compiling
+  // Most point reads have one range, so one is stored inline.
+  using List = absl::InlinedVector<ColumnRange, 1>;
 
   static ColumnRanges All() { return ColumnRanges(List(1)); }
-  // Families by rank - 1.
+  // `families` is indexed by family index - 1.
   static ColumnRanges OfFamilies(const std::vector<bool>& families);
 
   ColumnRanges() = default;
@@ -63,10 +72,11 @@ class ColumnRanges {
   void Narrow(const ColumnRange& by);
   void Narrow(const ColumnRanges& by);
   void Unite(const ColumnRanges& with);
-  // All from the row's beginning up to the end of the last.
+  // Extends the set to all columns from the row's beginning to the end of the last range.
   void FillUp();
   bool WantsFamily(uint32_t family) const;
-  // The first range that holds the column, or one behind it; null: there is none. `column_done`: the column itself does not count.
+  // Returns the first range that contains the column or begins after it; null if there is none.
+  // With `column_done` the column itself is ignored.
   const ColumnRange* Next(uint32_t family, std::string_view qualifier, bool column_done) const;
 
  private:

@@ -5,40 +5,48 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "model/access.h"
 #include "model/filter_node.h"
 
 namespace stele::internal {
 namespace {
 
-// The regexes of one filter may be many, each with what it remembers of matching; together they have as much as these had alone.
+// A filter may have many regexes, each with its own RE2 cache. More regexes than this share the
+// memory that this many would get.
 constexpr int64_t kLargestRegexesAtOnce = 16;
-constexpr uint64_t kManySteps = uint64_t{1} << 31;  // more are not told apart
+constexpr uint64_t kManySteps = uint64_t{1} << 31;  // greater numbers are all treated alike
 
 int64_t CountRegexes(const FilterNode& node) {
-  const bool is_regex = node.kind == FilterKind::kFamilyRegex || node.kind == FilterKind::kColumnRegex ||
-                        node.kind == FilterKind::kValueRegex || node.kind == FilterKind::kRowKeyRegex;
+  const bool is_regex =
+      node.kind == FilterKind::kFamilyRegex || node.kind == FilterKind::kColumnRegex ||
+      node.kind == FilterKind::kValueRegex || node.kind == FilterKind::kRowKeyRegex;
   int64_t count = is_regex && Pattern::NeedsRe2(node.text) ? 1 : 0;
-  for (const Filter& child : node.children) count += CountRegexes(child.node());
+  for (const Filter& child : node.children) count += CountRegexes(Access::Node(child));
   return count;
 }
 
-// The first qualifier behind this one.
+// The least qualifier greater than this one.
 std::string JustAfter(std::string_view qualifier) { return std::string(qualifier) + '\0'; }
 
 ColumnRange ToColumnRange(uint32_t family, const ByteRange& qualifiers) {
   ColumnRange range = ColumnRange::OfFamily(family);
-  range.first = qualifiers.start_bound() == Bound::kOpen ? JustAfter(qualifiers.start()) : qualifiers.start();
-  if (qualifiers.end_bound() == Bound::kUnbounded) return range;
+  range.first = qualifiers.start_bound() == RangeBound::kOpen ? JustAfter(qualifiers.start())
+                                                              : qualifiers.start();
+  if (qualifiers.end_bound() == RangeBound::kUnbounded) return range;
   range.end_family = family;
-  range.end = qualifiers.end_bound() == Bound::kOpen ? qualifiers.end() : JustAfter(qualifiers.end());
+  range.end =
+      qualifiers.end_bound() == RangeBound::kOpen ? qualifiers.end() : JustAfter(qualifiers.end());
   return range;
 }
 
 bool HasSink(const StageList& list) {
-  return std::any_of(list.begin(), list.end(), [](const Stage& stage) { return stage.kind == StageKind::kSink || stage.has_sink; });
+  return std::any_of(list.begin(), list.end(), [](const Stage& stage) {
+    return stage.kind == StageKind::kSink || stage.has_sink;
+  });
 }
 
-// What one cell may become in a list: copies that come out, and stages that it and its copies come to.
+// The work that a list may do for one cell: the copies that leave the list, and the stages that the
+// cell and its copies pass through.
 struct Growth {
   uint64_t copies = 1;
   uint64_t steps = 1;
@@ -54,8 +62,9 @@ Growth GrowthIn(const StageList& list) {
     for (const StageList& branch : stage.branches) {
       const Growth growth = GrowthIn(branch);
       here.steps = std::min(kManySteps, here.steps + growth.steps);
-      here.copies =
-          std::min(kManySteps, stage.kind == StageKind::kCondition ? std::max(here.copies, growth.copies) : here.copies + growth.copies);
+      here.copies = std::min(kManySteps, stage.kind == StageKind::kCondition
+                                             ? std::max(here.copies, growth.copies)
+                                             : here.copies + growth.copies);
     }
     all.steps = std::min(kManySteps, all.steps + Times(all.copies, here.steps));
     all.copies = Times(all.copies, here.copies);
@@ -67,11 +76,13 @@ class Compiler {
  public:
   Compiler(const FamilyList& families, std::optional<uint64_t> sample_seed, int64_t regex_count)
       : families_(families), sample_seed_(sample_seed), regex_bytes_(kRegexMemoryBytesMax) {
-    if (regex_count > kLargestRegexesAtOnce) regex_bytes_ = kRegexMemoryBytesMax * kLargestRegexesAtOnce / regex_count;
+    if (regex_count > kLargestRegexesAtOnce)
+      regex_bytes_ = kRegexMemoryBytesMax * kLargestRegexesAtOnce / regex_count;
   }
 
-  // Appends to a list whose cells are whole from pass `pass` on; answers from which pass on what then comes out of it is. Chains inside
-  // chains are one list. The recursion is bounded by kFilterDepthKept.
+  // Appends `node` to a list whose input is complete from pass `pass` on. Returns the first pass
+  // from which the output is complete. Nested chains are flattened into one list. kFilterDepthKept
+  // bounds the recursion.
   absl::StatusOr<uint32_t> Add(const FilterNode& node, uint32_t pass, StageList* list) {
     switch (node.kind) {
       case FilterKind::kPassAll:
@@ -79,7 +90,7 @@ class Compiler {
       case FilterKind::kChain:
         if (list->empty()) list->reserve(node.children.size());
         for (const Filter& child : node.children) {
-          STELE_ASSIGN_OR_RETURN(pass, Add(child.node(), pass, list));
+          STELE_ASSIGN_OR_RETURN(pass, Add(Access::Node(child), pass, list));
         }
         return pass;
       case FilterKind::kInterleave:
@@ -103,7 +114,8 @@ class Compiler {
     stage.branches.resize(node.children.size());
     uint32_t last_pass = pass;
     for (size_t i = 0; i < node.children.size(); ++i) {
-      STELE_ASSIGN_OR_RETURN(const uint32_t branch_pass, Add(node.children[i].node(), pass, &stage.branches[i]));
+      STELE_ASSIGN_OR_RETURN(const uint32_t branch_pass,
+                             Add(Access::Node(node.children[i]), pass, &stage.branches[i]));
       last_pass = std::max(last_pass, branch_pass);
       stage.has_sink |= HasSink(stage.branches[i]);
     }
@@ -115,20 +127,24 @@ class Compiler {
     in_place_ = false;
     Stage stage{.kind = StageKind::kCondition};
     stage.branches.resize(node.children.size());
-    STELE_ASSIGN_OR_RETURN(stage.pass, Add(node.children[0].node(), pass, &stage.branches[0]));
+    STELE_ASSIGN_OR_RETURN(stage.pass,
+                           Add(Access::Node(node.children[0]), pass, &stage.branches[0]));
     if (stage.pass >= kPassesMax) {
-      return InvalidArgument("filter: conditions that wait for each other {} in a row, at most {} are allowed", stage.pass + 1, kPassesMax);
+      return InvalidArgument(
+          "filter: {} conditions in a row depend on each other, at most {} are allowed",
+          stage.pass + 1, kPassesMax);
     }
     uint32_t last_pass = stage.pass + 1;
     for (size_t i = 1; i < node.children.size(); ++i) {
-      STELE_ASSIGN_OR_RETURN(const uint32_t branch_pass, Add(node.children[i].node(), stage.pass + 1, &stage.branches[i]));
+      STELE_ASSIGN_OR_RETURN(const uint32_t branch_pass, Add(Access::Node(node.children[i]),
+                                                             stage.pass + 1, &stage.branches[i]));
       last_pass = std::max(last_pass, branch_pass);
     }
     list->push_back(std::move(stage));
     return last_pass;
   }
 
-  // Stages are large: they are made where they stay.
+  // Stages are large, so they are constructed in place.
   absl::Status SetLeaf(const FilterNode& node, Stage* stage) {
     switch (node.kind) {
       case FilterKind::kFamily:
@@ -198,8 +214,8 @@ class Compiler {
   }
 
   void SetColumns(const FilterNode& node, Stage* stage) const {
-    const std::optional<uint32_t> family = families_.RankOfName(node.text);
-    if (!family.has_value()) return;  // nothing
+    const std::optional<uint32_t> family = families_.IndexOfName(node.text);
+    if (!family.has_value()) return;  // matches nothing
     ColumnRange& columns = stage->columns;
     if (node.kind == FilterKind::kFamily) columns = ColumnRange::OfFamily(*family);
     if (node.kind == FilterKind::kColumn) {
@@ -211,20 +227,21 @@ class Compiler {
     if (!columns.IsEmpty()) stage->kind = StageKind::kColumns;
   }
 
-  // The families are known, so nothing is left to match.
+  // The table's families are known, so the regex is matched against them now.
   absl::Status SetFamilyRegex(const std::string& pattern, Stage* stage) const {
-    STELE_ASSIGN_OR_RETURN(const Pattern family, Pattern::Compile("family regex", pattern, regex_bytes_));
+    STELE_ASSIGN_OR_RETURN(const Pattern family,
+                           Pattern::Compile("family regex", pattern, regex_bytes_));
     StageTest test;
     test.families.resize(families_.size());
     uint32_t count = 0;
     uint32_t last = 0;
-    for (uint32_t rank = 1; rank <= families_.size(); ++rank) {
-      if (!family.Matches(families_[rank].name)) continue;
-      test.families[rank - 1] = true;
+    for (uint32_t family_index = 1; family_index <= families_.size(); ++family_index) {
+      if (!family.Matches(families_[family_index].name)) continue;
+      test.families[family_index - 1] = true;
       ++count;
-      last = rank;
+      last = family_index;
     }
-    if (count == 0) return absl::OkStatus();  // nothing
+    if (count == 0) return absl::OkStatus();  // matches nothing
     if (count == 1) {
       stage->kind = StageKind::kColumns;
       stage->columns = ColumnRange::OfFamily(last);
@@ -234,7 +251,8 @@ class Compiler {
     return absl::OkStatus();
   }
 
-  absl::Status SetRegex(StageKind kind, std::string_view what, const std::string& pattern, Stage* stage) const {
+  absl::Status SetRegex(StageKind kind, std::string_view what, const std::string& pattern,
+                        Stage* stage) const {
     StageTest test;
     STELE_ASSIGN_OR_RETURN(test.pattern, Pattern::Compile(what, pattern, regex_bytes_));
     SetTest(kind, std::move(test), stage);
@@ -246,7 +264,7 @@ class Compiler {
     stage->test = std::make_shared<const StageTest>(std::move(test));
   }
   static void SetCount(StageKind kind, int count, Stage* stage) {
-    if (count <= 0 && kind != StageKind::kRowOffset) return;  // nothing
+    if (count <= 0 && kind != StageKind::kRowOffset) return;  // matches nothing
     stage->kind = kind;
     stage->count_limit = static_cast<uint64_t>(std::max(count, 0));
   }
@@ -261,9 +279,27 @@ class Compiler {
 
 }  // namespace
 
-absl::StatusOr<CompiledFilter> CompileStages(const Filter& filter, const FamilyList& families, std::optional<uint64_t> sample_seed) {
+CompiledFilter NewestCellStages(std::string_view family, std::string_view qualifier,
+                                const FamilyList& families) {
   CompiledFilter compiled;
-  const FilterNode& node = filter.node();
+  compiled.stages.resize(2);
+  if (const std::optional<uint32_t> family_index = families.IndexOfName(family);
+      family_index.has_value()) {
+    compiled.stages[0].kind = StageKind::kColumns;
+    ColumnRange& columns = compiled.stages[0].columns;
+    columns.family = columns.end_family = *family_index;
+    columns.first = qualifier;
+    columns.end = JustAfter(columns.first);
+  }
+  compiled.stages[1].kind = StageKind::kLatest;
+  compiled.stages[1].count_limit = 1;
+  return compiled;
+}
+
+absl::StatusOr<CompiledFilter> CompileStages(const Filter& filter, const FamilyList& families,
+                                             std::optional<uint64_t> sample_seed) {
+  CompiledFilter compiled;
+  const FilterNode& node = Access::Node(filter);
   if (node.kind == FilterKind::kPassAll) return compiled;
   Compiler compiler(families, sample_seed, CountRegexes(node));
   STELE_ASSIGN_OR_RETURN(const uint32_t last_pass, compiler.Add(node, 0, &compiled.stages));
@@ -275,8 +311,8 @@ absl::StatusOr<CompiledFilter> CompileStages(const Filter& filter, const FamilyL
   compiled.step_count = GrowthIn(compiled.stages).steps;
   if (compiled.step_count > kStepsMax) {
     return InvalidArgument(
-        "filter: its interleaves may take a cell through {}{} steps, at most {} are allowed; put what narrows a row before them, or "
-        "nest fewer",
+        "filter: its interleaves may need {}{} steps for a cell, at most {} are allowed; put "
+        "filters that narrow a row before them, or nest fewer",
         compiled.step_count >= kManySteps ? "over " : "", compiled.step_count, kStepsMax);
   }
   return compiled;

@@ -9,8 +9,10 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kMatchBytes = 64;                           // of the least and greatest string that match: enough to tell ranges apart
-constexpr std::string_view kMeaning = "\\.+*?()|[]{}^$";  // bytes that do not just stand for themselves
+// RE2 bounds the least and greatest matching string to this length: enough to separate ranges.
+constexpr int kMatchBytes = 64;
+// Bytes with a special meaning in a regex.
+constexpr std::string_view kMeaning = "\\.+*?()|[]{}^$";
 constexpr std::string_view kAnyButNewline = ".*";
 constexpr std::string_view kAny = "\\C*";
 
@@ -22,11 +24,13 @@ std::optional<int> HexDigit(char digit) {
 }
 
 bool IsPunctuation(char byte) {
-  return (byte >= '!' && byte <= '/') || (byte >= ':' && byte <= '@') || (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
+  return (byte >= '!' && byte <= '/') || (byte >= ':' && byte <= '@') ||
+         (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
 }
 
-// What the escape at the front of `regex` stands for, taken off: of a mark itself, or \x and two digits. Others mean more than a byte, or
-// nothing.
+// Removes an escape from the front of `regex` and returns the byte that it means: a special
+// byte, or \x and two digits. Returns nullopt for other escapes, which match more than one byte or
+// none.
 std::optional<char> TakeEscape(std::string_view* regex) {
   if (regex->size() < 2) return std::nullopt;
   const char byte = (*regex)[1];
@@ -42,7 +46,7 @@ std::optional<char> TakeEscape(std::string_view* regex) {
   return static_cast<char>(*high << 4 | *low);
 }
 
-// The text at the front of `regex`, taken off.
+// Removes the literal text from the front of `regex` and returns it.
 std::string TakeText(std::string_view* regex) {
   std::string text;
   while (true) {
@@ -64,7 +68,8 @@ KeyRange RangeOfPrefix(const std::string& prefix) {
 KeyRange RangeOfRe2(const re2::RE2& regex) {
   std::string least;
   std::string greatest;
-  if (!regex.PossibleMatchRange(&least, &greatest, kMatchBytes) || greatest.empty()) return KeyRange::All();
+  if (!regex.PossibleMatchRange(&least, &greatest, kMatchBytes) || greatest.empty())
+    return KeyRange::All();
   return {least, greatest + '\0', false};
 }
 
@@ -89,7 +94,8 @@ bool Pattern::SetPlain(std::string_view regex) {
 
 bool Pattern::NeedsRe2(std::string_view regex) { return !Pattern().SetPlain(regex); }
 
-absl::StatusOr<Pattern> Pattern::Compile(std::string_view what, const std::string& regex, int64_t bytes_max) {
+absl::StatusOr<Pattern> Pattern::Compile(std::string_view what, const std::string& regex,
+                                         int64_t bytes_max) {
   Pattern pattern;
   if (pattern.SetPlain(regex)) return pattern;
   pattern.texts_.clear();
@@ -103,8 +109,9 @@ absl::StatusOr<Pattern> Pattern::Compile(std::string_view what, const std::strin
   if (pattern.re2_->error_code() != re2::RE2::ErrorPatternTooLarge) {
     return InvalidArgument("filter: {} \"{}\": {}", what, Printable(regex), pattern.re2_->error());
   }
-  return InvalidArgument("filter: {} \"{}\", with {} bytes of memory, its part of what a filter's regexes share: {}", what,
-                         Printable(regex), bytes_max, pattern.re2_->error());
+  return InvalidArgument(
+      "filter: {} \"{}\", with {} bytes of memory, its share of the filter's limit: {}", what,
+      Printable(regex), bytes_max, pattern.re2_->error());
 }
 
 bool Pattern::Matches(std::string_view bytes) const {
@@ -113,7 +120,8 @@ bool Pattern::Matches(std::string_view bytes) const {
       return std::binary_search(texts_.begin(), texts_.end(), bytes, std::less<std::string_view>());
     case Form::kPrefix:
       return bytes.starts_with(texts_.front()) &&
-             (rest_ == Rest::kAny || bytes.find('\n', texts_.front().size()) == std::string_view::npos);
+             (rest_ == Rest::kAny ||
+              bytes.find('\n', texts_.front().size()) == std::string_view::npos);
     case Form::kRe2:
       break;
   }

@@ -1,9 +1,11 @@
-// filter/pattern.h: a regex of a filter, and the few forms that nearly all of them have, which are matched without RE2.
+// filter/pattern.h: a compiled regex of a filter. Nearly all regexes have a simple form and are
+// matched without RE2.
 //
-// Path:      compile.cc makes it, stage.cc matches, reach.cc asks what can match at all.
-// Forms:     texts: "name", or "one|other", any byte of it escaped or not, as clients send a column's name. Prefix: a text and then ".*" or
-//            "\C*". All else is RE2's, whose preparation costs more than reading a row does.
-// Errors:    InvalidArgument as RE2 words it.
+// Path:      compile.cc makes it, stage.cc matches with it, reach.cc derives key ranges from it.
+// Forms:     texts: "name" or "one|other", where any byte may be escaped, as clients send the name
+//            of a column. Prefix: a text followed by ".*" or "\C*". RE2 handles the rest; compiling
+//            with RE2 costs more than reading a row.
+// Errors:    InvalidArgument with RE2's message.
 // Threads:   immutable.
 #pragma once
 
@@ -22,23 +24,25 @@ namespace stele::internal {
 
 class Pattern {
  public:
-  // Matches nothing.
+  // Matches no bytes.
   Pattern() = default;
 
-  // `what` names the filter in errors. RE2 may take `bytes_max`.
-  static absl::StatusOr<Pattern> Compile(std::string_view what, const std::string& regex, int64_t bytes_max);
+  // `what` names the filter in errors. RE2 may use `bytes_max` bytes of memory.
+  static absl::StatusOr<Pattern> Compile(std::string_view what, const std::string& regex,
+                                         int64_t bytes_max);
   static bool NeedsRe2(std::string_view regex);
 
-  // All of the bytes.
+  // True if the regex matches all of the bytes.
   bool Matches(std::string_view bytes) const;
-  // Nothing outside of them matches: ascending, disjoint, none empty. One where RE2 or a prefix matches.
+  // Returns ranges that contain everything that matches: ascending, disjoint, not empty. It is a
+  // single range for a prefix or an RE2 regex.
   std::vector<KeyRange> Ranges() const;
 
  private:
   enum class Form : uint8_t { kTexts, kPrefix, kRe2 };
-  enum class Rest : uint8_t { kAnyButNewline, kAny };  // what may follow a prefix
+  enum class Rest : uint8_t { kAnyButNewline, kAny };  // the text that may follow a prefix
 
-  // False: it has none of the forms without RE2.
+  // Returns false if the regex does not have one of the simple forms.
   bool SetPlain(std::string_view regex);
 
   Form form_ = Form::kTexts;

@@ -11,46 +11,58 @@
 namespace stele::internal {
 namespace {
 
-// A hint costs a search in every source; before so many cells of one column were dropped it is not worth that. Behind a large value it is:
-// the next may be as large, and would be read to be dropped.
+// The number of cells of one column that are dropped before the program asks the sources to skip,
+// since a skip searches in every source. After a large value it skips at once: the next value may
+// be as large, and would be read only to be dropped.
 constexpr uint64_t kDroppedBeforeSkip = 8;
 
 bool HasRowGate(const StageList& list) {
-  return std::any_of(list.begin(), list.end(),
-                     [](const Stage& stage) { return stage.kind == StageKind::kRowRegex || stage.kind == StageKind::kRowSample; });
+  return std::any_of(list.begin(), list.end(), [](const Stage& stage) {
+    return stage.kind == StageKind::kRowRegex || stage.kind == StageKind::kRowSample;
+  });
 }
 
 void MarkSkipping(StageList* list) {
   bool may_skip = true;
   for (Stage& stage : *list) {
     stage.may_skip = may_skip;
-    may_skip = may_skip && stage.kind != StageKind::kRowLimit && stage.kind != StageKind::kRowOffset;
+    may_skip =
+        may_skip && stage.kind != StageKind::kRowLimit && stage.kind != StageKind::kRowOffset;
   }
 }
 
 }  // namespace
 
-absl::StatusOr<FilterProgram> FilterProgram::Compile(const Filter& filter, const FamilyList& families,
+absl::StatusOr<FilterProgram> FilterProgram::Compile(const Filter& filter,
+                                                     const FamilyList& families,
                                                      std::optional<uint64_t> sample_seed) {
-  FilterProgram program;
   STELE_ASSIGN_OR_RETURN(CompiledFilter compiled, CompileStages(filter, families, sample_seed));
-  program.in_place_ = compiled.in_place;
-  program.pass_count_ = compiled.pass_count;
-  program.labels_ = std::move(compiled.labels);
-  if (compiled.has_row_regex) program.rows_ = RowsOf(compiled.stages);
-  program.FindReach(compiled.stages, families.size());
+  return FilterProgram(std::move(compiled), families.size());
+}
+
+FilterProgram FilterProgram::OfNewestCell(std::string_view family, std::string_view qualifier,
+                                          const FamilyList& families) {
+  return FilterProgram(NewestCellStages(family, qualifier, families), families.size());
+}
+
+FilterProgram::FilterProgram(CompiledFilter compiled, size_t family_count)
+    : in_place_(compiled.in_place),
+      pass_count_(compiled.pass_count),
+      labels_(std::move(compiled.labels)) {
+  if (compiled.has_row_regex) rows_ = RowsOf(compiled.stages);
+  FindReach(compiled.stages, family_count);
   if (!compiled.in_place) {
-    program.cells_at_once_ = std::max<size_t>(1, kStepsMax / compiled.step_count);
-    program.run_.emplace(std::move(compiled.stages), compiled.pass_count);
-    return program;
+    cells_at_once_ = std::max<size_t>(1, kStepsMax / compiled.step_count);
+    run_.emplace(std::move(compiled.stages), compiled.pass_count);
+    return;
   }
   MarkSkipping(&compiled.stages);
-  program.judges_rows_ = HasRowGate(compiled.stages);
-  program.knows_columns_ = std::any_of(compiled.stages.begin(), compiled.stages.end(), [](const Stage& stage) {
-    return stage.kind == StageKind::kLatest || stage.kind == StageKind::kTimestamps;
-  });
-  program.stages_ = std::move(compiled.stages);
-  return program;
+  evaluates_rows_ = HasRowGate(compiled.stages);
+  knows_columns_ =
+      std::any_of(compiled.stages.begin(), compiled.stages.end(), [](const Stage& stage) {
+        return stage.kind == StageKind::kLatest || stage.kind == StageKind::kTimestamps;
+      });
+  stages_ = std::move(compiled.stages);
 }
 
 void FilterProgram::FindReach(const StageList& stages, size_t family_count) {
@@ -62,15 +74,16 @@ void FilterProgram::FindReach(const StageList& stages, size_t family_count) {
   timestamps_ = reach.versions;
   columns_ = std::move(reach.columns);
   wanted_families_.resize(family_count);
-  for (uint32_t family = 1; family <= family_count; ++family) wanted_families_[family - 1] = may_pass_ && columns_.WantsFamily(family);
+  for (uint32_t family = 1; family <= family_count; ++family)
+    wanted_families_[family - 1] = may_pass_ && columns_.WantsFamily(family);
 }
 
 FilterProgram::Next FilterProgram::StartRow(std::string_view row_key) {
-  column_family_ = kRowRank;
+  column_family_ = kRowFamily;
   column_done_ = false;
   row_done_ = !may_pass_;
   for (Stage& stage : stages_) stage.count = 0;
-  if (judges_rows_) row_done_ = row_done_ || !JudgeRow(row_key, &stages_);
+  if (evaluates_rows_) row_done_ = row_done_ || !EvaluateRow(row_key, &stages_);
   if (!in_place_) row_done_ = row_done_ || !run_->StartRow(row_key);
   return row_done_ ? Next::kRowDone : Entry();
 }
@@ -100,10 +113,10 @@ FilterProgram::Next FilterProgram::Run(std::vector<Cell>* cells, size_t begin) {
       }
       qualifier = cell.qualifier;
     }
-    const Verdict verdict = Judge(&cell);
-    column_done_ |= verdict.column_done;
-    row_done_ |= verdict.row_done;
-    if (!verdict.passes) continue;
+    const StageResult result = Evaluate(&cell);
+    column_done_ |= result.column_done;
+    row_done_ |= result.row_done;
+    if (!result.passes) continue;
     if (kept != i) (*cells)[kept] = cell;
     ++kept;
   }
@@ -128,24 +141,24 @@ void FilterProgram::StartColumn(const Cell& cell) {
   }
 }
 
-Verdict FilterProgram::Judge(Cell* cell) {
-  Verdict all;
+StageResult FilterProgram::Evaluate(Cell* cell) {
+  StageResult all;
   for (Stage& stage : stages_) {
-    const Verdict verdict = JudgeCell(&stage, cell);
-    all.column_done |= verdict.column_done && stage.may_skip;
-    all.row_done |= verdict.row_done;
-    all.passes = verdict.passes;
-    if (!verdict.passes) break;
+    const StageResult result = EvaluateCell(&stage, cell);
+    all.column_done |= result.column_done && stage.may_skip;
+    all.row_done |= result.row_done;
+    all.passes = result.passes;
+    if (!result.passes) break;
   }
   return all;
 }
 
-// After a batch whose last cell was `last`: where can the next cell that matters stand?
+// After a batch that ended with `last`: determines where the next cell that matters can be.
 FilterProgram::Next FilterProgram::Conclude(const Cell& last) {
   if (row_done_) return Next::kRowDone;
   const ColumnRange* const next = columns_.Next(last.family, last.qualifier, column_done_);
   if (next == nullptr) {
-    row_done_ = in_place_;  // else just the pass is
+    row_done_ = in_place_;  // otherwise only this pass is done
     return Next::kRowDone;
   }
   if (next->StartsBehind(last.family, last.qualifier)) {
@@ -153,7 +166,8 @@ FilterProgram::Next FilterProgram::Conclude(const Cell& last) {
     skip_qualifier_ = next->first;
     return Next::kSkipTo;
   }
-  const bool is_worth_it = dropped_count_ >= kDroppedBeforeSkip || last.value.size() >= kBatchEndingBytes;
+  const bool is_worth_it =
+      dropped_count_ >= kDroppedBeforeSkip || last.value.size() >= kBatchEndingBytes;
   if (!column_done_ || !is_worth_it) return Next::kContinue;
   skip_family_ = last.family;
   skip_qualifier_.assign(last.qualifier);

@@ -1,13 +1,18 @@
-// filter/program.h: a Filter, compiled for one table's families, and run over the cells of one row after the other.
+// filter/program.h: a Filter, compiled for one table's families and applied to the cells of one row
+// after the other.
 //
-// Path:      Filter -> Compile -> read: project the sources to wanted_families(), then per row StartRow, and the row's cells through Run or
-//            RunPass as they are read.
-// How:       a chain is a list of stages (stage.h); a cell passes if it passes all. A list of stages that only drop or change a cell runs
-//            in place, batch by batch. One with sinks, interleaves or conditions (run_stages.h) takes passes over the row:
-//            read/pass_reader.h sees to it that the cells are there as often as needed.
-// Skipping:  what the whole program has to see (reach.h) is worked out once, so that sources leave the rest out, and a row can be entered
-//            in the middle and left early. A row limit counts what reaches it, so nothing may be skipped on account of a stage behind it.
-// Errors:    InvalidArgument for what compile.h refuses. All else of the filter has been judged by ValidateFilter before.
+// Path:      Filter -> Compile -> read. The reader restricts the sources to wanted_families(). For
+//            each row it calls StartRow and then Run or RunPass with the row's cells as they are
+//            read.
+// How:       a chain is a list of stages (stage.h); a cell passes if it passes all of them. A list
+//            whose stages only drop or change cells runs in place, batch by batch. A list with
+//            sinks, interleaves or conditions (run_stages.h) needs several passes over the row, and
+//            read/pass_reader.h supplies the cells for each pass.
+// Skipping:  reach.h computes once which cells the program needs to see, so that sources leave out
+//            the others. A row can be entered in the middle and left early. A row limit counts all
+//            cells that reach it, so a stage after it cannot cause skipping.
+// Errors:    InvalidArgument for filters that compile.h refuses. ValidateFilter has checked
+//            everything else.
 // Threads:   thread-compatible; copies are independent.
 #pragma once
 
@@ -30,91 +35,111 @@
 
 namespace stele::internal {
 
+struct CompiledFilter;
+
 class FilterProgram {
  public:
-  FilterProgram() = default;  // passes all
-  // A sample draws anew for each program, or by the seed.
+  FilterProgram() = default;  // passes all cells
+  // A row sample is random for each program, or determined by the seed.
   static absl::StatusOr<FilterProgram> Compile(const Filter& filter, const FamilyList& families,
                                                std::optional<uint64_t> sample_seed = std::nullopt);
 
-  // By family rank - 1: whether the program must see the family's cells; empty: all. Without a row limit these are the families that can
-  // pass.
+  // The program of Chain(Column(family, qualifier), Latest(1)), without the cost of a Filter. An
+  // unknown family gives a program that passes nothing.
+  static FilterProgram OfNewestCell(std::string_view family, std::string_view qualifier,
+                                    const FamilyList& families);
+
+  // By family index - 1: whether the program must see the family's cells; empty: all families.
+  // Without a row limit these are the families that can pass.
   const std::vector<bool>& wanted_families() const { return wanted_families_; }
-  // False: no cell of any row can pass.
+  // False if no cell of any row can pass.
   bool may_pass() const { return may_pass_; }
-  // No cell of another row can pass.
+  // No cell of a row outside this range can pass.
   const KeyRange& rows() const { return rows_; }
-  // Versions outside of it can neither pass nor change what does, whatever a source leaves out of them.
+  // Versions outside this span can neither pass nor affect other cells, so sources may leave out
+  // any of them.
   const TimestampSpan& timestamps() const { return timestamps_; }
-  // Of each column only the newest version is looked at.
+  // True if only the newest version of each column matters.
   bool latest_only() const { return latest_only_; }
-  // Whether any cell of a row passes, the newest versions tell.
+  // True if the newest versions determine whether any cell of a row passes.
   bool is_decided_by_newest() const { return is_decided_by_newest_; }
-  // The one column that all the program looks at lies in: its family and, in `first`, its qualifier; null: there are more.
+  // The only column that the program looks at: its family, and its qualifier in `first`. Null if
+  // there are more.
   const ColumnRange* sole_column() const {
-    return columns_.ranges().size() == 1 && columns_.ranges().front().IsOneColumn() ? &columns_.ranges().front() : nullptr;
+    return columns_.ranges().size() == 1 && columns_.ranges().front().IsOneColumn()
+               ? &columns_.ranges().front()
+               : nullptr;
   }
   bool passes_all() const { return may_pass_ && in_place_ && stages_.empty(); }
-  // Run is for this program; else RunPass.
+  // True: call Run. False: call RunPass.
   bool in_place() const { return in_place_; }
 
   enum class Next : uint8_t {
-    kContinue,  // go on with the row's next cells
-    kSkipTo,    // nothing before the column (skip_family(), skip_qualifier()) can pass; a hint for CellCursor::SkipTo
-    kRowDone,   // nothing more of this row can pass; or the pass needs no more of it
+    kContinue,  // continue with the row's next cells
+    // Only cells from the column (skip_family(), skip_qualifier()) on can pass; a hint for
+    // CellCursor::SkipTo.
+    kSkipTo,
+    kRowDone,  // nothing more of this row can pass, or this pass needs no more cells
   };
-  // Before a row's first cells; kSkipTo if what passes begins at a known column.
+  // Call before a row's first cells. Returns kSkipTo if the cells that can pass begin at a known
+  // column.
   Next StartRow(std::string_view row_key);
-  // StartRow's answer again, for a row that is read once more and is not done.
+  // Returns StartRow's result again, for a row that is read once more and is not done.
   Next Entry();
-  // Filters cells [begin, size) in place: cells of the row in order, versions only, no tombstones. What it must know of the cells is kept
-  // from batch to batch, and no view of them.
+  // Filters cells [begin, size) in place: cells of the row in order, versions only, no tombstones.
+  // State is kept from batch to batch, but no view of the cells.
   Next Run(std::vector<Cell>* cells, size_t begin);
   uint32_t skip_family() const { return skip_family_; }
   std::string_view skip_qualifier() const { return skip_qualifier_; }
 
-  // Where not in place: pass after pass each sees the row's cells from the first on. False: the pass is not needed.
+  // For programs that do not run in place: each pass sees all cells of the row. StartPass returns
+  // false if the pass is not needed.
   uint32_t pass_count() const { return pass_count_; }
   bool StartPass(uint32_t pass) { return run_->StartPass(pass); }
-  // The row's next cells, as Run takes them; the last pass appends what passes to `out`. Not more at once than cells_at_once().
+  // Processes the row's next cells, in the same order as for Run. The last pass appends the cells
+  // that pass to `out`. At most cells_at_once() cells per call.
   Next RunPass(std::span<const Cell> cells, std::vector<Cell>* out);
   size_t cells_at_once() const { return cells_at_once_; }
 
   bool has_labels() const { return !labels_.empty(); }
-  // Lives as long as the program.
+  // The labels of a cell. The span lives as long as the program.
   std::span<const std::string> LabelsOf(const Cell& cell) const {
-    return cell.label == 0 ? std::span<const std::string>() : std::span<const std::string>(&labels_[cell.label - 1], 1);
+    return cell.label == 0 ? std::span<const std::string>()
+                           : std::span<const std::string>(&labels_[cell.label - 1], 1);
   }
 
  private:
+  FilterProgram(CompiledFilter compiled, size_t family_count);
+
   void FindReach(const StageList& stages, size_t family_count);
   void StartColumn(const Cell& cell);
-  Verdict Judge(Cell* cell);
+  StageResult Evaluate(Cell* cell);
   Next Conclude(const Cell& last);
 
-  StageList stages_;  // in place; else in run_
+  StageList stages_;  // if in place; otherwise in run_
   std::vector<bool> wanted_families_;
   bool may_pass_ = true;
   bool in_place_ = true;
-  bool judges_rows_ = false;
+  bool evaluates_rows_ = false;
   bool latest_only_ = false;
   bool is_decided_by_newest_ = true;
   bool knows_columns_ = false;  // a stage looks at more than one cell of a column
   uint32_t pass_count_ = 1;
   size_t cells_at_once_ = 0;
   TimestampSpan timestamps_;
-  ColumnRanges columns_;  // what no cell outside of can pass or be counted; none where all pass
+  // Cells outside these columns neither pass nor count; empty if all may pass.
+  ColumnRanges columns_;
   KeyRange rows_ = KeyRange::All();
   std::vector<std::string> labels_;
-  std::optional<StageRun> run_;  // none: in place
+  std::optional<StageRun> run_;  // nullopt: in place
 
-  // Of the row that is being read.
-  uint32_t column_family_ = kRowRank;  // kRowRank: none yet
+  // State of the current row.
+  uint32_t column_family_ = kRowFamily;  // kRowFamily: none yet
   std::string column_qualifier_;
-  uint64_t dropped_count_ = 0;  // of the column, since it is done
+  uint64_t dropped_count_ = 0;  // cells of the column dropped since the column was done
   bool column_done_ = false;
   bool row_done_ = false;
-  uint32_t skip_family_ = kRowRank;
+  uint32_t skip_family_ = kRowFamily;
   std::string skip_qualifier_;
 };
 

@@ -8,11 +8,15 @@
 namespace stele::internal {
 namespace {
 
-// A pattern of qualifiers gives ranges in each family; for more than these that costs more than it saves.
+// A regex for qualifiers gives ranges in each family. More ranges than this cost more than they
+// save.
 constexpr size_t kRangesMax = 8;
 
 ColumnRange InFamily(uint32_t family, const std::string& first, const KeyRange& last) {
-  return {.family = family, .end_family = last.unbounded_end ? family + 1 : family, .first = first, .end = last.end};
+  return {.family = family,
+          .end_family = last.unbounded_end ? family + 1 : family,
+          .first = first,
+          .end = last.end};
 }
 
 void Unite(Reach* reach, const Reach& with) {
@@ -28,7 +32,8 @@ void Unite(Reach* reach, const Reach& with) {
 
 void NarrowToPattern(const Pattern& pattern, uint32_t family_count, ColumnRanges* columns) {
   uint32_t wanted_count = 0;
-  for (uint32_t family = 1; family <= family_count; ++family) wanted_count += columns->WantsFamily(family) ? 1 : 0;
+  for (uint32_t family = 1; family <= family_count; ++family)
+    wanted_count += columns->WantsFamily(family) ? 1 : 0;
   if (wanted_count > kRangesMax) return;
   const std::vector<KeyRange> ranges = pattern.Ranges();
   const bool is_each_one = wanted_count * ranges.size() <= kRangesMax;
@@ -54,7 +59,7 @@ void NarrowToTimestamps(const Stage& stage, TimestampSpan* versions) {
   }
 }
 
-// What matters behind a stage, or a list, becomes what matters before it.
+// Turns the cells that matter after a stage, or a list, into those that matter before it.
 void GoBefore(const StageList& list, uint32_t family_count, Reach* reach);
 
 Reach Before(const StageList& branch, Reach behind, uint32_t family_count) {
@@ -89,7 +94,8 @@ void GoBefore(const Stage& stage, uint32_t family_count, Reach* reach) {
       return;
     case StageKind::kInterleave: {
       Reach any;
-      for (const StageList& branch : stage.branches) Unite(&any, Before(branch, *reach, family_count));
+      for (const StageList& branch : stage.branches)
+        Unite(&any, Before(branch, *reach, family_count));
       *reach = std::move(any);
       return;
     }
@@ -105,16 +111,19 @@ void GoBefore(const Stage& stage, uint32_t family_count, Reach* reach) {
   }
 }
 
-// The recursion is as deep as the filter.
+// The depth of the filter bounds the recursion.
 void GoBefore(const StageList& list, uint32_t family_count, Reach* reach) {
-  for (auto stage = list.rbegin(); stage != list.rend(); ++stage) GoBefore(*stage, family_count, reach);
+  for (auto stage = list.rbegin(); stage != list.rend(); ++stage)
+    GoBefore(*stage, family_count, reach);
 }
 
-// What a list makes of columns whose older versions may be missing.
+// The result of a list if older versions of columns are missing.
 enum class OldVersions : uint8_t {
   kNeeded,
   kUnneeded,
-  kOpen,  // unneeded, if what follows needs none: each stage so far passes the newest version of a column or no version at all
+  // Unneeded if the following stages do not need them: each stage so far passes the newest version
+  // of a column or no version of it.
+  kOpen,
 };
 
 OldVersions OldVersionsOf(const StageList& list);
@@ -129,7 +138,8 @@ OldVersions OldVersionsOf(const Stage& stage) {
     case StageKind::kRowRegex:
     case StageKind::kRowSample:
       return OldVersions::kOpen;
-    case StageKind::kTimestamps:  // one with an end would make an older version the newest that passes
+    // A range with an end could make an older version the newest one that passes.
+    case StageKind::kTimestamps:
       return stage.end.has_value() ? OldVersions::kNeeded : OldVersions::kOpen;
     case StageKind::kLatest:
       return stage.count_limit == 1 ? OldVersions::kUnneeded : OldVersions::kNeeded;
@@ -141,7 +151,8 @@ OldVersions OldVersionsOf(const Stage& stage) {
       for (const StageList& branch : stage.branches) {
         const OldVersions one = OldVersionsOf(branch);
         if (one == OldVersions::kNeeded) return one;
-        // Whether a predicate gives any cell the newest version tells, if it is open.
+        // If the predicate is kOpen, the newest version alone determines whether it passes any
+        // cell.
         if (stage.kind == StageKind::kCondition && &branch == &stage.branches.front()) continue;
         if (all.has_value() && *all != one) return OldVersions::kNeeded;
         all = one;
@@ -207,7 +218,9 @@ Reach ReachOf(const StageList& list, uint32_t family_count) {
 }
 
 bool IsOfLatestOnly(const StageList& list) { return OldVersionsOf(list) == OldVersions::kUnneeded; }
-bool IsDecidedByNewest(const StageList& list) { return OldVersionsOf(list) != OldVersions::kNeeded; }
+bool IsDecidedByNewest(const StageList& list) {
+  return OldVersionsOf(list) != OldVersions::kNeeded;
+}
 
 KeyRange RowsOf(const StageList& list) {
   const RowReach rows = RowReachOf(list);

@@ -1,10 +1,14 @@
-// filter/reach.h: what a compiled filter has to see of a table, worked out before anything is read.
+// filter/reach.h: determines which cells of a table a compiled filter needs to see, before anything
+// is read.
 //
-// Path:      program.h -> here; then the sources leave out families, columns, versions and rows that cannot matter.
-// How:       backwards through a list, from what matters behind a stage to what matters before it. A stage that drops what it does not know
-//            narrows it. A limit or offset of a row's cells counts all that comes before the last cell that matters. An interleave needs
-//            what any branch needs, a condition besides all that its predicate looks at, a sink everything.
-// Cost:      of a call about what compiling costs; nothing for a filter without stages.
+// Path:      program.h -> here; then the sources leave out families, columns, versions and rows
+//            that cannot matter.
+// How:       goes through the stages from last to first. From the cells that matter after a stage
+//            it computes those that matter before it. A stage that drops cells outside a range
+//            narrows it. A limit or offset of a row's cells counts all cells before the last one
+//            that matters. An interleave needs the cells that any branch needs; a condition also
+//            needs all cells that its predicate looks at; a sink needs everything.
+// Cost:      about as much as compiling; nothing for a filter without stages.
 // Threads:   pure.
 #pragma once
 
@@ -15,7 +19,7 @@
 
 namespace stele::internal {
 
-// Cells outside of it neither pass nor change what does.
+// Cells outside of it neither pass nor affect other cells.
 struct Reach {
   ColumnRanges columns;
   TimestampSpan versions;
@@ -24,16 +28,16 @@ struct Reach {
   bool IsNone() const { return columns.IsNone() || versions.IsEmpty(); }
 };
 
-// `family_count` families have ranks.
+// The table has `family_count` families; their indexes are 1 to family_count.
 Reach ReachOf(const StageList& list, uint32_t family_count);
 
-// The result is the same if of each column only the newest version is there.
+// True if the result depends only on the newest version of each column.
 bool IsOfLatestOnly(const StageList& list);
 
-// Whether any cell of a row passes is the same if of each column only the newest version is there.
+// True if the newest versions of the columns determine whether any cell of a row passes.
 bool IsDecidedByNewest(const StageList& list);
 
-// No row outside of it gives a cell.
+// Rows outside of the returned range give no cell.
 KeyRange RowsOf(const StageList& list);
 
 }  // namespace stele::internal

@@ -30,7 +30,9 @@ void ForgetDecisions(StageList* list) {
 }
 
 const StageList& PredicateOf(const Stage& condition) { return condition.branches[0]; }
-const StageList& ChosenOf(const Stage& condition) { return condition.branches[condition.is_true ? 1 : 2]; }
+const StageList& ChosenOf(const Stage& condition) {
+  return condition.branches[condition.is_true ? 1 : 2];
+}
 
 }  // namespace
 
@@ -39,13 +41,13 @@ StageRun::StageRun(StageList stages, uint32_t pass_count)
 
 bool StageRun::StartRow(std::string_view row_key) {
   if (pass_count_ > 1) ForgetDecisions(&stages_);
-  return JudgeRow(row_key, &stages_);
+  return EvaluateRow(row_key, &stages_);
 }
 
 bool StageRun::StartPass(uint32_t pass) {
   pass_ = pass;
   column_ = 0;
-  column_family_ = kRowRank;
+  column_family_ = kRowFamily;
   something_ended_ = false;
   ForgetCounts(&stages_);
   return NeedsMore();
@@ -94,9 +96,9 @@ void StageRun::RunInPlace(Stage* stage, std::vector<Cell>* cells) {
   size_t kept = 0;
   for (size_t i = 0; i < cells->size(); ++i) {
     Cell& cell = (*cells)[i];
-    const Verdict verdict = JudgeCell(stage, &cell);
-    something_ended_ |= verdict.row_done && verdict.passes;
-    if (!verdict.passes) continue;
+    const StageResult result = EvaluateCell(stage, &cell);
+    something_ended_ |= result.row_done && result.passes;
+    if (!result.passes) continue;
     if (kept != i) (*cells)[kept] = cell;
     ++kept;
   }
@@ -117,8 +119,9 @@ void StageRun::RunInterleave(Stage* stage, std::vector<Cell>* cells, size_t dept
 }
 
 void StageRun::RunCondition(Stage* stage, std::vector<Cell>* cells, size_t depth) {
-  if (stage->pass < pass_) return RunList(&stage->branches[stage->is_true ? 1 : 2], cells, depth + 1);
-  // A predicate that has to wait for conditions of its own is shown the cells for their sake.
+  if (stage->pass < pass_)
+    return RunList(&stage->branches[stage->is_true ? 1 : 2], cells, depth + 1);
+  // Nested conditions inside the predicate still need to see the cells in this pass.
   if (!stage->is_true) {
     RunList(&stage->branches[0], cells, depth + 1);
     if (stage->pass == pass_ && !cells->empty()) stage->is_true = something_ended_ = true;
@@ -126,7 +129,7 @@ void StageRun::RunCondition(Stage* stage, std::vector<Cell>* cells, size_t depth
   cells->clear();
 }
 
-// No cell comes out any more, and none comes to a sink.
+// True if no further cell can come out of the list or reach a sink.
 bool StageRun::IsEnded(const StageList& list) const {
   for (const Stage& stage : list) {
     if (IsEnded(stage)) return true;
@@ -145,7 +148,8 @@ bool StageRun::IsEnded(const Stage& stage) const {
     case StageKind::kRowSample:
       return !stage.row_passes;
     case StageKind::kInterleave:
-      return std::all_of(stage.branches.begin(), stage.branches.end(), [this](const StageList& branch) { return IsEnded(branch); });
+      return std::all_of(stage.branches.begin(), stage.branches.end(),
+                         [this](const StageList& branch) { return IsEnded(branch); });
     case StageKind::kCondition:
       return stage.pass < pass_ && IsEnded(ChosenOf(stage));
     default:
@@ -153,7 +157,7 @@ bool StageRun::IsEnded(const Stage& stage) const {
   }
 }
 
-// Of a pass that decides: a condition is yet to be found true by cells that can still come to it.
+// In a deciding pass: true if a condition is undecided and cells can still reach it.
 bool StageRun::IsOpen(const StageList& list) const {
   for (const Stage& stage : list) {
     if (IsEnded(stage)) return false;

@@ -1,11 +1,16 @@
-// filter/run_stages.h: sends a row's cells, one by one, through stages of which some copy cells, or decide on the whole row.
+// filter/run_stages.h: runs the cells of a row, one by one, through stages that copy cells or
+// depend on the whole row.
 //
 // Path:      program.h -> here -> stage.h.
-// Order:     a cell's copies stay together, in the order of an interleave's filters, before all of the next cell's; so what comes out is in
-//            order, limits behind an interleave count every copy, and each filter of it sees the cells as if it stood alone.
-// Sinks:     what comes to a sink goes to the output at once, among the other copies of its cell.
-// Conditions: see compile.h. In the pass that decides it a condition shows its cells to its predicate and lets none on; later it sends them
-//            through the filter chosen. Each pass sees the same cells from the first on, with all counts at zero.
+// Order:     the copies of a cell stay together, in the order of the interleave's filters, before
+//            the copies of the next cell. So the output is ordered, limits after an interleave
+//            count every copy, and each filter of an interleave sees the same cells as it would
+//            alone.
+// Sinks:     a cell that reaches a sink goes directly to the output, among the other copies of that
+//            cell.
+// Conditions: see compile.h. In the pass that decides it, a condition sends its cells to the
+//            predicate and outputs none. In later passes it sends them through the chosen filter.
+//            Each pass sees the same cells from the first on, and all counts start at zero.
 // Threads:   confined.
 #pragma once
 
@@ -23,11 +28,12 @@ class StageRun {
   StageRun() = default;
   StageRun(StageList stages, uint32_t pass_count);
 
-  // False: no cell of the row comes out.
+  // Returns false if no cell of the row can come out.
   bool StartRow(std::string_view row_key);
-  // Passes in turn, 0 to pass_count - 1; only the last gives cells. False: this one has nothing to find out, or to give.
+  // Starts the passes 0 to pass_count - 1 one after the other. Only the last pass outputs cells.
+  // Returns false if the pass is not needed.
   bool StartPass(uint32_t pass);
-  // The row's next cell, a version. False: the pass needs no more of them.
+  // Processes the row's next cell, a version. Returns false if the pass needs no more cells.
   bool Feed(const Cell& cell, std::vector<Cell>* out);
 
  private:
@@ -45,17 +51,17 @@ class StageRun {
   StageList stages_;
   uint32_t pass_count_ = 1;
   uint32_t pass_ = 0;
-  uint64_t column_ = 0;  // number of the current one
-  uint32_t column_family_ = kRowRank;
+  uint64_t column_ = 0;  // ordinal of the current column in the row
+  uint32_t column_family_ = kRowFamily;
   std::string column_qualifier_;
-  bool something_ended_ = false;      // since it was last asked whether more is needed
-  std::vector<Cell>* out_ = nullptr;  // while a cell is fed
+  bool something_ended_ = false;      // since the last check whether more cells are needed
+  std::vector<Cell>* out_ = nullptr;  // set while a cell is processed
   std::vector<Cell> cells_;
   struct Scratch {
     std::vector<Cell> input;
     std::vector<Cell> branch;
   };
-  std::vector<Scratch> scratch_;  // by depth of interleaves and conditions
+  std::vector<Scratch> scratch_;  // by nesting depth of interleaves and conditions
 };
 
 }  // namespace stele::internal

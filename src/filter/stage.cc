@@ -5,7 +5,7 @@
 namespace stele::internal {
 namespace {
 
-// As long as the mask, and with all its bits.
+// True if the value is as long as the mask and has all of its bits.
 bool HasBits(std::string_view value, std::string_view mask) {
   if (value.size() != mask.size()) return false;
   for (size_t i = 0; i < mask.size(); ++i) {
@@ -17,7 +17,7 @@ bool HasBits(std::string_view value, std::string_view mask) {
 
 }  // namespace
 
-Verdict JudgeRareCell(const Stage& stage, Cell* cell) {
+StageResult EvaluateRareCell(const Stage& stage, Cell* cell) {
   switch (stage.kind) {
     case StageKind::kFamilies:
       return {.passes = stage.test->families[cell->family - 1]};
@@ -43,21 +43,24 @@ Verdict JudgeRareCell(const Stage& stage, Cell* cell) {
   }
 }
 
-bool JudgeRow(std::string_view row_key, StageList* list) {
+bool EvaluateRow(std::string_view row_key, StageList* list) {
   bool reaches_sink = false;
   for (Stage& stage : *list) {
     bool passes = stage.kind != StageKind::kNothing;
-    if (stage.kind == StageKind::kRowRegex) passes = stage.row_passes = stage.test->pattern.Matches(row_key);
+    if (stage.kind == StageKind::kRowRegex)
+      passes = stage.row_passes = stage.test->pattern.Matches(row_key);
     if (stage.kind == StageKind::kRowSample) {
-      passes = stage.row_passes = Checksum64(row_key, stage.test->sample_seed) < stage.test->sample_below;
+      passes = stage.row_passes =
+          Checksum64(row_key, stage.test->sample_seed) < stage.test->sample_below;
     }
     if (stage.kind == StageKind::kSink) return true;
     if (!stage.branches.empty()) {
       passes = false;
       for (StageList& branch : stage.branches) {
-        const bool branch_passes = JudgeRow(row_key, &branch);
-        // Whatever a predicate says, something passes only by the other two.
-        passes |= branch_passes && !(stage.kind == StageKind::kCondition && &branch == &stage.branches.front());
+        const bool branch_passes = EvaluateRow(row_key, &branch);
+        // The predicate's cells are not output; only the other two branches can pass cells.
+        passes |= branch_passes &&
+                  !(stage.kind == StageKind::kCondition && &branch == &stage.branches.front());
       }
       reaches_sink |= passes && stage.has_sink;
     }

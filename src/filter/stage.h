@@ -1,8 +1,11 @@
-// filter/stage.h: one step of a compiled filter. A list of stages is a chain: what one gives, the next gets.
+// filter/stage.h: one step of a compiled filter. In a list of stages the output of each stage is
+// the input of the next.
 //
-// Path:      compile.h makes them, reach.h looks at what they need, program.h and run_stages.h send cells through them.
-// State:     what a stage counts of the current row is in the stage itself, so that the same filter standing in two places counts twice.
-// Threads:   plain values; what copies share (StageTest) is immutable.
+// Path:      compile.h makes them, reach.h inspects their needs, program.h and run_stages.h run
+//            cells through them.
+// State:     the counters for the current row are part of the stage, so the same filter used in two
+//            places counts separately.
+// Threads:   plain values; the parts that copies share (StageTest) are immutable.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +28,7 @@ enum class StageKind : uint8_t {
   kTimestamps,   // start, end
   kLatest,       // count_limit
   kRowLimit,     // count_limit
-  kRowOffset,    // count_limit: so many are left out
+  kRowOffset,    // count_limit: the number of cells to drop
   kFamilies,     // test: families
   kColumnRegex,  // test: pattern
   kValueRange,   // test: range
@@ -36,60 +39,64 @@ enum class StageKind : uint8_t {
   kNothing,
   kRowRegex,    // test: pattern
   kRowSample,   // test: sample_seed, sample_below
-  kSink,        // from here on: not in a list that is run in place
+  kSink,        // from here on: only in lists that do not run in place
   kInterleave,  // branches
   kCondition,   // branches: predicate, if_true, if_false
 };
 
-// What is rare, and the same for all copies of a stage.
+// The rarely used parts, shared by all copies of a stage.
 struct StageTest {
   Pattern pattern;
   ByteRange range;
   std::string mask;
-  std::vector<bool> families;  // by rank - 1
+  std::vector<bool> families;  // by family index - 1
   uint64_t sample_seed = 0;
-  uint64_t sample_below = 0;  // a row passes whose hash lies below
+  uint64_t sample_below = 0;  // a row passes if its hash is below
 };
 
 struct Stage {
   StageKind kind = StageKind::kNothing;
-  bool may_skip = true;    // no limit or offset of the row's cells stands before it in its list
-  bool row_passes = true;  // kRowRegex, kRowSample: the current row does
-  bool has_sink = false;   // kInterleave: somewhere within
-  bool is_true = false;    // kCondition: of the current row, once decided
-  uint16_t label = 0;      // kLabel: its place among the program's labels, from 1
+  bool may_skip = true;    // no limit or offset of the row's cells precedes it in its list
+  bool row_passes = true;  // kRowRegex, kRowSample: the current row passes
+  bool has_sink = false;   // kInterleave: contains a sink at some depth
+  bool is_true = false;    // kCondition: the result for the current row, once decided
+  uint16_t label = 0;      // kLabel: index among the program's labels, from 1
   uint32_t pass = 0;       // kCondition: the pass over the row that decides it
   uint64_t count_limit = 0;
-  uint64_t count = 0;          // of the current column, or row
-  uint64_t column = 0;         // kLatest, where stages are run one by one: the column counted, by its number in the row
+  uint64_t count = 0;  // for the current column or row
+  // kLatest, if stages run one by one: the ordinal of the column being counted.
+  uint64_t column = 0;
   int64_t start = 0;           // kTimestamps: [start, end)
-  std::optional<int64_t> end;  // none: unbounded
+  std::optional<int64_t> end;  // nullopt: unbounded
   ColumnRange columns;
   std::shared_ptr<const StageTest> test;
   std::vector<std::vector<Stage>> branches;
 };
 using StageList = std::vector<Stage>;
 
-// What a stage, or all, say of a cell.
-struct Verdict {
+// The result of one stage, or of a list, for a cell.
+struct StageResult {
   bool passes = true;
-  bool column_done = false;  // nothing after it in its column passes, nor is counted
-  bool row_done = false;     // nothing after it in its row passes
+  bool column_done = false;  // no later cell of its column passes or is counted
+  bool row_done = false;     // no later cell of its row passes or is counted
 };
 
-// For the kinds that JudgeCell leaves to it.
-Verdict JudgeRareCell(const Stage& stage, Cell* cell);
+// Handles the kinds that EvaluateCell does not handle inline.
+StageResult EvaluateRareCell(const Stage& stage, Cell* cell);
 
-// A cell version that comes to the stage; its kind is none that needs a list (kSink and behind). May change the cell.
-ABSL_ATTRIBUTE_ALWAYS_INLINE inline Verdict JudgeCell(Stage* stage, Cell* cell) {
+// Evaluates a cell version that reaches the stage. The stage is not one that needs a list (kSink
+// and later kinds). May change the cell.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline StageResult EvaluateCell(Stage* stage, Cell* cell) {
   switch (stage->kind) {
     case StageKind::kColumns: {
       const bool ends_before = stage->columns.EndsBefore(cell->family, cell->qualifier);
-      return {.passes = !ends_before && !stage->columns.StartsBehind(cell->family, cell->qualifier), .row_done = ends_before};
+      return {.passes = !ends_before && !stage->columns.StartsBehind(cell->family, cell->qualifier),
+              .row_done = ends_before};
     }
     case StageKind::kTimestamps: {
       const bool is_older = cell->timestamp < stage->start;
-      return {.passes = !is_older && !(stage->end.has_value() && cell->timestamp >= *stage->end), .column_done = is_older};
+      return {.passes = !is_older && !(stage->end.has_value() && cell->timestamp >= *stage->end),
+              .column_done = is_older};
     }
     case StageKind::kLatest: {
       const bool passes = stage->count < stage->count_limit;
@@ -107,11 +114,12 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline Verdict JudgeCell(Stage* stage, Cell* cell) 
       return {.passes = passes};
     }
     default:
-      return JudgeRareCell(*stage, cell);
+      return EvaluateRareCell(*stage, cell);
   }
 }
 
-// Draws and matches, for the row that begins. False: no cell of it passes the list, and none comes to a sink.
-bool JudgeRow(std::string_view row_key, StageList* list);
+// Samples and matches the row key for a new row. Returns false if no cell of the row can pass the
+// list or reach a sink.
+bool EvaluateRow(std::string_view row_key, StageList* list);
 
 }  // namespace stele::internal

@@ -1,9 +1,12 @@
-// gc/retention.h: which cell versions a family's GC rule condemns. Pure; the only place that knows (engine rules 8-10).
+// gc/retention.h: decides which cell versions a family's GC rule collects. No other code interprets
+// GC rules (engine rules 8-10).
 //
-// condemned(rank, timestamp, now): rank is 1 for the newest version of a column after hiding; older means higher rank and smaller
-// timestamp, and both only make a version more condemned, so in a column everything below the first condemned version is condemned too.
+// garbage(ordinal, timestamp, now): ordinal is 1 for the newest version of a column that is not
+// hidden. Older versions have higher ordinals and smaller timestamps. Both can only turn a version
+// into garbage, so every version below the first garbage version of a column is garbage too.
 //
-// Source:    Bigtable garbage collection; an empty union or intersection condemns nothing (docs/data-model.md).
+// Source:    Bigtable garbage collection; an empty union or intersection collects nothing
+//            (docs/guide/data-model.md).
 // Threads:   immutable.
 #pragma once
 
@@ -20,38 +23,43 @@ class Retention {
   Retention() = default;  // keeps everything
   explicit Retention(const GcRule& rule);
 
-  // MaxNumVersions(n): rank > n. MaxAge(a): timestamp < now - a (a version exactly a old stays). Union: any child. Intersection: all.
-  bool Condemned(uint64_t rank, int64_t timestamp, int64_t now) const {
+  // MaxNumVersions(n): ordinal > n. MaxAge(a): timestamp < now - a (a version exactly a old stays).
+  // Union: any child. Intersection: all children.
+  bool IsGarbage(uint64_t ordinal, int64_t timestamp, int64_t now) const {
     switch (form_) {
       case Form::kKeep:
         return false;
       case Form::kEither:
-        return rank > limits_.version_count || OlderThan(limits_.age_micros, timestamp, now);
+        return ordinal > limits_.version_count || OlderThan(limits_.age_micros, timestamp, now);
       case Form::kBoth:
-        return rank > limits_.version_count && OlderThan(limits_.age_micros, timestamp, now);
+        return ordinal > limits_.version_count && OlderThan(limits_.age_micros, timestamp, now);
       case Form::kTree:
-        return CondemnedByTree(rank, timestamp, now);
+        return IsGarbageByTree(ordinal, timestamp, now);
     }
     return false;
   }
-  // No version before it is kept, whatever its rank. A lower bound: nested rules say nothing.
+  // Returns a timestamp below which no version is kept, whatever its ordinal. It is a lower bound:
+  // nested rules give the minimum.
   int64_t OldestKept(int64_t now) const {
     int64_t oldest_kept;
     const bool is_known = form_ == Form::kEither && limits_.age_micros != kAnyAge;
-    return is_known && !__builtin_sub_overflow(now, limits_.age_micros, &oldest_kept) ? oldest_kept : std::numeric_limits<int64_t>::min();
+    return is_known && !__builtin_sub_overflow(now, limits_.age_micros, &oldest_kept)
+               ? oldest_kept
+               : std::numeric_limits<int64_t>::min();
   }
-  // Does the rule look at ranks at all? (Then ranged deletes are sealed: engine rule 8.)
+  // True if the rule looks at ordinals. Then range deletes need GC fences (engine rule 8).
   bool CountsVersions() const { return counts_versions_; }
   bool KeepsEverything() const { return form_ == Form::kKeep; }
   const GcRule& rule() const { return rule_; }
 
  private:
-  // Nearly all rules in use are one limit, or two under one union or intersection; those are judged without a walk.
+  // Nearly all rules are one limit, or two limits under one union or intersection. Those are
+  // evaluated without walking the tree.
   enum class Form : uint8_t { kKeep, kEither, kBoth, kTree };
-  static constexpr uint64_t kAnyRank = std::numeric_limits<uint64_t>::max();
+  static constexpr uint64_t kAnyOrdinal = std::numeric_limits<uint64_t>::max();
   static constexpr int64_t kAnyAge = std::numeric_limits<int64_t>::max();
   struct Limits {
-    uint64_t version_count = kAnyRank;
+    uint64_t version_count = kAnyOrdinal;
     int64_t age_micros = kAnyAge;
   };
   struct Flat {
@@ -59,17 +67,19 @@ class Retention {
     Limits limits;
   };
 
-  // kAnyAge condemns nothing, whatever `now` is; the difference saturates.
+  // kAnyAge collects nothing, whatever `now` is. The difference saturates.
   static bool OlderThan(int64_t age_micros, int64_t timestamp, int64_t now) {
     int64_t oldest_kept;
-    if (age_micros == kAnyAge || __builtin_sub_overflow(now, age_micros, &oldest_kept)) return false;
+    if (age_micros == kAnyAge || __builtin_sub_overflow(now, age_micros, &oldest_kept))
+      return false;
     return timestamp < oldest_kept;
   }
   static Flat Flatten(const GcRuleNode& node);
   static Flat FlattenUnion(const GcRuleNode& node);
   static Flat FlattenIntersection(const GcRuleNode& node);
-  bool CondemnedByTree(uint64_t rank, int64_t timestamp, int64_t now) const;
-  static bool NodeCondemns(const GcRuleNode& node, uint64_t rank, int64_t timestamp, int64_t now);
+  bool IsGarbageByTree(uint64_t ordinal, int64_t timestamp, int64_t now) const;
+  static bool NodeCollects(const GcRuleNode& node, uint64_t ordinal, int64_t timestamp,
+                           int64_t now);
 
   GcRule rule_ = GcRule::None();
   Form form_ = Form::kKeep;

@@ -12,8 +12,9 @@
 #include "manifest/current_file.h"
 #include "manifest/manifest_format.h"
 #include "manifest/manifest_log.h"
-#include "sstable/sstable_format.h"
-#include "sstable/sstable_reader.h"
+#include "sstable/format/sstable_format.h"
+#include "sstable/inspect/sstable_dump.h"
+#include "sstable/read/sstable_reader.h"
 #include "wal/log_format.h"
 #include "wal/log_reader.h"
 
@@ -38,20 +39,25 @@ absl::StatusOr<std::optional<FileType>> SniffType(const File& file) {
   if (head == kCurrentMagic) return std::optional(FileType::kCurrent);
   if (head == kSegmentMagic) return std::optional(FileType::kSegment);
   STELE_ASSIGN_OR_RETURN(got, file.Read(bytes - kMagicBytes, magic.size(), magic.data()));
-  if (got == magic.size() && LoadFixed64(magic.data()) == kSstableMagic) return std::optional(FileType::kSstable);
+  if (got == magic.size() && LoadFixed64(magic.data()) == kSstableMagic)
+    return std::optional(FileType::kSstable);
   return std::optional<FileType>();
 }
 
 absl::StatusOr<std::string> DumpCurrent(const File& file) {
   std::array<char, kCurrentBytesMax> bytes;
   STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(0, bytes.size(), bytes.data()));
-  STELE_ASSIGN_OR_RETURN(const CurrentFile current, DecodeCurrent(std::string_view(bytes.data(), got)));
-  return fmt::format("CURRENT manifest={} database={:#018x}\n", ManifestName(current.manifest_number), current.database_id);
+  STELE_ASSIGN_OR_RETURN(const CurrentFile current,
+                         DecodeCurrent(std::string_view(bytes.data(), got)));
+  return fmt::format("CURRENT manifest={} database={:#018x}\n",
+                     ManifestName(current.manifest_number), current.database_id);
 }
 
-absl::StatusOr<std::string> DumpSstable(std::unique_ptr<File> file, std::string name, bool cells) {
-  STELE_ASSIGN_OR_RETURN(const auto reader, SstableReader::Open(std::move(file), std::move(name), nullptr, nullptr));
-  return reader->Dump(cells);
+absl::StatusOr<std::string> DumpSstableFile(std::unique_ptr<File> file, std::string name,
+                                            bool cells) {
+  STELE_ASSIGN_OR_RETURN(const auto reader,
+                         SstableReader::Open(std::move(file), std::move(name), nullptr, nullptr));
+  return DumpSstable(*reader, cells);
 }
 
 absl::StatusOr<std::string> DumpLock(const File& file) {
@@ -70,7 +76,10 @@ absl::StatusOr<std::string> DumpFile(FileSystem* file_system, const std::string&
     if (name.has_value()) type = name->type;
   }
   if (!type.has_value()) {
-    return InvalidArgument("{}: neither its bytes nor its name are those of a log segment, an SSTable, a manifest or CURRENT", path);
+    return InvalidArgument(
+        "{}: neither its bytes nor its name are those of a log segment, an SSTable, a manifest or "
+        "CURRENT",
+        path);
   }
   switch (*type) {
     case FileType::kCurrent:
@@ -80,16 +89,18 @@ absl::StatusOr<std::string> DumpFile(FileSystem* file_system, const std::string&
     case FileType::kSegment:
       return DumpSegment(file_system, path);
     case FileType::kSstable:
-      return DumpSstable(std::move(file), std::string(BaseName(path)), cells);
+      return DumpSstableFile(std::move(file), std::string(BaseName(path)), cells);
     case FileType::kLock:
       return DumpLock(*file);
     case FileType::kReserve:
-      return std::string("RESERVE: its bytes say nothing; it takes space for the time when the disk is full\n");
+      return std::string(
+          "RESERVE: its contents have no meaning; it reserves space for the time when the disk is "
+          "full\n");
     case FileType::kSpill:
     case FileType::kTemporary:
       break;
   }
-  return InvalidArgument("{}: a file that was never finished; the next open of the database removes it", path);
+  return InvalidArgument("{}: an unfinished file; the next open of the database removes it", path);
 }
 
 }  // namespace stele::internal

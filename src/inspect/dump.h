@@ -1,8 +1,8 @@
-// inspect/dump.h: any file of a database as text.
+// inspect/dump.h: prints any file of a database as text.
 //
 // Path:      `stele dump` -> here -> wal, sstable, manifest.
-// Errors:    InvalidArgument for a file that is none of Stele's; DataLoss where not even its head can be read; those of the file system.
-//            Bytes are never trusted.
+// Errors:    InvalidArgument for a file that Stele did not write; DataLoss if not even its header
+//            can be read; those of the file system. Bytes are never trusted.
 // Threads:   pure functions.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace stele::internal {
 
-// By what the file begins and ends with; where that says nothing, by its name. `cells`: of an SSTable also every cell.
+// The kind of file is detected by its first and last bytes; if they do not determine it, by its
+// name. With `cells` every cell of an SSTable is printed.
 absl::StatusOr<std::string> DumpFile(FileSystem* file_system, const std::string& path, bool cells);
 
 }  // namespace stele::internal

@@ -23,7 +23,7 @@ constexpr uint64_t kChunkCountMax = uint64_t{1} << 20;
 }  // namespace
 
 uint64_t ChunkedBytes::NewOwner() {
-  static std::atomic<uint64_t> owners{0};  // relaxed: only distinctness matters
+  static std::atomic<uint64_t> owners{0};  // relaxed: the values need only differ
   return owners.fetch_add(1, std::memory_order_relaxed);
 }
 

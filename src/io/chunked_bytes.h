@@ -1,9 +1,13 @@
-// io/chunked_bytes.h: a file's bytes in memory as chunks that copies share until one of them writes.
+// io/chunked_bytes.h: a file's bytes in memory, in chunks that copies share until one of them
+// writes (copy on write).
 //
-// Path:      mem_file_system (large chunks, never copied), crash_file_system (4 KiB chunks; an image copies pointers only).
-// Units:     a chunk of zeros nobody wrote is not stored.
-// Errors:    Write and Resize answer an errno (0, ENOMEM, EFBIG); the bytes may then be partly written, like a file's.
-// Threads:   thread-compatible. Copies that share chunks may be used by different threads: a shared chunk is never written.
+// Path:      mem_file_system (large chunks, never copied), crash_file_system (4 KiB chunks; an
+//            image copies only pointers).
+// Units:     a chunk of zeros that was never written is not stored.
+// Errors:    Write and Resize return an errno (0, ENOMEM, EFBIG). After an error the bytes may be
+//            partly written, as in a file.
+// Threads:   thread-compatible. Different threads may use copies that share chunks, since a shared
+//            chunk is never written.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +24,15 @@ class ChunkedBytes {
   ChunkedBytes(ChunkedBytes&&) = default;
   ChunkedBytes& operator=(ChunkedBytes&&) = default;
 
-  // A copy of the same bytes, for the price of its chunk pointers. From now on neither side writes in place to a chunk they share.
+  // Returns a copy of the same bytes, at the cost of copying the chunk pointers. From now on
+  // neither copy writes in place to a chunk that they share.
   ChunkedBytes Share();
 
   uint64_t size() const { return size_; }
-  // How many bytes were there; fewer than asked for only at the end.
+  // Returns the number of bytes read, which is less than `bytes` only at the end.
   size_t Read(uint64_t offset, size_t bytes, char* out) const;
   int Write(uint64_t offset, std::string_view bytes);
-  // What is cut is gone, what is added reads as zeros.
+  // Truncated bytes are lost; added bytes read as zeros.
   int Resize(uint64_t bytes);
   bool IsZero(uint64_t offset, size_t bytes) const;
 

@@ -15,7 +15,7 @@ class FilePool::PooledFile final : public File {
   PooledFile(FilePool* pool, Opener opener) : pool_(*pool), opener_(std::move(opener)) {}
   ~PooledFile() override { pool_.Leave(this); }
 
-  // The first time.
+  // Opens the file for the first time.
   absl::Status Begin() {
     STELE_RETURN_IF_ERROR(TakeClosed());
     path_ = file_->path();
@@ -35,22 +35,27 @@ class FilePool::PooledFile final : public File {
     Return();
     return bytes;
   }
-  absl::Status Write(uint64_t, std::string_view) override { return ErrnoStatus("write", path_, EBADF); }
+  absl::Status Write(uint64_t, std::string_view) override {
+    return ErrnoStatus("write", path_, EBADF);
+  }
   absl::Status Sync() override { return ErrnoStatus("fdatasync", path_, EBADF); }
   absl::Status Truncate(uint64_t) override { return ErrnoStatus("ftruncate", path_, EINVAL); }
   absl::Status Allocate(uint64_t) override { return ErrnoStatus("fallocate", path_, EBADF); }
   const std::string& path() const override { return path_; }
 
-  // For the pool, under its mutex: where it stands in the ring, if it is open.
+  // For the pool, under its mutex: the position in the ring while the file is open.
   mutable std::list<const PooledFile*>::iterator place;
 
-  // For the pool, under its mutex. With one reader: whoever opened it. That is no use yet, so that files that are read once go first.
+  // For the pool, under its mutex. The thread that opened the file counts as its only reader. This
+  // is not a use yet, so that files that are read only once are closed first.
   void SetOpen(std::unique_ptr<File> file) const {
     file_ = std::move(file);
-    state_.fetch_add(kOpen + 1, std::memory_order_release);  // readers that came in vain may be counted for a moment
+    // Readers that failed may be counted for a moment.
+    state_.fetch_add(kOpen + 1, std::memory_order_release);
   }
   bool is_open() const { return (state_.load(std::memory_order_relaxed) & kOpen) != 0; }
-  // For the pool, under its mutex: null, and not used lately from now on, unless it is open and at rest.
+  // For the pool, under its mutex. Returns the file if it is open, has no readers and was not used
+  // recently; otherwise null, and it counts as not recently used from now on.
   std::unique_ptr<File> TryToClose() const {
     const uint64_t state = state_.load(std::memory_order_relaxed);
     if ((state & kUsed) != 0) {
@@ -58,16 +63,18 @@ class FilePool::PooledFile final : public File {
       return nullptr;
     }
     uint64_t at_rest = kOpen;
-    // Acquires what readers did with the file before they left it.
-    if (!state_.compare_exchange_strong(at_rest, 0, std::memory_order_acquire, std::memory_order_relaxed)) return nullptr;
+    // Acquires the effects of the readers' last accesses.
+    if (!state_.compare_exchange_strong(at_rest, 0, std::memory_order_acquire,
+                                        std::memory_order_relaxed))
+      return nullptr;
     return std::move(file_);
   }
 
  private:
   static constexpr uint64_t kOpen = uint64_t{1} << 63;
-  static constexpr uint64_t kUsed = uint64_t{1} << 62;  // lately; only while open
+  static constexpr uint64_t kUsed = uint64_t{1} << 62;  // recently; only while open
 
-  // True: open, and stays so until Return.
+  // Returns true if the file is open; it stays open until Return.
   bool TakeOpen() const {
     const uint64_t before = state_.fetch_add(1, std::memory_order_acquire);
     if ((before & kOpen) == 0) {
@@ -79,7 +86,8 @@ class FilePool::PooledFile final : public File {
   }
   void Return() const { state_.fetch_sub(1, std::memory_order_release); }
 
-  // As TakeOpen, of a file that was closed. One of those who want it opens it, the others wait.
+  // Like TakeOpen, for a file that was closed. One of the threads that need it opens it; the others
+  // wait.
   absl::Status TakeClosed() const {
     MutexLock lock(opening_);
     if (TakeOpen()) return absl::OkStatus();
@@ -88,7 +96,8 @@ class FilePool::PooledFile final : public File {
     if (!file.ok()) {
       pool_.GiveUpReserved();
       if (path_.empty() || !absl::IsNotFound(file.status())) return std::move(file).status();
-      return DataLoss(path_.substr(path_.rfind('/') + 1), 0, "the file was removed while it was needed; restore it from a copy");
+      return DataLoss(path_.substr(path_.rfind('/') + 1), 0,
+                      "the file was removed while it was needed; restore it from a copy");
     }
     pool_.Enter(this, *std::move(file));
     return absl::OkStatus();
@@ -98,9 +107,10 @@ class FilePool::PooledFile final : public File {
   const Opener opener_;
   std::string path_;  // set by Begin
   mutable Mutex opening_;
-  // Number of readers, with kOpen and kUsed.
+  // The number of readers, and kOpen and kUsed.
   mutable std::atomic<uint64_t> state_{0};
-  mutable std::unique_ptr<File> file_;  // changed under the pool's mutex: set before kOpen is, taken after it was taken back
+  // Changed under the pool's mutex: set before kOpen is set, taken after kOpen was cleared.
+  mutable std::unique_ptr<File> file_;
 };
 
 absl::StatusOr<std::unique_ptr<File>> FilePool::Open(Opener opener) {
@@ -110,7 +120,7 @@ absl::StatusOr<std::unique_ptr<File>> FilePool::Open(Opener opener) {
 }
 
 bool FilePool::CloseOne() {
-  std::unique_ptr<File> victim;  // closed after the lock
+  std::unique_ptr<File> victim;  // closed after the lock is released
   MutexLock lock(mutex_);
   victim = TakeVictim();
   return victim != nullptr;
@@ -123,7 +133,7 @@ size_t FilePool::open_count() const {
 
 void FilePool::Reserve() {
   const size_t open_max = open_max_();
-  std::vector<std::unique_ptr<File>> victims;  // closed after the lock
+  std::vector<std::unique_ptr<File>> victims;  // closed after the lock is released
   MutexLock lock(mutex_);
   while (open_count_ >= open_max) {
     victims.push_back(TakeVictim());
@@ -137,7 +147,7 @@ void FilePool::GiveUpReserved() {
   --open_count_;
 }
 
-// Right behind the hand, which so comes to it last.
+// Inserts it right behind the hand, so that the hand reaches it last.
 void FilePool::Enter(const PooledFile* file, std::unique_ptr<File> opened) {
   MutexLock lock(mutex_);
   file->place = ring_.insert(hand_, file);
@@ -152,7 +162,7 @@ void FilePool::Leave(const PooledFile* file) {
   --open_count_;
 }
 
-// Twice around: the first time may only find out who was not read since.
+// Goes around twice: the first round may only clear the marks of recent use.
 std::unique_ptr<File> FilePool::TakeVictim() {
   for (size_t left = 2 * ring_.size(); left > 0; --left) {
     if (hand_ == ring_.end()) hand_ = ring_.begin();

@@ -1,12 +1,15 @@
-// io/file_pool.h: files that are only read, of which no more than so many are open at a time: one not read lately is closed when another is
-// wanted, and opened again by name when it is read.
+// io/file_pool.h: limits the number of open read-only files. A file that was not read recently is
+// closed when another must be opened, and is opened again by name when it is read.
 //
-// Path:      io/posix_file_system.cc (OpenMode::kReadByName), with one pool for the process, as its limit is -> here.
-// Rule:      a file is closed only while nobody reads it, so the bound may be passed by as many files as threads read at that moment. Among
-//            the others the choice is the clock's: whoever was read again since the hand came by is spared once.
-// Errors:    what opening again answers is that read's answer, and the next read tries again; a file that is gone is DataLoss.
-// Cost:      a read of an open file counts itself in and out, in one atomic, and takes no lock.
-// Threads:   thread-safe; the pool outlives its files.
+// Path:      io/posix_file_system.cc (OpenMode::kReadByName) -> here. There is one pool for the
+//            process, since the limit is one of the process.
+// Rule:      a file is closed only while it has no readers, so the limit may be exceeded by as many
+//            files as threads read at that moment. The file to close is selected by the clock
+//            algorithm: a file that was read since the hand passed it is skipped once.
+// Errors:    if reopening fails, the read returns that error, and the next read tries again. A file
+//            that no longer exists is DataLoss.
+// Cost:      a read of an open file increments and decrements one atomic counter and takes no lock.
+// Threads:   thread-safe; the pool must outlive its files.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +26,24 @@ namespace stele::internal {
 
 class FilePool {
  public:
-  // Opens the file, each time anew, for reading.
+  // Opens the file for reading. Called each time it must be opened.
   using Opener = std::function<absl::StatusOr<std::unique_ptr<File>>()>;
 
-  // `open_max` is asked whenever a file is to be opened.
+  // `open_max` is called whenever a file must be opened.
   explicit FilePool(std::function<size_t()> open_max) : open_max_(std::move(open_max)) {}
   FilePool(const FilePool&) = delete;
   FilePool& operator=(const FilePool&) = delete;
 
-  // The file is open when this answers it; it cannot be written to.
+  // Returns an open file, which cannot be written to.
   absl::StatusOr<std::unique_ptr<File>> Open(Opener opener);
-  // Closes a file, so that something else can be opened. False: none is open, or all that are are being read.
+  // Closes a file, so that another can be opened. Returns false if no file is open, or all open
+  // files are being read.
   bool CloseOne();
-  // Now, with those that are just being opened.
+  // The current number, including files that are being opened.
   size_t open_count() const;
 
-  // Around a fork: another thread may hold the lock just then, and would never give it back in the child.
+  // For forks: another thread may hold the lock at that moment, and would never release it in the
+  // child.
   void LockForFork() ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex_) { mutex_.Lock(); }
   void UnlockAfterFork() ABSL_UNLOCK_FUNCTION(mutex_) { mutex_.Unlock(); }
 
@@ -54,7 +59,7 @@ class FilePool {
 
   const std::function<size_t()> open_max_;
   mutable Mutex mutex_;
-  size_t open_count_ ABSL_GUARDED_BY(mutex_) = 0;  // those in the ring, and reserved places
+  size_t open_count_ ABSL_GUARDED_BY(mutex_) = 0;  // files in the ring, and reserved places
   std::list<const PooledFile*> ring_ ABSL_GUARDED_BY(mutex_);
   std::list<const PooledFile*>::iterator hand_ ABSL_GUARDED_BY(mutex_) = ring_.end();
 };

@@ -1,12 +1,17 @@
-// io/file_system.h: all the file work Stele does, behind one interface, so that tests can crash it, fill it and break it call by call.
+// io/file_system.h: the interface for all file operations. Tests use it to simulate crashes, full
+// disks and failing calls.
 //
-// Path:      wal, sstable, manifest, db (lock, checkpoint, obsolete files) -> here -> io/posix_file_system.cc or io/mem_file_system.cc.
-// Errors:    every call answers a Status that names the call and the path (base/status.h ErrnoStatus); EINTR and short transfers are
-//            retried inside, so a Write is whole or failed, and a Read is short only at the end of the file.
-// Durability: a file's bytes survive power loss after Sync() of the file; its name after SyncDirectory() of its directory. Nothing else is
-//            assumed: unsynced writes may be kept, lost, torn at any 512-byte boundary and reordered across files.
-// Threads:   FileSystem is thread-safe. File: Read may run beside anything; Write/Truncate/Sync of one file from one thread at a time,
-//            except that Sync may run beside Write (it covers at least what was written before it began).
+// Path:      wal, sstable, manifest, db (lock, checkpoint, obsolete files) -> here ->
+//            io/posix_file_system.cc or io/mem_file_system.cc.
+// Errors:    a failed call returns a Status that names the call and the path (base/status.h
+//            ErrnoStatus). EINTR and short transfers are retried inside, so a Write is complete or
+//            failed, and a Read is short only at the end of the file.
+// Durability: a file's bytes survive a power failure after Sync() of the file; its name after
+//            SyncDirectory() of its directory. Nothing else is assumed: unsynced writes may be
+//            kept, lost, torn at any 512-byte boundary, and reordered across files.
+// Threads:   FileSystem is thread-safe. Read of a File may run concurrently with any call. Write,
+//            Truncate and Sync of one file are for one thread at a time, except that Sync may run
+//            concurrently with Write (it covers at least what was written before it began).
 #pragma once
 
 #include <cstdint>
@@ -22,32 +27,37 @@ namespace stele::internal {
 
 class File {
  public:
-  virtual ~File() = default;  // closes; an error then is lost: Sync first what must last
-  // Up to `bytes` bytes at `offset` into `out`; the answer is how many (fewer only at the end of the file).
+  // Closes the file. An error of closing is lost, so sync first what must be durable.
+  virtual ~File() = default;
+  // Reads up to `bytes` bytes at `offset` into `out`. Returns the number of bytes read, which is
+  // less only at the end of the file.
   virtual absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const = 0;
-  // All of `bytes` at `offset`; the file grows as needed, a gap reads as zeros.
+  // Writes all of `bytes` at `offset`. The file grows as needed; a gap reads as zeros.
   virtual absl::Status Write(uint64_t offset, std::string_view bytes) = 0;
-  // The file's bytes and size survive power loss when this answers OK.
+  // When this returns OK, the file's bytes and size survive a power failure.
   virtual absl::Status Sync() = 0;
-  // Sets the size; what is cut is gone, what is added reads as zeros.
+  // Sets the size. Truncated bytes are lost; added bytes read as zeros.
   virtual absl::Status Truncate(uint64_t bytes) = 0;
-  // Reserves space so that writes below `bytes` cannot fail for want of it; the size grows to `bytes`, new bytes read as zeros.
+  // Reserves space, so that writes below `bytes` cannot fail for lack of space. The size grows to
+  // `bytes`; new bytes read as zeros.
   virtual absl::Status Allocate(uint64_t bytes) = 0;
   virtual absl::StatusOr<uint64_t> Size() const = 0;
   virtual const std::string& path() const = 0;
 };
 
-// Held until destroyed; the holder's text is what Lock was given.
+// The lock is held until this is destroyed. The holder's text is the one passed to Lock.
 class FileLock {
  public:
   virtual ~FileLock() = default;
 };
 
 enum class OpenMode {
-  kRead,        // must exist, and be a regular file
-  kReadByName,  // as kRead, of a file that keeps its name and its bytes: it may be closed between reads, and opened again for the next
-  kReadWrite,   // must exist, and be a regular file; nothing is truncated
-  kCreate,      // must not exist
+  kRead,  // must exist and be a regular file
+  // Like kRead, for a file whose name and bytes never change: it may be closed between reads and
+  // reopened for the next one.
+  kReadByName,
+  kReadWrite,  // must exist and be a regular file; it is not truncated
+  kCreate,     // must not exist
 };
 enum class LockMode { kShared, kExclusive };
 enum class FileKind { kFile, kDirectory, kOther };
@@ -60,33 +70,43 @@ struct FileInfo {
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  // The same, but that `directory` and all paths in it lead to the directory that is there now, also once it has another name and another
-  // one stands in its place. Link's second path alone is taken as it is. Null where nobody else can rename: this one serves as well.
-  virtual absl::StatusOr<std::unique_ptr<FileSystem>> Hold(const std::string& /*directory*/) { return nullptr; }
+  // Returns the same file system, but `directory` and all paths in it refer to the present
+  // directory, even after it is renamed and another directory has its name. Only the second path of
+  // Link is not affected. Returns null if no other process can rename the directory: then this file
+  // system can be used.
+  virtual absl::StatusOr<std::unique_ptr<FileSystem>> PinDirectory(
+      const std::string& /*directory*/) {
+    return nullptr;
+  }
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
-  // Replaces `to` atomically when it exists.
+  // Replaces `to` atomically if it exists.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
-  // A second name for the same file; Unimplemented or Unavailable where the file system cannot (the caller then copies).
+  // Creates a second name for the same file. Returns Unimplemented or Unavailable if the file
+  // system cannot do it (the caller copies then).
   virtual absl::Status Link(const std::string& from, const std::string& to) = 0;
-  // Makes creations, renames, links and removals in `directory` survive power loss.
+  // Makes creations, renames, links and removals in `directory` survive a power failure.
   virtual absl::Status SyncDirectory(const std::string& directory) = 0;
-  // One level; AlreadyExists when it is there.
+  // Creates one level. Returns AlreadyExists if it exists.
   virtual absl::Status CreateDirectory(const std::string& directory) = 0;
   virtual absl::Status RemoveDirectory(const std::string& directory) = 0;
-  // Names (not paths) in `directory`, sorted, without "." and "..".
+  // Returns the names (not paths) in `directory`, sorted, without "." and "..".
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& directory) = 0;
   // Does not follow a symbolic link (kind kOther).
   virtual absl::StatusOr<FileInfo> Stat(const std::string& path) = 0;
-  // Bytes that this process may still write in the file system of `directory`; UINT64_MAX where nothing limits them or nobody knows.
+  // The number of bytes that this process may still write in the file system of `directory`;
+  // UINT64_MAX if there is no limit or it is unknown.
   virtual absl::StatusOr<uint64_t> FreeBytes(const std::string& directory) = 0;
-  // Locks `path` (created if missing unless mode is kShared and it exists) for this open file, in this and among other processes.
-  // kExclusive writes `holder` into the file. Refused: FailedPrecondition whose text holds what the holder wrote (nothing when only
-  // shared locks stand in the way). The operating system's locks the directory, too, so that removing `path` lets nobody in.
-  virtual absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) = 0;
+  // Locks `path` for this open file, against this process and others. The file is created if it is
+  // missing (with kShared only then). kExclusive writes `holder` into the file. Returns
+  // FailedPrecondition if the lock is held; the message contains the holder's text, or nothing if
+  // only shared locks are held. The operating system's implementation also locks the directory, so
+  // that removing `path` does not let another process in.
+  virtual absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode,
+                                                         std::string_view holder) = 0;
 };
 
-// The operating system's. One for the process; lives forever.
+// The operating system's file system. One for the process; never destroyed.
 FileSystem* PosixFileSystem();
 
 }  // namespace stele::internal

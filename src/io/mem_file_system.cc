@@ -20,7 +20,8 @@ struct MemFileNode final : MemNode {
 
 absl::Status Answer(std::string_view call, const std::string& path, int error_number) {
   if (error_number == 0) return absl::OkStatus();
-  if (error_number == ENOMEM) return ResourceExhausted("{} {}: no memory for the file's bytes", call, path);
+  if (error_number == ENOMEM)
+    return ResourceExhausted("{} {}: no memory for the file's bytes", call, path);
   return ErrnoStatus(call, path, error_number);
 }
 
@@ -62,15 +63,20 @@ class MemFile final : public File {
   const bool writable_;
 };
 
-std::shared_ptr<MemFileNode> AsFile(const MemNodePointer& node) { return std::static_pointer_cast<MemFileNode>(node); }
+std::shared_ptr<MemFileNode> AsFile(const MemNodePointer& node) {
+  return std::static_pointer_cast<MemFileNode>(node);
+}
 
-FileIdentity IdentityOf(const MemNodePointer& node) { return {reinterpret_cast<uintptr_t>(node.get()), 0}; }
+FileIdentity IdentityOf(const MemNodePointer& node) {
+  return {reinterpret_cast<uintptr_t>(node.get()), 0};
+}
 
 }  // namespace
 
 class MemFileSystem::HeldLock final : public FileLock {
  public:
-  HeldLock(std::shared_ptr<Shared> shared, MemNodePointer node) : shared_(std::move(shared)), node_(std::move(node)) {}
+  HeldLock(std::shared_ptr<Shared> shared, MemNodePointer node)
+      : shared_(std::move(shared)), node_(std::move(node)) {}
   ~HeldLock() override {
     MutexLock lock(shared_->mutex);
     shared_->locks.Release(IdentityOf(node_));
@@ -78,16 +84,18 @@ class MemFileSystem::HeldLock final : public FileLock {
 
  private:
   const std::shared_ptr<Shared> shared_;
-  const MemNodePointer node_;  // keeps its address, which is its identity, from being used again
+  const MemNodePointer node_;  // keeps the address, which identifies the node, from being reused
 };
 
-MemFileSystem::MemFileSystem() : shared_(std::make_shared<Shared>(std::make_shared<MemNode>(FileKind::kDirectory))) {}
+MemFileSystem::MemFileSystem()
+    : shared_(std::make_shared<Shared>(std::make_shared<MemNode>(FileKind::kDirectory))) {}
 
 absl::StatusOr<std::unique_ptr<File>> MemFileSystem::Open(const std::string& path, OpenMode mode) {
   MutexLock lock(shared_->mutex);
   if (mode != OpenMode::kCreate) {
     STELE_ASSIGN_OR_RETURN(const MemTree::Place place, shared_->tree.FindFile("open", path));
-    return std::unique_ptr<File>(new MemFile(AsFile(place.node), path, mode == OpenMode::kReadWrite));
+    return std::unique_ptr<File>(
+        new MemFile(AsFile(place.node), path, mode == OpenMode::kReadWrite));
   }
   STELE_ASSIGN_OR_RETURN(const MemTree::Place place, shared_->tree.FindVacant("open", path));
   auto node = std::make_shared<MemFileNode>();
@@ -97,7 +105,8 @@ absl::StatusOr<std::unique_ptr<File>> MemFileSystem::Open(const std::string& pat
 
 absl::Status MemFileSystem::Rename(const std::string& from, const std::string& to) {
   MutexLock lock(shared_->mutex);
-  STELE_ASSIGN_OR_RETURN(const std::vector<EntryChange> changes, shared_->tree.PlanRename(from, to));
+  STELE_ASSIGN_OR_RETURN(const std::vector<EntryChange> changes,
+                         shared_->tree.PlanRename(from, to));
   MemTree::Apply(changes);
   return absl::OkStatus();
 }
@@ -130,7 +139,8 @@ absl::Status MemFileSystem::CreateDirectory(const std::string& directory) {
 
 absl::Status MemFileSystem::RemoveDirectory(const std::string& directory) {
   MutexLock lock(shared_->mutex);
-  STELE_ASSIGN_OR_RETURN(const std::vector<EntryChange> changes, shared_->tree.PlanRemoveDirectory(directory));
+  STELE_ASSIGN_OR_RETURN(const std::vector<EntryChange> changes,
+                         shared_->tree.PlanRemoveDirectory(directory));
   MemTree::Apply(changes);
   return absl::OkStatus();
 }
@@ -152,20 +162,23 @@ absl::StatusOr<FileInfo> MemFileSystem::Stat(const std::string& path) {
   return info;
 }
 
-absl::StatusOr<std::unique_ptr<FileLock>> MemFileSystem::Lock(const std::string& path, LockMode mode, std::string_view holder) {
+absl::StatusOr<std::unique_ptr<FileLock>> MemFileSystem::Lock(const std::string& path,
+                                                              LockMode mode,
+                                                              std::string_view holder) {
   MutexLock lock(shared_->mutex);
   STELE_ASSIGN_OR_RETURN(MemTree::Place place, shared_->tree.Find("open", path));
   if (place.node == nullptr) {
     place.node = std::make_shared<MemFileNode>();
     MemTree::Apply({{place.directory, place.name, place.node}});
   }
-  if (place.node->kind != FileKind::kFile) return FailedPrecondition("open {}: not a regular file", path);
+  if (place.node->kind != FileKind::kFile)
+    return FailedPrecondition("open {}: not a regular file", path);
   STELE_RETURN_IF_ERROR(shared_->locks.Acquire(IdentityOf(place.node), mode, path, holder));
   auto held = std::make_unique<HeldLock>(shared_, place.node);
   if (mode == LockMode::kExclusive) {
     const std::shared_ptr<MemFileNode> file = AsFile(place.node);
     MutexLock file_lock(file->mutex);
-    // The text is for people; for want of memory the lock is held without it.
+    // The text is for people; if memory is refused, the lock is held without it.
     if (file->bytes.Resize(0) == 0) file->bytes.Write(0, holder);
   }
   return std::unique_ptr<FileLock>(std::move(held));

@@ -1,11 +1,13 @@
-// io/mem_file_system.h: a file system in memory, for databases that need no disk ("mem:").
+// io/mem_file_system.h: a file system in memory, for databases without a disk ("mem:").
 //
-// Path:      db (location "mem:") -> here. Tests of crashes and faults use io/crash_file_system.h instead.
-// Format:    paths as in io/mem_tree.h; the root directory is there from the start.
-// Errors:    as the operating system's; memory that is refused is ResourceExhausted. A file holds at most 64 GiB.
-// Threads:   as FileSystem and File say; every file has its own lock, so files do not wait for each other. A File may outlive the
-//            file system.
-// Cost:      a copy of the bytes moved and an uncontended lock a call.
+// Path:      db (location "mem:") -> here. Tests of crashes and faults use
+//            tests/support/crash_fs/crash_file_system.h instead.
+// Format:    paths as in io/mem_tree.h; the root directory always exists.
+// Errors:    like the operating system's; refused memory is ResourceExhausted. A file has at most
+//            64 GiB.
+// Threads:   as documented for FileSystem and File. Every file has a separate lock, so files do not
+//            wait for each other. A File may outlive the file system.
+// Cost:      a call copies the bytes and takes an uncontended lock.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +34,14 @@ class MemFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(const std::string& directory) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
-  absl::StatusOr<uint64_t> FreeBytes(const std::string& /*directory*/) override { return UINT64_MAX; }
-  absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override;
+  absl::StatusOr<uint64_t> FreeBytes(const std::string& /*directory*/) override {
+    return UINT64_MAX;
+  }
+  absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode,
+                                                 std::string_view holder) override;
 
  private:
-  // Outlives the file system while a lock or file does.
+  // Outlives the file system as long as a lock or a file exists.
   struct Shared {
     Mutex mutex;
     MemTree tree ABSL_GUARDED_BY(mutex);

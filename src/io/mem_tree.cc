@@ -7,7 +7,7 @@
 namespace stele::internal {
 namespace {
 
-// The next part of a path, skipping "" and "."; empty at the end.
+// Returns the next part of a path, skipping "" and "."; empty at the end.
 std::string_view TakePart(std::string_view* path) {
   while (!path->empty()) {
     const size_t slash = path->find('/');
@@ -46,43 +46,52 @@ absl::StatusOr<MemTree::Place> MemTree::Find(std::string_view call, const std::s
   return place;
 }
 
-absl::StatusOr<MemTree::Place> MemTree::FindExisting(std::string_view call, const std::string& path) const {
+absl::StatusOr<MemTree::Place> MemTree::FindExisting(std::string_view call,
+                                                     const std::string& path) const {
   STELE_ASSIGN_OR_RETURN(Place place, Find(call, path));
   if (place.node == nullptr) return ErrnoStatus(call, path, ENOENT);
   return place;
 }
 
-absl::StatusOr<MemTree::Place> MemTree::FindVacant(std::string_view call, const std::string& path) const {
+absl::StatusOr<MemTree::Place> MemTree::FindVacant(std::string_view call,
+                                                   const std::string& path) const {
   STELE_ASSIGN_OR_RETURN(Place place, Find(call, path));
   if (place.node != nullptr) return ErrnoStatus(call, path, EEXIST);
   return place;
 }
 
-absl::StatusOr<MemTree::Place> MemTree::FindFile(std::string_view call, const std::string& path) const {
+absl::StatusOr<MemTree::Place> MemTree::FindFile(std::string_view call,
+                                                 const std::string& path) const {
   STELE_ASSIGN_OR_RETURN(Place place, FindExisting(call, path));
-  if (place.node->kind != FileKind::kFile) return FailedPrecondition("{} {}: not a regular file", call, path);
+  if (place.node->kind != FileKind::kFile)
+    return FailedPrecondition("{} {}: not a regular file", call, path);
   return place;
 }
 
-absl::StatusOr<MemNodePointer> MemTree::FindDirectory(std::string_view call, const std::string& path) const {
+absl::StatusOr<MemNodePointer> MemTree::FindDirectory(std::string_view call,
+                                                      const std::string& path) const {
   STELE_ASSIGN_OR_RETURN(Place place, FindExisting(call, path));
   if (place.node->kind != FileKind::kDirectory) return ErrnoStatus(call, path, ENOTDIR);
   return std::move(place.node);
 }
 
-absl::StatusOr<std::vector<EntryChange>> MemTree::PlanRename(const std::string& from, const std::string& to) const {
+absl::StatusOr<std::vector<EntryChange>> MemTree::PlanRename(const std::string& from,
+                                                             const std::string& to) const {
   STELE_ASSIGN_OR_RETURN(const Place source, FindExisting("rename", from));
   STELE_ASSIGN_OR_RETURN(const Place target, Find("rename", to));
-  if (source.directory == nullptr || target.directory == nullptr) return ErrnoStatus("rename", from, EBUSY);
+  if (source.directory == nullptr || target.directory == nullptr)
+    return ErrnoStatus("rename", from, EBUSY);
   std::vector<EntryChange> changes;
   if (source.node == target.node) return changes;  // two names of one file: POSIX leaves both
   const bool is_directory = source.node->kind == FileKind::kDirectory;
-  if (is_directory && IsBelow(source.node, target.directory)) return ErrnoStatus("rename", from, EINVAL);
+  if (is_directory && IsBelow(source.node, target.directory))
+    return ErrnoStatus("rename", from, EINVAL);
   if (target.node != nullptr) {
     const bool onto_directory = target.node->kind == FileKind::kDirectory;
     if (is_directory && !onto_directory) return ErrnoStatus("rename", from, ENOTDIR);
     if (!is_directory && onto_directory) return ErrnoStatus("rename", from, EISDIR);
-    if (onto_directory && !target.node->entries.empty()) return ErrnoStatus("rename", from, ENOTEMPTY);
+    if (onto_directory && !target.node->entries.empty())
+      return ErrnoStatus("rename", from, ENOTEMPTY);
   }
   changes.push_back({source.directory, source.name, nullptr});
   changes.push_back({target.directory, target.name, source.node});
@@ -95,7 +104,8 @@ absl::StatusOr<std::vector<EntryChange>> MemTree::PlanRemove(const std::string& 
   return std::vector<EntryChange>{{place.directory, place.name, nullptr}};
 }
 
-absl::StatusOr<std::vector<EntryChange>> MemTree::PlanRemoveDirectory(const std::string& path) const {
+absl::StatusOr<std::vector<EntryChange>> MemTree::PlanRemoveDirectory(
+    const std::string& path) const {
   STELE_ASSIGN_OR_RETURN(const Place place, FindExisting("rmdir", path));
   if (place.directory == nullptr) return ErrnoStatus("rmdir", path, EBUSY);
   if (place.node->kind != FileKind::kDirectory) return ErrnoStatus("rmdir", path, ENOTDIR);
@@ -103,10 +113,12 @@ absl::StatusOr<std::vector<EntryChange>> MemTree::PlanRemoveDirectory(const std:
   return std::vector<EntryChange>{{place.directory, place.name, nullptr}};
 }
 
-absl::StatusOr<std::vector<EntryChange>> MemTree::PlanLink(const std::string& from, const std::string& to) const {
+absl::StatusOr<std::vector<EntryChange>> MemTree::PlanLink(const std::string& from,
+                                                           const std::string& to) const {
   STELE_ASSIGN_OR_RETURN(const Place source, FindExisting("link", from));
   STELE_ASSIGN_OR_RETURN(const Place target, FindVacant("link", to));
-  if (source.node->kind == FileKind::kDirectory) return Unimplemented("link {} to {}: not possible here", from, to);
+  if (source.node->kind == FileKind::kDirectory)
+    return Unimplemented("link {} to {}: not possible here", from, to);
   return std::vector<EntryChange>{{target.directory, target.name, source.node}};
 }
 
@@ -125,7 +137,8 @@ void MemTree::Apply(const std::vector<EntryChange>& changes) {
 absl::StatusOr<std::vector<std::string>> MemTree::List(const std::string& directory) const {
   STELE_ASSIGN_OR_RETURN(const MemNodePointer node, FindDirectory("opendir", directory));
   std::vector<std::string> names;
-  for (const auto& [name, child] : node->entries) names.push_back(name);  // a map: sorted
+  // Sorted, since it is a map.
+  for (const auto& [name, child] : node->entries) names.push_back(name);
   return names;
 }
 

@@ -1,8 +1,10 @@
-// io/mem_tree.h: directories and names in memory, with POSIX's rules; what a name leads to is the file system's own.
+// io/mem_tree.h: directories and names in memory, with POSIX's rules. The file system defines the
+// contents of the nodes.
 //
-// Path:      mem_file_system and crash_file_system keep their files here.
-// Format:    paths are split at '/'; empty parts and "." are skipped, so "/a//b", "a/b" and "./a/b" are the same place. ".." is not known.
-// Errors:    ErrnoStatus with the number the operating system would give.
+// Path:      mem_file_system and crash_file_system store their files here.
+// Format:    paths are split at '/'; empty parts and "." are skipped, so "/a//b", "a/b" and "./a/b"
+//            are the same. ".." is not supported.
+// Errors:    ErrnoStatus with the error number that the operating system would return.
 // Threads:   thread-compatible: the file system's lock is held around every call.
 #pragma once
 
@@ -22,12 +24,12 @@ struct MemNode {
   explicit MemNode(FileKind node_kind) : kind(node_kind) {}
   virtual ~MemNode() = default;
   const FileKind kind;
-  int link_count = 0;                                       // names that lead here
-  std::map<std::string, std::shared_ptr<MemNode>> entries;  // of a directory
+  int link_count = 0;                                       // the number of names of this node
+  std::map<std::string, std::shared_ptr<MemNode>> entries;  // for directories
 };
 using MemNodePointer = std::shared_ptr<MemNode>;
 
-// One name of one directory set to lead elsewhere (nullptr: removed).
+// One changed name of a directory: it refers to another node, or was removed (nullptr).
 struct EntryChange {
   MemNodePointer directory;
   std::string name;
@@ -36,7 +38,8 @@ struct EntryChange {
 
 class MemTree {
  public:
-  // Where a path leads: a name in a directory, and what stands there (nullptr: nothing). The root has no directory.
+  // The target of a path: a name in a directory, and the node with that name (nullptr: none). The
+  // root has no directory.
   struct Place {
     MemNodePointer directory;
     std::string name;
@@ -46,21 +49,25 @@ class MemTree {
   explicit MemTree(MemNodePointer root) : root_(std::move(root)) {}
   const MemNodePointer& root() const { return root_; }
 
-  // NotFound or a failed "not a directory" for a path whose parent is not there; `call` names the caller in the text.
+  // Returns NotFound or "not a directory" for a path whose parent does not exist. `call` names the
+  // caller in the message.
   absl::StatusOr<Place> Find(std::string_view call, const std::string& path) const;
-  // Find, and NotFound when nothing stands there.
+  // Like Find, but returns NotFound if there is no node.
   absl::StatusOr<Place> FindExisting(std::string_view call, const std::string& path) const;
-  // Find, and AlreadyExists when something stands there.
+  // Like Find, but returns AlreadyExists if there is a node.
   absl::StatusOr<Place> FindVacant(std::string_view call, const std::string& path) const;
-  // A regular file.
+  // Finds a regular file.
   absl::StatusOr<Place> FindFile(std::string_view call, const std::string& path) const;
-  absl::StatusOr<MemNodePointer> FindDirectory(std::string_view call, const std::string& path) const;
+  absl::StatusOr<MemNodePointer> FindDirectory(std::string_view call,
+                                               const std::string& path) const;
 
-  // Each answers what an operation would change and changes nothing; Apply then does it.
-  absl::StatusOr<std::vector<EntryChange>> PlanRename(const std::string& from, const std::string& to) const;
+  // Each returns the changes of an operation without making them; Apply makes them.
+  absl::StatusOr<std::vector<EntryChange>> PlanRename(const std::string& from,
+                                                      const std::string& to) const;
   absl::StatusOr<std::vector<EntryChange>> PlanRemove(const std::string& path) const;
   absl::StatusOr<std::vector<EntryChange>> PlanRemoveDirectory(const std::string& path) const;
-  absl::StatusOr<std::vector<EntryChange>> PlanLink(const std::string& from, const std::string& to) const;
+  absl::StatusOr<std::vector<EntryChange>> PlanLink(const std::string& from,
+                                                    const std::string& to) const;
   static void Apply(const std::vector<EntryChange>& changes);
 
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) const;

@@ -14,13 +14,13 @@
 namespace stele::internal {
 
 Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);  // not repeated after EINTR: Linux has freed the descriptor then
+  if (fd_ >= 0) ::close(fd_);  // not repeated after EINTR: Linux has freed the descriptor
 }
 
 namespace {
 
 constexpr size_t kPooledMin = 4;
-constexpr size_t kPooledMax = 4096;  // about 1 KiB of the kernel's memory each
+constexpr size_t kPooledMax = 4096;  // each takes about 1 KiB of kernel memory
 
 size_t PooledFilesMax() {
   rlimit limit{};
@@ -28,7 +28,8 @@ size_t PooledFilesMax() {
   return std::clamp<rlim_t>(limit.rlim_cur / 2, kPooledMin, kPooledMax);
 }
 
-// openat(2), once more after each interruption, and for each descriptor that could be given back for it.
+// Calls openat(2). Repeats it after each interruption, and for each pooled descriptor that could be
+// closed to make room.
 int OpenDescriptor(const Place& place, int flags) {
   while (true) {
     const int raw = ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC, 0644);
@@ -41,14 +42,14 @@ int OpenDescriptor(const Place& place, int flags) {
   }
 }
 
-// Around a fork: what one of them takes the other gives back.
+// For forks: the first takes the lock, the second releases it.
 void LockPool() ABSL_NO_THREAD_SAFETY_ANALYSIS { PosixFilePool().LockForFork(); }
 void UnlockPool() ABSL_NO_THREAD_SAFETY_ANALYSIS { PosixFilePool().UnlockAfterFork(); }
 
 }  // namespace
 
 FilePool& PosixFilePool() {
-  // Never destroyed, as the file system.
+  // Never destroyed, like the file system.
   static FilePool* const pool = [] {
     ::pthread_atfork(LockPool, UnlockPool, UnlockPool);
     return new FilePool(PooledFilesMax);
@@ -57,10 +58,11 @@ FilePool& PosixFilePool() {
 }
 
 absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags) {
-  // O_NONBLOCK changes nothing for a regular file and keeps a FIFO from blocking the open.
+  // O_NONBLOCK has no effect on a regular file; for a FIFO it prevents open from blocking.
   Descriptor fd(OpenDescriptor(place, flags | O_NOFOLLOW | O_NONBLOCK));
   if (fd.fd() < 0) {
-    if (errno == ELOOP || errno == EISDIR || errno == ENXIO) return FailedPrecondition("open {}: not a regular file", place.path);
+    if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
+      return FailedPrecondition("open {}: not a regular file", place.path);
     return ErrnoStatus("open", place.path, errno);
   }
   struct stat info;

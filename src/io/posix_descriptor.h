@@ -1,10 +1,13 @@
-// io/posix_descriptor.h: a file descriptor that closes itself, and the one way files and directories are opened.
+// io/posix_descriptor.h: an owned file descriptor, and the functions that open all files and
+// directories.
 //
-// Rule:      half of the descriptors that the process may have (RLIMIT_NOFILE as it is when a file is opened) are for files that are only
-//            read, 4 to 4,096 of them: the other half is the program's, and the log's, the manifest's and the jobs'. Should the process
-//            come to its limit all the same, what is opened takes the place of one of those.
-// Errors:    ErrnoStatus; FailedPrecondition for what is not a regular file (a FIFO is refused, not waited for; a symbolic link is not
-//            followed, so that a database's files are where its directory says).
+// Rule:      half of the descriptors that the process may have (RLIMIT_NOFILE at the time when a
+//            file is opened) are for read-only files, 4 to 4,096 of them. The other half is for the
+//            program, the log, the manifest and the jobs. If the process reaches its limit anyway,
+//            opening a file closes one of the read-only files.
+// Errors:    ErrnoStatus; FailedPrecondition for a file that is not regular. A FIFO is refused
+//            without waiting. A symbolic link is not followed, so that a database's files are in
+//            its directory.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -24,26 +27,27 @@ class Descriptor {
   Descriptor& operator=(Descriptor&&) = delete;
   ~Descriptor();
   int fd() const { return fd_; }
-  // The caller closes it.
+  // The caller must close the result.
   int Release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
 };
 
-// A path, and how it is found: by `name` from an open directory, or (AT_FDCWD) from where the process is.
+// A path, and how to open it: `name` is relative to an open directory, or to the working directory
+// (AT_FDCWD).
 struct Place {
-  std::string path;  // for texts
+  std::string path;  // for messages
   int directory;
   std::string name;
 };
 
-// `flags` as for open(2); O_CLOEXEC and O_NOFOLLOW are added.
+// `flags` are those of open(2); O_CLOEXEC and O_NOFOLLOW are added.
 absl::StatusOr<Descriptor> OpenRegularFile(const Place& place, int flags);
-// For reading; `call` is for the error's text.
+// Opens for reading; `call` is for the error message.
 absl::StatusOr<Descriptor> OpenDirectory(std::string_view call, const Place& place);
 
-// The process's files that are only read.
+// The process's pool of read-only files.
 FilePool& PosixFilePool();
 
 }  // namespace stele::internal

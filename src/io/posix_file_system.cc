@@ -17,7 +17,8 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kTransferBytesMax = size_t{1} << 30;  // Linux moves at most about 2 GiB a call
+// Linux transfers at most about 2 GiB per call.
+constexpr size_t kTransferBytesMax = size_t{1} << 30;
 constexpr uint64_t kOffsetMax = INT64_MAX;
 
 class PosixFile final : public File {
@@ -29,7 +30,8 @@ class PosixFile final : public File {
     bytes = std::min<uint64_t>(bytes, kOffsetMax - offset);
     size_t done = 0;
     while (done < bytes) {
-      const ssize_t got = ::pread(fd_.fd(), out + done, std::min(bytes - done, kTransferBytesMax), static_cast<off_t>(offset + done));
+      const ssize_t got = ::pread(fd_.fd(), out + done, std::min(bytes - done, kTransferBytesMax),
+                                  static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return ErrnoStatus("read", path_, errno);
       if (got == 0) break;
@@ -39,23 +41,29 @@ class PosixFile final : public File {
   }
 
   absl::Status Write(uint64_t offset, std::string_view bytes) override {
-    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset) return ErrnoStatus("write", path_, EFBIG);
+    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset)
+      return ErrnoStatus("write", path_, EFBIG);
     while (!bytes.empty()) {
-      const ssize_t put = ::pwrite(fd_.fd(), bytes.data(), std::min(bytes.size(), kTransferBytesMax), static_cast<off_t>(offset));
+      const ssize_t put =
+          ::pwrite(fd_.fd(), bytes.data(), std::min(bytes.size(), kTransferBytesMax),
+                   static_cast<off_t>(offset));
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) return ErrnoStatus("write", path_, errno);
-      if (put == 0) return ErrnoStatus("write", path_, ENOSPC);  // no progress and no reason: do not try for ever
+      // No progress and no error: do not retry forever.
+      if (put == 0) return ErrnoStatus("write", path_, ENOSPC);
       offset += static_cast<uint64_t>(put);
       bytes.remove_prefix(static_cast<size_t>(put));
     }
     return absl::OkStatus();
   }
 
-  // Repeated after EINTR only: after a real failure the kernel may hold the lost pages as clean, and a second call would answer OK.
+  // Repeated only after EINTR. After a real failure the kernel may mark the lost pages as clean,
+  // and a second call would return OK.
   absl::Status Sync() override {
     int result;
     do {
-      result = ::fdatasync(fd_.fd());  // also the size, which is needed to read the bytes back
+      // Also syncs the size, which is needed to read the bytes back.
+      result = ::fdatasync(fd_.fd());
     } while (result != 0 && errno == EINTR);
     return result == 0 ? absl::OkStatus() : ErrnoStatus("fdatasync", path_, errno);
   }
@@ -90,7 +98,8 @@ class PosixFile final : public File {
   const std::string& path() const override { return path_; }
 
  private:
-  // Where the file system cannot reserve: written zeros take their space. Holes below the size stay holes; Stele makes none.
+  // For file systems that cannot reserve space: writes zeros, which occupy it. Holes below the size
+  // stay holes; Stele makes none.
   absl::Status WriteZerosUpTo(uint64_t bytes) {
     static constexpr char kZeros[size_t{64} << 10] = {};
     STELE_ASSIGN_OR_RETURN(uint64_t offset, Size());
@@ -120,25 +129,29 @@ absl::Status SyncOpenDirectory(const Descriptor& fd, const std::string& director
   do {
     result = ::fsync(fd.fd());
   } while (result != 0 && errno == EINTR);
-  if (result != 0 && errno == EINVAL) return absl::OkStatus();  // a file system without such a call has nothing to offer beyond this
+  // A file system without this call offers nothing beyond this.
+  if (result != 0 && errno == EINVAL) return absl::OkStatus();
   return CallStatus("fsync", directory, result);
 }
 
 class SystemFileSystem final : public FileSystem {
  public:
   SystemFileSystem() = default;
-  // See Hold.
+  // See PinDirectory.
   SystemFileSystem(std::string directory, Descriptor held)
-      : directory_(std::move(directory)), below_(JoinPath(directory_, "")), held_(std::make_shared<const Descriptor>(std::move(held))) {}
+      : directory_(std::move(directory)),
+        below_(JoinPath(directory_, "")),
+        held_(std::make_shared<const Descriptor>(std::move(held))) {}
 
-  absl::StatusOr<std::unique_ptr<FileSystem>> Hold(const std::string& directory) override {
+  absl::StatusOr<std::unique_ptr<FileSystem>> PinDirectory(const std::string& directory) override {
     STELE_ASSIGN_OR_RETURN(Descriptor held, OpenDirectory("open directory", At(directory)));
     return std::make_unique<SystemFileSystem>(directory, std::move(held));
   }
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override {
     if (mode == OpenMode::kReadByName) {
-      return PosixFilePool().Open([place = At(path), held = held_] { return OpenFile(place, O_RDONLY); });
+      return PosixFilePool().Open(
+          [place = At(path), held = held_] { return OpenFile(place, O_RDONLY); });
     }
     int flags = O_RDONLY;
     if (mode == OpenMode::kReadWrite) flags = O_RDWR;
@@ -149,7 +162,9 @@ class SystemFileSystem final : public FileSystem {
   absl::Status Rename(const std::string& from, const std::string& to) override {
     const Place before = At(from);
     const Place after = At(to);
-    return CallStatus("rename", from, ::renameat(before.directory, before.name.c_str(), after.directory, after.name.c_str()));
+    return CallStatus(
+        "rename", from,
+        ::renameat(before.directory, before.name.c_str(), after.directory, after.name.c_str()));
   }
   absl::Status Remove(const std::string& path) override {
     const Place place = At(path);
@@ -158,7 +173,8 @@ class SystemFileSystem final : public FileSystem {
 
   absl::Status Link(const std::string& from, const std::string& to) override {
     const Place source = At(from);
-    if (::linkat(source.directory, source.name.c_str(), AT_FDCWD, to.c_str(), 0) == 0) return absl::OkStatus();
+    if (::linkat(source.directory, source.name.c_str(), AT_FDCWD, to.c_str(), 0) == 0)
+      return absl::OkStatus();
     switch (errno) {
       case EPERM:  // what file systems without links answer
       case EMLINK:
@@ -183,7 +199,8 @@ class SystemFileSystem final : public FileSystem {
   }
   absl::Status RemoveDirectory(const std::string& directory) override {
     const Place place = At(directory);
-    return CallStatus("rmdir", directory, ::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR));
+    return CallStatus("rmdir", directory,
+                      ::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR));
   }
 
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
@@ -208,7 +225,8 @@ class SystemFileSystem final : public FileSystem {
   absl::StatusOr<FileInfo> Stat(const std::string& path) override {
     struct stat info;
     const Place place = At(path);
-    if (::fstatat(place.directory, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return ErrnoStatus("stat", path, errno);
+    if (::fstatat(place.directory, place.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      return ErrnoStatus("stat", path, errno);
     FileInfo result;
     if (S_ISDIR(info.st_mode)) {
       result.kind = FileKind::kDirectory;
@@ -227,12 +245,15 @@ class SystemFileSystem final : public FileSystem {
       result = is_held ? ::fstatvfs(held_->fd(), &info) : ::statvfs(directory.c_str(), &info);
     } while (result != 0 && errno == EINTR);
     if (result != 0) return ErrnoStatus("statvfs", directory, errno);
-    if (info.f_blocks == 0) return UINT64_MAX;                                // a file system that does not count
-    const uint64_t blocks = ::geteuid() == 0 ? info.f_bfree : info.f_bavail;  // some blocks are for the superuser alone
+    // The file system does not report its size.
+    if (info.f_blocks == 0) return UINT64_MAX;
+    // Some blocks are reserved for the superuser.
+    const uint64_t blocks = ::geteuid() == 0 ? info.f_bfree : info.f_bavail;
     return blocks * info.f_frsize;
   }
 
-  absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode, std::string_view holder) override {
+  absl::StatusOr<std::unique_ptr<FileLock>> Lock(const std::string& path, LockMode mode,
+                                                 std::string_view holder) override {
     return LockPosixFile(At(path), At(ParentDirectory(path)), mode, holder);
   }
 
@@ -241,14 +262,15 @@ class SystemFileSystem final : public FileSystem {
     if (held_ == nullptr) return {path, AT_FDCWD, path};
     if (path == directory_) return {path, held_->fd(), "."};
     if (!path.starts_with(below_)) return {path, AT_FDCWD, path};
-    // A name that began with a slash would be looked for from the root.
+    // A name that began with a slash would be resolved from the root.
     const size_t name_begin = std::min(path.find_first_not_of('/', below_.size()), path.size());
     return {path, held_->fd(), path.substr(name_begin)};
   }
 
   const std::string directory_;
-  const std::string below_;                       // what paths in it begin with
-  const std::shared_ptr<const Descriptor> held_;  // files that are opened again keep it, too; null: nothing is held
+  const std::string below_;  // the prefix of paths in it
+  // Files that are reopened share it. Null: no directory is held.
+  const std::shared_ptr<const Descriptor> held_;
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace {
 
 class PosixFileLock;
 
-// The locks of this process. A forked child starts with none: the parent's locks are the kernel's to report.
+// The locks of this process. A forked child starts with none: the kernel reports the parent's locks
+// to it.
 struct Registry {
   Mutex mutex;
   pid_t pid ABSL_GUARDED_BY(mutex) = ::getpid();
@@ -38,16 +39,18 @@ void UnlockInParent();
 void LeaveLocksToParent();
 
 Registry& GlobalRegistry() {
-  // Never destroyed: locks may be released by static destructors.
+  // Never destroyed: static destructors may still release locks.
   static Registry* const registry = [] {
-    PosixFilePool();  // its handlers come first: before a fork, those that come last are called first
+    // Its handlers are registered first: before a fork, handlers run in reverse order of
+    // registration.
+    PosixFilePool();
     ::pthread_atfork(LockForFork, UnlockInParent, LeaveLocksToParent);
     return new Registry;
   }();
   return *registry;
 }
 
-// Sets, or with F_OFD_GETLK asks about, a lock on the whole file; answers an errno or 0.
+// Sets a lock on the whole file, or tests for one (F_OFD_GETLK). Returns an errno or 0.
 int ControlLock(int fd, int command, short type, struct flock* lock) {
   *lock = {};
   lock->l_type = type;
@@ -62,20 +65,24 @@ int ControlLock(int fd, int command, short type, struct flock* lock) {
 class PosixFileLock final : public FileLock {
  public:
   PosixFileLock(Descriptor fd, Descriptor directory, FileIdentity identity)
-      : fd_(std::move(fd)), directory_(std::move(directory)), identity_(identity), pid_(::getpid()) {}
+      : fd_(std::move(fd)),
+        directory_(std::move(directory)),
+        identity_(identity),
+        pid_(::getpid()) {}
   ~PosixFileLock() override {
     if (::getpid() != pid_) return;
     Registry& registry = GlobalRegistry();
     MutexLock lock(registry.mutex);
     registry.held.erase(this);
     registry.table.Release(identity_);
-    // A child that was forked past the handlers (clone) has the descriptors. It must not keep the locks alive.
+    // A child that was forked without the handlers (clone) has the descriptors. It must not keep
+    // the locks alive.
     struct flock unlock;
     ControlLock(fd_.fd(), F_OFD_SETLK, F_UNLCK, &unlock);
     ::flock(directory_.fd(), LOCK_UN);
   }
 
-  // In a forked child: the parent's descriptors, and with them its locks, stay the parent's alone.
+  // In a forked child: the descriptors, and with them the locks, remain the parent's.
   void CloseInChild() {
     ::close(fd_.Release());
     ::close(directory_.Release());
@@ -88,7 +95,7 @@ class PosixFileLock final : public FileLock {
   const pid_t pid_;
 };
 
-// Around a fork: what one of them takes the other gives back.
+// For forks: the first takes the lock, the others release it.
 void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { GlobalRegistry().mutex.Lock(); }
 void UnlockInParent() ABSL_NO_THREAD_SAFETY_ANALYSIS { GlobalRegistry().mutex.Unlock(); }
 void LeaveLocksToParent() ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -119,7 +126,8 @@ std::string ReadHolder(int fd) {
 }
 
 void WriteHolder(int fd, std::string_view holder) {
-  // Cut first, so that a failed write leaves no earlier holder's name; both are best effort.
+  // Truncated first, so that a failed write does not leave an earlier holder's text. Both calls are
+  // best effort.
   if (::ftruncate(fd, 0) != 0) return;
   [[maybe_unused]] const ssize_t written = ::pwrite(fd, holder.data(), holder.size(), 0);
 }
@@ -129,22 +137,30 @@ absl::Status LockDescription(int fd, const std::string& path, LockMode mode) {
   struct flock lock;
   const int error_number = ControlLock(fd, F_OFD_SETLK, type, &lock);
   if (error_number == 0) return absl::OkStatus();
-  if (error_number != EAGAIN && error_number != EACCES) return ErrnoStatus("lock", path, error_number);
-  // Text in the file may be a former writer's; it counts only when an exclusive lock stands in the way.
-  if (ControlLock(fd, F_OFD_GETLK, type, &lock) == 0 && lock.l_type == F_RDLCK) return LockedShared(path, "other processes");
+  if (error_number != EAGAIN && error_number != EACCES)
+    return ErrnoStatus("lock", path, error_number);
+  // The text in the file may be from a former holder. It is used only if an exclusive lock is held.
+  if (ControlLock(fd, F_OFD_GETLK, type, &lock) == 0 && lock.l_type == F_RDLCK)
+    return LockedShared(path, "other processes");
   return LockedExclusively(path, "another process", ReadHolder(fd));
 }
 
-// The directory is locked, too: who takes a lock file for a leftover and removes it would let another writer in. File systems that lock no
-// directories have the file's lock alone.
-absl::StatusOr<Descriptor> LockDirectory(const Place& directory, const std::string& path, LockMode mode) {
+// Locks the directory, too. Otherwise a user who removes the lock file as a leftover would let
+// another writer in. On file systems that cannot lock directories, only the file is locked.
+absl::StatusOr<Descriptor> LockDirectory(const Place& directory, const std::string& path,
+                                         LockMode mode) {
   STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenDirectory("open directory", directory));
-  if (::flock(fd.fd(), (mode == LockMode::kExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 || errno != EWOULDBLOCK) return fd;
-  return FailedPrecondition("{} is open elsewhere, though {} was removed or replaced; close it there first, and leave that file alone",
-                            directory.path, path);
+  if (::flock(fd.fd(), (mode == LockMode::kExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ||
+      errno != EWOULDBLOCK)
+    return fd;
+  return FailedPrecondition(
+      "{} is already open, although {} was removed or replaced; close it there first, "
+      "and do not remove that file",
+      directory.path, path);
 }
 
-// False when the path meanwhile leads to another file: what was locked is then no longer the lock file.
+// Returns false if the path refers to another file now: then the locked file is no longer the lock
+// file.
 bool StillAt(const Place& file, const FileIdentity& identity) {
   struct stat info;
   return ::fstatat(file.directory, file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -153,7 +169,8 @@ bool StillAt(const Place& file, const FileIdentity& identity) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const Place& directory, LockMode mode, std::string_view holder) {
+absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const Place& directory,
+                                                        LockMode mode, std::string_view holder) {
   const std::string& path = file.path;
   Registry& registry = GlobalRegistry();
   MutexLock lock(registry.mutex);

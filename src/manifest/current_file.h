@@ -1,7 +1,9 @@
-// manifest/current_file.h: CURRENT, the small file that says which manifest counts.
+// manifest/current_file.h: CURRENT, the small file that names the current manifest.
 //
-// Format:    docs/format/manifest.md: magic, format version, manifest number, database id, checksum; always kCurrentBytes long.
-// Errors:    DataLoss("CURRENT", ...) for anything else; Unimplemented for a newer format; those of the file system.
+// Format:    docs/reference/format/manifest.md: magic, format version, manifest number, database
+//            id, checksum; always kCurrentBytes long.
+// Errors:    Unimplemented for a newer format; DataLoss("CURRENT", ...) for any other bytes; those
+//            of the file system.
 // Threads:   pure functions.
 #pragma once
 

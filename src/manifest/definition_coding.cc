@@ -8,17 +8,24 @@
 
 #include "base/invariant.h"
 #include "base/status.h"
+#include "model/access.h"
 #include "model/gc_rule_node.h"
 #include "model/validate.h"
 
 namespace stele::internal {
 namespace {
 
-// Numbers as stored: never those of the enums in memory.
-enum RuleTag : uint8_t { kRuleNone = 0, kRuleMaxVersions = 1, kRuleMaxAge = 2, kRuleUnion = 3, kRuleIntersection = 4 };
+// The stored numbers. They are independent of the enums in memory.
+enum RuleTag : uint8_t {
+  kRuleNone = 0,
+  kRuleMaxVersions = 1,
+  kRuleMaxAge = 2,
+  kRuleUnion = 3,
+  kRuleIntersection = 4
+};
 
 void AppendRule(std::string* out, const GcRule& rule) {
-  const GcRuleNode& node = rule.node();
+  const GcRuleNode& node = Access::Node(rule);
   using Kind = GcRuleNode::Kind;
   switch (node.kind) {
     case Kind::kNone:
@@ -41,14 +48,15 @@ void AppendRule(std::string* out, const GcRule& rule) {
   }
 }
 
-// More than any family takes whose rule is legal.
+// More than the encoded size of any valid family.
 constexpr size_t kFamilyBytesMax = 4096;
 
 bool ReadRule(ByteReader* in, int depth, GcRule* rule);
 
 bool ReadRules(ByteReader* in, int depth, std::vector<GcRule>* rules) {
   uint64_t count;
-  if (depth >= kGcRuleDepthMax || !in->ReadVarint(&count) || count < 2 || count > in->remaining()) return false;
+  if (depth >= kGcRuleDepthMax || !in->ReadVarint(&count) || count < 2 || count > in->remaining())
+    return false;
   for (uint64_t i = 0; i < count; ++i) {
     GcRule child;
     if (!ReadRule(in, depth + 1, &child)) return false;
@@ -77,7 +85,8 @@ bool ReadRule(ByteReader* in, int depth, GcRule* rule) {
     case kRuleUnion:
     case kRuleIntersection:
       if (!ReadRules(in, depth, &children)) return false;
-      *rule = tag == kRuleUnion ? GcRule::Union(std::move(children)) : GcRule::Intersection(std::move(children));
+      *rule = tag == kRuleUnion ? GcRule::Union(std::move(children))
+                                : GcRule::Intersection(std::move(children));
       return true;
     default:
       return false;
@@ -99,31 +108,37 @@ void AppendDefinitionTraits(std::string* out, const TableDefinition& definition)
   AppendVarint(*out, definition.epoch);
   out->push_back(static_cast<char>(schema.granularity()));
   out->push_back(static_cast<char>(schema.compression()));
-  const Limits& limits = schema.limits();
-  for (const uint64_t limit : {limits.row_key_bytes, limits.qualifier_bytes, limits.value_bytes, limits.row_bytes, limits.mutations}) {
+  const TableLimits& limits = schema.limits();
+  for (const uint64_t limit : {limits.row_key_bytes, limits.qualifier_bytes, limits.value_bytes,
+                               limits.row_bytes, limits.mutations}) {
     AppendVarint(*out, limit);
   }
 }
 
-void AppendDefinitionFamily(std::string* out, const TableDefinition& definition, const FamilySchema& family) {
-  const std::optional<uint32_t> rank = definition.families.RankOfName(family.name);
-  STELE_CHECK(rank.has_value());
+void AppendDefinitionFamily(std::string* out, const TableDefinition& definition,
+                            const FamilySchema& family) {
+  const std::optional<uint32_t> family_index = definition.families.IndexOfName(family.name);
+  STELE_CHECK(family_index.has_value());
   AppendBytes(*out, family.name);
-  AppendVarint(*out, definition.families[*rank].id);
+  AppendVarint(*out, definition.families[*family_index].id);
   out->push_back(static_cast<char>(family.value_type));
   AppendRule(out, family.gc);
-  AppendVarint(*out, definition.families[*rank].unsealed_through);
+  AppendVarint(*out, definition.families[*family_index].unfenced_through);
 }
 
 bool DefinitionReader::ReadTraits(ByteReader* in) {
   std::string_view name;
   uint8_t granularity;
   uint8_t compression;
-  Limits limits;
+  TableLimits limits;
   if (!in->ReadBytes(&name) || !in->ReadVarint(&epoch_)) return false;
-  if (!in->ReadByte(&granularity) || granularity > static_cast<uint8_t>(TimestampGranularity::kMicros)) return false;
-  if (!in->ReadByte(&compression) || compression > static_cast<uint8_t>(Compression::kBalanced)) return false;
-  if (!in->ReadVarint(&limits.row_key_bytes) || !in->ReadVarint(&limits.qualifier_bytes) || !in->ReadVarint(&limits.value_bytes))
+  if (!in->ReadByte(&granularity) ||
+      granularity > static_cast<uint8_t>(TimestampGranularity::kMicros))
+    return false;
+  if (!in->ReadByte(&compression) || compression > static_cast<uint8_t>(Compression::kBalanced))
+    return false;
+  if (!in->ReadVarint(&limits.row_key_bytes) || !in->ReadVarint(&limits.qualifier_bytes) ||
+      !in->ReadVarint(&limits.value_bytes))
     return false;
   if (!in->ReadVarint(&limits.row_bytes) || !in->ReadVarint(&limits.mutations)) return false;
   name_ = name;
@@ -139,10 +154,12 @@ bool DefinitionReader::ReadFamily(ByteReader* in) {
   std::string_view name;
   uint8_t value_type;
   FamilySchema family;
-  if (!in->ReadBytes(&name) || !in->ReadVarint32(&entry.id) || !in->ReadByte(&value_type)) return false;
-  if (value_type > static_cast<uint8_t>(ValueType::kHll) || !ReadRule(in, 0, &family.gc)) return false;
-  if (!in->ReadVarint(&entry.unsealed_through)) return false;
-  // Strictly ascending names: in the order they have, and none twice.
+  if (!in->ReadBytes(&name) || !in->ReadVarint32(&entry.id) || !in->ReadByte(&value_type))
+    return false;
+  if (value_type > static_cast<uint8_t>(ValueType::kHll) || !ReadRule(in, 0, &family.gc))
+    return false;
+  if (!in->ReadVarint(&entry.unfenced_through)) return false;
+  // Names ascend strictly: that is their order in a definition, and none occurs twice.
   if (!families_.empty() && families_.back().name >= name) return false;
   entry.name = name;
   family.name = name;
@@ -166,13 +183,14 @@ bool DefinitionReader::ReadProperty(ByteReader* in) {
   if (!in->ReadBytes(&key) || !in->ReadRaw(in->remaining(), &value)) return false;
   const size_t count_before = schema_.properties().size();
   schema_.SetProperty(std::string(key), std::string(value));
-  return schema_.properties().size() > count_before;  // none comes twice
+  return schema_.properties().size() > count_before;  // false if a property occurs twice
 }
 
 absl::StatusOr<std::shared_ptr<const TableDefinition>> DefinitionReader::Finish() const {
   STELE_RETURN_IF_ERROR(ValidateTableName(name_));
   STELE_RETURN_IF_ERROR(ValidateSchema(schema_));
-  if (HasRepeatedId(families_)) return InvalidArgument("table {}: two families have one id", table_id_);
+  if (HasRepeatedId(families_))
+    return InvalidArgument("table {}: two families have the same id", table_id_);
   return MakeDefinition(table_id_, name_, epoch_, schema_, families_);
 }
 

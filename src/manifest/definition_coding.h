@@ -1,7 +1,9 @@
-// manifest/definition_coding.h: a table's definition (its schema and ids) as the fields of an edit.
+// manifest/definition_coding.h: encodes a table's definition (its schema and ids) as fields of an
+// edit.
 //
-// Format:    docs/format/manifest.md.
-// Errors:    reading answers false or InvalidArgument for bytes that are not a definition, also for a schema that no user could have made.
+// Format:    docs/reference/format/manifest.md.
+// Errors:    reading returns false or InvalidArgument for bytes that are not a definition, and for
+//            a schema that no user could have created.
 // Threads:   one thread at a time.
 #pragma once
 
@@ -15,11 +17,13 @@
 
 namespace stele::internal {
 
-// All but families, splits and properties.
+// Encodes everything except families, splits and properties.
 void AppendDefinitionTraits(std::string* out, const TableDefinition& definition);
-void AppendDefinitionFamily(std::string* out, const TableDefinition& definition, const FamilySchema& family);
+void AppendDefinitionFamily(std::string* out, const TableDefinition& definition,
+                            const FamilySchema& family);
 
-// Collects the fields of one definition: first the traits. The others are in the order in which a definition holds them.
+// Collects the fields of one definition. The traits come first, the others in the order of the
+// definition.
 class DefinitionReader {
  public:
   explicit DefinitionReader(uint32_t table_id) : table_id_(table_id) {}

@@ -1,10 +1,12 @@
-// manifest/edit.h: a change of the Version, as the manifest stores it.
+// manifest/edit.h: a change of the Version, as stored in the manifest.
 //
-// Format:    docs/format/manifest.md; in parts: edit_coding.h.
-// Tablets:   the edits of a table, in whatever order, together replace just the tablets that they cover. Each run of them without a gap
-//            begins and ends where tablets of the table do; in between it may cut them anew (a split, a merge of tablets). A tablet's stack
-//            is replaced whole: stacks are short, and whoever installs computes the new stack from the current Version under the database
-//            lock, so an edit means the same wherever it is replayed. Files are described once, in the edit that first references them.
+// Format:    docs/reference/format/manifest.md. edit_coding.h encodes it in parts.
+// Tablets:   the tablet edits of a table, in any order, together replace exactly the tablets that
+//            they cover. Each contiguous range of them begins and ends at boundaries of the table's
+//            tablets. In between they may move boundaries (a split, a merge of tablets). A tablet's
+//            stack is replaced as a whole. Stacks are short, and the installer computes the new
+//            stack from the current Version under its own mutex. So replaying an edit always
+//            gives the same result. A file is described once, in the edit that first references it.
 // Threads:   plain values and pure functions.
 #pragma once
 
@@ -21,7 +23,8 @@
 namespace stele::internal {
 
 struct ReferenceEdit {
-  uint64_t file_number = 0;  // of new_files of this edit, or referenced by the Version the edit applies to
+  // One of this edit's new_files, or a file that the Version before the edit references.
+  uint64_t file_number = 0;
   SharedRange range;
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
@@ -34,37 +37,46 @@ struct TabletEdit {
 
 struct TableEdit {
   uint32_t table_id = 0;
-  bool drop = false;                                  // the table is gone; nothing else may be set
-  std::shared_ptr<const TableDefinition> definition;  // set: create the table, or replace its definition
+  bool drop = false;  // true: the table is deleted; no other member may be set
+  // If set: creates the table, or replaces its definition.
+  std::shared_ptr<const TableDefinition> definition;
   std::optional<uint64_t> flushed_through;
-  std::vector<TabletEdit> tablets;  // for a new table: all; else what takes the place of the tablets it covers
+  // For a new table: all its tablets. Otherwise the tablets that replace those they cover.
+  std::vector<TabletEdit> tablets;
 };
 
 struct Edit {
   std::vector<SstableFile> new_files;
   std::vector<TableEdit> tables;
   std::optional<uint64_t> oldest_segment;
-  LogReach log_reach;             // Version keeps the greatest
-  uint64_t last_sequence = 0;     // the log must be durable through here before the edit is (engine rule 3); Version keeps the greatest
-  int64_t clock_mark = 0;         // Version keeps the greatest
-  uint64_t next_file_number = 0;  // these three: Version keeps the greatest
+  SyncedLogEnd synced_log_end;  // the Version keeps the greatest
+  // The log must be durable up to this sequence before the edit is (engine rule 3). The Version
+  // keeps the greatest.
+  uint64_t last_sequence = 0;
+  int64_t clock_mark = 0;         // the Version keeps the greatest
+  uint64_t next_file_number = 0;  // these three: the Version keeps the greatest
   uint32_t next_table_id = 0;
   uint32_t next_family_id = 0;
-  std::optional<SipKey> token_key;  // given once, by the first snapshot
+  std::optional<SipKey> token_key;  // set only by the first snapshot
 };
 
 std::string EncodeEdit(const Edit& edit);
-// DataLoss-worthy InvalidArgument text when the bytes are not an edit (the caller adds file and offset).
+// Returns InvalidArgument if the bytes are not an edit. The caller turns it into DataLoss and adds
+// file and offset.
 absl::StatusOr<Edit> DecodeEdit(std::string_view bytes);
 
-// The Version after the edit, or what does not fit (unknown table, unknown file, wrong range ...).
+// Returns the Version after the edit, or an error that names the conflict (unknown table, unknown
+// file, wrong range, ...).
 absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit);
-// The same; the descriptions of new files move to the result.
+// The same, but moves the descriptions of new files to the result.
 absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, Edit&& edit);
-// One edit that makes `version` from nothing: what a new manifest begins with.
+// Checks the invariants of version.h for the tables and tablets that the edit changed. `before`
+// must satisfy them, and `after` is the result of the edit.
+absl::Status CheckChanged(const Version& before, const Edit& edit, const Version& after);
+// Returns one edit that creates `version` from nothing. A new manifest begins with it.
 Edit SnapshotEdit(const Version& version);
 
-// An edit or a Version as stable text for dumps and text-driven tests.
+// Return an edit or a Version as stable text, for dumps and text-driven tests.
 std::string EditText(const Edit& edit);
 std::string VersionText(const Version& version);
 

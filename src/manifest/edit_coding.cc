@@ -7,6 +7,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "manifest/token_table.h"
+#include "model/validate.h"
 
 namespace stele::internal {
 namespace {
@@ -22,22 +23,23 @@ enum EditTag : uint64_t {
   kNextFamilyId = 8,
   kLogReach = 9,
   kTokenKey = 10,
-  // Of the last table.
+  // Fields of the last table.
   kTableDrop = 11,
   kTableDefinition = 12,
   kTableFlushedThrough = 13,
   kTableTablet = 14,
-  // Of the last table's definition.
+  // Fields of the last table's definition.
   kDefinitionFamily = 15,
   kDefinitionSplit = 16,
   kDefinitionProperty = 17,
-  // Of the last tablet.
+  // Fields of the last tablet.
   kTabletReference = 18,
 };
-constexpr uint8_t kFileSettled = 1;
-// How a range's end is stored. A reference says kRangeOfTablet where it sees all of its tablet, which most do.
+constexpr uint8_t kFileHasBottommostCodec = 1;
+// How the end of a range is stored. Most references cover their whole tablet and are stored as
+// kRangeOfTablet.
 enum RangeTag : uint8_t { kRangeBounded = 0, kRangeUnbounded = 1, kRangeOfTablet = 2 };
-// A row key has at most kRowKeyBytesMax bytes; a range may begin or end right behind one.
+// A row key has at most kRowKeyBytesMax bytes. A range may begin or end right after one.
 constexpr size_t kRangeKeyBytesMax = kRowKeyBytesMax + 1;
 
 void AppendRange(std::string* out, const KeyRange& range) {
@@ -46,22 +48,27 @@ void AppendRange(std::string* out, const KeyRange& range) {
   if (!range.unbounded_end) AppendBytes(*out, range.end);
 }
 
-// The tag is read already.
+// The tag was read before.
 bool ReadRange(ByteReader* in, uint8_t tag, KeyRange* range) {
   std::string_view start;
   std::string_view end;
-  if (tag > kRangeUnbounded || !in->ReadBytes(&start) || start.size() > kRangeKeyBytesMax) return false;
-  if (tag == kRangeBounded && (!in->ReadBytes(&end) || end.size() > kRangeKeyBytesMax)) return false;
+  if (tag > kRangeUnbounded || !in->ReadBytes(&start) || start.size() > kRangeKeyBytesMax)
+    return false;
+  if (tag == kRangeBounded && (!in->ReadBytes(&end) || end.size() > kRangeKeyBytesMax))
+    return false;
   *range = {std::string(start), std::string(end), tag == kRangeUnbounded};
   return true;
 }
 
 bool ReadFile(ByteReader* in, SstableFile* file) {
   uint8_t flags;
-  if (!in->ReadVarint(&file->number) || !in->ReadSignedVarint(&file->newest_commit_time) || !in->ReadByte(&flags)) return false;
-  file->settled = flags == kFileSettled;
-  if (flags > kFileSettled || !ReadSummary(in, &file->summary)) return false;
-  return file->summary.first_row.size() <= kRowKeyBytesMax && file->summary.last_row.size() <= kRowKeyBytesMax;
+  if (!in->ReadVarint(&file->number) || !in->ReadSignedVarint(&file->newest_commit_time) ||
+      !in->ReadByte(&flags))
+    return false;
+  file->bottommost_codec = flags == kFileHasBottommostCodec;
+  if (flags > kFileHasBottommostCodec || !ReadSummary(in, &file->summary)) return false;
+  return file->summary.first_row.size() <= kRowKeyBytesMax &&
+         file->summary.last_row.size() <= kRowKeyBytesMax;
 }
 
 bool ReadTablet(ByteReader* in, TabletEdit* tablet) {
@@ -82,7 +89,7 @@ bool ReadReference(ByteReader* in, const SharedRange& tablet_range, ReferenceEdi
   return in->ReadVarint(&reference->sequence_first) && in->ReadVarint(&reference->sequence_last);
 }
 
-// Hands fields to the sink, until it fails.
+// Passes fields to the sink until it fails.
 class Encoder {
  public:
   explicit Encoder(const ByteSink& sink) : sink_(sink) {}
@@ -93,7 +100,7 @@ class Encoder {
     AppendVarint(content_, value);
     Emit(tag);
   }
-  void Scalars(const auto& from) {  // an Edit or a Version
+  void Scalars(const auto& from) {  // `from` is an Edit or a Version.
     Number(kLastSequence, from.last_sequence);
     Number(kNextFileNumber, from.next_file_number);
     Number(kNextTableId, from.next_table_id);
@@ -102,9 +109,9 @@ class Encoder {
       AppendSignedVarint(content_, from.clock_mark);
       Emit(kClockMark);
     }
-    if (from.log_reach.segment != 0) {
-      AppendVarint(content_, from.log_reach.segment);
-      AppendVarint(content_, from.log_reach.end_offset);
+    if (from.synced_log_end.segment != 0) {
+      AppendVarint(content_, from.synced_log_end.segment);
+      AppendVarint(content_, from.synced_log_end.end_offset);
       Emit(kLogReach);
     }
   }
@@ -115,7 +122,7 @@ class Encoder {
   void File(const SstableFile& file) {
     AppendVarint(content_, file.number);
     AppendSignedVarint(content_, file.newest_commit_time);
-    content_.push_back(file.settled ? kFileSettled : 0);
+    content_.push_back(file.bottommost_codec ? kFileHasBottommostCodec : 0);
     AppendSummary(&content_, file.summary);
     Emit(kNewFile);
   }
@@ -149,7 +156,7 @@ class Encoder {
     AppendRange(&content_, range);
     Emit(kTableTablet);
   }
-  // `tablet_range`: of the last tablet.
+  // `tablet_range` is that of the last tablet.
   void Reference(uint64_t file_number, const auto& reference, const KeyRange& tablet_range) {
     AppendVarint(content_, file_number);
     if (reference.range == tablet_range) {
@@ -168,7 +175,7 @@ class Encoder {
   }
 
  private:
-  // What was appended to content_ becomes a field.
+  // Emits the bytes in content_ as one field.
   void Emit(EditTag tag) {
     std::string head;
     AppendVarint(head, tag);
@@ -197,7 +204,8 @@ absl::Status EncodeEdit(const Edit& edit, const ByteSink& sink) {
     if (table.flushed_through.has_value()) out.FlushedThrough(*table.flushed_through);
     for (const TabletEdit& tablet : table.tablets) {
       out.BeginTablet(tablet.range);
-      for (const ReferenceEdit& reference : tablet.stack) out.Reference(reference.file_number, reference, tablet.range);
+      for (const ReferenceEdit& reference : tablet.stack)
+        out.Reference(reference.file_number, reference, tablet.range);
     }
   }
   if (edit.token_key.has_value()) out.TokenKey(*edit.token_key);
@@ -215,7 +223,8 @@ absl::Status EncodeSnapshot(const Version& version, const ByteSink& sink) {
     out.FlushedThrough(table->flushed_through);
     for (const Tablet& tablet : table->tablets) {
       out.BeginTablet(tablet.range);
-      for (const SstableReference& reference : tablet.stack) out.Reference(reference.file->number, reference, tablet.range);
+      for (const SstableReference& reference : tablet.stack)
+        out.Reference(reference.file->number, reference, tablet.range);
     }
     if (!out.status().ok()) break;
   }
@@ -228,7 +237,7 @@ std::string EncodeEdit(const Edit& edit) {
   EncodeEdit(edit, [&out](std::string_view bytes) {
     out.append(bytes);
     return absl::OkStatus();
-  }).IgnoreError();  // the sink does not fail
+  }).IgnoreError();  // this sink never fails
   return out;
 }
 
@@ -245,7 +254,8 @@ absl::Status EditDecoder::Add(std::string_view bytes) {
   }
   STELE_RETURN_IF_ERROR(TakeFields(&bytes));
   GrowingBuffer rest;
-  if (bytes.size() == rest_.size()) return absl::OkStatus();  // nothing was taken of it, or there is nothing
+  // No complete field was removed, or nothing is left.
+  if (bytes.size() == rest_.size()) return absl::OkStatus();
   STELE_RETURN_IF_ERROR(rest.Append(bytes));
   rest_ = std::move(rest);
   return absl::OkStatus();
@@ -256,7 +266,7 @@ absl::Status EditDecoder::TakeFields(std::string_view* bytes) {
     ByteReader in(*bytes);
     uint64_t tag;
     std::string_view content;
-    // What is too short may go on in the next part.
+    // An incomplete field may continue in the next part.
     if (!in.ReadVarint(&tag) || !in.ReadBytes(&content)) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(TakeField(tag, content));
     bytes->remove_prefix(bytes->size() - in.remaining());
@@ -294,7 +304,8 @@ absl::Status EditDecoder::TakeField(uint64_t tag, std::string_view content) {
       read = in.ReadVarint32(&edit_.next_family_id);
       break;
     case kLogReach:
-      read = in.ReadVarint(&edit_.log_reach.segment) && in.ReadVarint(&edit_.log_reach.end_offset);
+      read = in.ReadVarint(&edit_.synced_log_end.segment) &&
+             in.ReadVarint(&edit_.synced_log_end.end_offset);
       break;
     case kTokenKey: {
       SipKey& key = edit_.token_key.emplace();
@@ -304,14 +315,17 @@ absl::Status EditDecoder::TakeField(uint64_t tag, std::string_view content) {
     default:
       return TakeTableField(tag, &in);
   }
-  return read && in.AtEnd() ? absl::OkStatus() : InvalidArgument("field {} of the edit does not decode", tag);
+  return read && in.AtEnd() ? absl::OkStatus()
+                            : InvalidArgument("field {} of the edit cannot be decoded", tag);
 }
 
 absl::Status EditDecoder::TakeTableField(uint64_t tag, ByteReader* in) {
-  if (tag < kTableDrop || tag > kTabletReference) return InvalidArgument("unknown edit tag {}", tag);
+  if (tag < kTableDrop || tag > kTabletReference)
+    return InvalidArgument("unknown edit tag {}", tag);
   const bool is_of_definition = tag >= kDefinitionFamily && tag <= kDefinitionProperty;
   if (edit_.tables.empty() || (is_of_definition && !definition_.has_value())) {
-    return InvalidArgument("field {} of the edit belongs to nothing", tag);
+    return InvalidArgument("field {} of the edit does not follow the field that it belongs to",
+                           tag);
   }
   TableEdit& table = edit_.tables.back();
   bool read = false;
@@ -339,10 +353,12 @@ absl::Status EditDecoder::TakeTableField(uint64_t tag, ByteReader* in) {
       read = definition_->ReadProperty(in);
       break;
     default:  // kTabletReference
-      read = !table.tablets.empty() && ReadReference(in, tablet_range_, &table.tablets.back().stack.emplace_back());
+      read = !table.tablets.empty() &&
+             ReadReference(in, tablet_range_, &table.tablets.back().stack.emplace_back());
       break;
   }
-  return read && in->AtEnd() ? absl::OkStatus() : InvalidArgument("field {} of the edit does not decode", tag);
+  return read && in->AtEnd() ? absl::OkStatus()
+                             : InvalidArgument("field {} of the edit cannot be decoded", tag);
 }
 
 absl::Status EditDecoder::FinishTable() {

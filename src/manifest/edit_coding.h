@@ -1,10 +1,14 @@
-// manifest/edit_coding.h: edits as bytes, made and read in parts.
+// manifest/edit_coding.h: encodes and decodes edits in parts.
 //
-// Path:      manifest_log.cc, manifest_files.cc -> EncodeEdit, EncodeSnapshot -> edit_writer.h; manifest_reader.cc -> EditDecoder.
-// Format:    docs/format/manifest.md: fields, each a tag, the length of its content, and that.
-// Memory:    one field to encode. To decode, the edit and a part: references of a tablet share its keys, so what an edit takes is
-//            linear in its bytes.
-// Errors:    those of the sink; InvalidArgument for bytes that are not an edit (the caller adds file and offset).
+// Path:      manifest_log.cc, manifest_files.cc -> EncodeEdit, EncodeSnapshot -> edit_writer.h;
+//            manifest_reader.cc -> EditDecoder.
+// Format:    docs/reference/format/manifest.md: fields, each with a tag, the length of its content,
+//            and the content.
+// Memory:    encoding needs memory for one field. Decoding needs memory for the edit and one part.
+//            References of a tablet share its keys, so the decoded edit is linear in the size of
+//            its bytes.
+// Errors:    those of the sink; InvalidArgument for bytes that are not an edit (the caller adds
+//            file and offset).
 // Threads:   one thread at a time.
 #pragma once
 
@@ -23,27 +27,28 @@ namespace stele::internal {
 using ByteSink = std::function<absl::Status(std::string_view)>;
 
 absl::Status EncodeEdit(const Edit& edit, const ByteSink& sink);
-// The same bytes as of SnapshotEdit(version), without that edit.
+// Emits the same bytes as EncodeEdit(SnapshotEdit(version)), without constructing that edit.
 absl::Status EncodeSnapshot(const Version& version, const ByteSink& sink);
 
 class EditDecoder {
  public:
-  // The bytes after those of the calls before; a field may begin in one call and end in another.
+  // Adds the bytes after those of the previous calls. A field may begin in one call and end in
+  // another.
   absl::Status Add(std::string_view bytes);
-  // After the last bytes.
+  // Call after the last bytes.
   absl::StatusOr<Edit> Finish();
 
  private:
-  // Takes whole fields from the front.
+  // Removes complete fields from the front and decodes them.
   absl::Status TakeFields(std::string_view* bytes);
   absl::Status TakeField(uint64_t tag, std::string_view content);
   absl::Status TakeTableField(uint64_t tag, ByteReader* in);
   absl::Status FinishTable();
 
   Edit edit_;
-  std::optional<DefinitionReader> definition_;  // of the last table
-  SharedRange tablet_range_;                    // of the last tablet
-  GrowingBuffer rest_;                          // a field that is not whole yet
+  std::optional<DefinitionReader> definition_;  // for the last table
+  SharedRange tablet_range_;                    // that of the last tablet
+  GrowingBuffer rest_;                          // the bytes of an incomplete field
 };
 
 }  // namespace stele::internal

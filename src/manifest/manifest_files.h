@@ -1,10 +1,11 @@
-// manifest/manifest_files.h: a new manifest and the switch of CURRENT to it, each step named so that a failure is judged by how far it
-// came.
+// manifest/manifest_files.h: writes a new manifest and switches CURRENT to it, in two steps that
+// fail differently.
 //
 // Path:      manifest_log.cc (create, recover, growth).
-// Steps:     Prepare writes both temporaries and syncs nothing: if it fails the old manifest still counts and nothing is lost.
-//            Install syncs the manifest, gives it its name, syncs the directory, and then does the same with CURRENT. If it fails nobody
-//            knows which manifest counts: the caller is poisoned.
+// Steps:     PrepareManifest writes both temporary files and syncs nothing. If it fails, the old
+//            manifest remains current and nothing is lost. InstallManifest syncs the manifest,
+//            renames it, syncs the directory, and then does the same with CURRENT. If it fails, it
+//            is unknown which manifest is current, so the caller must stop accepting edits.
 // Memory:    one record, however large the snapshot is.
 // Errors:    those of the file system.
 // Threads:   one at a time.
@@ -31,10 +32,11 @@ struct NewManifest {
   uint64_t last_checksum = 0;
 };
 
-// A header without a nonce gets a random one.
-absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::string& directory, ManifestHeader header,
-                                            const Version& version, uint32_t part_bytes = kRecordPayloadBytesMax);
-// The installed manifest, open for appending.
+// If the header has no nonce, it gets a random one.
+absl::StatusOr<NewManifest> PrepareManifest(FileSystem* file_system, const std::string& directory,
+                                            ManifestHeader header, const Version& version,
+                                            uint32_t part_bytes = kRecordPayloadBytesMax);
+// Returns the installed manifest, open for appending.
 absl::StatusOr<std::unique_ptr<File>> InstallManifest(NewManifest prepared);
 
 }  // namespace stele::internal

@@ -28,8 +28,9 @@ class ManifestLog::State {
   State(FileSystem* file_system, std::string directory, ManifestOptions options)
       : file_system_(file_system), directory_(std::move(directory)), options_(options) {}
 
-  // Goes on with a manifest that recovery read.
-  absl::Status Continue(const ManifestScan& scan, std::unique_ptr<File> file, std::shared_ptr<const Version> version) {
+  // Continues a manifest that recovery read.
+  absl::Status Continue(const ManifestScan& scan, std::unique_ptr<File> file,
+                        std::shared_ptr<const Version> version) {
     STELE_RETURN_IF_ERROR(MakeDurable(scan, file.get()));
     header_ = scan.header;
     file_ = std::move(file);
@@ -41,7 +42,7 @@ class ManifestLog::State {
     PublishSyncedEnd();
     return absl::OkStatus();
   }
-  // Begins manifest `header` with a snapshot of `version` and makes CURRENT name it.
+  // Writes the manifest `header` with a snapshot of `version`, and switches CURRENT to it.
   absl::Status Begin(const ManifestHeader& header, const Version& version) {
     STELE_ASSIGN_OR_RETURN(NewManifest prepared, Prepare(header, version));
     return Install(std::move(prepared));
@@ -57,14 +58,17 @@ class ManifestLog::State {
     MutexLock lock(mutex_);
     return synced_end_;
   }
-  void SetFileNumberSource(std::function<uint64_t()> source) { next_file_number_ = std::move(source); }
+  void SetFileNumberSource(std::function<uint64_t()> source) {
+    next_file_number_ = std::move(source);
+  }
 
  private:
   absl::StatusOr<NewManifest> Prepare(const ManifestHeader& header, const Version& version);
   absl::Status Install(NewManifest prepared);
   absl::Status MakeDurable(const ManifestScan& scan, File* file) const;
-  // Writes an edit and syncs it. `encode` hands its bytes to the writer.
-  absl::Status WriteEdit(ManifestRecordType type, const std::function<absl::Status(EditWriter*)>& encode);
+  // Writes an edit and syncs it. `encode` passes its bytes to the writer.
+  absl::Status WriteEdit(ManifestRecordType type,
+                         const std::function<absl::Status(EditWriter*)>& encode);
   absl::Status Switch(const Version& version);
   absl::Status Poison(absl::Status status) {
     poison_ = std::move(status);
@@ -88,7 +92,7 @@ class ManifestLog::State {
   uint64_t last_checksum_ = 0;
   bool closed_record_ = false;  // the last record is an end mark
   bool closed_ = false;
-  uint64_t snapshot_bytes_ = 0;  // of the manifest's first edit
+  uint64_t snapshot_bytes_ = 0;  // size of the manifest's first edit
   uint64_t switch_at_bytes_ = 0;
   std::shared_ptr<const Version> version_;
   absl::Status poison_;
@@ -97,11 +101,13 @@ class ManifestLog::State {
   SyncedEnd synced_end_ ABSL_GUARDED_BY(mutex_);
 };
 
-absl::StatusOr<NewManifest> ManifestLog::State::Prepare(const ManifestHeader& header, const Version& version) {
-  // The snapshot itself says that the number is taken.
+absl::StatusOr<NewManifest> ManifestLog::State::Prepare(const ManifestHeader& header,
+                                                        const Version& version) {
+  // The snapshot itself marks the number as used.
   auto numbered = std::make_shared<Version>(version);
   numbered->next_file_number = std::max(numbered->next_file_number, header.number + 1);
-  STELE_ASSIGN_OR_RETURN(NewManifest prepared, PrepareManifest(file_system_, directory_, header, *numbered, options_.part_bytes));
+  STELE_ASSIGN_OR_RETURN(NewManifest prepared, PrepareManifest(file_system_, directory_, header,
+                                                               *numbered, options_.part_bytes));
   version_ = std::move(numbered);
   return prepared;
 }
@@ -120,35 +126,42 @@ absl::Status ManifestLog::State::Install(NewManifest prepared) {
   return absl::OkStatus();
 }
 
-// What was read may be known to the system's cache alone: a sync of it may have failed in the process that wrote it, and then no later
-// sync would write it. All before the last edit was synced before that was written. A torn edit behind it goes.
+// Makes the recovered edits durable. They may exist only in the system's page cache: if a sync
+// failed in the process that wrote them, no later sync would write them. Everything before the last
+// edit was synced before the last edit was written. A torn edit after it is cut off.
 absl::Status ManifestLog::State::MakeDurable(const ManifestScan& scan, File* file) const {
-  // The first edit was synced before CURRENT named it.
+  // The first edit was synced before CURRENT named the manifest.
   uint64_t offset = scan.edit_count == 1 ? scan.end_offset : scan.last_edit_offset;
-  STELE_ASSIGN_OR_RETURN(Buffer bytes, Buffer::Allocate(std::min<uint64_t>(scan.end_offset - offset, kRewriteBytes)));
+  STELE_ASSIGN_OR_RETURN(
+      Buffer bytes, Buffer::Allocate(std::min<uint64_t>(scan.end_offset - offset, kRewriteBytes)));
   while (offset < scan.end_offset) {
     const size_t wanted = std::min<uint64_t>(scan.end_offset - offset, bytes.size());
     STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(offset, wanted, bytes.data()));
-    if (got < wanted) return Unavailable("{}: it became shorter while it was read", file->path());
+    if (got < wanted) return Unavailable("{}: it was truncated while it was read", file->path());
     STELE_RETURN_IF_ERROR(file->Write(offset, {bytes.data(), wanted}));
     offset += wanted;
   }
   if (scan.discarded_bytes > 0) STELE_RETURN_IF_ERROR(file->Truncate(scan.end_offset));
   STELE_RETURN_IF_ERROR(file->Sync());
-  return file_system_->SyncDirectory(directory_);  // CURRENT's name may be as new
+  return file_system_->SyncDirectory(directory_);  // the name CURRENT may not be durable either
 }
 
-absl::Status ManifestLog::State::WriteEdit(ManifestRecordType type, const std::function<absl::Status(EditWriter*)>& encode) {
-  EditWriter writer(file_.get(), RecordSeed(header_), end_offset_, last_checksum_, options_.part_bytes);
+absl::Status ManifestLog::State::WriteEdit(ManifestRecordType type,
+                                           const std::function<absl::Status(EditWriter*)>& encode) {
+  EditWriter writer(file_.get(), RecordSeed(header_), end_offset_, last_checksum_,
+                    options_.part_bytes);
   absl::Status written = encode(&writer);
   if (written.ok()) written = writer.Finish(type);
   if (!written.ok()) {
-    // What was written may be whole. The caller takes the edit for not made, so it must not come back after a crash.
+    // The file may contain the complete edit although the write failed. The caller considers the
+    // edit failed, so it must not reappear after a crash.
     absl::Status undone = file_->Truncate(end_offset_);
     if (undone.ok()) undone = file_->Sync();
-    return undone.ok() ? written : Poison(WithContext(written, "manifest write that could not be undone"));
+    return undone.ok() ? written
+                       : Poison(WithContext(written, "manifest write that could not be undone"));
   }
-  if (const absl::Status synced = file_->Sync(); !synced.ok()) return Poison(WithContext(synced, "manifest sync"));
+  if (const absl::Status synced = file_->Sync(); !synced.ok())
+    return Poison(WithContext(synced, "manifest sync"));
   end_offset_ = writer.end_offset();
   last_checksum_ = writer.last_checksum();
   closed_record_ = type == ManifestRecordType::kEnd;
@@ -156,12 +169,14 @@ absl::Status ManifestLog::State::WriteEdit(ManifestRecordType type, const std::f
   return absl::OkStatus();
 }
 
-// Fails only by poisoning: a switch that cannot be prepared (a full disk) is tried again later, the old manifest goes on.
+// Returns an error only if the log is poisoned. If a switch cannot be prepared (a full disk), the
+// old manifest continues and the switch is retried later.
 absl::Status ManifestLog::State::Switch(const Version& version) {
   const std::string old_path = JoinPath(directory_, ManifestName(header_.number));
   const uint64_t next = std::max(version.next_file_number, header_.number + 1);
   const uint64_t number = next_file_number_ ? next_file_number_() : next;
-  auto prepared = Prepare({.database_id = header_.database_id, .number = number, .nonce = options_.nonce}, version);
+  auto prepared = Prepare(
+      {.database_id = header_.database_id, .number = number, .nonce = options_.nonce}, version);
   if (!prepared.ok()) {
     switch_at_bytes_ = end_offset_ + std::max(options_.bytes_min, snapshot_bytes_);
     return absl::OkStatus();
@@ -169,7 +184,7 @@ absl::Status ManifestLog::State::Switch(const Version& version) {
   if (const absl::Status installed = Install(*std::move(prepared)); !installed.ok()) {
     return Poison(WithContext(installed, "switch to a new manifest"));
   }
-  // If this fails the old manifest is only a file too many, which the next open removes.
+  // If this fails, the old manifest is an unneeded file that the next open removes.
   file_system_->Remove(old_path).IgnoreError();
   return absl::OkStatus();
 }
@@ -178,10 +193,7 @@ absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::State::Append(const 
   if (!poison_.ok()) return poison_;
   if (closed_) return FailedPrecondition("the manifest is closed");
   STELE_ASSIGN_OR_RETURN(const std::shared_ptr<const Version> next, Apply(*version_, edit));
-  for (const TableEdit& table : edit.tables) {
-    const auto it = next->tables.find(table.table_id);
-    if (it != next->tables.end()) STELE_RETURN_IF_ERROR(CheckTable(*it->second, *next));
-  }
+  STELE_RETURN_IF_ERROR(CheckChanged(*version_, edit, *next));
   STELE_RETURN_IF_ERROR(WriteEdit(ManifestRecordType::kEdit, [&edit](EditWriter* writer) {
     return EncodeEdit(edit, [writer](std::string_view bytes) { return writer->Append(bytes); });
   }));
@@ -208,18 +220,22 @@ ManifestLog::~ManifestLog() = default;
 
 namespace {
 
-// What a creation that was cut off left behind: only names that InspectDirectory found to be that.
+// Removes the files of an unfinished creation, which InspectDirectory has identified.
 absl::Status RemoveLeftovers(FileSystem* file_system, const std::string& directory) {
   STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, file_system->List(directory));
   for (const std::string& name : names) {
     const std::optional<FileName> parsed = ParseFileName(name);
-    if (!parsed.has_value() || (parsed->type != FileType::kManifest && parsed->type != FileType::kTemporary)) continue;
+    if (!parsed.has_value() ||
+        (parsed->type != FileType::kManifest && parsed->type != FileType::kTemporary))
+      continue;
     STELE_RETURN_IF_ERROR(file_system->Remove(JoinPath(directory, name)));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const Version>> ReplayEdits(const File& file, const std::string& name, ManifestScan* scan) {
+absl::StatusOr<std::shared_ptr<const Version>> ReplayEdits(const File& file,
+                                                           const std::string& name,
+                                                           ManifestScan* scan) {
   std::shared_ptr<const Version> version = std::make_shared<const Version>();
   STELE_ASSIGN_OR_RETURN(*scan, ReadManifest(file, name, [&](Edit edit) -> absl::Status {
     STELE_ASSIGN_OR_RETURN(version, Apply(*version, std::move(edit)));
@@ -232,31 +248,42 @@ absl::StatusOr<std::shared_ptr<const Version>> ReplayEdits(const File& file, con
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ManifestLog>> ManifestLog::Create(FileSystem* file_system, std::string directory, uint64_t database_id,
-                                                                 uint64_t number, const Version& initial, ManifestOptions options) {
+absl::StatusOr<std::unique_ptr<ManifestLog>> ManifestLog::Create(
+    FileSystem* file_system, std::string directory, uint64_t database_id, uint64_t number,
+    const Version& initial, ManifestOptions options) {
   STELE_ASSIGN_OR_RETURN(const DirectoryState found, InspectDirectory(file_system, directory));
   if (found == DirectoryState::kMissing) return NotFound("{}: no such directory", directory);
-  if (found == DirectoryState::kDatabase) return AlreadyExists("{} already holds a database", directory);
-  if (initial.tables.size() > initial.tables.count(kTokenTableId)) return InvalidArgument("a new database begins without tables of a user");
-  if (found == DirectoryState::kUnfinishedCreation) STELE_RETURN_IF_ERROR(RemoveLeftovers(file_system, directory));
+  if (found == DirectoryState::kDatabase)
+    return AlreadyExists("{} already holds a database", directory);
+  if (initial.tables.size() > (initial.tables.contains(kTokenTableId) ? 1 : 0))
+    return InvalidArgument("a new database begins without user tables");
+  if (found == DirectoryState::kUnfinishedCreation)
+    STELE_RETURN_IF_ERROR(RemoveLeftovers(file_system, directory));
   auto state = std::make_unique<State>(file_system, std::move(directory), options);
-  STELE_RETURN_IF_ERROR(
-      state->Begin({.database_id = database_id, .number = number, .creation_mark = true, .nonce = options.nonce}, initial));
+  STELE_RETURN_IF_ERROR(state->Begin(
+      {.database_id = database_id, .number = number, .creation_mark = true, .nonce = options.nonce},
+      initial));
   return std::unique_ptr<ManifestLog>(new ManifestLog(std::move(state)));
 }
 
-absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_system, std::string directory, bool read_only,
+absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_system,
+                                                            std::string directory, bool read_only,
                                                             ManifestOptions options) {
   STELE_ASSIGN_OR_RETURN(const CurrentFile current, ReadCurrent(file_system, directory));
   const std::string name = ManifestName(current.manifest_number);
-  auto file = file_system->Open(JoinPath(directory, name), read_only ? OpenMode::kRead : OpenMode::kReadWrite);
-  if (absl::IsNotFound(file.status())) return DataLoss(name, 0, "CURRENT names this manifest, and it is missing");
+  auto file = file_system->Open(JoinPath(directory, name),
+                                read_only ? OpenMode::kRead : OpenMode::kReadWrite);
+  if (absl::IsNotFound(file.status()))
+    return DataLoss(name, 0, "CURRENT names this manifest, and it is missing");
   if (!file.ok()) return file.status();
   ManifestScan scan;
   Recovered recovered;
   STELE_ASSIGN_OR_RETURN(recovered.version, ReplayEdits(**file, name, &scan));
-  if (scan.header.database_id != current.database_id || scan.header.number != current.manifest_number) {
-    return DataLoss(name, 0, "the manifest is of another database or has another number than CURRENT says");
+  if (scan.header.database_id != current.database_id ||
+      scan.header.number != current.manifest_number) {
+    return DataLoss(
+        name, 0,
+        "the manifest belongs to another database, or its number differs from the one in CURRENT");
   }
   recovered.database_id = current.database_id;
   recovered.manifest_number = current.manifest_number;
@@ -271,7 +298,9 @@ absl::StatusOr<ManifestLog::Recovered> ManifestLog::Recover(FileSystem* file_sys
   return recovered;
 }
 
-absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::Append(const Edit& edit) { return state_->Append(edit); }
+absl::StatusOr<std::shared_ptr<const Version>> ManifestLog::Append(const Edit& edit) {
+  return state_->Append(edit);
+}
 std::shared_ptr<const Version> ManifestLog::version() const { return state_->version(); }
 uint64_t ManifestLog::number() const { return state_->header().number; }
 uint64_t ManifestLog::database_id() const { return state_->header().database_id; }

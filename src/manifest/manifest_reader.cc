@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kScanWindowBytes = 64 << 10;
 
-absl::StatusOr<ManifestHeader> ReadHeader(const File& file, std::string_view file_name, uint64_t* checksum) {
+absl::StatusOr<ManifestHeader> ReadHeader(const File& file, std::string_view file_name,
+                                          uint64_t* checksum) {
   std::string bytes(kManifestHeaderBytes, '\0');
   STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(0, bytes.size(), bytes.data()));
   bytes.resize(got);
@@ -38,7 +39,7 @@ class ManifestWalk {
       if (record.good) {
         STELE_RETURN_IF_ERROR(Take(record));
       } else {
-        STELE_RETURN_IF_ERROR(JudgeBadRecord(record.what));
+        STELE_RETURN_IF_ERROR(ErrorOfBadRecord(record.what));
         torn = true;
       }
     }
@@ -48,34 +49,44 @@ class ManifestWalk {
   }
 
  private:
-  // A good record continues the edit, or begins the next one, right after the record that it names.
+  // A good record continues the current edit, or begins the next edit right after the previous
+  // record.
   absl::Status CheckPlace(RecordView* record) const {
     if (!record->good) return absl::OkStatus();
-    const bool begins = record->frame.edit_offset == offset_;
-    if (record->frame.edit_offset == scan_.end_offset && record->frame.previous_checksum == checksum_) return absl::OkStatus();
-    // Who begins an edit knew a synced record before it. A part may be left of an edit that was torn in this place earlier.
-    if (begins && scan_.end_offset == offset_) return DataLoss(file_name_, offset_, "record does not follow the one before it");
+    const bool begins = record->record_header.edit_offset == offset_;
+    if (record->record_header.edit_offset == scan_.end_offset &&
+        record->record_header.previous_checksum == checksum_)
+      return absl::OkStatus();
+    // The writer of an edit's first record had synced the record before it. A later part may be
+    // left from an edit that was torn at the same place earlier.
+    if (begins && scan_.end_offset == offset_)
+      return DataLoss(file_name_, offset_, "record does not follow the one before it");
     record->good = false;
-    record->what = "record is of another edit";
+    record->what = "record belongs to another edit";
     return absl::OkStatus();
   }
 
-  // What a bad record at `offset_` means: OK for a torn tail.
-  absl::Status JudgeBadRecord(std::string_view what) const {
-    if (scan_.edit_count == 0) return DataLoss(file_name_, offset_, fmt::format("first edit: {}", what));
+  // Evaluates a bad record at `offset_`. OK means a torn tail.
+  absl::Status ErrorOfBadRecord(std::string_view what) const {
+    if (scan_.edit_count == 0)
+      return DataLoss(file_name_, offset_, fmt::format("first edit: {}", what));
     STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> later,
-                           FindFrame(file_, offset_, file_bytes_, seed_, /*edit_offset_min=*/scan_.end_offset + 1));
+                           FindRecordHeader(file_, offset_, file_bytes_, seed_,
+                                            /*edit_offset_min=*/scan_.end_offset + 1));
     if (!later.has_value()) return absl::OkStatus();
-    return DataLoss(file_name_, offset_, fmt::format("{}, although a later record was written after it was synced", what));
+    return DataLoss(
+        file_name_, offset_,
+        fmt::format("{}, although a later record was written after it was synced", what));
   }
 
   absl::Status Take(const RecordView& record) {
-    const auto type = static_cast<ManifestRecordType>(record.frame.type);
+    const auto type = static_cast<ManifestRecordType>(record.record_header.type);
     const absl::Status status = TakePayload(type, record);
-    if (absl::IsInvalidArgument(status)) return DataLoss(file_name_, scan_.end_offset, ToStd(status.message()));
+    if (absl::IsInvalidArgument(status))
+      return DataLoss(file_name_, scan_.end_offset, ToStd(status.message()));
     STELE_RETURN_IF_ERROR(status);
-    offset_ += kRecordFrameBytes + record.payload.size();
-    checksum_ = record.frame.checksum;
+    offset_ += kManifestRecordHeaderBytes + record.payload.size();
+    checksum_ = record.record_header.checksum;
     if (type == ManifestRecordType::kPart) return absl::OkStatus();
     scan_.closed = type == ManifestRecordType::kEnd;
     scan_.last_edit_offset = scan_.end_offset;
@@ -98,7 +109,8 @@ class ManifestWalk {
         return visit_(std::move(edit));
       }
     }
-    return Unimplemented("{} @{}: record type {} is of a newer Stele", file_name_, offset_, record.frame.type);
+    return Unimplemented("{} @{}: record type {} is of a newer Stele", file_name_, offset_,
+                         record.record_header.type);
   }
 
   const File& file_;
@@ -108,59 +120,72 @@ class ManifestWalk {
   uint64_t file_bytes_ = 0;
   uint64_t seed_ = 0;
   uint64_t offset_ = 0;    // of the next record
-  uint64_t checksum_ = 0;  // of the one before it
-  EditDecoder decoder_;    // has the parts since scan_.end_offset
+  uint64_t checksum_ = 0;  // of the previous record
+  EditDecoder decoder_;    // has consumed the parts since scan_.end_offset
 };
 
 }  // namespace
 
-absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed) {
+absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_t file_bytes,
+                                      uint64_t seed) {
   RecordView record;
-  char bytes[kRecordFrameBytes];
-  if (file_bytes < offset || file_bytes - offset < kRecordFrameBytes) {
-    record.what = "the file ends inside a record frame";
+  char bytes[kManifestRecordHeaderBytes];
+  if (file_bytes < offset || file_bytes - offset < kManifestRecordHeaderBytes) {
+    record.what = "the file ends inside a record header";
     return record;
   }
-  STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(offset, kRecordFrameBytes, bytes));
-  const std::string_view frame_bytes(bytes, kRecordFrameBytes);
-  const std::optional<RecordFrame> frame = got < kRecordFrameBytes ? std::nullopt : DecodeFrame(frame_bytes, seed);
-  if (!frame.has_value() || frame->offset != offset) {
-    record.what = "no record frame";
+  STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(offset, kManifestRecordHeaderBytes, bytes));
+  const std::string_view record_header_bytes(bytes, kManifestRecordHeaderBytes);
+  const std::optional<ManifestRecordHeader> record_header =
+      got < kManifestRecordHeaderBytes ? std::nullopt
+                                       : DecodeManifestRecordHeader(record_header_bytes, seed);
+  if (!record_header.has_value() || record_header->offset != offset) {
+    record.what = "no record record_header";
     return record;
   }
-  record.frame = *frame;
-  if (frame->payload_bytes > kRecordPayloadBytesMax || frame->payload_bytes > file_bytes - offset - kRecordFrameBytes) {
-    record.what = "record length reaches past the end of the file";
+  record.record_header = *record_header;
+  if (record_header->payload_bytes > kRecordPayloadBytesMax ||
+      record_header->payload_bytes > file_bytes - offset - kManifestRecordHeaderBytes) {
+    record.what = "record extends past the end of the file";
     return record;
   }
-  STELE_ASSIGN_OR_RETURN(record.payload, Buffer::Allocate(frame->payload_bytes));
-  STELE_ASSIGN_OR_RETURN(const size_t payload_got, file.Read(offset + kRecordFrameBytes, record.payload.size(), record.payload.data()));
+  STELE_ASSIGN_OR_RETURN(record.payload, Buffer::Allocate(record_header->payload_bytes));
+  STELE_ASSIGN_OR_RETURN(
+      const size_t payload_got,
+      file.Read(offset + kManifestRecordHeaderBytes, record.payload.size(), record.payload.data()));
   if (payload_got < record.payload.size()) {
     record.what = "the file ends inside a record";
     return record;
   }
-  record.good = PayloadChecksum(frame_bytes, record.payload.view()) == frame->checksum;
+  record.good =
+      PayloadChecksum(record_header_bytes, record.payload.view()) == record_header->checksum;
   if (!record.good) record.what = "record checksum mismatch";
   return record;
 }
 
-absl::StatusOr<std::optional<uint64_t>> FindFrame(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed,
-                                                  uint64_t edit_offset_min) {
-  std::string window(kScanWindowBytes + kRecordFrameBytes, '\0');
-  for (uint64_t begin = offset; begin + kRecordFrameBytes <= file_bytes; begin += kScanWindowBytes) {
+absl::StatusOr<std::optional<uint64_t>> FindRecordHeader(const File& file, uint64_t offset,
+                                                         uint64_t file_bytes, uint64_t seed,
+                                                         uint64_t edit_offset_min) {
+  std::string window(kScanWindowBytes + kManifestRecordHeaderBytes, '\0');
+  for (uint64_t begin = offset; begin + kManifestRecordHeaderBytes <= file_bytes;
+       begin += kScanWindowBytes) {
     STELE_ASSIGN_OR_RETURN(const size_t got, file.Read(begin, window.size(), window.data()));
-    if (got < kRecordFrameBytes) break;
-    const size_t places = std::min(kScanWindowBytes, got - kRecordFrameBytes + 1);
+    if (got < kManifestRecordHeaderBytes) break;
+    const size_t places = std::min(kScanWindowBytes, got - kManifestRecordHeaderBytes + 1);
     for (size_t i = 0; i < places; ++i) {
-      if (ClaimedOffset(window.data() + i) != begin + i) continue;  // a frame names its own place
-      const std::optional<RecordFrame> frame = DecodeFrame({window.data() + i, kRecordFrameBytes}, seed);
-      if (frame.has_value() && frame->edit_offset >= edit_offset_min) return std::optional<uint64_t>(begin + i);
+      // A record header contains its own offset.
+      if (ClaimedOffset(window.data() + i) != begin + i) continue;
+      const std::optional<ManifestRecordHeader> record_header =
+          DecodeManifestRecordHeader({window.data() + i, kManifestRecordHeaderBytes}, seed);
+      if (record_header.has_value() && record_header->edit_offset >= edit_offset_min)
+        return std::optional<uint64_t>(begin + i);
     }
   }
   return std::optional<uint64_t>();
 }
 
-absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name, const EditVisitor& visit) {
+absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name,
+                                          const EditVisitor& visit) {
   return ManifestWalk(file, file_name, visit).Run();
 }
 

@@ -1,12 +1,18 @@
-// manifest/manifest_reader.h: walks a manifest's records, puts edits together, and tells a torn tail from damage.
+// manifest/manifest_reader.h: reads a manifest's records, assembles edits, and distinguishes a torn
+// tail from corruption.
 //
 // Path:      manifest_log.cc (recovery), directory_state.cc, manifest_dump.cc.
-// Format:    docs/format/manifest.md.
-// Verdict:   an edit is acked only after it is synced, and the next edit is written only after that. So at most the last edit can be
-//            torn. A bad record is DataLoss where a later frame says that the record's edit was synced, and in the first edit: CURRENT
-//            names a manifest only once that is synced. Else it is a torn tail: its edit ends the manifest and is counted.
-// Cost:      linear in the file, also for hostile bytes; memory for one record and for the edit it belongs to.
-// Errors:    DataLoss naming file and offset; Unimplemented for a newer format; those of the file system and of the visitor.
+// Format:    docs/reference/format/manifest.md.
+// Check:     an edit is acknowledged only after it is synced, and the next edit is written only
+//            after that. So at most the last edit can be torn. A bad record is DataLoss if a later
+//            record header proves that the record's edit was synced. It is also DataLoss in the
+//            first edit, since CURRENT names a manifest only after that edit is synced. Otherwise
+//            it is a torn tail: the edit is discarded, its bytes are counted, and the manifest ends
+//            before it.
+// Cost:      linear in the file, also for hostile bytes; memory for one record and for the edit
+//            that it belongs to.
+// Errors:    DataLoss with file and offset; Unimplemented for a newer format; those of the file
+//            system and of the visitor.
 // Threads:   pure functions.
 #pragma once
 
@@ -26,30 +32,35 @@ namespace stele::internal {
 
 struct ManifestScan {
   ManifestHeader header;
-  uint64_t end_offset = 0;     // after the last whole edit
-  uint64_t last_checksum = 0;  // of the record that ends there, or the header's
-  uint64_t edit_count = 0;     // end marks count
+  uint64_t end_offset = 0;     // after the last complete edit
+  uint64_t last_checksum = 0;  // of the record that ends there, or of the header
+  uint64_t edit_count = 0;     // includes end marks
   uint64_t first_edit_end = 0;
-  uint64_t last_edit_offset = 0;  // all before it is known to be synced
+  uint64_t last_edit_offset = 0;  // everything before it is known to be synced
   bool closed = false;            // the last record is an end mark
-  uint64_t discarded_bytes = 0;   // a torn last edit
+  uint64_t discarded_bytes = 0;   // the size of a torn last edit
 };
 
-// Called for each edit, in order. A status that is not OK ends the walk; InvalidArgument becomes DataLoss with file and offset.
+// Called for each edit, in order. A status that is not OK ends the scan; InvalidArgument becomes
+// DataLoss with file and offset.
 using EditVisitor = std::function<absl::Status(Edit edit)>;
 
-absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name, const EditVisitor& visit);
+absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name,
+                                          const EditVisitor& visit);
 
-// One record looked at alone.
+// One record, checked by itself.
 struct RecordView {
   bool good = false;
-  std::string_view what;  // why it is not
-  RecordFrame frame;
+  std::string_view what;  // the reason if it is not good
+  ManifestRecordHeader record_header;
   Buffer payload;
 };
-absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed);
-// The first frame at or after `offset` whose edit begins at or after `edit_offset_min`; its payload may be bad.
-absl::StatusOr<std::optional<uint64_t>> FindFrame(const File& file, uint64_t offset, uint64_t file_bytes, uint64_t seed,
-                                                  uint64_t edit_offset_min);
+absl::StatusOr<RecordView> ReadRecord(const File& file, uint64_t offset, uint64_t file_bytes,
+                                      uint64_t seed);
+// Finds the first record header at or after `offset` whose edit begins at or after
+// `edit_offset_min`. The record's payload may be bad.
+absl::StatusOr<std::optional<uint64_t>> FindRecordHeader(const File& file, uint64_t offset,
+                                                         uint64_t file_bytes, uint64_t seed,
+                                                         uint64_t edit_offset_min);
 
 }  // namespace stele::internal

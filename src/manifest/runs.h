@@ -1,10 +1,13 @@
-// manifest/runs.h: a stack as few runs of references that do not overlap, each of which is one source for a merge.
+// manifest/runs.h: divides a stack into the fewest sorted runs. The references of a sorted run do
+// not overlap, so it is one source of a merge.
 //
 // Path:      read/source_chain, compaction_job -> here -> merge/run_cursor.h.
-// Why:       references that do not overlap may trade places in a stack, for no row is in both. So each may stand right below the lowest
-//            newer one that it overlaps, and those of one depth are one source: pieces of one file, the files of a bulk load, and flushes
-//            of rows that came in order. No division into sources that keeps engine rule 1 has fewer.
-// Cost:      n log n for references that all overlap or none does; n * runs * log n at most.
+// Why:       references that do not overlap may change places in a stack, since no row is in both.
+//            So each may be placed directly below the lowest newer one that it overlaps. References
+//            of the same depth form one run: parts of one file, the files of a bulk load, and
+//            flushes of rows that were written in order. No division that satisfies engine rule 1
+//            has fewer runs.
+// Cost:      n log n if all references overlap or none do; at most n * runs * log n.
 // Threads:   a pure function.
 #pragma once
 
@@ -16,8 +19,9 @@
 
 namespace stele::internal {
 
-// `newest_first` are the row ranges of a stack. Each run holds their positions, ascending by row; runs are newest first: where ranges of
-// two runs overlap, that of the first is the newer one. Empty ranges are in no run.
+// `newest_first` are the row ranges of a stack. Each run contains positions in it, ascending by
+// row. Runs are newest first: if ranges of two runs overlap, the first run has the newer one. Empty
+// ranges are in no run.
 std::vector<std::vector<uint32_t>> DivideIntoRuns(std::span<const KeyRange* const> newest_first);
 
 }  // namespace stele::internal

@@ -1,6 +1,7 @@
 #include "manifest/stack_edits.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/status.h"
@@ -8,21 +9,25 @@
 namespace stele::internal {
 namespace {
 
-ReferenceEdit EditOf(const SstableReference& reference) {
-  return {reference.file->number, reference.range, reference.sequence_first, reference.sequence_last};
+ReferenceEdit ReferenceEditOf(const SstableReference& reference) {
+  return {reference.file->number, reference.range, reference.sequence_first,
+          reference.sequence_last};
 }
 
 bool HaveSameCommits(const SstableReference& a, const SstableReference& b) {
   return a.sequence_first == b.sequence_first && a.sequence_last == b.sequence_last;
 }
 
-// The reference is what drops left of `input`, or a part of it.
+// True if the reference is `input`, or a part of it that drops have left.
 bool IsLeftOf(const SstableReference& reference, const SstableReference& input) {
-  return reference.file->number == input.file->number && HaveSameCommits(reference, input) && input.range.Covers(reference.range);
+  return reference.file->number == input.file->number && HaveSameCommits(reference, input) &&
+         input.range.Covers(reference.range);
 }
 
-// Rows that the reference shows and its file may have.
-KeyRange ShownRows(const SstableReference& reference) { return Intersect(reference.range, RowsOf(*reference.file)); }
+// The rows that the reference covers and its file may have.
+KeyRange ShownRows(const SstableReference& reference) {
+  return Intersect(reference.range, RowsOf(*reference.file));
+}
 
 struct Interval {
   uint64_t first = UINT64_MAX;
@@ -38,14 +43,18 @@ Interval IntervalOf(std::span<const SstableReference> references) {
   return hull;
 }
 
-// Grows a reference of `stack` by one that shows more of the same, right behind it; false if there is none.
+// Extends a reference of `stack` by one that covers the rows right after it in the same file.
+// Returns false if there is none.
 bool JoinReference(std::vector<ReferenceEdit>* stack, const SstableReference& behind) {
   for (ReferenceEdit& reference : *stack) {
-    if (reference.file_number != behind.file->number || reference.sequence_first != behind.sequence_first ||
-        reference.sequence_last != behind.sequence_last || reference.range->unbounded_end || reference.range->end != behind.range->start) {
+    if (reference.file_number != behind.file->number ||
+        reference.sequence_first != behind.sequence_first ||
+        reference.sequence_last != behind.sequence_last || reference.range->unbounded_end ||
+        reference.range->end != behind.range->start) {
       continue;
     }
-    reference.range = KeyRange{reference.range->start, behind.range->end, behind.range->unbounded_end};
+    reference.range =
+        KeyRange{reference.range->start, behind.range->end, behind.range->unbounded_end};
     return true;
   }
   return false;
@@ -53,11 +62,11 @@ bool JoinReference(std::vector<ReferenceEdit>* stack, const SstableReference& be
 
 absl::StatusOr<const Tablet*> FindTablet(const TableState& table, const KeyRange& range) {
   if (const Tablet* tablet = table.FindTablet(range)) return tablet;
-  return FailedPrecondition("tablet {} is not there any more", RangeText(range));
+  return FailedPrecondition("tablet {} no longer exists", RangeText(range));
 }
 
-// What is left of a job's inputs: where it stands in the stack, and of which input each reference
-// is.
+// The remaining references of a job's inputs: their place in the stack, and the input that each
+// belongs to.
 struct Left {
   const Tablet* tablet = nullptr;
   std::vector<SstableReference>::const_iterator begin;
@@ -67,32 +76,37 @@ struct Left {
   Interval interval;
 };
 
-// A reference that shares commits and rows with the inputs and is not left of any of them: half
-// of an interval merged and half of it beside would overlap, and what replaced an input must not
-// stand beside the output.
+// Checks that no other reference shares commits and rows with the inputs. If only part of an
+// interval were merged, the output would overlap with the rest; and the replacement of an input
+// must not remain in the stack together with the output.
 absl::Status CheckNothingClashes(const Left& left) {
   const std::vector<SstableReference>& stack = left.tablet->stack;
   const auto clashes = [&left](const SstableReference& other) {
-    return other.sequence_last >= left.interval.first && other.sequence_first <= left.interval.last && other.range.Overlaps(left.range);
+    return other.sequence_last >= left.interval.first &&
+           other.sequence_first <= left.interval.last && other.range.Overlaps(left.range);
   };
   auto found = std::find_if(stack.begin(), left.begin, clashes);
   if (found == left.begin) {
     found = std::find_if(left.end, stack.end(), clashes);
     if (found == stack.end()) return absl::OkStatus();
   }
-  return FailedPrecondition("file {}, rows {}, shares commits with the inputs of a job in tablet {} and is none of them",
-                            found->file->number, RangeText(found->range), RangeText(left.tablet->range));
+  return FailedPrecondition(
+      "file {}, rows {}, shares commits with the inputs of a job in tablet {} but is not an input",
+      found->file->number, RangeText(found->range), RangeText(left.tablet->range));
 }
 
-absl::StatusOr<Left> FindLeft(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
+absl::StatusOr<Left> FindLeft(const TableState& table, const KeyRange& tablet_range,
+                              std::span<const SstableReference> inputs) {
   if (inputs.empty()) return InvalidArgument("a compaction without inputs");
   Left left{.range = inputs.front().range, .interval = IntervalOf(inputs)};
   for (const SstableReference& input : inputs) left.range = Hull(left.range, input.range);
   STELE_ASSIGN_OR_RETURN(left.tablet, FindTablet(table, tablet_range));
   const std::vector<SstableReference>& stack = left.tablet->stack;
-  auto next = inputs.begin();  // a drop leaves the order as it was
+  auto next = inputs.begin();  // a drop does not change the order
   const auto is_left = [&](const SstableReference& reference) {
-    const auto input = std::find_if(next, inputs.end(), [&](const SstableReference& planned) { return IsLeftOf(reference, planned); });
+    const auto input = std::find_if(next, inputs.end(), [&](const SstableReference& planned) {
+      return IsLeftOf(reference, planned);
+    });
     if (input == inputs.end()) return false;
     next = input;
     return true;
@@ -100,28 +114,31 @@ absl::StatusOr<Left> FindLeft(const TableState& table, const KeyRange& tablet_ra
   left.begin = stack.begin();
   while (left.begin != stack.end() && !is_left(*left.begin)) ++left.begin;
   left.end = left.begin;
-  for (; left.end != stack.end() && is_left(*left.end); ++left.end) left.input_of.push_back(static_cast<size_t>(next - inputs.begin()));
+  for (; left.end != stack.end() && is_left(*left.end); ++left.end)
+    left.input_of.push_back(static_cast<size_t>(next - inputs.begin()));
   STELE_RETURN_IF_ERROR(CheckNothingClashes(left));
   return left;
 }
 
-// What is left of `range` without `hole`: the part before and the part behind, empty ones left out.
+// Returns `range` without `hole`: the parts before and after it that are not empty.
 std::vector<KeyRange> Subtract(const KeyRange& range, const KeyRange& hole) {
   if (!range.Overlaps(hole)) return {range};
   std::vector<KeyRange> parts;
   if (range.start < hole.start) parts.push_back({range.start, hole.start, false});
-  if (!hole.unbounded_end && (range.unbounded_end || hole.end < range.end)) parts.push_back({hole.end, range.end, range.unbounded_end});
+  if (!hole.unbounded_end && (range.unbounded_end || hole.end < range.end))
+    parts.push_back({hole.end, range.end, range.unbounded_end});
   return parts;
 }
 
-// What is left of `range` without any of the holes.
+// Returns `range` without all of the holes.
 std::vector<KeyRange> SubtractAll(KeyRange range, std::vector<KeyRange> holes) {
-  std::sort(holes.begin(), holes.end(), [](const KeyRange& a, const KeyRange& b) { return a.start < b.start; });
+  std::sort(holes.begin(), holes.end(),
+            [](const KeyRange& a, const KeyRange& b) { return a.start < b.start; });
   std::vector<KeyRange> parts;
   for (const KeyRange& hole : holes) {
     std::vector<KeyRange> cut = Subtract(range, hole);
     if (cut.empty()) return parts;
-    // Holes begin further and further behind: nothing cuts what lies before this one any more.
+    // The starts of the holes ascend, so no later hole cuts the rows before this one.
     if (cut.size() > 1) parts.push_back(std::move(cut.front()));
     range = std::move(cut.back());
   }
@@ -129,8 +146,8 @@ std::vector<KeyRange> SubtractAll(KeyRange range, std::vector<KeyRange> holes) {
   return parts;
 }
 
-// Rows that the inputs showed when the job began and do not show any more. A row was dropped if
-// any of them lost it, for a drop takes it out of all that have it.
+// Returns the rows that the inputs covered when the job began and no longer cover. A row was
+// dropped if any input lost it, since a drop removes it from all references that have it.
 std::vector<KeyRange> LostRows(std::span<const SstableReference> inputs, const Left& left) {
   std::vector<KeyRange> lost;
   size_t next = 0;
@@ -139,20 +156,26 @@ std::vector<KeyRange> LostRows(std::span<const SstableReference> inputs, const L
     for (; next < left.input_of.size() && left.input_of[next] == i; ++next) {
       kept.push_back((left.begin + static_cast<std::ptrdiff_t>(next))->range);
     }
-    for (KeyRange& part : SubtractAll(ShownRows(inputs[i]), std::move(kept))) lost.push_back(std::move(part));
+    for (KeyRange& part : SubtractAll(ShownRows(inputs[i]), std::move(kept)))
+      lost.push_back(std::move(part));
   }
   return lost;
 }
 
-// What the output shows: its rows, in as many parts as drops cut them into. A part in which no
-// input has a row left is none.
-std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs, const Left& left, const SstableFile& output) {
-  std::vector<KeyRange> parts = SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));
+// Returns the rows of the output, without dropped rows. A part without rows of any remaining input
+// is left out.
+std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs, const Left& left,
+                                    const SstableFile& output) {
+  std::vector<KeyRange> parts =
+      SubtractAll(Intersect(left.range, RowsOf(output)), LostRows(inputs, left));
   std::vector<bool> is_shown(parts.size());
   for (auto it = left.begin; it != left.end; ++it) {
     const KeyRange rows = ShownRows(*it);
-    auto part = std::partition_point(parts.begin(), parts.end(), [&](const KeyRange& other) { return other.EndsBefore(rows.start); });
-    for (; part != parts.end() && part->Overlaps(rows); ++part) is_shown[static_cast<size_t>(part - parts.begin())] = true;
+    auto part = std::partition_point(parts.begin(), parts.end(), [&](const KeyRange& other) {
+      return other.EndsBefore(rows.start);
+    });
+    for (; part != parts.end() && part->Overlaps(rows); ++part)
+      is_shown[static_cast<size_t>(part - parts.begin())] = true;
   }
   std::vector<KeyRange> shown;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -161,12 +184,15 @@ std::vector<KeyRange> PartsOfOutput(std::span<const SstableReference> inputs, co
   return shown;
 }
 
-// The tablet's stack with `middle` where what is left of the inputs stands.
+// The tablet's stack with `middle` in place of the remaining inputs.
 TabletEdit Replaced(const Left& left, std::vector<ReferenceEdit> middle) {
   TabletEdit edit{left.tablet->range, {}};
-  for (auto it = left.tablet->stack.begin(); it != left.begin; ++it) edit.stack.push_back(EditOf(*it));
-  edit.stack.insert(edit.stack.end(), std::make_move_iterator(middle.begin()), std::make_move_iterator(middle.end()));
-  for (auto it = left.end; it != left.tablet->stack.end(); ++it) edit.stack.push_back(EditOf(*it));
+  for (auto it = left.tablet->stack.begin(); it != left.begin; ++it)
+    edit.stack.push_back(ReferenceEditOf(*it));
+  edit.stack.insert(edit.stack.end(), std::make_move_iterator(middle.begin()),
+                    std::make_move_iterator(middle.end()));
+  for (auto it = left.end; it != left.tablet->stack.end(); ++it)
+    edit.stack.push_back(ReferenceEditOf(*it));
   return edit;
 }
 
@@ -177,35 +203,43 @@ KeyRange RowsOf(const SstableFile& file) {
   return {file.summary.first_row, file.summary.last_row + '\0', false};
 }
 
-TabletEdit EditOf(const Tablet& tablet) {
+TabletEdit TabletEditOf(const Tablet& tablet) {
   TabletEdit edit{tablet.range, {}};
   edit.stack.reserve(tablet.stack.size());
-  for (const SstableReference& reference : tablet.stack) edit.stack.push_back(EditOf(reference));
+  for (const SstableReference& reference : tablet.stack)
+    edit.stack.push_back(ReferenceEditOf(reference));
   return edit;
 }
 
-std::vector<TabletEdit> InstallFiles(const TableState& table, std::span<const SstableFile> files, uint64_t sequence_first,
-                                     uint64_t sequence_last) {
-  std::vector<TabletEdit> edits;
-  for (const Tablet& tablet : table.tablets) {
-    std::vector<ReferenceEdit> added;
-    for (const SstableFile& file : files) {
-      KeyRange range = Intersect(tablet.range, RowsOf(file));
-      if (!range.IsEmpty()) added.push_back({file.number, std::move(range), sequence_first, sequence_last});
+std::vector<TabletEdit> InstallFiles(const TableState& table, std::span<const SstableFile> files,
+                                     uint64_t sequence_first, uint64_t sequence_last) {
+  std::map<size_t, std::vector<ReferenceEdit>> added;  // by the position of the tablet
+  for (const SstableFile& file : files) {
+    const KeyRange rows = RowsOf(file);
+    if (rows.IsEmpty()) continue;
+    for (size_t i = table.TabletIndexOf(rows.start);
+         i < table.tablets.size() && table.tablets[i].range.start < rows.end; ++i) {
+      added[i].push_back(
+          {file.number, Intersect(table.tablets[i].range, rows), sequence_first, sequence_last});
     }
-    if (added.empty()) continue;
-    TabletEdit& edit = edits.emplace_back(EditOf(tablet));
-    edit.stack.insert(edit.stack.begin(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+  }
+  std::vector<TabletEdit> edits;
+  for (auto& [index, references] : added) {
+    TabletEdit& edit = edits.emplace_back(TabletEditOf(table.tablets[index]));
+    edit.stack.insert(edit.stack.begin(), std::make_move_iterator(references.begin()),
+                      std::make_move_iterator(references.end()));
   }
   return edits;
 }
 
-std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile& file, uint64_t sequence_first, uint64_t sequence_last) {
+std::vector<TabletEdit> InstallFlush(const TableState& table, const SstableFile& file,
+                                     uint64_t sequence_first, uint64_t sequence_last) {
   return InstallFiles(table, {&file, 1}, sequence_first, sequence_last);
 }
 
 absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyRange& tablet_range,
-                                             std::span<const SstableReference> inputs, const std::optional<SstableFile>& output) {
+                                             std::span<const SstableReference> inputs,
+                                             const std::optional<SstableFile>& output) {
   STELE_ASSIGN_OR_RETURN(const Left left, FindLeft(table, tablet_range, inputs));
   std::vector<ReferenceEdit> merged;
   if (output.has_value()) {
@@ -216,42 +250,54 @@ absl::StatusOr<TabletEdit> InstallCompaction(const TableState& table, const KeyR
   return Replaced(left, std::move(merged));
 }
 
-absl::StatusOr<TabletEdit> InstallMove(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> inputs) {
+absl::StatusOr<TabletEdit> InstallMetadataMerge(const TableState& table,
+                                                const KeyRange& tablet_range,
+                                                std::span<const SstableReference> inputs) {
   STELE_ASSIGN_OR_RETURN(const Left left, FindLeft(table, tablet_range, inputs));
   std::vector<ReferenceEdit> joined;
   for (auto it = left.begin; it != left.end; ++it) {
     joined.push_back({it->file->number, it->range, left.interval.first, left.interval.last});
   }
-  std::sort(joined.begin(), joined.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.range->start < b.range->start; });
+  std::sort(joined.begin(), joined.end(), [](const ReferenceEdit& a, const ReferenceEdit& b) {
+    return a.range->start < b.range->start;
+  });
   for (size_t i = 1; i < joined.size(); ++i) {
     if (joined[i - 1].range.Overlaps(joined[i].range)) {
-      return InvalidArgument("tablet {}: files {} and {} have rows in common and cannot be moved together", RangeText(tablet_range),
-                             joined[i - 1].file_number, joined[i].file_number);
+      return InvalidArgument("tablet {}: files {} and {} have rows in common and cannot be joined",
+                             RangeText(tablet_range), joined[i - 1].file_number,
+                             joined[i].file_number);
     }
   }
   return Replaced(left, std::move(joined));
 }
 
-absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range, std::span<const SstableReference> dropped) {
+absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range,
+                                       std::span<const SstableReference> dropped) {
   STELE_ASSIGN_OR_RETURN(const Tablet* tablet, FindTablet(table, tablet_range));
   TabletEdit edit{tablet->range, {}};
   for (const SstableReference& reference : tablet->stack) {
-    if (std::any_of(dropped.begin(), dropped.end(), [&](const SstableReference& other) { return IsLeftOf(reference, other); })) continue;
+    if (std::any_of(dropped.begin(), dropped.end(),
+                    [&](const SstableReference& other) { return IsLeftOf(reference, other); }))
+      continue;
     const auto is_replaced = [&](const SstableReference& other) {
       return reference.file->number == other.file->number && reference.range.Overlaps(other.range);
     };
     if (std::any_of(dropped.begin(), dropped.end(), is_replaced)) {
-      return FailedPrecondition("file {}, a reference to which is to be dropped, shows other rows or commits in tablet {} now",
-                                reference.file->number, RangeText(tablet_range));
+      return FailedPrecondition(
+          "the reference to file {} that should be dropped has other rows or commits in tablet {} "
+          "now",
+          reference.file->number, RangeText(tablet_range));
     }
-    edit.stack.push_back(EditOf(reference));
+    edit.stack.push_back(ReferenceEditOf(reference));
   }
   return edit;
 }
 
-absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const std::string& row_key) {
+absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet,
+                                                    const std::string& row_key) {
   if (row_key <= tablet.range.start || !tablet.range.Contains(row_key)) {
-    return InvalidArgument("row \"{}\" does not divide tablet {}", Printable(row_key), RangeText(tablet.range));
+    return InvalidArgument("row \"{}\" does not divide tablet {}", Printable(row_key),
+                           RangeText(tablet.range));
   }
   std::vector<TabletEdit> halves(2);
   halves[0].range = {tablet.range.start, row_key, false};
@@ -260,7 +306,8 @@ absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const 
     for (const SstableReference& reference : tablet.stack) {
       KeyRange rows = Intersect(reference.range, half.range);
       if (!rows.Overlaps(RowsOf(*reference.file))) continue;
-      half.stack.push_back({reference.file->number, std::move(rows), reference.sequence_first, reference.sequence_last});
+      half.stack.push_back({reference.file->number, std::move(rows), reference.sequence_first,
+                            reference.sequence_last});
     }
   }
   return halves;
@@ -268,24 +315,28 @@ absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet, const 
 
 absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets) {
   if (tablets.empty()) return InvalidArgument("a merge of no tablets");
-  TabletEdit merged = EditOf(tablets.front());
+  TabletEdit merged = TabletEditOf(tablets.front());
   for (const Tablet& tablet : tablets.subspan(1)) {
     if (merged.range.unbounded_end || merged.range.end != tablet.range.start) {
-      return InvalidArgument("tablet {} does not begin where the one before it ends", RangeText(tablet.range));
+      return InvalidArgument("tablet {} does not begin where the one before it ends",
+                             RangeText(tablet.range));
     }
     merged.range.end = tablet.range.end;
     merged.range.unbounded_end = tablet.range.unbounded_end;
     for (const SstableReference& reference : tablet.stack) {
-      if (!JoinReference(&merged.stack, reference)) merged.stack.push_back(EditOf(reference));
+      if (!JoinReference(&merged.stack, reference))
+        merged.stack.push_back(ReferenceEditOf(reference));
     }
   }
   std::stable_sort(merged.stack.begin(), merged.stack.end(),
-                   [](const ReferenceEdit& a, const ReferenceEdit& b) { return a.sequence_last > b.sequence_last; });
+                   [](const ReferenceEdit& a, const ReferenceEdit& b) {
+                     return a.sequence_last > b.sequence_last;
+                   });
   return merged;
 }
 
 std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range,
-                               const std::function<bool(const SstableReference&)>& is_spared) {
+                               const std::function<bool(const SstableReference&)>& has_no_row) {
   std::vector<TabletEdit> edits;
   if (range.IsEmpty()) return edits;
   for (const Tablet& tablet : table.tablets) {
@@ -293,15 +344,16 @@ std::vector<TabletEdit> Excise(const TableState& table, const KeyRange& range,
     TabletEdit edit{tablet.range, {}};
     bool changed = false;
     for (const SstableReference& reference : tablet.stack) {
-      if (!reference.range.Overlaps(range) || (is_spared && is_spared(reference))) {
-        edit.stack.push_back(EditOf(reference));
+      if (!reference.range.Overlaps(range) || (has_no_row && has_no_row(reference))) {
+        edit.stack.push_back(ReferenceEditOf(reference));
         continue;
       }
       changed = true;
       for (KeyRange& part : Subtract(reference.range, range)) {
-        // A part in which the file has no row would pin the file for nothing.
+        // A reference to rows that the file does not have would keep the file alive for nothing.
         if (!part.Overlaps(RowsOf(*reference.file))) continue;
-        edit.stack.push_back({reference.file->number, std::move(part), reference.sequence_first, reference.sequence_last});
+        edit.stack.push_back({reference.file->number, std::move(part), reference.sequence_first,
+                              reference.sequence_last});
       }
     }
     if (changed) edits.push_back(std::move(edit));

@@ -9,24 +9,26 @@ namespace {
 
 std::shared_ptr<const TableDefinition> MakeTokenTableDefinition() {
   constexpr const char* kFamily = "uses";
-  // A rule keeps what is exactly as old as it says; a token is forgotten then.
+  // A rule keeps a cell that is exactly as old as its limit; a token has expired then.
   const GcRule rule = GcRule::MaxAge(std::chrono::microseconds(kTokenMemoryMicros - 1));
   Schema schema;
   schema.AddFamily({.name = kFamily, .gc = rule}).SetGranularity(TimestampGranularity::kMicros);
-  return MakeDefinition(kTokenTableId, "(idempotency tokens)", 1, schema, {{.id = kTokenFamilyId, .name = kFamily}});
+  return MakeDefinition(kTokenTableId, "(idempotency tokens)", 1, schema,
+                        {{.id = kTokenFamilyId, .name = kFamily}});
 }
 
 }  // namespace
 
 const std::shared_ptr<const TableDefinition>& TokenTableDefinition() {
-  static const auto& definition = *new std::shared_ptr<const TableDefinition>(MakeTokenTableDefinition());
+  static const auto& definition =
+      *new std::shared_ptr<const TableDefinition>(MakeTokenTableDefinition());
   return definition;
 }
 
 std::shared_ptr<const TableState> EmptyTokenTable() {
   auto table = std::make_shared<TableState>();
   table->definition = TokenTableDefinition();
-  table->tablets.push_back({.range = KeyRange::All(), .stack = {}});
+  table->tablets = {Tablet{.range = KeyRange::All(), .stack = {}}};
   return table;
 }
 

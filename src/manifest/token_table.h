@@ -1,10 +1,13 @@
-// manifest/token_table.h: the internal table that holds the idempotency tokens of the last 15 minutes.
+// manifest/token_table.h: the internal table that stores the idempotency tokens of the last 15
+// minutes.
 //
-// Path:      db/open.cc makes it with the database; db/token_rows.h reads and writes its rows; flush, compaction, recovery and checkpoints
-//            treat it as any other table.
-// Id:        0, which no table of a user gets. Its definition is a part of the format: no manifest stores it, no edit changes it.
-// Names:     users cannot reach it. Its name is no valid table name, and Version::FindTable passes it over.
-// Format:    docs/format/tokens.md.
+// Path:      db/open.cc creates it with the database; write/token_rows.h reads and writes its
+//            rows; flush, compaction, recovery and checkpoints treat it as any other table.
+// Id:        0, which no user table has. Its definition is a part of the format: no manifest stores
+//            it, and no edit changes it.
+// Names:     users cannot access it. Its name is not a valid table name, and Version::FindTable
+//            skips it.
+// Format:    docs/reference/format/tokens.md.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +17,11 @@
 
 namespace stele::internal {
 
-inline constexpr uint32_t kTokenTableId = 0;
-// No family of a user gets it.
+// No family of a user table has this id.
 inline constexpr uint32_t kTokenFamilyId = UINT32_MAX;
 
 const std::shared_ptr<const TableDefinition>& TokenTableDefinition();
-// Without rows: what a new database has.
+// The table without rows, as in a new database.
 std::shared_ptr<const TableState> EmptyTokenTable();
 
 }  // namespace stele::internal

@@ -4,18 +4,19 @@
 #include <utility>
 
 #include "base/status.h"
-#include "manifest/token_table.h"
 
 namespace stele::internal {
 namespace {
 
-// For each stretch of rows the least sequence that the references looked at so far (newer ones) sum up there. A map from the stretch's
-// first row to that sequence; each call of Descend leaves its range as one stretch, so a whole stack costs n log n.
+// For each interval of rows, the least sequence among the references checked so far (the newer
+// ones) there. A map from the interval's first row to that sequence. Each call of Descend merges
+// its range into one interval, so a whole stack costs n log n.
 class NewestFirstCheck {
  public:
   NewestFirstCheck() { least_[""] = UINT64_MAX; }
 
-  // False when [first, last] is not below all that the range's rows had so far. The range outlives this object.
+  // Returns false if [first, last] is not below the sequences of all rows in the range so far. The
+  // range must outlive this object.
   bool Descend(const KeyRange& range, uint64_t first, uint64_t last) {
     const auto begin = Cut(range.start);
     const auto end = range.unbounded_end ? least_.end() : Cut(range.end);
@@ -28,42 +29,24 @@ class NewestFirstCheck {
   }
 
  private:
-  using Stretches = std::map<std::string_view, uint64_t>;
-  Stretches::iterator Cut(std::string_view row_key) {
+  using StackSpans = std::map<std::string_view, uint64_t>;
+  StackSpans::iterator Cut(std::string_view row_key) {
     const auto after = least_.upper_bound(row_key);
     const auto before = std::prev(after);
     if (before->first == row_key) return before;
     return least_.emplace_hint(after, row_key, before->second);
   }
-  Stretches least_;
+  StackSpans least_;
 };
 
-absl::Status CheckStack(const Tablet& tablet, const Version& version) {
-  NewestFirstCheck newest_first;
-  for (const SstableReference& reference : tablet.stack) {
-    if (reference.file == nullptr) return InvalidArgument("tablet {}: a reference without a file", RangeText(tablet.range));
-    const auto wrong = [&](std::string_view what) {
-      return InvalidArgument("tablet {}: reference to file {}, rows {}, sequences {}-{}: {}", RangeText(tablet.range),
-                             reference.file->number, RangeText(reference.range), reference.sequence_first, reference.sequence_last, what);
-    };
-    if (reference.range.IsEmpty() || !tablet.range.Covers(reference.range)) return wrong("its rows are not the tablet's");
-    if (reference.sequence_first > reference.sequence_last) return wrong("its sequences run backwards");
-    if (reference.sequence_last > version.last_sequence) return wrong("its sequences are above the last one");
-    if (reference.file->number >= version.next_file_number) return wrong("its number was never given out");
-    if (!newest_first.Descend(reference.range, reference.sequence_first, reference.sequence_last)) {
-      return wrong("its sequences are not below those of the newer references");
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Tablets cover the row space, ascending, without gap or overlap.
-absl::Status CheckTiling(const std::vector<Tablet>& tablets) {
+// Checks that tablets cover the row space, ascending, without gap or overlap.
+absl::Status CheckTiling(const SharedSequence<Tablet>& tablets) {
   std::string_view expected_start;
   bool open = true;
   for (const Tablet& tablet : tablets) {
     if (!open || tablet.range.start != expected_start || tablet.range.IsEmpty()) {
-      return InvalidArgument("tablet {} does not begin where the one before it ends", RangeText(tablet.range));
+      return InvalidArgument("tablet {} does not begin where the one before it ends",
+                             RangeText(tablet.range));
     }
     open = !tablet.range.unbounded_end;
     expected_start = tablet.range.end;
@@ -72,28 +55,19 @@ absl::Status CheckTiling(const std::vector<Tablet>& tablets) {
   return absl::OkStatus();
 }
 
-absl::Status CheckDefinition(const TableDefinition& definition, const Version& version) {
-  if (definition.id >= version.next_table_id) return InvalidArgument("its id was never given out");
-  if (definition.retentions.size() != definition.families.size() || definition.schema.families().size() != definition.families.size()) {
-    return InvalidArgument("its families and its schema differ");
-  }
-  if (definition.id == kTokenTableId) return absl::OkStatus();  // its ids are the format's
-  for (const uint32_t id : definition.families.ids()) {
-    if (id == 0 || id >= version.next_family_id) return InvalidArgument("family id {} was never given out", id);
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::string RangeText(const KeyRange& range) {
-  return fmt::format("[\"{}\", {})", Printable(range.start), range.unbounded_end ? "end" : fmt::format("\"{}\"", Printable(range.end)));
+  return fmt::format("[\"{}\", {})", Printable(range.start),
+                     range.unbounded_end ? "end" : fmt::format("\"{}\"", Printable(range.end)));
 }
 
 size_t TableState::TabletIndexOf(std::string_view row_key) const {
-  const auto after = std::upper_bound(tablets.begin(), tablets.end(), row_key,
-                                      [](std::string_view row, const Tablet& tablet) { return row < tablet.range.start; });
-  return static_cast<size_t>(after - tablets.begin()) - 1;  // the first tablet begins with the first row
+  const auto after = std::upper_bound(
+      tablets.begin(), tablets.end(), row_key,
+      [](std::string_view row, const Tablet& tablet) { return row < tablet.range.start; });
+  // The first tablet begins with the first possible row.
+  return static_cast<size_t>(after - tablets.begin()) - 1;
 }
 
 const Tablet* TableState::FindTablet(const KeyRange& range) const {
@@ -112,13 +86,15 @@ std::map<uint64_t, std::shared_ptr<const SstableFile>> Version::Files() const {
   std::map<uint64_t, std::shared_ptr<const SstableFile>> files;
   for (const auto& [id, table] : tables) {
     for (const Tablet& tablet : table->tablets) {
-      for (const SstableReference& reference : tablet.stack) files.emplace(reference.file->number, reference.file);
+      for (const SstableReference& reference : tablet.stack)
+        files.emplace(reference.file->number, reference.file);
     }
   }
   return files;
 }
 
-std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name, uint64_t epoch, const Schema& schema,
+std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name,
+                                                      uint64_t epoch, const Schema& schema,
                                                       const std::vector<FamilyEntry>& families) {
   auto definition = std::make_shared<TableDefinition>();
   definition->id = table_id;
@@ -126,27 +102,70 @@ std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::st
   definition->epoch = epoch;
   definition->schema = schema;
   definition->families = FamilyList(families);
-  for (uint32_t rank = 1; rank <= definition->families.size(); ++rank) {
-    const FamilySchema* family = schema.family(definition->families[rank].name);
+  for (uint32_t family_index = 1; family_index <= definition->families.size(); ++family_index) {
+    const FamilySchema* family = schema.family(definition->families[family_index].name);
     definition->family_schemas.push_back(family == nullptr ? FamilySchema() : *family);
     definition->retentions.push_back(family == nullptr ? Retention() : Retention(family->gc));
   }
   return definition;
 }
 
-std::vector<bool> FamiliesOfUnknownRank(const TableDefinition& definition, uint64_t newer_since) {
+std::vector<bool> FamiliesOfUnknownOrdinals(const TableDefinition& definition,
+                                            uint64_t newer_since) {
   std::vector<bool> unknown(definition.families.size());
-  for (uint32_t rank = 1; rank <= definition.families.size(); ++rank) {
-    unknown[rank - 1] = definition.families[rank].unsealed_through >= newer_since;
+  for (uint32_t family_index = 1; family_index <= definition.families.size(); ++family_index) {
+    unknown[family_index - 1] = definition.families[family_index].unfenced_through >= newer_since;
   }
   return unknown;
 }
 
+absl::Status CheckStack(const Tablet& tablet, const Version& version) {
+  NewestFirstCheck newest_first;
+  for (const SstableReference& reference : tablet.stack) {
+    if (reference.file == nullptr)
+      return InvalidArgument("tablet {}: a reference without a file", RangeText(tablet.range));
+    const auto wrong = [&](std::string_view what) {
+      return InvalidArgument("tablet {}: reference to file {}, rows {}, sequences {}-{}: {}",
+                             RangeText(tablet.range), reference.file->number,
+                             RangeText(reference.range), reference.sequence_first,
+                             reference.sequence_last, what);
+    };
+    if (reference.range.IsEmpty() || !tablet.range.Covers(reference.range))
+      return wrong("its rows are outside the tablet");
+    if (reference.sequence_first > reference.sequence_last)
+      return wrong("its last sequence is below its first");
+    if (reference.sequence_last > version.last_sequence)
+      return wrong("its sequences are above the last assigned one");
+    if (reference.file->number >= version.next_file_number)
+      return wrong("its number was never assigned");
+    if (!newest_first.Descend(reference.range, reference.sequence_first, reference.sequence_last)) {
+      return wrong("its sequences are not below those of the newer references");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDefinition(const TableDefinition& definition, const Version& version) {
+  if (definition.id >= version.next_table_id) return InvalidArgument("its id was never assigned");
+  if (definition.retentions.size() != definition.families.size() ||
+      definition.schema.families().size() != definition.families.size()) {
+    return InvalidArgument("its families and its schema differ");
+  }
+  if (definition.id == kTokenTableId) return absl::OkStatus();  // its ids are defined by the format
+  for (const uint32_t id : definition.families.ids()) {
+    if (id == 0 || id >= version.next_family_id)
+      return InvalidArgument("family id {} was never assigned", id);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTable(const TableState& table, const Version& version) {
-  const std::string context = fmt::format("table {} \"{}\"", table.definition->id, Printable(table.definition->name));
+  const std::string context =
+      fmt::format("table {} \"{}\"", table.definition->id, Printable(table.definition->name));
   STELE_RETURN_IF_ERROR(WithContext(CheckDefinition(*table.definition, version), context));
   STELE_RETURN_IF_ERROR(WithContext(CheckTiling(table.tablets), context));
-  for (const Tablet& tablet : table.tablets) STELE_RETURN_IF_ERROR(WithContext(CheckStack(tablet, version), context));
+  for (const Tablet& tablet : table.tablets)
+    STELE_RETURN_IF_ERROR(WithContext(CheckStack(tablet, version), context));
   return absl::OkStatus();
 }
 
@@ -155,20 +174,22 @@ absl::Status CheckVersion(const Version& version) {
   std::map<uint32_t, uint32_t> tables_by_family;
   std::map<uint64_t, std::pair<uint32_t, const SstableFile*>> files;
   for (const auto& [id, table] : version.tables) {
-    if (table->definition == nullptr || table->definition->id != id) return InvalidArgument("table {} has another table's definition", id);
+    if (table->definition == nullptr || table->definition->id != id)
+      return InvalidArgument("table {} has another table's definition", id);
     STELE_RETURN_IF_ERROR(CheckTable(*table, version));
     if (!ids_by_name.emplace(table->definition->name, id).second) {
-      return InvalidArgument("tables {} and {} have one name", ids_by_name[table->definition->name], id);
+      return InvalidArgument("tables {} and {} have the same name",
+                             ids_by_name[table->definition->name], id);
     }
     for (const uint32_t family : table->definition->families.ids()) {
       if (!tables_by_family.emplace(family, id).second)
-        return InvalidArgument("tables {} and {} have one family id", tables_by_family[family], id);
+        return InvalidArgument("tables {} and {} share a family id", tables_by_family[family], id);
     }
     for (const Tablet& tablet : table->tablets) {
       for (const SstableReference& reference : tablet.stack) {
         const std::pair<uint32_t, const SstableFile*> owner(id, reference.file.get());
         if (files.emplace(reference.file->number, owner).first->second != owner) {
-          return InvalidArgument("file {} is two files", reference.file->number);
+          return InvalidArgument("file {} is described twice", reference.file->number);
         }
       }
     }

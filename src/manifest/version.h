@@ -1,11 +1,15 @@
-// manifest/version.h: which tables, tablets and files exist: an immutable value, changed only by edits.
+// manifest/version.h: an immutable description of all tables, tablets and files. Only edits change
+// it.
 //
-// Path:      recovery and every install (flush, compaction, schema change, excision) -> edit.h Apply -> Version -> read views, pickers.
-// Invariants (checked by CheckVersion on every recovery, and for the tables of an edit before it is written):
-//   1. A table's tablets cover its row space without gap or overlap, ascending.
-//   2. In a tablet's stack, references whose row ranges overlap have disjoint commit intervals, newest first (engine rule 1).
-//   3. A reference's range lies within its tablet's range.
-//   4. Ids (tables, families, files) are below the next ids.
+// Path:      recovery and every install (flush, compaction, schema change, excision) -> edit.h
+//            Apply -> Version -> read views, pickers.
+// Invariants: CheckVersion checks them at every recovery, and for changed tablets before an edit
+//            is written.
+//            1. A table's tablets cover its row space without gap or overlap, ascending.
+//            2. In a tablet's stack, references with overlapping row ranges have disjoint commit
+//               intervals, newest first (engine rule 1).
+//            3. A reference's range is within its tablet's range.
+//            4. Ids (tables, families, files) are below the next ids.
 // Threads:   immutable; shared by shared_ptr<const Version>.
 #pragma once
 
@@ -19,28 +23,36 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/shared_sequence.h"
 #include "base/sip_hash.h"
 #include "cell/family_list.h"
 #include "gc/retention.h"
 #include "model/row_ranges.h"
-#include "sstable/sstable_summary.h"
+#include "sstable/format/sstable_summary.h"
 #include "stele/schema.h"
 
 namespace stele::internal {
 
-// A file as the manifest knows it. Shared by every reference to it.
+// The internal table of the idempotency tokens (manifest/token_table.h). No user table has this id.
+inline constexpr uint32_t kTokenTableId = 0;
+
+// A file as described in the manifest. All references to it share this object.
 struct SstableFile {
   uint64_t number = 0;
   SstableSummary summary;
-  int64_t newest_commit_time = 0;  // the database clock at the newest commit it sums up (engine rule 9)
-  bool settled = false;            // by a major compaction or a bulk load: in the codec for files at rest
+  // The database clock at the newest commit in the file (engine rule 9).
+  int64_t newest_commit_time = 0;
+  // Written by a major compaction or a bulk load, with the codec for the bottommost data.
+  bool bottommost_codec = false;
 };
 
-// A range of rows that several references may share, so that their keys are in memory once.
+// A range of rows. Several references may share it, so that its keys are in memory once.
 class SharedRange {
  public:
   SharedRange() : SharedRange(KeyRange()) {}
-  SharedRange(KeyRange range) : range_(std::make_shared<const KeyRange>(std::move(range))) {}  // NOLINT(google-explicit-constructor)
+  SharedRange(KeyRange range)
+      : range_(std::make_shared<const KeyRange>(std::move(range))) {
+  }  // NOLINT(google-explicit-constructor)
 
   operator const KeyRange&() const { return *range_; }  // NOLINT(google-explicit-constructor)
   const KeyRange& operator*() const { return *range_; }
@@ -52,18 +64,21 @@ class SharedRange {
   bool Covers(const KeyRange& other) const { return range_->Covers(other); }
   bool Overlaps(const KeyRange& other) const { return range_->Overlaps(other); }
 
-  friend bool operator==(const SharedRange& a, const SharedRange& b) { return a.range_ == b.range_ || *a.range_ == *b.range_; }
+  friend bool operator==(const SharedRange& a, const SharedRange& b) {
+    return a.range_ == b.range_ || *a.range_ == *b.range_;
+  }
   friend bool operator==(const SharedRange& a, const KeyRange& b) { return *a.range_ == b; }
 
  private:
   std::shared_ptr<const KeyRange> range_;  // never null
 };
 
-// A tablet's view of a file: the rows of `range` only (a split or an excision narrows it). One file may be referenced more than once.
+// A tablet's reference to a file. It covers only the rows of `range`, which a split or an excision
+// narrows. A tablet may reference a file more than once.
 struct SstableReference {
   std::shared_ptr<const SstableFile> file;
   SharedRange range;
-  uint64_t sequence_first = 0;  // the commits it sums up, inclusive
+  uint64_t sequence_first = 0;  // the commits that it represents, inclusive
   uint64_t sequence_last = 0;
 };
 
@@ -72,74 +87,97 @@ struct Tablet {
   std::vector<SstableReference> stack;  // newest first
 };
 
-// How a tablet is told apart from the others over time: positions in a table move when tablets split and merge.
+// Identifies a tablet over time: its position in the table changes when tablets split and merge.
 struct TabletName {
   uint32_t table_id = 0;
   std::string start_row;
   friend auto operator<=>(const TabletName&, const TabletName&) = default;
 };
 
-// What a table is, apart from its data. Immutable; replaced whole by a schema change, which raises `epoch`.
+// A table without its data. Immutable; a schema change replaces it as a whole and increments
+// `epoch`.
 struct TableDefinition {
   uint32_t id = 0;
   std::string name;
   uint64_t epoch = 0;
-  Schema schema;        // as its user set it; families in name order
-  FamilyList families;  // the live families with their ids, in the order of creation
-  // By family rank - 1.
+  Schema schema;        // as set by the user; families in name order
+  FamilyList families;  // the families with their ids, in the order of creation
+  // Both are indexed by family index - 1.
   std::vector<FamilySchema> family_schemas;
   std::vector<Retention> retentions;
 };
 
-// By family rank - 1: of these a part of the sources says nothing about ranks, for above it may lie a ranged delete that was not sealed for
-// the family's rule. `newer_since`: the oldest commit above; UINT64_MAX: none is, and none that comes will be as old.
-std::vector<bool> FamiliesOfUnknownRank(const TableDefinition& definition, uint64_t newer_since);
+// Returns by family index - 1 whether the ordinals of the family's versions in some sources are
+// unknown: newer sources may have a range delete without a GC fence for the family's rule.
+// `newer_since` is the oldest commit in newer sources; UINT64_MAX: there are no such commits, and
+// later ones are newer.
+std::vector<bool> FamiliesOfUnknownOrdinals(const TableDefinition& definition,
+                                            uint64_t newer_since);
 
 struct TableState {
   std::shared_ptr<const TableDefinition> definition;
-  uint64_t flushed_through = 0;  // every commit up to here is in files (engine rule 2)
-  std::vector<Tablet> tablets;
+  uint64_t flushed_through = 0;  // all commits up to this one are in files (engine rule 2)
+  SharedSequence<Tablet> tablets;
 
-  // The position of the tablet that holds the row.
+  // The position of the tablet that contains the row. The table must have tablets.
   size_t TabletIndexOf(std::string_view row_key) const;
-  // Null where no tablet has just this range (any more).
+  // Returns null if no tablet has exactly this range.
   const Tablet* FindTablet(const KeyRange& range) const;
 };
 
-// How far the log was known to reach, synced, when an edit was written: a recovery that finds less has lost acknowledged commits.
-struct LogReach {
+// How far the log was known to be synced when an edit was written. If recovery finds less log, it
+// has lost acknowledged commits.
+struct SyncedLogEnd {
   uint64_t segment = 0;  // 0: nothing known
   uint64_t end_offset = 0;
-  friend auto operator<=>(const LogReach&, const LogReach&) = default;
+  friend auto operator<=>(const SyncedLogEnd&, const SyncedLogEnd&) = default;
 };
 
+// The table that a file belongs to, and the number of its tablets that reference the file.
+struct FileUse {
+  std::shared_ptr<const SstableFile> file;
+  uint32_t table_id = 0;
+  uint64_t tablets = 0;
+};
+
+// The state of the database. Copies share tables, tablets and files, so that an edit copies only
+// what it changes (docs/decisions/0037-versions-share-structure.md).
 struct Version {
-  std::map<uint32_t, std::shared_ptr<const TableState>> tables;  // by id
-  LogReach log_reach;
-  uint64_t oldest_segment = 0;  // lower log segments hold nothing needed
-  uint64_t last_sequence = 0;   // at least every sequence_last below; commits of the log may be above
-  int64_t clock_mark = 0;       // the database clock never goes below (engine rule 7)
+  SharedMap<uint32_t, std::shared_ptr<const TableState>> tables;  // by id
+  // All referenced files, by number. Apply (edit.h) maintains it.
+  SharedMap<uint64_t, FileUse> files;
+  SyncedLogEnd synced_log_end;
+  uint64_t oldest_segment = 0;  // segments with lower numbers are not needed
+  // At least the greatest sequence_last of any reference; the log may have later commits.
+  uint64_t last_sequence = 0;
+  int64_t clock_mark = 0;  // the database clock never goes below it (engine rule 7)
   uint64_t next_file_number = 1;
   uint32_t next_table_id = 1;
   uint32_t next_family_id = 1;
-  SipKey token_key;  // hashes idempotency tokens; drawn when the database is made, and kept by its checkpoints
+  // The hash key for idempotency tokens. Random for each database; checkpoints keep it.
+  SipKey token_key;
 
-  // A table of a user; null for any other name.
+  // Returns a user table; null for any other name.
   const TableState* FindTable(std::string_view name) const;
-  // Every file referenced, by number.
+  // Returns all referenced files, by number. Scans all references instead of using `files`.
   std::map<uint64_t, std::shared_ptr<const SstableFile>> Files() const;
 };
 
-// Makes a definition from a schema: families by rank, retentions compiled. `family_ids` are by the schema's order of families.
-std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name, uint64_t epoch, const Schema& schema,
+// Makes a definition from a schema: families by family index, GC rules compiled. `family_ids` are
+// in the order of the schema's families.
+std::shared_ptr<const TableDefinition> MakeDefinition(uint32_t table_id, std::string name,
+                                                      uint64_t epoch, const Schema& schema,
                                                       const std::vector<FamilyEntry>& families);
 
-// OK, or what is wrong, as DataLoss-worthy InvalidArgument text (the caller adds the file). Cost: n log n in references.
-// CheckTable: what concerns one table of the version.
+// Return OK, or InvalidArgument with the violated invariant; the caller turns it into DataLoss and
+// adds the file. Cost: n log n in references. CheckTable checks one table of the version.
+// CheckDefinition and CheckStack check its definition and one tablet's stack.
 absl::Status CheckTable(const TableState& table, const Version& version);
+absl::Status CheckDefinition(const TableDefinition& definition, const Version& version);
+absl::Status CheckStack(const Tablet& tablet, const Version& version);
 absl::Status CheckVersion(const Version& version);
 
-// A range for messages and dumps: ["a", "b") or ["a", end).
+// Returns a range as text for messages and dumps: ["a", "b") or ["a", end).
 std::string RangeText(const KeyRange& range);
 
 }  // namespace stele::internal

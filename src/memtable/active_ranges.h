@@ -1,11 +1,12 @@
-// memtable/active_ranges.h: the range tombstones of one column that reach the current timestamp,
-// while a reader goes down from new timestamps to old ones.
+// memtable/active_ranges.h: the range tombstones of one column that cover the current timestamp,
+// while a reader moves from new timestamps to old ones.
 //
-// Path:      the memtable's cursor, which meets each tombstone at its newest timestamp (cell/cell.h).
-// Kept:      a tombstone that hides nothing more than another one is left out. So the tombstones
+// Path:      the memtable's cursor, which meets each tombstone at its newest timestamp
+//            (cell/cell.h).
+// Kept:      a tombstone that hides nothing more than another one is dropped. So the tombstones
 //            form a staircase: a later start has a later commit. The last step is the newest commit
 //            that deletes at the current timestamp. A step that starts above the current timestamp
-//            hides nothing any more and is removed.
+//            no longer hides anything and is removed.
 // Cost:      n calls take O(n log n), in whatever order the tombstones start and were committed.
 // Threads:   thread-compatible.
 #pragma once
@@ -36,28 +37,29 @@ class ActiveRanges {
     steps_.emplace_hint(next, range_start, commit);
   }
 
-  // Moves down to `timestamp`. The newest commit that deletes there, or {0, 0}.
+  // Moves down to `timestamp`. Returns the newest commit that deletes there, or {0, 0}.
   CommitPoint HiddenAt(int64_t timestamp) {
     MoveDownTo(timestamp);
     return steps_.empty() ? CommitPoint{} : steps_.rbegin()->second;
   }
 
-  // The commit of a tombstone that reaches down to timestamp 0, below which there is none. If there
-  // is no such tombstone, {0, 0}.
+  // Returns the commit of the tombstone that extends down to timestamp 0, the lowest one; {0, 0} if
+  // there is none.
   CommitPoint HidesTheRest() const {
     const bool reaches_end = !steps_.empty() && steps_.begin()->first == 0;
     return reaches_end ? steps_.begin()->second : CommitPoint{};
   }
 
-  // Tombstones kept.
+  // The number of tombstones kept.
   size_t size() const { return steps_.size(); }
 
  private:
   void MoveDownTo(int64_t timestamp) {
-    while (!steps_.empty() && steps_.rbegin()->first > timestamp) steps_.erase(std::prev(steps_.end()));
+    while (!steps_.empty() && steps_.rbegin()->first > timestamp)
+      steps_.erase(std::prev(steps_.end()));
   }
 
-  std::map<int64_t, CommitPoint> steps_;  // by range_start; the commits ascend, too
+  std::map<int64_t, CommitPoint> steps_;  // by range_start; the commits ascend as well
 };
 
 }  // namespace stele::internal

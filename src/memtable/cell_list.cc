@@ -11,8 +11,10 @@
 namespace stele::internal {
 namespace {
 
-// One in four goes a level higher.
-int TowerHeight(Random* random, int height_max) { return std::min(1 + std::countr_zero(random->Next()) / 2, height_max); }
+// One node in four is one level higher.
+int TowerHeight(Random* random, int height_max) {
+  return std::min(1 + std::countr_zero(random->Next()) / 2, height_max);
+}
 
 }  // namespace
 
@@ -26,13 +28,16 @@ CellNode::CellNode(const Cell& cell, const CommitPoint& commit, int height, size
       kind_(cell.kind),
       height_(static_cast<uint8_t>(height)) {}
 
-CellNode* CellNode::Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const DeltaSpan& span) {
+CellNode* CellNode::Make(Arena* arena, const Cell& cell, const CommitPoint& commit, int height,
+                         const DeltaSpan& span) {
   std::string_view head;
-  if (cell.kind == CellKind::kDeleteRange) head = {reinterpret_cast<const char*>(&cell.range_start), sizeof cell.range_start};
+  if (cell.kind == CellKind::kDeleteRange)
+    head = {reinterpret_cast<const char*>(&cell.range_start), sizeof cell.range_start};
   if (cell.is_delta()) head = {reinterpret_cast<const char*>(&span), sizeof span};
   const size_t value_bytes = head.size() + cell.value.size();
   const size_t links_bytes = static_cast<size_t>(height - 1) * sizeof(UpperLink);
-  char* memory = arena->Allocate(sizeof(CellNode) + links_bytes + cell.qualifier.size() + value_bytes);
+  char* memory =
+      arena->Allocate(sizeof(CellNode) + links_bytes + cell.qualifier.size() + value_bytes);
   if (memory == nullptr) return nullptr;
   auto* node = new (memory) CellNode(cell, commit, height, value_bytes);
   for (int level = 1; level < height; ++level) new (&node->upper_link(level)) UpperLink;
@@ -72,22 +77,27 @@ Cell CellNode::AsCell(uint32_t family) const {
 }
 
 bool CellList::Insert(Arena* arena, Random* random, const Cell& cell, const CommitPoint& commit) {
-  if (count_ >= kPlainCells && tower_.load(std::memory_order_relaxed) == nullptr && !GrowTower(arena, commit.sequence)) return false;
+  if (count_ >= kPlainCells && tower_.load(std::memory_order_relaxed) == nullptr &&
+      !GrowTower(arena, commit.sequence))
+    return false;
   const int height = count_ < kPlainCells ? 1 : TowerHeight(random, kHeightMax);
   Link* const before = FindLink({cell, commit});
   CellNode* const next = before->load(std::memory_order_relaxed);
-  CellNode* const node = cell.is_delta() ? MakeDelta(arena, cell, commit, height, next) : CellNode::Make(arena, cell, commit, height);
-  last_inserted_ = node;  // none: the path leads elsewhere
+  CellNode* const node = cell.is_delta() ? MakeDelta(arena, cell, commit, height, next)
+                                         : CellNode::Make(arena, cell, commit, height);
+  last_inserted_ = node;  // null: the path leads to another place
   if (node == nullptr) return false;
   if (cell.is_tombstone()) last_tombstone_ = commit;
   node->link().store(next, std::memory_order_relaxed);
   before->store(node, std::memory_order_release);
-  if (Tower* tower = tower_.load(std::memory_order_relaxed); tower != nullptr) LinkAbove(node, tower);
+  if (Tower* tower = tower_.load(std::memory_order_relaxed); tower != nullptr)
+    LinkAbove(node, tower);
   ++count_;
   return true;
 }
 
-// What an upper link passed over, the two that it is cut into pass over together: neither knows more than the whole did.
+// When the new node splits an upper link, both parts inherit the link's `newest`, which is a valid
+// upper bound for each.
 void CellList::LinkAbove(CellNode* node, Tower* tower) {
   for (int level = 1; level < node->height(); ++level) {
     UpperLink& own = node->upper_link(level);
@@ -102,18 +112,21 @@ void CellList::LinkAbove(CellNode* node, Tower* tower) {
   }
 }
 
-CellNode* CellList::MakeDelta(Arena* arena, const Cell& cell, const CommitPoint& commit, int height, const CellNode* older) const {
+CellNode* CellList::MakeDelta(Arena* arena, const Cell& cell, const CommitPoint& commit, int height,
+                              const CellNode* older) const {
   const auto is_before_it = [&](const CellNode* node) {
-    return node != nullptr && CompareCells(node->identity(), cell) == 0 && node->commit() > last_tombstone_;
+    return node != nullptr && CompareCells(node->cell_key(), cell) == 0 &&
+           node->commit() > last_tombstone_;
   };
   DeltaSpan span{.since = commit, .plain_count = 1};
   if (!is_before_it(older)) return CellNode::Make(arena, cell, commit, height, span);
   span.plain_count += older->delta_span().plain_count;
-  if (cell.kind == CellKind::kHll && span.plain_count < kPlainDeltas) return CellNode::Make(arena, cell, commit, height, span);
+  if (cell.kind == CellKind::kHll && span.plain_count < kPlainDeltas)
+    return CellNode::Make(arena, cell, commit, height, span);
   span.plain_count = 0;
   Fold fold;
   fold.Start(cell.kind);
-  STELE_CHECK(fold.Add(cell.value));  // whoever read the batch saw to it
+  STELE_CHECK(fold.Add(cell.value));  // the code that read the batch has checked the value
   do {
     STELE_CHECK(fold.Add(older->delta_value()));
     span.since = older->delta_span().since;
@@ -135,7 +148,8 @@ CellList::Link* CellList::FindLink(const CellPlace& place) {
   CellNode* at = nullptr;  // the head
   for (int level = kHeightMax - 1; tower != nullptr && level > 0; --level) {
     UpperLink* link = at == nullptr ? &tower->links[level] : &at->upper_link(level);
-    for (CellNode* next; (next = link->node.load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place);
+    for (CellNode* next;
+         (next = link->node.load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place);
          link = &at->upper_link(level)) {
       at = next;
     }
@@ -146,7 +160,8 @@ CellList::Link* CellList::FindLink(const CellPlace& place) {
 
 CellList::Link* CellList::FindPlainLink(const CellPlace& place, Link* from) {
   CellNode* next;
-  while ((next = from->load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place)) from = &next->link();
+  while ((next = from->load(std::memory_order_relaxed)) != nullptr && IsBefore(*next, place))
+    from = &next->link();
   return from;
 }
 
@@ -166,7 +181,8 @@ const CellNode* CellList::Seek(const CellPlace& place) const {
   const CellNode* at = nullptr;  // the head
   if (const Tower* tower = tower_.load(std::memory_order_acquire); tower != nullptr) {
     for (int level = kHeightMax - 1; level > 0; --level) {
-      const CellNode* next = (at == nullptr ? tower->links[level] : at->upper_link(level)).node.load(std::memory_order_acquire);
+      const CellNode* next = (at == nullptr ? tower->links[level] : at->upper_link(level))
+                                 .node.load(std::memory_order_acquire);
       while (next != nullptr && IsBefore(*next, place)) {
         at = next;
         next = at->upper_link(level).node.load(std::memory_order_acquire);

@@ -8,18 +8,20 @@
 
 namespace stele::internal {
 
-Memtable::Memtable(FamilyList families) : families_(std::move(families)), family_ids_(families_.ids()), random_(RandomSeed()) {}
+Memtable::Memtable(FamilyList families)
+    : families_(std::move(families)), family_ids_(families_.ids()), random_(RandomSeed()) {}
 
 absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* position) {
   STELE_INVARIANT(sequence > 0 && sequence >= last_sequence());
-  RowNode* node = nullptr;  // made by the first operation that is kept, so that a row is never there without cells
+  // Created by the first operation that is kept, so that no row exists without cells.
+  RowNode* node = nullptr;
   bool refused = false;
   uint64_t inserted = 0;
   uint64_t logical_bytes = 0;
   const bool whole = row.ForEach([&](const BatchOp& op) {
     const CommitPoint commit{sequence, (*position)++};
-    const uint32_t family = RankOf(op.family_id);
-    if (family == kRowRank && op.kind != CellKind::kDeleteRow) return true;
+    const uint32_t family = FamilyIndexOf(op.family_id);
+    if (family == kRowFamily && op.kind != CellKind::kDeleteRow) return true;
     if (node == nullptr) node = rows_.FindOrInsert(row.row_key(), sequence);
     refused = node == nullptr || !Insert(node, family, op, commit);
     if (refused) return false;
@@ -38,8 +40,12 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     if (first_sequence() == 0) first_sequence_.store(sequence, std::memory_order_relaxed);
     last_sequence_.store(sequence, std::memory_order_relaxed);
   }
-  if (refused) return ResourceExhausted("no memory for a memtable of {} bytes; lower memory_budget_bytes or free memory", bytes());
-  if (!whole) return MakeStatus(absl::StatusCode::kDataLoss, fmt::format("damaged operations of row \"{}\"", Printable(row.row_key())));
+  if (refused)
+    return ResourceExhausted(
+        "no memory for a memtable of {} bytes; lower memory_budget_bytes or free memory", bytes());
+  if (!whole)
+    return MakeStatus(absl::StatusCode::kDataLoss,
+                      fmt::format("corrupt operations of row \"{}\"", Printable(row.row_key())));
   return absl::OkStatus();
 }
 
@@ -53,19 +59,21 @@ bool Memtable::Insert(RowNode* row, uint32_t family, const BatchOp& op, const Co
   return row->cells().Insert(&cells_, &random_, cell, commit);
 }
 
-uint32_t Memtable::RankOf(uint32_t family_id) {
+uint32_t Memtable::FamilyIndexOf(uint32_t family_id) {
   if (family_id != last_family_id_) {
     last_family_id_ = family_id;
-    last_family_rank_ = families_.RankOfId(family_id).value_or(kRowRank);
+    last_family_index_ = families_.IndexOfId(family_id).value_or(kRowFamily);
   }
-  return last_family_rank_;
+  return last_family_index_;
 }
 
-std::unique_ptr<CellCursor> Memtable::NewCursor(uint64_t sequence, const CursorOptions& options) const {
+std::unique_ptr<CellCursor> Memtable::NewCursor(uint64_t sequence,
+                                                const CursorOptions& options) const {
   return NewMemtableCursor(&rows_, nullptr, sequence, options);
 }
 
-std::unique_ptr<CellCursor> Memtable::NewRowCursor(std::string_view row_key, uint64_t sequence, const CursorOptions& options) const {
+std::unique_ptr<CellCursor> Memtable::NewRowCursor(std::string_view row_key, uint64_t sequence,
+                                                   const CursorOptions& options) const {
   const RowNode* const row = rows_.Find(row_key);
   return row == nullptr ? nullptr : NewMemtableCursor(&rows_, row, sequence, options);
 }
@@ -73,12 +81,15 @@ std::unique_ptr<CellCursor> Memtable::NewRowCursor(std::string_view row_key, uin
 bool Memtable::empty() const { return cell_count() == 0; }
 size_t Memtable::bytes() const { return rows_.bytes() + cells_.bytes(); }
 void Memtable::AppendBlocks(ArenaBlocks* blocks) const {
-  for (const ArenaBlocks* own : {&rows_.blocks(), &cells_.blocks()}) blocks->insert(blocks->end(), own->begin(), own->end());
+  for (const ArenaBlocks* own : {&rows_.blocks(), &cells_.blocks()})
+    blocks->insert(blocks->end(), own->begin(), own->end());
 }
 uint64_t Memtable::cell_count() const { return cell_count_.load(std::memory_order_relaxed); }
 uint64_t Memtable::row_count() const { return row_count_.load(std::memory_order_relaxed); }
 uint64_t Memtable::logical_bytes() const { return logical_bytes_.load(std::memory_order_relaxed); }
-uint64_t Memtable::first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
+uint64_t Memtable::first_sequence() const {
+  return first_sequence_.load(std::memory_order_relaxed);
+}
 uint64_t Memtable::last_sequence() const { return last_sequence_.load(std::memory_order_relaxed); }
 
 }  // namespace stele::internal

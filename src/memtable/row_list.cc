@@ -11,15 +11,18 @@
 namespace stele::internal {
 namespace {
 
-// The first eight bytes as a number that compares as the keys do. Short keys are filled up with zeros; equal numbers say nothing.
+// The first eight bytes as a number that compares as the keys do. Short keys are padded with zeros.
+// Equal numbers do not imply equal keys.
 uint64_t PrefixOf(std::string_view row_key) {
   uint64_t prefix = 0;
   std::memcpy(&prefix, row_key.data(), std::min(row_key.size(), sizeof prefix));
   return __builtin_bswap64(prefix);
 }
 
-// Every second one goes a level higher.
-int RandomHeight(Random* random, int height_max) { return std::min(1 + std::countr_zero(random->Next()), height_max); }
+// Every second node is one level higher.
+int RandomHeight(Random* random, int height_max) {
+  return std::min(1 + std::countr_zero(random->Next()), height_max);
+}
 
 }  // namespace
 
@@ -34,13 +37,13 @@ RowNode* RowNode::Make(Arena* arena, std::string_view row_key, uint64_t sequence
 
 RowList::RowList() : head_(std::make_unique<Head>()), random_(RandomSeed()) {
   static_assert(offsetof(Head, links) == sizeof(RowNode), "a node's links follow it");
-  ForgetLast();
+  ResetSplice();
 }
 
 RowNode* RowList::Search(std::string_view row_key, RowNode** splice) const {
   const uint64_t prefix = PrefixOf(row_key);
   RowNode* at = &head_->node;
-  const RowNode* behind = nullptr;  // a node known not to lie before row_key
+  const RowNode* behind = nullptr;  // a node known to be before row_key
   for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
     for (;;) {
       const RowNode::Link& link = at->links()[level];
@@ -63,7 +66,8 @@ RowNode* RowList::Search(std::string_view row_key, RowNode** splice) const {
 
 const RowNode* RowList::FirstFrom(std::string_view bound) const {
   const RowNode* row = Search(bound, nullptr)->next();
-  while (row != nullptr && row->row_key() < bound) row = row->next();  // linked since the search
+  // Rows linked since the search.
+  while (row != nullptr && row->row_key() < bound) row = row->next();
   return row;
 }
 
@@ -84,38 +88,42 @@ const RowNode* RowList::Find(std::string_view row_key) const {
 
 std::vector<std::string_view> RowList::Sample(size_t count_max) const {
   std::vector<std::string_view> sample;
-  // The lowest level with few enough rows: each holds about half of those below it, chosen by chance.
+  // Uses the lowest level that has few enough rows. Each level has a random half of the rows of the
+  // level below.
   for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
     std::vector<std::string_view> row_keys;
     const RowNode* row = &head_->node;
-    while (row_keys.size() <= count_max && (row = row->links()[level].node.load(std::memory_order_acquire)) != nullptr) {
+    while (row_keys.size() <= count_max &&
+           (row = row->links()[level].node.load(std::memory_order_acquire)) != nullptr) {
       row_keys.push_back(row->row_key());
     }
     if (row_keys.size() > count_max) break;
     sample = std::move(row_keys);
   }
   const RowNode* first = First();
-  if (first != nullptr && (sample.empty() || sample.front() != first->row_key())) sample.insert(sample.begin(), first->row_key());
+  if (first != nullptr && (sample.empty() || sample.front() != first->row_key()))
+    sample.insert(sample.begin(), first->row_key());
   return sample;
 }
 
 RowNode* RowList::FindOrInsert(std::string_view row_key, uint64_t sequence) {
   if (last_used_ != &head_->node && last_used_->row_key() == row_key) return last_used_;
-  if (!FollowsLast(row_key)) {
+  if (!BelongsAfterLast(row_key)) {
     const RowNode::Link& link = Search(row_key, splice_)->links()[0];
     RowNode* found = link.node.load(std::memory_order_relaxed);
-    const bool may_be_it = found != nullptr && link.prefix.load(std::memory_order_relaxed) == PrefixOf(row_key);
+    const bool may_be_it =
+        found != nullptr && link.prefix.load(std::memory_order_relaxed) == PrefixOf(row_key);
     if (may_be_it && found->row_key() == row_key) {
-      Use(found);
+      SetLastUsed(found);
       return found;
     }
   }
   RowNode* row = Insert(row_key, sequence);
-  row == nullptr ? ForgetLast() : Use(row);
+  row == nullptr ? ResetSplice() : SetLastUsed(row);
   return row;
 }
 
-bool RowList::FollowsLast(std::string_view row_key) const {
+bool RowList::BelongsAfterLast(std::string_view row_key) const {
   if (last_used_ != &head_->node && last_used_->row_key() > row_key) return false;
   const uint64_t prefix = PrefixOf(row_key);
   const RowNode::Link& link = last_used_->links()[0];
@@ -129,15 +137,17 @@ RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
   const int height = RandomHeight(&random_, kHeightMax);
   RowNode* row = RowNode::Make(&arena_, row_key, sequence, height);
   if (row == nullptr) return nullptr;
-  if (height > height_.load(std::memory_order_relaxed)) height_.store(height, std::memory_order_relaxed);
+  if (height > height_.load(std::memory_order_relaxed))
+    height_.store(height, std::memory_order_relaxed);
   RowNode* next = splice_[0]->links()[0].node.load(std::memory_order_relaxed);
   row->previous().store(splice_[0], std::memory_order_relaxed);
   const uint64_t prefix = PrefixOf(row_key);
   for (int level = 0; level < height; ++level) {
     RowNode::Link& own = row->links()[level];
     RowNode::Link& link = splice_[level]->links()[level];
-    // On the upper levels a search survives disorder, only slower: nothing else would notice.
-    STELE_INVARIANT(GoesBehind(splice_[level], level, row_key));
+    // With a wrong order on the upper levels a search still works, only slower, so nothing else
+    // would detect it.
+    STELE_INVARIANT(BelongsAfter(splice_[level], level, row_key));
     own.node.store(link.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
     own.prefix.store(link.prefix.load(std::memory_order_relaxed), std::memory_order_relaxed);
     link.node.store(row, std::memory_order_release);
@@ -147,17 +157,18 @@ RowNode* RowList::Insert(std::string_view row_key, uint64_t sequence) {
   return row;
 }
 
-bool RowList::GoesBehind(const RowNode* row, int level, std::string_view row_key) const {
+bool RowList::BelongsAfter(const RowNode* row, int level, std::string_view row_key) const {
   const RowNode* next = row->links()[level].node.load(std::memory_order_relaxed);
-  return (row == &head_->node || row->row_key() < row_key) && (next == nullptr || next->row_key() > row_key);
+  return (row == &head_->node || row->row_key() < row_key) &&
+         (next == nullptr || next->row_key() > row_key);
 }
 
-void RowList::Use(RowNode* row) {
+void RowList::SetLastUsed(RowNode* row) {
   last_used_ = row;
   std::fill_n(splice_, row->height(), row);
 }
 
-void RowList::ForgetLast() {
+void RowList::ResetSplice() {
   last_used_ = &head_->node;
   std::fill_n(splice_, kHeightMax, &head_->node);
 }

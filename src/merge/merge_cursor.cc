@@ -8,11 +8,14 @@
 namespace stele::internal {
 namespace {
 
-// Where one source alone has the rows up to the next row of all others, all comes straight from it.
+// If only one source has the rows up to the next row of all others, its cells are passed through.
 class MergeCursor final : public CellCursor {
  public:
-  MergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction, SoleColumn sole_column)
-      : sources_(std::move(newest_first)), sole_column_(std::move(sole_column)), order_(sources_.size(), RowComparison(direction)) {}
+  MergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction,
+              SoleColumn sole_column)
+      : sources_(std::move(newest_first)),
+        sole_column_(std::move(sole_column)),
+        order_(sources_.size(), RowComparison(direction)) {}
 
   bool SeekToEdge() override {
     return SeekAll([](CellCursor& source) { return source.SeekToEdge(); });
@@ -40,7 +43,7 @@ class MergeCursor final : public CellCursor {
   const SoleColumn sole_column_;
   RowOrder<RowComparison> order_;
   CellCursor* alone_ = nullptr;  // the source of the current row, if only one has it
-  bool is_merging_ = false;      // row_merge_ knows the current row's sources
+  bool is_merging_ = false;      // row_merge_ has the current row's sources
   RowMerge row_merge_;
   absl::Status status_;
 };
@@ -77,7 +80,7 @@ bool MergeCursor::NextRow() {
   return FindRow();
 }
 
-// The source, the first of the current row, has no further row; false if that is a failure.
+// The source, the first one of the current row, has no further row. Returns false if it failed.
 bool MergeCursor::EndSource(CellCursor& source) {
   if (absl::Status status = source.status(); !status.ok()) return Fail(std::move(status));
   order_.StepToEnd();
@@ -95,7 +98,8 @@ RowMerge& MergeCursor::row_merge() {
   if (!is_merging_) {
     is_merging_ = true;
     row_merge_.StartRow(sole_column_);
-    for (const uint32_t source : order_.sources()) row_merge_.AddSource(sources_[source].get(), sole_column_.OlderGreatest(source));
+    for (const uint32_t source : order_.sources())
+      row_merge_.AddSource(sources_[source].get(), sole_column_.OlderGreatest(source));
   }
   return row_merge_;
 }
@@ -136,8 +140,8 @@ void MergeCursor::Unpin() {
 
 }  // namespace
 
-std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction,
-                                           SoleColumn sole_column) {
+std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first,
+                                           Direction direction, SoleColumn sole_column) {
   if (newest_first.size() == 1) return std::move(newest_first.front());
   return std::make_unique<MergeCursor>(std::move(newest_first), direction, std::move(sole_column));
 }

@@ -9,7 +9,8 @@
 namespace stele::internal {
 namespace {
 
-// A range tombstone with no start below it covers the rest of a column: after so many hidden versions the source is told to skip them.
+// A range tombstone that extends to the lowest timestamp covers the rest of a column. After this
+// many hidden versions the source is asked to skip them.
 constexpr uint32_t kHiddenBeforeSkip = 8;
 
 bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
@@ -27,7 +28,7 @@ void RowMerge::StartRow(const SoleColumn& sole_column) {
   group_.clear();
   column_is_open_ = false;
   row_is_deleted_ = false;
-  deleted_family_ = kRowRank;
+  deleted_family_ = kRowFamily;
   folded_.reset();
   status_ = absl::OkStatus();
 }
@@ -40,7 +41,7 @@ void RowMerge::AddSource(CellCursor* cursor, int64_t older_greatest) {
   source.cells.clear();
   source.next = 0;
   source.ended = false;
-  source.unpin_owed = false;
+  source.is_unpin_due = false;
   source.batch_count = 0;
   if (source.held.size() > 0) source.held = Buffer();
   source.skip.family = 0;
@@ -68,20 +69,22 @@ bool RowMerge::ReadCells(std::vector<Cell>* cells) {
   return cells->size() > begin;
 }
 
-// Newest first, and no further than a row tombstone, or what settles the only column that is asked for: what is older is not even looked
-// at.
+// Reads sources newest first, up to one with a row tombstone or one that completes the only
+// requested column. Older sources are not read.
 void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
   started_ = true;
   SoleColumnProgress sole_column;
   for (uint32_t i = 0; i < source_count_; ++i) {
     Source& source = sources_[i];
-    if (skip_before_start_.family != 0) SkipSource(source, skip_before_start_.family, skip_before_start_.qualifier);
+    if (skip_before_start_.family != 0)
+      SkipSource(source, skip_before_start_.family, skip_before_start_.qualifier);
     if (!Refill(source)) {
       if (!status_.ok()) return;
       continue;
     }
     group_.push_back(i);
-    if (sole_column.IsSettledBy(*sole_column_, source.cells_left(), source.older_greatest)) source_count_ = i + 1;
+    if (sole_column.IsDecidedBy(*sole_column_, source.cells_left(), source.older_greatest))
+      source_count_ = i + 1;
     if (source.current().kind != CellKind::kDeleteRow) continue;
     cells->push_back(source.current());
     ++source.next;
@@ -91,7 +94,8 @@ void RowMerge::ReadFirstBatches(std::vector<Cell>* cells) {
   }
 }
 
-// Reads the source's next cells that are not skipped; false when it has no more of this row, or failed.
+// Reads the source's next cells that are not skipped. Returns false if it has no more cells of this
+// row, or failed.
 bool RowMerge::Refill(Source& source) {
   do {
     source.cells.clear();
@@ -107,8 +111,9 @@ bool RowMerge::Refill(Source& source) {
   return true;
 }
 
-// Gives every source of the group a current cell, or lets it go at its end. False: stop here, because of a failure or because a source's
-// pins must be given back before it is read on.
+// Gives every source of the group a current cell, or removes it at its end. Returns false if the
+// caller must stop, because of a failure or because a source must be unpinned before it is read
+// further.
 bool RowMerge::RefillGroup(bool has_output) {
   if (!status_.ok()) return false;
   size_t kept = 0;
@@ -116,15 +121,16 @@ bool RowMerge::RefillGroup(bool has_output) {
     const uint32_t index = group_[i];
     Source& source = sources_[index];
     if (source.drained() && !source.ended) {
-      if (source.unpin_owed && has_output) {
-        group_.erase(group_.begin() + static_cast<ptrdiff_t>(kept), group_.begin() + static_cast<ptrdiff_t>(i));
+      if (source.is_unpin_due && has_output) {
+        group_.erase(group_.begin() + static_cast<ptrdiff_t>(kept),
+                     group_.begin() + static_cast<ptrdiff_t>(i));
         return false;
       }
       const bool has_cells = Refill(source);
       if (!status_.ok()) return false;
       source.in_column = has_cells && column_is_open_ && IsCurrentColumn(source.current());
     }
-    // In an open column a source's range tombstones go on counting after its last cell.
+    // In an open column a source's range tombstones still apply after its last cell.
     if (!source.ended || column_is_open_) group_[kept++] = index;
   }
   group_.resize(kept);
@@ -137,7 +143,7 @@ bool RowMerge::LiesBefore(const Cell& cell, const SkipTarget& target) {
   return cell.kind != CellKind::kDeleteFamily && cell.qualifier < target.qualifier;
 }
 
-// Stops at the tombstone of the target's family; whoever consumes that calls again.
+// Stops at the tombstone of the target's family; the code that consumes it calls this again.
 void RowMerge::DropSkipped(Source& source) {
   if (source.skip.family == 0) return;
   while (!source.drained() && LiesBefore(source.current(), source.skip)) ++source.next;
@@ -154,13 +160,16 @@ void RowMerge::SkipSource(Source& source, uint32_t family, std::string_view qual
 
 void RowMerge::SkipTo(uint32_t family, std::string_view qualifier) {
   if (!started_) {
-    if (std::pair(family, qualifier) > std::pair(skip_before_start_.family, std::string_view(skip_before_start_.qualifier))) {
+    if (std::pair(family, qualifier) >
+        std::pair(skip_before_start_.family, std::string_view(skip_before_start_.qualifier))) {
       skip_before_start_.family = family;
       skip_before_start_.qualifier.assign(qualifier);
     }
     return;
   }
-  if (column_is_open_ && std::pair(family, qualifier) <= std::pair(column_.family, column_.qualifier)) return;
+  if (column_is_open_ &&
+      std::pair(family, qualifier) <= std::pair(column_.family, column_.qualifier))
+    return;
   column_is_open_ = false;
   group_.insert(group_.end(), order_.begin(), order_.end());
   order_.clear();
@@ -176,20 +185,20 @@ void RowMerge::Unpin() {
   for (size_t i = 0; i < source_count_; ++i) UnpinSource(sources_[i]);
 }
 
-// Without memory for a copy the pins stay for now: nothing is wrong yet.
+// If memory for a copy is refused, the pins are kept for now, which is not an error yet.
 void RowMerge::UnpinSource(Source& source) {
   const bool has_history = column_is_open_ && source.has_history();
   if (source.drained() && !has_history) {
     source.held = Buffer();
   } else {
-    if (source.batch_count == 0) return;  // what is left over was copied
-    source.unpin_owed = true;
+    if (source.batch_count == 0) return;  // the leftover cells were copied
+    source.is_unpin_due = true;
     if (has_history || source.batch_count <= kBatchesBeforeHold) return;
-    absl::StatusOr<Buffer> held = HoldCells(std::span(source.cells).subspan(source.next));
+    absl::StatusOr<Buffer> held = CopyOut(std::span(source.cells).subspan(source.next));
     if (!held.ok()) return;
     source.held = *std::move(held);
   }
-  source.unpin_owed = false;
+  source.is_unpin_due = false;
   source.cursor->Unpin();
   source.batch_count = 0;
 }
@@ -204,18 +213,21 @@ void RowMerge::ReturnGroup() {
     if (sources_[index].drained()) continue;  // at its end
     auto place = order_.begin();
     if (!order_.empty() && !OrderedBefore(index, order_.front())) {
-      place = std::upper_bound(order_.begin() + 1, order_.end(), index, [this](uint32_t a, uint32_t b) { return OrderedBefore(a, b); });
+      place = std::upper_bound(order_.begin() + 1, order_.end(), index,
+                               [this](uint32_t a, uint32_t b) { return OrderedBefore(a, b); });
     }
     order_.insert(place, index);
   }
   group_.clear();
 }
 
-// Takes the sources that have the least column out of the order; more than one open that column.
+// Removes the sources with the least column from the order. If there are several, they open that
+// column.
 void RowMerge::OpenGroup() {
   const Cell& first = sources_[order_.front()].current();
   size_t count = 1;
-  while (count < order_.size() && CompareColumn(sources_[order_[count]].current(), first) == 0) ++count;
+  while (count < order_.size() && CompareColumn(sources_[order_[count]].current(), first) == 0)
+    ++count;
   group_.assign(order_.begin(), order_.begin() + static_cast<ptrdiff_t>(count));
   order_.erase(order_.begin(), order_.begin() + static_cast<ptrdiff_t>(count));
   if (count == 1) return;
@@ -234,8 +246,8 @@ void RowMerge::OpenGroup() {
   }
 }
 
-// The front source deletes its family: it is the newest that does, for equal tombstones stand newest first. Older sources go to the next
-// family, tombstones and all.
+// The front source deletes its family. It is the newest one that does, since equal tombstones are
+// ordered newest first. Older sources skip to the next family, tombstones included.
 void RowMerge::MergeFamilyTombstone(std::vector<Cell>* cells) {
   const uint32_t deleting = order_.front();
   Source& source = sources_[deleting];
@@ -244,7 +256,8 @@ void RowMerge::MergeFamilyTombstone(std::vector<Cell>* cells) {
   deleted_family_ = family;
   ++source.next;
   DropSkipped(source);
-  const auto newer_end = std::stable_partition(order_.begin(), order_.end(), [=](uint32_t index) { return index < deleting; });
+  const auto newer_end = std::stable_partition(order_.begin(), order_.end(),
+                                               [=](uint32_t index) { return index < deleting; });
   group_.assign(newer_end, order_.end());
   order_.erase(newer_end, order_.end());
   for (const uint32_t index : group_) {
@@ -252,27 +265,30 @@ void RowMerge::MergeFamilyTombstone(std::vector<Cell>* cells) {
   }
 }
 
-// One source alone has the columns up to the runner-up's: nothing of another source can hide them.
+// Only one source has the columns up to the runner-up's: no other source can hide them.
 void RowMerge::CopyRun(std::vector<Cell>* cells, size_t limit) {
   Source& source = sources_[group_.front()];
   auto next = source.cells.begin() + static_cast<ptrdiff_t>(source.next);
-  auto end = next + static_cast<ptrdiff_t>(std::min(source.cells.size() - source.next, limit - cells->size()));
+  auto end = next + static_cast<ptrdiff_t>(
+                        std::min(source.cells.size() - source.next, limit - cells->size()));
   if (!order_.empty()) {
     const Cell& runner_up = sources_[order_.front()].current();
     const auto is_before = [&](const Cell& cell) { return CompareColumn(cell, runner_up) < 0; };
     if (!is_before(*(end - 1))) end = std::partition_point(next + 1, end, is_before);
   }
   while (next != end && next->kind != CellKind::kDeleteFamily) {
-    const auto set_end = std::find_if(next, end, [](const Cell& cell) { return cell.is_tombstone(); });
+    const auto set_end =
+        std::find_if(next, end, [](const Cell& cell) { return cell.is_tombstone(); });
     cells->insert(cells->end(), next, set_end);
-    for (next = set_end; next != end && next->is_tombstone() && next->kind != CellKind::kDeleteFamily; ++next) {
+    for (next = set_end;
+         next != end && next->is_tombstone() && next->kind != CellKind::kDeleteFamily; ++next) {
       if (!IsCovered(*next)) cells->push_back(*next);
     }
   }
   source.next = static_cast<size_t>(next - source.cells.begin());
 }
 
-// Goes on with the open column until it is over, the batch is full or a source is drained.
+// Continues with the open column until it ends, the batch is full or a source is drained.
 void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t begin) {
   while (cells->size() < begin + kCellBatch && !EndsBatch(*cells, begin)) {
     const Cell* next = NextInColumn();
@@ -292,25 +308,27 @@ void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t begin) {
   }
 }
 
-// The newest source's cell among those first in order.
+// Returns the newest source's cell among those that are first in order.
 const Cell* RowMerge::NextInColumn() const {
   const Cell* least = nullptr;
   for (const uint32_t index : group_) {
     const Source& source = sources_[index];
-    if (source.has_history() && (least == nullptr || source.history[source.history_next].timestamp > least->timestamp)) {
+    if (source.has_history() &&
+        (least == nullptr || source.history[source.history_next].timestamp > least->timestamp)) {
       least = &source.history[source.history_next];
     }
     if (!source.in_column) continue;
     const Cell& cell = source.current();
-    if (least == nullptr || cell.timestamp > least->timestamp || (cell.timestamp == least->timestamp && cell.kind < least->kind)) {
+    if (least == nullptr || cell.timestamp > least->timestamp ||
+        (cell.timestamp == least->timestamp && cell.kind < least->kind)) {
       least = &cell;
     }
   }
   return least;
 }
 
-// The newest version of this timestamp, or what its deltas come to, unless a newer source's active range tombstone covers it; then it
-// covers the older ones too.
+// Appends the newest version with this timestamp, or its folded deltas, unless an active range
+// tombstone of a newer source covers it. Such a tombstone covers the older ones, too.
 void RowMerge::MergeVersion(int64_t timestamp, std::vector<Cell>* cells) {
   ActiveRange newer;
   std::optional<Cell> merged;
@@ -325,10 +343,12 @@ void RowMerge::MergeVersion(int64_t timestamp, std::vector<Cell>* cells) {
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
     const bool is_covered = newer.Covers(timestamp);
-    if (!is_covered && source.has_history() && source.history[source.history_next].timestamp == timestamp) {
+    if (!is_covered && source.has_history() &&
+        source.history[source.history_next].timestamp == timestamp) {
       add(source.history[source.history_next]);
     }
-    if (source.in_column && source.current().timestamp == timestamp && !source.current().is_tombstone()) {
+    if (source.in_column && source.current().timestamp == timestamp &&
+        !source.current().is_tombstone()) {
       if (is_covered) {
         Hide(source, newer);
       } else {
@@ -343,7 +363,8 @@ void RowMerge::MergeVersion(int64_t timestamp, std::vector<Cell>* cells) {
   EndHistory();
 }
 
-// Who asked for the latest versions only has the column's: what the sources left out is older.
+// A caller that needs only latest versions has the column's now: the versions that sources left out
+// are older.
 void RowMerge::EndHistory() {
   has_version_ = true;
   for (const uint32_t index : group_) {
@@ -354,7 +375,8 @@ void RowMerge::EndHistory() {
   }
 }
 
-// Timestamps are never negative, so nothing of a column is left below a range from 0: its source may go on to the next.
+// Timestamps are never negative, so nothing of a column remains below a range from 0: its source
+// may skip to the next column.
 void RowMerge::Hide(Source& source, const ActiveRange& newer) {
   if (newer.start <= 0) ++source.hidden_count;
   source.wants_history |= newer.start > 0 && !has_version_;
@@ -367,8 +389,10 @@ void RowMerge::AddDelta(const Cell& delta, Cell* sum) {
     is_value = is_value && fold_.Add(sum->value);
   }
   if (is_value && fold_.Add(delta.value)) return;
-  status_ = MakeStatus(absl::StatusCode::kDataLoss, fmt::format("column \"{}\" of family rank {}: an aggregate cell that is none",
-                                                                Printable(sum->qualifier), sum->family));
+  status_ =
+      MakeStatus(absl::StatusCode::kDataLoss,
+                 fmt::format("column \"{}\" of family index {}: an aggregate cell that is none",
+                             Printable(sum->qualifier), sum->family));
 }
 
 void RowMerge::FinishDelta(Cell* sum) {
@@ -376,14 +400,17 @@ void RowMerge::FinishDelta(Cell* sum) {
   if (!folded_.has_value()) folded_.emplace();
   char* bytes = folded_->Allocate(value.size());
   if (bytes == nullptr) {
-    status_ = ResourceExhausted("no memory for an aggregate cell of {} bytes; lower memory_budget_bytes or free memory", value.size());
+    status_ = ResourceExhausted(
+        "no memory for an aggregate cell of {} bytes; lower memory_budget_bytes or free memory",
+        value.size());
     return;
   }
   std::copy_n(value.data(), value.size(), bytes);
   sum->value = {bytes, value.size()};
 }
 
-// Range tombstones that end at one timestamp become one, the widest; each goes on hiding what is older than its own source.
+// Range tombstones with the same newest timestamp become one, the widest. Each still hides only
+// cells older than its own source.
 void RowMerge::MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells) {
   const Cell* widest = nullptr;
   for (const uint32_t index : group_) {
@@ -399,13 +426,16 @@ void RowMerge::MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells)
   cells->push_back(*widest);
 }
 
-// Past all cells of this identity; false when a source is drained.
+// Moves past all cells of this cell key. Returns false if a source is drained.
 bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
   bool none_drained = true;
   for (const uint32_t index : group_) {
     Source& source = sources_[index];
-    if (source.wants_history && !IsTombstone(kind) && !AdvanceHistory(source, timestamp)) return false;
-    if (!source.in_column || source.current().timestamp != timestamp || source.current().kind != kind) continue;
+    if (source.wants_history && !IsTombstone(kind) && !AdvanceHistory(source, timestamp))
+      return false;
+    if (!source.in_column || source.current().timestamp != timestamp ||
+        source.current().kind != kind)
+      continue;
     ++source.next;
     if (source.hidden_count > kHiddenBeforeSkip) {
       source.hidden_count = 0;
@@ -417,9 +447,11 @@ bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
   return none_drained;
 }
 
-// Past the version of this timestamp in the history, and on to the next piece of it. False on failure.
+// Moves past the version of this timestamp in the history, and reads the next part of it if
+// necessary. Returns false on failure.
 bool RowMerge::AdvanceHistory(Source& source, int64_t timestamp) {
-  if (source.has_history() && source.history[source.history_next].timestamp == timestamp) ++source.history_next;
+  if (source.has_history() && source.history[source.history_next].timestamp == timestamp)
+    ++source.history_next;
   if (source.has_history()) return true;
   source.history.clear();
   source.history_next = 0;

@@ -1,18 +1,27 @@
-// merge/row_merge.h: the cells of one row from many resolved sources, newest first, as one resolved source.
+// merge/row_merge.h: merges the cells of one row from many resolved sources, newest first, into one
+// resolved source.
 //
-// Path:      merge_cursor hands over the cursors that stand on the same row; everything that decides between versions is here.
-// How:       Sources are kept in the order of their current column. Where one source alone has the next columns its cells are copied in
-//            runs, up to the runner-up's column. Where several have one column they are merged by timestamp, with one active range
-//            tombstone per source. What a row tombstone hides is never read; what a family tombstone hides is skipped at the source.
-// Deltas:    those of one identity are folded over all sources that no newer tombstone hides (engine rule 15).
-// Memory:    no bytes are copied, but for folded values. A source's pins are given back when its buffered cells have all been handed out,
-//            so a batch ends early where a source whose pins are owed must be read on: a giant row pins at most about two batches per
-//            source. For a user that reads many batches before it lets go of them, as for a piece of a row, the cells left over are copied.
-// History:   sources asked for the latest versions only leave out older ones. The newest of all sources is among what they hand out, unless
-//            a range tombstone hid it: then the rest of that column is asked for (engine rule 13), down to the first that is not hidden.
-// Errors:    the first failure of a source, DataLoss for a delta that is none, ResourceExhausted for refused memory; from then on
-//            ReadCells answers false.
-// Threads:   confined, as the cursors.
+// Path:      merge_cursor passes the cursors that are positioned on the same row. This class
+//            decides which versions are kept.
+// How:       sources are ordered by their current column. If only one source has the next columns,
+//            its cells are copied up to the runner-up's column. If several sources have the same
+//            column, they are merged by timestamp, with one active range tombstone per source.
+//            Cells hidden by a row tombstone are never read; those hidden by a family tombstone are
+//            skipped at the source.
+// Deltas:    deltas of one cell key are folded over all sources that no newer tombstone hides
+//            (engine rule 15).
+// Memory:    no bytes are copied, except folded values. A source is unpinned when all its buffered
+//            cells were returned. So a batch ends early if a source must be unpinned before it can
+//            be read further, and a very large row pins at most about two batches per source. If
+//            the caller reads many batches before it unpins, as for a partial row, the leftover
+//            cells are copied.
+// History:   sources that return only the latest versions leave out older ones. The newest version
+//            over all sources is among the returned ones, unless a range tombstone hid it. Then the
+//            rest of that column is read (engine rule 13), down to the first version that is not
+//            hidden.
+// Errors:    the first failure of a source, DataLoss for a malformed delta, ResourceExhausted for
+//            refused memory. ReadCells returns false from then on.
+// Threads:   confined, like the cursors.
 #pragma once
 
 #include <algorithm>
@@ -33,13 +42,14 @@ namespace stele::internal {
 
 class RowMerge {
  public:
-  // A new row; what was known of the old one is dropped. Nothing is read yet. `sole_column` outlives the row.
+  // Starts a new row and discards the state of the previous one. Reads nothing yet. `sole_column`
+  // must outlive the row.
   void StartRow(const SoleColumn& sole_column);
-  // The next older source of the row; its cursor stands on the row and stays there while the row lasts. No version of the sole column in
-  // the sources behind it is newer than `older_greatest`.
+  // Adds the next older source of the row. Its cursor is on the row and stays there while the row
+  // lasts. No version of the sole column in the sources after it is newer than `older_greatest`.
   void AddSource(CellCursor* cursor, int64_t older_greatest);
 
-  // As in CellCursor.
+  // Like those of CellCursor.
   bool ReadCells(std::vector<Cell>* cells);
   void SkipTo(uint32_t family, std::string_view qualifier);
   void Unpin();
@@ -50,7 +60,8 @@ class RowMerge {
     uint32_t family = 0;  // 0: nothing is skipped
     std::string qualifier;
   };
-  // The range tombstones met on the way down a column cover, from here down, just what the one with the least start covers.
+  // The combined effect of the range tombstones met so far in a column: from here down they cover
+  // exactly the timestamps that the one with the least start covers.
   struct ActiveRange {
     bool any = false;
     int64_t start = 0;
@@ -66,20 +77,22 @@ class RowMerge {
   };
   struct Source {
     CellCursor* cursor = nullptr;
-    std::vector<Cell> cells;  // [next, end) are still to be merged
+    std::vector<Cell> cells;  // [next, end) are not merged yet
     size_t next = 0;
     bool ended = false;
-    bool unpin_owed = false;   // the user let go of cells, but buffered ones were among those the cursor would have let go of
-    uint32_t batch_count = 0;  // read since the cursor was last told to unpin
-    Buffer held;               // bytes of buffered cells, which the cursor let go of
+    // The caller unpinned, but buffered cells are among those that the cursor would release.
+    bool is_unpin_due = false;
+    uint32_t batch_count = 0;  // read since the cursor was last unpinned
+    Buffer held;               // copied bytes of buffered cells, which the cursor has released
     bool in_column = false;    // the current cell belongs to the open column
     uint32_t hidden_count = 0;
-    // A version of the open column was hidden, and none was handed out: older ones, which the source left out, may not be hidden. They are
-    // merged beside its other cells of the column, whose range tombstones stand among them.
+    // A version of the open column was hidden and none was returned. Older versions, which the
+    // source left out, may not be hidden. They are merged with the source's other cells of the
+    // column, among which are the range tombstones.
     bool wants_history = false;
-    std::vector<Cell> history;  // [history_next, end) are still to be merged
+    std::vector<Cell> history;  // [history_next, end) are not merged yet
     size_t history_next = 0;
-    int64_t older_greatest = 0;  // of the sole column
+    int64_t older_greatest = 0;  // for the sole column
     ActiveRange active;          // in the open column
     SkipTarget skip;
 
@@ -101,7 +114,9 @@ class RowMerge {
   void ReturnGroup();
   void OpenGroup();
   bool IsCurrentColumn(const Cell& cell) const { return CompareColumn(cell, column_) == 0; }
-  bool IsCovered(const Cell& tombstone) const { return row_is_deleted_ || tombstone.family == deleted_family_; }
+  bool IsCovered(const Cell& tombstone) const {
+    return row_is_deleted_ || tombstone.family == deleted_family_;
+  }
 
   void MergeFamilyTombstone(std::vector<Cell>* cells);
   void CopyRun(std::vector<Cell>* cells, size_t limit);
@@ -116,25 +131,32 @@ class RowMerge {
   bool AdvanceInColumn(int64_t timestamp, CellKind kind);
   bool AdvanceHistory(Source& source, int64_t timestamp);
 
-  std::vector<Source> sources_;  // [0, source_count_) are of this row, newest first; the rest keep their buffers for other rows
+  // [0, source_count_) are those of this row, newest first; the others keep their buffers for later
+  // rows.
+  std::vector<Source> sources_;
   size_t source_count_ = 0;
   bool started_ = false;
   SkipTarget skip_before_start_;
   const SoleColumn* sole_column_ = nullptr;
-  // Each source with cells left is in one of the two. Only those of the group move, so only they can be drained.
+  // Each source with cells left is in one of these two. Only those of the group advance, so only
+  // they can be drained.
   std::vector<uint32_t> order_;  // by current column, then newest first
-  std::vector<uint32_t> group_;  // newest first while a column is open: those that had it, even if they are through with it
+  // Newest first while a column is open: the sources that had it, even if they have no more cells
+  // of it.
+  std::vector<uint32_t> group_;
   bool column_is_open_ = false;
-  Cell column_;  // family and qualifier of the open column; the qualifier's bytes are pinned, or in column_qualifier_
+  // Family and qualifier of the open column. The qualifier's bytes are pinned, or in
+  // column_qualifier_.
+  Cell column_;
   std::string column_qualifier_;
-  bool has_version_ = false;   // one of the open column was handed out
-  ActiveRange output_active_;  // of the range tombstones handed out in the open column
+  bool has_version_ = false;   // a version of the open column was returned
+  ActiveRange output_active_;  // the range tombstones returned in the open column
   bool row_is_deleted_ = false;
-  uint32_t deleted_family_ = kRowRank;  // the last family whose tombstone was met
-  // Of the identity being merged.
+  uint32_t deleted_family_ = kRowFamily;  // the last family whose tombstone was met
+  // For the cell key being merged.
   uint32_t delta_count_ = 0;
   Fold fold_;
-  std::optional<Arena> folded_;  // values of cells handed out, until Unpin
+  std::optional<Arena> folded_;  // values of returned cells, until Unpin
   absl::Status status_;
 };
 

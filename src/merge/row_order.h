@@ -1,12 +1,17 @@
-// merge/row_order.h: which of several sources has the next row, and which have that row too: a loser tree with cached heads of row keys.
+// merge/row_order.h: determines which of several sources has the next row, and which others have
+// the same row: a loser tree with cached prefixes of row keys.
 //
-// Path:      merge_cursor steps the sources that stand on the current row and says here where they stand then.
-// Heads:     eight bytes of each row key behind what all of them begin with. That prefix is taken at a seek and shortened when a row key
-//            comes that does not begin with it.
-// How:       the tree's leaves are the sources; an inner node remembers who lost its match, and whether only by age (the row was the same),
-//            so that the sources of a row are found without comparing. Once one source had two rows in a row to itself, the least row of
-//            all others is its *bound*: up to it each further row costs one comparison and the tree is not touched.
-// Cost:      log2(sources) comparisons for each source stepped, one in a stretch; a comparison is mostly one of two integers.
+// Path:      merge_cursor advances the sources of the current row and reports their new positions
+//            here.
+// Heads:     eight bytes of each row key after the prefix that all row keys share. The prefix is
+//            set at a seek and shortened when a row key does not begin with it.
+// How:       the leaves of the tree are the sources. An inner node stores the loser of its match,
+//            and whether it lost only by age (the row was the same), so that the sources of a row
+//            are found without comparisons. Once one source had two consecutive rows alone, the
+//            least row of all others is its *bound*: up to it each further row costs one
+//            comparison, and the tree is not changed.
+// Cost:      log2(sources) comparisons for each source that advances, and one in a sequence of rows
+//            of one source; a comparison is usually one of two integers.
 // Threads:   confined.
 #pragma once
 
@@ -23,9 +28,10 @@
 
 namespace stele::internal {
 
-// Where a source stands: on a row, or at its end.
+// The position of a source: a row, or its end.
 struct RowPlace {
-  uint64_t head = ~uint64_t{0};  // orders as the row keys do, in the cursor's direction, but for equal heads, which say nothing
+  // Orders like the row keys, in the cursor's direction. Equal heads do not imply equal keys.
+  uint64_t head = ~uint64_t{0};
   std::string_view row_key;
   bool is_ended = true;
 };
@@ -34,7 +40,8 @@ class RowComparison {
  public:
   explicit RowComparison(Direction direction) : is_reverse_(direction == Direction::kReverse) {}
 
-  // The eight bytes behind `prefix_bytes` that all sources' row keys have in common; shorter keys as if zeros followed.
+  // The eight bytes after the `prefix_bytes` that all sources' row keys share. Shorter keys are
+  // padded with zeros.
   RowPlace PlaceOf(std::string_view row_key, size_t prefix_bytes) const {
     uint64_t head = 0;
     const size_t head_bytes = std::min(row_key.size() - prefix_bytes, sizeof head);
@@ -42,7 +49,7 @@ class RowComparison {
     head = __builtin_bswap64(head);
     return {is_reverse_ ? ~head : head, row_key, false};
   }
-  // Below zero: `a` comes first; zero: the same row, or both are at their end.
+  // Negative: `a` comes first; zero: the same row, or both are at their end.
   int operator()(const RowPlace& a, const RowPlace& b) const {
     if (a.head != b.head) [[likely]]
       return a.head < b.head ? -1 : 1;
@@ -51,7 +58,8 @@ class RowComparison {
 
  private:
   int CompareWhole(const RowPlace& a, const RowPlace& b) const {
-    if (a.is_ended || b.is_ended) return static_cast<int>(a.is_ended) - static_cast<int>(b.is_ended);
+    if (a.is_ended || b.is_ended)
+      return static_cast<int>(a.is_ended) - static_cast<int>(b.is_ended);
     const int result = a.row_key.compare(b.row_key);
     return is_reverse_ ? -result : result;
   }
@@ -59,7 +67,7 @@ class RowComparison {
   bool is_reverse_;
 };
 
-// `Comparison` as RowComparison; tests count with one of their own.
+// `Comparison` is like RowComparison; tests pass one that counts.
 template <typename Comparison>
 class RowOrder {
  public:
@@ -70,16 +78,20 @@ class RowOrder {
         nodes_(places_.size()),
         winners_(2 * places_.size()) {}
 
-  // Where each source stands after a seek; then Restart. A place not set since the last Clear is an end.
+  // Set the position of each source after a seek; then call Restart. A source that was not placed
+  // since the last Clear is at its end.
   void Clear() { places_.assign(places_.size(), RowPlace{}); }
-  void Place(uint32_t source, std::string_view row_key) { places_[source] = {.row_key = row_key, .is_ended = false}; }
+  void Place(uint32_t source, std::string_view row_key) {
+    places_[source] = {.row_key = row_key, .is_ended = false};
+  }
   void Restart();
 
-  // The sources that stand on the current row, newest first; none at the end.
+  // The sources on the current row, newest first; empty at the end.
   std::span<const uint32_t> sources() const { return sources_; }
   std::string_view row_key() const { return places_[winner_].row_key; }
 
-  // The only source of the current row went on to this row. True: it has that one too, alone. False: FindRow tells.
+  // The only source of the current row advanced to this row. Returns true if it has this row, too,
+  // alone. If it returns false, call FindRow.
   bool StepAlone(std::string_view row_key) {
     MoveWinner(row_key);
     if (has_bound_ && comparison_(places_[winner_], places_[bound_]) < 0) return true;
@@ -88,7 +100,8 @@ class RowOrder {
     if (winner_ == stepped && !has_bound_) FindBound();
     return false;
   }
-  // Each source of the current row went on, or came to its end, in the order of sources(); then FindRow.
+  // Call it for each source of the current row, in the order of sources(), when it has advanced or
+  // reached its end; then call FindRow.
   void Step(std::string_view row_key) {
     MoveWinner(row_key);
     Replay();
@@ -97,13 +110,13 @@ class RowOrder {
     places_[winner_] = RowPlace{};
     Replay();
   }
-  // Makes the least row the current one; false when all are at their end.
+  // Makes the least row the current one. Returns false if all sources are at their end.
   bool FindRow();
 
  private:
   struct Node {
     uint32_t loser = 0;
-    bool is_same_row = false;  // as that of the source it lost to
+    bool is_same_row = false;  // the same row as that of the source that it lost to
   };
   struct Branch {
     uint32_t source;
@@ -111,7 +124,7 @@ class RowOrder {
   };
 
   size_t ParentOf(uint32_t source) const { return (places_.size() + source) / 2; }
-  // The winner stays, the other is left in the node.
+  // Returns the winner and stores the loser in the node.
   uint32_t Match(uint32_t a, uint32_t b, Node* node) {
     const int result = comparison_(places_[a], places_[b]);
     node->is_same_row = result == 0;
@@ -120,7 +133,8 @@ class RowOrder {
     return a_wins ? a : b;
   }
   void MoveWinner(std::string_view row_key) {
-    places_[winner_].row_key = row_key;  // before all else: the bytes of the row before are gone
+    // First of all, since the bytes of the previous row key are no longer valid.
+    places_[winner_].row_key = row_key;
     if (!row_key.starts_with(prefix_)) [[unlikely]] {
       ShortenPrefix(row_key);
       SetHeads();
@@ -133,21 +147,25 @@ class RowOrder {
   void FindBound();
 
   Comparison comparison_;
-  std::string prefix_;             // all row keys since the last seek begin with it
-  std::vector<RowPlace> places_;   // by source
-  std::vector<Node> nodes_;        // 1 is the root; node i has the children 2i and 2i + 1, from places_.size() on these are sources
-  std::vector<uint32_t> winners_;  // of each node, while the tree is set up
+  std::string prefix_;            // all row keys since the last seek begin with it
+  std::vector<RowPlace> places_;  // by source
+  // 1 is the root; node i has the children 2i and 2i + 1; from places_.size() on these are sources.
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> winners_;  // of each node, while the tree is built
   std::vector<Branch> branches_;
   std::vector<uint32_t> sources_;
   uint32_t winner_ = 0;
-  uint32_t bound_ = 0;      // the source with the least row but for the winner's
-  bool has_bound_ = false;  // it was looked for since the winner last changed
+  uint32_t bound_ = 0;      // the source with the least row except the winner's
+  bool has_bound_ = false;  // it was determined since the winner last changed
 };
 
 template <typename Comparison>
 void RowOrder<Comparison>::ShortenPrefix(std::string_view row_key) {
   const size_t bytes_max = std::min(prefix_.size(), row_key.size());
-  const auto end = std::mismatch(prefix_.begin(), prefix_.begin() + static_cast<ptrdiff_t>(bytes_max), row_key.begin()).first;
+  const auto end =
+      std::mismatch(prefix_.begin(), prefix_.begin() + static_cast<ptrdiff_t>(bytes_max),
+                    row_key.begin())
+          .first;
   prefix_.erase(end, prefix_.end());
 }
 
@@ -160,7 +178,8 @@ void RowOrder<Comparison>::SetHeads() {
 
 template <typename Comparison>
 void RowOrder<Comparison>::Restart() {
-  const auto first = std::find_if(places_.begin(), places_.end(), [](const RowPlace& place) { return !place.is_ended; });
+  const auto first = std::find_if(places_.begin(), places_.end(),
+                                  [](const RowPlace& place) { return !place.is_ended; });
   if (first != places_.end()) prefix_ = first->row_key;
   for (const RowPlace& place : places_) {
     if (!place.is_ended && !place.row_key.starts_with(prefix_)) ShortenPrefix(place.row_key);
@@ -168,7 +187,8 @@ void RowOrder<Comparison>::Restart() {
   SetHeads();
   const size_t count = places_.size();
   for (size_t i = 0; i < count; ++i) winners_[count + i] = static_cast<uint32_t>(i);
-  for (size_t i = count; i-- > 1;) winners_[i] = Match(winners_[2 * i], winners_[2 * i + 1], &nodes_[i]);
+  for (size_t i = count; i-- > 1;)
+    winners_[i] = Match(winners_[2 * i], winners_[2 * i + 1], &nodes_[i]);
   winner_ = winners_[1];
   has_bound_ = false;
 }
@@ -176,12 +196,13 @@ void RowOrder<Comparison>::Restart() {
 template <typename Comparison>
 void RowOrder<Comparison>::Replay() {
   uint32_t winner = winner_;
-  for (size_t i = ParentOf(winner_); i > 0; i /= 2) winner = Match(winner, nodes_[i].loser, &nodes_[i]);
+  for (size_t i = ParentOf(winner_); i > 0; i /= 2)
+    winner = Match(winner, nodes_[i].loser, &nodes_[i]);
   has_bound_ &= winner == winner_;
   winner_ = winner;
 }
 
-// Everyone else lost to the winner, or to one who did.
+// Every other source lost to the winner, or to one that did.
 template <typename Comparison>
 void RowOrder<Comparison>::FindBound() {
   bound_ = winner_;

@@ -9,15 +9,21 @@ namespace {
 class RunCursor final : public CellCursor {
  public:
   RunCursor(std::vector<RunPart> ascending, OpenRunPart open, Direction direction)
-      : parts_(std::move(ascending)), open_(std::move(open)), is_reverse_(direction == Direction::kReverse) {}
+      : parts_(std::move(ascending)),
+        open_(std::move(open)),
+        is_reverse_(direction == Direction::kReverse) {}
 
-  bool SeekToEdge() override { return status_.ok() && EnterFrom(is_reverse_ ? parts_.size() - 1 : 0); }
+  bool SeekToEdge() override {
+    return status_.ok() && EnterFrom(is_reverse_ ? parts_.size() - 1 : 0);
+  }
   bool SeekRow(std::string_view bound) override;
   bool NextRow() override;
   std::string_view row_key() const override { return cursor_->row_key(); }
 
   bool ReadCells(std::vector<Cell>* cells) override { return Answer(cursor_->ReadCells(cells)); }
-  void SkipTo(uint32_t family, std::string_view qualifier) override { cursor_->SkipTo(family, qualifier); }
+  void SkipTo(uint32_t family, std::string_view qualifier) override {
+    cursor_->SkipTo(family, qualifier);
+  }
   bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override {
     return Answer(cursor_->ReadHistory(family, qualifier, cells));
   }
@@ -30,7 +36,7 @@ class RunCursor final : public CellCursor {
   size_t PartOf(std::string_view bound) const;
   bool EnterFrom(size_t part);
   bool Open(size_t part);
-  // What a call of cursor_ answered; its failure becomes that of the run.
+  // Takes over the result of a call of cursor_; its failure becomes this cursor's failure.
   bool Answer(bool result) {
     if (!result) status_ = cursor_->status();
     return result;
@@ -39,22 +45,27 @@ class RunCursor final : public CellCursor {
   const std::vector<RunPart> parts_;
   const OpenRunPart open_;
   const bool is_reverse_;
-  size_t part_ = 0;  // the one that is open
+  size_t part_ = 0;  // the open part
   bool is_open_ = false;
-  std::unique_ptr<CellCursor> cursor_;  // of the open part; null if nothing of it is wanted
+  std::unique_ptr<CellCursor> cursor_;  // for the open part; null if nothing of it is needed
   bool on_row_ = false;
   absl::Status status_;
 };
 
-// The first part, in the run's direction, that may have a row on this side of the bound; parts_.size() or above if none has.
+// Returns the first part, in the run's direction, that may have a row on this side of the bound;
+// parts_.size() or more if there is none.
 size_t RunCursor::PartOf(std::string_view bound) const {
   if (is_reverse_) {
     const auto begins_before = [bound](const RunPart& part) { return part.start < bound; };
     const auto end = std::partition_point(parts_.begin(), parts_.end(), begins_before);
-    return static_cast<size_t>(end - parts_.begin()) - 1;  // before the first: wraps around to what is above all
+    // Before the first part: wraps around to a value above all parts.
+    return static_cast<size_t>(end - parts_.begin()) - 1;
   }
-  const auto ends_before = [bound](const RunPart& part) { return !part.unbounded_end && part.end <= bound; };
-  return static_cast<size_t>(std::partition_point(parts_.begin(), parts_.end(), ends_before) - parts_.begin());
+  const auto ends_before = [bound](const RunPart& part) {
+    return !part.unbounded_end && part.end <= bound;
+  };
+  return static_cast<size_t>(std::partition_point(parts_.begin(), parts_.end(), ends_before) -
+                             parts_.begin());
 }
 
 bool RunCursor::SeekRow(std::string_view bound) {
@@ -73,7 +84,7 @@ bool RunCursor::NextRow() {
   return status_.ok() && EnterFrom(is_reverse_ ? part_ - 1 : part_ + 1);
 }
 
-// To the first row of this part or of those that follow it.
+// Moves to the first row of this part or of the next ones.
 bool RunCursor::EnterFrom(size_t part) {
   on_row_ = false;
   for (; part < parts_.size(); part += is_reverse_ ? ~size_t{0} : 1) {
@@ -84,7 +95,7 @@ bool RunCursor::EnterFrom(size_t part) {
   return false;
 }
 
-// The part that was open goes first, so that there are never two.
+// Closes the open part first, so that two parts are never open.
 bool RunCursor::Open(size_t part) {
   if (is_open_ && part_ == part) return true;
   is_open_ = false;
@@ -102,7 +113,8 @@ bool RunCursor::Open(size_t part) {
 
 }  // namespace
 
-std::unique_ptr<CellCursor> NewRunCursor(std::vector<RunPart> ascending, OpenRunPart open, Direction direction) {
+std::unique_ptr<CellCursor> NewRunCursor(std::vector<RunPart> ascending, OpenRunPart open,
+                                         Direction direction) {
   return std::make_unique<RunCursor>(std::move(ascending), std::move(open), direction);
 }
 

@@ -1,10 +1,14 @@
-// merge/run_cursor.h: sources whose rows do not overlap, as one source: each row is in one of them at most.
+// merge/run_cursor.h: presents the sources of a sorted run, whose rows do not overlap, as one
+// source.
 //
-// Path:      read/source_chain and compaction_job divide a stack into runs (manifest/runs.h) -> here -> merge_cursor.
-// Cost:      a source is opened when its rows are come to and let go when they are left, so that a run of a hundred files has one open;
-//            a seek finds its source by binary search and opens no other unless that one has no row left.
-// Errors:    those of opening, and of the source that is open. After a failure the cursor stays there.
-// Threads:   confined, as the cursors.
+// Path:      read/source_chain and compaction_job divide a stack into sorted runs (manifest/runs.h)
+//            -> here -> merge_cursor.
+// Cost:      a source is opened when the cursor reaches its rows and closed when it leaves them, so
+//            a run of a hundred files has one open. A seek finds its source by binary search and
+//            opens another one only if that source has no row left.
+// Errors:    those of opening a source, and of the open source. After a failure the cursor does not
+//            move any more.
+// Threads:   confined, like the cursors.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +22,19 @@
 
 namespace stele::internal {
 
-// What a source of the run shows lies in [start, end). The bytes outlive the cursor.
+// The rows of one source are in [start, end). The bytes must outlive the cursor.
 struct RunPart {
   std::string_view start;
   std::string_view end;
   bool unbounded_end = false;
 };
 
-// The cursor over part `index`, of the run's direction and with no rows but the part's; null when nothing of it is wanted.
+// Returns the cursor over part `index`, in the run's direction and without rows outside the part;
+// null if nothing of it is needed.
 using OpenRunPart = std::function<absl::StatusOr<std::unique_ptr<CellCursor>>(size_t index)>;
 
-// `ascending` parts do not overlap.
-std::unique_ptr<CellCursor> NewRunCursor(std::vector<RunPart> ascending, OpenRunPart open, Direction direction);
+// `ascending` are parts that do not overlap.
+std::unique_ptr<CellCursor> NewRunCursor(std::vector<RunPart> ascending, OpenRunPart open,
+                                         Direction direction);
 
 }  // namespace stele::internal

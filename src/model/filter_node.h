@@ -1,7 +1,7 @@
-// model/filter_node.h: what a Filter holds inside, for the rooms that carry filters out.
+// model/filter_node.h: the nodes of a Filter's tree, for the code that evaluates filters.
 //
 // Path:      Filter::node() -> filter (program), read (pruning).
-// Errors:    none; a filter from a user is judged by ValidateFilter.
+// Errors:    none; ValidateFilter checks a filter that comes from a user.
 // Threads:   immutable once built.
 #pragma once
 
@@ -47,16 +47,19 @@ struct FilterNode {
   ByteRange range;
   stele::TimestampRange timestamps;
   std::vector<Filter> children;
-  int depth = 0;            // conditions, chains and interleaves on the longest path down; 0 for the other kinds
-  uint64_t wire_bytes = 0;  // of the equal google.bigtable.v2.RowFilter message
+  // The depth of nested conditions, chains and interleaves; 0 for the other kinds.
+  int depth = 0;
+  uint64_t wire_bytes = 0;  // of the equivalent google.bigtable.v2.RowFilter message
 };
 
-// The limits of a filter. A builder that goes far beyond keeps depth and wire_bytes and lets the children go, so that neither destruction
-// nor any walk can run out of stack or time (children may be shared); such a filter is refused wherever it is used.
+// The limits of a filter. If a builder goes far beyond them, it keeps depth and wire_bytes but
+// drops the children, so that neither destruction nor a traversal can overflow the stack or run too
+// long (children may be shared). Every use of such a filter is refused.
 inline constexpr int kFilterDepthMax = 20;
 inline constexpr uint64_t kFilterWireBytesMax = 20'480;
 
-// What RE2 may spend on one regex of a filter: enough for a literal as long as a filter may be.
+// The memory that RE2 may use for one regex of a filter: enough for a literal as long as a filter
+// may be.
 inline constexpr int64_t kRegexMemoryBytesMax = int64_t{4} << 20;
 
 }  // namespace stele::internal

@@ -1,4 +1,4 @@
-// Filter::Parse and Filter::ToString: one table of words, read in both directions.
+// Filter::Parse and Filter::ToString. Both use one table of words.
 #include <fmt/format.h>
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/status.h"
+#include "model/access.h"
 #include "model/filter_node.h"
 #include "model/text.h"
 #include "stele/filter.h"
@@ -49,19 +50,20 @@ std::string_view WordOf(FilterKind kind) {
 }
 
 std::string RangeText(const ByteRange& range) {
-  std::string out(1, range.start_bound() == Bound::kOpen ? '(' : '[');
-  if (range.start_bound() != Bound::kUnbounded) out += Quoted(range.start());
+  std::string out(1, range.start_bound() == RangeBound::kOpen ? '(' : '[');
+  if (range.start_bound() != RangeBound::kUnbounded) out += Quoted(range.start());
   out += ", ";
-  if (range.end_bound() != Bound::kUnbounded) out += Quoted(range.end());
-  out.push_back(range.end_bound() == Bound::kClosed ? ']' : ')');
+  if (range.end_bound() != RangeBound::kUnbounded) out += Quoted(range.end());
+  out.push_back(range.end_bound() == RangeBound::kClosed ? ']' : ')');
   return out;
 }
 
 std::string TimestampsText(const stele::TimestampRange& range) {
-  return range.end ? fmt::format("{}, {}", range.start.micros(), range.end->micros()) : fmt::format("{}, ", range.start.micros());
+  return range.end ? fmt::format("{}, {}", range.start.micros(), range.end->micros())
+                   : fmt::format("{}, ", range.start.micros());
 }
 
-// What stands between the parentheses of a kind without children; nothing: no parentheses.
+// The text between the parentheses of a kind without children. Empty: no parentheses.
 std::string ArgumentText(const FilterNode& node) {
   switch (node.kind) {
     case FilterKind::kPassAll:
@@ -109,7 +111,7 @@ void AppendText(const FilterNode& node, std::string* out) {
   out->push_back('(');
   for (size_t i = 0; i < node.children.size(); ++i) {
     if (i > 0) *out += ", ";
-    AppendText(node.children[i].node(), out);
+    AppendText(internal::Access::Node(node.children[i]), out);
   }
   out->push_back(')');
 }
@@ -130,7 +132,8 @@ class FilterParser {
     for (const Form& form : kForms) {
       if (form.word == word) return OfKind(form.kind);
     }
-    return scanner_.Error(word.empty() ? "expected a filter" : fmt::format("'{}' is no filter", Printable(word)));
+    return scanner_.Error(word.empty() ? "expected a filter"
+                                       : fmt::format("'{}' is not a filter", Printable(word)));
   }
 
   absl::StatusOr<Filter> OfKind(FilterKind kind) {
@@ -180,10 +183,12 @@ class FilterParser {
 
   absl::StatusOr<Filter> Counting(FilterKind kind) {
     STELE_ASSIGN_OR_RETURN(const int64_t number, scanner_.Int64());
-    if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) return scanner_.Error("a count too large");
+    if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
+      return scanner_.Error("a count too large");
     const int count = static_cast<int>(number);
     if (kind == FilterKind::kLatest) return Filter::Latest(count);
-    return kind == FilterKind::kCellsRowLimit ? Filter::CellsRowLimit(count) : Filter::CellsRowOffset(count);
+    return kind == FilterKind::kCellsRowLimit ? Filter::CellsRowLimit(count)
+                                              : Filter::CellsRowOffset(count);
   }
 
   absl::StatusOr<Filter> Texted(FilterKind kind) {
@@ -218,14 +223,14 @@ class FilterParser {
   }
 
   absl::StatusOr<ByteRange> Range() {
-    Bound start_bound = scanner_.Accept("(") ? Bound::kOpen : Bound::kClosed;
-    if (start_bound == Bound::kClosed) STELE_RETURN_IF_ERROR(scanner_.Expect("["));
+    RangeBound start_bound = scanner_.Accept("(") ? RangeBound::kOpen : RangeBound::kClosed;
+    if (start_bound == RangeBound::kClosed) STELE_RETURN_IF_ERROR(scanner_.Expect("["));
     std::string start;
     std::string end;
     if (!scanner_.NextIs(',')) {
       STELE_ASSIGN_OR_RETURN(start, scanner_.QuotedString());
     } else {
-      start_bound = Bound::kUnbounded;
+      start_bound = RangeBound::kUnbounded;
     }
     STELE_RETURN_IF_ERROR(scanner_.Expect(","));
     const bool has_end = scanner_.NextIs('"');
@@ -234,7 +239,9 @@ class FilterParser {
     }
     const bool closed = scanner_.Accept("]");
     if (!closed) STELE_RETURN_IF_ERROR(scanner_.Expect(")"));
-    const Bound end_bound = !has_end ? Bound::kUnbounded : closed ? Bound::kClosed : Bound::kOpen;
+    const RangeBound end_bound = !has_end ? RangeBound::kUnbounded
+                                 : closed ? RangeBound::kClosed
+                                          : RangeBound::kOpen;
     return ByteRange(start_bound, std::move(start), end_bound, std::move(end));
   }
 
@@ -254,12 +261,14 @@ class FilterParser {
     const std::string_view text = scanner_.Number();
     double probability = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), probability);
-    if (error != std::errc() || end != text.data() + text.size()) return scanner_.Error("expected a probability");
+    if (error != std::errc() || end != text.data() + text.size())
+      return scanner_.Error("expected a probability");
     return Filter::RowSample(probability);
   }
 
   absl::StatusOr<Filter> Composite(FilterKind kind) {
-    if (++open_count_ > kFilterDepthMax) return scanner_.Error(fmt::format("filters nested more than {} deep", kFilterDepthMax));
+    if (++open_count_ > kFilterDepthMax)
+      return scanner_.Error(fmt::format("filters nested more than {} deep", kFilterDepthMax));
     std::vector<Filter> filters;
     if (!scanner_.NextIs(')')) {
       do {
@@ -270,7 +279,8 @@ class FilterParser {
     --open_count_;
     if (kind == FilterKind::kChain) return Filter::Chain(std::move(filters));
     if (kind == FilterKind::kInterleave) return Filter::Interleave(std::move(filters));
-    if (filters.size() != 3) return scanner_.Error("a condition takes three filters: predicate, if true, if false");
+    if (filters.size() != 3)
+      return scanner_.Error("a condition needs three filters: predicate, if true, if false");
     return Filter::Condition(std::move(filters[0]), std::move(filters[1]), std::move(filters[2]));
   }
 
@@ -283,7 +293,9 @@ class FilterParser {
 
 inline namespace v0 {
 
-absl::StatusOr<Filter> Filter::Parse(std::string_view text) { return internal::FilterParser(text).Parse(); }
+absl::StatusOr<Filter> Filter::Parse(std::string_view text) {
+  return internal::FilterParser(text).Parse();
+}
 
 std::string Filter::ToString() const {
   std::string out;

@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "base/status.h"
+#include "model/access.h"
 #include "model/gc_rule_node.h"
 #include "model/text.h"
 #include "model/validate.h"
@@ -24,16 +25,22 @@ struct Unit {
   std::string_view name;
   int64_t micros;
 };
-constexpr std::array<Unit, 6> kUnits{
-    {{"d", 86'400'000'000}, {"h", 3'600'000'000}, {"m", 60'000'000}, {"s", 1'000'000}, {"ms", 1'000}, {"us", 1}}};
+constexpr std::array<Unit, 6> kUnits{{{"d", 86'400'000'000},
+                                      {"h", 3'600'000'000},
+                                      {"m", 60'000'000},
+                                      {"s", 1'000'000},
+                                      {"ms", 1'000},
+                                      {"us", 1}}};
 
 uint64_t AgeWireBytes(int64_t age_micros) {
   const int64_t seconds = age_micros / 1'000'000;
   const int64_t nanos = age_micros % 1'000'000 * 1'000;
-  return (seconds == 0 ? 0 : 1 + Int64WireBytes(seconds)) + (nanos == 0 ? 0 : 1 + Int64WireBytes(nanos));
+  return (seconds == 0 ? 0 : 1 + Int64WireBytes(seconds)) +
+         (nanos == 0 ? 0 : 1 + Int64WireBytes(nanos));
 }
 
-// A composite of nothing keeps everything, one of a single rule is that rule: so that all that is built can be written as text.
+// Simplifies composites: one without rules keeps everything, one with a single rule is that rule.
+// So every rule that can be built can be written as text.
 GcRule Compose(Kind kind, std::vector<GcRule> rules) {
   if (rules.empty()) return GcRule();
   if (rules.size() == 1) return std::move(rules.front());
@@ -41,20 +48,23 @@ GcRule Compose(Kind kind, std::vector<GcRule> rules) {
   node->kind = kind;
   uint64_t content_bytes = 0;
   for (const GcRule& rule : rules) {
-    node->depth = std::max(node->depth, rule.node().depth);
-    content_bytes = std::min(kWireBytesCap, content_bytes + FieldWireBytes(rule.node().wire_bytes));
+    node->depth = std::max(node->depth, internal::Access::Node(rule).depth);
+    content_bytes = std::min(
+        kWireBytesCap, content_bytes + FieldWireBytes(internal::Access::Node(rule).wire_bytes));
   }
   node->depth += 1;
   node->wire_bytes = FieldWireBytes(content_bytes);
-  if (node->depth <= 2 * kGcRuleDepthMax && node->wire_bytes <= 4 * kGcRuleWireBytesMax) node->children = std::move(rules);
-  return GcRule(std::move(node));
+  if (node->depth <= 2 * kGcRuleDepthMax && node->wire_bytes <= 4 * kGcRuleWireBytesMax)
+    node->children = std::move(rules);
+  return internal::Access::Make<GcRule>(std::move(node));
 }
 
 std::string AgeText(int64_t age_micros) {
   for (const Unit& unit : kUnits) {
-    if (age_micros % unit.micros == 0) return fmt::format("maxage={}{}", age_micros / unit.micros, unit.name);
+    if (age_micros % unit.micros == 0)
+      return fmt::format("maxage={}{}", age_micros / unit.micros, unit.name);
   }
-  return {};  // not reached: the last unit divides everything
+  return {};  // not reached: the last unit divides every age
 }
 
 void AppendText(const GcRuleNode& node, std::string* out) {
@@ -76,7 +86,7 @@ void AppendText(const GcRuleNode& node, std::string* out) {
   if (node.children.empty()) *out += fmt::format("({}: too deep or too large)", separator);
   for (size_t i = 0; i < node.children.size(); ++i) {
     if (i > 0) *out += separator;
-    const GcRuleNode& child = node.children[i].node();
+    const GcRuleNode& child = internal::Access::Node(node.children[i]);
     const bool parenthesised = !child.children.empty();
     if (parenthesised) out->push_back('(');
     AppendText(child, out);
@@ -95,7 +105,7 @@ class GcRuleParser {
   }
 
  private:
-  // Left to right; a run of one operator makes one rule of many.
+  // Parses from left to right. Several operands joined by the same operator become one rule.
   absl::StatusOr<GcRule> Expression() {
     STELE_ASSIGN_OR_RETURN(GcRule first, Term());
     std::vector<GcRule> run;
@@ -124,7 +134,8 @@ class GcRuleParser {
   absl::StatusOr<GcRule> Term() {
     if (scanner_.Accept("(")) {
       if (++open_count_ > kGcRuleDepthMax)
-        return scanner_.Error(fmt::format("more than {} parentheses inside each other", kGcRuleDepthMax));
+        return scanner_.Error(
+            fmt::format("more than {} parentheses inside each other", kGcRuleDepthMax));
       STELE_ASSIGN_OR_RETURN(GcRule rule, Expression());
       STELE_RETURN_IF_ERROR(scanner_.Expect(")"));
       --open_count_;
@@ -132,14 +143,16 @@ class GcRuleParser {
     }
     const std::string_view word = scanner_.Word();
     if (word == "never") return GcRule();
-    if (word != "maxversions" && word != "maxage") return scanner_.Error("expected maxversions=COUNT, maxage=AGE, never or '('");
+    if (word != "maxversions" && word != "maxage")
+      return scanner_.Error("expected maxversions=COUNT, maxage=AGE, never or '('");
     STELE_RETURN_IF_ERROR(scanner_.Expect("="));
     return word == "maxversions" ? Versions() : Age();
   }
 
   absl::StatusOr<GcRule> Versions() {
     STELE_ASSIGN_OR_RETURN(const int64_t count, scanner_.Int64());
-    if (count < 1 || count > std::numeric_limits<int32_t>::max()) return scanner_.Error("maxversions must be 1 to 2147483647");
+    if (count < 1 || count > std::numeric_limits<int32_t>::max())
+      return scanner_.Error("maxversions must be 1 to 2147483647");
     return GcRule::MaxNumVersions(static_cast<int>(count));
   }
 
@@ -149,7 +162,8 @@ class GcRuleParser {
     if (name == "ns") return GcRule::MaxAge(std::chrono::microseconds(amount / 1'000));
     for (const Unit& unit : kUnits) {
       if (name != unit.name) continue;
-      if (amount < 0 || amount > std::numeric_limits<int64_t>::max() / unit.micros) return scanner_.Error("maxage out of range");
+      if (amount < 0 || amount > std::numeric_limits<int64_t>::max() / unit.micros)
+        return scanner_.Error("maxage out of range");
       return GcRule::MaxAge(std::chrono::microseconds(amount * unit.micros));
     }
     return scanner_.Error("an age needs a unit: d, h, m, s, ms, us or ns");
@@ -184,8 +198,12 @@ GcRule GcRule::MaxAge(std::chrono::microseconds age) {
   return GcRule(std::move(node));
 }
 
-GcRule GcRule::Union(std::vector<GcRule> rules) { return internal::Compose(GcRuleNode::Kind::kUnion, std::move(rules)); }
-GcRule GcRule::Intersection(std::vector<GcRule> rules) { return internal::Compose(GcRuleNode::Kind::kIntersection, std::move(rules)); }
+GcRule GcRule::Union(std::vector<GcRule> rules) {
+  return internal::Compose(GcRuleNode::Kind::kUnion, std::move(rules));
+}
+GcRule GcRule::Intersection(std::vector<GcRule> rules) {
+  return internal::Compose(GcRuleNode::Kind::kIntersection, std::move(rules));
+}
 
 absl::StatusOr<GcRule> GcRule::Parse(std::string_view text) {
   STELE_ASSIGN_OR_RETURN(GcRule rule, internal::GcRuleParser(text).Parse());
@@ -201,9 +219,10 @@ std::string GcRule::ToString() const {
 
 bool GcRule::operator==(const GcRule& other) const {
   const GcRuleNode& a = node();
-  const GcRuleNode& b = other.node();
-  return &a == &b || (a.kind == b.kind && a.version_count == b.version_count && a.age_micros == b.age_micros && a.depth == b.depth &&
-                      a.wire_bytes == b.wire_bytes && a.children == b.children);
+  const GcRuleNode& b = internal::Access::Node(other);
+  return &a == &b ||
+         (a.kind == b.kind && a.version_count == b.version_count && a.age_micros == b.age_micros &&
+          a.depth == b.depth && a.wire_bytes == b.wire_bytes && a.children == b.children);
 }
 
 const GcRuleNode& GcRule::node() const {

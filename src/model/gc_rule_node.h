@@ -1,7 +1,7 @@
-// model/gc_rule_node.h: what a GcRule holds inside, for the rooms that carry rules out or store them.
+// model/gc_rule_node.h: the nodes of a GcRule's tree, for the code that evaluates or stores rules.
 //
-// Path:      GcRule::node() -> gc (verdicts), manifest (storage).
-// Errors:    none; a rule from a user is judged by ValidateGcRule.
+// Path:      GcRule::node() -> gc (evaluation), manifest (storage).
+// Errors:    none; ValidateGcRule checks a rule that comes from a user.
 // Threads:   immutable once built.
 #pragma once
 
@@ -16,15 +16,16 @@ struct GcRuleNode {
   enum class Kind : uint8_t { kNone, kMaxVersions, kMaxAge, kUnion, kIntersection };
 
   Kind kind = Kind::kNone;
-  int32_t version_count = 0;     // kMaxVersions; may be anything before validation
-  int64_t age_micros = 0;        // kMaxAge; may be anything before validation
+  int32_t version_count = 0;     // kMaxVersions; any value before validation
+  int64_t age_micros = 0;        // kMaxAge; any value before validation
   std::vector<GcRule> children;  // kUnion, kIntersection: two or more
-  int depth = 0;                 // unions and intersections on the longest path down
-  uint64_t wire_bytes = 0;       // of the equal google.bigtable.admin.v2.GcRule message
+  int depth = 0;                 // depth of nested unions and intersections
+  uint64_t wire_bytes = 0;       // of the equivalent google.bigtable.admin.v2.GcRule message
 };
 
-// The limits of a rule. A builder that goes far beyond keeps depth and wire_bytes and lets the children go, so that neither destruction nor
-// any walk can run out of stack or time (children may be shared); such a rule is refused wherever it is used.
+// The limits of a rule. If a builder goes far beyond them, it keeps depth and wire_bytes but drops
+// the children, so that neither destruction nor a traversal can overflow the stack or run too long
+// (children may be shared). Every use of such a rule is refused.
 inline constexpr int kGcRuleDepthMax = 20;
 inline constexpr uint64_t kGcRuleWireBytesMax = 500;
 

@@ -6,22 +6,23 @@
 #include "base/coding.h"
 #include "model/mutation_ops.h"
 
-// An op is an OpHeader and the bytes that it counts: the family, the qualifier and the value. Lengths of a fixed size, since an op is read
-// more than once on its way into a batch, and reading varints is most of that.
+// An op is an OpHeader followed by the bytes of the family, the qualifier and the value. Lengths
+// have a fixed size: an op is read more than once before it is in a batch, and decoding varints
+// would dominate that.
 namespace stele {
 namespace internal {
 namespace {
 
-// In memory only: may change at will.
+// In memory only; values may change between versions.
 enum class Tag : uint8_t {
   kSetCellNow,
   kSetCell,
-  kAddInt,  // the amount is the value, in eight bytes
+  kAddInt,  // the value is the amount, in eight bytes
   kAddItem,
   kMerge,
   kDeleteColumn,
-  kDeleteColumnFrom,   // with a start
-  kDeleteColumnRange,  // with start and end, which is the value, in eight bytes
+  kDeleteColumnFrom,   // with a start timestamp
+  kDeleteColumnRange,  // with start and end; the value is the end, in eight bytes
   kDeleteFamily,
   kDeleteRow,
 };
@@ -48,14 +49,19 @@ void Append(std::string& out, Tag tag, OpColumn column, int64_t micros, std::str
                            .value_bytes = value.size(),
                            .micros = micros};
   const size_t begin = out.size();
-  const size_t end = begin + sizeof header + column.family.size() + column.qualifier.size() + value.size();
-  // Growing by what is needed each time would copy what is there each time.
+  const size_t end =
+      begin + sizeof header + column.family.size() + column.qualifier.size() + value.size();
+  // Grow geometrically: growing by the needed amount would copy everything each time.
   if (end > out.capacity()) out.reserve(std::max(end, 2 * out.capacity()));
-  out.append(reinterpret_cast<const char*>(&header), sizeof header).append(column.family).append(column.qualifier).append(value);
+  out.append(reinterpret_cast<const char*>(&header), sizeof header)
+      .append(column.family)
+      .append(column.qualifier)
+      .append(value);
 }
 
 void Append(std::string& out, Tag tag, OpColumn column, int64_t micros, int64_t number) {
-  Append(out, tag, column, micros, std::string_view(reinterpret_cast<const char*>(&number), sizeof number));
+  Append(out, tag, column, micros,
+         std::string_view(reinterpret_cast<const char*>(&number), sizeof number));
 }
 
 bool ReadNumber(std::string_view bytes, int64_t* number) {
@@ -72,7 +78,8 @@ bool MutationOpReader::Next(MutationOp* op) {
   if (!reader_.ReadRaw(sizeof header, &bytes)) return false;
   std::memcpy(&header, bytes.data(), sizeof header);
   *op = MutationOp();
-  if (!reader_.ReadRaw(header.family_bytes, &op->family) || !reader_.ReadRaw(header.qualifier_bytes, &op->qualifier) ||
+  if (!reader_.ReadRaw(header.family_bytes, &op->family) ||
+      !reader_.ReadRaw(header.qualifier_bytes, &op->qualifier) ||
       !reader_.ReadRaw(header.value_bytes, &op->value)) {
     return false;
   }
@@ -123,31 +130,36 @@ RowMutation& RowMutation::Reserve(size_t count, size_t bytes) {
   return *this;
 }
 
-RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier, std::string_view value) {
+RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier,
+                                  std::string_view value) {
   Append(ops_, Tag::kSetCellNow, {family, qualifier}, 0, value);
   ++count_;
   return *this;
 }
 
-RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view value) {
+RowMutation& RowMutation::SetCell(std::string_view family, std::string_view qualifier,
+                                  Timestamp timestamp, std::string_view value) {
   Append(ops_, Tag::kSetCell, {family, qualifier}, timestamp.micros(), value);
   ++count_;
   return *this;
 }
 
-RowMutation& RowMutation::AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, int64_t value) {
+RowMutation& RowMutation::AddToCell(std::string_view family, std::string_view qualifier,
+                                    Timestamp timestamp, int64_t value) {
   Append(ops_, Tag::kAddInt, {family, qualifier}, timestamp.micros(), value);
   ++count_;
   return *this;
 }
 
-RowMutation& RowMutation::AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view item) {
+RowMutation& RowMutation::AddToCell(std::string_view family, std::string_view qualifier,
+                                    Timestamp timestamp, std::string_view item) {
   Append(ops_, Tag::kAddItem, {family, qualifier}, timestamp.micros(), item);
   ++count_;
   return *this;
 }
 
-RowMutation& RowMutation::MergeToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp, std::string_view state) {
+RowMutation& RowMutation::MergeToCell(std::string_view family, std::string_view qualifier,
+                                      Timestamp timestamp, std::string_view state) {
   Append(ops_, Tag::kMerge, {family, qualifier}, timestamp.micros(), state);
   ++count_;
   return *this;
@@ -159,9 +171,11 @@ RowMutation& RowMutation::DeleteFromColumn(std::string_view family, std::string_
   return *this;
 }
 
-RowMutation& RowMutation::DeleteFromColumn(std::string_view family, std::string_view qualifier, TimestampRange range) {
+RowMutation& RowMutation::DeleteFromColumn(std::string_view family, std::string_view qualifier,
+                                           TimestampRange range) {
   if (range.end) {
-    Append(ops_, Tag::kDeleteColumnRange, {family, qualifier}, range.start.micros(), range.end->micros());
+    Append(ops_, Tag::kDeleteColumnRange, {family, qualifier}, range.start.micros(),
+           range.end->micros());
   } else {
     Append(ops_, Tag::kDeleteColumnFrom, {family, qualifier}, range.start.micros(), "");
   }
@@ -182,12 +196,16 @@ RowMutation& RowMutation::DeleteFromRow() {
   return *this;
 }
 
-ReadModifyWriteRule ReadModifyWriteRule::AppendValue(std::string family, std::string qualifier, std::string value) {
-  return ReadModifyWriteRule(Kind::kAppendValue, std::move(family), std::move(qualifier), std::move(value), 0);
+ReadModifyWriteRule ReadModifyWriteRule::AppendValue(std::string family, std::string qualifier,
+                                                     std::string value) {
+  return ReadModifyWriteRule(Kind::kAppendValue, std::move(family), std::move(qualifier),
+                             std::move(value), 0);
 }
 
-ReadModifyWriteRule ReadModifyWriteRule::IncrementAmount(std::string family, std::string qualifier, int64_t amount) {
-  return ReadModifyWriteRule(Kind::kIncrementAmount, std::move(family), std::move(qualifier), "", amount);
+ReadModifyWriteRule ReadModifyWriteRule::IncrementAmount(std::string family, std::string qualifier,
+                                                         int64_t amount) {
+  return ReadModifyWriteRule(Kind::kIncrementAmount, std::move(family), std::move(qualifier), "",
+                             amount);
 }
 
 }  // namespace v0

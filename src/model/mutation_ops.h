@@ -1,8 +1,9 @@
-// model/mutation_ops.h: the changes inside a RowMutation, one after the other.
+// model/mutation_ops.h: iterates over the changes in a RowMutation.
 //
 // Path:      RowMutation::encoded_ops() -> mutation (check, encode the batch).
 // Format:    in memory only, never stored: a header with lengths, then the bytes; see mutation.cc.
-// Errors:    none: only RowMutation writes it. Next() answers false on bytes it does not understand, as at the end.
+// Errors:    none, since only RowMutation writes the bytes. For bytes that it cannot parse Next()
+//            returns false, as at the end.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -14,12 +15,20 @@
 
 namespace stele::internal {
 
-// Views point into the mutation. Timestamps and ranges are as given, not yet judged.
+// Views point into the mutation. Timestamps and ranges are as given and not validated yet.
 struct MutationOp {
-  enum class Kind : uint8_t { kSetCell, kAddInt, kAddItem, kMerge, kDeleteFromColumn, kDeleteFromFamily, kDeleteFromRow };
+  enum class Kind : uint8_t {
+    kSetCell,
+    kAddInt,
+    kAddItem,
+    kMerge,
+    kDeleteFromColumn,
+    kDeleteFromFamily,
+    kDeleteFromRow
+  };
 
   Kind kind = Kind::kSetCell;
-  bool server_time = false;  // kSetCell: without a timestamp, which is 0 then
+  bool server_time = false;  // kSetCell: no timestamp was given; `timestamp` is 0 then
   std::string_view family;
   std::string_view qualifier;
   std::string_view value;            // kSetCell; kAddItem: the item; kMerge: the state
@@ -33,7 +42,7 @@ class MutationOpReader {
  public:
   explicit MutationOpReader(std::string_view encoded_ops) : reader_(encoded_ops) {}
 
-  // Fills all of `op`. False at the end.
+  // Sets all of `op`. Returns false at the end.
   bool Next(MutationOp* op);
 
  private:

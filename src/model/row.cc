@@ -9,24 +9,28 @@
 
 #include "base/hll.h"
 #include "base/status.h"
+#include "model/access.h"
 
 namespace stele {
 inline namespace v0 {
 namespace {
 
-// A row's cells, then the bytes they view, are one piece of memory.
+// One block of memory with a row's cells, followed by the bytes that they view.
 using RowMemory = std::shared_ptr<uint64_t[]>;
-static_assert(std::is_trivially_destructible_v<CellView> && alignof(CellView) <= alignof(uint64_t) &&
-              sizeof(CellView) % sizeof(uint64_t) == 0);
+static_assert(std::is_trivially_destructible_v<CellView> &&
+              alignof(CellView) <= alignof(uint64_t) && sizeof(CellView) % sizeof(uint64_t) == 0);
 
-// What few rows have.
+// For the few rows with labels.
 struct LabelledRow {
   RowMemory memory;
   std::vector<std::string> labels;
 };
 
-// Neighbours of one column share the bytes of its names, which mostly they do in what they are copied from.
-bool IsSame(std::string_view a, std::string_view b) { return a.size() == b.size() && (a.data() == b.data() || a == b); }
+// Used to share the bytes of names between neighbouring cells of one column; in the source they are
+// usually shared, too.
+bool IsSame(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && (a.data() == b.data() || a == b);
+}
 
 struct RowSize {
   size_t bytes = 0;
@@ -37,8 +41,10 @@ RowSize SizeOf(const RowView& view) {
   RowSize size{.bytes = view.row_key().size()};
   const CellView* previous = nullptr;
   for (const CellView& cell : view.cells()) {
-    if (previous == nullptr || !IsSame(previous->family(), cell.family())) size.bytes += cell.family().size();
-    if (previous == nullptr || !IsSame(previous->qualifier(), cell.qualifier())) size.bytes += cell.qualifier().size();
+    if (previous == nullptr || !IsSame(previous->family(), cell.family()))
+      size.bytes += cell.family().size();
+    if (previous == nullptr || !IsSame(previous->qualifier(), cell.qualifier()))
+      size.bytes += cell.qualifier().size();
     size.bytes += cell.value().size();
     size.label_count += cell.labels().size();
     previous = &cell;
@@ -54,48 +60,69 @@ std::string_view CopyTo(char** place, std::string_view bytes) {
   return {start, bytes.size()};
 }
 
-// Places for all labels are reserved in `labels`, so that spans into it stay.
-void CopyCells(std::span<const CellView> cells, CellView* out, char* place, std::vector<std::string>* labels) {
+// The caller has reserved capacity for all labels in `labels`, so that spans into it stay valid.
+void CopyCells(std::span<const CellView> cells, CellView* out, char* place,
+               std::vector<std::string>* labels) {
   std::string_view family;
   std::string_view qualifier;
   const CellView* previous = nullptr;
   for (const CellView& cell : cells) {
-    if (previous == nullptr || !IsSame(previous->family(), cell.family())) family = CopyTo(&place, cell.family());
-    if (previous == nullptr || !IsSame(previous->qualifier(), cell.qualifier())) qualifier = CopyTo(&place, cell.qualifier());
+    if (previous == nullptr || !IsSame(previous->family(), cell.family()))
+      family = CopyTo(&place, cell.family());
+    if (previous == nullptr || !IsSame(previous->qualifier(), cell.qualifier()))
+      qualifier = CopyTo(&place, cell.qualifier());
     std::span<const std::string> cell_labels;
     if (!cell.labels().empty()) {
       const size_t first_label = labels->size();
       labels->insert(labels->end(), cell.labels().begin(), cell.labels().end());
       cell_labels = {labels->data() + first_label, cell.labels().size()};
     }
-    std::construct_at(out++, family, qualifier, cell.timestamp(), CopyTo(&place, cell.value()), cell_labels);
+    std::construct_at(out++, family, qualifier, cell.timestamp(), CopyTo(&place, cell.value()),
+                      cell_labels);
     previous = &cell;
   }
 }
 
-}  // namespace
-
-absl::StatusOr<int64_t> CellView::AsInt64() const {
-  if (value_.size() != 8) {
-    return internal::InvalidArgument("cell {}:{}: a number takes 8 bytes, the value has {}", family_, internal::Printable(qualifier_),
-                                     value_.size());
-  }
+absl::StatusOr<int64_t> NumberOf(std::string_view value) {
+  if (value.size() != 8)
+    return internal::InvalidArgument("a number has 8 bytes, the value has {}", value.size());
   uint64_t number = 0;
-  for (const char c : value_) number = number << 8 | static_cast<unsigned char>(c);
+  for (const char c : value) number = number << 8 | static_cast<unsigned char>(c);
   return static_cast<int64_t>(number);
 }
 
-absl::StatusOr<double> CellView::EstimateCardinality() const {
-  if (const std::optional<double> estimate = internal::EstimateHll(value_)) return *estimate;
-  return internal::InvalidArgument("cell {}:{}: the value of {} bytes is no sketch of an hll family", family_,
-                                   internal::Printable(qualifier_), value_.size());
+absl::StatusOr<double> CardinalityOf(std::string_view value) {
+  if (const std::optional<double> estimate = internal::EstimateHll(value)) return *estimate;
+  return internal::InvalidArgument("the value of {} bytes is not an HLL sketch", value.size());
 }
 
-// The cells of a family stand together, but families stand in the order of their creation: from one to the next.
+// Adds the column of `cell` to an error.
+template <typename T>
+absl::StatusOr<T> InColumn(absl::StatusOr<T> result, const CellView& cell) {
+  if (result.ok()) return result;
+  return internal::WithContext(result.status(), fmt::format("cell {}:{}", cell.family(),
+                                                            internal::Printable(cell.qualifier())));
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> CellView::AsInt64() const { return InColumn(NumberOf(value_), *this); }
+
+absl::StatusOr<double> CellView::EstimateCardinality() const {
+  return InColumn(CardinalityOf(value_), *this);
+}
+
+absl::StatusOr<int64_t> Cell::AsInt64() const { return NumberOf(value_); }
+
+absl::StatusOr<double> Cell::EstimateCardinality() const { return CardinalityOf(value_); }
+
+// The cells of a family are contiguous, but families are in the order of their creation. So this
+// jumps from family to family.
 std::span<const CellView> RowView::family(std::string_view name) const {
   for (auto first = cells_.begin(); first != cells_.end();) {
     const std::string_view family = first->family();
-    const auto last = std::partition_point(first, cells_.end(), [&](const CellView& cell) { return IsSame(cell.family(), family); });
+    const auto last = std::partition_point(
+        first, cells_.end(), [&](const CellView& cell) { return IsSame(cell.family(), family); });
     if (family == name) return {first, last};
     first = last;
   }
@@ -104,8 +131,9 @@ std::span<const CellView> RowView::family(std::string_view name) const {
 
 std::optional<CellView> RowView::cell(std::string_view family, std::string_view qualifier) const {
   const std::span<const CellView> cells = this->family(family);
-  const auto place = std::lower_bound(cells.begin(), cells.end(), qualifier,
-                                      [](const CellView& cell, std::string_view wanted) { return cell.qualifier() < wanted; });
+  const auto place = std::lower_bound(
+      cells.begin(), cells.end(), qualifier,
+      [](const CellView& cell, std::string_view wanted) { return cell.qualifier() < wanted; });
   if (place == cells.end() || place->qualifier() != qualifier) return std::nullopt;
   return *place;
 }
@@ -115,7 +143,8 @@ Row RowView::Own() const { return Row(*this); }
 Row::Row(const RowView& view) {
   const RowSize size = SizeOf(view);
   const size_t cells_words = view.cells().size() * (sizeof(CellView) / sizeof(uint64_t));
-  RowMemory memory = std::make_shared_for_overwrite<uint64_t[]>(cells_words + (size.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+  RowMemory memory = std::make_shared_for_overwrite<uint64_t[]>(
+      cells_words + (size.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   auto* const cells = reinterpret_cast<CellView*>(memory.get());
   char* place = reinterpret_cast<char*>(memory.get() + cells_words);
   const std::string_view row_key = CopyTo(&place, view.row_key());
@@ -128,7 +157,8 @@ Row::Row(const RowView& view) {
     CopyCells(view.cells(), cells, place, &labelled->labels);
     storage_ = std::move(labelled);
   }
-  view_ = RowView(row_key, std::span<const CellView>(cells, view.cells().size()), view.is_last_piece());
+  view_ = internal::Access::Make<RowView>(
+      row_key, std::span<const CellView>(cells, view.cells().size()), view.is_last_piece());
 }
 
 }  // namespace v0

@@ -8,19 +8,21 @@
 namespace stele::internal {
 namespace {
 
-// The next string after `bytes`.
+// The least string greater than `bytes`.
 std::string Successor(std::string_view bytes) {
   std::string next(bytes);
   next.push_back('\0');
   return next;
 }
 
-// No row key is longer than the limit: whatever stands behind its bytes, the same rows are before and behind the bound.
+// Truncates a bound that is longer than any row key. The same rows are before and after the
+// truncated bound.
 void CutToRowKeys(std::string* bound) {
-  if (bound->size() > kRowKeyBytesMax) *bound = Successor(std::string_view(*bound).substr(0, kRowKeyBytesMax));
+  if (bound->size() > kRowKeyBytesMax)
+    *bound = Successor(std::string_view(*bound).substr(0, kRowKeyBytesMax));
 }
 
-// Whether a range that ends at `a` goes further than one that ends at `b`.
+// True if `a` ends after `b`.
 bool EndsLater(const KeyRange& a, const KeyRange& b) {
   if (b.unbounded_end) return false;
   return a.unbounded_end || a.end > b.end;
@@ -28,9 +30,13 @@ bool EndsLater(const KeyRange& a, const KeyRange& b) {
 
 }  // namespace
 
-KeyRange KeyRange::Single(std::string_view row_key) { return {std::string(row_key), Successor(row_key), false}; }
+KeyRange KeyRange::Single(std::string_view row_key) {
+  return {std::string(row_key), Successor(row_key), false};
+}
 
-bool KeyRange::Covers(const KeyRange& other) const { return other.IsEmpty() || (other.start >= start && !EndsLater(other, *this)); }
+bool KeyRange::Covers(const KeyRange& other) const {
+  return other.IsEmpty() || (other.start >= start && !EndsLater(other, *this));
+}
 
 bool KeyRange::Overlaps(const KeyRange& other) const {
   const KeyRange& shorter = EndsLater(*this, other) ? other : *this;
@@ -58,9 +64,10 @@ std::optional<std::string> PrefixSuccessor(std::string_view prefix) {
 absl::StatusOr<KeyRange> ToKeyRange(const RowRange& range) {
   STELE_RETURN_IF_ERROR(ValidateRowRange(range));
   KeyRange result;
-  result.start = range.start_bound() == Bound::kOpen ? Successor(range.start()) : range.start();
-  result.unbounded_end = range.end_bound() == Bound::kUnbounded;
-  result.end = range.end_bound() == Bound::kClosed ? Successor(range.end()) : range.end();
+  result.start =
+      range.start_bound() == RangeBound::kOpen ? Successor(range.start()) : range.start();
+  result.unbounded_end = range.end_bound() == RangeBound::kUnbounded;
+  result.end = range.end_bound() == RangeBound::kClosed ? Successor(range.end()) : range.end();
   CutToRowKeys(&result.start);
   CutToRowKeys(&result.end);
   return result;
@@ -77,10 +84,12 @@ absl::StatusOr<std::vector<KeyRange>> Normalize(const RowSet& rows) {
     STELE_ASSIGN_OR_RETURN(KeyRange one, ToKeyRange(range));
     if (!one.IsEmpty()) all.push_back(std::move(one));
   }
-  std::sort(all.begin(), all.end(), [](const KeyRange& a, const KeyRange& b) { return a.start < b.start; });
+  std::sort(all.begin(), all.end(),
+            [](const KeyRange& a, const KeyRange& b) { return a.start < b.start; });
   std::vector<KeyRange> merged;
   for (KeyRange& range : all) {
-    const bool joins = !merged.empty() && (merged.back().unbounded_end || range.start <= merged.back().end);
+    const bool joins =
+        !merged.empty() && (merged.back().unbounded_end || range.start <= merged.back().end);
     if (!joins) {
       merged.push_back(std::move(range));
     } else if (EndsLater(range, merged.back())) {

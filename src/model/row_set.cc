@@ -8,44 +8,48 @@
 namespace stele {
 inline namespace v0 {
 
-RowRange::RowRange(Bound start_bound, std::string start, Bound end_bound, std::string end)
+RowRange::RowRange(RangeBound start_bound, std::string start, RangeBound end_bound, std::string end)
     : start_(std::move(start)),
       end_(std::move(end)),
-      start_bound_(start_.empty() ? Bound::kUnbounded : start_bound),
-      end_bound_(end_.empty() ? Bound::kUnbounded : end_bound) {}
+      start_bound_(start_.empty() ? RangeBound::kUnbounded : start_bound),
+      end_bound_(end_.empty() ? RangeBound::kUnbounded : end_bound) {}
 
 RowRange RowRange::All() { return RowRange(); }
 
-// [x, x) for some x: like any other range that holds nothing.
+// [x, x) for some x, treated like any other empty range.
 RowRange RowRange::Empty() { return RightOpen(std::string(1, '\0'), std::string(1, '\0')); }
 
 RowRange RowRange::Prefix(std::string prefix) {
   std::string end = internal::PrefixSuccessor(prefix).value_or("");
-  RowRange range(Bound::kClosed, std::move(prefix), Bound::kOpen, std::move(end));
+  RowRange range(RangeBound::kClosed, std::move(prefix), RangeBound::kOpen, std::move(end));
   range.is_prefix_ = true;
   return range;
 }
 
-RowRange RowRange::StartingAt(std::string start) { return RowRange(Bound::kClosed, std::move(start), Bound::kUnbounded, ""); }
-RowRange RowRange::EndingAt(std::string end) { return RowRange(Bound::kUnbounded, "", Bound::kClosed, std::move(end)); }
+RowRange RowRange::StartingAt(std::string start) {
+  return RowRange(RangeBound::kClosed, std::move(start), RangeBound::kUnbounded, "");
+}
+RowRange RowRange::EndingAt(std::string end) {
+  return RowRange(RangeBound::kUnbounded, "", RangeBound::kClosed, std::move(end));
+}
 RowRange RowRange::Closed(std::string start, std::string end) {
-  return RowRange(Bound::kClosed, std::move(start), Bound::kClosed, std::move(end));
+  return RowRange(RangeBound::kClosed, std::move(start), RangeBound::kClosed, std::move(end));
 }
 RowRange RowRange::Open(std::string start, std::string end) {
-  return RowRange(Bound::kOpen, std::move(start), Bound::kOpen, std::move(end));
+  return RowRange(RangeBound::kOpen, std::move(start), RangeBound::kOpen, std::move(end));
 }
 RowRange RowRange::RightOpen(std::string start, std::string end) {
-  return RowRange(Bound::kClosed, std::move(start), Bound::kOpen, std::move(end));
+  return RowRange(RangeBound::kClosed, std::move(start), RangeBound::kOpen, std::move(end));
 }
 RowRange RowRange::LeftOpen(std::string start, std::string end) {
-  return RowRange(Bound::kOpen, std::move(start), Bound::kClosed, std::move(end));
+  return RowRange(RangeBound::kOpen, std::move(start), RangeBound::kClosed, std::move(end));
 }
 
 bool RowRange::Contains(std::string_view row_key) const {
-  if (start_bound_ == Bound::kClosed && row_key < start_) return false;
-  if (start_bound_ == Bound::kOpen && row_key <= start_) return false;
-  if (end_bound_ == Bound::kClosed && row_key > end_) return false;
-  if (end_bound_ == Bound::kOpen && row_key >= end_) return false;
+  if (start_bound_ == RangeBound::kClosed && row_key < start_) return false;
+  if (start_bound_ == RangeBound::kOpen && row_key <= start_) return false;
+  if (end_bound_ == RangeBound::kClosed && row_key > end_) return false;
+  if (end_bound_ == RangeBound::kOpen && row_key >= end_) return false;
   return true;
 }
 
@@ -55,15 +59,17 @@ bool RowRange::IsEmpty() const {
 }
 
 std::string RowRange::ToString() const {
-  std::string out(1, start_bound_ == Bound::kOpen ? '(' : '[');
-  if (start_bound_ != Bound::kUnbounded) out += internal::Quoted(start_);
+  std::string out(1, start_bound_ == RangeBound::kOpen ? '(' : '[');
+  if (start_bound_ != RangeBound::kUnbounded) out += internal::Quoted(start_);
   out += ", ";
-  if (end_bound_ != Bound::kUnbounded) out += internal::Quoted(end_);
-  out.push_back(end_bound_ == Bound::kClosed ? ']' : ')');
+  if (end_bound_ != RangeBound::kUnbounded) out += internal::Quoted(end_);
+  out.push_back(end_bound_ == RangeBound::kClosed ? ']' : ')');
   return out;
 }
 
-std::ostream& operator<<(std::ostream& out, const RowRange& range) { return out << range.ToString(); }
+std::ostream& operator<<(std::ostream& out, const RowRange& range) {
+  return out << range.ToString();
+}
 
 RowSet RowSet::All() { return RowSet(RowRange::All()); }
 

@@ -6,15 +6,18 @@ namespace stele {
 inline namespace v0 {
 namespace {
 
-// Where `name` stands, or would: behind families of the same name.
+// The position after the families with this name, where `name` is inserted.
 auto AfterName(const std::vector<FamilySchema>& families, std::string_view name) {
-  return std::upper_bound(families.begin(), families.end(), name,
-                          [](std::string_view a, const FamilySchema& b) { return a < std::string_view(b.name); });
+  return std::upper_bound(
+      families.begin(), families.end(), name,
+      [](std::string_view a, const FamilySchema& b) { return a < std::string_view(b.name); });
 }
 
 }  // namespace
 
-Schema& Schema::AddFamily(std::string name, GcRule gc) { return AddFamily(FamilySchema{.name = std::move(name), .gc = std::move(gc)}); }
+Schema& Schema::AddFamily(std::string name, GcRule gc) {
+  return AddFamily(FamilySchema{.name = std::move(name), .gc = std::move(gc)});
+}
 
 Schema& Schema::AddFamily(FamilySchema family) {
   const auto place = AfterName(families_, family.name);
@@ -43,7 +46,7 @@ Schema& Schema::SetProperty(std::string key, std::string value) {
   return *this;
 }
 
-Schema& Schema::SetLimits(Limits limits) {
+Schema& Schema::SetLimits(TableLimits limits) {
   limits_ = limits;
   return *this;
 }
@@ -54,13 +57,17 @@ const FamilySchema* Schema::family(std::string_view name) const {
   return &*std::prev(place);
 }
 
-FamilyChange FamilyChange::Create(FamilySchema family) { return FamilyChange(Kind::kCreate, std::move(family)); }
+FamilyChange FamilyChange::Create(FamilySchema family) {
+  return FamilyChange(Kind::kCreate, std::move(family));
+}
 
 FamilyChange FamilyChange::Update(std::string name, GcRule gc) {
   return FamilyChange(Kind::kUpdate, FamilySchema{.name = std::move(name), .gc = std::move(gc)});
 }
 
-FamilyChange FamilyChange::Drop(std::string name) { return FamilyChange(Kind::kDrop, FamilySchema{.name = std::move(name)}); }
+FamilyChange FamilyChange::Drop(std::string name) {
+  return FamilyChange(Kind::kDrop, FamilySchema{.name = std::move(name)});
+}
 
 }  // namespace v0
 }  // namespace stele

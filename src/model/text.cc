@@ -31,7 +31,9 @@ std::string Quoted(std::string_view bytes) {
 }
 
 void TextScanner::SkipSpace() {
-  while (offset_ < text_.size() && std::string_view(" \t\r\n").find(text_[offset_]) != std::string_view::npos) ++offset_;
+  while (offset_ < text_.size() &&
+         std::string_view(" \t\r\n").find(text_[offset_]) != std::string_view::npos)
+    ++offset_;
 }
 
 template <typename Predicate>
@@ -66,14 +68,16 @@ std::string_view TextScanner::Word() {
 }
 
 std::string_view TextScanner::Number() {
-  return TakeWhile([](char c) { return IsDigit(c) || IsLower(c) || c == '-' || c == '+' || c == '.'; });
+  return TakeWhile(
+      [](char c) { return IsDigit(c) || IsLower(c) || c == '-' || c == '+' || c == '.'; });
 }
 
 absl::StatusOr<int64_t> TextScanner::Int64() {
   const std::string_view digits = TakeWhile([](char c) { return IsDigit(c) || c == '-'; });
   int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) return Error("expected a whole number that fits 64 bits");
+  if (error != std::errc() || end != digits.data() + digits.size())
+    return Error("expected a whole number of at most 64 bits");
   return value;
 }
 
@@ -88,7 +92,8 @@ absl::Status TextScanner::ReadEscape(std::string* out) {
   }
   const std::string_view digits = text_.substr(offset_, 2);
   unsigned value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (escaped != 'x' || digits.size() != 2 || error != std::errc() || end != digits.data() + 2) {
     return Error("unknown escape; use \\\" \\\\ \\n \\r \\t \\0 or \\xNN");
   }
@@ -114,8 +119,9 @@ absl::StatusOr<std::string> TextScanner::QuotedString() {
 
 absl::Status TextScanner::Error(std::string_view problem) const {
   const std::string_view rest = text_.substr(offset_);
-  return InvalidArgument("{}: at position {}{}: {}", what_, offset_,
-                         rest.empty() ? " (the end)" : fmt::format(" (\"{}\")", Printable(rest, 20)), problem);
+  return InvalidArgument(
+      "{}: at position {}{}: {}", what_, offset_,
+      rest.empty() ? " (the end)" : fmt::format(" (\"{}\")", Printable(rest, 20)), problem);
 }
 
 }  // namespace stele::internal

@@ -1,4 +1,4 @@
-// model/text.h: the text forms of rules and filters: quoting, and a scanner for their parsers.
+// model/text.h: quoting and a scanner for the text forms of rules and filters.
 //
 // Errors:    InvalidArgument naming the position, counted in bytes from 0.
 // Threads:   thread-compatible.
@@ -13,20 +13,21 @@
 
 namespace stele::internal {
 
-// In double quotes; '"' and '\\' behind a backslash, bytes outside printable ASCII as \xNN.
+// Returns the bytes in double quotes. '"' and '\\' get a backslash; bytes outside printable ASCII
+// become \xNN.
 std::string Quoted(std::string_view bytes);
 
 class TextScanner {
  public:
-  // `what` names the text in messages: "filter". Both must outlive the scanner.
+  // `what` names the text in messages, for example "filter". Both must outlive the scanner.
   TextScanner(std::string_view text, std::string_view what) : text_(text), what_(what) {}
 
-  // All of them skip white space first.
+  // All of these skip white space first.
   bool AtEnd();
-  bool Accept(std::string_view token);  // takes it if it is next
+  bool Accept(std::string_view token);  // consumes the token if it is next
   absl::Status Expect(std::string_view token);
   std::string_view Word();    // [a-z_]*, may be empty
-  std::string_view Number();  // [-+.0-9a-z]*, may be empty: a number with what hangs on it
+  std::string_view Number();  // [-+.0-9a-z]*, may be empty: a number with its unit
   absl::StatusOr<int64_t> Int64();
   absl::StatusOr<std::string> QuotedString();
   bool NextIs(char c);

@@ -8,7 +8,8 @@ namespace stele::internal {
 
 bool CoverEntry(const std::vector<EntryRange>& ranges, uint64_t entry) {
   const auto after =
-      std::upper_bound(ranges.begin(), ranges.end(), entry, [](uint64_t e, const EntryRange& range) { return e < range.begin; });
+      std::upper_bound(ranges.begin(), ranges.end(), entry,
+                       [](uint64_t e, const EntryRange& range) { return e < range.begin; });
   return after != ranges.begin() && entry < std::prev(after)->end;
 }
 
@@ -29,17 +30,18 @@ bool DecodeTokenUse(std::string_view bytes, TokenUse* use) {
   ByteReader in(bytes);
   uint8_t answer;
   uint64_t count;
-  if (!in.ReadByte(&answer) || answer > static_cast<uint8_t>(TokenAnswer::kRow) || !in.ReadVarint(&count) || count == 0 ||
-      count > in.remaining()) {
+  if (!in.ReadByte(&answer) || answer > static_cast<uint8_t>(TokenResult::kRow) ||
+      !in.ReadVarint(&count) || count == 0 || count > in.remaining()) {
     return false;
   }
-  use->answer = static_cast<TokenAnswer>(answer);
+  use->answer = static_cast<TokenResult>(answer);
   use->entries.clear();
   uint64_t at = 0;
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t gap;
     uint64_t length;
-    if (!in.ReadVarint(&gap) || !in.ReadVarint(&length) || length == 0 || (i > 0 && gap == 0)) return false;
+    if (!in.ReadVarint(&gap) || !in.ReadVarint(&length) || length == 0 || (i > 0 && gap == 0))
+      return false;
     if (gap > UINT32_MAX - at || length > UINT32_MAX - at - gap) return false;
     use->entries.push_back({at + gap, at + gap + length});
     at += gap + length;
@@ -47,7 +49,7 @@ bool DecodeTokenUse(std::string_view bytes, TokenUse* use) {
   std::string_view row;
   if (!in.ReadRaw(in.remaining(), &row)) return false;
   use->row = row;
-  return row.empty() || use->answer == TokenAnswer::kRow;
+  return row.empty() || use->answer == TokenResult::kRow;
 }
 
 }  // namespace stele::internal

@@ -1,11 +1,13 @@
-// model/validate.h: the judgement on what users hand in, at the call that uses it.
+// model/validate.h: validates the arguments of public calls.
 //
-// Path:      api and db, first thing in each call.
-// Errors:    InvalidArgument that says what is wrong, where, and what is allowed. Nothing here needs a database.
+// Path:      api and db call these functions at the start of each call.
+// Errors:    InvalidArgument that says what is wrong, where, and what is allowed. None of these
+//            functions needs a database.
 // Threads:   pure functions.
-// Source:    limits and rules are Bigtable's; docs/data-model.md lists the differences.
+// Source:    limits and rules are Bigtable's; docs/guide/data-model.md lists the differences.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -17,15 +19,19 @@
 
 namespace stele::internal {
 
-// What Node's client sends for a project that its user did not name. It means a project of this name.
+// The greatest limit for row keys that a table can have.
+inline constexpr size_t kRowKeyBytesMax = 65'535;
+
+// The project id that the Node.js client sends if its user set none. It is accepted as a project
+// with this name.
 inline constexpr std::string_view kUnsetProjectId = "{{projectId}}";
-// [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64, or kUnsetProjectId.
+// [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64 characters, or kUnsetProjectId.
 bool IsProjectId(std::string_view id);
-// An instance or a cluster: [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64.
+// An instance or cluster id: [a-zA-Z0-9][-_.:a-zA-Z0-9]*, at most 64 characters.
 bool IsInstanceId(std::string_view id);
-// [_a-zA-Z0-9][-_.a-zA-Z0-9]*, at most 50, optionally behind PROJECT/INSTANCE/.
+// [_a-zA-Z0-9][-_.a-zA-Z0-9]*, at most 50 characters, optionally after PROJECT/INSTANCE/.
 absl::Status ValidateTableName(std::string_view name);
-// [-_.a-zA-Z0-9]+, at most 64.
+// [-_.a-zA-Z0-9]+, at most 64 characters.
 absl::Status ValidateFamilyName(std::string_view name);
 absl::Status ValidateGcRule(const GcRule& rule);
 absl::Status ValidateFamily(const FamilySchema& family);
@@ -33,14 +39,17 @@ absl::Status ValidateProperty(std::string_view property_key, std::string_view va
 absl::Status ValidateSchema(const Schema& schema);
 absl::Status ValidateFamilyChange(const FamilyChange& change);
 
-// A row key to read: not empty.
+// A row key to read must not be empty.
 absl::Status ValidateRowKey(std::string_view row_key);
 absl::Status ValidateRowRange(const RowRange& range);
-// Not negative, and a multiple of 1000 in a table of milliseconds. `what` names it in the message.
-absl::Status ValidateTimestamp(Timestamp timestamp, TimestampGranularity granularity, std::string_view what);
-// Both bounds, and start <= end.
+// A timestamp must not be negative, and must be a multiple of 1000 in a table with millisecond
+// granularity. `what` names it in the message.
+absl::Status ValidateTimestamp(Timestamp timestamp, TimestampGranularity granularity,
+                               std::string_view what);
+// Checks both bounds, and that start <= end.
 absl::Status ValidateTimestampRange(const TimestampRange& range, TimestampGranularity granularity);
-// But for what RE2 says of regexes: FilterProgram::Compile, which has to ask it anyway, judges that.
+// Checks everything except the syntax of regexes, which FilterProgram::Compile checks since it
+// compiles them with RE2.
 absl::Status ValidateFilter(const Filter& filter, TimestampGranularity granularity);
 
 absl::Status ValidateDatabaseOptions(const DatabaseOptions& options);

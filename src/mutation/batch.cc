@@ -11,7 +11,9 @@ namespace {
 constexpr size_t kClockOffset = 0;
 constexpr size_t kRowCountOffset = 8;
 constexpr size_t kHeaderBytes = 12;
-constexpr size_t kRowCountsBytes = 8;  // of operations, and of their bytes: fixed width, so that they can be filled in afterwards
+// The counts of operations and of their bytes have a fixed width, so that they can be set
+// afterwards.
+constexpr size_t kRowCountsBytes = 8;
 
 }  // namespace
 
@@ -21,7 +23,7 @@ void BatchWriter::Clear() {
   bytes_.assign(kHeaderBytes, '\0');
   row_ops_offset_ = 0;
   row_count_ = 0;
-  has_ranged_delete_ = false;
+  has_range_delete_ = false;
 }
 
 void BatchWriter::StartRow(uint32_t table_id, std::string_view row_key) {
@@ -46,7 +48,7 @@ void BatchWriter::Add(const BatchOp& op) {
   AppendFixed64(bytes_, static_cast<uint64_t>(op.timestamp));
   if (op.kind == CellKind::kDeleteRange) {
     AppendFixed64(bytes_, static_cast<uint64_t>(op.range_start));
-    has_ranged_delete_ = has_ranged_delete_ || op.range_start > 0;
+    has_range_delete_ = has_range_delete_ || op.range_start > 0;
   } else {
     AppendBytes(bytes_, op.value);
   }
@@ -81,13 +83,16 @@ std::string BatchWriter::Finish() {
 
 void SetBatchClock(std::string* batch, int64_t clock_micros, size_t stamp_place) {
   StoreFixed64(batch->data() + kClockOffset, static_cast<uint64_t>(clock_micros));
-  if (stamp_place != 0) StoreFixed64(batch->data() + stamp_place, static_cast<uint64_t>(std::max<int64_t>(clock_micros, 0)));
+  if (stamp_place != 0)
+    StoreFixed64(batch->data() + stamp_place,
+                 static_cast<uint64_t>(std::max<int64_t>(clock_micros, 0)));
 }
 
 BatchReader::BatchReader(std::string_view batch) {
   ByteReader reader(batch);
   uint64_t clock_micros;
-  ok_ = reader.ReadFixed64(&clock_micros) && reader.ReadFixed32(&rows_left_) && reader.ReadRaw(reader.remaining(), &rest_);
+  ok_ = reader.ReadFixed64(&clock_micros) && reader.ReadFixed32(&rows_left_) &&
+        reader.ReadRaw(reader.remaining(), &rest_);
   if (!ok_) return;
   clock_micros_ = static_cast<int64_t>(clock_micros);
 }
@@ -101,8 +106,9 @@ bool BatchReader::NextRow(RowOps* row) {
   ByteReader reader(rest_);
   uint32_t table_id, op_count, ops_bytes;
   std::string_view row_key, encoded_ops;
-  ok_ = reader.ReadVarint32(&table_id) && reader.ReadBytes(&row_key) && !row_key.empty() && row_key.size() <= kBatchKeyBytesMax &&
-        reader.ReadFixed32(&op_count) && reader.ReadFixed32(&ops_bytes) && reader.ReadRaw(ops_bytes, &encoded_ops);
+  ok_ = reader.ReadVarint32(&table_id) && reader.ReadBytes(&row_key) && !row_key.empty() &&
+        row_key.size() <= kBatchKeyBytesMax && reader.ReadFixed32(&op_count) &&
+        reader.ReadFixed32(&ops_bytes) && reader.ReadRaw(ops_bytes, &encoded_ops);
   if (!ok_) return false;
   rest_.remove_prefix(rest_.size() - reader.remaining());
   --rows_left_;

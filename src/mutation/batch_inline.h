@@ -1,6 +1,6 @@
 // mutation/batch_inline.h: the body of RowOps::ForEach. Included by mutation/batch.h alone.
 //
-// Format:    docs/format/batch.md.
+// Format:    docs/reference/format/batch.md.
 #pragma once
 
 #include "base/coding.h"
@@ -9,7 +9,7 @@
 
 namespace stele::internal {
 
-// Reads one operation and checks its bounds; false when damaged.
+// Reads one operation and checks its bounds. Returns false if it is corrupt.
 inline bool ReadBatchOp(ByteReader* reader, BatchOp* op) {
   uint8_t kind;
   if (!reader->ReadByte(&kind) || !IsCellKind(kind)) return false;
@@ -18,10 +18,13 @@ inline bool ReadBatchOp(ByteReader* reader, BatchOp* op) {
   if (!reader->ReadVarint32(&op->family_id) || op->family_id == 0) return false;
   if (op->kind == CellKind::kDeleteFamily) return true;
   uint64_t timestamp;
-  if (!reader->ReadBytes(&op->qualifier) || op->qualifier.size() > kBatchKeyBytesMax || !reader->ReadFixed64(&timestamp)) return false;
+  if (!reader->ReadBytes(&op->qualifier) || op->qualifier.size() > kBatchKeyBytesMax ||
+      !reader->ReadFixed64(&timestamp))
+    return false;
   op->timestamp = static_cast<int64_t>(timestamp);
   if (op->timestamp < 0) return false;
-  if (op->kind == CellKind::kSet) return reader->ReadBytes(&op->value) && op->value.size() <= kBatchValueBytesMax;
+  if (op->kind == CellKind::kSet)
+    return reader->ReadBytes(&op->value) && op->value.size() <= kBatchValueBytesMax;
   if (IsDelta(op->kind)) return reader->ReadBytes(&op->value) && IsDeltaValue(op->kind, op->value);
   uint64_t range_start;
   if (!reader->ReadFixed64(&range_start)) return false;

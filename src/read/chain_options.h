@@ -1,17 +1,26 @@
-// read/chain_options.h: what is asked of a chain of cursors over one tablet, and what a user's filter asks of one.
+// read/chain_options.h: the options of a chain of cursors over one tablet, and its common parts:
+// the options of one source, the choice of files, and the merge.
 //
-// Path:      row_stream, row_lookup, db's conditional writes -> here -> source_chain, row_sources.
-// Threads:   plain values.
+// Path:      scan_cursor, row_lookup, GC fences -> ReadChainOptions; source_chain -> the parts ->
+//            sstable, merge.
+// Skipping:  a file is left out because of its rows, its statistics (engine rule 12) and, for one
+//            row, its bloom filter.
+// Errors:    that of a file that cannot be opened.
+// Threads:   pure; nothing is kept alive.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cell/cell_cursor.h"
 #include "filter/program.h"
-#include "merge/retention_cursor.h"
+#include "merge/sole_column.h"
+#include "merge/version_counter.h"
 #include "read/read_view.h"
 
 namespace stele::internal {
@@ -20,25 +29,53 @@ struct ChainOptions {
   Direction direction = Direction::kForward;
   uint64_t sequence = 0;
   bool fill_cache = true;
-  bool latest_only = false;  // of each column only the newest version is asked for; others may be missing (engine rule 13)
+  // Only the newest version of each column is needed; others may be missing (engine rule 13).
+  bool latest_only = false;
   CursorStats* stats = nullptr;
-  AheadRunner* ahead = nullptr;  // as in CursorOptions
-  // By family rank - 1: families whose cells are wanted; empty: all.
+  PrefetchRunner* prefetch_runner = nullptr;  // as in CursorOptions
+  // By family index - 1: the families whose cells are needed; empty: all.
   std::vector<bool> wanted_families;
-  // By family rank - 1; empty: all. Versions outside of their family's span may be missing (engine rule 12).
+  // By family index - 1; empty: no limits. Versions outside of their family's span may be missing
+  // (engine rule 12).
   std::vector<TimestampSpan> spans;
-  // Set: only this row will be asked for, so that sources without it are left out by their blooms.
+  // If set, only this row is read, so sources without it are left out by their bloom filters.
   std::optional<std::string_view> only_row;
-  // With only_row: no other column is asked for; null: others are. Outlives the chain.
+  // With only_row: the only column that is read; null: there are more. Must outlive the chain.
   const ColumnRange* sole_column = nullptr;
-  // Not set: tombstones and condemned versions are handed out too, as a source would.
+  // If not set, tombstones and garbage versions are returned, too, as by a source.
   std::optional<RetentionPolicy> retention;
-  // Without retention, which has deferred values (cell.h) read: large values may come as such. For who looks at no value.
+  // Without retention, which reads lazy values (cell.h): large values may be returned as lazy
+  // values. For callers that do not need values.
   bool defers_values = false;
 };
 
-// What a user's read with this filter asks of a chain: the families and versions it looks at, and retention as of `now`. The definition
-// outlives the chain.
-ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program, bool apply_gc, int64_t now);
+// Returns the options of a user's read with this filter: the families and versions that it needs,
+// and the GC rules as of `now`. The definition must outlive the chain.
+ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program,
+                              bool apply_gc, int64_t now);
+
+// The options for a source that has the families `source_ids`, in index order. `wanted_families` is
+// as in ChainOptions.
+CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
+                            std::span<const uint32_t> source_ids,
+                            const std::vector<bool>& wanted_families);
+
+// A file of a reference that may have requested rows.
+struct OpenedFile {
+  const SstableReader* reader = nullptr;  // null: nothing
+  std::vector<bool> wanted_families;      // as in ChainOptions
+
+  CursorOptions cursor_options(const TableView& table, const ChainOptions& options) const {
+    return SourceOptions(table, options, reader->family_ids(), wanted_families);
+  }
+};
+
+// `row_hash` is computed for options.only_row when it is needed.
+absl::StatusOr<OpenedFile> OpenFile(const TableView& table, const ViewReference& reference,
+                                    const ChainOptions& options, std::optional<uint64_t>* row_hash);
+
+// Sources newest first. Returns null if there is none.
+std::unique_ptr<CellCursor> MergeSources(std::vector<std::unique_ptr<CellCursor>> sources,
+                                         const ChainOptions& options, SoleColumn sole_column = {});
 
 }  // namespace stele::internal

@@ -1,8 +1,9 @@
-// read/interruption.h: what ends a read early: its stop token, its deadline, the database's Close.
+// read/interruption.h: the reasons to end a read early: its stop token, its deadline, the
+// database's Close.
 //
-// Path:      row_stream, row_lookup ask before each row or batch.
-// Errors:    Check answers Cancelled, DeadlineExceeded or FailedPrecondition.
-// Threads:   confined to the read's thread; the flag, and whoever stops the token, may be on another.
+// Path:      row_stream, row_lookup check it before each row or batch.
+// Errors:    Check returns Cancelled, DeadlineExceeded or FailedPrecondition.
+// Threads:   confined to the read's thread. Other threads may set the flag and stop the token.
 #pragma once
 
 #include <atomic>
@@ -23,12 +24,15 @@ struct Interruption {
   uint32_t checks = 0;                              // so far
 
   absl::Status Check() {
-    constexpr uint32_t kChecksPerClock = 64;  // reading the clock costs about as much as a row of a scan
+    // Reading the clock costs about as much as a row of a scan.
+    constexpr uint32_t kChecksPerClock = 64;
     if (closed != nullptr && closed->load(std::memory_order_acquire)) {
-      return FailedPrecondition("the database was closed while this read was open; open it again and read again");
+      return FailedPrecondition(
+          "the database was closed while this read was open; open it again and read again");
     }
     if (stop.stop_requested()) return Cancelled("the read was stopped by its stop token");
-    if (deadline && checks++ % kChecksPerClock == 0 && std::chrono::steady_clock::now() >= *deadline) {
+    if (deadline && checks++ % kChecksPerClock == 0 &&
+        std::chrono::steady_clock::now() >= *deadline) {
       return DeadlineExceeded("the read did not finish before its deadline");
     }
     return absl::OkStatus();

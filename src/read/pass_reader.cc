@@ -9,7 +9,8 @@
 
 namespace stele::internal {
 
-void PassReader::StartRow(CellCursor* chain, Direction direction, FilterProgram* program, Interruption* interruption) {
+void PassReader::StartRow(CellCursor* chain, Direction direction, FilterProgram* program,
+                          Interruption* interruption) {
   chain_ = chain;
   direction_ = direction;
   program_ = program;
@@ -34,7 +35,7 @@ bool PassReader::Read(std::vector<Cell>* out) {
   return true;
 }
 
-// Goes through all passes but the last, and begins that.
+// Runs all passes except the last, and begins the last.
 bool PassReader::Decide() {
   const uint32_t last = program_->pass_count() - 1;
   is_deciding_ = true;
@@ -51,7 +52,7 @@ bool PassReader::Decide() {
   return is_done_ || Rewind();
 }
 
-// Some of the pending cells. False: the pass needs no more.
+// Processes some of the pending cells. Returns false if the pass needs no more.
 bool PassReader::RunPass(std::vector<Cell>* out) {
   const size_t count = std::min(input_.size() - next_, program_->cells_at_once());
   step_ = program_->RunPass(std::span(input_).subspan(next_, count), out);
@@ -59,18 +60,20 @@ bool PassReader::RunPass(std::vector<Cell>* out) {
   return step_ != FilterProgram::Next::kRowDone;
 }
 
-// More of the row, when nothing is pending. False at the row's end, or on failure.
+// Reads more of the row if nothing is pending. Returns false at the row's end, or on failure.
 bool PassReader::FillInput() {
   if (chain_ended_) return false;
   if (absl::Status status = interruption_->Check(); !status.ok()) return Fail(std::move(status));
   if (!is_deciding_ || !has_all_ || kept_bytes_ > kKeptRowBytes) {
-    if (is_deciding_) chain_->Unpin();  // nobody has a cell of it; in the last pass whoever is handed them sees to that
+    // No returned cell points into it; in the last pass the caller unpins.
+    if (is_deciding_) chain_->Unpin();
     has_all_ = false;
     input_.clear();
     next_ = 0;
   }
   if (std::exchange(at_beginning_, false)) step_ = program_->Entry();
-  if (step_ == FilterProgram::Next::kSkipTo) chain_->SkipTo(program_->skip_family(), program_->skip_qualifier());
+  if (step_ == FilterProgram::Next::kSkipTo)
+    chain_->SkipTo(program_->skip_family(), program_->skip_qualifier());
   const size_t begin = input_.size();
   if (!chain_->ReadCells(&input_)) {
     chain_ended_ = true;
@@ -78,11 +81,11 @@ bool PassReader::FillInput() {
   }
   is_held_ = false;
   if (input_.size() == begin && is_deciding_) {
-    absl::StatusOr<Buffer> held = HoldCells(std::span(input_));
+    absl::StatusOr<Buffer> held = CopyOut(std::span(input_));
     if (!held.ok()) return Fail(std::move(held).status());
     held_ = *std::move(held);
     is_held_ = true;
-    chain_->Unpin();  // of what lay between
+    chain_->Unpin();  // releases the cells in between
   }
   for (size_t i = begin; i < input_.size(); ++i) kept_bytes_ += CellBytes(input_[i]) + sizeof(Cell);
   read_count_ += input_.size() - begin;
@@ -90,7 +93,7 @@ bool PassReader::FillInput() {
   return true;
 }
 
-// To the row's first cell.
+// Moves to the row's first cell.
 bool PassReader::Rewind() {
   next_ = 0;
   if (has_all_) return true;
@@ -98,19 +101,21 @@ bool PassReader::Rewind() {
   chain_ended_ = false;
   at_beginning_ = true;
   read_count_ = 0;
-  // Backwards a bound is one that rows lie below.
-  const bool found = chain_->SeekRow(direction_ == Direction::kForward ? row_key_ : row_key_ + '\0');
+  // In reverse, SeekRow finds the last row below the bound.
+  const bool found =
+      chain_->SeekRow(direction_ == Direction::kForward ? row_key_ : row_key_ + '\0');
   if (!found && !chain_->status().ok()) return Fail(chain_->status());
   if (found && chain_->row_key() == row_key_) return true;
-  return Fail(Unavailable("row \"{}\" was not there when a condition had it read again; try again", Printable(row_key_)));
+  return Fail(Unavailable("row \"{}\" was not found when a condition read it again; try again",
+                          Printable(row_key_)));
 }
 
-absl::Status PassReader::Hold() {
+absl::Status PassReader::CopyInput() {
   if (is_held_ || !has_pending()) return absl::OkStatus();
   input_.erase(input_.begin(), input_.begin() + static_cast<ptrdiff_t>(next_));
   next_ = 0;
   has_all_ = false;
-  STELE_ASSIGN_OR_RETURN(held_, HoldCells(std::span(input_)));
+  STELE_ASSIGN_OR_RETURN(held_, CopyOut(std::span(input_)));
   is_held_ = true;
   return absl::OkStatus();
 }

@@ -1,10 +1,12 @@
-// read/pass_reader.h: one row's cells through a program that does not run in place: as many passes over the row as its conditions need.
+// read/pass_reader.h: runs one row's cells through a program that does not run in place: several
+// passes over the row, as its conditions require.
 //
-// Path:      row_stream, row_lookup -> here -> filter/program.h, and the chain they read from.
-// Memory:    while conditions are decided, up to kKeptRowBytes of the row are kept, as cells whose bytes the chain pins. What is larger is
-//            read again for each pass: the chain stands on one view at one sequence and time, so it gives the same cells.
-// Errors:    status(): that of the chain; what interrupted; ResourceExhausted for refused memory.
-// Threads:   confined; chain, program and interruption outlive the reading of the row.
+// Path:      row_stream, row_lookup -> here -> filter/program.h, and the chain that they read from.
+// Memory:    while conditions are decided, up to kKeptRowBytes of the row are kept, as cells whose
+//            bytes the chain pins. A larger row is read again for each pass. The chain uses one
+//            view at one sequence and time, so it returns the same cells.
+// Errors:    status(): that of the chain; an interruption; ResourceExhausted for refused memory.
+// Threads:   confined; chain, program and interruption must outlive the reading of the row.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +22,27 @@
 
 namespace stele::internal {
 
-// Of cells and their bytes: as much as a large row has, and little beside what a reader holds anyway. A guess.
+// The limit for cells and their bytes: the size of a large row, and little compared with the
+// reader's other memory. A guess.
 inline constexpr uint64_t kKeptRowBytes = uint64_t{1} << 20;
 
 class PassReader {
  public:
-  // The chain stands on the row, of which nothing is read; the program has begun the row and is not done with it.
-  void StartRow(CellCursor* chain, Direction direction, FilterProgram* program, Interruption* interruption);
+  // The chain is on the row, and has read nothing of it. The program has started the row and is not
+  // done with it.
+  void StartRow(CellCursor* chain, Direction direction, FilterProgram* program,
+                Interruption* interruption);
 
-  // Appends some of the cells that pass. False: there are no more, or status() is not OK. Appending none is no end.
+  // Appends some of the cells that pass. Returns false if there are no more, or if status() is not
+  // OK. A call may append no cells and return true.
   bool Read(std::vector<Cell>* out);
-  // Cells read that were not sent through the last pass yet. Without any, what was handed out is all that the chain has to pin.
+  // True if cells were read that did not go through the last pass yet. If false, the chain only has
+  // to pin the returned cells.
   bool has_pending() const { return !is_done_ && next_ < input_.size(); }
-  // Pending cells get bytes of their own: the chain may let go of what it pins.
-  absl::Status Hold();
+  // Copies the bytes of pending cells, so that the chain can be unpinned.
+  absl::Status CopyInput();
   size_t held_bytes() const { return held_.size(); }
-  // Of the row, each counted once however often it was read.
+  // The number of the row's cells, each counted once, however often it was read.
   uint64_t cells_seen() const { return cells_seen_; }
   const absl::Status& status() const { return status_; }
 
@@ -50,22 +57,22 @@ class PassReader {
   Direction direction_ = Direction::kForward;
   FilterProgram* program_ = nullptr;
   Interruption* interruption_ = nullptr;
-  std::string row_key_;  // set where the row may have to be found again
+  std::string row_key_;  // set if the row may have to be found again
 
-  std::vector<Cell> input_;  // all that was read of the row, or what was read last
-  size_t next_ = 0;          // of input_: to be sent through the pass
+  std::vector<Cell> input_;  // all cells read of the row, or those read last
+  size_t next_ = 0;          // in input_: the next cell for the pass
   bool has_all_ = true;      // input_ begins with the row
   uint64_t kept_bytes_ = 0;
-  bool at_beginning_ = true;  // of the row: nothing was read since the chain came to it
+  bool at_beginning_ = true;  // nothing of the row was read since the chain moved to it
   FilterProgram::Next step_ = FilterProgram::Next::kContinue;
-  bool chain_ended_ = false;  // the row has no more
+  bool chain_ended_ = false;  // the row has no more cells
   bool is_deciding_ = false;  // in a pass before the last
-  bool is_decided_ = false;   // in the last
-  bool is_done_ = false;      // nothing more can pass
-  uint64_t read_count_ = 0;   // cells, since the chain came to the row
+  bool is_decided_ = false;   // in the last pass
+  bool is_done_ = false;      // no more cells can pass
+  uint64_t read_count_ = 0;   // cells read since the chain moved to the row
   uint64_t cells_seen_ = 0;
   Buffer held_;
-  bool is_held_ = false;  // what input_ views is in held_
+  bool is_held_ = false;  // the bytes of input_ are in held_
   absl::Status status_;
 };
 

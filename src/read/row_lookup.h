@@ -1,7 +1,10 @@
-// read/row_lookup.h: one row, whole: what ReadRow and ReadMany need, without the planning and the pieces of a stream.
+// read/row_lookup.h: reads one row, whole: for ReadRow, ReadMany and Exists, without the planning
+// and the pieces of a stream.
 //
-// Path:      db's read path -> here -> read/row_sources.h, filter/program.h.
-// Errors:    DataLoss of a source; Cancelled, DeadlineExceeded, FailedPrecondition as interrupted; ResourceExhausted above kResultBytesMax.
+// Path:      db's read path -> here -> read/source_chain.h (which sources have the row),
+//            read/row_assembler.h (which cells of it pass).
+// Errors:    DataLoss of a source; Cancelled, DeadlineExceeded, FailedPrecondition as interrupted;
+//            ResourceExhausted above kResultBytesMax.
 // Threads:   confined to one thread at a time; the table's view is immutable and outlives the call.
 #pragma once
 
@@ -10,7 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "base/memory_budget.h"
+#include "base/memory_tracker.h"
 #include "filter/program.h"
 #include "read/interruption.h"
 #include "read/read_view.h"
@@ -18,7 +21,7 @@
 
 namespace stele::internal {
 
-// Of the rows handed out whole by one call, together.
+// The limit for all rows that one call returns.
 inline constexpr uint64_t kResultBytesMax = uint64_t{256} << 20;
 
 struct RowLookup {
@@ -27,11 +30,18 @@ struct RowLookup {
   bool apply_gc = true;
   bool fill_cache = true;
   Interruption interruption;
-  MemoryBudget* budget = nullptr;  // what is held while a row is read is charged to it; may be null
-  uint64_t result_bytes = 0;       // of the rows found so far, with what each cell costs beside its bytes
+  MemoryTracker* memory_tracker =
+      nullptr;  // is charged for what is held while a row is read; may be null
+  // Of the rows found so far, with the cost of each cell in addition to its bytes.
+  uint64_t result_bytes = 0;
 };
 
-// None when no cell of the row passes. `program` is compiled for the table.
-absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key, FilterProgram* program, RowLookup* lookup);
+// Returns nullopt if no cell of the row passes. `program` is compiled for the table.
+absl::StatusOr<std::optional<Row>> LookUpRow(const TableView& table, std::string_view row_key,
+                                             FilterProgram* program, RowLookup* lookup);
+
+// Returns true if a cell of the row passes.
+absl::StatusOr<bool> HasPassingCell(const TableView& table, std::string_view row_key,
+                                    FilterProgram* program, RowLookup* lookup);
 
 }  // namespace stele::internal

@@ -1,6 +1,7 @@
 #include "read/source_chain.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,29 +11,31 @@
 #include "cell/bounded_cursor.h"
 #include "manifest/runs.h"
 #include "merge/run_cursor.h"
-#include "read/chain_parts.h"
-#include "read/plain_row_cursor.h"
-#include "read/row_sources.h"
+#include "read/row_cursors.h"
 
 namespace stele::internal {
 namespace {
 
-// Null when the reference has nothing for the rows asked for; not for only_row.
-absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table, const ViewReference& reference,
+// Returns null if the reference has none of the requested rows. Not for only_row.
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table,
+                                                          const ViewReference& reference,
                                                           const ChainOptions& options) {
   std::optional<uint64_t> no_hash;
   STELE_ASSIGN_OR_RETURN(const OpenedFile opened, OpenFile(table, reference, options, &no_hash));
   if (opened.reader == nullptr) return nullptr;
-  std::unique_ptr<CellCursor> cursor = opened.reader->NewCursor(opened.cursor_options(table, options));
+  std::unique_ptr<CellCursor> cursor =
+      opened.reader->NewCursor(opened.cursor_options(table, options));
   if (!reference.narrowed) return cursor;
   const KeyRange& range = reference.reference.range;
-  return NewBoundedCursor(std::move(cursor), options.direction, range.start,
-                          range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end));
+  return NewBoundedCursor(
+      std::move(cursor), options.direction, range.start,
+      range.unbounded_end ? std::nullopt : std::optional<std::string>(range.end));
 }
 
-// References of the tablet's stack that do not overlap, each opened when its rows are come to. Table and tablet outlive the cursor.
-std::unique_ptr<CellCursor> NewStackRun(const TableView& table, const ViewTablet& tablet, std::vector<uint32_t> run,
-                                        const ChainOptions& options) {
+// A run of references of the tablet's stack that do not overlap. Each is opened when the cursor
+// reaches its rows. Table and tablet must outlive the cursor.
+std::unique_ptr<CellCursor> NewStackRun(const TableView& table, const ViewTablet& tablet,
+                                        std::vector<uint32_t> run, const ChainOptions& options) {
   std::vector<RunPart> parts;
   parts.reserve(run.size());
   for (const uint32_t position : run) {
@@ -55,7 +58,8 @@ absl::Status AddStack(const TableView& table, const ViewTablet& tablet, const Ch
       sources->push_back(NewStackRun(table, tablet, std::move(run), options));
       continue;
     }
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor, OpenReference(table, tablet.stack[run.front()], options));
+    STELE_ASSIGN_OR_RETURN(std::unique_ptr<CellCursor> cursor,
+                           OpenReference(table, tablet.stack[run.front()], options));
     if (cursor != nullptr) sources->push_back(std::move(cursor));
   }
   return absl::OkStatus();
@@ -65,30 +69,58 @@ void AddMemtables(const TableView& table, const ViewTablet& tablet, const ChainO
                   std::vector<std::unique_ptr<CellCursor>>* sources) {
   for (const std::shared_ptr<const Memtable>& memtable : table.memtables) {
     if (memtable->empty()) continue;
-    std::unique_ptr<CellCursor> cursor =
-        memtable->NewCursor(options.sequence, SourceOptions(table, options, memtable->family_ids(), options.wanted_families));
-    // A memtable holds the rows of all tablets.
+    std::unique_ptr<CellCursor> cursor = memtable->NewCursor(
+        options.sequence,
+        SourceOptions(table, options, memtable->family_ids(), options.wanted_families));
+    // A memtable has the rows of all tablets.
     if (table.tablets.size() > 1) {
-      cursor = NewBoundedCursor(std::move(cursor), options.direction, tablet.range.start,
-                                tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
+      cursor = NewBoundedCursor(
+          std::move(cursor), options.direction, tablet.range.start,
+          tablet.range.unbounded_end ? std::nullopt : std::optional<std::string>(tablet.range.end));
     }
     sources->push_back(std::move(cursor));
   }
 }
 
-absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options) {
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenRowChain(const TableView& table,
+                                                         const ViewTablet& tablet,
+                                                         const ChainOptions& options) {
   RowSources sources(table, options);
   STELE_RETURN_IF_ERROR(sources.Find(tablet));
   PlainRow row;
   STELE_ASSIGN_OR_RETURN(const RowForm form, sources.ReadPlain(&row));
   if (form == RowForm::kAbsent) return nullptr;
-  if (form == RowForm::kPlain) return NewPlainRowCursor(*options.only_row, std::move(row), options.direction, options.retention);
+  if (form == RowForm::kPlain)
+    return NewPlainRowCursor(*options.only_row, std::move(row), options.direction,
+                             options.retention);
   return sources.Merge();
+}
+
+// The greatest timestamp of the family's versions in the file.
+int64_t GreatestTimestamp(const SstableSummary& summary, uint32_t family_id) {
+  for (const FamilySummary& family : summary.families) {
+    if (family.family_id == family_id && family.cells != 0) return family.timestamp_max;
+  }
+  return std::numeric_limits<int64_t>::min();
+}
+
+// Of the references to one file that begin with `first`, returns the one that may have the row.
+const ViewReference& PieceOf(std::vector<ViewReference>::const_iterator first,
+                             std::string_view row_key) {
+  if (first->pieces == 1) return *first;
+  const auto behind =
+      std::upper_bound(first, first + static_cast<std::ptrdiff_t>(first->pieces), row_key,
+                       [](std::string_view row, const ViewReference& piece) {
+                         return row < piece.reference.range->start;
+                       });
+  return behind == first ? *first : *std::prev(behind);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, const ViewTablet& tablet, const ChainOptions& options) {
+absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table,
+                                                      const ViewTablet& tablet,
+                                                      const ChainOptions& options) {
   if (options.only_row) return OpenRowChain(table, tablet, options);
   std::vector<std::unique_ptr<CellCursor>> sources;
   sources.reserve(table.memtables.size() + tablet.stack.size());
@@ -98,9 +130,68 @@ absl::StatusOr<std::unique_ptr<CellCursor>> OpenChain(const TableView& table, co
 }
 
 size_t TabletIndexOf(const TableView& table, std::string_view row_key) {
-  const auto it = std::upper_bound(table.tablets.begin(), table.tablets.end(), row_key,
-                                   [](std::string_view key, const ViewTablet& tablet) { return key < tablet.range.start; });
+  const auto it = std::upper_bound(
+      table.tablets.begin(), table.tablets.end(), row_key,
+      [](std::string_view key, const ViewTablet& tablet) { return key < tablet.range.start; });
   return static_cast<size_t>(it - table.tablets.begin()) - 1;
+}
+
+absl::Status RowSources::Find(const ViewTablet& tablet) {
+  std::optional<uint64_t> row_hash;
+  for (auto it = tablet.stack.begin(); it != tablet.stack.end();) {
+    const ViewReference& reference = PieceOf(it, *options_.only_row);
+    it += static_cast<std::ptrdiff_t>(it->pieces);
+    STELE_ASSIGN_OR_RETURN(OpenedFile file, OpenFile(table_, reference, options_, &row_hash));
+    if (file.reader != nullptr) files_.push_back(std::move(file));
+  }
+  for (const std::shared_ptr<const Memtable>& memtable : table_.memtables) {
+    if (!memtable->empty() && memtable->ContainsRow(*options_.only_row))
+      memtables_.push_back(memtable.get());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RowForm> RowSources::ReadPlain(PlainRow* row) const {
+  if (files_.empty() && memtables_.empty()) return RowForm::kAbsent;
+  // If the row turns out to need a chain, the chain finds the decoded blocks in the cache.
+  if (!options_.fill_cache || files_.size() != 1 || !memtables_.empty()) return RowForm::kOther;
+  const OpenedFile& file = files_.front();
+  return file.reader->ReadPlainRow(*options_.only_row, file.cursor_options(table_, options_), row);
+}
+
+std::unique_ptr<CellCursor> RowSources::Merge() const {
+  std::vector<std::unique_ptr<CellCursor>> sources;
+  sources.reserve(memtables_.size() + files_.size());
+  for (const Memtable* const memtable : memtables_) {
+    std::unique_ptr<CellCursor> cursor = memtable->NewRowCursor(
+        *options_.only_row, options_.sequence,
+        SourceOptions(table_, options_, memtable->family_ids(), options_.wanted_families));
+    if (cursor != nullptr) sources.push_back(std::move(cursor));
+  }
+  for (const OpenedFile& file : files_) {
+    sources.push_back(
+        NewFileRowCursor(file.reader, *options_.only_row, file.cursor_options(table_, options_)));
+  }
+  SoleColumn sole_column = SoleColumnOf(sources.size());
+  return MergeSources(std::move(sources), options_, std::move(sole_column));
+}
+
+SoleColumn RowSources::SoleColumnOf(size_t source_count) const {
+  if (options_.sole_column == nullptr) return {};
+  SoleColumn column{
+      .family = options_.sole_column->family,
+      .qualifier = options_.sole_column->first,
+      .newest_alone = options_.latest_only,
+      .older_greatest = std::vector<int64_t>(source_count, std::numeric_limits<int64_t>::max())};
+  const uint32_t family_id = table_.definition().families[column.family].id;
+  int64_t greatest = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i <= files_.size() && i < source_count; ++i) {  // from the oldest on
+    column.older_greatest[source_count - 1 - i] = greatest;
+    if (i < files_.size())
+      greatest = std::max(
+          greatest, GreatestTimestamp(files_[files_.size() - 1 - i].reader->summary(), family_id));
+  }
+  return column;
 }
 
 }  // namespace stele::internal

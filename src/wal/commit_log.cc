@@ -14,12 +14,13 @@ namespace stele::internal {
 namespace {
 
 constexpr uint64_t kSegmentBytesMin = 4096;
-// Syncs come often when this many in a row covered less than this part of a segment each. Then zeros written ahead save each of them the
-// metadata of unwritten space; a log that is synced for flushes alone would only be written twice.
+// Syncs are frequent if this many in a row each covered less than 1 / kOftenPart of a segment. Then
+// zeros written in advance save each sync the metadata of unwritten space. A log that is synced
+// only for flushes would merely be written twice.
 constexpr int kSyncsOften = 3;
 constexpr uint64_t kOftenPart = 16;
 
-// A segment the log goes through, not yet released.
+// A segment that is part of the log and not released yet.
 struct LiveSegment {
   uint64_t number = 0;
   std::shared_ptr<File> file;  // nullptr: written before the last start, and synced then
@@ -60,7 +61,8 @@ class CommitLog::State {
     if (spares_.RemovalIsDue()) return !poisoned();
     {
       MutexLock lock(mutex_);
-      if (segments_.empty() || segments_.back().end_offset < options_.first_segment_bytes / 4) return false;
+      if (segments_.empty() || segments_.back().end_offset < options_.first_segment_bytes / 4)
+        return false;
       if (small_syncs_ < kSyncsOften && !spares_.HasRetired()) return false;
     }
     return NeedsSpare();
@@ -90,17 +92,18 @@ class CommitLog::State {
 
   const CommitLogOptions options_;
   SpareSegments spares_;
-  // Of the appending thread alone.
+  // For the appending thread only.
   SegmentWriter writer_;
   BlankSegment active_;
 
   mutable Mutex mutex_;
-  std::deque<LiveSegment> segments_ ABSL_GUARDED_BY(mutex_);  // ascending; the last is the active one
-  LogPosition synced_end_ ABSL_GUARDED_BY(mutex_);            // everything before it is synced
+  // Ascending; the last one is the active segment.
+  std::deque<LiveSegment> segments_ ABSL_GUARDED_BY(mutex_);
+  LogPosition synced_end_ ABSL_GUARDED_BY(mutex_);  // everything before it is synced
   uint64_t synced_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t released_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::Status poison_ ABSL_GUARDED_BY(mutex_);  // the first failed sync
+  absl::Status poison_ ABSL_GUARDED_BY(mutex_);  // the error of the first failed sync
   bool sync_running_ ABSL_GUARDED_BY(mutex_) = false;
   int small_syncs_ ABSL_GUARDED_BY(mutex_) = 0;  // in a row
   CondVar sync_ended_;
@@ -108,24 +111,32 @@ class CommitLog::State {
 
 CommitLog::State::State(const CommitLogOptions& options, const LogTail& tail)
     : options_(options),
-      spares_({options.file_system, options.directory, std::max(options.segment_bytes, kSegmentBytesMin), options.spares_max,
+      spares_({options.file_system, options.directory,
+               std::max(options.segment_bytes, kSegmentBytesMin), options.spares_max,
                options.next_file_number, options.space_is_scarce}),
-      writer_(LogEnd{{tail.segment_number, tail.end_offset}, tail.last_checksum, tail.last_sequence}) {
+      writer_(
+          LogEnd{{tail.segment_number, tail.end_offset}, tail.last_checksum, tail.last_sequence}) {
   MutexLock lock(mutex_);
   for (size_t i = 0; i < tail.live_numbers.size(); ++i) {
     const SegmentEnd& end = tail.live_ends[i];
-    segments_.push_back({tail.live_numbers[i], nullptr, end.offset, 0, end.last_sequence, end.offset, true});
+    segments_.push_back(
+        {tail.live_numbers[i], nullptr, end.offset, 0, end.last_sequence, end.offset, true});
   }
   synced_end_ = {tail.segment_number, tail.end_offset};
   synced_sequence_ = last_sequence_ = tail.last_sequence;
 }
 
 absl::Status CommitLog::State::Start(const LogTail& tail) {
-  // Files that recovery did not use leave before any segment that is released later, see Retire.
+  // Files that recovery did not use are removed before any segment that is released later; see
+  // Retire.
   for (const uint64_t number : tail.spare_numbers) spares_.Retire({number, true});
-  STELE_ASSIGN_OR_RETURN(active_, spares_.MakeFirst(std::max(options_.first_segment_bytes, kSegmentBytesMin), kSegmentBytesMin));
-  const uint64_t highest = std::max(tail.segment_number, tail.spare_numbers.empty() ? 0 : tail.spare_numbers.back());
-  if (active_.number <= highest) return FailedPrecondition("log segment {} cannot follow {}", active_.number, highest);
+  STELE_ASSIGN_OR_RETURN(active_,
+                         spares_.MakeFirst(std::max(options_.first_segment_bytes, kSegmentBytesMin),
+                                           kSegmentBytesMin));
+  const uint64_t highest =
+      std::max(tail.segment_number, tail.spare_numbers.empty() ? 0 : tail.spare_numbers.back());
+  if (active_.number <= highest)
+    return FailedPrecondition("log segment {} cannot follow {}", active_.number, highest);
   STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
   active_.synced = true;
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
@@ -143,9 +154,11 @@ absl::Status CommitLog::State::Poison() const {
 absl::Status CommitLog::State::CheckRecords(std::span<const LogRecord> records) const {
   uint64_t last_sequence = writer_.end().sequence;
   for (const LogRecord& record : records) {
-    if (record.sequence <= last_sequence) return InvalidArgument("log record {} does not follow {}", record.sequence, last_sequence);
+    if (record.sequence <= last_sequence)
+      return InvalidArgument("log record {} does not follow {}", record.sequence, last_sequence);
     if (record.payload.size() > kPayloadBytesMax) {
-      return InvalidArgument("a log record of {} bytes; the most is {}", record.payload.size(), kPayloadBytesMax);
+      return InvalidArgument("a log record of {} bytes; the limit is {}", record.payload.size(),
+                             kPayloadBytesMax);
     }
     last_sequence = record.sequence;
   }
@@ -158,7 +171,8 @@ uint64_t CommitLog::State::SyncedOffsetOfActive() const {
   return segments_.back().synced_offset;
 }
 
-// Syncs come often, and a written spare waits for them while the active segment was only reserved.
+// True if syncs are frequent and a written spare exists, while the active segment was only
+// reserved.
 bool CommitLog::State::SpareServesBetter() const {
   if (active_.written) return false;
   {
@@ -179,12 +193,13 @@ absl::Status CommitLog::State::BeginNextSegment(uint64_t record_bytes) {
   return absl::OkStatus();
 }
 
-// Lets Sync and the others see what was written.
+// Makes written records visible to Sync and other threads.
 void CommitLog::State::Publish(uint64_t first_sequence, bool name_synced) {
   const LogEnd& end = writer_.end();
   MutexLock lock(mutex_);
   if (segments_.empty() || segments_.back().number != end.position.segment_number) {
-    segments_.push_back({end.position.segment_number, active_.file, 0, first_sequence, 0, 0, name_synced});
+    segments_.push_back(
+        {end.position.segment_number, active_.file, 0, first_sequence, 0, 0, name_synced});
   }
   segments_.back().end_offset = end.position.offset;
   segments_.back().last_sequence = end.sequence;
@@ -199,9 +214,9 @@ absl::Status CommitLog::State::Append(std::span<const LogRecord> records, Record
   absl::Status status = TryAppend(records, type, &written);
   if (!status.ok() && written) {
     if (const absl::Status sealed = SealEnd(); !sealed.ok()) {
-      status =
-          WithContext(sealed, fmt::format("a refused write may be found again after reopening ({}): the log could not be ended before it",
-                                          ToStd(status.message())));
+      status = WithContext(sealed, fmt::format("a refused write may be found again after reopening "
+                                               "({}): the log could not be ended before it",
+                                               ToStd(status.message())));
       MutexLock lock(mutex_);
       if (poison_.ok()) poison_ = status;
     }
@@ -209,15 +224,23 @@ absl::Status CommitLog::State::Append(std::span<const LogRecord> records, Record
   return status;
 }
 
-// `written`: set when anything of the records may be on disk though they are refused.
-absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, RecordType type, bool* written) {
+// `written` is set if parts of the records may be on disk although they are refused.
+absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, RecordType type,
+                                         bool* written) {
   const uint64_t record_bytes = GroupBytes(records);
-  const ManifestReach manifest = options_.manifest_reach ? options_.manifest_reach() : ManifestReach();
+  const SyncedManifestEnd manifest =
+      options_.synced_manifest_end ? options_.synced_manifest_end() : SyncedManifestEnd();
   absl::Status status;
-  // Full, or sealed by a failed write: on to the next segment. A second failure in a row is not the segment's but the disk's.
+  // If the segment is full, or sealed by a failed write, continue in the next one. Two failures in
+  // a row mean that the disk is at fault, not the segment.
   for (int attempt = 0; attempt < 2; ++attempt) {
     STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(record_bytes));
-    if (!writer_.HasRoom(record_bytes) || SpareServesBetter()) STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
+    if (!writer_.HasRoom(record_bytes)) {
+      if (options_.check_room) STELE_RETURN_IF_ERROR(options_.check_room(record_bytes));
+      STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
+    } else if (SpareServesBetter()) {
+      STELE_RETURN_IF_ERROR(BeginNextSegment(record_bytes));
+    }
     const bool begun = writer_.IsBegun();
     status = writer_.Write(records, type, {.offset = SyncedOffsetOfActive(), .manifest = manifest});
     if (status.ok()) {
@@ -225,27 +248,30 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
       return status;
     }
     *written = true;
-    // Never became part of the log, though its header may be on disk: the next segment names the same end and has a higher number.
+    // It never became part of the log, although its header may be on disk: the next segment names
+    // the same end and has a higher number.
     if (begun) spares_.Retire({active_.number, false});
   }
   return status;
 }
 
-// What a refused write left may be whole on disk: behind the end, or in a segment that names it. A segment with a higher number that names
-// the end too, durable before the refusal is answered, makes sure that no recovery takes it up.
+// A refused write may be complete on disk: after the end, or in a segment that names the end as its
+// predecessor. So before the refusal is returned, a segment with a higher number that names the
+// same end is made durable. No recovery replays the refused records then.
 absl::Status CommitLog::State::SealEnd() {
   STELE_RETURN_IF_ERROR(writer_.ReserveBuffer(0));
   STELE_RETURN_IF_ERROR(BeginNextSegment(0));
   absl::Status status = writer_.Write({}, RecordType::kPayload, {});
   if (status.ok()) status = active_.file->Sync();
-  if (status.ok() && !active_.synced) status = options_.file_system->SyncDirectory(options_.directory);
+  if (status.ok() && !active_.synced)
+    status = options_.file_system->SyncDirectory(options_.directory);
   STELE_RETURN_IF_ERROR(status);
   active_.synced = true;
   Publish(0, true);
   return absl::OkStatus();
 }
 
-// One sync at a time: whoever comes while it runs waits, and the next one covers all that wait.
+// Only one sync runs at a time. Other callers wait, and the next sync covers all of them.
 absl::Status CommitLog::State::Sync() {
   std::vector<LiveSegment> unsynced;
   {
@@ -273,13 +299,19 @@ absl::Status CommitLog::State::Sync() {
 
 void CommitLog::State::NoteSync(const std::vector<LiveSegment>& segments) {
   uint64_t covered_bytes = 0;
-  for (const LiveSegment& segment : segments) covered_bytes += segment.end_offset - segment.synced_offset;
-  small_syncs_ = covered_bytes < options_.segment_bytes / kOftenPart ? std::min(small_syncs_ + 1, kSyncsOften) : 0;
+  for (const LiveSegment& segment : segments)
+    covered_bytes += segment.end_offset - segment.synced_offset;
+  small_syncs_ = covered_bytes < options_.segment_bytes / kOftenPart
+                     ? std::min(small_syncs_ + 1, kSyncsOften)
+                     : 0;
 }
 
-// Names first, then bytes, lower segments first (engine rule 3): what is attested as synced never has a hole.
+// Syncs names first, then bytes, lower segments first (engine rule 3), so that the part of the log
+// that is recorded as synced never has a hole.
 absl::Status CommitLog::State::SyncSegments(const std::vector<LiveSegment>& segments) {
-  const bool names_synced = std::all_of(segments.begin(), segments.end(), [](const LiveSegment& segment) { return segment.name_synced; });
+  const bool names_synced =
+      std::all_of(segments.begin(), segments.end(),
+                  [](const LiveSegment& segment) { return segment.name_synced; });
   if (!names_synced) STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
   for (const LiveSegment& segment : segments) {
     STELE_RETURN_IF_ERROR(segment.file->Sync());
@@ -289,7 +321,7 @@ absl::Status CommitLog::State::SyncSegments(const std::vector<LiveSegment>& segm
   return absl::OkStatus();
 }
 
-// `segment`: as it was before the sync began.
+// `segment` is a copy from before the sync.
 void CommitLog::State::MarkSynced(const LiveSegment& segment) {
   for (LiveSegment& live : segments_) {
     if (live.number != segment.number) continue;
@@ -317,7 +349,8 @@ absl::Status CommitLog::State::Release(uint64_t through) {
     MutexLock lock(mutex_);
     STELE_RETURN_IF_ERROR(poison_);
     released_sequence_ = std::max(released_sequence_, through);
-    for (size_t count = ReleasableCount(through); count > 0 && segments_[1].synced_offset > 0; --count) {
+    for (size_t count = ReleasableCount(through); count > 0 && segments_[1].synced_offset > 0;
+         --count) {
       spares_.Retire({segments_[0].number, true});
       segments_.pop_front();
     }
@@ -325,11 +358,13 @@ absl::Status CommitLog::State::Release(uint64_t through) {
   return spares_.RemoveExcess();
 }
 
-// A segment goes when the next one holds a record up to `through` too, or was durable from the start. So the segment that becomes the
-// oldest is there after any crash (the log is synced through `through`), and the answer stays the same whatever is appended meanwhile.
+// A segment can be released if the next one also has a record up to `through`, or was durable from
+// its start. Then the segment that becomes the oldest exists after any crash, since the log is
+// synced through `through`. Later appends do not change the result.
 size_t CommitLog::State::ReleasableCount(uint64_t through) const {
   size_t count = 0;
-  while (count + 1 < segments_.size() && segments_[count].last_sequence <= through && segments_[count + 1].first_sequence <= through) {
+  while (count + 1 < segments_.size() && segments_[count].last_sequence <= through &&
+         segments_[count + 1].first_sequence <= through) {
     ++count;
   }
   return count;
@@ -359,7 +394,8 @@ uint64_t CommitLog::State::bytes() const {
   MutexLock lock(mutex_);
   uint64_t bytes = 0;
   for (const LiveSegment& segment : segments_) {
-    if (segment.last_sequence > released_sequence_) bytes += segment.end_offset - kFirstRecordOffset;
+    if (segment.last_sequence > released_sequence_)
+      bytes += segment.end_offset - kFirstRecordOffset;
   }
   return bytes;
 }
@@ -367,21 +403,26 @@ uint64_t CommitLog::State::bytes() const {
 std::vector<CommitLog::SegmentPart> CommitLog::State::Parts() const {
   MutexLock lock(mutex_);
   std::vector<SegmentPart> parts;
-  for (const LiveSegment& segment : segments_) parts.push_back({segment.number, segment.end_offset});
+  for (const LiveSegment& segment : segments_)
+    parts.push_back({segment.number, segment.end_offset});
   return parts;
 }
 
 CommitLog::CommitLog(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CommitLog::~CommitLog() = default;
 
-absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Start(CommitLogOptions options, const LogTail& tail) {
-  if (tail.live_ends.size() != tail.live_numbers.size()) return InvalidArgument("a log tail that ReadLog did not make");
+absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Start(CommitLogOptions options,
+                                                            const LogTail& tail) {
+  if (tail.live_ends.size() != tail.live_numbers.size())
+    return InvalidArgument("a log tail that ReadLog did not make");
   auto state = std::make_unique<State>(options, tail);
   STELE_RETURN_IF_ERROR(state->Start(tail));
   return std::unique_ptr<CommitLog>(new CommitLog(std::move(state)));
 }
 
-absl::Status CommitLog::Append(std::span<const LogRecord> records) { return state_->Append(records, RecordType::kPayload); }
+absl::Status CommitLog::Append(std::span<const LogRecord> records) {
+  return state_->Append(records, RecordType::kPayload);
+}
 absl::Status CommitLog::Sync() { return state_->Sync(); }
 absl::Status CommitLog::Close() { return state_->Close(); }
 absl::Status CommitLog::PrepareSpare() { return state_->PrepareSpare(); }
@@ -392,7 +433,9 @@ bool CommitLog::SpareIsDue() const { return state_->SpareIsDue(); }
 uint64_t CommitLog::synced_sequence() const { return state_->synced_sequence(); }
 uint64_t CommitLog::last_sequence() const { return state_->last_sequence(); }
 uint64_t CommitLog::oldest_segment() const { return state_->oldest_segment(); }
-uint64_t CommitLog::OldestSegmentAfter(uint64_t through) const { return state_->OldestSegmentAfter(through); }
+uint64_t CommitLog::OldestSegmentAfter(uint64_t through) const {
+  return state_->OldestSegmentAfter(through);
+}
 uint64_t CommitLog::bytes() const { return state_->bytes(); }
 bool CommitLog::space_is_scarce() const { return state_->space_is_scarce(); }
 bool CommitLog::poisoned() const { return state_->poisoned(); }

@@ -13,34 +13,40 @@
 namespace stele::internal {
 namespace {
 
-std::string SegmentPath(const LogReadOptions& options, uint64_t number) { return JoinPath(options.directory, SegmentName(number)); }
+std::string SegmentPath(const LogReadOptions& options, uint64_t number) {
+  return JoinPath(options.directory, SegmentName(number));
+}
 
 absl::StatusOr<std::vector<uint64_t>> ListSegments(const LogReadOptions& options) {
-  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, options.file_system->List(options.directory));
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                         options.file_system->List(options.directory));
   std::vector<uint64_t> numbers;
   for (const std::string& name : names) {
     const std::optional<FileName> parsed = ParseFileName(name, options.number_end);
-    if (parsed.has_value() && parsed->type == FileType::kSegment && parsed->number > 0) numbers.push_back(parsed->number);
+    if (parsed.has_value() && parsed->type == FileType::kSegment && parsed->number > 0)
+      numbers.push_back(parsed->number);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 
-// One reading of a log, from the lowest started segment along the headers' links to where it ends.
+// One read of a log, from the lowest started segment along the links in the headers to the end.
 class LogWalk {
  public:
-  LogWalk(const LogReadOptions& options, const LogVisitor& visit) : options_(options), visit_(visit) {}
+  LogWalk(const LogReadOptions& options, const LogVisitor& visit)
+      : options_(options), visit_(visit) {}
 
   absl::StatusOr<LogTail> Run() {
     STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, ListSegments(options_));
     STELE_RETURN_IF_ERROR(LoadHeaders(numbers));
     const uint64_t first = started_.empty() ? 0 : started_.front().segment_number;
     if (options_.oldest_segment > 0 && first != options_.oldest_segment) {
-      return DataLoss(SegmentPath(options_, options_.oldest_segment), 0, "the first segment of the log is missing or has no good header");
+      return DataLoss(SegmentPath(options_, options_.oldest_segment), 0,
+                      "the first segment of the log is missing or has no valid header");
     }
     if (!started_.empty()) STELE_RETURN_IF_ERROR(Follow());
-    std::set_difference(numbers.begin(), numbers.end(), tail_.live_numbers.begin(), tail_.live_numbers.end(),
-                        std::back_inserter(tail_.spare_numbers));
+    std::set_difference(numbers.begin(), numbers.end(), tail_.live_numbers.begin(),
+                        tail_.live_numbers.end(), std::back_inserter(tail_.spare_numbers));
     return std::move(tail_);
   }
 
@@ -48,24 +54,32 @@ class LogWalk {
   absl::Status LoadHeaders(const std::vector<uint64_t>& numbers) {
     for (const uint64_t number : numbers) {
       if (number < options_.oldest_segment || number > LastNumber()) continue;
-      STELE_ASSIGN_OR_RETURN(const SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+      STELE_ASSIGN_OR_RETURN(
+          const SegmentReader reader,
+          SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
       if (!reader.IsStarted(options_.database_id)) continue;
       STELE_RETURN_IF_ERROR(reader.CheckVersion());
       if (reader.file_bytes() < reader.header()->prepared_bytes) {
         return DataLoss(reader.path(), reader.file_bytes(),
-                        fmt::format("the file ends here; {} bytes were prepared and synced", reader.header()->prepared_bytes));
+                        fmt::format("the file ends here; {} bytes were prepared and synced",
+                                    reader.header()->prepared_bytes));
       }
       started_.push_back(*reader.header());
     }
     return absl::OkStatus();
   }
 
-  uint64_t LastNumber() const { return options_.end.segment_number == 0 ? UINT64_MAX : options_.end.segment_number; }
-  bool IsAtGivenEnd() const { return LogPosition{tail_.segment_number, tail_.end_offset} == options_.end; }
+  uint64_t LastNumber() const {
+    return options_.end.segment_number == 0 ? UINT64_MAX : options_.end.segment_number;
+  }
+  bool IsAtGivenEnd() const {
+    return LogPosition{tail_.segment_number, tail_.end_offset} == options_.end;
+  }
 
-  // The highest segment that names `segment` as the one before it.
+  // The highest segment that names `segment` as its predecessor.
   const SegmentHeader* Successor(const SegmentHeader& segment) const {
-    for (size_t i = started_.size(); i-- > 0 && started_[i].segment_number > segment.segment_number;) {
+    for (size_t i = started_.size();
+         i-- > 0 && started_[i].segment_number > segment.segment_number;) {
       if (started_[i].previous_end.segment_number == segment.segment_number) return &started_[i];
     }
     return nullptr;
@@ -79,28 +93,37 @@ class LogWalk {
     while (true) {
       tail_.synced_end = std::max(tail_.synced_end, segment->synced_end);
       const SegmentHeader* const next = Successor(*segment);
-      STELE_RETURN_IF_ERROR(ReadSegment(segment->segment_number, next != nullptr ? next->previous_end.offset : UINT64_MAX));
+      STELE_RETURN_IF_ERROR(ReadSegment(segment->segment_number,
+                                        next != nullptr ? next->previous_end.offset : UINT64_MAX));
       const bool linked = next != nullptr && next->previous_end.offset == tail_.end_offset &&
-                          next->previous_checksum == tail_.last_checksum && next->previous_sequence == tail_.last_sequence;
-      if (!linked) return JudgeEnd();
+                          next->previous_checksum == tail_.last_checksum &&
+                          next->previous_sequence == tail_.last_sequence;
+      if (!linked) return CheckEnd();
       segment = next;
     }
   }
 
-  // Visits records up to `end_offset_max`, where the next segment's header says that they end, or the first bad one.
+  // Visits records up to `end_offset_max`, where the next segment's header says that they end, or
+  // up to the first bad record.
   absl::Status ReadSegment(uint64_t number, uint64_t end_offset_max) {
-    STELE_ASSIGN_OR_RETURN(SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
-    if (!reader.IsStarted(options_.database_id)) return DataLoss(reader.path(), 0, "the segment's header changed while it was read");
+    STELE_ASSIGN_OR_RETURN(
+        SegmentReader reader,
+        SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+    if (!reader.IsStarted(options_.database_id))
+      return DataLoss(reader.path(), 0, "the segment's header changed while it was read");
     uint64_t offset = kFirstRecordOffset;
-    if (number == options_.end.segment_number) end_offset_max = std::min(end_offset_max, options_.end.offset);
+    if (number == options_.end.segment_number)
+      end_offset_max = std::min(end_offset_max, options_.end.offset);
     tail_.clean = false;
     while (offset < end_offset_max && !tail_.clean) {
-      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record, reader.ReadRecord(offset));
+      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record,
+                             reader.ReadRecord(offset));
       if (!record.has_value() || !Continues(*record) || record->end_offset > end_offset_max) break;
       tail_.clean = record->header.type == RecordType::kEndMark;
       if (!tail_.clean) STELE_RETURN_IF_ERROR(visit_(record->header.sequence, record->payload));
-      if (record->header.synced_offset > 0) tail_.synced_end = {number, record->header.synced_offset};
-      tail_.manifest_reach = std::max(tail_.manifest_reach, record->header.manifest);
+      if (record->header.synced_offset > 0)
+        tail_.synced_end = {number, record->header.synced_offset};
+      tail_.synced_manifest_end = std::max(tail_.synced_manifest_end, record->header.manifest);
       tail_.last_checksum = record->header.checksum;
       tail_.last_sequence = record->header.sequence;
       offset = record->end_offset;
@@ -114,39 +137,48 @@ class LogWalk {
 
   bool Continues(const SegmentReader::Record& record) const {
     if (record.header.previous_checksum != tail_.last_checksum) return false;
-    return record.header.type == RecordType::kEndMark ? record.header.sequence == tail_.last_sequence
-                                                      : record.header.sequence > tail_.last_sequence;
+    return record.header.type == RecordType::kEndMark
+               ? record.header.sequence == tail_.last_sequence
+               : record.header.sequence > tail_.last_sequence;
   }
 
-  // The log does not go on at the tail: is that where it may end, or does anything behind attest that it went on?
-  absl::Status JudgeEnd() {
+  // The log ends at the tail. Checks whether it may end there, or whether later records or headers
+  // prove that it continued.
+  absl::Status CheckEnd() {
     if (IsAtGivenEnd()) return absl::OkStatus();
     if (!tail_.clean) STELE_RETURN_IF_ERROR(SearchRest(tail_.segment_number, tail_.end_offset));
     for (const SegmentHeader& later : started_) {
       if (later.segment_number <= tail_.segment_number) continue;
       if (later.synced_end > LogPosition{tail_.segment_number, tail_.end_offset}) {
-        const absl::Status attested = Attested(later.segment_number, 0);
-        if (later.synced_end.segment_number == tail_.segment_number) return attested;
-        return WithContext(attested, fmt::format("{} is missing or damaged", SegmentName(later.synced_end.segment_number)));
+        const absl::Status lost = LostSyncedRecords(later.segment_number, 0);
+        if (later.synced_end.segment_number == tail_.segment_number) return lost;
+        return WithContext(lost, fmt::format("{} is missing or corrupt",
+                                             SegmentName(later.synced_end.segment_number)));
       }
       STELE_RETURN_IF_ERROR(SearchRest(later.segment_number, kFirstRecordOffset));
     }
     return absl::OkStatus();
   }
 
-  // Looks at the good records of a segment from `begin_offset` on: one that says that more was synced than was read makes the end damage;
-  // without one they are discarded, and counted.
+  // Searches a segment for good records from `begin_offset` on. If one of them proves that more was
+  // synced than was read, the end of the log is corruption. Otherwise they are discarded and
+  // counted.
   absl::Status SearchRest(uint64_t number, uint64_t begin_offset) {
-    STELE_ASSIGN_OR_RETURN(SegmentReader reader, SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+    STELE_ASSIGN_OR_RETURN(
+        SegmentReader reader,
+        SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
     if (!reader.IsStarted(options_.database_id)) return absl::OkStatus();
     const bool is_tail = number == tail_.segment_number;
-    STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> claimed_end, reader.ClaimedEnd(begin_offset));
+    STELE_ASSIGN_OR_RETURN(const std::optional<uint64_t> claimed_end,
+                           reader.ClaimedEnd(begin_offset));
     uint64_t discarded_end = claimed_end.value_or(begin_offset);
     uint64_t offset = begin_offset;
     while (true) {
-      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record, reader.FindRecord(offset));
+      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record,
+                             reader.FindRecord(offset));
       if (!record.has_value()) break;
-      if (record->header.synced_offset > (is_tail ? begin_offset : 0)) return Attested(number, record->offset);
+      if (record->header.synced_offset > (is_tail ? begin_offset : 0))
+        return LostSyncedRecords(number, record->offset);
       offset = record->end_offset;
       discarded_end = std::max(discarded_end, offset);
     }
@@ -154,9 +186,10 @@ class LogWalk {
     return absl::OkStatus();
   }
 
-  absl::Status Attested(uint64_t number, uint64_t offset) const {
+  absl::Status LostSyncedRecords(uint64_t number, uint64_t offset) const {
     return DataLoss(SegmentPath(options_, tail_.segment_number), tail_.end_offset,
-                    fmt::format("no good record of the log (after sequence {}), though {} @{} attests that it was synced",
+                    fmt::format("no valid record of the log (after sequence {}), although {} @{} "
+                                "proves that it was synced",
                                 tail_.last_sequence, SegmentName(number), offset));
   }
 
@@ -170,11 +203,13 @@ constexpr uint64_t kRewriteBytes = uint64_t{1} << 20;
 
 absl::Status Rewrite(File* file, uint64_t begin_offset, uint64_t end_offset) {
   if (begin_offset >= end_offset) return absl::OkStatus();
-  STELE_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(std::min(kRewriteBytes, end_offset - begin_offset)));
+  STELE_ASSIGN_OR_RETURN(Buffer buffer,
+                         Buffer::Allocate(std::min(kRewriteBytes, end_offset - begin_offset)));
   for (uint64_t offset = begin_offset; offset < end_offset;) {
     const size_t wanted = std::min<uint64_t>(buffer.size(), end_offset - offset);
     STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(offset, wanted, buffer.data()));
-    if (got != wanted) return DataLoss(file->path(), offset + got, "the file ends before its records do");
+    if (got != wanted)
+      return DataLoss(file->path(), offset + got, "the file ends before its records do");
     STELE_RETURN_IF_ERROR(file->Write(offset, buffer.view().substr(0, got)));
     offset += got;
   }
@@ -183,15 +218,19 @@ absl::Status Rewrite(File* file, uint64_t begin_offset, uint64_t end_offset) {
 
 }  // namespace
 
-absl::StatusOr<LogTail> ReadLog(const LogReadOptions& options, const LogVisitor& visit) { return LogWalk(options, visit).Run(); }
+absl::StatusOr<LogTail> ReadLog(const LogReadOptions& options, const LogVisitor& visit) {
+  return LogWalk(options, visit).Run();
+}
 
 absl::Status SyncReplayedLog(const LogReadOptions& options, const LogTail& tail) {
   for (size_t i = 0; i < tail.live_numbers.size(); ++i) {
     const LogPosition end{tail.live_numbers[i], tail.live_ends[i].offset};
     if (end <= tail.synced_end) continue;
-    const uint64_t begin_offset = end.segment_number == tail.synced_end.segment_number ? tail.synced_end.offset : 0;
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
-                           options.file_system->Open(SegmentPath(options, end.segment_number), OpenMode::kReadWrite));
+    const uint64_t begin_offset =
+        end.segment_number == tail.synced_end.segment_number ? tail.synced_end.offset : 0;
+    STELE_ASSIGN_OR_RETURN(
+        const std::unique_ptr<File> file,
+        options.file_system->Open(SegmentPath(options, end.segment_number), OpenMode::kReadWrite));
     STELE_RETURN_IF_ERROR(Rewrite(file.get(), begin_offset, end.offset));
     STELE_RETURN_IF_ERROR(file->Sync());
   }

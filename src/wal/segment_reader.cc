@@ -13,9 +13,13 @@ constexpr uint64_t kWindowBytes = uint64_t{1} << 20;
 }  // namespace
 
 SegmentReader::SegmentReader(std::unique_ptr<File> file, uint64_t number, uint64_t file_bytes)
-    : file_(std::move(file)), path_(file_->path()), number_(number), file_bytes_(std::min(file_bytes, kSegmentBytesMax)) {}
+    : file_(std::move(file)),
+      path_(file_->path()),
+      number_(number),
+      file_bytes_(std::min(file_bytes, kSegmentBytesMax)) {}
 
-absl::StatusOr<SegmentReader> SegmentReader::Open(FileSystem* file_system, const std::string& path, uint64_t number) {
+absl::StatusOr<SegmentReader> SegmentReader::Open(FileSystem* file_system, const std::string& path,
+                                                  uint64_t number) {
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, file_system->Open(path, OpenMode::kRead));
   STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file->Size());
   SegmentReader reader(std::move(file), number, file_bytes);
@@ -30,26 +34,37 @@ absl::Status SegmentReader::ReadHeader() {
   for (size_t copy = 0; copy < kSegmentHeaderCopyCount; ++copy) {
     const size_t begin = copy * kSegmentHeaderBytes;
     if (begin >= bytes.size()) break;
-    std::optional<SegmentHeader> header = DecodeSegmentHeader(bytes.substr(begin, kSegmentHeaderBytes));
-    // A copy of the file's earlier life does not hide the other, newer one.
-    if (header.has_value() && (!header_.has_value() || header->segment_number == number_)) header_ = header;
+    std::optional<SegmentHeader> header =
+        DecodeSegmentHeader(bytes.substr(begin, kSegmentHeaderBytes));
+    // A copy from the file's earlier use must not hide the other copy, which is newer.
+    if (header.has_value() && (!header_.has_value() || header->segment_number == number_))
+      header_ = header;
     if (header_.has_value() && header_->segment_number == number_) break;
   }
   return absl::OkStatus();
 }
 
 bool SegmentReader::IsStarted(std::optional<uint64_t> database_id) const {
-  return header_.has_value() && header_->segment_number == number_ && (!database_id.has_value() || header_->database_id == *database_id);
+  return header_.has_value() && header_->segment_number == number_ &&
+         (!database_id.has_value() || header_->database_id == *database_id);
 }
 
 absl::Status SegmentReader::CheckVersion() const {
   if (!header_.has_value()) return absl::OkStatus();
-  if (header_->format_version == 0 || header_->format_version > kLogFormatVersion) {
-    return FailedPrecondition("{}: log format version {}; this build knows versions up to {}", path_, header_->format_version,
-                              kLogFormatVersion);
+  if (header_->format_version > kLogFormatVersion) {
+    return Unimplemented("{} has log format version {}; this Stele reads version {}", path_,
+                         header_->format_version, kLogFormatVersion);
   }
-  if (const uint64_t unknown = header_->incompatible_features & ~kLogIncompatibleFeaturesKnown; unknown != 0) {
-    return FailedPrecondition("{}: log features {:#x} are not known to this build", path_, unknown);
+  if (header_->format_version < kLogFormatVersion) {
+    return Unimplemented(
+        "{} has log format version {}, which is older than version {} and no longer supported; "
+        "copy the data with the release that wrote it",
+        path_, header_->format_version, kLogFormatVersion);
+  }
+  if (const uint64_t unknown = header_->incompatible_features & ~kLogIncompatibleFeaturesKnown;
+      unknown != 0) {
+    return Unimplemented("{} needs log features {:#x}, which this Stele does not know", path_,
+                         unknown);
   }
   return absl::OkStatus();
 }
@@ -62,7 +77,7 @@ absl::StatusOr<std::string_view> SegmentReader::Window(uint64_t offset, uint64_t
     const uint64_t wanted = std::min(std::max(bytes_min, kWindowBytes), file_bytes_ - offset);
     window_bytes_ = 0;
     if (window_.size() < wanted) {
-      window_ = Buffer();  // first give back, then take
+      window_ = Buffer();  // free the old window before allocating the new one
       STELE_ASSIGN_OR_RETURN(window_, Buffer::Allocate(wanted));
     }
     STELE_ASSIGN_OR_RETURN(window_bytes_, file_->Read(offset, wanted, window_.data()));
@@ -77,8 +92,11 @@ absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::ReadRecord(u
   if (!header.has_value()) return std::nullopt;
   const uint64_t record_bytes = RecordBytes(header->payload_bytes);
   STELE_ASSIGN_OR_RETURN(bytes, Window(offset, record_bytes));
-  if (bytes.size() < record_bytes || !PayloadChecksumMatches(bytes.substr(0, record_bytes), Place(offset))) return std::nullopt;
-  return Record{*header, bytes.substr(kRecordHeaderBytes, header->payload_bytes), offset, offset + record_bytes};
+  if (bytes.size() < record_bytes ||
+      !PayloadChecksumMatches(bytes.substr(0, record_bytes), Place(offset)))
+    return std::nullopt;
+  return Record{*header, bytes.substr(kRecordHeaderBytes, header->payload_bytes), offset,
+                offset + record_bytes};
 }
 
 absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::FindRecord(uint64_t offset) {
@@ -87,7 +105,8 @@ absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::FindRecord(u
     uint64_t at = 0;
     std::optional<RecordHeader> header;
     while (at + kRecordHeaderBytes <= bytes.size()) {
-      header = DecodeRecordHeader(bytes.substr(at, kRecordHeaderBytes), Place(offset + at), file_bytes_);
+      header =
+          DecodeRecordHeader(bytes.substr(at, kRecordHeaderBytes), Place(offset + at), file_bytes_);
       if (header.has_value()) break;
       at += kRecordAlignmentBytes;
     }
@@ -96,7 +115,8 @@ absl::StatusOr<std::optional<SegmentReader::Record>> SegmentReader::FindRecord(u
     if (!header.has_value()) continue;
     STELE_ASSIGN_OR_RETURN(std::optional<Record> record, ReadRecord(offset));
     if (record.has_value()) return record;
-    // The header was written here, and the payload is torn: the next record began where this one was to end.
+    // The header is valid but the payload is torn. The next record began where this one would have
+    // ended.
     offset += RecordBytes(header->payload_bytes);
   }
   return std::nullopt;

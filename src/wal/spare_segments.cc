@@ -12,11 +12,14 @@ namespace stele::internal {
 namespace {
 
 constexpr uint64_t kScarceSegmentBytes = uint64_t{64} << 10;
-constexpr uint64_t kZeroBytes = uint64_t{1} << 20;  // a write of zeros; short enough not to hold up other writers of the disk
+// The size of one write of zeros: short enough not to delay other writers of the disk.
+constexpr uint64_t kZeroBytes = uint64_t{1} << 20;
 
 }  // namespace
 
-std::string SpareSegments::Path(uint64_t number) const { return JoinPath(options_.directory, SegmentName(number)); }
+std::string SpareSegments::Path(uint64_t number) const {
+  return JoinPath(options_.directory, SegmentName(number));
+}
 
 absl::StatusOr<BlankSegment> SpareSegments::Reserve(uint64_t file_bytes) {
   BlankSegment segment{.number = options_.next_file_number(), .file_bytes = file_bytes};
@@ -24,7 +27,8 @@ absl::StatusOr<BlankSegment> SpareSegments::Reserve(uint64_t file_bytes) {
   STELE_ASSIGN_OR_RETURN(segment.file, options_.file_system->Open(path, OpenMode::kCreate));
   if (absl::Status status = segment.file->Allocate(file_bytes); !status.ok()) {
     segment.file.reset();
-    // Should the removal fail too, an empty file stays behind: no reader takes it for a segment, and the next Start removes it.
+    // If the removal fails, too, an empty file remains. No reader takes it for a segment, and the
+    // next Start removes it.
     options_.file_system->Remove(path).IgnoreError();
     return status;
   }
@@ -37,17 +41,21 @@ bool SpareSegments::LookForSpace() {
   return is_scarce;
 }
 
-absl::StatusOr<BlankSegment> SpareSegments::ReserveBetween(uint64_t file_bytes_min, uint64_t file_bytes) {
+absl::StatusOr<BlankSegment> SpareSegments::ReserveBetween(uint64_t file_bytes_min,
+                                                           uint64_t file_bytes) {
   absl::StatusOr<BlankSegment> segment = Reserve(file_bytes);
-  const bool may_be_less = absl::IsResourceExhausted(segment.status()) && file_bytes_min < file_bytes;
+  const bool may_be_less =
+      absl::IsResourceExhausted(segment.status()) && file_bytes_min < file_bytes;
   return may_be_less ? Reserve(file_bytes_min) : std::move(segment);
 }
 
-absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes, uint64_t file_bytes_min) {
+absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes,
+                                                      uint64_t file_bytes_min) {
   if (!LookForSpace()) return MakeFilled(file_bytes);
   RemoveExcess().IgnoreError();
-  STELE_ASSIGN_OR_RETURN(BlankSegment segment, ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes)));
-  // Its header will say that these bytes are there, so they have to outlast a power cut.
+  STELE_ASSIGN_OR_RETURN(BlankSegment segment,
+                         ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes)));
+  // Its header will state that these bytes exist, so they must survive a power failure.
   STELE_RETURN_IF_ERROR(segment.file->Sync());
   return segment;
 }
@@ -83,11 +91,13 @@ absl::StatusOr<BlankSegment> SpareSegments::Take(uint64_t file_bytes_min) {
       return segment;
     }
   }
-  const uint64_t file_bytes = LookForSpace() ? std::min(options_.segment_bytes, kScarceSegmentBytes) : options_.segment_bytes;
-  STELE_ASSIGN_OR_RETURN(BlankSegment segment, ReserveBetween(file_bytes_min, std::max(file_bytes_min, file_bytes)));
+  const uint64_t file_bytes = LookForSpace() ? std::min(options_.segment_bytes, kScarceSegmentBytes)
+                                             : options_.segment_bytes;
+  STELE_ASSIGN_OR_RETURN(BlankSegment segment,
+                         ReserveBetween(file_bytes_min, std::max(file_bytes_min, file_bytes)));
   MutexLock lock(mutex_);
   used_number_ = segment.number;
-  // Spares with lower numbers were passed by; Prepare gives them new ones.
+  // Spares with lower numbers were skipped; Prepare gives them new numbers.
   while (!spares_.empty() && spares_.front().number < used_number_) {
     retired_.push_back({spares_.front().number, true});
     spares_.erase(spares_.begin());
@@ -139,24 +149,28 @@ absl::Status SpareSegments::RemoveDurably(uint64_t number) {
   return options_.file_system->SyncDirectory(options_.directory);
 }
 
-// The front of retired_, number `number`, becomes a spare under a new name. Only a file of exactly a spare's size is worth it; another is
-// answered with NotFound.
+// The front of retired_, with this number, becomes a spare under a new name. Only a file with
+// exactly the size of a spare is recycled; otherwise the result is NotFound.
 absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
-  BlankSegment segment{.number = number, .file_bytes = options_.segment_bytes, .synced = true, .written = true};
+  BlankSegment segment{
+      .number = number, .file_bytes = options_.segment_bytes, .synced = true, .written = true};
   {
-    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, options_.file_system->Open(Path(number), OpenMode::kReadWrite));
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                           options_.file_system->Open(Path(number), OpenMode::kReadWrite));
     STELE_ASSIGN_OR_RETURN(const uint64_t file_bytes, file->Size());
-    if (file_bytes != options_.segment_bytes) return NotFound("{}: not the size of a spare", file->path());
-    STELE_RETURN_IF_ERROR(file->Allocate(file_bytes));  // nothing, unless the file has holes
+    if (file_bytes != options_.segment_bytes)
+      return NotFound("{}: not the size of a spare", file->path());
+    STELE_RETURN_IF_ERROR(file->Allocate(file_bytes));  // does nothing unless the file has holes
     STELE_RETURN_IF_ERROR(file->Sync());
   }
   STELE_ASSIGN_OR_RETURN(segment.number, Renumber(number));
   {
     MutexLock lock(mutex_);
-    retired_.front().number = segment.number;  // whatever fails from here on, this is its name
+    retired_.front().number = segment.number;  // its name, whatever fails from here on
   }
   STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
-  STELE_ASSIGN_OR_RETURN(segment.file, options_.file_system->Open(Path(segment.number), OpenMode::kReadWrite));
+  STELE_ASSIGN_OR_RETURN(segment.file,
+                         options_.file_system->Open(Path(segment.number), OpenMode::kReadWrite));
   return segment;
 }
 
@@ -171,7 +185,8 @@ absl::Status SpareSegments::Prepare() {
       PopRetired();
       continue;
     }
-    absl::StatusOr<BlankSegment> made = retired.has_value() ? Recycle(retired->number) : MakeFilled(options_.segment_bytes);
+    absl::StatusOr<BlankSegment> made =
+        retired.has_value() ? Recycle(retired->number) : MakeFilled(options_.segment_bytes);
     if (!made.ok() && retired.has_value() && made.status().code() == absl::StatusCode::kNotFound) {
       MutexLock lock(mutex_);
       retired_.front().reusable = false;
@@ -180,18 +195,20 @@ absl::Status SpareSegments::Prepare() {
     STELE_RETURN_IF_ERROR(made.status());
     if (retired.has_value()) {
       PopRetired();
-    } else if (absl::Status status = options_.file_system->SyncDirectory(options_.directory); !status.ok()) {
+    } else if (absl::Status status = options_.file_system->SyncDirectory(options_.directory);
+               !status.ok()) {
       Retire({made->number, true});
       return status;
     }
     made->synced = true;
     MutexLock lock(mutex_);
-    if (made->number < used_number_) {  // Take made a file of its own meanwhile
+    if (made->number < used_number_) {  // Take has created a newer file meanwhile
       retired_.push_back({made->number, true});
       continue;
     }
     spares_.push_back(*std::move(made));
-    std::sort(spares_.begin(), spares_.end(), [](const BlankSegment& a, const BlankSegment& b) { return a.number < b.number; });
+    std::sort(spares_.begin(), spares_.end(),
+              [](const BlankSegment& a, const BlankSegment& b) { return a.number < b.number; });
     return absl::OkStatus();
   }
   return absl::OkStatus();
@@ -221,7 +238,8 @@ absl::Status SpareSegments::RemoveRetired() {
     const std::optional<RetiredSegment> retired = FrontRetired();
     {
       MutexLock lock(mutex_);
-      if (retired_.empty() || spares_.size() + retired_.size() <= spares_max) return absl::OkStatus();
+      if (retired_.empty() || spares_.size() + retired_.size() <= spares_max)
+        return absl::OkStatus();
     }
     STELE_RETURN_IF_ERROR(RemoveDurably(retired->number));
     PopRetired();

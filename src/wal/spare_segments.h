@@ -1,11 +1,16 @@
-// wal/spare_segments.h: segment files that wait to be used next: made ahead, or recycled from released ones.
+// wal/spare_segments.h: segment files for later use: made in advance, or recycled from released
+// segments.
 //
-// Path:      commit_log.cc: Append -> Take; Release -> Retire, RemoveExcess; background -> Prepare.
-// Rules:     a spare's name is durable, its space is reserved and its size synced. Spares are used in number order, and never below a
-//            number that was used already: one that was passed by is renamed. Retired files leave in the order in which they came, each
-//            durably before the next, so that a crash never leaves a hole between segments that a reader may still follow.
-// Errors:    those of the file system. What failed is tried again by the next call.
-// Threads:   thread-safe. mutex_ is never held over I/O; maintenance_ is, and only Prepare and RemoveExcess take it.
+// Path:      commit_log.cc: Append -> Take; Release -> Retire, RemoveExcess; job_scheduler ->
+//            Prepare.
+// Rules:     a spare's name is durable, its space is reserved and its size is synced. Spares are
+//            used in number order, and never below a number that was used already: a spare that was
+//            skipped is renamed. Retired files are removed or renamed in the order in which they
+//            were retired, each durably before the next, so that a crash never leaves a hole
+//            between segments that a reader may still follow.
+// Errors:    those of the file system. The next call retries what failed.
+// Threads:   thread-safe. mutex_ is never held over I/O. maintenance_ is held over I/O, and only
+//            Prepare and RemoveExcess lock it.
 #pragma once
 
 #include <atomic>
@@ -24,19 +29,19 @@
 
 namespace stele::internal {
 
-// A file with reserved space and without a header of its own yet.
+// A file with reserved space that has no header yet.
 struct BlankSegment {
   uint64_t number = 0;
   std::shared_ptr<File> file;
   uint64_t file_bytes = 0;
   bool synced = false;   // its size and its name in the directory
-  bool written = false;  // filled before, so that a sync finds no metadata to write
+  bool written = false;  // filled before, so that a sync has no metadata to write
 };
 
-// A file that is not part of the log any more.
+// A file that is no longer part of the log.
 struct RetiredSegment {
   uint64_t number = 0;
-  bool reusable = false;  // else it is removed
+  bool reusable = false;  // false: it is removed
 };
 
 struct SpareSegmentsOptions {
@@ -52,26 +57,30 @@ class SpareSegments {
  public:
   explicit SpareSegments(SpareSegmentsOptions options) : options_(std::move(options)) {}
 
-  // The next spare if one of at least `file_bytes_min` waits; else a new file of that size (or of segment_bytes), its space reserved but
-  // nothing synced, so that a writer does not wait for zeros. Where space is scarce the file is as small as it may be.
-  // ResourceExhausted: there was no space; nothing is left behind.
+  // Returns the next spare with at least `file_bytes_min`. If there is none, returns a new file of
+  // that size (or of segment_bytes) with its space reserved but nothing synced, so that a writer
+  // does not wait for zeros to be written. If space is scarce, the file is as small as possible.
+  // ResourceExhausted: there was no space, and no file is left behind.
   absl::StatusOr<BlankSegment> Take(uint64_t file_bytes_min);
-  // A new file of `file_bytes` zeros, synced; its name is not yet.
+  // Returns a new file of `file_bytes` zeros. It is synced, but its name is not.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
 
-  // The log's first file, of `file_bytes` zeros; where space is scarce, of less, at least `file_bytes_min`, and only reserved.
+  // Returns the log's first file, with `file_bytes` zeros. If space is scarce, it is smaller, at
+  // least `file_bytes_min`, and only reserved.
   absl::StatusOr<BlankSegment> MakeFirst(uint64_t file_bytes, uint64_t file_bytes_min);
 
   bool space_is_scarce() const { return space_is_scarce_.load(std::memory_order_relaxed); }
   bool Needed() const;
-  // A spare waits; a retired file waits that may become one without being filled.
+  // HasSpare: there is a spare. HasRetired: there is a retired file that can become one without
+  // being filled.
   bool HasSpare() const;
   bool HasRetired() const;
-  // Makes one spare, out of a retired file if there is one; nothing when enough wait.
+  // Makes one spare, from a retired file if there is one; does nothing if there are enough.
   absl::Status Prepare();
 
   void Retire(RetiredSegment segment);
-  // Removes retired files that will not be needed as spares. What fails is due then, and done by the next Prepare.
+  // Removes retired files that are not needed as spares. A removal that fails is due then; the next
+  // Prepare retries it.
   absl::Status RemoveExcess();
   bool RemovalIsDue() const;
 
@@ -79,7 +88,7 @@ class SpareSegments {
   std::string Path(uint64_t number) const;
   bool LookForSpace();
   absl::StatusOr<BlankSegment> Reserve(uint64_t file_bytes);
-  // As large as there is room for.
+  // Reserves as much as there is room for.
   absl::StatusOr<BlankSegment> ReserveBetween(uint64_t file_bytes_min, uint64_t file_bytes);
   absl::Status FillWithZeros(const BlankSegment& segment) const;
   absl::StatusOr<BlankSegment> Recycle(uint64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(maintenance_);
@@ -91,13 +100,14 @@ class SpareSegments {
   void PopRetired();
 
   const SpareSegmentsOptions options_;
-  Mutex maintenance_;  // before mutex_; held by whoever changes retired files
+  Mutex maintenance_;  // Acquired before mutex_. A thread holds it while it changes retired files.
   mutable Mutex mutex_;
-  std::vector<BlankSegment> spares_ ABSL_GUARDED_BY(mutex_);    // ascending
-  std::deque<RetiredSegment> retired_ ABSL_GUARDED_BY(mutex_);  // the front is changed under maintenance_ only
-  uint64_t used_number_ ABSL_GUARDED_BY(mutex_) = 0;            // the highest that was taken
+  std::vector<BlankSegment> spares_ ABSL_GUARDED_BY(mutex_);  // ascending
+  // The front is changed under maintenance_ only.
+  std::deque<RetiredSegment> retired_ ABSL_GUARDED_BY(mutex_);
+  uint64_t used_number_ ABSL_GUARDED_BY(mutex_) = 0;  // the highest number used
   bool removal_failed_ ABSL_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> space_is_scarce_{false};  // relaxed: a moment old
+  std::atomic<bool> space_is_scarce_{false};  // relaxed: may be slightly out of date
 };
 
 }  // namespace stele::internal

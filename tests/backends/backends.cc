@@ -12,13 +12,14 @@
 #include <utility>
 
 #include "base/status.h"
+#include "stele/remote.h"
 
 namespace stele {
 namespace {
 
 constexpr char kEmulator[] = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator";
 
-// What the child prints until its first newline.
+// Returns the child's output up to the first newline.
 std::string FirstLine(int pipe_end) {
   std::string line;
   char c = 0;
@@ -67,7 +68,8 @@ ChildServer::ChildServer(const std::vector<std::string>& words) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  const int error = posix_spawn(&pid_, words.front().c_str(), &actions, nullptr, argv.data(), environ);
+  const int error =
+      posix_spawn(&pid_, words.front().c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   const std::string line = error == 0 ? FirstLine(ends[0]) : "";
@@ -109,19 +111,23 @@ void BackendTest::SetUp() {
     if (steled_ == nullptr) {
       steled_directory_ = NewDirectory();
       steled_ = std::make_unique<ChildServer>(
-          std::vector<std::string>{program, "--db", steled_directory_ + "/db", "--listen", "127.0.0.1:0", "--durability", "process"});
+          std::vector<std::string>{program, "--db", steled_directory_ + "/db", "--listen",
+                                   "127.0.0.1:0", "--durability", "process"});
     }
     ASSERT_NE(steled_->address(), "");
     location = instance + steled_->address();
   } else if (GetParam() == Backend::kEmulator) {
-    if (!std::filesystem::exists(kEmulator)) GTEST_SKIP() << "Google's emulator is not installed: " << kEmulator;
+    if (!std::filesystem::exists(kEmulator))
+      GTEST_SKIP() << "Google's emulator is not installed: " << kEmulator;
     if (emulator_ == nullptr) {
-      emulator_ = std::make_unique<ChildServer>(std::vector<std::string>{kEmulator, "-host", "127.0.0.1", "-port", "0"});
+      emulator_ = std::make_unique<ChildServer>(
+          std::vector<std::string>{kEmulator, "-host", "127.0.0.1", "-port", "0"});
     }
     ASSERT_NE(emulator_->address(), "");
     location = instance + emulator_->address();
   }
-  absl::StatusOr<Database> database = Database::Open(location);
+  absl::StatusOr<Database> database =
+      location.starts_with("bigtable://") ? remote::Open(location) : Database::Open(location);
   ASSERT_TRUE(database.ok()) << database.status();
   database_ = *std::move(database);
 }
@@ -132,13 +138,14 @@ void BackendTest::TearDown() {
 }
 
 Table BackendTest::NewTable(const std::string& name, Schema schema) {
-  // A property says what kind of value a family has, which the emulator takes with the family alone.
+  // A property states the value type of a family, which the emulator accepts only with the family
+  // itself.
   if (!is_emulator() || !schema.properties().empty()) {
     absl::StatusOr<Table> table = database_.CreateTable(name, schema);
     EXPECT_TRUE(table.ok()) << table.status();
     return table.ok() ? *std::move(table) : Table();
   }
-  // The emulator puts families that one call creates in any order.
+  // The emulator orders families that one call creates arbitrarily.
   Schema without_families;
   without_families.SetGranularity(schema.granularity());
   for (const std::string& split : schema.splits()) without_families.AddSplit(split);
@@ -155,8 +162,8 @@ Table BackendTest::NewTable(const std::string& name, Schema schema) {
 std::string TextOf(const RowView& row) {
   std::string text(row.row_key());
   for (const CellView& cell : row.cells()) {
-    text += " " + std::string(cell.family()) + ":" + std::string(cell.qualifier()) + "@" + std::to_string(cell.timestamp().micros()) + "=" +
-            ValueText(cell.value());
+    text += " " + std::string(cell.family()) + ":" + std::string(cell.qualifier()) + "@" +
+            std::to_string(cell.timestamp().micros()) + "=" + ValueText(cell.value());
     for (const std::string& label : cell.labels()) text += "#" + label;
   }
   return row.is_last_piece() ? text : text + " ...";

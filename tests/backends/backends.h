@@ -1,6 +1,8 @@
-// backends/backends.h: the places that one suite of tests runs over: memory, a directory, steled, Google's emulator.
+// tests/backends/backends.h: the backends that the suite runs on: memory, a directory, steled,
+// Google's emulator.
 //
-// Needs:     the server's path in STELED_COMMAND, as ctest sets it. Where the emulator is not installed its tests are skipped and say so.
+// Needs:     the server's path in STELED_COMMAND, which ctest sets. If the emulator is not
+//            installed, its tests are skipped and report that.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +21,8 @@ enum class Backend { kMemory, kDirectory, kSteled, kEmulator };
 
 std::string NameOf(Backend backend);
 
-// A server as a child process, killed with the object. Its first line of output ends with the address at which it listens.
+// A server as a child process. It is killed when the object is destroyed. The first line of its
+// output ends with its address.
 class ChildServer {
  public:
   explicit ChildServer(const std::vector<std::string>& words);
@@ -27,9 +30,9 @@ class ChildServer {
   ChildServer(const ChildServer&) = delete;
   ChildServer& operator=(const ChildServer&) = delete;
 
-  // "" if it did not come up.
+  // "" if the server did not start.
   const std::string& address() const { return address_; }
-  // SIGTERM; its exit status, -1 if a signal ended it.
+  // Sends SIGTERM. Returns the exit status, or -1 if a signal ended the server.
   int Terminate();
 
  private:
@@ -37,18 +40,22 @@ class ChildServer {
   std::string address_;
 };
 
-// Each test gets an instance, or a database, of its own; the servers serve all tests.
+// Each test gets a new instance or database. All tests share the servers.
 class BackendTest : public testing::TestWithParam<Backend> {
  protected:
   static void TearDownTestSuite();
   void SetUp() override;
   void TearDown() override;
 
-  bool is_local() const { return GetParam() == Backend::kMemory || GetParam() == Backend::kDirectory; }
+  bool is_local() const {
+    return GetParam() == Backend::kMemory || GetParam() == Backend::kDirectory;
+  }
   bool is_emulator() const { return GetParam() == Backend::kEmulator; }
 
-  // A table with families f (every version) and g (two versions); `name` once for a test.
-  Table NewTable(const std::string& name = "t", Schema schema = Schema().AddFamily("f").AddFamily("g", GcRule::MaxNumVersions(2)));
+  // Creates a table with families f (all versions) and g (two versions). Each `name` may be used
+  // once per test.
+  Table NewTable(const std::string& name = "t",
+                 Schema schema = Schema().AddFamily("f").AddFamily("g", GcRule::MaxNumVersions(2)));
 
   Database database_;
 
@@ -60,8 +67,8 @@ class BackendTest : public testing::TestWithParam<Backend> {
   std::string directory_;
 };
 
-// "row f:q@2000=value f:q@1000=value#label", the rows one after the other; an error ends them: "[CODE]". Values above 40 bytes as their
-// length.
+// Prints each row as "row f:q@2000=value f:q@1000=value#label". An error comes last, as "[CODE]".
+// For a value above 40 bytes, prints its length.
 std::vector<std::string> TextsOf(RowReader reader);
 std::string TextOf(const RowView& row);
 std::string CodeOf(const absl::Status& status);

@@ -1,15 +1,17 @@
-// A scan of stele::remote whose server is ended in order and started again: no row is lost, none comes twice, and none in part.
+// Tests a scan of stele::remote while its server shuts down and starts again: no row is lost,
+// repeated or partial.
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <thread>
 
 #include "backends/backends.h"
+#include "stele/remote.h"
 
 namespace stele {
 namespace {
 
-// Far more than what is under way between server and client, in rows that take several messages.
+// Much more data than the connection buffers, in rows that take several messages.
 constexpr int kRowCount = 150;
 constexpr int kCellCount = 4;
 constexpr size_t kCellBytes = 150'000;
@@ -24,13 +26,14 @@ class ServerEndTest : public testing::Test {
     Start("127.0.0.1:0");
     ASSERT_NE(server_->address(), "");
     address_ = server_->address();
-    absl::StatusOr<Database> database = Database::Open("bigtable://p/i?endpoint=" + address_);
+    absl::StatusOr<Database> database = remote::Open("bigtable://p/i?endpoint=" + address_);
     ASSERT_TRUE(database.ok()) << database.status();
     table_ = database->CreateTable("t", Schema().AddFamily("f")).value();
     const std::string value(kCellBytes, 'v');
     for (int i = 0; i < kRowCount; ++i) {
       RowMutation row(RowKeyOf(i));
-      for (int j = 0; j < kCellCount; ++j) row.SetCell("f", std::to_string(j), Timestamp::FromMicros(1000), value);
+      for (int j = 0; j < kCellCount; ++j)
+        row.SetCell("f", std::to_string(j), Timestamp::FromMicros(1000), value);
       ASSERT_TRUE(table_.Apply(row).ok());
     }
   }
@@ -42,7 +45,8 @@ class ServerEndTest : public testing::Test {
   void Start(const std::string& listen) {
     const char* const program = std::getenv("STELED_COMMAND");
     ASSERT_NE(program, nullptr) << "STELED_COMMAND is not set: run this through ctest";
-    server_.emplace(std::vector<std::string>{program, "--db", directory_ + "/db", "--listen", listen, "--durability", "process"});
+    server_.emplace(std::vector<std::string>{program, "--db", directory_ + "/db", "--listen",
+                                             listen, "--durability", "process"});
   }
   void EndAndStartAgain() {
     EXPECT_EQ(server_->Terminate(), 0);
@@ -56,13 +60,14 @@ class ServerEndTest : public testing::Test {
   Table table_;
 };
 
-// Takes rows one after the other and says which is wrong.
+// Reads rows in order and returns the first fault.
 class Scan {
  public:
   Scan(const Table& table, bool is_reverse)
-      : is_reverse_(is_reverse), reader_(table.ReadRows(RowRange::All(), Filter::PassAll(), {.reverse = is_reverse})) {}
+      : is_reverse_(is_reverse),
+        reader_(table.ReadRows(RowRange::All(), Filter::PassAll(), {.reverse = is_reverse})) {}
 
-  // As many rows as that, all of them if there are no more.
+  // Reads this many rows, or all remaining rows if there are fewer.
   void Read(int row_count) {
     for (; row_count > 0 && reader_.Next(); --row_count, ++next_) {
       EXPECT_EQ(reader_.row().row_key(), RowKeyOf(is_reverse_ ? kRowCount - 1 - next_ : next_));
@@ -83,7 +88,8 @@ class Scan {
   int next_ = 0;
 };
 
-// The server waits as long as it has grace for calls, and then cuts them off: in the middle of a row, for nobody read on.
+// The server waits for calls during its grace period and then cancels them: here in the middle of a
+// row, because the client does not read.
 TEST_F(ServerEndTest, AScanThatStandsStillGoesOnAtTheNextServer) {
   Scan forward(table_, false);
   Scan reverse(table_, true);
@@ -94,7 +100,7 @@ TEST_F(ServerEndTest, AScanThatStandsStillGoesOnAtTheNextServer) {
   reverse.ReadToTheEnd();
 }
 
-// It may come to its end before the server does.
+// The scan may finish before the server ends.
 TEST_F(ServerEndTest, AScanReadsOnWhileItsServerEndsAndAnotherBegins) {
   Scan forward(table_, false);
   forward.Read(3);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_format fails on a file that clang-format would write otherwise, and `fix` mends it."""
+"""check_format fails on a file that clang-format would change, and `--fix` repairs it."""
 import sys
 import unittest
 

@@ -27,6 +27,10 @@ class CheckMutants(unittest.TestCase):
     def test_a_mutant_that_fits_is_fine(self):
         self.assertEqual(self.found(GOOD), [])
 
+    def test_a_text_that_is_wrapped_differently_fits(self):
+        wrapped = TREE["src/wal/log.cc"].replace(" ", "\n    ")
+        self.assertEqual(self.found(GOOD, planted={"src/wal/log.cc": wrapped}), [])
+
     def test_a_text_that_is_gone_is_found(self):
         self.one("occurs 0 times", GOOD, planted={"src/wal/log.cc": "int Next(int offset);\n"})
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""tools/test and tools/quickstart, with stand-ins for apt-get, cmake and ctest: what is installed, what is counted, when it fails.
+"""Tests tools/test and tools/quickstart with fake apt-get, cmake and ctest: the packages they
+install, the tests they count, and the errors they report.
 
-A copy of tools/ runs in a folder of its own; the stand-ins come first on PATH and write down how they were called.
+The test runs a copy of tools/ in a separate directory. The fakes come first on PATH and record
+their arguments.
 """
 import os
 import pathlib
@@ -108,7 +110,7 @@ class Commands(unittest.TestCase):
         self.ctest_says(CLOSING.format(100, 0, 7), 139)
         self.assertEqual(self.run_command("tools/test", "--quick").returncode, 1)
 
-    def test_quickstart_builds_the_programs_and_runs_the_job(self):
+    def test_quickstart_builds_the_command_and_runs_the_job(self):
         job = self.root / "build/release/bin/stele_main_job"
         job.parent.mkdir(parents=True)
         job.write_text('#!/bin/sh\necho "job $*"\n', encoding="utf-8")
@@ -116,7 +118,29 @@ class Commands(unittest.TestCase):
         done = self.run_command("tools/quickstart", "--small")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"job --data {self.root}/data/covid-ita/provinces.csv.zst --small", done.stdout)
-        self.assertIn("--target stele_programs", self.calls("cmake")[-1])
+        configuring, building = self.calls("cmake")
+        self.assertIn("-DSTELE_BUILD_REMOTE=OFF", configuring)
+        self.assertIn("--target stele stele_main_job", building)
+
+    def test_quickstart_installs_only_what_it_needs(self):
+        self.stand_in("dpkg-query", "echo not-installed; exit 1")
+        self.run_command("tools/quickstart")
+        installed = self.calls("apt-get")[-1].split()
+        self.assertIn("libabsl-dev", installed)
+        self.assertNotIn("libgrpc++-dev", installed)
+        self.assertNotIn("librocksdb-dev", installed)
+
+    def test_quickstart_keeps_a_configuration(self):
+        (self.root / "build/release/build.ninja").write_text("", encoding="utf-8")
+        self.run_command("tools/quickstart")
+        self.assertEqual(self.calls("cmake")[0], "cmake --preset release")
+
+    def test_a_build_from_nothing_compiles_several_files_at_once(self):
+        (self.root / "build/asan/build.ninja").write_text("", encoding="utf-8")
+        self.run_command("tools/test")
+        configured = [call for call in self.calls("cmake") if "--build" not in call]
+        self.assertEqual(configured, ["cmake --preset release -DSTELE_FRESH_BUILD=ON", "cmake --preset asan",
+                                      "cmake --preset tsan -DSTELE_FRESH_BUILD=ON"])
 
     def test_a_failed_job_fails_quickstart(self):
         job = self.root / "build/release/bin/stele_main_job"

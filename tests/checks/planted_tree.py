@@ -1,4 +1,6 @@
-"""A small tree in which a check's test plants violations: the least project that every check calls clean."""
+"""A small tree in which tests of the checks plant violations: the smallest project that every check
+accepts.
+"""
 import pathlib
 import sys
 import tempfile
@@ -7,10 +9,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/checks"))
 
 CLEAN = {
-    "CMakeLists.txt": "stele_room(base)\nstele_room(wal)\nstele_unit_test(wal base)\n",
+    "CMakeLists.txt": "stele_layers()\n",
     "README.md": "Read `src/wal/log.h`.\n",
-    "docs/layers.txt": "base:\nwal: base\ndb: base wal\n",
+    "docs/internals/locking.md": "`Log::mutex_`, and the one of `src/base/bytes.h`.\n",
+    "docs/layers.txt": "base:\nwal: base\ncommit: base wal\njobs: base wal\n",
     "include/stele/stele.h": "// stele/stele.h: everything.\n#pragma once\n#include \"absl/status/status.h\"\n",
+    "include/stele/stats.h": "// stele/stats.h: statistics.\n#pragma once\n\nstruct Stats {\n  int rows = 0;  // rows\n};\n",
     "src/base/bytes.h": "// base/bytes.h: bytes.\n#pragma once\n",
     "src/wal/log.h": "// wal/log.h: the log.\n#pragma once\n#include \"base/bytes.h\"\n",
     "src/wal/log.cc": "#include \"wal/log.h\"\n",
@@ -19,7 +23,9 @@ CLEAN = {
 
 
 class PlantedTree:
-    """with PlantedTree({"src/wal/log.cc": "..."}) as root: the clean tree with these files on top."""
+    """A context manager: `with PlantedTree({"src/wal/log.cc": "..."}) as root` makes the clean tree
+    with these files added.
+    """
 
     def __init__(self, planted):
         self.files = {**CLEAN, **planted}
@@ -38,6 +44,6 @@ class PlantedTree:
 
 
 def messages(check, planted):
-    """What `check` finds in the clean tree with `planted` on top, as "name:line: text"."""
+    """Returns the findings of `check` in the clean tree with `planted` added, as "name:line: text"."""
     with PlantedTree(planted) as root:
         return [f"{path.relative_to(root).as_posix()}:{line}: {text}" for path, line, text in check(root)]

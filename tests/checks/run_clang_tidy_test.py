@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_clang_tidy reads the files that a change touched, all of them and no others, and fails on a finding."""
+"""run_clang_tidy reads exactly the files that a change touched, and fails on a finding."""
 import json
 import pathlib
 import shutil

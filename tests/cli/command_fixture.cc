@@ -43,7 +43,9 @@ CommandTest::~CommandTest() {
   std::filesystem::remove_all(directory_, error);
 }
 
-std::string CommandTest::Path(std::string_view name) const { return directory_ + "/" + std::string(name); }
+std::string CommandTest::Path(std::string_view name) const {
+  return directory_ + "/" + std::string(name);
+}
 
 std::string CommandTest::WriteFile(std::string_view name, std::string_view bytes) const {
   const std::string path = Path(name);
@@ -51,7 +53,8 @@ std::string CommandTest::WriteFile(std::string_view name, std::string_view bytes
   return path;
 }
 
-pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string& out, const std::string& err) const {
+pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string& out,
+                         const std::string& err) const {
   const char* const program = std::getenv("STELE_COMMAND");
   if (program == nullptr) {
     ADD_FAILURE() << "STELE_COMMAND is not set: run this through ctest";
@@ -67,8 +70,10 @@ pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t pid = 0;
   const int error = posix_spawn(&pid, program, &actions, nullptr, argv.data(), environment);
   posix_spawn_file_actions_destroy(&actions);
@@ -87,7 +92,8 @@ CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const 
 }
 
 std::unique_ptr<RunningCommand> CommandTest::Start(const std::vector<std::string>& args) const {
-  return std::make_unique<RunningCommand>(Spawn(args, Path("stdout-started"), Path("stderr-started")));
+  return std::make_unique<RunningCommand>(
+      Spawn(args, Path("stdout-started"), Path("stderr-started")));
 }
 
 CommandResult CommandTest::Run(const std::vector<std::string>& args) const {
@@ -103,7 +109,8 @@ std::string CommandTest::Output(const std::vector<std::string>& args) const {
   return result.out;
 }
 
-void CommandTest::ExpectError(const std::vector<std::string>& args, int exit_status, std::string_view text) const {
+void CommandTest::ExpectError(const std::vector<std::string>& args, int exit_status,
+                              std::string_view text) const {
   const CommandResult result = Run(args);
   EXPECT_EQ(result.exit_status, exit_status) << result.err;
   EXPECT_EQ(result.out, "");

@@ -1,6 +1,6 @@
-// tests/cli/command_fixture.h: runs the built `stele` on a database of the test's own and hands back what it said.
+// tests/cli/command_fixture.h: runs the built `stele` on a new database and returns its output.
 //
-// Needs:     the program's path in STELE_COMMAND, as ctest sets it. Time zone: UTC.
+// Needs:     the program's path in STELE_COMMAND, which ctest sets. The time zone is UTC.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct CommandResult {
   std::string err;
 };
 
-// One run of the command that was begun and not waited for. Killed with the object.
+// A run of the command in the background. It is killed when the object is destroyed.
 class RunningCommand {
  public:
   explicit RunningCommand(pid_t pid) : pid_(pid) {}
@@ -27,13 +27,13 @@ class RunningCommand {
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
 
-  // Whether it has ended by itself.
+  // Returns whether the command has exited.
   bool HasEnded();
-  // SIGKILL; returns when it is dead.
+  // Sends SIGKILL and waits until the process is dead.
   void Kill();
 
  private:
-  pid_t pid_;  // 0: waited for
+  pid_t pid_;  // 0: no child to wait for
 };
 
 class CommandTest : public testing::Test {
@@ -41,24 +41,27 @@ class CommandTest : public testing::Test {
   CommandTest();
   ~CommandTest() override;
 
-  // stele --db <the test's database> args...
+  // Runs stele --db <the test's database> args...
   CommandResult Run(const std::vector<std::string>& args) const;
-  // Without --db and without STELE_DB.
+  // Runs without --db and without STELE_DB.
   CommandResult RunPlain(const std::vector<std::string>& args) const;
   // Like RunPlain, without waiting for the end.
   std::unique_ptr<RunningCommand> Start(const std::vector<std::string>& args) const;
-  // Runs it, expects success and silence on standard error, and answers its output.
+  // Runs it, expects success and an empty standard error, and returns standard output.
   std::string Output(const std::vector<std::string>& args) const;
-  // Expects exit status `exit_status`, nothing on standard output, and `text` somewhere in one line that begins with "stele: ".
-  void ExpectError(const std::vector<std::string>& args, int exit_status, std::string_view text) const;
+  // Expects exit status `exit_status`, an empty standard output, and `text` in one line of standard
+  // error that begins with "stele: ".
+  void ExpectError(const std::vector<std::string>& args, int exit_status,
+                   std::string_view text) const;
 
   std::string Path(std::string_view name) const;
   std::string WriteFile(std::string_view name, std::string_view bytes) const;
   std::string database() const { return Path("db"); }
 
  private:
-  // The child's pid; 0 if there is none.
-  pid_t Spawn(const std::vector<std::string>& args, const std::string& out, const std::string& err) const;
+  // Returns the child's pid, or 0 if it could not start.
+  pid_t Spawn(const std::vector<std::string>& args, const std::string& out,
+              const std::string& err) const;
 
   std::string directory_;
 };

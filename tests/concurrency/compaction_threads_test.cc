@@ -1,4 +1,5 @@
-// The threads that compact: they work on different tablets at once, at a lower priority than everybody else.
+// Tests the compaction threads: they work on different tablets concurrently, with a lower priority
+// than other threads.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -22,9 +23,9 @@
 namespace stele::internal {
 namespace {
 
-constexpr int kFlushCount = 6;  // as many as are merged
+constexpr int kFlushCount = 6;  // the number that triggers a merge
 
-// False when it does not come to be in a minute: then it never will.
+// Returns false if the condition is not true after a minute. The test then fails.
 template <typename Condition>
 bool Await(const Condition& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -38,11 +39,12 @@ bool Await(const Condition& condition) {
 EngineOptions ThreadedOptions(FileSystem* file_system, int threads) {
   EngineOptions options = SmallEngineOptions(file_system);
   options.background_threads = threads;
-  options.sizes.compaction.slice_bytes = 0;  // each tablet by itself
+  options.sizes.compaction.subcompaction_bytes = 0;  // each tablet alone
   return options;
 }
 
-// Two of three threads compact. One of them stops in the middle of a tablet's compaction: the other's goes on.
+// Two of three threads compact. One of them stops in the middle of a tablet's compaction. The other
+// one continues.
 TEST(CompactionThreadsTest, TabletsAreCompactedAtOnce) {
   std::atomic<int> created{0};
   std::atomic<bool> goes_on{false};
@@ -53,20 +55,25 @@ TEST(CompactionThreadsTest, TabletsAreCompactedAtOnce) {
   });
   WorkloadDatabase database(ThreadedOptions(&observed, 3), "/db");
   ASSERT_EQ(database.Open(), absl::OkStatus());
-  Table table = database.database().CreateTable("t", Schema().AddFamily("f").AddSplit("m")).value_or(Table());
+  Table table =
+      database.database().CreateTable("t", Schema().AddFamily("f").AddSplit("m")).value_or(Table());
   for (int round = 0; round < kFlushCount; ++round) {
     for (const char* row_key : {"a", "x"}) {
-      EXPECT_EQ(table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(round), "v")), absl::OkStatus());
+      EXPECT_EQ(
+          table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(round), "v")),
+          absl::OkStatus());
     }
     EXPECT_EQ(table.Flush(), absl::OkStatus());
   }
   const auto merged_count = [&] {
-    const std::shared_ptr<const ReadView> view = database.engine().state.view();
+    const std::shared_ptr<const ReadView> view = database.engine().storage().state.view();
     int count = 0;
-    for (const Tablet& tablet : view->version->FindTable("t")->tablets) count += tablet.stack.size() == 1 ? 1 : 0;
+    for (const Tablet& tablet : view->version->FindTable("t")->tablets)
+      count += tablet.stack.size() == 1 ? 1 : 0;
     return count;
   };
-  EXPECT_TRUE(Await([&] { return merged_count() == 1; })) << "a compaction waits for that of another tablet";
+  EXPECT_TRUE(Await([&] { return merged_count() == 1; }))
+      << "a compaction waits for that of another tablet";
   EXPECT_EQ(created.load(), kFlushCount + 2);
   goes_on.store(true);
   goes_on.notify_all();
@@ -74,20 +81,22 @@ TEST(CompactionThreadsTest, TabletsAreCompactedAtOnce) {
   EXPECT_EQ(database.database().Close(), absl::OkStatus());
 }
 
-// Whoever waits until all is idle finds no thread that still keeps the files of before, be it one that only looked for work.
+// After a wait for idle, no thread pins old files, not even a thread that only looked for work.
 TEST(CompactionThreadsTest, IdleThreadsHoldNothing) {
   MemFileSystem files;
   WorkloadDatabase database(ThreadedOptions(&files, 4), "/db");
   ASSERT_EQ(database.Open(), absl::OkStatus());
-  Table table = database.database().CreateTable("t", Schema().AddFamily("f").AddSplit("m")).value_or(Table());
+  Table table =
+      database.database().CreateTable("t", Schema().AddFamily("f").AddSplit("m")).value_or(Table());
   for (int round = 0; round < 300 && !HasFailure(); ++round) {
     for (const char* row_key : {"a", "x"}) {
-      EXPECT_EQ(table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), "v")), absl::OkStatus());
+      EXPECT_EQ(table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), "v")),
+                absl::OkStatus());
     }
     EXPECT_EQ(table.Flush(), absl::OkStatus());
     EXPECT_EQ(table.Compact(), absl::OkStatus());
     EXPECT_EQ(database.database().WaitForIdle(), absl::OkStatus());
-    EXPECT_EQ(database.database().Stats().pinned_bytes, 0u) << "round " << round;
+    EXPECT_EQ(database.database().Stats().memory.pinned_bytes, 0u) << "round " << round;
   }
 }
 
@@ -96,11 +105,12 @@ int NicenessOf(int thread) { return ::getpriority(PRIO_PROCESS, static_cast<id_t
 
 std::set<int> Threads() {
   std::set<int> threads;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) threads.insert(std::stoi(entry.path().filename()));
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    threads.insert(std::stoi(entry.path().filename()));
   return threads;
 }
 
-// Linux keeps niceness by thread.
+// On Linux, niceness is an attribute of a thread.
 TEST(CompactionThreadsTest, TheyYieldToOthers) {
   const int usual = NicenessOf(0);
   bool may_yield = false;
@@ -109,7 +119,8 @@ TEST(CompactionThreadsTest, TheyYieldToOthers) {
     may_yield = ::setpriority(PRIO_PROCESS, self, usual + 5) == 0 && NicenessOf(0) == usual + 5;
   }).join();
   if (!may_yield) GTEST_SKIP() << "the system does not let threads be nicer than " << usual;
-  // What does everything runs as usual; a quarter of more, but at least one, is for what is waited for.
+  // A single thread that does all work has the usual priority. With more threads, a quarter of
+  // them, but at least one, keeps the usual priority for work that callers wait for.
   for (const auto& [threads, nicer] : std::vector<std::pair<int, int>>{{1, 0}, {3, 2}, {8, 6}}) {
     const std::set<int> before = Threads();
     MemFileSystem files;

@@ -1,6 +1,8 @@
-// Histories of one row, written and read by several threads at once with every kind of write: each must be linearizable (Herlihy and Wing
-// 1990): some order of the operations, each between its call and its answer, explains all answers. The search is that of Wing and Gong
-// (1993): operations that no other ended before are tried in turn, and what was tried in vain is remembered.
+// Tests that histories of one row are linearizable (Herlihy and Wing 1990). Several threads read
+// and write the row with every kind of write. Some order of the operations, each between its call
+// and its return, must explain all results. The search is that of Wing and Gong (1993): it tries
+// each operation that started before every other pending one returned, and remembers the failed
+// states.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +16,7 @@
 #include "base/random.h"
 #include "db/local_database.h"
 #include "io/mem_file_system.h"
+#include "model/access.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -22,16 +25,27 @@ namespace {
 constexpr size_t kThreads = 4;
 constexpr size_t kCallsOfThread = 6;
 
-// The row as one operation after the other leaves it: a number and a text, either of which may be missing.
+// The row after a sequence of operations: a number and a text. Either may be absent.
 struct RowState {
   std::optional<int64_t> number;
   std::optional<std::string> text;
 
-  std::string ToText() const { return fmt::format("{} {}", number ? std::to_string(*number) : "-", text.value_or("-")); }
+  std::string ToText() const {
+    return fmt::format("{} {}", number ? std::to_string(*number) : "-", text.value_or("-"));
+  }
   bool operator==(const RowState&) const = default;
 };
 
-enum class CallKind : uint8_t { kIncrement, kAppend, kCheckText, kSet, kDeleteRow, kDeleteNumber, kSetBoth, kRead };
+enum class CallKind : uint8_t {
+  kIncrement,
+  kAppend,
+  kCheckText,
+  kSet,
+  kDeleteRow,
+  kDeleteNumber,
+  kSetBoth,
+  kRead
+};
 
 struct Call {
   CallKind kind = CallKind::kRead;
@@ -42,7 +56,7 @@ struct Call {
   std::string answer;
 };
 
-// What the call answers in this state, which becomes the one after it.
+// Applies the call to the row and returns its expected result.
 std::string Perform(const Call& call, RowState* row) {
   switch (call.kind) {
     case CallKind::kIncrement:
@@ -94,7 +108,9 @@ class Linearizer {
     for (size_t i = 0; i < calls_.size(); ++i) {
       if ((done >> i & 1) != 0 || calls_[i].began > first_end) continue;
       RowState after = row;
-      if (Perform(calls_[i], &after) == calls_[i].answer && Explains(std::move(after), done | uint64_t{1} << i)) return true;
+      if (Perform(calls_[i], &after) == calls_[i].answer &&
+          Explains(std::move(after), done | uint64_t{1} << i))
+        return true;
     }
     return false;
   }
@@ -107,20 +123,21 @@ class Linearizer {
 std::string ToText(const std::vector<Call>& calls) {
   std::string text;
   for (const Call& call : calls) {
-    text += fmt::format("{:6} {:6} kind {} {} {} -> {}\n", call.began, call.ended, static_cast<int>(call.kind), call.number, call.text,
-                        call.answer);
+    text += fmt::format("{:6} {:6} kind {} {} {} -> {}\n", call.began, call.ended,
+                        static_cast<int>(call.kind), call.number, call.text, call.answer);
   }
   return text;
 }
 
 TEST(LinearizerTest, TellsWhatCannotBeExplained) {
-  const Call first{.kind = CallKind::kIncrement, .number = 1, .began = 0, .ended = 10, .answer = "1"};
+  const Call first{
+      .kind = CallKind::kIncrement, .number = 1, .began = 0, .ended = 10, .answer = "1"};
   Call second{.kind = CallKind::kIncrement, .number = 1, .began = 5, .ended = 15, .answer = "2"};
   EXPECT_TRUE(Linearizer({first, second}).Explains());
   EXPECT_TRUE(Linearizer({second, first}).Explains());
   second.answer = "1";  // a lost update
   EXPECT_FALSE(Linearizer({first, second}).Explains());
-  // A read that begins after an answer has to see what was answered.
+  // A read that starts after a result was returned must see its effect.
   Call read{.kind = CallKind::kRead, .began = 11, .ended = 12, .answer = "- -"};
   EXPECT_FALSE(Linearizer({first, read}).Explains());
   read.began = 9;
@@ -132,11 +149,12 @@ class LinearizableTest : public ::testing::Test {
   void SetUp() override {
     EngineOptions options = SmallEngineOptions(&files_);
     options.background_threads = 2;
-    // Stands still, so that what is written last is what is newest: cells of one time replace each other in the order of commits.
+    // The clock does not advance, so the last write is the newest: cells with one timestamp replace
+    // each other in commit order.
     options.database.clock = std::make_shared<ManualClock>(Timestamp::FromMicros(1'000'000));
     auto local = OpenDatabase("/db", std::move(options));
     ASSERT_TRUE(local.ok()) << local.status();
-    database_ = Database(*local);
+    database_ = Access::Make<Database>(*local);
     const Schema schema = Schema().AddFamily("f", GcRule::MaxNumVersions(1)).AddFamily("g");
     table_ = database_.CreateTable("t", schema).value_or(Table());
   }
@@ -150,20 +168,26 @@ class LinearizableTest : public ::testing::Test {
 
   std::string Perform(Table& table, const std::string& row_key, const Call& call) {
     const Filter text = Filter::Column("f", "text");
-    const auto answered = [](const absl::Status& status) { return status.ok() ? std::string() : status.ToString(); };
+    const auto answered = [](const absl::Status& status) {
+      return status.ok() ? std::string() : status.ToString();
+    };
     const auto set_text = [&] { return RowMutation(row_key).SetCell("f", "text", call.text); };
     switch (call.kind) {
       case CallKind::kIncrement: {
-        const auto row = table.ReadModifyWriteRow(row_key, {ReadModifyWriteRule::IncrementAmount("f", "number", call.number)});
-        return row.ok() ? std::to_string(row->cells()[0].AsInt64().value_or(-1)) : row.status().ToString();
+        const auto row = table.ReadModifyWriteRow(
+            row_key, {ReadModifyWriteRule::IncrementAmount("f", "number", call.number)});
+        return row.ok() ? std::to_string(row->cells()[0].AsInt64().value_or(-1))
+                        : row.status().ToString();
       }
       case CallKind::kAppend: {
-        const auto row = table.ReadModifyWriteRow(row_key, {ReadModifyWriteRule::AppendValue("f", "text", call.text)});
+        const auto row = table.ReadModifyWriteRow(
+            row_key, {ReadModifyWriteRule::AppendValue("f", "text", call.text)});
         return row.ok() ? std::string(row->cells()[0].value()) : row.status().ToString();
       }
       case CallKind::kCheckText: {
-        const auto branch = table.CheckAndMutateRow(row_key, text, RowMutation().DeleteFromColumn("f", "text"),
-                                                    set_text().SetCell("f", "number", EncodeInt64(call.number)));
+        const auto branch =
+            table.CheckAndMutateRow(row_key, text, RowMutation().DeleteFromColumn("f", "text"),
+                                    set_text().SetCell("f", "number", EncodeInt64(call.number)));
         if (!branch.ok()) return branch.status().ToString();
         return *branch == MutationBranch::kPredicateMatched ? "matched" : "not matched";
       }
@@ -171,8 +195,9 @@ class LinearizableTest : public ::testing::Test {
         return answered(table.Apply(set_text()));
       case CallKind::kDeleteRow:
         return answered(table.Apply(RowMutation(row_key).DeleteFromRow()));
-      case CallKind::kDeleteNumber:  // sealed: it reads before it writes, too
-        return answered(table.Apply(RowMutation(row_key).DeleteFromColumn("f", "number", {Timestamp::FromMicros(1000), {}})));
+      case CallKind::kDeleteNumber:  // with a GC fence: it reads before it writes, too
+        return answered(table.Apply(RowMutation(row_key).DeleteFromColumn(
+            "f", "number", {Timestamp::FromMicros(1000), {}})));
       case CallKind::kSetBoth:
         return answered(table.Apply(set_text().SetCell("f", "number", EncodeInt64(call.number))));
       case CallKind::kRead:
@@ -191,7 +216,7 @@ class LinearizableTest : public ::testing::Test {
     return state.ToText();
   }
 
-  // A round: every thread makes its calls of one row, which nobody wrote to before.
+  // Runs a round: every thread makes its calls on one row that was not written before.
   std::vector<Call> Run(const std::string& row_key, uint64_t seed) {
     std::array<std::vector<Call>, kThreads> calls;
     std::atomic<uint64_t> moment{0};
@@ -201,7 +226,8 @@ class LinearizableTest : public ::testing::Test {
       threads.emplace_back([&, thread] {
         Random random(seed * kThreads + thread);
         Table table = table_;
-        for (size_t i = 0; i < kCallsOfThread; ++i) calls[thread].push_back(RandomCall(random, thread, i));
+        for (size_t i = 0; i < kCallsOfThread; ++i)
+          calls[thread].push_back(RandomCall(random, thread, i));
         ready.fetch_add(1);
         while (ready.load() < kThreads) std::this_thread::yield();
         for (Call& call : calls[thread]) {
@@ -213,7 +239,8 @@ class LinearizableTest : public ::testing::Test {
     }
     for (std::thread& thread : threads) thread.join();
     std::vector<Call> all;
-    for (std::vector<Call>& of_thread : calls) all.insert(all.end(), of_thread.begin(), of_thread.end());
+    for (std::vector<Call>& of_thread : calls)
+      all.insert(all.end(), of_thread.begin(), of_thread.end());
     return all;
   }
 
@@ -226,20 +253,23 @@ TEST_F(LinearizableTest, EveryHistoryOfARowHasAnOrder) {
   constexpr uint64_t kRounds = 300;
   for (uint64_t round = 0; round < kRounds; ++round) {
     const std::string row_key = fmt::format("row{:04}", round);
-    // Some of it in files, so that reading takes long enough for others to come between.
+    // Some of the data is in files, so that a read takes long enough for other calls in between.
     if (round % 10 == 0) {
       for (uint64_t next = round; next < round + 10; ++next) {
-        ASSERT_TRUE(table_.Apply(RowMutation(fmt::format("row{:04}", next)).SetCell("g", "ballast", std::string(3000, 'x'))).ok());
+        ASSERT_TRUE(table_
+                        .Apply(RowMutation(fmt::format("row{:04}", next))
+                                   .SetCell("g", "ballast", std::string(3000, 'x')))
+                        .ok());
       }
       ASSERT_TRUE(table_.Flush().ok());
     }
     const std::vector<Call> calls = Run(row_key, round);
     ASSERT_TRUE(Linearizer(calls).Explains()) << row_key << ":\n" << ToText(calls);
   }
-  EXPECT_TRUE(database_.Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  EXPECT_TRUE(database_.Verify().value_or(VerifyReport{.damages = {VerifyReport::Damage()}}).ok());
 }
 
-// One hot row and many at once: nothing that was added is lost, and each answer is given once.
+// One hot row and many at once: no increment is lost, and no result is returned twice.
 TEST_F(LinearizableTest, EveryIncrementCountsOnce) {
   constexpr int64_t kIncrements = 400;
   std::array<std::set<int64_t>, kThreads> answers;
@@ -253,7 +283,7 @@ TEST_F(LinearizableTest, EveryIncrementCountsOnce) {
         ASSERT_TRUE(hot.ok()) << hot.status();
         answers[thread].insert(hot->cells()[0].AsInt64().value_or(-1));
         ASSERT_TRUE(table.ReadModifyWriteRow(fmt::format("cold{:02}", i % 20), {increment}).ok());
-        // Beside the row's other column, written without looking.
+        // A blind write of the row's other column.
         ASSERT_TRUE(table.Apply(RowMutation("hot").SetCell("g", "q", std::to_string(i))).ok());
         if (thread == 0 && i % 100 == 99) {
           ASSERT_TRUE(table.Flush().ok());
@@ -273,7 +303,8 @@ TEST_F(LinearizableTest, EveryIncrementCountsOnce) {
   for (int row = 0; row < 20; ++row) {
     const auto cold = table_.ReadRow(fmt::format("cold{:02}", row));
     ASSERT_TRUE(cold.ok() && cold->has_value());
-    EXPECT_EQ((*cold)->cells()[0].AsInt64().value_or(0), static_cast<int64_t>(kThreads) * kIncrements / 20);
+    EXPECT_EQ((*cold)->cells()[0].AsInt64().value_or(0),
+              static_cast<int64_t>(kThreads) * kIncrements / 20);
   }
 }
 

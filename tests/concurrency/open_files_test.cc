@@ -1,4 +1,5 @@
-// Readers, a writer and jobs, of a database with many more SSTables than may be open, beside somebody who takes descriptors away from them.
+// Tests readers, a writer and jobs on a database with many more SSTables than the limit of open
+// files, while another thread takes descriptors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ TEST(OpenFilesTest, ReadersMissNothingWhileDescriptorsAreTakenAway) {
   const ScratchDirectory scratch;
   EngineOptions options = SmallEngineOptions(PosixFileSystem());
   options.sizes.load_file_bytes = 3 << 10;
-  options.sizes.cache_bytes = 0;  // all reads are of files
+  options.sizes.cache_bytes = 0;  // all reads go to files
   options.database.memory_budget_bytes = uint64_t{32} << 20;
   options.background_threads = 2;
   WorkloadDatabase database(options, scratch.path() + "/db");
@@ -35,7 +36,9 @@ TEST(OpenFilesTest, ReadersMissNothingWhileDescriptorsAreTakenAway) {
     BulkLoad rows = table.NewBulkLoad();
     for (int i = 0; i < kRows; ++i) {
       const std::string value = fmt::format("{:06} ", round) + std::string(900, 'v');
-      ASSERT_EQ(rows.Add(RowMutation(fmt::format("row{:04}", i)).SetCell("f", "q", Timestamp(), value)), absl::OkStatus());
+      ASSERT_EQ(
+          rows.Add(RowMutation(fmt::format("row{:04}", i)).SetCell("f", "q", Timestamp(), value)),
+          absl::OkStatus());
     }
     ASSERT_EQ(rows.Finish(), absl::OkStatus());
   };
@@ -46,7 +49,7 @@ TEST(OpenFilesTest, ReadersMissNothingWhileDescriptorsAreTakenAway) {
   for (uint64_t t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
       Random random(t + 1);
-      int seen = 0;  // what one read saw, later ones see too
+      int seen = 0;  // a later read must not return less
       while (!done.load()) {
         const auto row = table.ReadRow(fmt::format("row{:04}", random.Below(kRows)));
         ASSERT_TRUE(row.ok() && row->has_value()) << row.status();
@@ -78,7 +81,10 @@ TEST(OpenFilesTest, ReadersMissNothingWhileDescriptorsAreTakenAway) {
   done.store(true);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(database.database().WaitForIdle(), absl::OkStatus());
-  EXPECT_TRUE(database.database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  EXPECT_TRUE(database.database()
+                  .Verify()
+                  .value_or(VerifyReport{.damages = {VerifyReport::Damage()}})
+                  .ok());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Writers that share tokens: each token is applied once, whoever comes first, beside flushes and other writers.
+// Tests writers that share tokens: each token is applied once, whichever writer is first, with
+// concurrent flushes and other writers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,10 @@ constexpr int kTokens = 400;
 
 TEST(TokenConcurrencyTest, TwoWritersWithOneTokenApplyItOnce) {
   Database database = Database::Open("mem:", {.memory_budget_bytes = 8 << 20}).value();
-  Table table = database.CreateTable("t", Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum})).value();
+  Table table =
+      database
+          .CreateTable("t", Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum}))
+          .value();
   std::atomic<int> failures{0};
   std::vector<std::thread> writers;
   for (int writer = 0; writer < kTokenWriters; ++writer) {
@@ -25,17 +29,21 @@ TEST(TokenConcurrencyTest, TwoWritersWithOneTokenApplyItOnce) {
       Table mine = table;
       for (int i = 0; i < kTokens; ++i) {
         const WriteOptions options{.idempotency_token = fmt::format("token-{:05}", i)};
-        const auto add = [](std::string row_key) { return RowMutation(std::move(row_key)).AddToCell("sum", "q", Timestamp(), 1); };
+        const auto add = [](std::string row_key) {
+          return RowMutation(std::move(row_key)).AddToCell("sum", "q", Timestamp(), 1);
+        };
         if (i % 4 == 3) {
           const std::vector<RowMutation> mutations = {add("bulk0"), add("bulk1"), add("bulk2")};
           if (!mine.BulkApply(mutations, options).empty()) ++failures;
         } else if (!mine.Apply(add("single"), options).ok()) {
           ++failures;
         }
-        // What was acknowledged is there to read, also for the one who only repeated it.
+        // An acknowledged write is readable, also for a writer that only repeated it.
         if (i % 50 == 0) {
           const auto row = mine.ReadRow("single");
-          if (!row.ok() || !row->has_value() || (*row)->cell("sum", "q")->AsInt64().value() < i * 3 / 4) ++failures;
+          if (!row.ok() || !row->has_value() ||
+              (*row)->cell("sum", "q")->AsInt64().value() < i * 3 / 4)
+            ++failures;
         }
         if (writer == 0 && i % 100 == 0 && !mine.Flush().ok()) ++failures;
       }
@@ -43,7 +51,9 @@ TEST(TokenConcurrencyTest, TwoWritersWithOneTokenApplyItOnce) {
   }
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(failures, 0);
-  const auto sum = [&](const char* row_key) { return table.ReadRow(row_key).value()->cell("sum", "q")->AsInt64().value(); };
+  const auto sum = [&](const char* row_key) {
+    return table.ReadRow(row_key).value()->cell("sum", "q")->AsInt64().value();
+  };
   EXPECT_EQ(sum("single"), kTokens * 3 / 4);
   for (const char* row_key : {"bulk0", "bulk1", "bulk2"}) EXPECT_EQ(sum(row_key), kTokens / 4);
 }

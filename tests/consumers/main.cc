@@ -1,4 +1,5 @@
-// A program that uses the library the way an application does: open, create, write, read back. Exit code 0 means it got what it wrote.
+// A program that uses the library as an application does: opens, creates, writes, reads. The exit
+// code is 0 if it reads what it wrote.
 #include <stele/stele.h>
 
 #include <cstdio>
@@ -16,9 +17,11 @@ int Fail(const char* step, const absl::Status& status) {
 int main() {
   absl::StatusOr<stele::Database> database = stele::Database::Open("mem:");
   if (!database.ok()) return Fail("Open", database.status());
-  absl::StatusOr<stele::Table> table = database->CreateTable("orders", stele::Schema().AddFamily("cf", stele::GcRule::MaxNumVersions(1)));
+  absl::StatusOr<stele::Table> table = database->CreateTable(
+      "orders", stele::Schema().AddFamily("cf", stele::GcRule::MaxNumVersions(1)));
   if (!table.ok()) return Fail("CreateTable", table.status());
-  absl::Status applied = table->Apply(stele::RowMutation("row").SetCell("cf", "q", stele::Timestamp::FromMillis(1), "value"));
+  absl::Status applied = table->Apply(
+      stele::RowMutation("row").SetCell("cf", "q", stele::Timestamp::FromMillis(1), "value"));
   if (!applied.ok()) return Fail("Apply", applied);
   absl::StatusOr<std::optional<stele::Row>> row = table->ReadRow("row");
   if (!row.ok()) return Fail("ReadRow", row.status());

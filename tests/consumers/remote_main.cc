@@ -1,10 +1,13 @@
-// A program that links the remote backend the way an application does. Nobody listens where it goes, so it asks for what needs no answer.
+// A program that uses stele::remote as an application does. No server listens at its address,
+// so it makes only calls that need no response.
+#include <stele/remote.h>
 #include <stele/stele.h>
 
 #include <cstdio>
 
 int main() {
-  const absl::StatusOr<stele::Database> database = stele::Database::Open("bigtable://p/i?endpoint=127.0.0.1:1&retry_seconds=0");
+  const absl::StatusOr<stele::Database> database =
+      stele::remote::Open("bigtable://p/i?endpoint=127.0.0.1:1&retry_seconds=0");
   if (!database.ok()) {
     std::fprintf(stderr, "Open: %s\n", database.status().ToString().c_str());
     return 1;

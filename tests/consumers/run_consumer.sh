@@ -1,7 +1,10 @@
 #!/bin/sh
-# Builds one consumer and runs it: run_consumer.sh find_package|pkg_config|fetch_content static|shared. From ctest, which sets
-#   CMAKE CXX STELE_SOURCE STELE_PREFIX (the installed tree) STELE_WORK (a folder of this test's own) STELE_TYPE (build type)
-# and, for another program than main.cc, STELE_MAIN, and STELE_REMOTE if it links stele::remote. The program runs in an empty folder.
+# Builds one consumer and runs it: run_consumer.sh find_package|pkg_config|fetch_content|examples
+# static|shared. ctest sets these variables:
+#   CMAKE CXX STELE_SOURCE STELE_PREFIX (the installed tree) STELE_WORK (this test's directory)
+#   STELE_TYPE (build type), STELE_MAIN (a program instead of main.cc), STELE_REMOTE (if the
+#   program links stele::remote)
+# The program runs in an empty directory.
 set -eu
 kind=$1
 linkage=$2
@@ -26,7 +29,8 @@ case $kind in
     CXX=$CXX "$here/pkg_config/build.sh" "$linkage" "$STELE_PREFIX" "$program"
     ;;
   fetch_content)
-    # The folder is kept between static and shared: the objects are the same. Not optimised, for what is tested is the building.
+    # static and shared share the directory, because the objects are the same. Not optimized,
+    # because only the build is tested.
     shared=OFF
     if [ "$linkage" = shared ]; then shared=ON; fi
     "$CMAKE" -G Ninja -S "$here/fetch_content" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
@@ -34,13 +38,20 @@ case $kind in
     "$CMAKE" --build "$build"
     program=$build/consumer
     ;;
+  examples)
+    rm -rf "$build"
+    "$CMAKE" -G Ninja -S "$STELE_SOURCE/examples" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$STELE_TYPE" \
+      -DCMAKE_PREFIX_PATH="$STELE_PREFIX"
+    "$CMAKE" --build "$build"
+    program=$build/hello
+    ;;
   *)
     echo "unknown consumer '$kind'" >&2
     exit 2
     ;;
 esac
 
-# Linked the way that was asked for?
+# Check that the program is linked as requested.
 if ldd "$program" | grep -q 'libstele\.so'; then linked=shared; else linked=static; fi
 if [ "$linked" != "$linkage" ]; then
   echo "asked for $linkage, linked $linked" >&2

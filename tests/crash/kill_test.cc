@@ -1,7 +1,9 @@
-// Campaign R10 on the real file system: a process with four writers, flushes and compactions is killed at random moments; everything it
-// had told to be acked is there, rows and batches whole, and every writer's rows are a prefix of what it wrote.
+// Tests kill -9 on the real file system: a process with four writers, flushes and compactions is
+// killed at random times. All writes that it reported as acknowledged exist. Rows and batches are
+// whole, and every writer's rows are a prefix of its writes.
 //
-// Environment: STELE_KILLS  how many (default 15; 5 with sanitizers)
+// Environment:
+//   STELE_KILLS  number of kills (default 15; 5 with sanitizers)
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +14,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "model/access.h"
 #include "support/base_sanitized.h"
 #include "support/crash_child.h"
 #include "support/db_workload.h"
@@ -31,21 +34,26 @@ absl::StatusOr<Database> OpenBusy(const std::string& directory) {
   EngineOptions options = SmallEngineOptions(PosixFileSystem());
   options.background_threads = 2;
   options.database.clock = nullptr;
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));
-  return Database(std::move(local));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local,
+                         OpenDatabase(directory, std::move(options)));
+  return Access::Make<Database>(std::move(local));
 }
 
 std::string RowKey(int writer, uint64_t number) { return fmt::format("{}/{:08}", writer, number); }
-std::string ValueOf(int writer, uint64_t number) { return fmt::format("{}-{}-{}", writer, number, std::string(number * 37 % 300, 'v')); }
+std::string ValueOf(int writer, uint64_t number) {
+  return fmt::format("{}-{}-{}", writer, number, std::string(number * 37 % 300, 'v'));
+}
 
-// The numbers of a writer's rows in a table: 0, 1, 2, ... without a hole, each row whole.
+// Checks that a writer's rows in a table are 0, 1, 2, ... without a gap, each whole. Returns their
+// number.
 uint64_t CountRows(const Table& table, int writer) {
   uint64_t next = 0;
   RowReader reader = table.ReadRows(RowRange::Prefix(fmt::format("{}/", writer)));
   for (const RowView& row : reader) {
     EXPECT_EQ(row.row_key(), RowKey(writer, next)) << "a hole";
     EXPECT_EQ(row.cells().size(), 2u) << row.row_key() << ": half a row";
-    for (const CellView& cell : row.cells()) EXPECT_EQ(cell.value(), ValueOf(writer, next)) << row.row_key();
+    for (const CellView& cell : row.cells())
+      EXPECT_EQ(cell.value(), ValueOf(writer, next)) << row.row_key();
     ++next;
   }
   EXPECT_EQ(reader.status(), absl::OkStatus());
@@ -57,7 +65,8 @@ TEST(KillTest, NothingAckedIsLost) {
   {
     absl::StatusOr<Database> database = OpenBusy(directory.path());
     ASSERT_TRUE(database.ok()) << database.status();
-    for (const char* name : {"a", "b"}) ASSERT_TRUE(database->CreateTable(name, Schema().AddFamily("f").AddFamily("g")).ok());
+    for (const char* name : {"a", "b"})
+      ASSERT_TRUE(database->CreateTable(name, Schema().AddFamily("f").AddFamily("g")).ok());
   }
   Random random(20);
   uint64_t acks = 0;
@@ -82,7 +91,8 @@ TEST(KillTest, NothingAckedIsLost) {
     for (int writer = 0; writer < kWriters; ++writer) {
       const uint64_t rows = CountRows(a, writer);
       EXPECT_GE(rows, acked[writer]) << "writer " << writer << ", kill " << kill;
-      EXPECT_EQ(CountRows(b, writer), rows) << "half a batch of writer " << writer << ", kill " << kill;
+      EXPECT_EQ(CountRows(b, writer), rows)
+          << "half a batch of writer " << writer << ", kill " << kill;
     }
     const absl::StatusOr<VerifyReport> report = database->Verify();
     ASSERT_TRUE(report.ok() && report->ok()) << "kill " << kill;
@@ -97,10 +107,16 @@ void WriteForEver(Database database, int writer, uint64_t number) {
     WriteBatch batch;
     for (const Table& table : {a, b}) {
       const std::string value = ValueOf(writer, number);
-      batch.Add(table, RowMutation(RowKey(writer, number)).SetCell("f", "q", value).SetCell("g", "q", value));
+      batch.Add(
+          table,
+          RowMutation(RowKey(writer, number)).SetCell("f", "q", value).SetCell("g", "q", value));
     }
-    if (!database.Apply(batch, {.durability = number % 16 == 0 ? Durability::kDisk : Durability::kProcess}).ok()) std::_Exit(1);
-    ChildProcess::Tell(fmt::format("{} {}\n", writer, number));
+    if (!database
+             .Apply(batch,
+                    {.durability = number % 16 == 0 ? Durability::kDisk : Durability::kProcess})
+             .ok())
+      std::_Exit(1);
+    ChildProcess::Notify(fmt::format("{} {}\n", writer, number));
   }
 }
 

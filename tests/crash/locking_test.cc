@@ -1,5 +1,6 @@
-// Campaign R17 on the real file system: one writer or several readers, among threads and processes; the refused one learns who holds the
-// database and changes nothing; a killed holder's lock is free; a forked child cannot write.
+// Tests locking on the real file system: one writer or several readers, among threads and
+// processes. A rejected process gets the holder's name and changes nothing. The lock of a killed
+// holder is released. A forked child cannot write.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -27,7 +28,9 @@ class LockingTest : public ::testing::Test {
   const ScratchDirectory directory_;
 };
 
-bool Names(const absl::Status& status, std::string_view text) { return ToStd(status.message()).find(text) != std::string_view::npos; }
+bool Names(const absl::Status& status, std::string_view text) {
+  return ToStd(status.message()).find(text) != std::string_view::npos;
+}
 
 TEST_F(LockingTest, ASecondOpenerInTheProcessIsRefusedAndToldThePid) {
   absl::StatusOr<Database> first = Open();
@@ -71,13 +74,15 @@ TEST_F(LockingTest, OfManyThreadsOneWins) {
 TEST_F(LockingTest, AnotherProcessIsRefusedAndToldThePidAndAKilledHolderFreesTheLock) {
   ChildProcess child("LockingChild.Holds", directory_.path());
   ASSERT_EQ(child.ReadLine(), "open");
-  const std::string before = ReadWholeFile(PosixFileSystem(), directory_.path() + "/CURRENT").value_or("");
+  const std::string before =
+      ReadWholeFile(PosixFileSystem(), directory_.path() + "/CURRENT").value_or("");
   for (const bool read_only : {false, true}) {
     const absl::Status refused = Open(read_only).status();
     EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
     EXPECT_TRUE(Names(refused, fmt::format("pid {}", child.pid()))) << refused;
   }
-  EXPECT_EQ(ReadWholeFile(PosixFileSystem(), directory_.path() + "/CURRENT").value_or("gone"), before);
+  EXPECT_EQ(ReadWholeFile(PosixFileSystem(), directory_.path() + "/CURRENT").value_or("gone"),
+            before);
   child.Kill();
   absl::StatusOr<Database> opened = Open();
   ASSERT_TRUE(opened.ok()) << opened.status();
@@ -97,15 +102,18 @@ TEST_F(LockingTest, AForkedChildCannotWriteAndHarmsNothing) {
   if (child == 0) {
     char byte;
     if (::read(go[0], &byte, 1) != 1) ::_exit(2);  // the parent has changed the manifest meanwhile
-    const bool refused = absl::IsFailedPrecondition(opened->Checkpoint(copy.path())) && absl::IsFailedPrecondition(opened->Sync()) &&
-                         absl::IsFailedPrecondition(table.Apply(RowMutation("r").SetCell("f", "q", "child"))) &&
-                         absl::IsFailedPrecondition(opened->CreateTable("u", Schema()).status()) &&
-                         absl::IsFailedPrecondition(Open().status());
+    const bool refused =
+        absl::IsFailedPrecondition(opened->Checkpoint(copy.path())) &&
+        absl::IsFailedPrecondition(opened->Sync()) &&
+        absl::IsFailedPrecondition(table.Apply(RowMutation("r").SetCell("f", "q", "child"))) &&
+        absl::IsFailedPrecondition(opened->CreateTable("u", Schema()).status()) &&
+        absl::IsFailedPrecondition(Open().status());
     table = Table();
-    *opened = Database();  // the last handle in the child: must not end the parent's database
+    *opened = Database();  // the child's last handle: must not close the parent's database
     ::_exit(refused ? 0 : 1);
   }
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(opened->CreateTable(fmt::format("parent-{}", i), Schema()).ok());
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(opened->CreateTable(fmt::format("parent-{}", i), Schema()).ok());
   ASSERT_EQ(::write(go[1], "g", 1), 1);
   ::close(go[0]);
   ::close(go[1]);
@@ -118,12 +126,12 @@ TEST_F(LockingTest, AForkedChildCannotWriteAndHarmsNothing) {
   ASSERT_EQ(opened->Close(), absl::OkStatus());
   absl::StatusOr<Database> again = Open();
   ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_TRUE(again->Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  EXPECT_TRUE(again->Verify().value_or(VerifyReport{.damages = {VerifyReport::Damage()}}).ok());
   EXPECT_EQ(again->ListTables().value_or(std::vector<std::string>()).size(), 4u);
   EXPECT_TRUE(again->OpenTable("t").value_or(Table()).Exists("r2").value_or(false));
 }
 
-// A server is killed; a process that it had forked lives on, and must not keep the database.
+// A server is killed. A process that it had forked survives, and must not keep the database locked.
 TEST_F(LockingTest, AForkedChildDoesNotKeepTheLockOfAKilledParent) {
   for (int round = 0; round < 3; ++round) {
     ChildProcess parent("LockingChild.HoldsAndForks", directory_.path());
@@ -146,8 +154,8 @@ TEST(LockingChild, HoldsAndForks) {
   absl::StatusOr<Database> database = Database::Open(ChildProcess::Directory());
   if (!database.ok()) std::_Exit(1);
   if (::fork() == 0) {
-    ::alarm(60);  // should the test end before it kills this process
-    ChildProcess::Tell(fmt::format("{}\n", ::getpid()));
+    ::alarm(60);  // in case the test ends before it kills this process
+    ChildProcess::Notify(fmt::format("{}\n", ::getpid()));
   }
   ChildProcess::WaitForEver();
 }
@@ -156,7 +164,7 @@ TEST(LockingChild, Holds) {
   if (!ChildProcess::IsChild()) GTEST_SKIP() << "run by other tests, in a process of its own";
   absl::StatusOr<Database> database = Database::Open(ChildProcess::Directory());
   const bool made = database.ok() && database->CreateTable("t", Schema().AddFamily("f")).ok();
-  ChildProcess::Tell(made ? "open\n" : "failed\n");
+  ChildProcess::Notify(made ? "open\n" : "failed\n");
   ChildProcess::WaitForEver();
 }
 

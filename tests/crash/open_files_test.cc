@@ -1,5 +1,6 @@
-// Campaign R18, the limit of open files, on the real file system: a database of many more SSTables than the process may open does all it
-// does elsewhere; where the process has none left at all, errors say so, and all goes on once it has.
+// Tests the limit of open files on the real file system. A database with many more SSTables than
+// the process may open works as usual. If the process has no descriptors left, calls fail with an
+// error, and they succeed again when there are some.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,13 +41,14 @@ class OpenFilesTest : public ::testing::Test {
   }
   Database& database() { return database_->database(); }
 
-  // Three rows for each SSTable.
+  // Three rows per SSTable.
   void Load() {
     BulkLoad load = table_.NewBulkLoad();
     for (int i = 0; i < kRows; ++i) {
       const std::string row = fmt::format("row{:04}", i);
       rows_[row] = Value(i);
-      ASSERT_EQ(load.Add(RowMutation(row).SetCell("f", "q", Timestamp(), rows_[row])), absl::OkStatus());
+      ASSERT_EQ(load.Add(RowMutation(row).SetCell("f", "q", Timestamp(), rows_[row])),
+                absl::OkStatus());
     }
     ASSERT_EQ(load.Finish(), absl::OkStatus());
   }
@@ -85,7 +87,7 @@ class OpenFilesTest : public ::testing::Test {
 TEST_F(OpenFilesTest, ALimitOf32IsEnoughForHundredsOfSstables) {
   const DescriptorLimit limit(kLimit);
   Load();
-  ASSERT_GT(database().Stats().files, size_t{200});
+  ASSERT_GT(database().Stats().disk.sstables, size_t{200});
   EXPECT_LE(OpenDescriptorCount(), kLimit);
   Expect(rows_);
   for (int i = 0; i < 2 * kRows; i += 7) {
@@ -102,25 +104,26 @@ TEST_F(OpenFilesTest, ALimitOf32IsEnoughForHundredsOfSstables) {
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   ASSERT_EQ(database().Checkpoint(scratch_.path() + "/copy"), absl::OkStatus());
   ASSERT_EQ(table_.Compact(), absl::OkStatus());
-  EXPECT_LT(database().Stats().files, size_t{200});
+  EXPECT_LT(database().Stats().disk.sstables, size_t{200});
   Expect(rows_);
   Expect(before, {.snapshot = snapshot});
   int held_rows = 1;
   while (held.Next()) ++held_rows;
   EXPECT_EQ(held.status(), absl::OkStatus()) << "of files that nothing but this reader still needs";
   EXPECT_EQ(held_rows, kRows);
-  EXPECT_TRUE(database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+  EXPECT_TRUE(database().Verify().value_or(VerifyReport{.damages = {VerifyReport::Damage()}}).ok());
   held = RowReader();
   ASSERT_EQ(database().Close(), absl::OkStatus());
   for (const char* const name : {"/db", "/copy"}) {
     Open(name);
     Expect(rows_);
-    EXPECT_TRUE(database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+    EXPECT_TRUE(
+        database().Verify().value_or(VerifyReport{.damages = {VerifyReport::Damage()}}).ok());
   }
   EXPECT_LE(OpenDescriptorCount(), kLimit);
 }
 
-// Whoever else is in the process takes every descriptor as it comes free.
+// Another thread takes every descriptor that is closed.
 TEST_F(OpenFilesTest, AProcessWithoutDescriptorsLosesNothing) {
   const DescriptorLimit limit(kLimit);
   Load();

@@ -1,4 +1,5 @@
-// A database stays in the directory that it was opened in, whatever that is called by now and whatever took its name.
+// Tests that a database stays in the directory in which it was opened, even if the directory was
+// renamed and another one has its name.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,10 +15,13 @@ namespace {
 
 class RenamedDirectoryTest : public ::testing::Test {
  protected:
-  std::string Path(std::string_view name) const { return fmt::format("{}/{}", scratch_.path(), name); }
+  std::string Path(std::string_view name) const {
+    return fmt::format("{}/{}", scratch_.path(), name);
+  }
   std::set<std::string> Names(std::string_view name) const {
     std::set<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(Path(name))) names.insert(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(Path(name)))
+      names.insert(entry.path().filename().string());
     return names;
   }
   std::unique_ptr<WorkloadDatabase> Open(const std::string& path) {
@@ -29,11 +33,12 @@ class RenamedDirectoryTest : public ::testing::Test {
     }
     return database;
   }
-  // Enough for files to be made, switched and removed: segments, manifests, SSTables.
+  // Enough work to create, switch and delete files: segments, manifests, SSTables.
   static void Work(WorkloadDatabase& database, const std::string& value) {
     Table table = database.database().OpenTable("t").value();
     for (int i = 0; i < 120; ++i) {
-      const RowMutation change = RowMutation(fmt::format("row{:03}", i)).SetCell("f", "q", Timestamp(), value + std::string(500, 'x'));
+      const RowMutation change = RowMutation(fmt::format("row{:03}", i))
+                                     .SetCell("f", "q", Timestamp(), value + std::string(500, 'x'));
       ASSERT_EQ(table.Apply(change), absl::OkStatus());
       if (i % 40 == 39) {
         ASSERT_EQ(table.Flush(), absl::OkStatus());
@@ -54,7 +59,10 @@ class RenamedDirectoryTest : public ::testing::Test {
     }
     EXPECT_EQ(reader.status(), absl::OkStatus());
     EXPECT_EQ(rows, 110);
-    EXPECT_TRUE(database.database().Verify().value_or(VerifyReport{.damages = {Damage()}}).ok());
+    EXPECT_TRUE(database.database()
+                    .Verify()
+                    .value_or(VerifyReport{.damages = {VerifyReport::Damage()}})
+                    .ok());
   }
 
   const ScratchDirectory scratch_;
@@ -75,11 +83,14 @@ TEST_F(RenamedDirectoryTest, TwoDatabasesStayApart) {
   const std::set<std::string> names_of_second = Names("db");
   Work(*first, "first, beside");
   ASSERT_EQ(first->database().Checkpoint(Path("copy")), absl::OkStatus());
-  EXPECT_TRUE(absl::IsFailedPrecondition(first->database().Checkpoint(Path("db")))) << "another database's directory";
-  EXPECT_EQ(Names("db"), names_of_second) << "the first database changed the second one's directory";
+  EXPECT_TRUE(absl::IsFailedPrecondition(first->database().Checkpoint(Path("db"))))
+      << "another database's directory";
+  EXPECT_EQ(Names("db"), names_of_second)
+      << "the first database changed the second one's directory";
   Expect(*first, "first, beside");
   Expect(*second, "second");
-  EXPECT_TRUE(absl::IsFailedPrecondition(WorkloadDatabase(PosixFileSystem(), Path("moved")).Open())) << "it is open, by its new name";
+  EXPECT_TRUE(absl::IsFailedPrecondition(WorkloadDatabase(PosixFileSystem(), Path("moved")).Open()))
+      << "it is open, by its new name";
 
   ASSERT_EQ(first->database().Close(), absl::OkStatus());
   EXPECT_EQ(Names("db"), names_of_second);
@@ -92,7 +103,8 @@ TEST_F(RenamedDirectoryTest, TwoDatabasesStayApart) {
   Expect(*Open(Path("copy")), "first, beside");
 }
 
-// Nothing can be made in a directory that is gone, and nothing is made in the one that took its name.
+// No file can be created in a deleted directory, and none is created in a new directory with its
+// name.
 TEST_F(RenamedDirectoryTest, ARemovedDirectoryIsNotTheOneMadeAfterIt) {
   auto first = Open(Path("db"));
   Work(*first, "first");

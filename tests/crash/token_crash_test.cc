@@ -1,5 +1,6 @@
-// A client that repeats every write under its token after a crash, whatever it was told before, finds each applied once: at every call of
-// the file system, also where the log has forgotten the first ones, and with a second crash inside the recovery.
+// Tests a client that repeats every write under its token after a crash, whatever the result
+// before. Each write is applied once. The crash is at every call of the file system, also if the
+// log has released the first writes, and with a second crash inside the recovery.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +10,8 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "db/local_database.h"
-#include "io/crash_file_system.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -19,48 +21,62 @@ constexpr int kRounds = 6;
 constexpr int kEntries = 8;
 
 RowMutation Add(std::string row_key, std::string_view padding) {
-  return RowMutation(std::move(row_key)).AddToCell("sum", "q", Timestamp(), 1).SetCell("f", "padding", Timestamp(), padding);
+  return RowMutation(std::move(row_key))
+      .AddToCell("sum", "q", Timestamp(), 1)
+      .SetCell("f", "padding", Timestamp(), padding);
 }
 
 WriteOptions Under(std::string token, bool durable) {
-  return {.durability = durable ? Durability::kDisk : Durability::kProcess, .idempotency_token = std::move(token)};
+  return {.durability = durable ? Durability::kDisk : Durability::kProcess,
+          .idempotency_token = std::move(token)};
 }
 
-// Opens the database and makes its table, if it is not there.
+// Opens the database, and creates its table if absent.
 absl::StatusOr<std::pair<Database, Table>> OpenTable(CrashFileSystem* files) {
   STELE_ASSIGN_OR_RETURN(auto local, OpenDatabase("/db", SmallEngineOptions(files)));
-  Database database(std::move(local));
+  Database database = Access::Make<Database>(std::move(local));
   absl::StatusOr<Table> table = database.OpenTable("t");
   if (absl::IsNotFound(table.status())) {
-    table = database.CreateTable("t", Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum}).AddFamily("f"));
+    table = database.CreateTable(
+        "t",
+        Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum}).AddFamily("f"));
   }
   STELE_RETURN_IF_ERROR(table.status());
   return std::pair(database, *table);
 }
 
-// All writes, each under its token, with flushes that make the log forget.
+// Makes all writes, each under its token, with flushes that release log segments.
 absl::Status WriteAll(Table& table, bool flushes) {
-  const std::string padding(3000, 'p');  // a segment holds few
+  const std::string padding(3000, 'p');  // so that a segment has room for few
   for (int round = 0; round < kRounds; ++round) {
-    const auto token = [round](std::string_view what) { return fmt::format("{} of round {}", what, round); };
-    STELE_RETURN_IF_ERROR(table.Apply(Add("single", padding), Under(token("single"), round % 2 == 0)));
+    const auto token = [round](std::string_view what) {
+      return fmt::format("{} of round {}", what, round);
+    };
+    STELE_RETURN_IF_ERROR(
+        table.Apply(Add("single", padding), Under(token("single"), round % 2 == 0)));
     std::vector<RowMutation> mutations;
-    for (int i = 0; i < kEntries; ++i) mutations.push_back(Add(fmt::format("bulk{}", i), i % 2 == 0 ? padding : ""));
-    const std::vector<FailedMutation> failed = table.BulkApply(mutations, Under(token("bulk"), round % 3 == 0));
+    for (int i = 0; i < kEntries; ++i)
+      mutations.push_back(Add(fmt::format("bulk{}", i), i % 2 == 0 ? padding : ""));
+    const std::vector<FailedMutation> failed =
+        table.BulkApply(mutations, Under(token("bulk"), round % 3 == 0));
     if (!failed.empty()) return failed.front().status;
     const RowMutation changed = Add("", "");
     STELE_ASSIGN_OR_RETURN(const MutationBranch branch,
-                           table.CheckAndMutateRow(fmt::format("checked{}", round), {}, changed, changed, Under(token("check"), false)));
-    if (branch != MutationBranch::kPredicateNotMatched) return absl::InternalError("a repeat took the other branch");
+                           table.CheckAndMutateRow(fmt::format("checked{}", round), {}, changed,
+                                                   changed, Under(token("check"), false)));
+    if (branch != MutationBranch::kPredicateNotMatched)
+      return absl::InternalError("a repeat took the other branch");
     STELE_RETURN_IF_ERROR(
-        table.ReadModifyWriteRow("counter", {ReadModifyWriteRule::IncrementAmount("f", "n", 1)}, Under(token("increment"), false))
+        table
+            .ReadModifyWriteRow("counter", {ReadModifyWriteRule::IncrementAmount("f", "n", 1)},
+                                Under(token("increment"), false))
             .status());
     if (flushes) STELE_RETURN_IF_ERROR(table.Flush());
   }
   return absl::OkStatus();
 }
 
-// "" if each write is there once.
+// Returns "" if each write is applied once.
 std::string WhatIsWrong(const Table& table) {
   std::string wrong;
   RowReader reader = table.ReadRows();
@@ -72,7 +88,8 @@ std::string WhatIsWrong(const Table& table) {
     const std::optional<CellView> cell = counts ? row.cell("f", "n") : row.cell("sum", "q");
     const int64_t expected = row.row_key().starts_with("checked") ? 1 : kRounds;
     const int64_t found = cell ? cell->AsInt64().value_or(-1) : 0;
-    if (found != expected) wrong += fmt::format("{}: {} times instead of {}\n", row.row_key(), found, expected);
+    if (found != expected)
+      wrong += fmt::format("{}: {} times instead of {}\n", row.row_key(), found, expected);
   }
   if (!reader.status().ok()) wrong += reader.status().ToString();
   if (rows != 2 + kEntries + kRounds) wrong += fmt::format("{} rows\n", rows);
@@ -106,7 +123,8 @@ TEST(TokenCrashTest, RepeatingEverythingAppliesEachWriteOnce) {
       auto opened = OpenTable(image.get());
       ASSERT_TRUE(opened.ok()) << opened.status();
       absl::Status written = WriteAll(opened->second, random.OneIn(2));
-      ASSERT_TRUE(written.ok()) << "crash at call " << call << ", image " << index << ": " << written;
+      ASSERT_TRUE(written.ok()) << "crash at call " << call << ", image " << index << ": "
+                                << written;
       written = WriteAll(opened->second, false);
       ASSERT_TRUE(written.ok()) << written;
       ASSERT_EQ(WhatIsWrong(opened->second), "") << "crash at call " << call << ", image " << index;

@@ -1,7 +1,8 @@
-// tests/fuzz/batch_fuzz.cc: any bytes as a batch, into a memtable, and out again.
+// tests/fuzz/batch_fuzz.cc: applies any bytes as a batch to a memtable, and reads the memtable.
 //
-// What could break: a length in the batch that reads or allocates beyond its bytes; an operation let through that the memtable cannot hold;
-// rows or cells out of order. The vector cursor ends the program if what the memtable hands out is not in order.
+// Finds: a length in the batch that reads or allocates beyond its bytes; an accepted operation that
+// the memtable cannot store; rows or cells out of order. The vector cursor ends the program if the
+// memtable returns cells out of order.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

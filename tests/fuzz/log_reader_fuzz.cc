@@ -1,9 +1,9 @@
-// fuzz/log_reader_fuzz.cc: any bytes as a log segment: reading, dumping and starting behind it end with a status, in bounded time and
-// memory.
+// tests/fuzz/log_reader_fuzz.cc: reads and dumps any bytes as a log segment, and starts a log after
+// it. Each ends with a status, in bounded time and memory.
 //
-// Input:     byte 0: 0 leaves the bytes as they are; else the header's and the records' checksums are made right, so that mutations get
-// past
-//            them. The rest is the file 000001.log of database 0x5eed.
+// Input:     If byte 0 is 0, the other bytes are used unchanged. Otherwise the checksums of header
+//            and records are corrected first, so that mutations pass them. The other bytes are the
+//            file 000001.log of database 0x5eed.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -20,20 +20,24 @@
 
 namespace {
 
-using namespace stele::internal;  // a fuzz target has no interface of its own
+using namespace stele::internal;  // a fuzz target has no interface
 
 constexpr uint64_t kDatabaseId = 0x5eed;
 
 void RepairChecksums(std::string& bytes) {
   if (bytes.size() < kFirstRecordOffset) return;
-  StoreFixed64(bytes.data() + kSegmentHeaderBytes - 8, Checksum64(std::string_view(bytes).substr(0, kSegmentHeaderBytes - 8)));
-  const std::optional<SegmentHeader> header = DecodeSegmentHeader(std::string_view(bytes).substr(0, kSegmentHeaderBytes));
+  StoreFixed64(bytes.data() + kSegmentHeaderBytes - 8,
+               Checksum64(std::string_view(bytes).substr(0, kSegmentHeaderBytes - 8)));
+  const std::optional<SegmentHeader> header =
+      DecodeSegmentHeader(std::string_view(bytes).substr(0, kSegmentHeaderBytes));
   if (!header.has_value()) return;
   uint64_t previous_checksum = header->previous_checksum;
   for (uint64_t offset = kFirstRecordOffset; offset + kRecordHeaderBytes <= bytes.size();) {
     const RecordPlace place{header->segment_number, header->nonce, offset};
-    StoreFixed64(bytes.data() + offset, RecordHeaderChecksum(std::string_view(bytes).substr(offset), place));
-    const auto record = DecodeRecordHeader(std::string_view(bytes).substr(offset), place, bytes.size());
+    StoreFixed64(bytes.data() + offset,
+                 RecordHeaderChecksum(std::string_view(bytes).substr(offset), place));
+    const auto record =
+        DecodeRecordHeader(std::string_view(bytes).substr(offset), place, bytes.size());
     if (!record.has_value()) return;
     RecordHeader repaired = *record;
     repaired.previous_checksum = previous_checksum;
@@ -71,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   });
   Require(visited_bytes <= bytes.size());
   if (!tail.ok()) return 0;
-  // What was read once reads the same behind a new segment.
+  // The records that were read must be read again after a new segment.
   Require(SyncReplayedLog(read_options, *tail).ok());
   CommitLogOptions options;
   options.file_system = &file_system;
@@ -81,7 +85,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.next_file_number = [&number] { return ++number; };
   const auto log = CommitLog::Start(options, *tail);
   Require(log.ok());
-  const auto again = ReadLog(read_options, [](uint64_t, std::string_view) { return absl::OkStatus(); });
+  const auto again =
+      ReadLog(read_options, [](uint64_t, std::string_view) { return absl::OkStatus(); });
   Require(again.ok() && again->last_sequence == tail->last_sequence);
   return 0;
 }

@@ -1,5 +1,6 @@
-// Any bytes as a manifest, as an edit and as CURRENT: decoded, applied, dumped. What decodes must come back the same when it is encoded
-// again, and a version that recovery accepts must hold its invariants. Memory and time stay linear in the input.
+// Decodes, applies and dumps any bytes as a manifest, as an edit and as CURRENT. A decoded edit
+// must encode to an equal edit, and a version that recovery accepts must hold its invariants.
+// Memory and time stay linear in the input.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,13 +38,15 @@ void FuzzManifest(std::string_view bytes) {
   WriteFile(&files, "/db/MANIFEST-000001", bytes);
   InspectDirectory(&files, "/db").status().IgnoreError();
   DumpManifest(&files, "/db/MANIFEST-000001").status().IgnoreError();
-  const uint64_t database_id = bytes.size() < kManifestHeaderBytes ? 0 : LoadFixed64(bytes.data() + 32);
+  const uint64_t database_id =
+      bytes.size() < kManifestHeaderBytes ? 0 : LoadFixed64(bytes.data() + 32);
   WriteFile(&files, "/db/CURRENT", EncodeCurrent({1, database_id}));
   const auto recovered = ManifestLog::Recover(&files, "/db", /*read_only=*/false);
   if (recovered.ok()) STELE_CHECK(CheckVersion(*recovered->version).ok());
 }
 
-// The checksums would keep random bytes out of all that is behind them: the input as a payload, in a manifest that is otherwise right.
+// Wraps the input as the payload of an otherwise valid manifest, because random bytes would not
+// pass the checksums.
 std::string AsManifest(std::string_view payload, size_t part_bytes) {
   const ManifestHeader header{.database_id = 7, .number = 1, .creation_mark = true, .nonce = 7};
   std::string bytes = EncodeManifestHeader(header);
@@ -52,12 +55,14 @@ std::string AsManifest(std::string_view payload, size_t part_bytes) {
   do {
     const std::string_view part = payload.substr(0, part_bytes);
     payload.remove_prefix(part.size());
-    RecordFrame frame{.type = static_cast<uint32_t>(payload.empty() ? ManifestRecordType::kEdit : ManifestRecordType::kPart),
-                      .previous_checksum = previous,
-                      .offset = bytes.size(),
-                      .edit_offset = edit_offset};
-    bytes += EncodeRecord(&frame, part, RecordSeed(header));
-    previous = frame.checksum;
+    ManifestRecordHeader record_header{
+        .type = static_cast<uint32_t>(payload.empty() ? ManifestRecordType::kEdit
+                                                      : ManifestRecordType::kPart),
+        .previous_checksum = previous,
+        .offset = bytes.size(),
+        .edit_offset = edit_offset};
+    bytes += EncodeRecord(&record_header, part, RecordSeed(header));
+    previous = record_header.checksum;
   } while (!payload.empty());
   return bytes;
 }

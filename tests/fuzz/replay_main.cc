@@ -1,9 +1,12 @@
-// tests/fuzz/replay_main.cc: runs a fuzz target without libFuzzer: every file of a corpus folder, then a fixed list of mutations of them.
+// tests/fuzz/replay_main.cc: runs a fuzz target without libFuzzer, on every file of a corpus
+// directory and then on a fixed list of mutations of them.
 //
-// What could break: a decoder that reads out of bounds, loops or aborts on damaged bytes. The sanitizer, the signal or ctest's time limit
-// is how this test notices; the same seed gives the same inputs, so a failure comes back. On a crash the input is in <program>.last.
+// Finds: a decoder that reads out of bounds, loops or aborts on damaged bytes. The sanitizer, the
+// signal or ctest's time limit reports the failure. The same seed gives the same inputs, so a
+// failure can be repeated. After a crash the input is in <program>.last.
 //
-// Use:       <name>_fuzz CORPUS_FOLDER [mutation_count [seed]]        a single file instead of a folder is run once, without mutations
+// Use:       <name>_fuzz CORPUS_DIRECTORY [mutation_count [seed]]
+//            A single file instead of a directory is run once, without mutations.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -34,7 +37,8 @@ std::string ReadWhole(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// One of the changes that damage or a forger makes: a bit, a byte, a length-like run of 0xff, a cut, a repeat, a splice.
+// Makes one change as damage or a forger does: a bit, a byte, a length-like sequence of 0xff, a
+// cut, a repetition, or a splice.
 void MutateOnce(const std::vector<std::string>& corpus, Random& random, std::string& input) {
   if (input.empty()) {
     input.assign(1 + random.Below(64), static_cast<char>(random.Below(256)));
@@ -73,10 +77,12 @@ void MutateOnce(const std::vector<std::string>& corpus, Random& random, std::str
   if (input.size() > kInputBytesMax) input.resize(kInputBytesMax);
 }
 
-// The input being run, on disk: if the target ends the process, what did it is there.
+// Keeps the current input on disk. If the target ends the process, the file has the input that
+// caused it.
 class LastInput {
  public:
-  explicit LastInput(const std::string& path) : descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {}
+  explicit LastInput(const std::string& path)
+      : descriptor_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {}
   ~LastInput() {
     if (descriptor_ >= 0) close(descriptor_);
   }
@@ -85,7 +91,8 @@ class LastInput {
 
   bool Record(const std::string& input) {
     const auto bytes = static_cast<ssize_t>(input.size());
-    return pwrite(descriptor_, input.data(), input.size(), 0) == bytes && ftruncate(descriptor_, bytes) == 0;
+    return pwrite(descriptor_, input.data(), input.size(), 0) == bytes &&
+           ftruncate(descriptor_, bytes) == 0;
   }
 
  private:
@@ -120,7 +127,9 @@ int main(int argc, char** argv) {
   const std::filesystem::path place = argc > 1 ? argv[1] : "";
   std::error_code error;
   if (argc < 2 || !std::filesystem::exists(place, error)) {
-    std::fprintf(stderr, "usage: %s CORPUS_FOLDER|FILE [mutation_count [seed]]; '%s' does not exist\n", argv[0], place.c_str());
+    std::fprintf(stderr,
+                 "usage: %s CORPUS_FOLDER|FILE [mutation_count [seed]]; '%s' does not exist\n",
+                 argv[0], place.c_str());
     return 2;
   }
   const std::vector<std::string> corpus = LoadCorpus(place);
@@ -129,7 +138,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const bool is_folder = std::filesystem::is_directory(place, error);
-  const uint64_t mutation_count = !is_folder ? 0 : argc > 2 ? std::strtoull(argv[2], nullptr, 10) : kMutationsDefault;
+  const uint64_t mutation_count = !is_folder ? 0
+                                  : argc > 2 ? std::strtoull(argv[2], nullptr, 10)
+                                             : kMutationsDefault;
   const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : kSeedDefault;
   LastInput last_input(std::string(argv[0]) + ".last");
 
@@ -139,10 +150,12 @@ int main(int argc, char** argv) {
   Random random(seed);
   for (uint64_t i = 0; i < mutation_count; ++i) {
     std::string input = corpus[random.Below(corpus.size())];
-    for (uint64_t changes = 1 + random.Below(4); changes > 0; --changes) MutateOnce(corpus, random, input);
+    for (uint64_t changes = 1 + random.Below(4); changes > 0; --changes)
+      MutateOnce(corpus, random, input);
     if (!RunOne(last_input, input)) return 2;
   }
-  std::printf("%zu corpus files, %llu mutations, seed %llu\n", corpus.size(), static_cast<unsigned long long>(mutation_count),
+  std::printf("%zu corpus files, %llu mutations, seed %llu\n", corpus.size(),
+              static_cast<unsigned long long>(mutation_count),
               static_cast<unsigned long long>(seed));
   return 0;
 }

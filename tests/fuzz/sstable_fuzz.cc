@@ -1,8 +1,11 @@
-// tests/fuzz/sstable_fuzz.cc: an SSTable of any bytes is opened and read in every way that the engine reads one: scanned both ways, skipped
-// through, sought, projected, for its latest versions, for some rows alone, merged with itself and written again, verified and dumped.
+// tests/fuzz/sstable_fuzz.cc: opens an SSTable of any bytes and reads it in every way that the
+// engine does. It scans in both directions, skips, seeks, projects, and reads the latest versions
+// and single rows. It merges the file with itself, writes the result, and verifies and dumps the
+// file.
 //
-// Input:     a byte, then the file. When the byte is odd, checksums are made right first, as far as footer and index can be read, so that
-//            what lies behind them is reached too. Its other bits choose among the options of reading.
+// Input:     A byte, then the file. If the byte is odd, checksums are corrected first, as far as
+//            footer and index can be read. The reads then reach the data that the checksums
+//            protect. The byte's other bits select read options.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,16 +14,20 @@
 #include "io/mem_file_system.h"
 #include "merge/merge_cursor.h"
 #include "merge/retention_cursor.h"
-#include "sstable/block_cache.h"
-#include "sstable/sstable_builder.h"
-#include "sstable/sstable_reader.h"
+#include "sstable/format/bloom.h"
+#include "sstable/inspect/sstable_dump.h"
+#include "sstable/inspect/sstable_verify.h"
+#include "sstable/read/block_cache.h"
+#include "sstable/read/sstable_reader.h"
+#include "sstable/write/sstable_builder.h"
 #include "support/sstable_repair.h"
 
 namespace stele::internal {
 namespace {
 
 constexpr size_t kRowsSoughtMax = 40;
-constexpr size_t kFamiliesMax = 1000;  // a file may claim millions; maps of all of them are the user's, not the file's
+// A file may claim millions; the maps of all families belong to the user, not to the file.
+constexpr size_t kFamiliesMax = 1000;
 
 uint64_t sum = 0;
 
@@ -32,22 +39,24 @@ CursorOptions OptionsOf(const SstableReader& reader, uint8_t choice) {
   CursorOptions options;
   options.families.resize(std::min(reader.family_ids().size(), kFamiliesMax) + 1, kSkippedFamily);
   const bool is_projected = (choice & 2) != 0;
-  for (size_t rank = 1; rank < options.families.size(); ++rank) {
-    if (!is_projected || rank % 2 == 0) options.families[rank] = static_cast<uint32_t>(rank);
+  for (size_t family_index = 1; family_index < options.families.size(); ++family_index) {
+    if (!is_projected || family_index % 2 == 0)
+      options.families[family_index] = static_cast<uint32_t>(family_index);
   }
   options.fill_cache = (choice & 4) != 0;
   options.latest_only = (choice & 8) != 0;
-  if ((choice & 16) != 0) options.spans.assign(options.families.size(), {.least = 2, .greatest = 1'000'000});
+  if ((choice & 16) != 0)
+    options.spans.assign(options.families.size(), {.least = 2, .greatest = 1'000'000});
   return options;
 }
 
-// The cells of the cursor's row, let go of batch by batch.
+// Reads the cells of the cursor's row and unpins after each batch.
 void ReadRow(CellCursor* cursor) {
   std::vector<Cell> cells;
   for (; cursor->ReadCells(&cells); cells.clear(), cursor->Unpin()) {
     for (const Cell& cell : cells) {
       Touch(cell.qualifier);
-      if (!cell.is_deferred()) Touch(cell.value);
+      if (!cell.is_lazy) Touch(cell.value);
     }
   }
 }
@@ -57,7 +66,8 @@ void ReadAll(CellCursor* cursor, Direction direction, bool skips) {
   bool is_first = true;
   for (bool more = cursor->SeekToEdge(); more; more = cursor->NextRow()) {
     const std::string row_key(cursor->row_key());
-    if (!is_first && (direction == Direction::kForward ? row_key <= row_key_before : row_key >= row_key_before)) {
+    if (!is_first && (direction == Direction::kForward ? row_key <= row_key_before
+                                                       : row_key >= row_key_before)) {
       __builtin_trap();  // rows out of order
     }
     is_first = false;
@@ -67,9 +77,10 @@ void ReadAll(CellCursor* cursor, Direction direction, bool skips) {
   }
 }
 
-// The rows of boundaries and ends, those beside them, and what follows.
+// Seeks the first and last row keys of blocks, adjacent keys, and reads on from there.
 void Seek(const SstableReader& reader, CursorOptions options) {
-  std::vector<std::string> rows = {"", reader.summary().first_row, reader.summary().last_row, reader.summary().last_row + '\0'};
+  std::vector<std::string> rows = {"", reader.summary().first_row, reader.summary().last_row,
+                                   reader.summary().last_row + '\0'};
   for (const SstableReader::Boundary& boundary : reader.Boundaries()) {
     if (rows.size() < kRowsSoughtMax) rows.push_back(boundary.row_key);
   }
@@ -94,18 +105,20 @@ void Seek(const SstableReader& reader, CursorOptions options) {
   }
 }
 
-// What a compaction does of the file and one that has the same rows. Their cells may come in no order at all: an error, or a file that
-// opens.
+// Compacts the file with a file of the same rows. Its cells may be in any order: the result is an
+// error, or a file that opens.
 void Compact(const SstableReader& reader, CursorOptions options, FileSystem* file_system) {
   options.direction = Direction::kForward;
   options.defers_values = true;
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (int i = 0; i < 2; ++i) cursors.push_back(reader.NewCursor(options));
-  const auto cursor = NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward),
-                                         {.drop_tombstones = !options.latest_only, .reads_deferred = true});
+  const auto cursor =
+      NewRetentionCursor(NewMergeCursor(std::move(cursors), Direction::kForward),
+                         {.drop_tombstones = !options.latest_only, .reads_lazy_values = true});
   auto file = file_system->Open("compacted", OpenMode::kCreate);
   SstableBuilderOptions builder_options{.file_id = 7, .row_group_bytes = 512};
-  for (size_t rank = 1; rank < options.families.size(); ++rank) builder_options.family_ids.push_back(static_cast<uint32_t>(rank));
+  for (size_t family_index = 1; family_index < options.families.size(); ++family_index)
+    builder_options.family_ids.push_back(static_cast<uint32_t>(family_index));
   SstableBuilder builder(file->get(), builder_options);
   std::vector<Cell> cells;
   absl::Status status;
@@ -118,9 +131,10 @@ void Compact(const SstableReader& reader, CursorOptions options, FileSystem* fil
   }
   if (!status.ok() || !cursor->status().ok() || !builder.Finish().ok()) return;
   const auto compacted = SstableReader::Open(*std::move(file), "compacted.sst", nullptr, nullptr);
-  if (!compacted.ok()) __builtin_trap();  // its inputs would be gone
+  if (!compacted.ok()) __builtin_trap();  // its inputs would be deleted
   bool is_damaged = false;
-  const absl::Status verified = (*compacted)->Verify([&is_damaged](const SstableReader::Damage&) { is_damaged = true; });
+  const absl::Status verified =
+      VerifySstable(**compacted, [&is_damaged](const SstableDamage&) { is_damaged = true; });
   if (!verified.ok() || is_damaged) __builtin_trap();
 }
 
@@ -137,18 +151,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto file = file_system.Open("fuzz", OpenMode::kCreate);
   if (!file.ok() || !(*file)->Write(0, bytes).ok()) return 0;
   BlockCache cache(size_t{64} << 10);
-  const auto opened = SstableReader::Open(*std::move(file), "fuzz.sst", nullptr, (choice & 32) != 0 ? &cache : nullptr);
+  const auto opened = SstableReader::Open(*std::move(file), "fuzz.sst", nullptr,
+                                          (choice & 32) != 0 ? &cache : nullptr);
   if (!opened.ok()) return 0;
   const SstableReader& reader = **opened;
   CursorOptions options = OptionsOf(reader, choice);
-  for (const bool skips : {false, true}) ReadAll(reader.NewCursor(options).get(), options.direction, skips);
+  for (const bool skips : {false, true})
+    ReadAll(reader.NewCursor(options).get(), options.direction, skips);
   Seek(reader, options);
   Compact(reader, options, &file_system);
   options.direction = Direction::kReverse;
   ReadAll(reader.NewCursor(options).get(), options.direction, false);
-  static_cast<void>(reader.Verify([](const SstableReader::Damage&) {}));
-  static_cast<void>(reader.Dump(true));
-  volatile uint64_t sink = sum;  // the bytes are touched
+  static_cast<void>(VerifySstable(reader, [](const SstableDamage&) {}));
+  static_cast<void>(DumpSstable(reader, true));
+  volatile uint64_t sink = sum;  // so that the compiler keeps the reads
   static_cast<void>(sink);
   return 0;
 }

@@ -1,4 +1,5 @@
-// Rows that are much larger than the budget: millions of cells in one row, of one column, many large values, a hundred families.
+// Tests rows that are much larger than the budget: millions of cells in one row or in one column,
+// many large values, a hundred families.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +16,16 @@ namespace {
 
 constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 constexpr uint64_t kBudgetBytes = 64 * kMebibyte;
-// What is beside the budget: a quarter of it for what the allocator leaves between small things, and what the test itself holds, idle
-// memory, codecs and stacks of a few threads (docs/decisions/0017-one-memory-budget.md).
+// The bound is the budget, a quarter of it for fragmentation of the allocator, and a constant. The
+// constant is for the test's own data, idle memory, codecs, and the stacks of a few threads
+// (docs/decisions/0017-one-memory-budget.md).
 constexpr uint64_t kBoundBytes = kBudgetBytes + kBudgetBytes / 4 + 16 * kMebibyte;
 
 class WideRowsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto database = Database::Open(directory_.path() + "/db", {.memory_budget_bytes = kBudgetBytes});
+    auto database =
+        Database::Open(directory_.path() + "/db", {.memory_budget_bytes = kBudgetBytes});
     ASSERT_TRUE(database.ok()) << database.status();
     database_ = *database;
   }
@@ -31,7 +34,7 @@ class WideRowsTest : public ::testing::Test {
     ASSERT_TRUE(table.ok()) << table.status();
     table_ = *table;
   }
-  // Adds up the bytes of values, and looks at every cell.
+  // Adds up the bytes of values and reads every cell.
   uint64_t CountCells(const Filter& filter, const ReadOptions& options) {
     uint64_t cells = 0;
     RowReader reader = table_.ReadRows(RowSet::All(), filter, options);
@@ -71,16 +74,22 @@ TEST_F(WideRowsTest, AMillionVersionsOfOneColumn) {
   for (uint64_t first = 0; first < versions; first += kAtOnce) {
     RowMutation mutation("row");
     for (uint64_t i = first; i < first + kAtOnce; ++i) {
-      mutation.SetCell("f", "", Timestamp::FromMillis(static_cast<int64_t>(i)), fmt::format("version {:012}", i));
+      mutation.SetCell("f", "", Timestamp::FromMillis(static_cast<int64_t>(i)),
+                       fmt::format("version {:012}", i));
     }
     ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
   }
   Look("written");
   EXPECT_EQ(CountCells({}, {}), versions);
   EXPECT_EQ(CountCells(Filter::Latest(1), {}), 1u);
-  EXPECT_EQ(CountCells(Filter::TimestampRange({.start = Timestamp::FromMillis(5000), .end = Timestamp::FromMillis(6000)}), {}), 1000u);
+  EXPECT_EQ(CountCells(Filter::TimestampRange({.start = Timestamp::FromMillis(5000),
+                                               .end = Timestamp::FromMillis(6000)}),
+                       {}),
+            1000u);
   Look("read");
-  ASSERT_EQ(table_.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(500'000))}), absl::OkStatus());
+  ASSERT_EQ(
+      table_.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(500'000))}),
+      absl::OkStatus());
   CompactTwice();
   EXPECT_EQ(CountCells({}, {.row_piece_bytes = kMebibyte}), 500'000u);
   EXPECT_EQ(table_.Stats()->cells, 500'000u);
@@ -92,7 +101,8 @@ TEST_F(WideRowsTest, ManyLargeValuesInOneRow) {
   MakeTable(Schema().AddFamily("f"));
   const uint64_t values = 200 * MemoryTestTimes();
   for (uint64_t i = 0; i < values; ++i) {
-    const RowMutation mutation = RowMutation("row").SetCell("f", fmt::format("{:06}", i * 37 % values), NoiseOf(i, kMebibyte));
+    const RowMutation mutation = RowMutation("row").SetCell(
+        "f", fmt::format("{:06}", i * 37 % values), NoiseOf(i, kMebibyte));
     ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
   }
   Look("written");
@@ -114,10 +124,12 @@ TEST_F(WideRowsTest, AHundredFamiliesOfSparseRows) {
   const uint64_t rows = 60'000 * MemoryTestTimes();
   for (uint64_t row = 0; row < rows; ++row) {
     RowMutation mutation(fmt::format("{:012}", row * 7919 % rows));
-    // Some have one cell, some one in every family; every third value and every fourth qualifier is empty.
+    // Some rows have one cell, some have one in every family. Every third value and every fourth
+    // qualifier is empty.
     const uint64_t cells = row % 50 == 0 ? 100 : 1 + row % 5;
     for (uint64_t i = 0; i < cells; ++i) {
-      mutation.SetCell(fmt::format("family{:02}", (row + i) % 100), i % 4 == 0 ? "" : "qualifier", i % 3 == 0 ? "" : TextOf(row + i, 60));
+      mutation.SetCell(fmt::format("family{:02}", (row + i) % 100), i % 4 == 0 ? "" : "qualifier",
+                       i % 3 == 0 ? "" : TextOf(row + i, 60));
     }
     ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
   }
@@ -136,7 +148,8 @@ TEST_F(WideRowsTest, ReadersThatAreHeldAndNotRead) {
   MakeTable(Schema().AddFamily("f", GcRule::MaxNumVersions(1)));
   const auto write = [this](uint64_t first, uint64_t end) {
     for (uint64_t row = first; row < end; ++row) {
-      const RowMutation mutation = RowMutation(fmt::format("{:012}", row * 7919 % 100'003)).SetCell("f", "q", TextOf(row, 1000));
+      const RowMutation mutation = RowMutation(fmt::format("{:012}", row * 7919 % 100'003))
+                                       .SetCell("f", "q", TextOf(row, 1000));
       ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
     }
   };
@@ -155,11 +168,13 @@ TEST_F(WideRowsTest, ReadersThatAreHeldAndNotRead) {
     EXPECT_TRUE(reader.Next());
     EXPECT_EQ(reader.status(), absl::OkStatus());
   }
-  EXPECT_LE(peak_.growth_bytes(), kBudgetBytes) << "at rest they let go of memtables that were written to files";
+  EXPECT_LE(peak_.growth_bytes(), kBudgetBytes)
+      << "at rest they let go of memtables that were written to files";
 }
 
-// Each is larger than the budget, and so beside it: the caller's own, one batch, what the log writes of it or the memtable's copy. When it
-// is read or merged there is one at a time, whatever files have others, and the copy that a piece of the row is shown from.
+// Each value is larger than the budget. A write has the caller's copy, one batch, and the log's or
+// the memtable's copy. A read or merge has one value at a time, however many files contain values,
+// and the copy that a partial row shows.
 TEST_F(WideRowsTest, ValuesOfAHundredMiBOneAfterTheOther) {
   MakeTable(Schema().AddFamily("f", GcRule::MaxNumVersions(1)));
   constexpr uint64_t kValueBytes = 100 * kMebibyte;
@@ -181,7 +196,7 @@ TEST_F(WideRowsTest, ValuesOfAHundredMiBOneAfterTheOther) {
   EXPECT_LE(peak_.growth_bytes(), 3 * kValueBytes + 32 * kMebibyte);
 }
 
-// A merge reads a large value when its cell comes out, not when a file comes to it.
+// A merge reads a large value when its cell leaves the merge, not when a source reaches it.
 TEST_F(WideRowsTest, LargeValuesOfOneRowInManyFiles) {
   MakeTable(Schema().AddFamily("f").AddFamily("one", GcRule::MaxNumVersions(1)));
   constexpr uint64_t kValueBytes = 10 * kMebibyte;
@@ -194,7 +209,8 @@ TEST_F(WideRowsTest, LargeValuesOfOneRowInManyFiles) {
     ASSERT_EQ(table_.Flush(), absl::OkStatus());
   }
   Look("written");
-  for (const bool reverse : {false, true}) EXPECT_EQ(CountCells({}, {.reverse = reverse, .row_piece_bytes = 1}), files + 1);
+  for (const bool reverse : {false, true})
+    EXPECT_EQ(CountCells({}, {.reverse = reverse, .row_piece_bytes = 1}), files + 1);
   Look("read");
   ASSERT_EQ(table_.Compact(), absl::OkStatus());
   Look("compacted");

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "model/access.h"
 #include "model/filter_node.h"
 #include "support/model_naive_filter.h"
 
@@ -20,7 +21,8 @@ auto Pick(const List& list, uint64_t random) {
   return list[random % std::size(list)];
 }
 
-// What a filter may cost a cell, and how many copies it may make of it: about, and rather more. Above 65,536 steps the engine refuses it.
+// An estimate of the steps that a filter takes per cell and of the copies it makes of a cell. The
+// estimate is high. The engine rejects filters above 65,536 steps.
 struct FilterWork {
   uint64_t steps = 1;
   uint64_t copies = 1;
@@ -31,13 +33,14 @@ FilterWork WorkOf(const FilterNode& node) {
   FilterWork all;
   if (node.kind == FilterKind::kInterleave) all.copies = 0;
   for (const Filter& filter : node.children) {
-    const FilterWork one = WorkOf(filter.node());
+    const FilterWork one = WorkOf(Access::Node(filter));
     if (node.kind == FilterKind::kChain) {
       all.steps += all.copies * one.steps;
       all.copies *= one.copies;
     } else {
       all.steps += one.steps;
-      all.copies = node.kind == FilterKind::kInterleave ? all.copies + one.copies : std::max(all.copies, one.copies);
+      all.copies = node.kind == FilterKind::kInterleave ? all.copies + one.copies
+                                                        : std::max(all.copies, one.copies);
     }
   }
   return all;
@@ -92,15 +95,18 @@ std::string HistoryGenerator::TableName() {
 
 std::string HistoryGenerator::Family(const std::string& table) {
   const auto it = tables_.find(table);
-  if (it == tables_.end() || it->second.families.empty() || OneIn(200)) return std::string(Pick(kFamilies, random_()));
+  if (it == tables_.end() || it->second.families.empty() || OneIn(200))
+    return std::string(Pick(kFamilies, random_()));
   return Pick(it->second.families, random_());
 }
 
-// Mostly one that holds no aggregates, if there is one.
+// Returns a family without aggregates in most cases, if there is one.
 std::string HistoryGenerator::PlainFamily(const std::string& table) {
   std::string family = Family(table);
   const auto it = tables_.find(table);
-  for (int tries = 0; tries < 8 && it != tables_.end() && it->second.types.contains(family); ++tries) family = Family(table);
+  for (int tries = 0; tries < 8 && it != tables_.end() && it->second.types.contains(family);
+       ++tries)
+    family = Family(table);
   return family;
 }
 
@@ -145,27 +151,34 @@ Term HistoryGenerator::Set(const std::string& table, const std::string& family) 
   return {"set", {family, Qualifier(), Micros(table), Value()}};
 }
 
-Term HistoryGenerator::Addition(const std::string& table, const std::string& family, const std::string& type) {
+Term HistoryGenerator::Addition(const std::string& table, const std::string& family,
+                                const std::string& type) {
   const std::string form = OneIn(100) ? std::string(Pick(kTypes, random_())) : type;
   const std::string qualifier = Qualifier();
   const int64_t when = Micros(table);
   const auto number = [this]() -> int64_t {
-    if (OneIn(20)) return OneIn(2) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+    if (OneIn(20))
+      return OneIn(2) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
     return static_cast<int64_t>(Below(2000)) - 1000;
   };
   if (form != "hll") {
     if (!OneIn(5)) return {"add", {family, qualifier, when, number()}};
-    if (OneIn(20)) return {"merge", {family, qualifier, when, Term("bytes", {std::string(Below(10), 'x')})}};
+    if (OneIn(20))
+      return {"merge", {family, qualifier, when, Term("bytes", {std::string(Below(10), 'x')})}};
     return {"merge", {family, qualifier, when, Term("number", {number()})}};
   }
   if (!OneIn(6)) return {"item", {family, qualifier, when, "item " + std::to_string(Below(5000))}};
   const auto first = static_cast<int64_t>(Below(5000));
-  if (OneIn(20)) return {"merge", {family, qualifier, when, Term("bytes", {std::string(Below(10), '\1')})}};
-  return {"merge", {family, qualifier, when, Term("sketch", {first, first + static_cast<int64_t>(Below(OneIn(8) ? 4000 : 200))})}};
+  if (OneIn(20))
+    return {"merge", {family, qualifier, when, Term("bytes", {std::string(Below(10), '\1')})}};
+  return {"merge",
+          {family, qualifier, when,
+           Term("sketch", {first, first + static_cast<int64_t>(Below(OneIn(8) ? 4000 : 200))})}};
 }
 
-// With a rule, and a type at times.
-Term HistoryGenerator::NewFamily(std::string_view word, const std::string& family, TableInfo* info) {
+// Returns a family with a GC rule; sometimes also with a type.
+Term HistoryGenerator::NewFamily(std::string_view word, const std::string& family,
+                                 TableInfo* info) {
   Term term(word, {family, Rule(0)});
   info->types.erase(family);
   if (!OneIn(3)) return term;
@@ -184,19 +197,22 @@ Term HistoryGenerator::Change(const std::string& table) {
     int64_t start = Micros(table);
     int64_t end = Micros(table);
     if (start > end && !OneIn(40)) std::swap(start, end);
-    if (start == end && !OneIn(40)) end = start + std::min<int64_t>(1000, std::numeric_limits<int64_t>::max() - start);
+    if (start == end && !OneIn(40))
+      end = start + std::min<int64_t>(1000, std::numeric_limits<int64_t>::max() - start);
     if (OneIn(4)) start = 0;
     return {"delrange", {family, Qualifier(), start, OneIn(4) ? Term("*") : Term(end)}};
   }
   if (const auto it = tables_.find(table); it != tables_.end() && !OneIn(200)) {
-    if (const auto type = it->second.types.find(family); type != it->second.types.end()) return Addition(table, family, type->second);
+    if (const auto type = it->second.types.find(family); type != it->second.types.end())
+      return Addition(table, family, type->second);
   }
   return Set(table, family);
 }
 
 Term HistoryGenerator::Row(const std::string& table) {
   Term row("row", {table, Key()});
-  for (uint64_t i = OneIn(300) ? 0 : 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i) row.arguments.push_back(Change(table));
+  for (uint64_t i = OneIn(300) ? 0 : 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i)
+    row.arguments.push_back(Change(table));
   ++written_;
   return row;
 }
@@ -235,7 +251,7 @@ Term HistoryGenerator::QualifierRange() {
   return {Pick(kForms, random_()), {start, end}};
 }
 
-// Any filter, by its text.
+// Returns a random filter in text form.
 Term HistoryGenerator::TextFilter(const std::string& table, int samples_max) {
   FilterWords words{.families = {Family(table), Family(table), Family(table)},
                     .qualifiers = {Qualifier(), Qualifier(), Qualifier(), Qualifier()},
@@ -249,7 +265,9 @@ Term HistoryGenerator::TextFilter(const std::string& table, int samples_max) {
   }
   Random random(random_());
   const stele::Filter filter = RandomFilter(random, words, 1 + static_cast<int>(Below(4)));
-  if (filter.node().wire_bytes > kFilterWireBytesMax || WorkOf(filter.node()).steps > kStepsMax) return "all";
+  if (Access::Node(filter).wire_bytes > kFilterWireBytesMax ||
+      WorkOf(Access::Node(filter)).steps > kStepsMax)
+    return "all";
   return {"text", {filter.ToString()}};
 }
 
@@ -279,13 +297,16 @@ Term HistoryGenerator::Filter(const std::string& table, int depth, int samples_m
       return {"limit", {static_cast<int64_t>(1 + Below(6))}};
     default: {
       std::vector<Term> stages;
-      for (uint64_t i = OneIn(50) ? 1 : 2 + Below(2); i > 0; --i) stages.push_back(Filter(table, depth + 1));
+      for (uint64_t i = OneIn(50) ? 1 : 2 + Below(2); i > 0; --i)
+        stages.push_back(Filter(table, depth + 1));
       return {"chain", std::move(stages)};
     }
   }
 }
 
-Term HistoryGenerator::SnapshotName() { return snapshots_.empty() || OneIn(2) ? "-" : Pick(snapshots_, random_()); }
+Term HistoryGenerator::SnapshotName() {
+  return snapshots_.empty() || OneIn(2) ? "-" : Pick(snapshots_, random_());
+}
 
 void HistoryGenerator::AddApply() { Add("apply", {Durability(), Row(TableName())}); }
 
@@ -302,7 +323,7 @@ void HistoryGenerator::AddBatch() {
   Add("batch", std::move(arguments));
 }
 
-// Mostly as a load is to be; at times a row at the end that it will mostly refuse.
+// Adds a bulk load. Most are valid; some end with a row that is likely to be rejected.
 void HistoryGenerator::AddLoad() {
   const std::string table = TableName();
   std::set<std::string> keys;
@@ -310,7 +331,8 @@ void HistoryGenerator::AddLoad() {
   std::vector<Term> arguments = {table};
   for (const std::string& key : keys) {
     Term row("row", {table, key});
-    for (uint64_t i = 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i) row.arguments.push_back(Set(table, PlainFamily(table)));
+    for (uint64_t i = 1 + Below(OneIn(4) ? 8 : 2); i > 0; --i)
+      row.arguments.push_back(Set(table, PlainFamily(table)));
     arguments.push_back(std::move(row));
     ++written_;
   }
@@ -318,15 +340,16 @@ void HistoryGenerator::AddLoad() {
   Add("load", std::move(arguments));
 }
 
-// A write under a token, or one of those so far again, mostly the same write.
+// Adds a write under a token, or repeats an earlier token. Most repetitions are of the same write.
 void HistoryGenerator::AddUnderToken() {
   if (!under_tokens_.empty() && OneIn(2)) {
     history_.push_back(Pick(under_tokens_, random_()));
     return;
   }
   using G = HistoryGenerator;
-  constexpr void (G::*kWrites[])() = {&G::AddApply,          &G::AddBulk,           &G::AddBatch,
-                                      &G::AddCheckAndMutate, &G::AddCheckAndMutate, &G::AddReadModifyWrite,
+  constexpr void (G::*kWrites[])() = {&G::AddApply,          &G::AddBulk,
+                                      &G::AddBatch,          &G::AddCheckAndMutate,
+                                      &G::AddCheckAndMutate, &G::AddReadModifyWrite,
                                       &G::AddReadModifyWrite};
   (this->*kWrites[Below(std::size(kWrites))])();
   Term& write = history_.back();
@@ -347,24 +370,31 @@ Term HistoryGenerator::Branch(const std::string& table, const std::string& row_k
 void HistoryGenerator::AddCheckAndMutate() {
   const std::string table = TableName();
   const std::string row_key = Key();
-  // Whether a row is in a sample, nobody can foretell.
+  // RowSample is left out of the predicate: the reference cannot predict whether a sample contains
+  // a row.
   const Term predicate = Filter(table, 0, /*samples_max=*/0);
-  Add("cam", {Durability(), table, row_key, predicate, Branch(table, row_key), Branch(table, row_key)});
+  Add("cam",
+      {Durability(), table, row_key, predicate, Branch(table, row_key), Branch(table, row_key)});
 }
 
-// Mostly on columns that hold what fits.
+// Chooses columns whose values fit the rule in most cases.
 Term HistoryGenerator::ModifyRule(const std::string& table) {
   const bool increments = OneIn(2);
   std::string qualifier = OneIn(3) ? Qualifier() : increments ? "count" : "log";
-  if (!increments) return {"app", {Family(table), std::move(qualifier), std::to_string(Below(20)) + ":" + std::to_string(Below(1000))}};
-  const int64_t amount = OneIn(8) ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(Below(20)) - 10;
+  if (!increments)
+    return {"app",
+            {Family(table), std::move(qualifier),
+             std::to_string(Below(20)) + ":" + std::to_string(Below(1000))}};
+  const int64_t amount =
+      OneIn(8) ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(Below(20)) - 10;
   return {"inc", {Family(table), std::move(qualifier), amount}};
 }
 
 void HistoryGenerator::AddReadModifyWrite() {
   const std::string table = TableName();
   std::vector<Term> arguments = {Durability(), table, Key()};
-  for (uint64_t i = OneIn(100) ? 0 : 1 + Below(OneIn(3) ? 4 : 1); i > 0; --i) arguments.push_back(ModifyRule(table));
+  for (uint64_t i = OneIn(100) ? 0 : 1 + Below(OneIn(3) ? 4 : 1); i > 0; --i)
+    arguments.push_back(ModifyRule(table));
   Add("rmw", std::move(arguments));
 }
 
@@ -377,7 +407,8 @@ void HistoryGenerator::AddReadMany() {
   const std::string table = TableName();
   std::vector<Term> keys;
   for (uint64_t i = 1 + Below(5); i > 0; --i) keys.emplace_back(Key());
-  Add("readmany", {table, Term("keys", std::move(keys)), Filter(table, 0), GcFlag(), SnapshotName()});
+  Add("readmany",
+      {table, Term("keys", std::move(keys)), Filter(table, 0), GcFlag(), SnapshotName()});
 }
 
 void HistoryGenerator::AddScan() {
@@ -388,8 +419,9 @@ void HistoryGenerator::AddScan() {
   }
   const int64_t limit = OneIn(2) ? 0 : static_cast<int64_t>(1 + Below(6));
   const int64_t piece_bytes = OneIn(3) ? static_cast<int64_t>(1 + Below(2000)) : 16 << 20;
-  Add("scan", {table, Term("rows", std::move(rows)), Filter(table, 0), OneIn(200) ? Term("-1") : Term(limit), OneIn(3) ? "1" : "0",
-               GcFlag(), SnapshotName(), piece_bytes, OneIn(8) ? "0" : "1"});
+  Add("scan", {table, Term("rows", std::move(rows)), Filter(table, 0),
+               OneIn(200) ? Term("-1") : Term(limit), OneIn(3) ? "1" : "0", GcFlag(),
+               SnapshotName(), piece_bytes, OneIn(8) ? "0" : "1"});
 }
 
 void HistoryGenerator::AddSnapshot() {
@@ -405,7 +437,7 @@ void HistoryGenerator::AddRelease() {
   snapshots_.erase(it);
 }
 
-void HistoryGenerator::AddCare() {
+void HistoryGenerator::AddMaintenance() {
   switch (Below(8)) {
     case 0:
     case 1:
@@ -423,16 +455,20 @@ void HistoryGenerator::AddCare() {
   }
 }
 
-void HistoryGenerator::AddCompact() { Add("compact", {TableName(), OneIn(2) ? Term("all") : Term("from", {Pick(keys_, random_())})}); }
+void HistoryGenerator::AddCompact() {
+  Add("compact", {TableName(), OneIn(2) ? Term("all") : Term("from", {Pick(keys_, random_())})});
+}
 void HistoryGenerator::AddDropRange() { Add("droprange", {TableName(), Range()}); }
 
 void HistoryGenerator::AddCreate() {
   constexpr std::string_view kCompressions[] = {"none", "fast", "balanced"};
   const std::string name(Pick(kTables, random_()));
   std::vector<Term> splits;
-  for (uint64_t i = OneIn(2) ? Below(4) : 0; i > 0; --i) splits.emplace_back(Pick(keys_, random_()));
+  for (uint64_t i = OneIn(2) ? Below(4) : 0; i > 0; --i)
+    splits.emplace_back(Pick(keys_, random_()));
   TableInfo info{.micros = OneIn(4)};
-  Term create("create", {name, info.micros ? "us" : "ms", Pick(kCompressions, random_()), Term("splits", std::move(splits))});
+  Term create("create", {name, info.micros ? "us" : "ms", Pick(kCompressions, random_()),
+                         Term("splits", std::move(splits))});
   for (const std::string_view family : kFamilies) {
     if (!OneIn(2)) continue;
     info.families.emplace_back(family);
@@ -471,7 +507,7 @@ void HistoryGenerator::AddFamilies() {
 
 void HistoryGenerator::AddClock() {
   int64_t step = static_cast<int64_t>(Below(OneIn(3) ? 20'000'000 : 20'000));
-  if (OneIn(12)) step += 880'000'000;  // about what tokens are remembered for
+  if (OneIn(12)) step += 880'000'000;  // about as long as tokens are remembered
   now_ += step;
   Add("clock", {step});
 }
@@ -485,7 +521,8 @@ void HistoryGenerator::AddCrash() {
   constexpr std::string_view kPolicies[] = {"kill", "drop", "keep", "loss", "random"};
   const auto seed = static_cast<int64_t>(Below(1'000'000));
   if (OneIn(2)) {
-    Add("crashat", {static_cast<int64_t>(1 + Below(OneIn(3) ? 400 : 30)), Pick(kPolicies, random_()), seed});
+    Add("crashat",
+        {static_cast<int64_t>(1 + Below(OneIn(3) ? 400 : 30)), Pick(kPolicies, random_()), seed});
   } else {
     snapshots_.clear();
     Add("crash", {Pick(kPolicies, random_()), seed});
@@ -504,21 +541,24 @@ void HistoryGenerator::AddCheckpoint() {
 
 History HistoryGenerator::Make(size_t operation_count) {
   using G = HistoryGenerator;
-  std::vector<Choice> choices = {
-      {30, &G::AddApply},          {8, &G::AddBulk},      {8, &G::AddBatch},         {10, &G::AddReadRow},   {4, &G::AddReadMany},
-      {10, &G::AddScan},           {2, &G::AddSnapshot},  {2, &G::AddRelease},       {6, &G::AddCare},       {2, &G::AddCompact},
-      {1, &G::AddDropRange},       {0.5, &G::AddCreate},  {0.7, &G::AddDeleteTable}, {1.5, &G::AddFamilies}, {4, &G::AddClock},
-      {1, &G::AddReopen},          {1.5, &G::AddCrash},   {0.5, &G::AddCheckpoint},  {2, &G::AddLoad},       {5, &G::AddCheckAndMutate},
-      {5, &G::AddReadModifyWrite}, {8, &G::AddUnderToken}};
-  if (kind_ == HistoryKind::kEventful) choices.push_back({6, &G::AddEvent});
-  for (Choice& choice : choices) {
-    if (OneIn(4)) choice.weight *= OneIn(2) ? 0.1 : 4;
+  std::vector<CompactionPick> picks = {
+      {30, &G::AddApply},        {8, &G::AddBulk},           {8, &G::AddBatch},
+      {10, &G::AddReadRow},      {4, &G::AddReadMany},       {10, &G::AddScan},
+      {2, &G::AddSnapshot},      {2, &G::AddRelease},        {6, &G::AddMaintenance},
+      {2, &G::AddCompact},       {1, &G::AddDropRange},      {0.5, &G::AddCreate},
+      {0.7, &G::AddDeleteTable}, {1.5, &G::AddFamilies},     {4, &G::AddClock},
+      {1, &G::AddReopen},        {1.5, &G::AddCrash},        {0.5, &G::AddCheckpoint},
+      {2, &G::AddLoad},          {5, &G::AddCheckAndMutate}, {5, &G::AddReadModifyWrite},
+      {8, &G::AddUnderToken}};
+  if (kind_ == HistoryKind::kEventful) picks.push_back({6, &G::AddEvent});
+  for (CompactionPick& pick : picks) {
+    if (OneIn(4)) pick.weight *= OneIn(2) ? 0.1 : 4;
   }
   std::vector<double> weights;
-  for (const Choice& choice : choices) weights.push_back(choice.weight);
+  for (const CompactionPick& pick : picks) weights.push_back(pick.weight);
   std::discrete_distribution<size_t> pick(weights.begin(), weights.end());
   AddCreate();
-  while (history_.size() + written_ < operation_count) (this->*choices[pick(random_)].add)();
+  while (history_.size() + written_ < operation_count) (this->*picks[pick(random_)].add)();
   return std::move(history_);
 }
 

@@ -1,7 +1,8 @@
-// model/generator.h: random histories. Keys, qualifiers and timestamps come from small alphabets, so that writes meet; each seed favours
-// some operations over others, so that rare ones get their turn.
+// tests/model/generator.h: generates random histories.
+// Keys, qualifiers and timestamps come from small alphabets, so that writes collide. Each seed
+// prefers some operations to others, so that rare operations are tested too.
 //
-// Threads:   thread-compatible. The same seed and length give the same history.
+// Threads:   Thread-compatible. The same seed and length give the same history.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +16,38 @@
 
 namespace stele::internal {
 
-// kEventful: on a database of the least sizes, with stretches in between that make each event of the engine happen (generator_events.cc).
+// kEventful: a database with minimum sizes. Between random operations come scripts that each cause
+// one event of the engine (generator_events.cc).
 enum class HistoryKind : uint8_t { kAnything, kEventful };
 
 class HistoryGenerator {
  public:
   explicit HistoryGenerator(uint64_t seed, HistoryKind kind = HistoryKind::kAnything);
 
-  // Of about `operation_count` operations; every entry of a bulk and of a batch counts as one.
+  // Makes a history of about `operation_count` operations. Each entry of a bulk write or of a batch
+  // counts as one.
   History Make(size_t operation_count);
-  // How to build the engine, from the same seed.
+  // Returns the options of the engine that belong to this seed.
   RunnerOptions Options();
 
  private:
   struct TableInfo {
     std::vector<std::string> families;
-    std::map<std::string, std::string> types;  // of those that hold aggregates
+    std::map<std::string, std::string> types;  // types of the aggregate families
     bool micros = false;
   };
-  struct Choice {
+  struct CompactionPick {
     double weight = 0;
     void (HistoryGenerator::*add)() = nullptr;
   };
 
-  uint64_t Below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_); }
+  uint64_t Below(uint64_t bound) {
+    return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random_);
+  }
   bool OneIn(uint64_t n) { return Below(n) == 0; }
-  void Add(std::string_view name, std::vector<Term> arguments) { history_.emplace_back(name, std::move(arguments)); }
+  void Add(std::string_view name, std::vector<Term> arguments) {
+    history_.emplace_back(name, std::move(arguments));
+  }
 
   std::string TableName();
   std::string Family(const std::string& table);
@@ -77,7 +84,7 @@ class HistoryGenerator {
   void AddScan();
   void AddSnapshot();
   void AddRelease();
-  void AddCare();
+  void AddMaintenance();
   void AddCompact();
   void AddDropRange();
   void AddCreate();
@@ -88,11 +95,12 @@ class HistoryGenerator {
   void AddCrash();
   void AddCheckpoint();
 
-  // Of eventful histories: stretches on tables of their own, which nothing else writes to.
+  // These functions make the scripts of eventful histories. Each uses a table that nothing else
+  // writes to.
   void AddEvent();
   void AddOwnTable(const std::string& table, const Term& rule);
   void AddRetry();
-  void AddSeal();
+  void AddGcFence();
   void AddStricterRule();
   void AddFallToHistory();
   void AddExpiry();
@@ -108,9 +116,9 @@ class HistoryGenerator {
   size_t written_ = 0;  // entries
   std::vector<std::string> keys_;
   std::vector<std::string> qualifiers_;
-  std::map<std::string, TableInfo> tables_;  // as they should be
+  std::map<std::string, TableInfo> tables_;  // the expected tables
   std::vector<std::string> snapshots_;
-  std::vector<Term> under_tokens_;  // some of the writes under tokens, to be repeated
+  std::vector<Term> under_tokens_;  // some of the writes under tokens, to repeat them
   int64_t now_ = 1'000'000'000;
   uint64_t durable_one_in_ = 20;
   uint64_t big_value_one_in_ = 100;

@@ -1,5 +1,6 @@
-// What HistoryRunner does for writes that depend on how a row stands. What they came to is journaled as a plain write: a crash that takes
-// an earlier write must not change what a later one decided. Under a token the journal has what it answered, too.
+// HistoryRunner: conditional writes. The journal records the effect of such a write as a plain
+// write, because a crash that loses an earlier write must not change the effect of a later one. For
+// a write under a token the journal also records its result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,25 +16,29 @@ namespace {
 
 using Code = absl::StatusCode;
 
-// Of a call: the code that is right, and if that is kOk the write that it comes to (nothing: none).
+// The expected result of a call: the code and, for kOk, the equivalent plain write, or nothing if
+// the call writes nothing.
 struct Outcome {
   Code code = Code::kOk;
   std::optional<Term> write = std::nullopt;
-  bool matched = false;       // of a cam
-  ReferenceRow changed = {};  // of a rmw
+  bool matched = false;       // for cam
+  ReferenceRow changed = {};  // for rmw
   bool is_repeat = false;
 };
 
-Term PlainWrite(const Term& durability, const std::string& table, const std::string& row_key, std::vector<Term> changes) {
+Term PlainWrite(const Term& durability, const std::string& table, const std::string& row_key,
+                std::vector<Term> changes) {
   changes.insert(changes.begin(), {table, row_key});
   return {"apply", {durability, Term("row", std::move(changes))}};
 }
 
-// As it stands; not certain: something in it may be absent.
-ReferenceRow RowOf(const ReferenceStore& reference, const std::string& table, const std::string& row_key) {
+// Returns the present row. The row is uncertain if a part of it may be absent.
+ReferenceRow RowOf(const ReferenceStore& reference, const std::string& table,
+                   const std::string& row_key) {
   const ReferenceStore::Table& data = reference.tables.at(table);
   const auto row = data.rows.find(row_key);
-  return row == data.rows.end() ? ReferenceRow() : ReferenceStore::Read(data, row->second, reference.now, true);
+  return row == data.rows.end() ? ReferenceRow()
+                                : ReferenceStore::Read(data, row->second, reference.now, true);
 }
 
 bool HasWrongForm(const ReferenceStore& reference, const Term& row) {
@@ -46,9 +51,13 @@ Outcome JudgeCheck(const ReferenceStore& reference, const Term& operation) {
   const Term& if_matched = operation[4];
   const Term& if_not_matched = operation[5];
   if (if_matched.size() == 2 && if_not_matched.size() == 2) return {Code::kInvalidArgument};
-  if (HasWrongForm(reference, if_matched) || HasWrongForm(reference, if_not_matched)) return {Code::kInvalidArgument};
-  if (!FilterIsValid(operation[3], reference.tables.at(table).micros)) return {Code::kInvalidArgument};
-  Outcome outcome{.matched = !Filtered(operation[3], operation.Text(2), RowOf(reference, table, operation.Text(2))).empty()};
+  if (HasWrongForm(reference, if_matched) || HasWrongForm(reference, if_not_matched))
+    return {Code::kInvalidArgument};
+  if (!FilterIsValid(operation[3], reference.tables.at(table).micros))
+    return {Code::kInvalidArgument};
+  Outcome outcome{.matched = !Filtered(operation[3], operation.Text(2),
+                                       RowOf(reference, table, operation.Text(2)))
+                                  .empty()};
   const Term& branch = outcome.matched ? if_matched : if_not_matched;
   if (branch.size() == 2) return outcome;
   outcome.code = reference.Judge(branch).front();
@@ -68,7 +77,7 @@ uint64_t NumberIn(const std::string& bytes) {
   return number;
 }
 
-// Answers false where the rule does not fit the value.
+// Returns false if the rule does not fit the value.
 bool ChangeValue(const Term& rule, bool is_there, std::string* bytes) {
   if (rule.Is("app")) {
     *bytes += ExpandValue(rule[2]);
@@ -114,29 +123,33 @@ Outcome JudgeModify(const ReferenceStore& reference, const Term& operation) {
   for (const auto& [place, cell] : changed) outcome.changed.push_back(cell);
   table.PutInOrder(&outcome.changed);
   for (const ReferenceCell& cell : outcome.changed) {
-    changes.push_back({"set", {cell.family, cell.qualifier, cell.timestamp, "=" + cell.value->bytes}});
+    changes.push_back(
+        {"set", {cell.family, cell.qualifier, cell.timestamp, "=" + cell.value->bytes}});
   }
   outcome.write = PlainWrite(operation[0], name, row_key, std::move(changes));
   return outcome;
 }
 
-// Of a call whose token was used: what the first one answered, whatever became of the row.
+// Returns the expected result of a call whose token was used before: the result of the first call,
+// whatever happened to the row since.
 Outcome JudgeRepeat(const Term& operation, const ReferenceStore::TokenUse& first) {
   if (operation.Text(2).empty()) return {Code::kInvalidArgument};
   Outcome outcome{.matched = first.answer == "matched", .is_repeat = true};
   if (operation.Is("cam")) {
     if (operation[4].size() == 2 && operation[5].size() == 2) return {Code::kInvalidArgument};
-    if (first.answer != "matched" && first.answer != "unmatched") return {Code::kFailedPrecondition};
+    if (first.answer != "matched" && first.answer != "unmatched")
+      return {Code::kFailedPrecondition};
     return outcome;
   }
   if (first.answer != "row") return {Code::kFailedPrecondition};
   const Term& row = first.write[1];
   for (size_t i = 2; i < row.size(); ++i) {
     const Term& set = row[i];
-    outcome.changed.push_back({.family = set.Text(0),
-                               .qualifier = set.Text(1),
-                               .timestamp = set.Number(2),
-                               .value = std::make_shared<const ReferenceValue>(ReferenceValue{ExpandValue(set[3])})});
+    outcome.changed.push_back(
+        {.family = set.Text(0),
+         .qualifier = set.Text(1),
+         .timestamp = set.Number(2),
+         .value = std::make_shared<const ReferenceValue>(ReferenceValue{ExpandValue(set[3])})});
   }
   return outcome;
 }
@@ -145,10 +158,23 @@ std::vector<ReadModifyWriteRule> ToRules(const Term& operation) {
   std::vector<ReadModifyWriteRule> rules;
   for (size_t i = 3; i < operation.size(); ++i) {
     const Term& rule = operation[i];
-    rules.push_back(rule.Is("inc") ? ReadModifyWriteRule::IncrementAmount(rule.Text(0), rule.Text(1), rule.Number(2))
-                                   : ReadModifyWriteRule::AppendValue(rule.Text(0), rule.Text(1), ExpandValue(rule[2])));
+    rules.push_back(
+        rule.Is("inc")
+            ? ReadModifyWriteRule::IncrementAmount(rule.Text(0), rule.Text(1), rule.Number(2))
+            : ReadModifyWriteRule::AppendValue(rule.Text(0), rule.Text(1), ExpandValue(rule[2])));
   }
   return rules;
+}
+
+// Compares a successful call's result with the reference's. "": they are equal.
+std::string ResultDiffers(const Term& operation, const Outcome& outcome, MutationBranch branch,
+                          const Row& row) {
+  if (operation.Is("cam")) {
+    const bool matched = branch == MutationBranch::kPredicateMatched;
+    return matched == outcome.matched ? "" : "took the other branch";
+  }
+  if (row.row_key() != operation.Text(2)) return "returned another row";
+  return RowDiffers(operation.Text(2), outcome.changed, ToReferenceRow(row.cells()));
 }
 
 }  // namespace
@@ -157,7 +183,7 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   const std::string& name = operation.Text(1);
   const absl::StatusOr<Table> found = Handle(name);
   if (!found.ok()) return reference_.tables.contains(name) ? found.status().ToString() : "";
-  // What may be there or not decides nothing that could be foretold.
+  // Leave out writes whose result depends on cells that may be absent: it cannot be predicted.
   if (!IsCertain(RowOf(reference_, name, operation.Text(2)))) {
     ++coverage_["conditional writes left out"];
     return "";
@@ -165,10 +191,13 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   Table table = *found;
   const bool checks = operation.Is("cam");
   const auto judge = [&] {
-    if (const ReferenceStore::TokenUse* const first = UsedToken(token_, 0)) return JudgeRepeat(operation, *first);
-    Outcome outcome = checks ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation);
-    // An empty branch writes its token alone.
-    if (outcome.code == Code::kOk && !outcome.write.has_value() && !token_.empty()) outcome.write = Term("nothing");
+    if (const ReferenceStore::TokenUse* const first = TokenState(token_, 0))
+      return JudgeRepeat(operation, *first);
+    Outcome outcome =
+        checks ? JudgeCheck(reference_, operation) : JudgeModify(reference_, operation);
+    // An empty branch writes only its token.
+    if (outcome.code == Code::kOk && !outcome.write.has_value() && !token_.empty())
+      outcome.write = Term("nothing");
     return outcome;
   };
   const Outcome before = judge();
@@ -176,36 +205,39 @@ std::string HistoryRunner::RunConditional(const Term& operation) {
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateMatched;
   absl::StatusOr<Row> row = Row();
   if (checks) {
-    branch =
-        table.CheckAndMutateRow(operation.Text(2), ToFilter(operation[3]), ToMutation(operation[4]), ToMutation(operation[5]), options);
+    branch = table.CheckAndMutateRow(operation.Text(2), ToFilter(operation[3]),
+                                     ToMutation(operation[4]), ToMutation(operation[5]), options);
   } else {
     row = table.ReadModifyWriteRow(operation.Text(2), ToRules(operation), options);
   }
   const absl::Status status = checks ? branch.status() : row.status();
-  // Judged afterwards: another write may have come between. What writes nothing may have been decided before it.
+  // Judge again after the call, because another write may have come between. A call that writes
+  // nothing may have been decided before that write.
   Outcome outcome = judge();
   if (outcome.write.has_value()) outcome.write = Journaled(*outcome.write);
   if (outcome.write.has_value() && !token_.empty()) {
-    outcome.write->arguments.emplace_back(!checks ? "row" : outcome.matched ? "matched" : "unmatched");
+    outcome.write->arguments.emplace_back(!checks           ? "row"
+                                          : outcome.matched ? "matched"
+                                                            : "unmatched");
   }
   const bool may_be_before = !before.write.has_value() && before.code == status.code();
-  if (may_be_before && (!status.ok() || (*branch == MutationBranch::kPredicateMatched) == before.matched)) outcome = before;
+  if (may_be_before &&
+      (!status.ok() || (*branch == MutationBranch::kPredicateMatched) == before.matched))
+    outcome = before;
   if (!status.ok() && Crashed()) {
     if (outcome.write.has_value()) unsure_.push_back(*outcome.write);
     return "";
   }
   if (status.code() != outcome.code) {
-    return fmt::format("should answer {}, answered {}", absl::StatusCodeToString(outcome.code), status.ToString());
+    return fmt::format("should answer {}, answered {}", absl::StatusCodeToString(outcome.code),
+                       status.ToString());
   }
   if (!status.ok()) {
     ++coverage_["refused conditional writes"];
     return "";
   }
-  if (checks && (*branch == MutationBranch::kPredicateMatched) != outcome.matched) return "took the other branch";
-  if (!checks && row->row_key() != operation.Text(2)) return "answered another row";
-  if (!checks) {
-    if (std::string wrong = RowDiffers(operation.Text(2), outcome.changed, ToReferenceRow(row->cells())); !wrong.empty()) return wrong;
-  }
+  if (std::string wrong = ResultDiffers(operation, outcome, *branch, *row); !wrong.empty())
+    return wrong;
   if (outcome.is_repeat) CountRepeat(operation);
   if (outcome.write.has_value()) {
     CountConditional(operation, outcome.matched);

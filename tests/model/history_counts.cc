@@ -1,8 +1,10 @@
-// What HistoryRunner counts of the kinds of reads, writes, changes and filters that it held against the reference.
+// HistoryRunner: counts the kinds of reads, writes, changes and filters that were compared with the
+// reference.
 #include <fmt/format.h>
 
 #include <set>
 
+#include "model/access.h"
 #include "model/filter_node.h"
 #include "model/history_runner.h"
 #include "model/translation.h"
@@ -10,26 +12,31 @@
 namespace stele::internal {
 namespace {
 
-constexpr std::string_view kFilterKinds[] = {"all",           "none",         "latest",      "family_regex", "column_regex", "family",
-                                             "column",        "column_range", "value_range", "timestamps",   "row_regex",    "value_regex",
-                                             "value_bitmask", "row_limit",    "row_offset",  "sample",       "strip",        "label",
-                                             "sink",          "condition",    "chain",       "interleave"};
+constexpr std::string_view kFilterKinds[] = {
+    "all",           "none",         "latest",      "family_regex", "column_regex", "family",
+    "column",        "column_range", "value_range", "timestamps",   "row_regex",    "value_regex",
+    "value_bitmask", "row_limit",    "row_offset",  "sample",       "strip",        "label",
+    "sink",          "condition",    "chain",       "interleave"};
 static_assert(std::size(kFilterKinds) == static_cast<size_t>(FilterKind::kInterleave) + 1);
 
 void AddKinds(const FilterNode& node, bool is_nested, std::set<std::string>* kinds) {
   const std::string_view kind = kFilterKinds[static_cast<size_t>(node.kind)];
   kinds->insert(fmt::format("filter {}", kind));
   if (is_nested) kinds->insert(fmt::format("nested filter {}", kind));
-  for (const Filter& filter : node.children) AddKinds(filter.node(), true, kinds);
+  for (const Filter& filter : node.children) AddKinds(Access::Node(filter), true, kinds);
 }
 
 }  // namespace
 
-const ReferenceStore::TokenUse* HistoryRunner::UsedToken(const std::string& token, int64_t entry) const {
+const ReferenceStore::TokenUse* HistoryRunner::TokenState(const std::string& token,
+                                                          int64_t entry) const {
   const auto it = reference_.tokens.find(token);
   if (token.empty() || it == reference_.tokens.end()) return nullptr;
   const auto use = it->second.find(entry);
-  return use != it->second.end() && ReferenceStore::IsRemembered(use->second.used_at, reference_.now) ? &use->second : nullptr;
+  return use != it->second.end() &&
+                 ReferenceStore::IsRemembered(use->second.used_at, reference_.now)
+             ? &use->second
+             : nullptr;
 }
 
 void HistoryRunner::CountRead(const Term& operation, const ReadContext& context) {
@@ -44,7 +51,7 @@ void HistoryRunner::CountRead(const Term& operation, const ReadContext& context)
   if (operation.Is("scan")) {
     for (const Term& range : operation[1].arguments) kinds.insert("rows " + range.name);
   }
-  AddKinds(ToFilter(context.filter).node(), false, &kinds);
+  AddKinds(Access::Node(ToFilter(context.filter)), false, &kinds);
   for (const std::string& kind : kinds) ++coverage_[kind];
 }
 
@@ -95,8 +102,10 @@ void HistoryRunner::CountRepeat(const Term& write) {
   ++coverage_["repeat of " + plain.name];
   const auto born = tokens_born_.find(token_);
   if (born == tokens_born_.end()) return;
-  if (born->second.first != reopenings_) ++coverage_[fmt::format("repeat of {} after reopening", plain.name)];
-  if (born->second.second != crashes_) ++coverage_[fmt::format("repeat of {} after a crash", plain.name)];
+  if (born->second.first != reopenings_)
+    ++coverage_[fmt::format("repeat of {} after reopening", plain.name)];
+  if (born->second.second != crashes_)
+    ++coverage_[fmt::format("repeat of {} after a crash", plain.name)];
 }
 
 }  // namespace stele::internal

@@ -1,4 +1,4 @@
-// What HistoryRunner does for crashes and for copies.
+// HistoryRunner: crashes and checkpoints.
 #include <fmt/format.h>
 
 #include <utility>
@@ -21,7 +21,7 @@ CrashPolicy PolicyOf(const std::string& word, uint64_t seed) {
 
 using RowSetOfTables = std::set<std::pair<std::string, std::string>>;
 
-// Rows that are not the same in both, seen or unseen.
+// Adds the rows that differ between the two, including cells that reads do not show.
 void AddDifferences(const ReferenceStore& a, const ReferenceStore& b, RowSetOfTables* rows) {
   for (const auto& [name, table] : a.tables) {
     const auto other = b.tables.find(name);
@@ -33,8 +33,9 @@ void AddDifferences(const ReferenceStore& a, const ReferenceStore& b, RowSetOfTa
   }
 }
 
-// Tokens that are used in one and not in the other, or for other entries.
-void AddTokenDifferences(const ReferenceStore& a, const ReferenceStore& b, std::set<std::string>* tokens) {
+// Adds the tokens that only one of the two has, or that have different entries.
+void AddTokenDifferences(const ReferenceStore& a, const ReferenceStore& b,
+                         std::set<std::string>* tokens) {
   for (const ReferenceStore* store : {&a, &b}) {
     const ReferenceStore& other = store == &a ? b : a;
     for (const auto& [name, token] : store->tokens) {
@@ -46,7 +47,8 @@ void AddTokenDifferences(const ReferenceStore& a, const ReferenceStore& b, std::
 
 }  // namespace
 
-// The image is taken before anything of the old database ends: a destructor may still write.
+// Copies the file system before it destroys any object of the old database, because a destructor
+// may write.
 std::string HistoryRunner::Crash(const std::string& policy_word, uint64_t seed) {
   if (acked_after_crash_) return "an entry of a bulk was acked after one that met the crash";
   const CrashPolicy policy = PolicyOf(policy_word, seed);
@@ -56,7 +58,7 @@ std::string HistoryRunner::Crash(const std::string& policy_word, uint64_t seed) 
   std::shared_ptr<CrashFileSystem> image = crash_->Crash(policy, seed);
   Forget();
   if (seed % 3 == 0) {
-    // The recovery crashes, too.
+    // Recovery crashes too.
     ++coverage_["(crashes inside recovery)"];
     crash_ = image.get();
     file_system_ = image;
@@ -92,12 +94,16 @@ std::string HistoryRunner::FindPrefix(const Dump& dump, size_t least) {
       if (match) AddDifferences(state, *match, &unseen);
       match = state;
     } else if (i == least || i == journal_.size()) {
-      wrong += fmt::format("against the first {} of {} writes: {}\n", i, journal_.size(), difference);
+      wrong +=
+          fmt::format("against the first {} of {} writes: {}\n", i, journal_.size(), difference);
     }
     if (i == journal_.size()) break;
     state.Apply(journal_[i]);
   }
-  if (!match) return fmt::format("after a crash: no prefix of the writes since the last synced one gives this state\n{}", wrong);
+  if (!match)
+    return fmt::format(
+        "after a crash: no prefix of the writes since the last synced one gives this state\n{}",
+        wrong);
   reference_ = *std::move(match);
   reference_.now = clock_->Now().micros();
   base_ = reference_;
@@ -108,7 +114,9 @@ std::string HistoryRunner::FindPrefix(const Dump& dump, size_t least) {
 
 std::string HistoryRunner::DeleteUnsure(const RowSetOfTables& rows) {
   for (const auto& [table, row_key] : rows) {
-    if (std::string wrong = RunWrite(Term("apply", {"p", Term("row", {table, row_key, "delrow"})})); !wrong.empty()) return wrong;
+    if (std::string wrong = RunWrite(Term("apply", {"p", Term("row", {table, row_key, "delrow"})}));
+        !wrong.empty())
+      return wrong;
   }
   return "";
 }
@@ -117,12 +125,14 @@ std::string HistoryRunner::Checkpoint(const std::string& name, bool adopt) {
   const std::string directory = "/" + name;
   if (directory == directory_ || spoilt_copies_.contains(name)) return "";
   absl::Status status = database_.Checkpoint(directory);
-  if (Crashed()) spoilt_copies_.insert(name);  // half a copy is refused, for its owner to remove
+  // The owner must remove an incomplete copy; opening it fails.
+  if (Crashed()) spoilt_copies_.insert(name);
   if (!status.ok()) return "Checkpoint: " + status.ToString();
   {
     absl::StatusOr<Database> copy = Open(directory, /*read_only=*/true);
     if (!copy.ok()) return "opening a checkpoint: " + copy.status().ToString();
-    if (std::string wrong = CheckAll(*copy, reference_); !wrong.empty()) return "in a checkpoint: " + wrong;
+    if (std::string wrong = CheckAll(*copy, reference_); !wrong.empty())
+      return "in a checkpoint: " + wrong;
     if (status = copy->Close(); !status.ok()) return "closing a checkpoint: " + status.ToString();
   }
   if (!adopt) return "";

@@ -11,16 +11,20 @@
 
 namespace stele::internal {
 
-absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse, bool* met_pieces) {
+absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader,
+                                                                          bool reverse,
+                                                                          bool* met_pieces) {
   std::vector<std::pair<std::string, ReferenceRow>> rows;
   bool in_row = false;
   while (reader.Next()) {
     const RowView& view = reader.row();
     const std::string row_key(view.row_key());
     if (view.cells().empty()) return absl::InternalError("a row without cells");
-    if (in_row && rows.back().first != row_key) return absl::InternalError("a row began before the last one ended");
+    if (in_row && rows.back().first != row_key)
+      return absl::InternalError("a row began before the last one ended");
     if (!in_row) {
-      const bool in_order = rows.empty() || (reverse ? row_key < rows.back().first : row_key > rows.back().first);
+      const bool in_order =
+          rows.empty() || (reverse ? row_key < rows.back().first : row_key > rows.back().first);
       if (!in_order) return absl::InternalError("rows out of order");
       rows.emplace_back(row_key, ReferenceRow());
     }
@@ -35,16 +39,18 @@ absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowRea
 }
 
 bool IsCertain(const ReferenceRow& row) {
-  return std::all_of(row.begin(), row.end(), [](const ReferenceCell& cell) { return cell.certain(); });
+  return std::all_of(row.begin(), row.end(),
+                     [](const ReferenceCell& cell) { return cell.certain(); });
 }
 
 namespace {
 
 constexpr size_t kPartsTried = 1024;
 
-// Is it what the sure deltas come to, and some of the unsure? Where these are too many, whether it could be.
-bool IsPartOf(const std::string& aggregate, const std::vector<std::string>& sure, const std::vector<std::string>& unsure,
-              const std::string& shown) {
+// Returns whether `shown` is the aggregate of all sure deltas and some of the unsure ones. With too
+// many unsure deltas of a sketch, checks only a necessary condition.
+bool IsPartOf(const std::string& aggregate, const std::vector<std::string>& sure,
+              const std::vector<std::string>& unsure, const std::string& shown) {
   if (aggregate == "hll" && unsure.size() > 5) {
     std::vector<std::string> all = sure;
     all.insert(all.end(), unsure.begin(), unsure.end());
@@ -69,19 +75,22 @@ bool IsPartOf(const std::string& aggregate, const std::vector<std::string>& sure
 bool MayShow(const ReferenceCell& cell, const ReferenceCell& shown) {
   if (!shown.SamePlace(cell)) return false;
   if (const ReferenceValue& value = *cell.value; !value.aggregate.empty()) {
-    if (cell.is_there) return IsPartOf(value.aggregate, value.sure, value.unsure, shown.value->bytes);
+    if (cell.is_there)
+      return IsPartOf(value.aggregate, value.sure, value.unsure, shown.value->bytes);
     std::vector<std::string> deltas = value.sure;
     deltas.insert(deltas.end(), value.unsure.begin(), value.unsure.end());
     return IsPartOf(value.aggregate, {}, deltas, shown.value->bytes);
   }
   const ReferenceValue* value = cell.value.get();
-  while (value != nullptr && value->bytes != shown.value->bytes) value = cell.is_there ? nullptr : value->replaced.get();
+  while (value != nullptr && value->bytes != shown.value->bytes)
+    value = cell.is_there ? nullptr : value->replaced.get();
   return value != nullptr;
 }
 
 }  // namespace
 
-std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected, const ReferenceRow& actual) {
+std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected,
+                       const ReferenceRow& actual) {
   size_t next = 0;
   const char* what = "";
   for (const ReferenceCell& cell : expected) {
@@ -93,7 +102,8 @@ std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected,
   }
   if (next < actual.size()) what = "a cell is there that should not be, or is out of order";
   if (*what == '\0') return "";
-  return fmt::format("row {}: {}\n  expected\n{}  found\n{}", ToText(Term(row_key)), what, ToText(expected), ToText(actual));
+  return fmt::format("row {}: {}\n  expected\n{}  found\n{}", ToText(Term(row_key)), what,
+                     ToText(expected), ToText(actual));
 }
 
 absl::StatusOr<HistoryRunner::Dump> HistoryRunner::ReadAll(Database& database) {
@@ -105,7 +115,9 @@ absl::StatusOr<HistoryRunner::Dump> HistoryRunner::ReadAll(Database& database) {
     Dump::TableDump& table_dump = dump.tables[name];
     STELE_ASSIGN_OR_RETURN(table_dump.schema, table.schema());
     for (const bool apply_gc : {true, false}) {
-      STELE_ASSIGN_OR_RETURN(auto rows, Collect(table.ReadRows(RowSet::All(), {}, {.snapshot = snapshot, .apply_gc = apply_gc})));
+      STELE_ASSIGN_OR_RETURN(
+          auto rows,
+          Collect(table.ReadRows(RowSet::All(), {}, {.snapshot = snapshot, .apply_gc = apply_gc})));
       std::map<std::string, ReferenceRow>& into = apply_gc ? table_dump.live : table_dump.stored;
       into.clear();
       for (auto& [row_key, row] : rows) into.emplace(row_key, row);
@@ -116,7 +128,8 @@ absl::StatusOr<HistoryRunner::Dump> HistoryRunner::ReadAll(Database& database) {
 
 namespace {
 
-std::string RowsDiffer(const ReferenceStore::Table& table, int64_t now, bool apply_gc, const std::map<std::string, ReferenceRow>& actual) {
+std::string RowsDiffer(const ReferenceStore::Table& table, int64_t now, bool apply_gc,
+                       const std::map<std::string, ReferenceRow>& actual) {
   const ReferenceRow nothing;
   for (const auto& [row_key, cells] : actual) {
     if (!table.rows.contains(row_key)) return RowDiffers(row_key, nothing, cells);
@@ -124,7 +137,10 @@ std::string RowsDiffer(const ReferenceStore::Table& table, int64_t now, bool app
   for (const auto& [row_key, row] : table.rows) {
     ReferenceRow expected = ReferenceStore::Read(table, row, now, apply_gc);
     const auto it = actual.find(row_key);
-    if (std::string wrong = RowDiffers(row_key, expected, it == actual.end() ? nothing : it->second); !wrong.empty()) return wrong;
+    if (std::string wrong =
+            RowDiffers(row_key, expected, it == actual.end() ? nothing : it->second);
+        !wrong.empty())
+      return wrong;
   }
   return "";
 }
@@ -140,18 +156,22 @@ std::string HistoryRunner::Differs(const ReferenceStore& reference, const Dump& 
     const auto it = dump.tables.find(name);
     if (it == dump.tables.end()) return fmt::format("table {} is missing", name);
     const std::vector<FamilySchema>& families = it->second.schema.families();
-    if (families.size() != table.families.size()) return fmt::format("table {} has {} families", name, families.size());
+    if (families.size() != table.families.size())
+      return fmt::format("table {} has {} families", name, families.size());
     for (const FamilySchema& family : families) {
       const auto found = table.families.find(family.name);
-      if (found == table.families.end()) return fmt::format("table {} has a family {}", name, family.name);
+      if (found == table.families.end())
+        return fmt::format("table {} has a family {}", name, family.name);
       const auto type = table.types.find(family.name);
       if (family.value_type != ToValueType(type == table.types.end() ? "" : type->second)) {
         return fmt::format("family {}.{} has another type", name, family.name);
       }
-      if (family.gc != ToGcRule(found->second)) return fmt::format("family {}.{} has the rule {}", name, family.name, family.gc.ToString());
+      if (family.gc != ToGcRule(found->second))
+        return fmt::format("family {}.{} has the rule {}", name, family.name, family.gc.ToString());
     }
     for (const bool apply_gc : {true, false}) {
-      std::string wrong = RowsDiffer(table, now, apply_gc, apply_gc ? it->second.live : it->second.stored);
+      std::string wrong =
+          RowsDiffer(table, now, apply_gc, apply_gc ? it->second.live : it->second.stored);
       if (!wrong.empty()) return fmt::format("table {}, apply_gc {}, {}", name, apply_gc, wrong);
     }
   }

@@ -1,6 +1,6 @@
-// model/history_dump.h: a database read in full, and held against the reference.
+// tests/model/history_dump.h: reads a whole database and compares it with the reference.
 //
-// Threads:   plain values, pure functions.
+// Threads:   Plain values and pure functions.
 #pragma once
 
 #include <map>
@@ -17,18 +17,21 @@ namespace stele::internal {
 struct HistoryRunner::Dump {
   struct TableDump {
     Schema schema;
-    std::map<std::string, ReferenceRow> live;    // apply_gc
-    std::map<std::string, ReferenceRow> stored;  // not
+    std::map<std::string, ReferenceRow> live;    // read with apply_gc
+    std::map<std::string, ReferenceRow> stored;  // read without apply_gc
   };
   std::map<std::string, TableDump> tables;
 };
 
-// All rows that a scan gives, pieces put together; an error also for rows out of order or empty ones.
-absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(RowReader reader, bool reverse = false,
-                                                                          bool* met_pieces = nullptr);
+// Returns all rows of a scan, with partial rows joined. Returns an error for a row that is empty or
+// out of order.
+absl::StatusOr<std::vector<std::pair<std::string, ReferenceRow>>> Collect(
+    RowReader reader, bool reverse = false, bool* met_pieces = nullptr);
 
-// `actual` must hold what is certain in `expected`, and nothing that is not in it. "" if so.
-std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected, const ReferenceRow& actual);
+// Checks that `actual` contains all certain cells of `expected`, and only cells of `expected`.
+// Returns "" or the first difference.
+std::string RowDiffers(const std::string& row_key, const ReferenceRow& expected,
+                       const ReferenceRow& actual);
 bool IsCertain(const ReferenceRow& row);
 
 }  // namespace stele::internal

@@ -1,4 +1,4 @@
-// What HistoryRunner does for operations that read.
+// HistoryRunner: operations that read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,16 +10,20 @@
 
 namespace stele::internal {
 
-std::string HistoryRunner::Expect(ReadContext& context, const std::string& row_key, const ReferenceStore::RowData& row,
+std::string HistoryRunner::Expect(ReadContext& context, const std::string& row_key,
+                                  const ReferenceStore::RowData& row,
                                   std::vector<ReferenceRow>* expected) {
-  ReferenceRow cells = ReferenceStore::Read(*context.table, row, context.now, context.options.apply_gc);
+  ReferenceRow cells =
+      ReferenceStore::Read(*context.table, row, context.now, context.options.apply_gc);
   if (!IsCertain(cells)) {
     ++coverage_["uncertain rows"];
-    const absl::StatusOr<std::optional<Row>> found =
-        context.handle.ReadRow(row_key, {}, {.snapshot = context.options.snapshot, .apply_gc = context.options.apply_gc});
-    if (!found.ok()) return fmt::format("reading a row without a filter: {}", found.status().ToString());
+    const absl::StatusOr<std::optional<Row>> found = context.handle.ReadRow(
+        row_key, {}, {.snapshot = context.options.snapshot, .apply_gc = context.options.apply_gc});
+    if (!found.ok())
+      return fmt::format("reading a row without a filter: {}", found.status().ToString());
     ReferenceRow actual = *found ? ToReferenceRow((*found)->cells()) : ReferenceRow();
-    if (std::string wrong = RowDiffers(row_key, cells, actual); !wrong.empty()) return "without a filter, " + wrong;
+    if (std::string wrong = RowDiffers(row_key, cells, actual); !wrong.empty())
+      return "without a filter, " + wrong;
     cells = std::move(actual);
   }
   *expected = FilteredInAnyWay(context.filter, row_key, cells);
@@ -27,7 +31,8 @@ std::string HistoryRunner::Expect(ReadContext& context, const std::string& row_k
     for (ReferenceRow& way : *expected) way = InOneOrder(std::move(way));
   }
   context.met_rows = context.met_rows || !cells.empty();
-  if (context.filter.Is("text") && !expected->front().empty()) ++coverage_["rows that pass filters by text"];
+  if (context.filter.Is("text") && !expected->front().empty())
+    ++coverage_["rows that pass filters by text"];
   return "";
 }
 
@@ -35,14 +40,18 @@ namespace {
 
 std::string RefusalDiffers(const absl::Status& status, absl::StatusCode code) {
   if (status.code() == code) return "";
-  return fmt::format("should be refused with {}, answered {}", absl::StatusCodeToString(code), status.ToString());
+  return fmt::format("should be refused with {}, answered {}", absl::StatusCodeToString(code),
+                     status.ToString());
 }
 
-// Only the filters of a text can give several cells of one place.
-ReferenceRow Shown(const Term& filter, ReferenceRow row) { return filter.Is("text") ? InOneOrder(std::move(row)) : row; }
+// Only filters in text form can return several cells at one position.
+ReferenceRow Shown(const Term& filter, ReferenceRow row) {
+  return filter.Is("text") ? InOneOrder(std::move(row)) : row;
+}
 
-// From all that were expected.
-std::string RowDiffersFromAll(const std::string& row_key, const std::vector<ReferenceRow>& expected, const ReferenceRow& shown) {
+// Returns the differences from every row that was expected, or "" if one of them matches.
+std::string RowDiffersFromAll(const std::string& row_key, const std::vector<ReferenceRow>& expected,
+                              const ReferenceRow& shown) {
   std::string wrong;
   for (const ReferenceRow& way : expected) {
     std::string differs = RowDiffers(row_key, way, shown);
@@ -52,19 +61,23 @@ std::string RowDiffersFromAll(const std::string& row_key, const std::vector<Refe
   return wrong;
 }
 
-std::string OptionalRowDiffers(const Term& filter, const std::string& row_key, const std::vector<ReferenceRow>& expected,
+std::string OptionalRowDiffers(const Term& filter, const std::string& row_key,
+                               const std::vector<ReferenceRow>& expected,
                                const std::optional<Row>& found) {
   if (found && found->row_key() != row_key) return "the row has another key";
   if (found && found->cells().empty()) return "a row without cells";
-  return RowDiffersFromAll(row_key, expected, Shown(filter, found ? ToReferenceRow(found->cells()) : ReferenceRow()));
+  return RowDiffersFromAll(row_key, expected,
+                           Shown(filter, found ? ToReferenceRow(found->cells()) : ReferenceRow()));
 }
 
 bool MayBeEmpty(const std::vector<ReferenceRow>& expected) {
-  return std::any_of(expected.begin(), expected.end(), [](const ReferenceRow& way) { return way.empty(); });
+  return std::any_of(expected.begin(), expected.end(),
+                     [](const ReferenceRow& way) { return way.empty(); });
 }
 
 bool MayBeThere(const std::vector<ReferenceRow>& expected) {
-  return std::any_of(expected.begin(), expected.end(), [](const ReferenceRow& way) { return !way.empty(); });
+  return std::any_of(expected.begin(), expected.end(),
+                     [](const ReferenceRow& way) { return !way.empty(); });
 }
 
 }  // namespace
@@ -86,7 +99,8 @@ std::string HistoryRunner::RunRead(const Term& operation) {
     context.handle = handle->second;
   } else {
     const absl::StatusOr<Table> handle = Handle(name);
-    if (!reference_.tables.contains(name)) return RefusalDiffers(handle.status(), absl::StatusCode::kNotFound);
+    if (!reference_.tables.contains(name))
+      return RefusalDiffers(handle.status(), absl::StatusCode::kNotFound);
     if (!handle.ok()) return handle.status().ToString();
     context.handle = *handle;
   }
@@ -109,15 +123,19 @@ std::string HistoryRunner::RunRows(const Term& operation, ReadContext& context) 
     for (const Term& key : operation[1].arguments) keys.push_back(key.name);
   }
   const Filter filter = ToFilter(context.filter);
-  const bool empty_key = std::any_of(keys.begin(), keys.end(), [](const std::string& key) { return key.empty(); });
+  const bool empty_key =
+      std::any_of(keys.begin(), keys.end(), [](const std::string& key) { return key.empty(); });
   if (empty_key || !FilterIsValid(context.filter, context.table->micros)) {
-    const absl::Status status = operation.Is("exists")     ? context.handle.Exists(keys[0], filter, context.options).status()
-                                : operation.Is("readmany") ? context.handle.ReadMany(keys, filter, context.options).status()
-                                                           : context.handle.ReadRow(keys[0], filter, context.options).status();
+    const absl::Status status =
+        operation.Is("exists") ? context.handle.Exists(keys[0], filter, context.options).status()
+        : operation.Is("readmany")
+            ? context.handle.ReadMany(keys, filter, context.options).status()
+            : context.handle.ReadRow(keys[0], filter, context.options).status();
     return keys.empty() ? "" : RefusalDiffers(status, absl::StatusCode::kInvalidArgument);
   }
-  // Compactions on other threads must not come between the two reads of an uncertain row.
-  if (!context.options.snapshot && (options_.threads > 0 || !context.options.apply_gc)) {
+  // A compaction on another thread must not run between the two reads of an uncertain row, so pin a
+  // snapshot.
+  if (context.options.snapshot.is_empty() && (options_.threads > 0 || !context.options.apply_gc)) {
     const absl::StatusOr<Snapshot> snapshot = database_.GetSnapshot();
     if (!snapshot.ok()) return snapshot.status().ToString();
     context.options.snapshot = *snapshot;
@@ -126,23 +144,31 @@ std::string HistoryRunner::RunRows(const Term& operation, ReadContext& context) 
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto row = context.table->rows.find(keys[i]);
     if (row == context.table->rows.end()) continue;
-    if (std::string wrong = Expect(context, keys[i], row->second, &expected[i]); !wrong.empty()) return wrong;
+    if (std::string wrong = Expect(context, keys[i], row->second, &expected[i]); !wrong.empty())
+      return wrong;
   }
   CountRead(operation, context);
   if (operation.Is("exists")) {
     const absl::StatusOr<bool> found = context.handle.Exists(keys[0], filter, context.options);
     if (!found.ok()) return found.status().ToString();
-    return (*found ? MayBeThere(expected[0]) : MayBeEmpty(expected[0])) ? "" : fmt::format("exists: answered {}", *found);
+    return (*found ? MayBeThere(expected[0]) : MayBeEmpty(expected[0]))
+               ? ""
+               : fmt::format("exists: answered {}", *found);
   }
   if (operation.Is("readrow")) {
-    const absl::StatusOr<std::optional<Row>> found = context.handle.ReadRow(keys[0], filter, context.options);
-    return found.ok() ? OptionalRowDiffers(context.filter, keys[0], expected[0], *found) : found.status().ToString();
+    const absl::StatusOr<std::optional<Row>> found =
+        context.handle.ReadRow(keys[0], filter, context.options);
+    return found.ok() ? OptionalRowDiffers(context.filter, keys[0], expected[0], *found)
+                      : found.status().ToString();
   }
-  const absl::StatusOr<std::vector<std::optional<Row>>> found = context.handle.ReadMany(keys, filter, context.options);
+  const absl::StatusOr<std::vector<std::optional<Row>>> found =
+      context.handle.ReadMany(keys, filter, context.options);
   if (!found.ok()) return found.status().ToString();
   if (found->size() != keys.size()) return "another number of answers than keys";
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (std::string wrong = OptionalRowDiffers(context.filter, keys[i], expected[i], (*found)[i]); !wrong.empty()) return wrong;
+    if (std::string wrong = OptionalRowDiffers(context.filter, keys[i], expected[i], (*found)[i]);
+        !wrong.empty())
+      return wrong;
   }
   return "";
 }
@@ -150,14 +176,17 @@ std::string HistoryRunner::RunRows(const Term& operation, ReadContext& context) 
 std::string HistoryRunner::RunScan(const Term& operation, ReadContext& context) {
   const Term& set = operation[1];
   const Filter filter = ToFilter(context.filter);
-  const bool invalid = context.options.limit < 0 || !FilterIsValid(context.filter, context.table->micros) ||
-                       std::any_of(set.arguments.begin(), set.arguments.end(),
-                                   [](const Term& part) { return RangeIsInverted(part) || (part.Is("key") && part.Text(0).empty()); });
+  const bool invalid =
+      context.options.limit < 0 || !FilterIsValid(context.filter, context.table->micros) ||
+      std::any_of(set.arguments.begin(), set.arguments.end(), [](const Term& part) {
+        return RangeIsInverted(part) || (part.Is("key") && part.Text(0).empty());
+      });
   if (invalid) {
-    return RefusalDiffers(Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options)).status(),
-                          absl::StatusCode::kInvalidArgument);
+    return RefusalDiffers(
+        Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options)).status(),
+        absl::StatusCode::kInvalidArgument);
   }
-  if (!context.options.snapshot && (options_.threads > 0 || !context.options.apply_gc)) {
+  if (context.options.snapshot.is_empty() && (options_.threads > 0 || !context.options.apply_gc)) {
     const absl::StatusOr<Snapshot> snapshot = database_.GetSnapshot();
     if (!snapshot.ok()) return snapshot.status().ToString();
     context.options.snapshot = *snapshot;
@@ -165,28 +194,35 @@ std::string HistoryRunner::RunScan(const Term& operation, ReadContext& context) 
   std::vector<std::string> keys;
   for (const auto& entry : context.table->rows) {
     const std::string& row_key = entry.first;
-    if (std::any_of(set.arguments.begin(), set.arguments.end(), [&](const Term& part) { return RangeContains(part, row_key); })) {
+    if (std::any_of(set.arguments.begin(), set.arguments.end(),
+                    [&](const Term& part) { return RangeContains(part, row_key); })) {
       keys.push_back(row_key);
     }
   }
   if (context.options.reverse) std::reverse(keys.begin(), keys.end());
-  const auto found = Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options), context.options.reverse, &context.met_pieces);
+  const auto found = Collect(context.handle.ReadRows(ToRowSet(set), filter, context.options),
+                             context.options.reverse, &context.met_pieces);
   if (!found.ok()) return found.status().ToString();
   size_t met = 0;
   for (const std::string& row_key : keys) {
     if (context.options.limit > 0 && static_cast<int64_t>(met) == context.options.limit) break;
     std::vector<ReferenceRow> expected;
-    if (std::string wrong = Expect(context, row_key, context.table->rows.at(row_key), &expected); !wrong.empty()) return wrong;
+    if (std::string wrong = Expect(context, row_key, context.table->rows.at(row_key), &expected);
+        !wrong.empty())
+      return wrong;
     if (met == found->size() || (*found)[met].first != row_key) {
-      if (!MayBeEmpty(expected)) return fmt::format("{} rows; {} is missing", found->size(), ToText(Term(row_key)));
+      if (!MayBeEmpty(expected))
+        return fmt::format("{} rows; {} is missing", found->size(), ToText(Term(row_key)));
       continue;
     }
     const ReferenceRow shown = Shown(context.filter, (*found)[met++].second);
-    if (std::string wrong = RowDiffersFromAll(row_key, expected, shown); !wrong.empty()) return wrong;
+    if (std::string wrong = RowDiffersFromAll(row_key, expected, shown); !wrong.empty())
+      return wrong;
   }
   CountRead(operation, context);
   if (met == found->size()) return "";
-  return fmt::format("row {} should not be there:\n{}", ToText(Term((*found)[met].first)), ToText((*found)[met].second));
+  return fmt::format("row {} should not be there:\n{}", ToText(Term((*found)[met].first)),
+                     ToText((*found)[met].second));
 }
 
 }  // namespace stele::internal

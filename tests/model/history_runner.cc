@@ -9,6 +9,7 @@
 #include "db/engine.h"
 #include "db/local_database.h"
 #include "io/mem_file_system.h"
+#include "model/access.h"
 #include "model/history_dump.h"
 #include "model/translation.h"
 
@@ -16,17 +17,19 @@ namespace stele::internal {
 namespace {
 
 constexpr int64_t kStartMicros = 1'000'000'000;
-constexpr size_t kJournalMax = 64;  // acked writes that may be gone through once more before the reference is copied
+constexpr size_t kJournalMax = 64;  // acknowledged writes to replay before the reference is copied
 
 std::string CodesDiffer(const absl::Status& status, const std::vector<absl::StatusCode>& codes) {
   if (std::find(codes.begin(), codes.end(), status.code()) != codes.end()) return "";
-  return fmt::format("should answer {}, answered {}", absl::StatusCodeToString(codes.front()), status.ToString());
+  return fmt::format("should answer {}, answered {}", absl::StatusCodeToString(codes.front()),
+                     status.ToString());
 }
 
 std::string Wrong(const absl::Status& status) { return status.ok() ? "" : status.ToString(); }
 
 bool IsWrite(const Term& operation) {
-  constexpr std::array<std::string_view, 6> kWrites = {"apply", "batch", "create", "deletetable", "families", "droprange"};
+  constexpr std::array<std::string_view, 6> kWrites = {"apply",       "batch",    "create",
+                                                       "deletetable", "families", "droprange"};
   return std::find(kWrites.begin(), kWrites.end(), operation.name) != kWrites.end();
 }
 
@@ -46,13 +49,15 @@ RunnerOptions RunnerOptions::FromTerm(const Term& term) {
 
 Term RunnerOptions::ToTerm() const {
   return {"engine",
-          {crash_file_system ? "crash" : "mem", static_cast<int64_t>(memtable_bytes), static_cast<int64_t>(row_group_bytes),
-           static_cast<int64_t>(cache_bytes), static_cast<int64_t>(segment_bytes), static_cast<int64_t>(threads),
+          {crash_file_system ? "crash" : "mem", static_cast<int64_t>(memtable_bytes),
+           static_cast<int64_t>(row_group_bytes), static_cast<int64_t>(cache_bytes),
+           static_cast<int64_t>(segment_bytes), static_cast<int64_t>(threads),
            static_cast<int64_t>(tablet_bytes), static_cast<int64_t>(open_files)}};
 }
 
 HistoryRunner::HistoryRunner(const RunnerOptions& options)
-    : options_(options), clock_(std::make_shared<ManualClock>(Timestamp::FromMicros(kStartMicros))) {
+    : options_(options),
+      clock_(std::make_shared<ManualClock>(Timestamp::FromMicros(kStartMicros))) {
   if (options.crash_file_system) {
     auto crash = std::make_shared<CrashFileSystem>();
     crash_ = crash.get();
@@ -66,7 +71,7 @@ HistoryRunner::HistoryRunner(const RunnerOptions& options)
 
 HistoryRunner::~HistoryRunner() { Forget(); }
 
-// Everything that keeps the database open.
+// Destroys everything that keeps the database open.
 void HistoryRunner::Forget() {
   snapshots_.clear();
   handles_.clear();
@@ -78,30 +83,36 @@ absl::StatusOr<Database> HistoryRunner::Open(const std::string& directory, bool 
   EngineOptions options;
   options.database.read_only = read_only;
   options.database.clock = clock_;
-  options.sizes = {
-      .memtable_bytes = options_.memtable_bytes,
-      .write_memory_bytes = 4 * options_.memtable_bytes,
-      .pinned_memory_bytes = options_.memtable_bytes / 4,  // a full one that a snapshot holds is written out
-      .cache_bytes = options_.cache_bytes,
-      .log_bytes_max = 4 * options_.segment_bytes,
-      .segment_bytes = options_.segment_bytes,
-      .first_segment_bytes = options_.segment_bytes / 2,
-      .row_group_bytes = options_.row_group_bytes,
-      .tablet_bytes_max = options_.tablet_bytes,
-      .load_file_bytes = 8 << 10,
-      .compaction = {
-          .slice_bytes = 4 << 10, .neighbours_bytes = 64 << 10, .settle_bytes = 4 << 10, .rest_bytes = 1 << 10, .rest_micros = 60'000'000}};
+  options.sizes = {.memtable_bytes = options_.memtable_bytes,
+                   .write_memory_bytes = 4 * options_.memtable_bytes,
+                   // So that a full memtable pinned by a snapshot is spilled.
+                   .pinned_memory_bytes = options_.memtable_bytes / 4,
+                   .cache_bytes = options_.cache_bytes,
+                   .log_bytes_max = 4 * options_.segment_bytes,
+                   .segment_bytes = options_.segment_bytes,
+                   .first_segment_bytes = options_.segment_bytes / 2,
+                   .row_group_bytes = options_.row_group_bytes,
+                   .tablet_bytes_max = options_.tablet_bytes,
+                   .load_file_bytes = 8 << 10,
+                   .compaction = {.subcompaction_bytes = 4 << 10,
+                                  .neighbours_bytes = 64 << 10,
+                                  .recompress_bytes = 4 << 10,
+                                  .cold_bytes = 1 << 10,
+                                  .cold_micros = 60'000'000}};
   observed_.push_back(std::make_unique<ObservedFileSystem>(
-      file_system_.get(), [this](CallKind kind, const std::string& path) { Observe(kind, path); }, options_.open_files));
+      file_system_.get(), [this](CallKind kind, const std::string& path) { Observe(kind, path); },
+      options_.open_files));
   options.file_system = observed_.back().get();
   options.background_threads = options_.threads;
-  STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local, OpenDatabase(directory, std::move(options)));
+  STELE_ASSIGN_OR_RETURN(std::shared_ptr<LocalDatabase> local,
+                         OpenDatabase(directory, std::move(options)));
   if (!read_only) local_ = local;
-  return Database(std::move(local));
+  return Access::Make<Database>(std::move(local));
 }
 
 void HistoryRunner::Observe(CallKind kind, const std::string& path) {
-  if (kind == CallKind::kRename && path.ends_with(".log")) segments_reused_.fetch_add(1, std::memory_order_relaxed);
+  if (kind == CallKind::kRename && path.ends_with(".log"))
+    segments_reused_.fetch_add(1, std::memory_order_relaxed);
   if (between_ == nullptr || kind != between_kind_ || !path.ends_with(".sst")) return;
   std::exchange(between_, nullptr)();
 }
@@ -126,21 +137,21 @@ std::optional<RunFailure> HistoryRunner::Run(const History& history) {
 }
 
 void HistoryRunner::CountStats() {
-  if (local_ == nullptr) return;  // a crash came while it was not open
+  if (local_ == nullptr) return;  // a crash happened while the database was closed
   const DatabaseStats stats = database_.Stats();
-  const EventCounts& counts = local_->engine()->state.event_counts;
-  coverage_["(flushes)"] += stats.flushes;
-  coverage_["(merging compactions)"] += stats.merging_compactions;
-  coverage_["(major compactions)"] += stats.major_compactions;
-  coverage_["(gatherings)"] += stats.gatherings;
-  coverage_["(settlings)"] += stats.settlings;
-  coverage_["(moves)"] += stats.moves;
-  coverage_["(files dropped)"] += stats.files_dropped;
-  coverage_["(view spills)"] += stats.view_spills;
-  coverage_["(tablet splits)"] += stats.tablet_splits;
-  coverage_["(tablet merges)"] += stats.tablet_merges;
+  const EventCounts& counts = local_->engine()->storage().state.event_counts();
+  coverage_["(flushes)"] += stats.since_open.flushes;
+  coverage_["(merging compactions)"] += stats.compaction.merging;
+  coverage_["(major compactions)"] += stats.compaction.major;
+  coverage_["(small_file_compactions)"] += stats.compaction.small_file;
+  coverage_["(recompressions)"] += stats.compaction.recompressions;
+  coverage_["(moves)"] += stats.compaction.metadata_merges;
+  coverage_["(files dropped)"] += stats.compaction.dropped_sstables;
+  coverage_["(memtable spills)"] += stats.since_open.memtable_spills;
+  coverage_["(tablet splits)"] += stats.tablets.splits;
+  coverage_["(tablet merges)"] += stats.tablets.merges;
   coverage_["(freezes)"] += counts.freezes;
-  coverage_["(sealed deletes)"] += counts.sealed_deletes;
+  coverage_["(fenced deletes)"] += counts.fenced_deletes;
   coverage_["(conditional retries)"] += counts.condition_refusals;
   coverage_["(latest reads that fell to history)"] += counts.history_reads;
   coverage_["(jobs over a schema change)"] += counts.jobs_over_changes;
@@ -155,20 +166,26 @@ std::string HistoryRunner::Step(const Term& operation) {
   if (operation.Is("load")) return RunLoad(operation);
   if (operation.Is("cam") || operation.Is("rmw")) return RunConditional(operation);
   if (operation.Is("between")) return RunBetween(operation);
-  if (operation.Is("readrow") || operation.Is("readmany") || operation.Is("exists") || operation.Is("scan")) return RunRead(operation);
-  return RunCare(operation);
+  if (operation.Is("readrow") || operation.Is("readmany") || operation.Is("exists") ||
+      operation.Is("scan"))
+    return RunRead(operation);
+  return RunMaintenance(operation);
 }
 
-// What comes between an operation's reading and its commit is done before it; a job's result is no difference to anybody.
+// The reference applies the first operation before the second: it takes effect between the read and
+// the commit of the second. If the second is a background job, the order makes no visible
+// difference.
 std::string HistoryRunner::RunBetween(const Term& operation) {
   bool happened = false;
   std::string wrong_between;
   if (options_.threads == 0) {
-    // Else a write might first do what is due, and an install reads the new file under its own lock.
+    // Finish due work first. Otherwise the write could start with that work, whose install reads a
+    // new file under the install lock.
     if (std::string wrong = Wrong(database_.WaitForIdle()); !wrong.empty()) return wrong;
-    // A drop during a flush waits for that flush, which nobody else can end.
+    // A drop during a flush waits for that flush, which this same thread would have to finish.
     if (operation[1].Is("droprange")) {
-      if (std::string wrong = Step(Term("flush", {operation[1].Text(0)})); !wrong.empty()) return wrong;
+      if (std::string wrong = Step(Term("flush", {operation[1].Text(0)})); !wrong.empty())
+        return wrong;
     }
     between_kind_ = operation.Text(0) == "read" ? CallKind::kRead : CallKind::kCreate;
     between_ = [&] {
@@ -199,7 +216,8 @@ void HistoryRunner::MarkDurable() {
 }
 
 absl::Status HistoryRunner::WriteToEngine(const Term& operation) {
-  if (operation.Is("create")) return database_.CreateTable(operation.Text(0), ToSchema(operation)).status();
+  if (operation.Is("create"))
+    return database_.CreateTable(operation.Text(0), ToSchema(operation)).status();
   if (operation.Is("batch")) {
     WriteBatch batch;
     for (size_t i = 1; i < operation.size(); ++i) {
@@ -209,7 +227,8 @@ absl::Status HistoryRunner::WriteToEngine(const Term& operation) {
     return database_.Apply(batch, OptionsOf(operation[0]));
   }
   if (operation.Is("deletetable")) return DeleteTable(operation.Text(0));
-  STELE_ASSIGN_OR_RETURN(Table table, Handle(operation.Is("apply") ? operation[1].Text(0) : operation.Text(0)));
+  STELE_ASSIGN_OR_RETURN(Table table,
+                         Handle(operation.Is("apply") ? operation[1].Text(0) : operation.Text(0)));
   if (operation.Is("apply")) return table.Apply(ToMutation(operation[1]), OptionsOf(operation[0]));
   if (operation.Is("families")) return table.ModifyColumnFamilies(ToFamilyChanges(operation));
   return table.DropRowRange(ToRowRange(operation[1]));
@@ -220,8 +239,10 @@ absl::Status HistoryRunner::DeleteTable(const std::string& name) {
   STELE_RETURN_IF_ERROR(database_.DeleteTable(name));
   handles_.erase(name);
   if (!handle.ok()) return handle.status();
-  const absl::Status stale = Table(*handle).Apply(RowMutation("r").SetCell("f", "q", Timestamp(), "v"));
-  if (!absl::IsNotFound(stale)) return InvalidArgument("a handle of a deleted table answered {}", stale.ToString());
+  const absl::Status stale =
+      Table(*handle).Apply(RowMutation("r").SetCell("f", "q", Timestamp(), "v"));
+  if (!absl::IsNotFound(stale))
+    return InvalidArgument("a handle of a deleted table answered {}", stale.ToString());
   return absl::OkStatus();
 }
 
@@ -233,15 +254,16 @@ std::string HistoryRunner::RunWrite(const Term& operation) {
     return "";
   }
   if (!status.ok()) ++coverage_["refused writes"];
-  const bool is_repeat = UsedToken(token_, 0) != nullptr;
+  const bool is_repeat = TokenState(token_, 0) != nullptr;
   std::string wrong = CodesDiffer(status, reference_.Apply(journaled));
   if (!wrong.empty() || !status.ok()) return wrong;
   CountWrite(operation, is_repeat);
   journal_.push_back(journaled);
-  const bool durable = !(operation.Is("apply") || operation.Is("batch")) || operation.Text(0) == "d";
-  // What changes nothing writes nothing, and so syncs nothing.
-  const bool nothing =
-      (operation.Is("batch") && operation.size() == 1) || (operation.Is("droprange") && ToRowRange(operation[1]).IsEmpty());
+  const bool durable =
+      !(operation.Is("apply") || operation.Is("batch")) || operation.Text(0) == "d";
+  // An operation that changes nothing writes nothing, so it does not sync.
+  const bool nothing = (operation.Is("batch") && operation.size() == 1) ||
+                       (operation.Is("droprange") && ToRowRange(operation[1]).IsEmpty());
   if (durable && !nothing) MarkDurable();
   if (operation.Is("droprange") && !nothing) ++coverage_["(excisions)"];
   return "";
@@ -257,7 +279,7 @@ WriteOptions HistoryRunner::OptionsOf(const Term& durability) const {
   return options;
 }
 
-// A handle of a table that is gone is nobody's, so nobody repeats a write to it.
+// The table of this handle is deleted, so no client can repeat a write to it.
 std::string HistoryRunner::RunUnder(const Term& operation) {
   const Term& write = operation[1];
   if (write.Is("cam") || write.Is("rmw")) {
@@ -281,14 +303,16 @@ std::string HistoryRunner::RunUnder(const Term& operation) {
   return wrong;
 }
 
-// Every entry is a write of its own, in order.
+// Each entry is a separate write; entries are applied in order.
 std::string HistoryRunner::RunBulk(const Term& operation) {
   if (operation.size() < 2) return "";
   const absl::StatusOr<Table> table = Handle(operation[1].Text(0));
-  if (!table.ok()) return reference_.tables.contains(operation[1].Text(0)) ? table.status().ToString() : "";
+  if (!table.ok())
+    return reference_.tables.contains(operation[1].Text(0)) ? table.status().ToString() : "";
   std::vector<RowMutation> mutations;
   for (size_t i = 1; i < operation.size(); ++i) mutations.push_back(ToMutation(operation[i]));
-  const std::vector<FailedMutation> failed = Table(*table).BulkApply(mutations, OptionsOf(operation[0]));
+  const std::vector<FailedMutation> failed =
+      Table(*table).BulkApply(mutations, OptionsOf(operation[0]));
   size_t next_failed = 0;
   bool all_applied = true;
   for (size_t i = 1; i < operation.size(); ++i) {
@@ -301,8 +325,9 @@ std::string HistoryRunner::RunBulk(const Term& operation) {
       continue;
     }
     if (status.ok() && !unsure_.empty()) acked_after_crash_ = true;
-    const bool is_repeat = UsedToken(token_, static_cast<int64_t>(i - 1)) != nullptr;
-    if (std::string wrong = CodesDiffer(status, reference_.Apply(entry)); !wrong.empty()) return fmt::format("entry {}: {}", i - 1, wrong);
+    const bool is_repeat = TokenState(token_, static_cast<int64_t>(i - 1)) != nullptr;
+    if (std::string wrong = CodesDiffer(status, reference_.Apply(entry)); !wrong.empty())
+      return fmt::format("entry {}: {}", i - 1, wrong);
     if (status.ok()) CountWrite(entry, is_repeat);
     if (status.ok()) journal_.push_back(entry);
     all_applied = all_applied && status.ok();
@@ -315,13 +340,15 @@ std::string HistoryRunner::RunBulk(const Term& operation) {
 
 std::string HistoryRunner::RunLoad(const Term& operation) {
   const absl::StatusOr<Table> table = Handle(operation.Text(0));
-  if (!table.ok()) return reference_.tables.contains(operation.Text(0)) ? table.status().ToString() : "";
+  if (!table.ok())
+    return reference_.tables.contains(operation.Text(0)) ? table.status().ToString() : "";
   BulkLoad load = Table(*table).NewBulkLoad();
   const std::string* last = nullptr;
   for (size_t i = 1; i < operation.size(); ++i) {
     const absl::Status added = load.Add(ToMutation(operation[i]));
-    if (!added.ok() && Crashed()) return "";  // never finished: nothing of it may be found
-    if (std::string wrong = CodesDiffer(added, reference_.JudgeLoaded(operation[i], last)); !wrong.empty()) {
+    if (!added.ok() && Crashed()) return "";  // never finished: none of its rows may be visible
+    if (std::string wrong = CodesDiffer(added, reference_.JudgeLoaded(operation[i], last));
+        !wrong.empty()) {
       return fmt::format("row {}: {}", i - 1, wrong);
     }
     if (added.ok()) last = &operation[i].Text(1);
@@ -332,7 +359,7 @@ std::string HistoryRunner::RunLoad(const Term& operation) {
     return "";
   }
   if (!finished.ok()) return "Finish: " + finished.ToString();
-  if (last == nullptr) return "";  // changes nothing, and so syncs nothing
+  if (last == nullptr) return "";  // changes nothing, so it does not sync
   CountWrite(operation, false);
   reference_.Apply(operation);
   journal_.push_back(operation);
@@ -369,7 +396,8 @@ namespace {
 
 std::string SamplesDiffer(const absl::StatusOr<std::vector<RowKeySample>>& samples) {
   if (!samples.ok()) return samples.status().ToString();
-  if (samples->empty() || !samples->back().row_key.empty()) return "the last sample is not the end of the table";
+  if (samples->empty() || !samples->back().row_key.empty())
+    return "the last sample is not the end of the table";
   for (size_t i = 1; i < samples->size(); ++i) {
     const bool last = i + 1 == samples->size();
     if (!last && (*samples)[i - 1].row_key >= (*samples)[i].row_key) return "samples out of order";
@@ -380,7 +408,7 @@ std::string SamplesDiffer(const absl::StatusOr<std::vector<RowKeySample>>& sampl
 
 }  // namespace
 
-std::string HistoryRunner::RunCare(const Term& operation) {
+std::string HistoryRunner::RunMaintenance(const Term& operation) {
   if (operation.Is("clock")) {
     clock_->Advance(std::chrono::microseconds(operation.Number(0)));
     reference_.Apply(operation);
@@ -397,7 +425,8 @@ std::string HistoryRunner::RunCare(const Term& operation) {
     const absl::StatusOr<VerifyReport> report = database_.Verify();
     if (!report.ok()) return report.status().ToString();
     if (!report->ok())
-      return fmt::format("damage in {} at {}: {}", report->damages[0].file, report->damages[0].offset, report->damages[0].what);
+      return fmt::format("damage in {} at {}: {}", report->damages[0].file,
+                         report->damages[0].offset, report->damages[0].what);
     return CheckAll(database_, reference_);
   }
   if (operation.Is("snapshot")) return TakeSnapshot(operation.Text(0));
@@ -405,7 +434,9 @@ std::string HistoryRunner::RunCare(const Term& operation) {
     snapshots_.erase(operation.Text(0));
     return "";
   }
-  if (operation.Is("crash")) return crash_ == nullptr ? "" : Crash(operation.Text(0), static_cast<uint64_t>(operation.Number(1)));
+  if (operation.Is("crash"))
+    return crash_ == nullptr ? ""
+                             : Crash(operation.Text(0), static_cast<uint64_t>(operation.Number(1)));
   if (operation.Is("crashat")) {
     if (crash_ == nullptr) return "";
     planned_policy_ = operation.Text(1);
@@ -413,7 +444,8 @@ std::string HistoryRunner::RunCare(const Term& operation) {
     crash_->SetCrashAtCall(crash_->calls() + static_cast<uint64_t>(operation.Number(0)));
     return "";
   }
-  if (operation.Is("checkpoint")) return Checkpoint(operation.Text(0), operation.Text(1) == "adopt");
+  if (operation.Is("checkpoint"))
+    return Checkpoint(operation.Text(0), operation.Text(1) == "adopt");
   if (operation.Is("reopen")) {
     if (std::string wrong = Reopen(); !wrong.empty()) return wrong;
     absl::StatusOr<Database> opened = Open(directory_);
@@ -422,7 +454,8 @@ std::string HistoryRunner::RunCare(const Term& operation) {
     return CheckAll(database_, reference_);
   }
   const absl::StatusOr<Table> handle = Handle(operation.Text(0));
-  if (!handle.ok()) return reference_.tables.contains(operation.Text(0)) ? handle.status().ToString() : "";
+  if (!handle.ok())
+    return reference_.tables.contains(operation.Text(0)) ? handle.status().ToString() : "";
   Table table = *handle;
   if (operation.Is("flush")) return Wrong(table.Flush());
   if (operation.Is("compact")) return Wrong(table.Compact(ToRowRange(operation[1])));

@@ -120,9 +120,10 @@ std::string ExpandValue(const Term& value) {
   if (value.name.starts_with('=')) return value.name.substr(1);
   const size_t colon = value.name.find(':');
   const auto bytes = static_cast<size_t>(value.ToNumber());
-  uint64_t state = colon == std::string::npos ? 0 : std::strtoull(value.name.c_str() + colon + 1, nullptr, 10);
+  uint64_t state =
+      colon == std::string::npos ? 0 : std::strtoull(value.name.c_str() + colon + 1, nullptr, 10);
   std::string expanded(bytes, '\0');
-  // Runs of equal bytes, so that compression has something to do.
+  // Repeats each byte four times, so that values are compressible.
   for (size_t i = 0; i < bytes; ++i) {
     if (i % 4 == 0) state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     expanded[i] = static_cast<char>(state >> 56);

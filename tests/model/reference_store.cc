@@ -18,7 +18,9 @@ const Codes kNotFound = {absl::StatusCode::kNotFound};
 const Codes kInvalid = {absl::StatusCode::kInvalidArgument};
 const Codes kExists = {absl::StatusCode::kAlreadyExists};
 
-bool FitsTimestamp(int64_t micros_value, bool micros) { return micros_value >= 0 && (micros || micros_value % 1000 == 0); }
+bool FitsTimestamp(int64_t micros_value, bool micros) {
+  return micros_value >= 0 && (micros || micros_value % 1000 == 0);
+}
 
 bool RuleIsValid(const Term& rule) {
   if (rule.Is("n")) return rule.Number(0) >= 1;
@@ -30,17 +32,23 @@ bool ByteRangeContains(const Term& range, const std::string& bytes) {
   if (range.Is("all")) return true;
   if (range.Is("from")) return bytes >= range.Text(0);
   if (range.Is("to")) return bytes <= range.Text(0);
-  const bool above = range.Is("closed") || range.Is("ropen") ? bytes >= range.Text(0) : bytes > range.Text(0);
-  const bool below = range.Is("closed") || range.Is("lopen") ? bytes <= range.Text(1) : bytes < range.Text(1);
+  const bool above =
+      range.Is("closed") || range.Is("ropen") ? bytes >= range.Text(0) : bytes > range.Text(0);
+  const bool below =
+      range.Is("closed") || range.Is("lopen") ? bytes <= range.Text(1) : bytes < range.Text(1);
   return above && below;
 }
 
-bool IsAdding(const Term& change) { return change.Is("add") || change.Is("item") || change.Is("merge"); }
+bool IsAdding(const Term& change) {
+  return change.Is("add") || change.Is("item") || change.Is("merge");
+}
 
-// Whether it is of no state: such a merge fits every aggregate and changes nothing.
-bool MergesNothing(const Term& change) { return change.Is("merge") && change[3].Is("bytes") && change[3].Text(0).empty(); }
+// Returns whether the change merges an empty state, which fits every aggregate and changes nothing.
+bool MergesNothing(const Term& change) {
+  return change.Is("merge") && change[3].Is("bytes") && change[3].Text(0).empty();
+}
 
-// What the change folds in; of a merge that is malformed, whatever it says.
+// Returns the delta of the change. For a malformed merge, returns its bytes.
 std::string DeltaOf(const Term& change) {
   const Term& what = change[3];
   if (change.Is("add")) return NaiveNumber(what.ToNumber());
@@ -60,18 +68,24 @@ bool FitsType(const Term& change, const std::string& type) {
 }
 
 void DropEmptyColumns(ReferenceStore::RowData& row) {
-  for (auto& [family, columns] : row) std::erase_if(columns, [](const auto& column) { return column.second.empty(); });
+  for (auto& [family, columns] : row)
+    std::erase_if(columns, [](const auto& column) { return column.second.empty(); });
   std::erase_if(row, [](const auto& family) { return family.second.empty(); });
 }
 
 }  // namespace
 
-bool ReferenceStore::Condemns(const Term& rule, int64_t rank, int64_t timestamp, int64_t now) {
-  if (rule.Is("n")) return rank > rule.Number(0);
+bool ReferenceStore::Collects(const Term& rule, int64_t ordinal, int64_t timestamp, int64_t now) {
+  if (rule.Is("n")) return ordinal > rule.Number(0);
   if (rule.Is("age")) return timestamp < now - rule.Number(0);
-  const auto child_condemns = [&](const Term& child) { return Condemns(child, rank, timestamp, now); };
-  if (rule.Is("any")) return std::any_of(rule.arguments.begin(), rule.arguments.end(), child_condemns);
-  if (rule.Is("all")) return !rule.arguments.empty() && std::all_of(rule.arguments.begin(), rule.arguments.end(), child_condemns);
+  const auto child_collects = [&](const Term& child) {
+    return Collects(child, ordinal, timestamp, now);
+  };
+  if (rule.Is("any"))
+    return std::any_of(rule.arguments.begin(), rule.arguments.end(), child_collects);
+  if (rule.Is("all"))
+    return !rule.arguments.empty() &&
+           std::all_of(rule.arguments.begin(), rule.arguments.end(), child_collects);
   return false;
 }
 
@@ -79,20 +93,21 @@ bool ReferenceStore::CountsVersions(const Term& rule) {
   return rule.Is("n") || std::any_of(rule.arguments.begin(), rule.arguments.end(), CountsVersions);
 }
 
-// Versions whose condemnation depends on others that may be absent are uncertain themselves from now on: their rank changes with what is
-// written next, and a compaction may have judged them before that.
+// Marks versions as uncertain if they are garbage only when other, uncertain versions exist. Later
+// writes change their ordinals, and a compaction may already have removed them.
 void ReferenceStore::Settle(const Term& rule, Column& column) const {
-  int64_t rank_least = 0;
-  int64_t rank_most = 0;
+  int64_t ordinal_least = 0;
+  int64_t ordinal_most = 0;
   for (auto& [timestamp, version] : column) {
-    const bool perhaps = Condemns(rule, ++rank_most, timestamp, now);
-    const bool surely = Condemns(rule, rank_least + 1, timestamp, now);
-    if (!version.may_be_absent) ++rank_least;
+    const bool perhaps = Collects(rule, ++ordinal_most, timestamp, now);
+    const bool surely = Collects(rule, ordinal_least + 1, timestamp, now);
+    if (!version.may_be_absent) ++ordinal_least;
     if (perhaps && !surely) version.may_be_absent = true;
   }
 }
 
-ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_t now, bool apply_gc) {
+ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_t now,
+                                  bool apply_gc) {
   ReferenceRow cells;
   for (const std::string& family : table.order) {
     const auto found = row.find(family);
@@ -100,14 +115,15 @@ ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_
     const Term& rule = table.families.at(family);
     const auto& columns = found->second;
     for (const auto& [qualifier, column] : columns) {
-      int64_t rank_least = 0;
-      int64_t rank_most = 0;
+      int64_t ordinal_least = 0;
+      int64_t ordinal_most = 0;
       for (const auto& [timestamp, version] : column) {
-        const bool perhaps = Condemns(rule, ++rank_most, timestamp, now);
-        const bool surely = Condemns(rule, rank_least + 1, timestamp, now);
-        if (!version.may_be_absent) ++rank_least;
+        const bool perhaps = Collects(rule, ++ordinal_most, timestamp, now);
+        const bool surely = Collects(rule, ordinal_least + 1, timestamp, now);
+        if (!version.may_be_absent) ++ordinal_least;
         if (surely && apply_gc) continue;
-        cells.push_back({family, qualifier, timestamp, version.value, !perhaps && !version.may_be_absent});
+        cells.push_back(
+            {family, qualifier, timestamp, version.value, !perhaps && !version.may_be_absent});
       }
     }
   }
@@ -115,8 +131,12 @@ ReferenceRow ReferenceStore::Read(const Table& table, const RowData& row, int64_
 }
 
 void ReferenceStore::Table::PutInOrder(ReferenceRow* row) const {
-  const auto place_of = [this](const ReferenceCell& cell) { return std::find(order.begin(), order.end(), cell.family); };
-  std::stable_sort(row->begin(), row->end(), [&](const ReferenceCell& a, const ReferenceCell& b) { return place_of(a) < place_of(b); });
+  const auto place_of = [this](const ReferenceCell& cell) {
+    return std::find(order.begin(), order.end(), cell.family);
+  };
+  std::stable_sort(row->begin(), row->end(), [&](const ReferenceCell& a, const ReferenceCell& b) {
+    return place_of(a) < place_of(b);
+  });
 }
 
 Codes ReferenceStore::Apply(const Term& operation) {
@@ -133,9 +153,11 @@ Codes ReferenceStore::Apply(const Term& operation) {
   return Write(operation);
 }
 
-bool ReferenceStore::IsRemembered(int64_t used_at, int64_t now) { return now - used_at < kTokensRemembered; }
+bool ReferenceStore::IsRemembered(int64_t used_at, int64_t now) {
+  return now - used_at < kTokensRemembered;
+}
 
-// tok(TOKEN,ENTRY,OPERATION[,ANSWER])
+// tok(TOKEN,ENTRY,OPERATION[,RESULT])
 Codes ReferenceStore::ApplyUnder(const Term& operation) {
   const Term& write = operation[2];
   Token& token = tokens[operation.Text(0)];
@@ -143,7 +165,8 @@ Codes ReferenceStore::ApplyUnder(const Term& operation) {
   if (token.contains(operation.Number(1))) return kOk;
   const Codes codes = write.Is("nothing") ? kOk : Apply(write);
   if (codes != kOk || write.size() == 1) return codes;  // an empty batch applies nothing
-  token[operation.Number(1)] = {.used_at = now, .answer = operation.size() < 4 ? "" : operation.Text(3), .write = write};
+  token[operation.Number(1)] = {
+      .used_at = now, .answer = operation.size() < 4 ? "" : operation.Text(3), .write = write};
   return codes;
 }
 
@@ -160,8 +183,9 @@ Codes ReferenceStore::Create(const Term& operation) {
 
 Codes ReferenceStore::ChangeFamilies(const Term& operation) {
   const auto it = tables.find(operation.Text(0));
-  const bool valid = std::all_of(operation.arguments.begin() + 1, operation.arguments.end(),
-                                 [](const Term& change) { return change.size() < 2 || RuleIsValid(change[1]); });
+  const bool valid =
+      std::all_of(operation.arguments.begin() + 1, operation.arguments.end(),
+                  [](const Term& change) { return change.size() < 2 || RuleIsValid(change[1]); });
   if (it == tables.end()) return kNotFound;
   if (!valid) return kInvalid;
   Table table = it->second;
@@ -184,8 +208,9 @@ Codes ReferenceStore::ChangeFamilies(const Term& operation) {
         const auto found = row.find(family);
         if (found == row.end()) continue;
         for (auto& [qualifier, column] : found->second) {
-          int64_t rank = 0;
-          for (auto& [timestamp, version] : column) version.may_be_absent |= Condemns(table.families[family], ++rank, timestamp, now);
+          int64_t ordinal = 0;
+          for (auto& [timestamp, version] : column)
+            version.may_be_absent |= Collects(table.families[family], ++ordinal, timestamp, now);
         }
       }
     }
@@ -216,11 +241,13 @@ bool ReferenceStore::HasWrongForm(const Term& row) const {
     if (!change.Is("delrange")) return false;
     const bool bounded = change.Text(3) != "*";
     return !FitsTimestamp(change.Number(2), micros) ||
-           (bounded && (!FitsTimestamp(change.Number(3), micros) || change.Number(2) >= change.Number(3)));
+           (bounded &&
+            (!FitsTimestamp(change.Number(3), micros) || change.Number(2) >= change.Number(3)));
   });
 }
 
-// What does not fit the families: the first of it. A wrong row may be refused for any of its faults.
+// Returns the codes for the faults of a row that do not fit the table's families. The engine may
+// reject a row for any one of its faults.
 Codes ReferenceStore::Judge(const Term& row) const {
   const auto it = tables.find(row.Text(0));
   if (it == tables.end()) return kNotFound;
@@ -241,8 +268,9 @@ Codes ReferenceStore::Judge(const Term& row) const {
 }
 
 Codes ReferenceStore::JudgeLoaded(const Term& row, const std::string* last) const {
-  const bool only_sets = std::all_of(row.arguments.begin() + 2, row.arguments.end(),
-                                     [](const Term& change) { return change.Is("set") || change.Is("setnow"); });
+  const bool only_sets =
+      std::all_of(row.arguments.begin() + 2, row.arguments.end(),
+                  [](const Term& change) { return change.Is("set") || change.Is("setnow"); });
   if (!only_sets) return kInvalid;
   Codes codes = Judge(row);
   if (last == nullptr || row.Text(1) > *last) return codes;
@@ -251,7 +279,7 @@ Codes ReferenceStore::JudgeLoaded(const Term& row, const std::string* last) cons
   return codes;
 }
 
-// All rows that were taken, at once.
+// Applies all accepted rows as one write.
 Codes ReferenceStore::Load(const Term& operation) {
   const auto it = tables.find(operation.Text(0));
   if (it == tables.end()) return kNotFound;
@@ -260,12 +288,13 @@ Codes ReferenceStore::Load(const Term& operation) {
     if (JudgeLoaded(operation[i], last) != kOk) continue;
     last = &operation[i].Text(1);
     RowData& row = it->second.rows[*last];
-    for (size_t change = 2; change < operation[i].size(); ++change) Change(it->second, row, operation[i][change]);
+    for (size_t change = 2; change < operation[i].size(); ++change)
+      Change(it->second, row, operation[i][change]);
   }
   return kOk;
 }
 
-// apply, batch: all or nothing. (A bulk is several of them: the runner applies it entry by entry.)
+// Applies an apply or a batch, all or nothing. The runner applies a bulk entry by entry.
 Codes ReferenceStore::Write(const Term& operation) {
   Codes wrong;
   for (size_t i = 1; i < operation.size(); ++i) {
@@ -273,18 +302,20 @@ Codes ReferenceStore::Write(const Term& operation) {
     if (codes != kOk) wrong.insert(wrong.end(), codes.begin(), codes.end());
   }
   if (!wrong.empty()) return wrong;
-  // Rule 8: before anything else what the rule condemned before the batch goes, in the columns that a ranged delete touches.
-  for (size_t i = 1; i < operation.size(); ++i) SealRanges(operation[i]);
+  // Engine rule 8: versions that the rule had made garbage before this batch disappear first, in
+  // the columns that a range delete touches.
+  for (size_t i = 1; i < operation.size(); ++i) FenceRanges(operation[i]);
   for (size_t i = 1; i < operation.size(); ++i) {
     Table& table = tables.at(operation[i].Text(0));
     RowData& row = table.rows[operation[i].Text(1)];
-    for (size_t change = 2; change < operation[i].size(); ++change) Change(table, row, operation[i][change]);
+    for (size_t change = 2; change < operation[i].size(); ++change)
+      Change(table, row, operation[i][change]);
     if (row.empty()) table.rows.erase(operation[i].Text(1));
   }
   return kOk;
 }
 
-void ReferenceStore::SealRanges(const Term& row_term) {
+void ReferenceStore::FenceRanges(const Term& row_term) {
   Table& table = tables.at(row_term.Text(0));
   const auto row = table.rows.find(row_term.Text(1));
   if (row == table.rows.end()) return;
@@ -297,10 +328,10 @@ void ReferenceStore::SealRanges(const Term& row_term) {
     const auto column = family->second.find(change.Text(1));
     if (column == family->second.end()) continue;
     Settle(rule, column->second);
-    int64_t rank_least = 0;
+    int64_t ordinal_least = 0;
     std::erase_if(column->second, [&](const auto& entry) {
-      const bool surely = Condemns(rule, rank_least + 1, entry.first, now);
-      if (!entry.second.may_be_absent) ++rank_least;
+      const bool surely = Collects(rule, ordinal_least + 1, entry.first, now);
+      if (!entry.second.may_be_absent) ++ordinal_least;
       return surely;
     });
   }
@@ -321,13 +352,15 @@ void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
   if (change.Is("set") || change.Is("setnow")) {
     const int64_t stamp = table.micros ? now : now - now % 1000;
     Version& version = column[change.Is("set") ? change.Number(2) : stamp];
-    version = {std::make_shared<const ReferenceValue>(ReferenceValue{ExpandValue(change.arguments.back()), version.value})};
+    version = {std::make_shared<const ReferenceValue>(
+        ReferenceValue{ExpandValue(change.arguments.back()), version.value})};
   }
   if (IsAdding(change)) Add(table.types.at(family), DeltaOf(change), &column[change.Number(2)]);
   if (change.Is("delcol")) column.clear();
   if (change.Is("delrange")) {
     std::erase_if(column, [&](const auto& entry) {
-      return entry.first >= change.Number(2) && (change.Text(3) == "*" || entry.first < change.Number(3));
+      return entry.first >= change.Number(2) &&
+             (change.Text(3) == "*" || entry.first < change.Number(3));
     });
   }
   DropEmptyColumns(row);
@@ -349,7 +382,8 @@ std::string StateOf(const Term& state) {
   if (state.Is("number")) return NaiveNumber(state.Number(0));
   if (state.Is("bytes")) return state.Text(0);
   std::vector<std::string> items;
-  for (int64_t item = state.Number(0); item < state.Number(1); ++item) items.push_back("item " + std::to_string(item));
+  for (int64_t item = state.Number(0); item < state.Number(1); ++item)
+    items.push_back("item " + std::to_string(item));
   return NaiveSketch(items);
 }
 
@@ -361,21 +395,26 @@ bool RangeContains(const Term& range, std::string_view row_key) {
   if (range.Is("to")) return range.Text(0).empty() || row_key <= range.Text(0);
   const std::string& start = range.Text(0);
   const std::string& end = range.Text(1);
-  const bool above = start.empty() || (range.Is("closed") || range.Is("ropen") ? row_key >= start : row_key > start);
-  const bool below = end.empty() || (range.Is("closed") || range.Is("lopen") ? row_key <= end : row_key < end);
+  const bool above = start.empty() ||
+                     (range.Is("closed") || range.Is("ropen") ? row_key >= start : row_key > start);
+  const bool below =
+      end.empty() || (range.Is("closed") || range.Is("lopen") ? row_key <= end : row_key < end);
   return above && below;
 }
 
 bool RangeIsInverted(const Term& range) {
-  return range.size() == 2 && !range.Text(0).empty() && !range.Text(1).empty() && range.Text(0) > range.Text(1);
+  return range.size() == 2 && !range.Text(0).empty() && !range.Text(1).empty() &&
+         range.Text(0) > range.Text(1);
 }
 
 namespace {
 
-// A filter in the text form: by its definition, in support/model_naive_filter.h.
-ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, const ReferenceRow& row, uint64_t kept_samples) {
+// Applies a filter in text form, by its definition (tests/support/model_naive_filter.h).
+ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, const ReferenceRow& row,
+                            uint64_t kept_samples) {
   NaiveRow naive;
-  for (const ReferenceCell& cell : row) naive.push_back({cell.family, cell.qualifier, cell.timestamp, cell.value->bytes, cell.label});
+  for (const ReferenceCell& cell : row)
+    naive.push_back({cell.family, cell.qualifier, cell.timestamp, cell.value->bytes, cell.label});
   ReferenceRow filtered;
   for (const NaiveCell& cell : FilterNaively(filter, row_key, naive, kept_samples)) {
     filtered.push_back({.family = cell.family,
@@ -389,12 +428,14 @@ ReferenceRow FilteredByText(const Filter& filter, std::string_view row_key, cons
 
 }  // namespace
 
-std::vector<ReferenceRow> FilteredInAnyWay(const Term& filter, std::string_view row_key, const ReferenceRow& row) {
+std::vector<ReferenceRow> FilteredInAnyWay(const Term& filter, std::string_view row_key,
+                                           const ReferenceRow& row) {
   if (!filter.Is("text")) return {Filtered(filter, row_key, row)};
   const Filter parsed = Filter::Parse(filter.Text(0)).value_or(Filter::BlockAll());
   std::vector<ReferenceRow> ways;
   const uint64_t way_count = uint64_t{1} << CountSamples(parsed);
-  for (uint64_t kept = 0; kept < way_count; ++kept) ways.push_back(FilteredByText(parsed, row_key, row, kept));
+  for (uint64_t kept = 0; kept < way_count; ++kept)
+    ways.push_back(FilteredByText(parsed, row_key, row, kept));
   return ways;
 }
 
@@ -409,14 +450,18 @@ ReferenceRow Filtered(const Term& filter, std::string_view row_key, const Refere
   int64_t in_column = 0;
   for (size_t i = 0; i < row.size(); ++i) {
     const ReferenceCell& cell = row[i];
-    const bool same_column = i > 0 && row[i - 1].family == cell.family && row[i - 1].qualifier == cell.qualifier;
+    const bool same_column =
+        i > 0 && row[i - 1].family == cell.family && row[i - 1].qualifier == cell.qualifier;
     in_column = same_column ? in_column + 1 : 1;
     bool keep = true;
     if (filter.Is("latest")) keep = in_column <= filter.Number(0);
     if (filter.Is("fam")) keep = cell.family == filter.Text(0);
     if (filter.Is("col")) keep = cell.family == filter.Text(0) && cell.qualifier == filter.Text(1);
-    if (filter.Is("colrange")) keep = cell.family == filter.Text(0) && ByteRangeContains(filter[1], cell.qualifier);
-    if (filter.Is("ts")) keep = cell.timestamp >= filter.Number(0) && (filter.Text(1) == "*" || cell.timestamp < filter.Number(1));
+    if (filter.Is("colrange"))
+      keep = cell.family == filter.Text(0) && ByteRangeContains(filter[1], cell.qualifier);
+    if (filter.Is("ts"))
+      keep = cell.timestamp >= filter.Number(0) &&
+             (filter.Text(1) == "*" || cell.timestamp < filter.Number(1));
     if (filter.Is("limit")) keep = static_cast<int64_t>(kept.size()) < filter.Number(0);
     if (keep) kept.push_back(cell);
   }
@@ -437,11 +482,13 @@ bool FilterIsValid(const Term& filter, bool micros) {
   if (filter.Is("ts")) {
     const bool bounded = filter.Text(1) != "*";
     return FitsTimestamp(filter.Number(0), micros) &&
-           (!bounded || (FitsTimestamp(filter.Number(1), micros) && filter.Number(0) <= filter.Number(1)));
+           (!bounded ||
+            (FitsTimestamp(filter.Number(1), micros) && filter.Number(0) <= filter.Number(1)));
   }
   if (!filter.Is("chain")) return true;
-  return filter.size() >= 2 && std::all_of(filter.arguments.begin(), filter.arguments.end(),
-                                           [micros](const Term& stage) { return FilterIsValid(stage, micros); });
+  return filter.size() >= 2 &&
+         std::all_of(filter.arguments.begin(), filter.arguments.end(),
+                     [micros](const Term& stage) { return FilterIsValid(stage, micros); });
 }
 
 }  // namespace stele::internal

@@ -1,10 +1,13 @@
-// model/reference_store.h: the data model written naively, to hold the engine against. It shares no code with src/: std::map, copies, and
-// the rules word by word.
+// tests/model/reference_store.h: a naive implementation of the data model, the reference for the
+// engine. It shares no code with src/. It uses std::map and copies, and follows the rules
+// literally.
 //
-// Certainty: what a family's rule condemned before the rule was changed may be there or not (a compaction may have come between): such a
-//            version is marked, and ranks below it become intervals. An answer is held against `must` and `may`.
-// Source:    docs/data-model.md; engine rules 4, 8, 9, 10, 14 and 16.
-// Threads:   thread-compatible; copyable (a copy is a snapshot).
+// Certainty: Versions that were garbage before a family's rule changed may be present or absent,
+//            because a compaction may have removed them. Such a version is marked, and the ordinals
+//            of older versions become intervals. A read must return every certain cell, and may
+//            return uncertain ones.
+// Source:    docs/guide/data-model.md; engine rules 4, 8, 9, 10, 14 and 16.
+// Threads:   Thread-compatible. A copy is a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +23,21 @@
 
 namespace stele::internal {
 
-// A value, and what it replaced: where the newer one may be gone because its version was condemned, the older may still be stored.
+// A value and the value it replaced. If the newer one may be absent because its version was
+// garbage, the older one may still be stored.
 struct ReferenceValue {
   std::string bytes;
   std::shared_ptr<const ReferenceValue> replaced = nullptr;
-  // Of an aggregate, whose `bytes` are what all deltas come to. The unsure ones were added while the version was condemned, or before a
-  // time when it may have been: each of them may be gone.
+  // For an aggregate, `bytes` is the aggregate of all deltas. An unsure delta was added while the
+  // version was garbage, or before a time when it may have been garbage. Each unsure delta may be
+  // absent.
   std::string aggregate = {};
   std::vector<std::string> sure = {};
   std::vector<std::string> unsure = {};
 
   bool operator==(const ReferenceValue& other) const {
-    return bytes == other.bytes && aggregate == other.aggregate && sure == other.sure && unsure == other.unsure;
+    return bytes == other.bytes && aggregate == other.aggregate && sure == other.sure &&
+           unsure == other.unsure;
   }
 };
 using ReferenceValuePointer = std::shared_ptr<const ReferenceValue>;
@@ -41,16 +47,20 @@ struct ReferenceCell {
   std::string qualifier;
   int64_t timestamp = 0;
   ReferenceValuePointer value;
-  bool is_there = true;  // false: an answer may leave it out, or show a replaced value, or a part of its deltas
+  // False: a read may omit the cell, or return a replaced value or a part of its deltas.
+  bool is_there = true;
   std::string label = {};
 
-  // There is one answer.
+  // Returns whether exactly one value is correct.
   bool certain() const { return is_there && value->unsure.empty(); }
 
   bool SamePlace(const ReferenceCell& other) const {
-    return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family && label == other.label;
+    return timestamp == other.timestamp && qualifier == other.qualifier && family == other.family &&
+           label == other.label;
   }
-  bool operator==(const ReferenceCell& other) const { return SamePlace(other) && value->bytes == other.value->bytes; }
+  bool operator==(const ReferenceCell& other) const {
+    return SamePlace(other) && value->bytes == other.value->bytes;
+  }
 };
 using ReferenceRow = std::vector<ReferenceCell>;
 
@@ -59,50 +69,55 @@ class ReferenceStore {
   struct Version {
     ReferenceValuePointer value;
     bool may_be_absent = false;
-    bool operator==(const Version& other) const { return may_be_absent == other.may_be_absent && *value == *other.value; }
+    bool operator==(const Version& other) const {
+      return may_be_absent == other.may_be_absent && *value == *other.value;
+    }
   };
-  using Column = std::map<int64_t, Version, std::greater<>>;             // newest first
-  using RowData = std::map<std::string, std::map<std::string, Column>>;  // by family and qualifier; nothing empty stays
+  using Column = std::map<int64_t, Version, std::greater<>>;  // newest first
+  // By family and qualifier; no empty entries.
+  using RowData = std::map<std::string, std::map<std::string, Column>>;
   struct Table {
     bool micros = false;
-    std::map<std::string, Term> families;  // their rules
-    std::vector<std::string> order;        // of families in a row
-    // Puts cells of one row in the order of families, and keeps the order in each.
+    std::map<std::string, Term> families;  // name -> rule
+    std::vector<std::string> order;        // the families' order in a row
+    // Sorts the cells of a row by family, and keeps the order within each family.
     void PutInOrder(ReferenceRow* row) const;
-    std::map<std::string, std::string> types;  // of those that hold aggregates
+    std::map<std::string, std::string> types;  // name -> type, for aggregate families
     std::map<std::string, RowData> rows;
   };
 
   struct TokenUse {
     int64_t used_at = 0;
-    std::string answer;  // "matched" or "unmatched" of a cam, "row" of a rmw, else ""
-    Term write;          // what was applied: of a rmw, the row that it answered
+    std::string answer;  // "matched" or "unmatched" for a cam, "row" for a rmw, else ""
+    Term write;          // the write that was applied; for a rmw, the row it returned
     bool operator==(const TokenUse&) const = default;
   };
   using Token = std::map<int64_t, TokenUse>;  // by entry
 
-  // Is a token still, that was used then?
+  // Returns whether a token used at that time is still remembered.
   static bool IsRemembered(int64_t used_at, int64_t now);
 
   std::map<std::string, Table> tables;
   std::map<std::string, Token> tokens;
   int64_t now = 0;
 
-  // Carries out a writing operation, or refuses it and changes nothing. Answers the codes that are right; kOk alone when it was done.
+  // Applies a writing operation, or rejects it and changes nothing. Returns the codes that are
+  // correct; only kOk if it was applied.
   std::vector<absl::StatusCode> Apply(const Term& operation);
 
-  // The codes that are right for a row of a load whose last row taken was `last` (none: nullptr).
+  // Returns the correct codes for a row of a load. `last` is the last accepted row; nullptr: none.
   std::vector<absl::StatusCode> JudgeLoaded(const Term& row, const std::string* last) const;
 
-  // The codes that are right for a row of a write.
+  // Returns the correct codes for a row of a write.
   std::vector<absl::StatusCode> Judge(const Term& row) const;
-  // Is something wrong with it whatever the table's families are?
+  // Returns whether the row is invalid for every set of families.
   bool HasWrongForm(const Term& row) const;
 
-  // A row as a read with apply_gc sees it, or everything that is stored; in the order of the answer.
+  // Returns the row as a read with apply_gc sees it, or all its stored cells, in the order of a
+  // read.
   static ReferenceRow Read(const Table& table, const RowData& row, int64_t now, bool apply_gc);
-  // Does a GC rule condemn a version of this rank and timestamp?
-  static bool Condemns(const Term& rule, int64_t rank, int64_t timestamp, int64_t now);
+  // Returns whether the GC rule makes a version with this ordinal and timestamp garbage.
+  static bool Collects(const Term& rule, int64_t ordinal, int64_t timestamp, int64_t now);
   static bool CountsVersions(const Term& rule);
 
  private:
@@ -112,22 +127,24 @@ class ReferenceStore {
   std::vector<absl::StatusCode> DropRange(const Term& operation);
   std::vector<absl::StatusCode> Load(const Term& operation);
   std::vector<absl::StatusCode> Write(const Term& operation);
-  void SealRanges(const Term& row);
+  void FenceRanges(const Term& row);
   void Change(Table& table, RowData& row, const Term& change);
   static void Add(const std::string& aggregate, const std::string& delta, Version* version);
   void Settle(const Term& rule, Column& column) const;
 };
 
-// The bytes that a merge folds in.
+// Returns the bytes that a merge adds to the aggregate.
 std::string StateOf(const Term& state);
-// Whether a range, or a set of keys and ranges, holds the key. Empty bounds are unbounded.
+// Returns whether a range, or a set of keys and ranges, contains the key. An empty bound is open.
 bool RangeContains(const Term& range, std::string_view row_key);
 bool RangeIsInverted(const Term& range);
-// What the filter leaves of a row.
+// Returns the cells that the filter passes.
 ReferenceRow Filtered(const Term& filter, std::string_view row_key, const ReferenceRow& row);
-// What it may leave: one answer for each way in which its samples may decide.
-std::vector<ReferenceRow> FilteredInAnyWay(const Term& filter, std::string_view row_key, const ReferenceRow& row);
-// By place, and cells of one place, as interleaves make them, in one order: theirs is not defined.
+// Returns every possible result: one for each outcome of the filter's samples.
+std::vector<ReferenceRow> FilteredInAnyWay(const Term& filter, std::string_view row_key,
+                                           const ReferenceRow& row);
+// Sorts by position. Cells at one position, which interleaves make, have no defined order; they get
+// a fixed one.
 ReferenceRow InOneOrder(ReferenceRow row);
 bool FilterIsValid(const Term& filter, bool micros);
 

@@ -9,7 +9,8 @@ namespace {
 
 class Shrinker {
  public:
-  Shrinker(History history, const std::function<bool(const History&)>& fails, std::chrono::steady_clock::time_point deadline)
+  Shrinker(History history, const std::function<bool(const History&)>& fails,
+           std::chrono::steady_clock::time_point deadline)
       : history_(std::move(history)), fails_(fails), deadline_(deadline) {}
 
   History Run() {
@@ -36,17 +37,25 @@ class Shrinker {
       for (size_t begin = 0; begin < history_.size() && InTime();) {
         History candidate = history_;
         const size_t end = std::min(begin + chunk, candidate.size());
-        candidate.erase(candidate.begin() + static_cast<ptrdiff_t>(begin), candidate.begin() + static_cast<ptrdiff_t>(end));
+        candidate.erase(candidate.begin() + static_cast<ptrdiff_t>(begin),
+                        candidate.begin() + static_cast<ptrdiff_t>(end));
         if (!Try(std::move(candidate))) begin = end;
       }
       if (chunk <= 1) return;
     }
   }
 
-  // How many leading arguments a term needs.
+  // Returns the number of leading arguments that a term requires.
   static size_t ArgumentsNeeded(const Term& term) {
-    constexpr std::array<std::pair<std::string_view, size_t>, 9> kOpenEnded = {
-        {{"row", 2}, {"bulk", 1}, {"load", 1}, {"batch", 1}, {"families", 1}, {"create", 4}, {"splits", 0}, {"rows", 0}, {"rmw", 4}}};
+    constexpr std::array<std::pair<std::string_view, size_t>, 9> kOpenEnded = {{{"row", 2},
+                                                                                {"bulk", 1},
+                                                                                {"load", 1},
+                                                                                {"batch", 1},
+                                                                                {"families", 1},
+                                                                                {"create", 4},
+                                                                                {"splits", 0},
+                                                                                {"rows", 0},
+                                                                                {"rmw", 4}}};
     for (const auto& [name, needed] : kOpenEnded) {
       if (term.Is(name)) return needed;
     }
@@ -60,7 +69,8 @@ class Shrinker {
   }
 
   void DropParts(const std::vector<size_t>& path) {
-    for (size_t i = At(history_, path).size(); i > ArgumentsNeeded(At(history_, path)) && InTime(); --i) {
+    for (size_t i = At(history_, path).size(); i > ArgumentsNeeded(At(history_, path)) && InTime();
+         --i) {
       History candidate = history_;
       std::vector<Term>& arguments = At(candidate, path).arguments;
       arguments.erase(arguments.begin() + static_cast<ptrdiff_t>(i - 1));
@@ -74,15 +84,20 @@ class Shrinker {
     }
   }
 
-  // Values become short, filters and rules trivial, where that makes no difference.
+  // Makes values short, and filters and rules trivial, where the history still fails with them.
   void Simplify(const std::vector<size_t>& path, std::string_view simpler) {
     const Term& term = At(history_, path);
-    constexpr std::array<std::string_view, 7> kFilters = {"latest", "col", "colrange", "ts", "limit", "chain", "text"};
+    constexpr std::array<std::string_view, 7> kFilters = {"latest", "col",   "colrange", "ts",
+                                                          "limit",  "chain", "text"};
     const bool is_value = term.arguments.empty() && term.name.find(':') != std::string::npos;
-    const bool is_filter = std::find(kFilters.begin(), kFilters.end(), term.name) != kFilters.end() || (term.Is("fam") && term.size() == 1);
-    const bool is_rule = term.Is("n") || term.Is("age") || (term.Is("all") && !term.arguments.empty()) || term.Is("any");
-    const bool fits = (simpler == "1:1" && is_value && term.name.size() > 3) || (simpler == "all" && is_filter) ||
-                      (simpler == "none" && is_rule) || (simpler == "p" && term.Is("d"));
+    const bool is_filter =
+        std::find(kFilters.begin(), kFilters.end(), term.name) != kFilters.end() ||
+        (term.Is("fam") && term.size() == 1);
+    const bool is_rule = term.Is("n") || term.Is("age") ||
+                         (term.Is("all") && !term.arguments.empty()) || term.Is("any");
+    const bool fits = (simpler == "1:1" && is_value && term.name.size() > 3) ||
+                      (simpler == "all" && is_filter) || (simpler == "none" && is_rule) ||
+                      (simpler == "p" && term.Is("d"));
     if (!fits) return;
     History candidate = history_;
     At(candidate, path) = Term(simpler);
@@ -96,7 +111,8 @@ class Shrinker {
 
 }  // namespace
 
-History Shrink(History history, const std::function<bool(const History&)>& fails, std::chrono::seconds time_max) {
+History Shrink(History history, const std::function<bool(const History&)>& fails,
+               std::chrono::seconds time_max) {
   return Shrinker(std::move(history), fails, std::chrono::steady_clock::now() + time_max).Run();
 }
 

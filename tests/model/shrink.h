@@ -1,6 +1,7 @@
-// model/shrink.h: makes a failing history small: leaves out operations, then their parts, as long as it still fails.
+// tests/model/shrink.h: shrinks a failing history. It removes operations, then parts of operations,
+// as long as the history still fails.
 //
-// Threads:   pure.
+// Threads:   Pure functions.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,9 @@
 
 namespace stele::internal {
 
-// `fails` says whether a history still does; it is asked until `time_max` has passed or nothing more can go.
-History Shrink(History history, const std::function<bool(const History&)>& fails, std::chrono::seconds time_max);
+// `fails` returns whether a history fails. Shrink stops after `time_max`, or when nothing more can
+// be removed.
+History Shrink(History history, const std::function<bool(const History&)>& fails,
+               std::chrono::seconds time_max);
 
 }  // namespace stele::internal

@@ -25,19 +25,24 @@ void AddChange(const Term& change, RowMutation* mutation) {
   if (change.Is("delrow")) {
     mutation->DeleteFromRow();
   } else if (change.Is("set")) {
-    mutation->SetCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), ExpandValue(change[3]));
+    mutation->SetCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)),
+                      ExpandValue(change[3]));
   } else if (change.Is("add")) {
-    mutation->AddToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), change.Number(3));
+    mutation->AddToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)),
+                        change.Number(3));
   } else if (change.Is("item")) {
-    mutation->AddToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), change.Text(3));
+    mutation->AddToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)),
+                        change.Text(3));
   } else if (change.Is("merge")) {
-    mutation->MergeToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)), StateOf(change[3]));
+    mutation->MergeToCell(change.Text(0), change.Text(1), Timestamp::FromMicros(change.Number(2)),
+                          StateOf(change[3]));
   } else if (change.Is("setnow")) {
     mutation->SetCell(change.Text(0), change.Text(1), ExpandValue(change[2]));
   } else if (change.Is("delcol")) {
     mutation->DeleteFromColumn(change.Text(0), change.Text(1));
   } else if (change.Is("delrange")) {
-    mutation->DeleteFromColumn(change.Text(0), change.Text(1), ToTimestampRange(change[2], change[3]));
+    mutation->DeleteFromColumn(change.Text(0), change.Text(1),
+                               ToTimestampRange(change[2], change[3]));
   } else {
     mutation->DeleteFromFamily(change.Text(0));
   }
@@ -63,12 +68,15 @@ GcRule ToGcRule(const Term& rule) {
 }
 
 FamilySchema ToFamily(const Term& family) {
-  return {.name = family.Text(0), .gc = ToGcRule(family[1]), .value_type = ToValueType(family.size() > 2 ? family.Text(2) : "")};
+  return {.name = family.Text(0),
+          .gc = ToGcRule(family[1]),
+          .value_type = ToValueType(family.size() > 2 ? family.Text(2) : "")};
 }
 
 Schema ToSchema(const Term& create) {
   Schema schema;
-  schema.SetGranularity(create.Text(1) == "us" ? TimestampGranularity::kMicros : TimestampGranularity::kMillis);
+  schema.SetGranularity(create.Text(1) == "us" ? TimestampGranularity::kMicros
+                                               : TimestampGranularity::kMillis);
   schema.SetCompression(create.Text(2) == "none"   ? Compression::kNone
                         : create.Text(2) == "fast" ? Compression::kFast
                                                    : Compression::kBalanced);
@@ -82,7 +90,8 @@ std::vector<FamilyChange> ToFamilyChanges(const Term& families) {
   for (size_t i = 1; i < families.size(); ++i) {
     const Term& change = families[i];
     if (change.Is("create")) changes.push_back(FamilyChange::Create(ToFamily(change)));
-    if (change.Is("update")) changes.push_back(FamilyChange::Update(change.Text(0), ToGcRule(change[1])));
+    if (change.Is("update"))
+      changes.push_back(FamilyChange::Update(change.Text(0), ToGcRule(change[1])));
     if (change.Is("drop")) changes.push_back(FamilyChange::Drop(change.Text(0)));
   }
   return changes;
@@ -139,8 +148,9 @@ ReferenceRow ToReferenceRow(std::span<const CellView> cells) {
   ReferenceRow row;
   row.reserve(cells.size());
   for (const CellView& cell : cells) {
-    row.push_back({std::string(cell.family()), std::string(cell.qualifier()), cell.timestamp().micros(),
-                   std::make_shared<const ReferenceValue>(ReferenceValue{std::string(cell.value())})});
+    row.push_back(
+        {std::string(cell.family()), std::string(cell.qualifier()), cell.timestamp().micros(),
+         std::make_shared<const ReferenceValue>(ReferenceValue{std::string(cell.value())})});
     for (const std::string& label : cell.labels()) row.back().label += label;
   }
   return row;
@@ -149,9 +159,10 @@ ReferenceRow ToReferenceRow(std::span<const CellView> cells) {
 std::string ToText(const ReferenceRow& row) {
   std::string text;
   for (const ReferenceCell& cell : row) {
-    text += fmt::format("    {}:{} @{} = {} bytes {}{}{}\n", cell.family, ToText(Term(cell.qualifier)), cell.timestamp,
-                        cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))), cell.is_there ? "" : " (may be absent)",
-                        cell.label.empty() ? "" : " #" + cell.label);
+    text += fmt::format(
+        "    {}:{} @{} = {} bytes {}{}{}\n", cell.family, ToText(Term(cell.qualifier)),
+        cell.timestamp, cell.value->bytes.size(), ToText(Term(cell.value->bytes.substr(0, 12))),
+        cell.is_there ? "" : " (may be absent)", cell.label.empty() ? "" : " #" + cell.label);
   }
   return text.empty() ? "    (nothing)\n" : text;
 }

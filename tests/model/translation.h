@@ -1,6 +1,7 @@
-// model/translation.h: the words of a history as arguments of the public API, and its answers as cells of the reference.
+// tests/model/translation.h: converts the words of a history to arguments of the public API, and
+// its results to cells of the reference.
 //
-// Threads:   pure functions.
+// Threads:   Pure functions.
 #pragma once
 
 #include "model/operation.h"
@@ -13,7 +14,7 @@ ValueType ToValueType(std::string_view type);
 GcRule ToGcRule(const Term& rule);
 Schema ToSchema(const Term& create);
 std::vector<FamilyChange> ToFamilyChanges(const Term& families);
-// Of row(T,K,CHANGE..).
+// `row` is row(T,K,CHANGE..).
 RowMutation ToMutation(const Term& row);
 Filter ToFilter(const Term& filter);
 RowRange ToRowRange(const Term& range);
@@ -21,7 +22,7 @@ RowSet ToRowSet(const Term& rows);
 WriteOptions ToWriteOptions(const Term& durability);
 
 ReferenceRow ToReferenceRow(std::span<const CellView> cells);
-// For messages: one line a cell, long values cut.
+// For messages: one line per cell; long values are cut.
 std::string ToText(const ReferenceRow& row);
 
 }  // namespace stele::internal

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Planted bugs: each mutant of planted.py is built and has to make one of its test programs fail.
+"""Planted bugs: builds each mutant of planted.py and checks that one of its test programs fails.
 
-  tests/mutants/run.py                  all of them, in a copy of the last commit; some hours on two cores
-  tests/mutants/run.py merge.1 wal      these mutants, and these rooms' mutants, in this order
-  tests/mutants/run.py --check [ROOT]   only: does each mutant's old text occur exactly once in its file? (a lint test)
+  tests/mutants/run.py                  all mutants, in a copy of the last commit; hours on two cores
+  tests/mutants/run.py merge.1 wal      these mutants, and the mutants of these groups, in this order
+  tests/mutants/run.py --check [ROOT]   checks only that each mutant's old text occurs exactly once
+                                        in its file (a lint test)
 
-A mutant costs a build of its first program and a run up to the first test that fails; further programs only if that one passes. A program
-that fails without any mutant proves nothing, so the first time it fails it is run once more on the clean copy. Answers 1 when a mutant survives.
+A mutant costs a build of its first program and a run up to the first failing test. Other programs
+run only if that one passes. A program that fails without a mutant proves nothing, so after its
+first failure it also runs on the clean copy. The exit code is 1 if a mutant survives.
 """
 import argparse
 import io
@@ -29,14 +31,35 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEST_SECONDS_MAX = 600
 
 
+def places_of(mutant, text):
+    """Returns where the mutant's old text occurs, as matches.
+
+    If it does not occur once as it is written, line breaks and indentation do not matter.
+    """
+    as_written = list(re.finditer(re.escape(mutant.old), text))
+    if len(as_written) == 1:
+        return as_written
+    tokens = re.findall(r"\w+|[^\w\s]", mutant.old)
+    pattern = r"\s*".join(re.escape(token) for token in tokens)
+    if re.match(r"\w", mutant.old.strip()):
+        pattern = r"(?<!\w)" + pattern
+    return list(re.finditer(pattern, text))
+
+
+def planted_in(mutant, text):
+    """Returns the text with the mutant's change."""
+    place = places_of(mutant, text)[0]
+    return text[:place.start()] + mutant.new + text[place.end():]
+
+
 def faults_of(mutants, root):
-    """Why mutants do not fit the tree; nothing when all do."""
+    """Returns why mutants do not fit the tree; empty if all do."""
     faults = []
     names = [mutant.name for mutant in mutants]
     faults += [f"{name}: named twice" for name in sorted(set(names)) if names.count(name) > 1]
     for mutant in mutants:
         path = root / mutant.file
-        count = path.read_text(encoding="utf-8").count(mutant.old) if path.is_file() else 0
+        count = len(places_of(mutant, path.read_text(encoding="utf-8"))) if path.is_file() else 0
         if count != 1:
             faults.append(f"{mutant.name}: its old text occurs {count} times in {mutant.file}, not once: {mutant.old!r}")
         if mutant.old == mutant.new:
@@ -47,7 +70,9 @@ def faults_of(mutants, root):
 
 
 def unpack_head(tree):
-    """Makes `tree` the last commit. What is the same already keeps its time, so that it is not built again."""
+    """Makes `tree` the last commit. An unchanged file keeps its time, so that it is not built
+    again.
+    """
     archive = subprocess.run(["git", "-C", str(ROOT), "archive", "HEAD"], check=True, stdout=subprocess.PIPE).stdout
     committed = set()
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -68,19 +93,19 @@ def unpack_head(tree):
 
 
 class Copy:
-    """The last commit in a folder of its own, and what is built from it."""
+    """The last commit in a separate directory, and its build."""
 
     def __init__(self, folder, jobs, optimised):
         self.tree = folder / "tree"
         self.build = self.tree / "build/release" if optimised else folder / "build"
         self.jobs = jobs
-        self.proven = set()  # killers that pass without any mutant
+        self.proven = set()  # killers that pass without a mutant
         self.tree.mkdir(parents=True, exist_ok=True)
         unpack_head(self.tree)
         command = ["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja", "-DSTELE_BUILD_TOOLS=OFF"]
         if optimised:
             command.append("-DCMAKE_BUILD_TYPE=Release")
-        else:  # without debug information, too: most of the time goes into building
+        else:  # without debug information, because building takes most of the time
             command += ["-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
                         "-DSTELE_INVARIANTS=ON"]
         if shutil.which("ccache"):
@@ -97,7 +122,7 @@ class Copy:
         return done.returncode == 0
 
     def fault_seen_by(self, killer):
-        """What the killer makes of the tree as it is built; None when it passes."""
+        """Returns the killer's failure on the tree as built, or None if it passes."""
         program, *arguments = shlex.split(killer)
         command = [str(self.build / "tests" / program), "--gtest_fail_fast", "--gtest_brief=0", *arguments]
         environment = {**os.environ, "STELE_MODEL_SHRINK": "0"}
@@ -119,10 +144,10 @@ class Copy:
 
 
 def judge(copy, mutant):
-    """How the mutant ended: killed by what, or not."""
+    """Returns (killed, how) for a mutant."""
     path = copy.tree / mutant.file
     clean = path.read_text(encoding="utf-8")
-    path.write_text(clean.replace(mutant.old, mutant.new), encoding="utf-8")
+    path.write_text(planted_in(mutant, clean), encoding="utf-8")
     killer = seen = None
     try:
         for killer in mutant.killers:
@@ -159,20 +184,20 @@ def run(mutants, folder, options):
 
 
 def chosen(names):
-    """In the order of the names; each mutant once."""
+    """Returns the named mutants in this order, each once; all if there are no names."""
     if not names:
         return MUTANTS
-    return list(dict.fromkeys(mutant for name in names for mutant in MUTANTS if name in (mutant.name, mutant.room)))
+    return list(dict.fromkeys(mutant for name in names for mutant in MUTANTS if name in (mutant.name, mutant.group)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="mutants or rooms; all when none is named")
+    parser.add_argument("names", nargs="*", help="mutants or groups; default: all")
     parser.add_argument("--check", nargs="?", const=ROOT, type=pathlib.Path, metavar="ROOT")
-    parser.add_argument("--folder", type=pathlib.Path, help="where to copy and build; kept, so that a second run builds little")
+    parser.add_argument("--folder", type=pathlib.Path, help="directory for the copy and the build; kept, so that a second run builds little")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--release", action="store_true", help="optimised: faster where the tests take longer than the building, or where "
-                        "the compiler cache has a release build of a checkout beside --folder")
+    parser.add_argument("--release", action="store_true", help="optimized build: faster if the tests take longer than the "
+                        "build, or if the compiler cache has a release build")
     options = parser.parse_args()
     if options.check:
         faults = faults_of(MUTANTS, options.check)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""run_console.py PAGE.md STELE [STELED]: runs a page's ```console blocks, all in one shell, and compares what each command says with what the page says.
+"""run_console.py PAGE.md STELE [STELED]: runs a page's ```console blocks in one shell, and compares
+the output of each command with the page.
 
-A line that begins with "$ " is a command, the lines below it are what it prints, on both outputs. "..." stands for anything within a line,
-tabs are as good as spaces. The port 8086 becomes a free one. Where a page needs steled, and there is none, or none that the command can reach, that is said and the
-exit code is 77 (skipped).
+A line that begins with "$ " is a command. The lines below it are its output on standard output and
+standard error. "..." matches any text within a line, and tabs match spaces. The port 8086 is
+replaced by a free one. If a page needs steled and it is missing or unreachable, the program prints
+that and exits with 77 (skipped).
 """
 import os
 import pathlib
@@ -19,7 +21,7 @@ END = "--- end of command, status "
 
 
 def commands(text):
-    """(line, command, [expected lines]) of each command on the page."""
+    """Returns (line, command, [expected lines]) for each command on the page."""
     found = []
     inside = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -48,7 +50,7 @@ def free_port():
 
 
 class Shell:
-    """One bash for the whole page; what it started ends with it."""
+    """One bash for the whole page. Its child processes end with it."""
 
     def __init__(self, folder, programs):
         bin_folder = pathlib.Path(folder, "bin")
@@ -62,7 +64,7 @@ class Shell:
                                         env=environment, start_new_session=True)
 
     def run(self, command):
-        """Its lines, and its exit status."""
+        """Returns the output lines and the exit status."""
         self.process.stdin.write(f"{command}\necho \"{END}$?\"\n")
         self.process.stdin.flush()
         lines = []

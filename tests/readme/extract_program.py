@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""extract_program.py README.md OUT.cc: writes the first ```cpp block of a page to a file, for the test that compiles and runs it."""
+"""extract_program.py README.md OUT.cc: writes the first ```cpp block of a page to a file. A test
+compiles and runs it.
+"""
 import pathlib
 import re
 import sys
 
 
 def first_program(text):
-    """The text of the first ```cpp block, or None."""
+    """Returns the text of the first ```cpp block, or None."""
     found = re.search(r"^```cpp\n(.*?)^```\s*$", text, re.M | re.S)
     return found.group(1) if found else None
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPrefaceBytes = 24;  // "PRI * HTTP/2.0 ..."
 constexpr size_t kFrameHeaderBytes = 9;
-constexpr time_t kWaitSecondsMax = 30;  // for a client that neither asks nor hangs up
+constexpr time_t kWaitSecondsMax = 30;  // for a client that neither sends a request nor closes
 
 uint32_t Number(std::string_view bytes) {
   uint32_t number = 0;
@@ -25,7 +25,8 @@ uint32_t Number(std::string_view bytes) {
 }  // namespace
 
 std::string BigEndian(uint32_t number) {
-  return {static_cast<char>(number >> 24), static_cast<char>(number >> 16), static_cast<char>(number >> 8), static_cast<char>(number)};
+  return {static_cast<char>(number >> 24), static_cast<char>(number >> 16),
+          static_cast<char>(number >> 8), static_cast<char>(number)};
 }
 
 std::string Frame(FrameType type, uint8_t flags, uint32_t stream_id, std::string_view payload) {
@@ -38,8 +39,9 @@ std::string Frame(FrameType type, uint8_t flags, uint32_t stream_id, std::string
 std::string Fields(const std::vector<std::pair<std::string, std::string>>& fields) {
   std::string block;
   for (const auto& [name, value] : fields) {
-    block.push_back('\0');  // a literal that is not indexed, its name new
-    for (const std::string& text : {name, value}) block.append(1, static_cast<char>(text.size())).append(text);
+    block.push_back('\0');  // a literal without indexing, with a new name
+    for (const std::string& text : {name, value})
+      block.append(1, static_cast<char>(text.size())).append(text);
   }
   return block;
 }
@@ -58,7 +60,7 @@ CannedServer::CannedServer(Canned canned) : canned_(std::move(canned)) {
 }
 
 CannedServer::~CannedServer() {
-  shutdown(listener_, SHUT_RDWR);  // where nobody came
+  shutdown(listener_, SHUT_RDWR);  // in case no client connected
   if (thread_.joinable()) thread_.join();
   close(listener_);
 }
@@ -77,8 +79,10 @@ void CannedServer::Serve() {
   setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   std::string preface;
   bool goes_on = Write(client, canned_.greeting) && ReadExactly(client, kPrefaceBytes, &preface);
-  for (const std::string& answer : canned_.answers) goes_on = goes_on && ReadRequest(client) && Write(client, answer);
-  // Closing with bytes unread would reset the connection, and might take the answer along.
+  for (const std::string& answer : canned_.answers)
+    goes_on = goes_on && ReadRequest(client) && Write(client, answer);
+  // Read all bytes first: a close with unread bytes resets the connection and could discard the
+  // response.
   shutdown(client, SHUT_WR);
   for (char byte = 0; recv(client, &byte, 1, 0) > 0;) continue;
   close(client);
@@ -96,7 +100,9 @@ bool CannedServer::ReadRequest(int client) {
     received_ += payload;
     if ((header[4] & kEndStream) != 0) return true;
     for (const uint32_t window : {uint32_t{0}, stream_id}) {
-      if (payload_bytes > 0 && !Write(client, Frame(FrameType::kWindowUpdate, 0, window, BigEndian(payload_bytes)))) return false;
+      if (payload_bytes > 0 &&
+          !Write(client, Frame(FrameType::kWindowUpdate, 0, window, BigEndian(payload_bytes))))
+        return false;
     }
   }
 }
@@ -113,7 +119,8 @@ bool CannedServer::ReadExactly(int client, size_t bytes, std::string* read) {
 
 bool CannedServer::Write(int client, std::string_view bytes) const {
   while (!bytes.empty()) {
-    const ssize_t count = send(client, bytes.data(), std::min(bytes.size(), canned_.piece_bytes), MSG_NOSIGNAL);
+    const ssize_t count =
+        send(client, bytes.data(), std::min(bytes.size(), canned_.piece_bytes), MSG_NOSIGNAL);
     if (count <= 0) return false;
     bytes.remove_prefix(static_cast<size_t>(count));
   }

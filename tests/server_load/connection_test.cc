@@ -1,4 +1,5 @@
-// The client of stele_server_load against servers that answer well, badly and not at all.
+// Tests the client of stele_server_load against servers that respond correctly, incorrectly, or
+// never.
 #include "server/connection.h"
 
 #include <google/protobuf/wrappers.pb.h>
@@ -19,12 +20,16 @@ namespace {
 constexpr char kPath[] = "/google.bigtable.v2.Bigtable/MutateRow";
 
 std::string Headers(uint32_t stream_id) {
-  return Frame(FrameType::kHeaders, kEndHeaders, stream_id, Fields({{":status", "200"}, {"content-type", "application/grpc"}}));
+  return Frame(FrameType::kHeaders, kEndHeaders, stream_id,
+               Fields({{":status", "200"}, {"content-type", "application/grpc"}}));
 }
 std::string Trailers(uint32_t stream_id, const std::string& code) {
-  return Frame(FrameType::kHeaders, kEndHeaders | kEndStream, stream_id, Fields({{"grpc-status", code}}));
+  return Frame(FrameType::kHeaders, kEndHeaders | kEndStream, stream_id,
+               Fields({{"grpc-status", code}}));
 }
-std::string Data(uint32_t stream_id, std::string_view bytes) { return Frame(FrameType::kData, 0, stream_id, bytes); }
+std::string Data(uint32_t stream_id, std::string_view bytes) {
+  return Frame(FrameType::kData, 0, stream_id, bytes);
+}
 std::string Whole(uint32_t stream_id, std::string_view bytes) {
   return Headers(stream_id) + Data(stream_id, bytes) + Trailers(stream_id, "0");
 }
@@ -39,7 +44,8 @@ std::string Message(const std::string& text) {
 }
 std::vector<std::string> TextsOf(std::string_view answer) {
   std::vector<std::string> texts;
-  for (const std::string_view bytes : MessagesOf(answer).value_or(std::vector<std::string_view>())) {
+  for (const std::string_view bytes :
+       MessagesOf(answer).value_or(std::vector<std::string_view>())) {
     google::protobuf::StringValue message;
     texts.push_back(Parse(bytes, &message) ? message.value() : "unreadable");
   }
@@ -49,7 +55,8 @@ std::vector<std::string> TextsOf(std::string_view answer) {
 TEST(LoadConnectionTest, AnAnswerIsReadAcrossFramesAndPackets) {
   const std::string bytes = Message("one") + Message("") + Message(std::string(300, 'x'));
   std::string frames = Headers(1);
-  for (size_t i = 0; i < bytes.size(); i += 3) frames += Data(1, std::string_view(bytes).substr(i, 3));
+  for (size_t i = 0; i < bytes.size(); i += 3)
+    frames += Data(1, std::string_view(bytes).substr(i, 3));
   CannedServer server({.answers = {frames + Trailers(1, "0")}, .piece_bytes = 1});
   std::string answer;
   {
@@ -61,7 +68,8 @@ TEST(LoadConnectionTest, AnAnswerIsReadAcrossFramesAndPackets) {
 }
 
 TEST(LoadConnectionTest, OneConnectionMakesManyCalls) {
-  CannedServer server({.answers = {Whole(1, Message("a")), Whole(3, Message("b")), Whole(5, Message("c"))}});
+  CannedServer server(
+      {.answers = {Whole(1, Message("a")), Whole(3, Message("b")), Whole(5, Message("c"))}});
   Connection connection(server.address());
   std::string answers;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(connection.Call(kPath, Message("x"), &answers).ok());
@@ -69,10 +77,12 @@ TEST(LoadConnectionTest, OneConnectionMakesManyCalls) {
 }
 
 TEST(LoadConnectionTest, NeitherSideWaitsForTheClientsWindows) {
-  // HTTP/2's own window is 64 KiB less one byte: the server does not look at the client's, the client has to look at the server's.
+  // HTTP/2's default window is 64 KiB less one byte. This server ignores the client's window; the
+  // client must respect the server's.
   const std::string large = Message(std::string(1'000'000, 'y'));
   std::string frames = Headers(1);
-  for (size_t i = 0; i < large.size(); i += 16'384) frames += Data(1, std::string_view(large).substr(i, 16'384));
+  for (size_t i = 0; i < large.size(); i += 16'384)
+    frames += Data(1, std::string_view(large).substr(i, 16'384));
   CannedServer server({.answers = {frames + Trailers(1, "0")}});
   std::string answer;
   {
@@ -83,14 +93,17 @@ TEST(LoadConnectionTest, NeitherSideWaitsForTheClientsWindows) {
   EXPECT_EQ(server.Received(), large);
 }
 
-// The calls of several connections, one thread.
+// One thread makes the calls of several connections.
 TEST(LoadConnectionTest, WhoDoesNotWaitGetsTheSameAnswers) {
-  const std::string large = Message(std::string(8'000'000, 'z'));  // more than a socket takes at once
-  CannedServer slow({.answers = {Whole(1, Message("a")), Whole(3, Message("b"))}, .piece_bytes = 1});
+  // More than a socket accepts at once.
+  const std::string large = Message(std::string(8'000'000, 'z'));
+  CannedServer slow(
+      {.answers = {Whole(1, Message("a")), Whole(3, Message("b"))}, .piece_bytes = 1});
   CannedServer other({.answers = {Whole(1, Message("c")), Whole(3, Message("d"))}});
   std::vector<std::string> answers(2);
   {
-    std::array<Connection, 2> connections = {Connection(slow.address()), Connection(other.address())};
+    std::array<Connection, 2> connections = {Connection(slow.address()),
+                                             Connection(other.address())};
     for (int call = 0; call < 2; ++call) {
       for (size_t i = 0; i < 2; ++i) connections[i].Begin(kPath, large, &answers[i]);
       while (!connections[0].IsOver() || !connections[1].IsOver()) {
@@ -121,16 +134,22 @@ TEST(LoadConnectionTest, WhoDoesNotWaitHearsOfALostConnection) {
 }
 
 TEST(LoadConnectionTest, TheServersStatusComesWithItsText) {
-  const std::string fields = Fields({{":status", "200"}, {"grpc-status", "5"}, {"grpc-message", "no table%3A %2x %22t\xC3%a9%22"}});
-  CannedServer server({.answers = {Frame(FrameType::kHeaders, kEndHeaders | kEndStream, 1, fields), Whole(3, Message("a"))}});
+  const std::string fields = Fields({{":status", "200"},
+                                     {"grpc-status", "5"},
+                                     {"grpc-message", "no table%3A %2x %22t\xC3%a9%22"}});
+  CannedServer server({.answers = {Frame(FrameType::kHeaders, kEndHeaders | kEndStream, 1, fields),
+                                   Whole(3, Message("a"))}});
   Connection connection(server.address());
   std::string answer;
-  EXPECT_EQ(connection.Call(kPath, Message("x"), &answer).ToString(), "NOT_FOUND: no table: %2x \"t\xC3\xA9\"");
-  EXPECT_TRUE(connection.Call(kPath, Message("x"), &answer).ok()) << "the connection is as good as before";
+  EXPECT_EQ(connection.Call(kPath, Message("x"), &answer).ToString(),
+            "NOT_FOUND: no table: %2x \"t\xC3\xA9\"");
+  EXPECT_TRUE(connection.Call(kPath, Message("x"), &answer).ok())
+      << "the connection is as good as before";
 }
 
 TEST(LoadConnectionTest, ACodeThatGrpcDoesNotHaveIsUnknown) {
-  for (const char* const code : {"17", "-1", "", "5x"}) EXPECT_EQ(GrpcStatus(code, "").code(), absl::StatusCode::kUnknown) << code;
+  for (const char* const code : {"17", "-1", "", "5x"})
+    EXPECT_EQ(GrpcStatus(code, "").code(), absl::StatusCode::kUnknown) << code;
   EXPECT_EQ(GrpcStatus("16", "").code(), absl::StatusCode::kUnauthenticated);
 }
 
@@ -145,10 +164,12 @@ TEST(LoadConnectionTest, ALostConnectionIsTold) {
 }
 
 TEST(LoadConnectionTest, AStreamThatIsResetIsToldAndTheConnectionGoesOn) {
-  CannedServer server({.answers = {Headers(1) + Frame(FrameType::kResetStream, 0, 1, BigEndian(2)), Whole(3, Message("a"))}});
+  CannedServer server({.answers = {Headers(1) + Frame(FrameType::kResetStream, 0, 1, BigEndian(2)),
+                                   Whole(3, Message("a"))}});
   Connection connection(server.address());
   std::string answer;
-  EXPECT_EQ(connection.Call(kPath, Message("x"), &answer).ToString(), "UNAVAILABLE: the stream ended early: INTERNAL_ERROR");
+  EXPECT_EQ(connection.Call(kPath, Message("x"), &answer).ToString(),
+            "UNAVAILABLE: the stream ended early: INTERNAL_ERROR");
   EXPECT_TRUE(connection.Call(kPath, Message("x"), &answer).ok());
 }
 
@@ -158,7 +179,8 @@ TEST(LoadConnectionTest, AServerThatWantsNoMoreCallsIsTold) {
   std::string answer;
   for (int i = 0; i < 2; ++i) {
     const absl::Status status = connection.Call(kPath, Message("x"), &answer);
-    EXPECT_EQ(status.ToString(), "UNAVAILABLE: the server takes no more calls on this connection: NO_ERROR too old");
+    EXPECT_EQ(status.ToString(),
+              "UNAVAILABLE: the server takes no more calls on this connection: NO_ERROR too old");
   }
 }
 
@@ -172,7 +194,8 @@ TEST(LoadConnectionTest, ACallThatIsAnsweredBeforeTheEndIsGood) {
 }
 
 TEST(LoadConnectionTest, AnAnswerWithoutAStatusIsNotGrpc) {
-  const std::string headers = Frame(FrameType::kHeaders, kEndHeaders | kEndStream, 1, Fields({{":status", "404"}}));
+  const std::string headers =
+      Frame(FrameType::kHeaders, kEndHeaders | kEndStream, 1, Fields({{":status", "404"}}));
   CannedServer server({.answers = {headers}});
   Connection connection(server.address());
   std::string answer;
@@ -182,7 +205,7 @@ TEST(LoadConnectionTest, AnAnswerWithoutAStatusIsNotGrpc) {
 
 TEST(LoadConnectionTest, WhatIsNotHttp2EndsTheCall) {
   const std::string other = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
-  // Neither hangs up.
+  // Neither closes the connection.
   CannedServer greets_otherwise({.greeting = other, .answers = {""}});
   CannedServer answers_otherwise({.answers = {other, ""}});
   std::string answer;
@@ -201,7 +224,8 @@ TEST(LoadConnectionTest, WhereNobodyListensTheFirstCallSaysSo) {
   std::string answer;
   const absl::Status status = Connection(address).Call(kPath, Message("x"), &answer);
   EXPECT_EQ(status.ToString(), "UNAVAILABLE: connecting to " + address + ": Connection refused");
-  EXPECT_EQ(Connection("nowhere").Call(kPath, Message("x"), &answer).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Connection("nowhere").Call(kPath, Message("x"), &answer).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(LoadMessageTest, BytesThatAreNotMessagesAreTold) {

@@ -1,4 +1,5 @@
-// Where steled listens, and what tells it and others so: Unix sockets, plaintext on every address, variables, SIGHUP, systemd.
+// Tests where steled listens and how it reports that: Unix sockets, plaintext on every address,
+// variables, SIGHUP, systemd.
 #include <fcntl.h>
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
@@ -25,10 +26,12 @@ namespace {
 
 using Rows = std::vector<std::string>;
 
-// A variable of this process, and of what it starts, as long as this lives.
+// An environment variable of this process and its children, as long as this object lives.
 class Variable {
  public:
-  Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  Variable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
   ~Variable() { unsetenv(name_); }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
@@ -37,7 +40,8 @@ class Variable {
   const char* const name_;
 };
 
-// What a server with these flags writes to standard error until it ends, and its exit status.
+// The text that a server with these flags writes to standard error until it ends, and its exit
+// status.
 struct Told {
   int exit_status = 0;
   std::string text;
@@ -101,12 +105,15 @@ TEST_F(Addresses, AnotherFileIsNotReplaced) {
   std::ofstream(Path("file")) << "precious";
   const char* const program = std::getenv("STELED_COMMAND");
   ASSERT_NE(program, nullptr) << "run this through ctest";
-  const std::string command = std::string(program) + " --db mem: --listen unix:" + Path("file") + " 2>" + Path("errors");
+  const std::string command =
+      std::string(program) + " --db mem: --listen unix:" + Path("file") + " 2>" + Path("errors");
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
   std::ifstream errors(Path("errors"));
   std::string line;
   std::getline(errors, line);
-  EXPECT_NE(line.find("cannot listen on unix:" + Path("file") + ": Address already in use"), std::string::npos) << line;
+  EXPECT_NE(line.find("cannot listen on unix:" + Path("file") + ": Address already in use"),
+            std::string::npos)
+      << line;
   EXPECT_EQ(std::filesystem::file_size(Path("file")), 8u);
 }
 
@@ -115,8 +122,9 @@ TEST_F(Addresses, PlaintextForOtherMachinesIsServedWithAWarning) {
     ExpectServes("127.0.0.1" + server.address().substr(server.address().rfind(':')));
   });
   EXPECT_EQ(told.exit_status, 0);
-  EXPECT_NE(told.text.find("warning: other machines reach 0.0.0.0:"), std::string::npos) << told.text;
-  EXPECT_EQ(Run("", nullptr).text, "");
+  EXPECT_NE(told.text.find("warning: other machines reach 0.0.0.0:"), std::string::npos)
+      << told.text;
+  EXPECT_EQ(Run("", nullptr).text.find("warning: other machines"), std::string::npos);
 }
 
 TEST_F(Addresses, VariablesAreFlags) {
@@ -124,7 +132,8 @@ TEST_F(Addresses, VariablesAreFlags) {
   const Variable plaintext("STELED_ALLOW_PLAINTEXT", "1");
   const Variable metrics("STELED_METRICS", "0.0.0.0:0");
   const auto server = Start({});
-  EXPECT_TRUE(server->address().starts_with("127.0.0.1:")) << "the command line wins: " << server->address();
+  EXPECT_TRUE(server->address().starts_with("127.0.0.1:"))
+      << "the command line wins: " << server->address();
   EXPECT_TRUE(server->metrics_address().starts_with("0.0.0.0:")) << server->metrics_address();
   EXPECT_TRUE(FetchMetrics(server->metrics_address()).starts_with("HTTP/1.1 200 "));
 }
@@ -135,13 +144,15 @@ TEST_F(Addresses, AHangUpDoesNotEndTheServer) {
     ExpectServes(server.address());
   });
   EXPECT_EQ(told.exit_status, 0);
-  EXPECT_NE(told.text.find("SIGHUP: nothing to reload without --tls-cert"), std::string::npos) << told.text;
+  EXPECT_NE(told.text.find("SIGHUP: nothing to reload without --tls-cert"), std::string::npos)
+      << told.text;
 }
 
-// Stands for systemd.
+// Takes the place of systemd.
 class NotifySocket {
  public:
-  explicit NotifySocket(const std::string& path) : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  explicit NotifySocket(const std::string& path)
+      : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof(address.sun_path) - 1);

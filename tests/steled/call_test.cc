@@ -1,4 +1,5 @@
-// Calls as such: those that are given up or not read, what is not offered, TLS, reflection, metrics, and an end in the middle of work.
+// Tests calls: cancelled and unread calls, unsupported methods, TLS, reflection, metrics, and a
+// shutdown during work.
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
@@ -17,12 +18,13 @@ namespace {
 using grpc::StatusCode;
 using Rows = std::vector<std::string>;
 
-// Any method by its path, with the request's bytes.
+// Calls any method by its path, with the request's bytes.
 struct RawAnswer {
   StatusCode code = StatusCode::UNKNOWN;
   std::string bytes;
 };
-RawAnswer CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method, const std::string& request) {
+RawAnswer CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                  const std::string& request) {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
   grpc::CompletionQueue queue;
@@ -39,18 +41,20 @@ RawAnswer CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::stri
   RawAnswer answer{.code = status.error_code()};
   std::vector<grpc::Slice> slices;
   if (status.ok() && response.Dump(&slices).ok()) {
-    for (const grpc::Slice& part : slices) answer.bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+    for (const grpc::Slice& part : slices)
+      answer.bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
   }
   return answer;
 }
 
-// Returns once it is so; a call's end is counted after its client knows of it.
+// Waits until the metric has the value: a call's end is counted after its client knows of it.
 void AwaitMetric(const std::string& address, const std::string& name, double value) {
   while (MetricOf(address, name) != value) std::this_thread::yield();
 }
 
 std::string CallsOf(const std::string& method, const std::string& code) {
-  return "steled_calls_total{code=\"" + code + "\",method=\"/google.bigtable.v2.Bigtable/" + method + "\"}";
+  return "steled_calls_total{code=\"" + code + "\",method=\"/google.bigtable.v2.Bigtable/" +
+         method + "\"}";
 }
 
 class CallTest : public testing::Test {
@@ -58,16 +62,18 @@ class CallTest : public testing::Test {
   static constexpr int kRows = 60;
 
   void SetUp() override {
-    server_ = std::make_unique<ServerProcess>(directory_.path() + "/db",
-                                              Rows{"--durability=process", "--metrics=127.0.0.1:0", "--memory-budget=32MiB"});
+    server_ = std::make_unique<ServerProcess>(
+        directory_.path() + "/db",
+        Rows{"--durability=process", "--metrics=127.0.0.1:0", "--memory-budget=32MiB"});
     client_ = std::make_unique<Client>(server_->address());
     ASSERT_TRUE(client_->CreateTable("t", {"f"}).ok());
   }
 
-  // More than a stream takes that nobody reads.
+  // Writes more than an unread stream can buffer.
   void Fill() {
     const std::string value(900'000, 'v');
-    for (int i = 0; i < kRows; ++i) ASSERT_TRUE(client_->Set("t", "r" + std::to_string(100 + i), "f:v", 1000, value).ok());
+    for (int i = 0; i < kRows; ++i)
+      ASSERT_TRUE(client_->Set("t", "r" + std::to_string(100 + i), "f:v", 1000, value).ok());
   }
 
   static google::bigtable::v2::ReadRowsRequest WholeTable() {
@@ -76,8 +82,12 @@ class CallTest : public testing::Test {
     return request;
   }
 
-  double Metric(const std::string& name) const { return MetricOf(server_->metrics_address(), name); }
-  void Await(const std::string& name, double value) const { AwaitMetric(server_->metrics_address(), name, value); }
+  double Metric(const std::string& name) const {
+    return MetricOf(server_->metrics_address(), name);
+  }
+  void Await(const std::string& name, double value) const {
+    AwaitMetric(server_->metrics_address(), name, value);
+  }
 
   const ScratchDirectory directory_;
   std::unique_ptr<ServerProcess> server_;
@@ -92,17 +102,23 @@ TEST_F(CallTest, AreCountedByMethodAndCode) {
   Await(CallsOf("MutateRow", "OK"), 2);
   Await(CallsOf("MutateRow", "NOT_FOUND"), 1);
   Await(CallsOf("ReadRows", "OK"), 1);
-  EXPECT_EQ(Metric("steled_call_seconds_count{method=\"/google.bigtable.v2.Bigtable/MutateRow\"}"), 3);
-  EXPECT_GT(Metric("steled_received_bytes_total{method=\"/google.bigtable.v2.Bigtable/MutateRow\"}"), 3 * 40);
-  EXPECT_GT(Metric("steled_sent_bytes_total{method=\"/google.bigtable.v2.Bigtable/ReadRows\"}"), 10);
+  EXPECT_EQ(Metric("steled_call_seconds_count{method=\"/google.bigtable.v2.Bigtable/MutateRow\"}"),
+            3);
+  EXPECT_GT(
+      Metric("steled_received_bytes_total{method=\"/google.bigtable.v2.Bigtable/MutateRow\"}"),
+      3 * 40);
+  EXPECT_GT(Metric("steled_sent_bytes_total{method=\"/google.bigtable.v2.Bigtable/ReadRows\"}"),
+            10);
   EXPECT_EQ(Metric("stele_tables"), 1);
   EXPECT_GE(Metric("stele_commits_total"), 2);
   Await("steled_running_calls", 0);
 }
 
 TEST_F(CallTest, BytesThatAreNoRequestAreAnInternalError) {
-  EXPECT_EQ(CallRaw(client_->channel(), "/google.bigtable.v2.Bigtable/MutateRow", "\x0a\xff").code, StatusCode::INTERNAL);
-  EXPECT_EQ(CallRaw(client_->channel(), "/google.bigtable.v2.Bigtable/ReadRows", "\x0a\xff").code, StatusCode::INTERNAL);
+  EXPECT_EQ(CallRaw(client_->channel(), "/google.bigtable.v2.Bigtable/MutateRow", "\x0a\xff").code,
+            StatusCode::INTERNAL);
+  EXPECT_EQ(CallRaw(client_->channel(), "/google.bigtable.v2.Bigtable/ReadRows", "\x0a\xff").code,
+            StatusCode::INTERNAL);
 }
 
 TEST_F(CallTest, AScanThatNobodyReadsEndsWithItsDeadline) {
@@ -152,7 +168,7 @@ TEST_F(CallTest, SlowReadersHoldLittleMemory) {
   }
   Await("steled_running_calls", kReaders);
   EXPECT_TRUE(client_->Set("t", "after", "f:v", 1000, "x").ok()) << "they keep nobody";
-  // What they read from is 54 MB, each of them.
+  // Each of them reads 54 MB.
   EXPECT_LT(resident() - before, 8 * 20'000'000L);
   EXPECT_LT(Metric("stele_memory_bytes"), 32 << 20);
   for (grpc::ClientContext& context : contexts) context.TryCancel();
@@ -166,7 +182,8 @@ TEST_F(CallTest, UnknownFieldsAreTolerated) {
   auto* const set = request.add_mutations()->mutable_set_cell();
   set->set_family_name("f");
   set->set_value("v");
-  request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(1000, "of a newer client");
+  request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(1000,
+                                                                              "of a newer client");
   set->GetReflection()->MutableUnknownFields(set)->AddVarint(1001, 7);
   grpc::ClientContext context;
   google::bigtable::v2::MutateRowResponse response;
@@ -180,34 +197,42 @@ TEST_F(CallTest, WhatIsNotOfferedIsUnimplemented) {
   const std::string instances = "/google.bigtable.admin.v2.BigtableInstanceAdmin/";
   const std::string operations = "/google.longrunning.Operations/";
   Rows methods;
-  for (const char* const method : {"GenerateInitialChangeStreamPartitions", "ReadChangeStream", "PrepareQuery", "ExecuteQuery",
-                                   "GetClientConfiguration", "OpenTable", "OpenAuthorizedView", "OpenMaterializedView", "NoSuchMethod"}) {
+  for (const char* const method :
+       {"GenerateInitialChangeStreamPartitions", "ReadChangeStream", "PrepareQuery", "ExecuteQuery",
+        "GetClientConfiguration", "OpenTable", "OpenAuthorizedView", "OpenMaterializedView",
+        "NoSuchMethod"}) {
     methods.push_back(data + method);
   }
   for (const char* const method :
-       {"CreateTableFromSnapshot", "UndeleteTable", "CreateAuthorizedView", "ListAuthorizedViews", "GetAuthorizedView",
-        "UpdateAuthorizedView", "DeleteAuthorizedView", "SnapshotTable", "GetSnapshot", "ListSnapshots", "DeleteSnapshot",
-        "CreateSchemaBundle", "UpdateSchemaBundle", "GetSchemaBundle", "ListSchemaBundles", "DeleteSchemaBundle"}) {
+       {"CreateTableFromSnapshot", "CreateAuthorizedView", "ListAuthorizedViews",
+        "GetAuthorizedView", "UpdateAuthorizedView", "DeleteAuthorizedView", "SnapshotTable",
+        "GetSnapshot", "ListSnapshots", "DeleteSnapshot", "CreateSchemaBundle",
+        "UpdateSchemaBundle", "GetSchemaBundle", "ListSchemaBundles", "DeleteSchemaBundle"}) {
     methods.push_back(tables + method);
   }
   for (const char* const method :
-       {"ListHotTablets", "CreateLogicalView", "GetLogicalView", "ListLogicalViews", "UpdateLogicalView", "DeleteLogicalView",
-        "CreateMaterializedView", "GetMaterializedView", "ListMaterializedViews", "UpdateMaterializedView", "DeleteMaterializedView"}) {
+       {"CreateLogicalView", "GetLogicalView", "ListLogicalViews", "UpdateLogicalView",
+        "DeleteLogicalView", "CreateMaterializedView", "GetMaterializedView",
+        "ListMaterializedViews", "UpdateMaterializedView", "DeleteMaterializedView"}) {
     methods.push_back(instances + method);
   }
-  for (const char* const method : {"ListOperations", "DeleteOperation", "WaitOperation"}) methods.push_back(operations + method);
-  for (const std::string& method : methods) EXPECT_EQ(CallRaw(client_->channel(), method, "").code, StatusCode::UNIMPLEMENTED) << method;
-  EXPECT_EQ(CallRaw(client_->channel(), data + "MutateRow", "").code, StatusCode::INVALID_ARGUMENT) << "one that is offered";
+  methods.push_back(operations + "NoSuchMethod");
+  for (const std::string& method : methods)
+    EXPECT_EQ(CallRaw(client_->channel(), method, "").code, StatusCode::UNIMPLEMENTED) << method;
+  EXPECT_EQ(CallRaw(client_->channel(), data + "MutateRow", "").code, StatusCode::INVALID_ARGUMENT)
+      << "one that is offered";
 }
 
 TEST_F(CallTest, ReflectionListsTheServices) {
   const std::string list_all = "\x3a\x01*";  // ServerReflectionRequest.list_services
   for (const char* const name : {"v1", "v1alpha"}) {
-    const std::string path = std::string("/grpc.reflection.") + name + ".ServerReflection/ServerReflectionInfo";
+    const std::string path =
+        std::string("/grpc.reflection.") + name + ".ServerReflection/ServerReflectionInfo";
     const RawAnswer answer = CallRaw(client_->channel(), path, list_all);
     ASSERT_EQ(answer.code, StatusCode::OK) << name;
-    for (const char* const service : {"google.bigtable.v2.Bigtable", "google.bigtable.admin.v2.BigtableTableAdmin",
-                                      "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"}) {
+    for (const char* const service :
+         {"google.bigtable.v2.Bigtable", "google.bigtable.admin.v2.BigtableTableAdmin",
+          "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"}) {
       EXPECT_NE(answer.bytes.find(service), std::string::npos) << service;
     }
   }
@@ -225,7 +250,10 @@ TEST(CallLoad, AnEndInOrderUnderLoadLosesNothingThatWasAcknowledged) {
     for (size_t writer = 0; writer < kWriters; ++writer) {
       writers.emplace_back([&, writer] {
         Client client(server.address());
-        while (client.Set("t", "w" + std::to_string(writer) + "-" + std::to_string(acked[writer]), "f:a", 1000, "v").ok()) {
+        while (client
+                   .Set("t", "w" + std::to_string(writer) + "-" + std::to_string(acked[writer]),
+                        "f:a", 1000, "v")
+                   .ok()) {
           ++acked[writer];
           acked_count.fetch_add(1, std::memory_order_relaxed);
           acked_count.notify_one();
@@ -239,8 +267,10 @@ TEST(CallLoad, AnEndInOrderUnderLoadLosesNothingThatWasAcknowledged) {
   Client client(again.address());
   for (size_t writer = 0; writer < kWriters; ++writer) {
     const std::string prefix = "w" + std::to_string(writer);
-    const size_t rows =
-        client.Read("t", "rows { row_ranges { start_key_closed: '" + prefix + "-' end_key_open: '" + prefix + ".' } }").size();
+    const size_t rows = client
+                            .Read("t", "rows { row_ranges { start_key_closed: '" + prefix +
+                                           "-' end_key_open: '" + prefix + ".' } }")
+                            .size();
     const auto promised = static_cast<size_t>(acked[writer]);
     EXPECT_TRUE(rows == promised || rows == promised + 1) << rows << " of " << promised;
   }
@@ -253,13 +283,15 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// An authority, and certificates of it for a server on 127.0.0.1 and for a client.
+// A certificate authority, and its certificates for a server on 127.0.0.1 and for a client.
 class Certificates {
  public:
   explicit Certificates(const std::string& folder) : folder_(folder) {
-    made_ = Run("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=authority -keyout " + Path("ca.key") +
-                " -out " + Path("ca.pem")) &&
-            Sign("server", "subjectAltName=IP:127.0.0.1") && Sign("client", "subjectAltName=DNS:client");
+    made_ = Run("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
+                "/CN=authority -keyout " +
+                Path("ca.key") + " -out " + Path("ca.pem")) &&
+            Sign("server", "subjectAltName=IP:127.0.0.1") &&
+            Sign("client", "subjectAltName=DNS:client");
   }
 
   bool made() const { return made_; }
@@ -276,22 +308,27 @@ class Certificates {
   }
 
  private:
-  static bool Run(const std::string& arguments) { return std::system(("openssl " + arguments + " 2> /dev/null").c_str()) == 0; }
+  static bool Run(const std::string& arguments) {
+    return std::system(("openssl " + arguments + " 2> /dev/null").c_str()) == 0;
+  }
 
   bool Sign(const std::string& name, const std::string& extension) const {
     std::ofstream(Path(name + ".ext")) << extension << "\n";
-    return Run("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name + " -keyout " + Path(name + ".key") +
-               " -out " + Path(name + ".csr")) &&
-           Run("x509 -req -days 2 -in " + Path(name + ".csr") + " -CA " + Path("ca.pem") + " -CAkey " + Path("ca.key") +
-               " -CAcreateserial -extfile " + Path(name + ".ext") + " -out " + Path(name + ".pem"));
+    return Run("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=" + name +
+               " -keyout " + Path(name + ".key") + " -out " + Path(name + ".csr")) &&
+           Run("x509 -req -days 2 -in " + Path(name + ".csr") + " -CA " + Path("ca.pem") +
+               " -CAkey " + Path("ca.key") + " -CAcreateserial -extfile " + Path(name + ".ext") +
+               " -out " + Path(name + ".pem"));
   }
 
   const std::string folder_;
   bool made_ = false;
 };
 
-StatusCode Ping(const std::string& address, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
-  const auto stub = google::bigtable::v2::Bigtable::NewStub(grpc::CreateChannel(address, credentials));
+StatusCode Ping(const std::string& address,
+                const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+  const auto stub =
+      google::bigtable::v2::Bigtable::NewStub(grpc::CreateChannel(address, credentials));
   grpc::ClientContext context;
   google::bigtable::v2::PingAndWarmRequest request;
   request.set_name(kInstance);
@@ -303,12 +340,14 @@ TEST(Tls, IsForClientsThatTrustTheServerAndThatItTrusts) {
   const ScratchDirectory directory;
   const Certificates certificates(directory.path());
   if (!certificates.made()) GTEST_SKIP() << "openssl makes no certificates here";
-  const Rows flags = {"--tls-cert", certificates.Path("server.pem"), "--tls-key", certificates.Path("server.key")};
+  const Rows flags = {"--tls-cert", certificates.Path("server.pem"), "--tls-key",
+                      certificates.Path("server.key")};
   {
     const ServerProcess server(directory.path() + "/db", flags);
     EXPECT_EQ(Ping(server.address(), certificates.ForClient(false)), StatusCode::OK);
     EXPECT_EQ(Ping(server.address(), grpc::InsecureChannelCredentials()), StatusCode::UNAVAILABLE);
-    EXPECT_EQ(Ping(server.address(), grpc::SslCredentials({})), StatusCode::UNAVAILABLE) << "an authority that nobody knows";
+    EXPECT_EQ(Ping(server.address(), grpc::SslCredentials({})), StatusCode::UNAVAILABLE)
+        << "an authority that nobody knows";
   }
   Rows mutual = flags;
   mutual.insert(mutual.end(), {"--tls-client-ca", certificates.Path("ca.pem")});

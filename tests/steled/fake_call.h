@@ -1,6 +1,7 @@
-// steled/fake_call.h: a call without a connection: requests are given, answers are kept.
+// steled/fake_call.h: a call without a connection: the test provides requests and inspects
+// responses.
 //
-// Threads:   thread-safe, so that a test may watch a method that runs on a thread of its own.
+// Threads:   thread-safe, so that a test may observe a method on another thread.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -18,28 +19,30 @@
 #include <utility>
 #include <vector>
 
-#include "transport/call.h"
+#include "steled/transport/calls/call.h"
 
 namespace stele::server {
 
 class FakeCall final : public Call {
  public:
   FakeCall() = default;
-  // With one request.
-  explicit FakeCall(const google::protobuf::MessageLite& request) { Give(request.SerializeAsString()); }
+  // Creates a call with one request.
+  explicit FakeCall(const google::protobuf::MessageLite& request) {
+    Give(request.SerializeAsString());
+  }
 
   void Give(std::string message) {
     const std::lock_guard lock(mutex_);
     requests_.push_back(std::move(message));
   }
-  // From now on nobody listens.
+  // From now on no client listens.
   void Hang() {
     const std::lock_guard lock(mutex_);
     listens_ = false;
   }
   void Cancel() { stop_.request_stop(); }
 
-  // Waits for answer number `index`, from 0, and reads it.
+  // Waits for response number `index`, from 0, and parses it.
   template <typename Message>
   Message Answer(size_t index) {
     std::unique_lock lock(mutex_);
@@ -52,7 +55,7 @@ class FakeCall final : public Call {
     const std::lock_guard lock(mutex_);
     return answers_.size();
   }
-  // The number of the answer that was sent as the last; none: no answer was.
+  // The number of the response that was sent as the last one; nullopt: none was.
   std::optional<size_t> last_index() const {
     const std::lock_guard lock(mutex_);
     return last_index_;
@@ -60,13 +63,17 @@ class FakeCall final : public Call {
 
   const std::string& path() const override { return path_; }
   std::string_view metadata(std::string_view /*name*/) const override { return {}; }
-  std::optional<std::chrono::steady_clock::time_point> deadline() const override { return std::nullopt; }
+  std::optional<std::chrono::steady_clock::time_point> deadline() const override {
+    return std::nullopt;
+  }
   std::stop_token stop() const override { return stop_.get_token(); }
 
   bool Reserve(size_t bytes) override {
     reserved_bytes_ += bytes;
     return reserved_bytes_ <= bytes_max_;
   }
+  void SetRefused(RefusalCause cause) override { refusal_ = cause; }
+  std::optional<RefusalCause> refusal() const { return refusal_; }
   void SetBytesMax(size_t bytes_max) { bytes_max_ = bytes_max; }
   size_t reserved_bytes() const { return reserved_bytes_; }
 
@@ -78,21 +85,17 @@ class FakeCall final : public Call {
     return true;
   }
 
-  bool HasMore() const override {
-    const std::lock_guard lock(mutex_);
-    return !requests_.empty();
-  }
   bool CanSend() const override {
     const std::lock_guard lock(mutex_);
     return !listens_ || answers_.size() < room_;
   }
   void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
-  // So many answers can be sent without waiting.
+  // This many responses can be sent without waiting.
   void SetRoom(size_t answer_count) {
     const std::lock_guard lock(mutex_);
     room_ = answer_count;
   }
-  // What is to be resumed; null: the method did not pause the call.
+  // Returns the paused call; null: the method did not pause the call.
   std::shared_ptr<PausedCall> TakeRest() { return std::move(rest_); }
 
   bool Send(std::string framed, bool is_last) override {
@@ -109,6 +112,7 @@ class FakeCall final : public Call {
  private:
   const std::string path_ = "/package.Service/Method";
   std::stop_source stop_;
+  std::optional<RefusalCause> refusal_;
   size_t reserved_bytes_ = 0;
   size_t bytes_max_ = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;

@@ -1,7 +1,8 @@
-// A kill -9 under load: whatever was acknowledged, of every kind of write, is there afterwards, and nothing that nobody asked for.
+// Tests kill -9 under load: every acknowledged write, of every kind, exists afterwards, and nothing
+// else.
 //
-// Each writer works on rows of its own, so that what it was told says what has to be there: all that was acknowledged, and of the one call
-// that was on its way everything or nothing.
+// Each writer has separate rows, so its acknowledgements determine the expected data: everything
+// acknowledged, and all or nothing of the one call in progress.
 #include <grpcpp/grpcpp.h>
 
 #include <array>
@@ -21,45 +22,52 @@ using Rows = std::vector<std::string>;
 constexpr int kEntriesInBulk = 20;
 constexpr int kAcksBeforeKill = 60;  // of each writer
 
-std::string Numbered(const std::string& prefix, int number) { return prefix + std::to_string(number); }
+std::string Numbered(const std::string& prefix, int number) {
+  return prefix + std::to_string(number);
+}
 
-// The rows that begin so.
+// Returns the rows with this prefix.
 Rows RowsOf(Client* client, const std::string& prefix) {
   std::string end = prefix;
   ++end.back();
-  return client->Read("t", "rows { row_ranges { start_key_closed: '" + prefix + "' end_key_open: '" + end + "' } }");
+  return client->Read("t", "rows { row_ranges { start_key_closed: '" + prefix +
+                               "' end_key_open: '" + end + "' } }");
 }
 
-// One kind of write: makes its `number`th call, and says after the restart whether that is right what is there.
+// A kind of write: it makes its `number`th call, and checks the data after the restart.
 class Writer {
  public:
   virtual ~Writer() = default;
   virtual bool Write(Client* client, int number) = 0;
-  // `acked` calls were acknowledged.
+  // Checks the data after `acked` calls were acknowledged.
   virtual void Check(Client* client, int acked) = 0;
 };
 
-// The newest value of the one row that counts what happened.
+// Returns the newest value of the row that counts the calls.
 int64_t Number(Client* client, const std::string& row_key) {
-  const auto reader_request = "rows { row_keys: '" + row_key + "' } filter { cells_per_column_limit_filter: 1 }";
+  const auto reader_request =
+      "rows { row_keys: '" + row_key + "' } filter { cells_per_column_limit_filter: 1 }";
   wire::ReadRowsResponse last;
   client->Read("t", reader_request, &last);
   if (last.chunks().empty() || last.chunks(0).value().size() != 8) return 0;
   int64_t number = 0;
-  for (const char byte : last.chunks(0).value()) number = (number << 8) | static_cast<unsigned char>(byte);
+  for (const char byte : last.chunks(0).value())
+    number = (number << 8) | static_cast<unsigned char>(byte);
   return number;
 }
 
 class SingleWriter final : public Writer {
  public:
-  bool Write(Client* client, int number) override { return client->Set("t", Numbered("single-", number), "f:a", 1000, "v").ok(); }
+  bool Write(Client* client, int number) override {
+    return client->Set("t", Numbered("single-", number), "f:a", 1000, "v").ok();
+  }
   void Check(Client* client, int acked) override {
     const auto rows = static_cast<int>(RowsOf(client, "single-").size());
     EXPECT_TRUE(rows == acked || rows == acked + 1) << rows << " of " << acked;
   }
 };
 
-// MutateRows acknowledges each entry; of the call that was on its way any entry may be there.
+// MutateRows acknowledges each entry; of the call in progress any entry may exist.
 class BulkWriter final : public Writer {
  public:
   bool Write(Client* client, int number) override {
@@ -69,7 +77,8 @@ class BulkWriter final : public Writer {
     for (int i = 0; i < kEntriesInBulk; ++i) {
       auto* const entry = request.add_entries();
       entry->set_row_key(Numbered("bulk-" + std::to_string(number) + "-", i));
-      Parse("set_cell { family_name: 'f' column_qualifier: 'a' timestamp_micros: 1000 value: 'v' }", entry->add_mutations());
+      Parse("set_cell { family_name: 'f' column_qualifier: 'a' timestamp_micros: 1000 value: 'v' }",
+            entry->add_mutations());
     }
     const auto reader = client->data().MutateRows(&context, request);
     int acked = 0;
@@ -80,19 +89,24 @@ class BulkWriter final : public Writer {
   }
   void Check(Client* client, int acked) override {
     for (int number = 0; number < acked; ++number) {
-      EXPECT_EQ(RowsOf(client, "bulk-" + std::to_string(number) + "-").size(), static_cast<size_t>(kEntriesInBulk)) << number;
+      EXPECT_EQ(RowsOf(client, "bulk-" + std::to_string(number) + "-").size(),
+                static_cast<size_t>(kEntriesInBulk))
+          << number;
     }
     EXPECT_LE(static_cast<int>(RowsOf(client, "bulk-").size()), kEntriesInBulk * (acked + 1));
   }
 };
 
-// A cell is set where the row has none.
+// Sets a cell if the row has none.
 class CheckingWriter final : public Writer {
  public:
   bool Write(Client* client, int number) override {
     grpc::ClientContext context;
     wire::CheckAndMutateRowRequest request;
-    Parse("false_mutations { set_cell { family_name: 'f' column_qualifier: 'a' timestamp_micros: 1000 value: 'v' } }", &request);
+    Parse(
+        "false_mutations { set_cell { family_name: 'f' column_qualifier: 'a' timestamp_micros: "
+        "1000 value: 'v' } }",
+        &request);
     request.set_table_name(Client::TableName("t"));
     request.set_row_key(Numbered("checked-", number));
     wire::CheckAndMutateRowResponse response;
@@ -106,7 +120,7 @@ class CheckingWriter final : public Writer {
   }
 };
 
-// One row is counted up: each answer is one more than the one before.
+// Increments one row: each result is one more than the previous.
 class CountingWriter final : public Writer {
  public:
   bool Write(Client* client, int number) override {
@@ -117,7 +131,9 @@ class CountingWriter final : public Writer {
     request.set_row_key("count");
     wire::ReadModifyWriteRowResponse response;
     if (!client->data().ReadModifyWriteRow(&context, request, &response).ok()) return false;
-    EXPECT_EQ(static_cast<unsigned char>(response.row().families(0).columns(0).cells(0).value().back()), (number + 1) & 255);
+    EXPECT_EQ(
+        static_cast<unsigned char>(response.row().families(0).columns(0).cells(0).value().back()),
+        (number + 1) & 255);
     return true;
   }
   void Check(Client* client, int acked) override {
@@ -126,13 +142,14 @@ class CountingWriter final : public Writer {
   }
 };
 
-// A sum that needs no reading.
+// A sum that needs no read.
 class AddingWriter final : public Writer {
  public:
   bool Write(Client* client, int /*number*/) override {
     return client
         ->Mutate("t", "sum",
-                 {"add_to_cell { family_name: 'sum' column_qualifier { raw_value: 'n' } timestamp { raw_timestamp_micros: 1000 } "
+                 {"add_to_cell { family_name: 'sum' column_qualifier { raw_value: 'n' } timestamp "
+                  "{ raw_timestamp_micros: 1000 } "
                   "input { int_value: 1 } }"})
         .ok();
   }
@@ -142,7 +159,7 @@ class AddingWriter final : public Writer {
   }
 };
 
-// Every other call deletes what the one before it wrote.
+// Every second call deletes what the previous one wrote.
 class DeletingWriter final : public Writer {
  public:
   bool Write(Client* client, int number) override {
@@ -154,7 +171,8 @@ class DeletingWriter final : public Writer {
     const Rows rows = RowsOf(client, "gone-");
     const std::string last = Numbered("gone-", acked / 2);
     EXPECT_LE(rows.size(), 1u);
-    for (const std::string& row : rows) EXPECT_TRUE(row.starts_with(last + " ")) << row << ", though deleted: " << acked;
+    for (const std::string& row : rows)
+      EXPECT_TRUE(row.starts_with(last + " ")) << row << ", though deleted: " << acked;
   }
 };
 
@@ -181,14 +199,16 @@ class AdminWriter final : public Writer {
     return client->admin().ModifyColumnFamilies(&context, request, &table).ok();
   }
   void Check(Client* client, int acked) override {
-    for (int number = 1; number < acked; number += 2) EXPECT_EQ(RowsOf(client, Numbered("dropped-", number) + "-"), Rows()) << number;
+    for (int number = 1; number < acked; number += 2)
+      EXPECT_EQ(RowsOf(client, Numbered("dropped-", number) + "-"), Rows()) << number;
     grpc::ClientContext context;
     google::bigtable::admin::v2::GetTableRequest request;
     request.set_name(Client::TableName("t"));
     google::bigtable::admin::v2::Table table;
     ASSERT_TRUE(client->admin().GetTable(&context, request, &table).ok());
     for (int number = 0; number < acked; number += 2) {
-      EXPECT_TRUE(table.column_families().contains(Numbered("family", number))) << number << " of " << acked;
+      EXPECT_TRUE(table.column_families().contains(Numbered("family", number)))
+          << number << " of " << acked;
     }
   }
 };
@@ -197,8 +217,10 @@ void CreateTable(Client* client) {
   grpc::ClientContext context;
   google::bigtable::admin::v2::CreateTableRequest request;
   Parse(
-      "table { column_families { key: 'f' } column_families { key: 'one' value { gc_rule { max_num_versions: 1 } } } "
-      "column_families { key: 'sum' value { value_type { aggregate_type { input_type { int64_type { encoding { big_endian_bytes {} } } } "
+      "table { column_families { key: 'f' } column_families { key: 'one' value { gc_rule { "
+      "max_num_versions: 1 } } } "
+      "column_families { key: 'sum' value { value_type { aggregate_type { input_type { int64_type "
+      "{ encoding { big_endian_bytes {} } } } "
       "sum {} } } } } }",
       &request);
   request.set_parent(kInstance);
@@ -211,12 +233,13 @@ void CreateTable(Client* client) {
 class KillTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(KillTest, NothingThatWasAcknowledgedIsLost) {
-  const std::array<std::unique_ptr<Writer>, 7> writers = {std::make_unique<SingleWriter>(),   std::make_unique<BulkWriter>(),
-                                                          std::make_unique<CheckingWriter>(), std::make_unique<CountingWriter>(),
-                                                          std::make_unique<AddingWriter>(),   std::make_unique<DeletingWriter>(),
-                                                          std::make_unique<AdminWriter>()};
+  const std::array<std::unique_ptr<Writer>, 7> writers = {
+      std::make_unique<SingleWriter>(),   std::make_unique<BulkWriter>(),
+      std::make_unique<CheckingWriter>(), std::make_unique<CountingWriter>(),
+      std::make_unique<AddingWriter>(),   std::make_unique<DeletingWriter>(),
+      std::make_unique<AdminWriter>()};
   const ScratchDirectory directory;
-  // Little memory, so that there are flushes under way, too.
+  // Little memory, so that flushes are in progress, too.
   const std::vector<std::string> flags = {GetParam(), "--memory-budget=1MiB"};
   ServerProcess server(directory.path() + "/db", flags);
   {
@@ -247,8 +270,11 @@ TEST_P(KillTest, NothingThatWasAcknowledgedIsLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Durabilities, KillTest, testing::Values("--durability=process", "--durability=disk"),
-                         [](const auto& info) { return std::string(info.param).substr(sizeof "--durability"); });
+INSTANTIATE_TEST_SUITE_P(Durabilities, KillTest,
+                         testing::Values("--durability=process", "--durability=disk"),
+                         [](const auto& info) {
+                           return std::string(info.param).substr(sizeof "--durability");
+                         });
 
 }  // namespace
 }  // namespace stele::server

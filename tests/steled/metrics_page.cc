@@ -20,15 +20,19 @@ std::string FetchPage(const std::string& address, std::string_view request) {
   const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   std::string text;
   if (connect(connection, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) == 0) {
-    EXPECT_EQ(write(connection, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+    EXPECT_EQ(write(connection, request.data(), request.size()),
+              static_cast<ssize_t>(request.size()));
     std::array<char, 4096> part{};
-    for (ssize_t bytes = 0; (bytes = read(connection, part.data(), part.size())) > 0;) text.append(part.data(), static_cast<size_t>(bytes));
+    for (ssize_t bytes = 0; (bytes = read(connection, part.data(), part.size())) > 0;)
+      text.append(part.data(), static_cast<size_t>(bytes));
   }
   close(connection);
   return text;
 }
 
-std::string FetchMetrics(const std::string& address) { return FetchPage(address, "GET /metrics HTTP/1.0\r\n\r\n"); }
+std::string FetchMetrics(const std::string& address) {
+  return FetchPage(address, "GET /metrics HTTP/1.0\r\n\r\n");
+}
 
 double MetricOf(const std::string& address, const std::string& name) {
   std::istringstream lines(FetchMetrics(address));

@@ -1,7 +1,8 @@
-// The server as a process: it ends in order, and does not end because nobody reads what it says.
+// Tests the server process: it ends in order, and does not end because its output is not read.
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +30,8 @@ TEST(Process, AnEndInOrderKeepsTheDatabaseForTheNext) {
   EXPECT_EQ(server.Terminate(), 0);
 }
 
-// As long as it lives this process, and what it starts, has `descriptor`, which it takes, for its standard error.
+// As long as it lives, this process and its children use `descriptor`, which it owns, as standard
+// error.
 class StandardError {
  public:
   explicit StandardError(int descriptor) : kept_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) {
@@ -49,7 +51,8 @@ class StandardError {
 
 TEST(Process, ServesAlsoWhenWhatItSaysCannotBeWritten) {
   const ScratchDirectory directory;
-  std::filesystem::create_directories(directory.path() + "/db-backups/no backup");  // there is something to say at the start
+  // A reason for a message at the start.
+  std::filesystem::create_directories(directory.path() + "/db-backups/no backup");
   int ends[2] = {-1, -1};
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   close(ends[0]);
@@ -66,7 +69,7 @@ TEST(Process, ServesAlsoWhenWhatItSaysCannotBeWritten) {
   }
 }
 
-// Of the program that is started as long as it lives, what is synced (preload/sync_trace.cc).
+// Records the syncs of a program that is started while it lives (preload/sync_trace.cc).
 class SyncTrace {
  public:
   explicit SyncTrace(std::string path) : path_(std::move(path)) {
@@ -82,11 +85,12 @@ class SyncTrace {
   SyncTrace(const SyncTrace&) = delete;
   SyncTrace& operator=(const SyncTrace&) = delete;
 
-  // Of files whose names end so, how often.
+  // Returns how often files with this suffix were synced.
   int Count(std::string_view suffix) const {
     std::ifstream trace(path_);
     int count = 0;
-    for (std::string line; std::getline(trace, line);) count += line.starts_with("sync ") && line.ends_with(suffix) ? 1 : 0;
+    for (std::string line; std::getline(trace, line);)
+      count += line.starts_with("sync ") && line.ends_with(suffix) ? 1 : 0;
     return count;
   }
 
@@ -94,7 +98,8 @@ class SyncTrace {
   const std::string path_;
 };
 
-// A server with these flags is sent one write after the other: how many of them were answered after the log was synced.
+// Sends one write after the other to a server with these flags. Returns how many of them returned
+// after a sync of the log.
 int SyncedWrites(const std::vector<std::string>& flags, int write_count) {
   const ScratchDirectory directory;
   const SyncTrace trace(directory.path() + "/trace");
@@ -117,7 +122,7 @@ TEST(Process, WithDurabilityDiskEveryAnswerComesAfterASync) {
   EXPECT_LT(SyncedWrites({"--durability=process"}, 20), 20) << "the log is synced now and then";
 }
 
-// In MiB, the most that the process took of memory.
+// Returns the peak memory of the process, in MiB.
 size_t MostResident(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -126,30 +131,54 @@ size_t MostResident(pid_t pid) {
   return 0;
 }
 
-// The mutation, the batch and the memtable each hold the values. The request does not hold them beside these.
-TEST(Process, ALargeWriteIsHeldNoOftenerThanItMustBe) {
-  const ScratchDirectory directory;
-  ServerProcess server(directory.path() + "/db", {"--durability=process"});
-  Client client(server.address());
-  ASSERT_TRUE(client.CreateTable("t", {"f"}).ok());
-  const size_t before = MostResident(server.pid());
-  ASSERT_GT(before, 0u);
-  google::bigtable::v2::MutateRowRequest request;
-  request.set_table_name(Client::TableName("t"));
-  request.set_row_key("r");
-  for (const char* const qualifier : {"a", "b"}) {
-    auto* const set = request.add_mutations()->mutable_set_cell();
-    set->set_family_name("f");
-    set->set_column_qualifier(qualifier);
-    set->set_value(std::string(90'000'000, 'v'));
+// Returns a change of 90 MB.
+google::bigtable::v2::Mutation LargeChange(const char* qualifier) {
+  google::bigtable::v2::Mutation mutation;
+  auto* const set = mutation.mutable_set_cell();
+  set->set_family_name("f");
+  set->set_column_qualifier(qualifier);
+  set->set_value(std::string(90'000'000, 'v'));
+  return mutation;
+}
+
+// The batch has a copy of the values, and after each other the mutation, the log's buffer and the
+// memtable. The copies of the request are freed.
+TEST(Process, ALargeWriteIsInMemoryTwice) {
+  for (const bool is_conditional : {false, true}) {
+    const ScratchDirectory directory;
+    ServerProcess server(directory.path() + "/db", {"--durability=process"});
+    Client client(server.address());
+    ASSERT_TRUE(client.CreateTable("t", {"f"}).ok());
+    const size_t before = MostResident(server.pid());
+    ASSERT_GT(before, 0u);
+    google::bigtable::v2::MutateRowRequest request;
+    request.set_table_name(Client::TableName("t"));
+    request.set_row_key("r");
+    google::bigtable::v2::CheckAndMutateRowRequest conditional;
+    conditional.set_table_name(Client::TableName("t"));
+    conditional.set_row_key("r");
+    for (const char* const qualifier : {"a", "b"}) {
+      if (is_conditional) {
+        *conditional.add_false_mutations() = LargeChange(qualifier);
+      } else {
+        *request.add_mutations() = LargeChange(qualifier);
+      }
+    }
+    grpc::ClientContext context;
+    google::bigtable::v2::MutateRowResponse response;
+    google::bigtable::v2::CheckAndMutateRowResponse branch;
+    const grpc::Status status =
+        is_conditional ? client.data().CheckAndMutateRow(&context, conditional, &branch)
+                       : client.data().MutateRow(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    const size_t added = MostResident(server.pid()) - before;
+    RecordProperty(is_conditional ? "CheckAndMutateRow_MiB" : "MutateRow_MiB",
+                   static_cast<int>(added));
+    const size_t written = std::max(request.ByteSizeLong(), conditional.ByteSizeLong()) >> 20;
+    EXPECT_LT(added, written * 5 / 2)
+        << "of " << written << (is_conditional ? ", CheckAndMutateRow" : ", MutateRow");
+    EXPECT_EQ(server.Terminate(), 0);
   }
-  grpc::ClientContext context;
-  google::bigtable::v2::MutateRowResponse response;
-  const grpc::Status status = client.data().MutateRow(&context, request, &response);
-  EXPECT_TRUE(status.ok()) << status.error_message();
-  const size_t written = request.ByteSizeLong() >> 20;
-  EXPECT_LT(MostResident(server.pid()) - before, written * 4) << "of " << written;
-  EXPECT_EQ(server.Terminate(), 0);
 }
 
 }  // namespace

@@ -1,28 +1,29 @@
-// steled/row_merger.h: puts chunks together to rows as a strict client does, and notes every rule that a chunk breaks.
+// steled/row_merger.h: assembles rows from chunks as a strict client does, and records every
+// violated rule.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "read_rows.h"
-#include "wire/bigtable.pb.h"
+#include "remote/wire/bigtable.pb.h"
+#include "steled/services/read_rows.h"
 
 namespace stele::server {
 
 class RowMerger {
  public:
-  // `message_bytes_max`: the server's --max-message-bytes.
+  // `message_bytes_max` is the server's --max-message-bytes.
   explicit RowMerger(bool reversed = false, size_t message_bytes_max = kDefaultMessageBytesMax)
       : reversed_(reversed), message_bytes_max_(message_bytes_max) {}
 
   void Take(const google::bigtable::v2::ReadRowsResponse& message);
-  // No row is in progress.
+  // Checks that no row is incomplete.
   void End();
 
-  // "KEY f:q@1000=value f:q@900=value#label", cells in the order in which they came; values above 40 bytes as "<N bytes of 'x'>" where all
-  // bytes are alike, else "<N bytes>".
+  // "KEY f:q@1000=value f:q@900=value#label", with cells in the order in which they came. Values
+  // above 40 bytes are "<N bytes of 'x'>" if all bytes are equal, else "<N bytes>".
   const std::vector<std::string>& rows() const { return rows_; }
-  // Broken rules.
+  // Violated rules.
   const std::vector<std::string>& errors() const { return errors_; }
 
  private:
@@ -33,14 +34,14 @@ class RowMerger {
 
   const bool reversed_;
   const size_t message_bytes_max_;
-  size_t row_bytes_ = 0;  // chunks of the row in progress
-  bool spans_ = false;    // the row in progress began in an earlier message
+  size_t row_bytes_ = 0;  // chunks of the incomplete row
+  bool spans_ = false;    // the incomplete row began in an earlier message
   std::vector<std::string> rows_;
   std::vector<std::string> errors_;
   std::string last_row_key_;
   bool has_last_row_ = false;
   bool in_row_ = false;
-  bool in_value_ = false;  // of a value that comes in parts
+  bool in_value_ = false;  // inside a value that comes in parts
   bool has_column_ = false;
   std::string row_key_;
   std::string family_;

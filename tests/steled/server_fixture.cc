@@ -17,7 +17,7 @@
 namespace stele::server {
 namespace {
 
-// What the child prints until its next newline; "" if it ends without one.
+// Returns the child's output up to its next newline; "" if it ends without one.
 std::string NextLine(int pipe_end) {
   std::string line;
   char c = 0;
@@ -80,7 +80,7 @@ void ServerProcess::Kill() {
 }
 
 int ServerProcess::Terminate() {
-  if (pid_ == 0) return -1;  // it did not start; a signal to 0 is for all around
+  if (pid_ == 0) return -1;  // it did not start; a signal to 0 would go to the whole process group
   kill(pid_, SIGTERM);
   return Wait();
 }
@@ -100,24 +100,27 @@ void Parse(const std::string& text, google::protobuf::Message* message) {
 
 Client::Client(const std::string& address) {
   grpc::ChannelArguments arguments;
-  // A server that was killed and started again is another one, even on a port that comes back.
+  // A killed and restarted server is another one, even on the same port.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   data_ = google::bigtable::v2::Bigtable::NewStub(channel_);
   admin_ = google::bigtable::admin::v2::BigtableTableAdmin::NewStub(channel_);
 }
 
-grpc::Status Client::CreateTable(const std::string& table_id, const std::vector<std::string>& families) {
+grpc::Status Client::CreateTable(const std::string& table_id,
+                                 const std::vector<std::string>& families) {
   grpc::ClientContext context;
   google::bigtable::admin::v2::CreateTableRequest request;
   request.set_parent(kInstance);
   request.set_table_id(table_id);
-  for (const std::string& family : families) (*request.mutable_table()->mutable_column_families())[family];
+  for (const std::string& family : families)
+    (*request.mutable_table()->mutable_column_families())[family];
   google::bigtable::admin::v2::Table response;
   return admin_->CreateTable(&context, request, &response);
 }
 
-grpc::Status Client::Mutate(const std::string& table_id, const std::string& row_key, const std::vector<std::string>& mutations) {
+grpc::Status Client::Mutate(const std::string& table_id, const std::string& row_key,
+                            const std::vector<std::string>& mutations) {
   grpc::ClientContext context;
   google::bigtable::v2::MutateRowRequest request;
   request.set_table_name(TableName(table_id));
@@ -127,8 +130,8 @@ grpc::Status Client::Mutate(const std::string& table_id, const std::string& row_
   return data_->MutateRow(&context, request, &response);
 }
 
-grpc::Status Client::Set(const std::string& table_id, const std::string& row_key, const std::string& column, int64_t micros,
-                         const std::string& value) {
+grpc::Status Client::Set(const std::string& table_id, const std::string& row_key,
+                         const std::string& column, int64_t micros, const std::string& value) {
   grpc::ClientContext context;
   google::bigtable::v2::MutateRowRequest request;
   request.set_table_name(TableName(table_id));
@@ -142,7 +145,8 @@ grpc::Status Client::Set(const std::string& table_id, const std::string& row_key
   return data_->MutateRow(&context, request, &response);
 }
 
-std::vector<std::string> Client::Read(const std::string& table_id, const std::string& text, google::bigtable::v2::ReadRowsResponse* last) {
+std::vector<std::string> Client::Read(const std::string& table_id, const std::string& text,
+                                      google::bigtable::v2::ReadRowsResponse* last) {
   grpc::ClientContext context;
   google::bigtable::v2::ReadRowsRequest request;
   Parse(text, &request);
@@ -164,8 +168,9 @@ std::vector<std::string> Client::Read(const std::string& table_id, const std::st
 
 void ServerTest::SetUpTestSuite() {
   directory_ = std::make_unique<ScratchDirectory>();
-  // What is tested here outlives a process at most; waiting for the disk would only be slow.
-  server_ = std::make_unique<ServerProcess>(directory_->path() + "/db", std::vector<std::string>{"--durability=process"});
+  // These tests need data to survive a process at most; waiting for the disk would only be slow.
+  server_ = std::make_unique<ServerProcess>(directory_->path() + "/db",
+                                            std::vector<std::string>{"--durability=process"});
   client_ = std::make_unique<Client>(server_->address());
 }
 

@@ -1,6 +1,4 @@
-// steled/server_fixture.h: the built steled as a child process, and a client of it.
-//
-// Needs:     the program's path in STELED_COMMAND, as ctest sets it.
+// steled/server_fixture.h: runs the built steled as a child process, with a client for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "wire/bigtable.grpc.pb.h"
-#include "wire/table_admin.grpc.pb.h"
+#include "remote/wire/bigtable.grpc.pb.h"
+#include "remote/wire/table_admin.grpc.pb.h"
 
 namespace stele::server {
 
-// One steled. Killed with the object.
+// A steled process. It is killed with the object.
 class ServerProcess {
  public:
   explicit ServerProcess(const std::string& database, std::vector<std::string> flags = {});
@@ -23,14 +21,14 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  // "127.0.0.1:PORT"; "" if it did not come up.
+  // "127.0.0.1:PORT"; "" if it did not start.
   const std::string& address() const { return address_; }
-  // The same of --metrics; "" without it.
+  // The address of --metrics; "" without it.
   const std::string& metrics_address() const { return metrics_address_; }
   pid_t pid() const { return pid_; }
-  // SIGKILL; returns when it is dead.
+  // Sends SIGKILL and waits for its end.
   void Kill();
-  // SIGTERM; its exit status, -1 if a signal ended it.
+  // Sends SIGTERM. Returns its exit status, -1 if a signal ended it.
   int Terminate();
 
  private:
@@ -41,7 +39,7 @@ class ServerProcess {
   std::string metrics_address_;
 };
 
-// A directory that goes with it.
+// A directory that is removed with the object.
 class ScratchDirectory {
  public:
   ScratchDirectory();
@@ -57,21 +55,25 @@ class ScratchDirectory {
 
 inline constexpr char kInstance[] = "projects/p/instances/i";
 
-// A client, with what tests say often. Tables are named by their ids, in kInstance.
+// A client with the calls that tests use often. Tables have ids in kInstance.
 class Client {
  public:
   explicit Client(const std::string& address);
 
-  static std::string TableName(const std::string& table_id) { return std::string(kInstance) + "/tables/" + table_id; }
+  static std::string TableName(const std::string& table_id) {
+    return std::string(kInstance) + "/tables/" + table_id;
+  }
 
   grpc::Status CreateTable(const std::string& table_id, const std::vector<std::string>& families);
-  // `mutations` as protobuf text: "set_cell {...}", one each.
-  grpc::Status Mutate(const std::string& table_id, const std::string& row_key, const std::vector<std::string>& mutations);
-  // "f:q" is set at that timestamp.
-  grpc::Status Set(const std::string& table_id, const std::string& row_key, const std::string& column, int64_t micros,
-                   const std::string& value);
-  // The rows (RowMerger's text) that `request` gives: ReadRowsRequest as protobuf text without the table's name. Fails the test if a chunk
-  // breaks a rule; the rows before an error end with the code's number in brackets: "[3]".
+  // `mutations` are protobuf text: "set_cell {...}" each.
+  grpc::Status Mutate(const std::string& table_id, const std::string& row_key,
+                      const std::vector<std::string>& mutations);
+  // Sets "f:q" at that timestamp.
+  grpc::Status Set(const std::string& table_id, const std::string& row_key,
+                   const std::string& column, int64_t micros, const std::string& value);
+  // Returns the rows (RowMerger's text) for `request`, a ReadRowsRequest as protobuf text without
+  // the table's name. Fails the test if a chunk violates a rule. After an error the rows end with
+  // the code's number in brackets: "[3]".
   std::vector<std::string> Read(const std::string& table_id, const std::string& request = "",
                                 google::bigtable::v2::ReadRowsResponse* last = nullptr);
 
@@ -85,17 +87,17 @@ class Client {
   std::unique_ptr<google::bigtable::admin::v2::BigtableTableAdmin::Stub> admin_;
 };
 
-// A message from protobuf's text form.
+// Parses a message from protobuf's text form.
 void Parse(const std::string& text, google::protobuf::Message* message);
 
-// One server for all tests of a suite; each makes tables of its own.
+// One server for all tests of a suite; each test creates separate tables.
 class ServerTest : public testing::Test {
  protected:
   static void SetUpTestSuite();
   static void TearDownTestSuite();
   void SetUp() override;
 
-  // Makes the table that the test is about, with families f and g.
+  // Creates the table of the test, with families f and g.
   std::string NewTable();
 
   static Client& client() { return *client_; }

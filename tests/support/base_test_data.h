@@ -1,5 +1,6 @@
-// tests/support/base_test_data.h: where the files that tests read lie. The folder's name is in one generated file and not among the
-// compilers' flags, so that checkouts in several places share what a compiler cache holds.
+// tests/support/base_test_data.h: finds the data files of the tests.
+// The directory's path is in one generated file and not in the compiler's flags, so that checkouts
+// in different directories can share a compiler cache.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace stele::internal {
 
-// The whole path of tests/`path`.
+// Returns the absolute path of tests/`path`.
 std::string TestDataPath(std::string_view path);
 
 }  // namespace stele::internal

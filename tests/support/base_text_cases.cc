@@ -16,7 +16,7 @@ struct Block {
   std::vector<std::string> comments;
   TextCase text_case;
   std::string expected;
-  size_t line_number = 0;  // of the command
+  size_t line_number = 0;  // of the command line
   bool has_output = false;
 };
 
@@ -63,7 +63,8 @@ std::string Print(const Block& block) {
   std::string text;
   for (const std::string& comment : block.comments) text += comment + "\n";
   if (block.text_case.command.empty()) return text;
-  return text + block.text_case.command_line + "\n" + block.text_case.input_text() + "----\n" + block.expected;
+  return text + block.text_case.command_line + "\n" + block.text_case.input_text() + "----\n" +
+         block.expected;
 }
 
 }  // namespace
@@ -77,7 +78,8 @@ int64_t TextCase::number(std::string_view argument) const {
   const std::string text = value(argument);
   int64_t parsed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  EXPECT_TRUE(error == std::errc() && end == text.data() + text.size()) << command_line << ": " << argument << " is not a number";
+  EXPECT_TRUE(error == std::errc() && end == text.data() + text.size())
+      << command_line << ": " << argument << " is not a number";
   return parsed;
 }
 
@@ -100,7 +102,8 @@ void RunTextCases(std::string_view path, const std::function<std::string(const T
       ASSERT_TRUE(block.has_output || rewrite) << file << ":" << block.line_number << ": no ----";
       const std::string output = run(block.text_case);
       if (!rewrite) {
-        EXPECT_EQ(output, block.expected) << file << ":" << block.line_number << ": " << block.text_case.command_line;
+        EXPECT_EQ(output, block.expected)
+            << file << ":" << block.line_number << ": " << block.text_case.command_line;
       }
       block.expected = output;
     }

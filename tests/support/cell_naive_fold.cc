@@ -8,7 +8,8 @@
 namespace stele::internal {
 namespace {
 
-// By index of 25 bits the greatest number of leading zeros, plus one, in the 39 bits behind it; or by register.
+// The state of a sketch. Sparse: maps a 25-bit index to the greatest (leading zeros + 1) of the
+// other 39 bits. Dense: the same per register.
 struct NaiveState {
   bool is_dense = false;
   std::map<uint32_t, uint32_t> sparse;
@@ -68,7 +69,8 @@ std::string Encoded(NaiveState state) {
   if (state.is_dense) {
     bytes.resize(2 + 12288);
     for (size_t bit = 0; bit < 16384 * 6; ++bit) {
-      if ((state.registers[bit / 6] >> bit % 6 & 1) != 0) bytes[2 + bit / 8] = static_cast<char>(bytes[2 + bit / 8] | 1 << bit % 8);
+      if ((state.registers[bit / 6] >> bit % 6 & 1) != 0)
+        bytes[2 + bit / 8] = static_cast<char>(bytes[2 + bit / 8] | 1 << bit % 8);
     }
     return bytes;
   }
@@ -89,7 +91,8 @@ std::string FoldSketches(const std::vector<std::string>& values) {
     if (other.is_dense) MakeDense(&sum);
     if (sum.is_dense) MakeDense(&other);
     for (const auto& [index, rank] : other.sparse) AddPlace(index, rank, &sum);
-    for (size_t i = 0; i < 16384; ++i) sum.registers[i] = std::max(sum.registers[i], other.registers[i]);
+    for (size_t i = 0; i < 16384; ++i)
+      sum.registers[i] = std::max(sum.registers[i], other.registers[i]);
   }
   return Encoded(std::move(sum));
 }
@@ -98,7 +101,8 @@ std::string FoldSketches(const std::vector<std::string>& values) {
 
 std::string NaiveNumber(int64_t number) {
   std::string value;
-  for (int shift = 56; shift >= 0; shift -= 8) value.push_back(static_cast<char>(static_cast<uint64_t>(number) >> shift));
+  for (int shift = 56; shift >= 0; shift -= 8)
+    value.push_back(static_cast<char>(static_cast<uint64_t>(number) >> shift));
   return value;
 }
 
@@ -123,7 +127,8 @@ std::string NaiveSketchOfHashes(const std::vector<uint64_t>& hashes) {
   NaiveState state;
   for (const uint64_t hash : hashes) {
     const auto index = static_cast<uint32_t>(hash >> 39);
-    AddPlace(index, index % 2048 != 0 ? 0 : LeadingZeros(hash & ((uint64_t{1} << 39) - 1), 39) + 1, &state);
+    AddPlace(index, index % 2048 != 0 ? 0 : LeadingZeros(hash & ((uint64_t{1} << 39) - 1), 39) + 1,
+             &state);
   }
   return Encoded(std::move(state));
 }

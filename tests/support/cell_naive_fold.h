@@ -1,5 +1,6 @@
-// tests/support/cell_naive_fold.h: aggregates written naively from docs/format/hll.md and the words "sum", "minimum", "maximum", to hold
-// cell/fold.h against. Shares no code with it.
+// tests/support/cell_naive_fold.h: a naive implementation of the aggregates, the reference that
+// tests compare cell/fold.h with. It follows docs/reference/format/hll.md and the plain meaning of
+// sum, minimum and maximum. It shares no code with cell/fold.h.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,15 @@
 
 namespace stele::internal {
 
-// Eight bytes big-endian, and back.
+// Encodes a number as eight big-endian bytes, and decodes it.
 std::string NaiveNumber(int64_t number);
 int64_t NaiveNumberOf(std::string_view value);
 
-// What the values come to, in any order; `aggregate` is "sum", "min", "max" or "hll". At least one value, all of them well-formed.
+// Returns the aggregate of the values, which may be in any order. `aggregate` is "sum", "min",
+// "max" or "hll". There must be at least one value, and all must be well-formed.
 std::string NaiveFold(std::string_view aggregate, const std::vector<std::string>& values);
 
-// The sketch of these items. `hashes`: instead of items, their hashes.
+// Returns the sketch of these items, or of items with these hashes.
 std::string NaiveSketch(const std::vector<std::string>& items);
 std::string NaiveSketchOfHashes(const std::vector<uint64_t>& hashes);
 

@@ -67,7 +67,9 @@ int64_t ParseTimestamp(std::string_view text, std::string_view line) {
   return timestamp;
 }
 
-std::string PrintTimestamp(int64_t timestamp) { return timestamp == kTimestampMax ? "max" : fmt::format("{}", timestamp); }
+std::string PrintTimestamp(int64_t timestamp) {
+  return timestamp == kTimestampMax ? "max" : fmt::format("{}", timestamp);
+}
 
 std::string_view TakeWord(std::string_view* rest) {
   rest->remove_prefix(std::min(rest->find_first_not_of(' '), rest->size()));
@@ -78,32 +80,39 @@ std::string_view TakeWord(std::string_view* rest) {
 
 void ParseRange(std::string_view range, std::string_view line, OwnedCell* cell) {
   const size_t comma = range.find(',');
-  if (range.size() < 3 || range.front() != '[' || range.back() != ']' || comma == range.npos) Refuse(line);
+  if (range.size() < 3 || range.front() != '[' || range.back() != ']' || comma == range.npos)
+    Refuse(line);
   cell->range_start = ParseTimestamp(range.substr(1, comma - 1), line);
   cell->timestamp = ParseTimestamp(range.substr(comma + 1, range.size() - comma - 2), line);
 }
 
-void ParseDelta(std::string_view what, std::string_view rest, std::string_view line, OwnedCell* cell) {
+void ParseDelta(std::string_view what, std::string_view rest, std::string_view line,
+                OwnedCell* cell) {
   const std::string_view words[] = {"sum", "min", "max", "hll"};
   const auto* word = std::find(std::begin(words), std::end(words), what);
   if (word == std::end(words)) Refuse(line);
   cell->kind = static_cast<CellKind>(static_cast<int>(CellKind::kSum) + (word - std::begin(words)));
   if (cell->kind == CellKind::kHll) {
     std::vector<std::string> items;
-    for (std::string_view item = TakeWord(&rest); !item.empty(); item = TakeWord(&rest)) items.emplace_back(item);
+    for (std::string_view item = TakeWord(&rest); !item.empty(); item = TakeWord(&rest))
+      items.emplace_back(item);
     cell->value = NaiveSketch(items);
     return;
   }
   const std::string_view number = TakeWord(&rest);
   int64_t parsed = 0;
-  if (std::from_chars(number.data(), number.data() + number.size(), parsed).ptr != number.data() + number.size()) Refuse(line);
+  if (std::from_chars(number.data(), number.data() + number.size(), parsed).ptr !=
+      number.data() + number.size())
+    Refuse(line);
   cell->value = NaiveNumber(parsed);
 }
 
 std::string PrintDelta(const Cell& cell) {
-  if (cell.kind == CellKind::kHll) return fmt::format("hll of about {:.0f}", EstimateHll(cell.value).value_or(-1));
+  if (cell.kind == CellKind::kHll)
+    return fmt::format("hll of about {:.0f}", EstimateHll(cell.value).value_or(-1));
   const std::string_view words[] = {"sum", "min", "max"};
-  return fmt::format("{} {}", words[static_cast<int>(cell.kind) - static_cast<int>(CellKind::kSum)], NaiveNumberOf(cell.value));
+  return fmt::format("{} {}", words[static_cast<int>(cell.kind) - static_cast<int>(CellKind::kSum)],
+                     NaiveNumberOf(cell.value));
 }
 
 CellLine ParseLine(std::string_view line, const FamilyList& families) {
@@ -116,7 +125,7 @@ CellLine ParseLine(std::string_view line, const FamilyList& families) {
     return parsed;
   }
   const size_t colon = column.find(':');
-  const auto family = families.RankOfName(column.substr(0, colon));
+  const auto family = families.IndexOfName(column.substr(0, colon));
   if (!family.has_value()) Refuse(line);
   parsed.cell.family = *family;
   const std::string_view verb = TakeWord(&rest);
@@ -163,10 +172,13 @@ std::vector<CellLine> ParseCellLines(std::string_view text, const FamilyList& fa
 
 OwnedRows ParseRows(std::string_view text, const FamilyList& families) {
   std::map<std::string, std::vector<OwnedCell>> sorted;
-  for (CellLine& line : ParseCellLines(text, families)) sorted[line.row_key].push_back(std::move(line.cell));
+  for (CellLine& line : ParseCellLines(text, families))
+    sorted[line.row_key].push_back(std::move(line.cell));
   OwnedRows rows;
   for (auto& [row_key, cells] : sorted) {
-    std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
+    std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) {
+      return CompareCells(a.View(), b.View()) < 0;
+    });
     rows.push_back({row_key, std::move(cells)});
   }
   return rows;
@@ -179,21 +191,27 @@ std::string PrintCell(std::string_view row_key, const Cell& cell, const FamilyLi
   if (cell.kind == CellKind::kDeleteFamily) return fmt::format("{} {} DELETE", row, family);
   const std::string column = fmt::format("{} {}:{}", row, family, Escape(cell.qualifier, false));
   if (cell.kind == CellKind::kDeleteRange) {
-    return fmt::format("{} DELETE [{},{}]", column, PrintTimestamp(cell.range_start), PrintTimestamp(cell.timestamp));
+    return fmt::format("{} DELETE [{},{}]", column, PrintTimestamp(cell.range_start),
+                       PrintTimestamp(cell.timestamp));
   }
-  if (cell.is_delta()) return fmt::format("{} @{} {}", column, PrintTimestamp(cell.timestamp), PrintDelta(cell));
+  if (cell.is_delta())
+    return fmt::format("{} @{} {}", column, PrintTimestamp(cell.timestamp), PrintDelta(cell));
   const std::string value = Escape(cell.value, true);
-  return fmt::format("{} @{} ={}{}", column, PrintTimestamp(cell.timestamp), value.empty() ? "" : " ", value);
+  return fmt::format("{} @{} ={}{}", column, PrintTimestamp(cell.timestamp),
+                     value.empty() ? "" : " ", value);
 }
 
 std::string PrintRows(const OwnedRows& rows, const FamilyList& families) {
   std::string text;
   for (const OwnedRow& row : rows) {
-    for (const OwnedCell& cell : row.cells) text += PrintCell(row.row_key, cell.View(), families) + "\n";
+    for (const OwnedCell& cell : row.cells)
+      text += PrintCell(row.row_key, cell.View(), families) + "\n";
   }
   return text;
 }
 
-std::string PrintAll(CellCursor* cursor, const FamilyList& families) { return PrintRows(ReadAll(cursor), families); }
+std::string PrintAll(CellCursor* cursor, const FamilyList& families) {
+  return PrintRows(ReadAll(cursor), families);
+}
 
 }  // namespace stele::internal

@@ -11,7 +11,8 @@
 namespace stele::internal {
 namespace {
 
-// Copies of bytes, each in its own allocation, spoiled before they are freed.
+// Copies of the bytes that a caller may view. Each copy has its own allocation and is overwritten
+// before it is freed.
 class LentBytes {
  public:
   ~LentBytes() { TakeBack(); }
@@ -34,13 +35,15 @@ void CheckOrder(const OwnedRows& rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     STELE_CHECK(i == 0 || rows[i - 1].row_key < rows[i].row_key);
     const std::vector<OwnedCell>& cells = rows[i].cells;
-    for (size_t c = 1; c < cells.size(); ++c) STELE_CHECK(CompareCells(cells[c - 1].View(), cells[c].View()) < 0);
+    for (size_t c = 1; c < cells.size(); ++c)
+      STELE_CHECK(CompareCells(cells[c - 1].View(), cells[c].View()) < 0);
   }
 }
 
 class VectorCursor final : public CellCursor {
  public:
-  VectorCursor(OwnedRows rows, const VectorCursorOptions& options) : rows_(std::move(rows)), options_(options) {
+  VectorCursor(OwnedRows rows, const VectorCursorOptions& options)
+      : rows_(std::move(rows)), options_(options) {
     CheckOrder(rows_);
     STELE_CHECK(options_.batch_cells > 0);
     if (options_.direction == Direction::kReverse) std::reverse(rows_.begin(), rows_.end());
@@ -51,8 +54,9 @@ class VectorCursor final : public CellCursor {
   bool SeekRow(std::string_view bound) override {
     if (FailsNow()) return false;
     const bool forward = options_.direction == Direction::kForward;
-    const auto found =
-        std::find_if(rows_.begin(), rows_.end(), [&](const OwnedRow& row) { return forward ? row.row_key >= bound : row.row_key < bound; });
+    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const OwnedRow& row) {
+      return forward ? row.row_key >= bound : row.row_key < bound;
+    });
     return Enter(found - rows_.begin());
   }
 
@@ -84,7 +88,8 @@ class VectorCursor final : public CellCursor {
 
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     STELE_CHECK(row_index_.has_value());
-    OwnedCell target{.family = family, .kind = CellKind::kDeleteRange, .qualifier = std::string(qualifier)};
+    OwnedCell target{
+        .family = family, .kind = CellKind::kDeleteRange, .qualifier = std::string(qualifier)};
     STELE_CHECK(!skip_to_.has_value() || CompareColumn(skip_to_->View(), target.View()) <= 0);
     skip_to_ = std::move(target);
   }

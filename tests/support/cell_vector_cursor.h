@@ -1,11 +1,14 @@
-// tests/support/cell_vector_cursor.h: a cell cursor over rows in memory that is as strict as the contract of cell/cell_cursor.h allows.
+// tests/support/cell_vector_cursor.h: a cell cursor over rows in memory that is as strict as the
+// contract of cell/cell_cursor.h allows. It finds callers that rely on more than the contract.
 //
-// Contract:  - Bytes handed out lie in allocations of their own, which are overwritten and freed as soon as the contract lets them go: a
-//              user that keeps a view too long reads 0xdb, or is caught by the address sanitizer.
-//            - Batches are small (batch_cells), so that a row hardly ever comes in one.
-//            - SkipTo leaves out all it may.
-//            - Calls out of order end the program: reading without a row, skipping backwards, moving on after the end or a failure.
-// Threads:   confined.
+// Contract:  - Each returned byte string has its own allocation. It is overwritten and freed as
+//              soon as the contract allows. A caller that keeps a view too long reads 0xdb, or
+//              AddressSanitizer reports it.
+//            - Batches are small (batch_cells), so that few rows fit in one batch.
+//            - SkipTo skips as much as it may.
+//            - A call out of order ends the program: reading without a row, skipping backwards, or
+//              moving on after the end or after a failure.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <compare>
@@ -21,7 +24,7 @@ namespace stele::internal {
 
 // A cell that owns its bytes.
 struct OwnedCell {
-  uint32_t family = kRowRank;
+  uint32_t family = kRowFamily;
   CellKind kind = CellKind::kSet;
   int64_t timestamp = 0;
   int64_t range_start = 0;
@@ -29,10 +32,20 @@ struct OwnedCell {
   std::string value;
 
   static OwnedCell Copy(const Cell& cell) {
-    return {cell.family, cell.kind, cell.timestamp, cell.range_start, std::string(cell.qualifier), std::string(cell.value)};
+    return {cell.family,
+            cell.kind,
+            cell.timestamp,
+            cell.range_start,
+            std::string(cell.qualifier),
+            std::string(cell.value)};
   }
   Cell View() const {
-    return {.family = family, .kind = kind, .timestamp = timestamp, .range_start = range_start, .qualifier = qualifier, .value = value};
+    return {.family = family,
+            .kind = kind,
+            .timestamp = timestamp,
+            .range_start = range_start,
+            .qualifier = qualifier,
+            .value = value};
   }
   friend bool operator==(const OwnedCell&, const OwnedCell&) = default;
 };
@@ -43,26 +56,31 @@ struct OwnedRow {
   friend bool operator==(const OwnedRow&, const OwnedRow&) = default;
 };
 
-// What a source hands out: rows strictly ascending, cells in the order of cell.h and each identity once.
+// The contents of a source: row keys strictly ascending, cells in the order of cell.h, each cell
+// key at most once.
 using OwnedRows = std::vector<OwnedRow>;
 
 struct VectorCursorOptions {
   Direction direction = Direction::kForward;
   size_t batch_cells = 3;
-  // The call (a seek, NextRow or ReadCells; counted from 1) that fails; 0: none does.
+  // The number of the call that fails; a call is a seek, NextRow or ReadCells, counted from 1. 0:
+  // no call fails.
   uint64_t failing_call = 0;
 };
 
-// Ends the program if `rows` are not in order.
-std::unique_ptr<CellCursor> NewVectorCursor(OwnedRows rows, const VectorCursorOptions& options = {});
+// `rows` must be sorted: the program ends if they are not.
+std::unique_ptr<CellCursor> NewVectorCursor(OwnedRows rows,
+                                            const VectorCursorOptions& options = {});
 
-// Everything that `cursor` hands out, from the edge on, in the cursor's own order of rows; rows without cells are left out.
+// Reads everything from the first row in the cursor's direction, in the cursor's row order. Omits
+// rows without cells.
 OwnedRows ReadAll(CellCursor* cursor);
-// All further cells of the current row, with Unpin() after each batch.
+// Reads the remaining cells of the current row and calls Unpin() after each batch.
 std::vector<OwnedCell> ReadRow(CellCursor* cursor);
 
-// Sorted cells with the range tombstones of each column joined where they touch or overlap, which
-// does not change what they hide. How far a cursor joins them depends on its batches.
+// Joins the range tombstones of a column that touch or overlap. `cells` are sorted. Joining does
+// not change which cells are hidden. Tests compare joined forms because a cursor's batches decide
+// how far it joins.
 std::vector<OwnedCell> WithRangesJoined(const std::vector<OwnedCell>& cells);
 OwnedRows WithRangesJoined(OwnedRows rows);
 

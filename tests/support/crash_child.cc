@@ -40,14 +40,17 @@ ChildProcess::ChildProcess(std::string_view test, const std::string& directory) 
   std::string program = "/proc/self/exe";
   std::vector<char*> arguments = {program.data(), const_cast<char*>(filter.c_str()), nullptr};
   std::vector<char*> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    environment.push_back(*variable);
   environment.push_back(const_cast<char*>(directory_variable.c_str()));
   environment.push_back(const_cast<char*>(pipe_variable.c_str()));
   environment.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  if (::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environment.data()) != 0) pid_ = -1;
+  if (::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(),
+                    environment.data()) != 0)
+    pid_ = -1;
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(inherited);
   ::close(ends[1]);
@@ -87,7 +90,7 @@ std::string ChildProcess::Directory() {
   return directory == nullptr ? "" : directory;
 }
 
-void ChildProcess::Tell(std::string_view line) {
+void ChildProcess::Notify(std::string_view line) {
   const char* pipe = std::getenv(kPipeVariable);
   if (pipe == nullptr || ::write(std::atoi(pipe), line.data(), line.size()) < 0) std::_Exit(1);
 }

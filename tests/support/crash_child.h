@@ -1,7 +1,10 @@
-// support/crash_child.h: a test of this same program run in a process of its own, to be killed; and a directory that goes with the test.
+// tests/support/crash_child.h: runs a test of the same program in a child process that can be
+// killed. Also a directory that is deleted when the test ends.
 //
-// Path:      a parent test makes ChildProcess("Suite.Test", directory); that test asks IsChild() and tells the parent lines.
-// Threads:   thread-compatible; Tell may be called from several threads (each call is one write).
+// Use:       A parent test constructs ChildProcess("Suite.Test", directory). The test in the child
+//            checks IsChild() and sends lines to the parent with Notify.
+// Threads:   Thread-compatible. In the child, Notify may be called from several threads; each call
+//            is one write.
 #pragma once
 
 #include <sys/types.h>
@@ -29,15 +32,16 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // The next whole line, without its end; "" when the child is gone.
+  // Waits for the next whole line and returns it without its newline. Returns "" when the child has
+  // exited.
   std::string ReadLine();
-  // SIGKILL; returns when it is dead. What it told before can still be read.
+  // Sends SIGKILL and waits until the child is dead. Lines that it sent before can still be read.
   void Kill();
 
-  // In the child.
+  // These functions are for the child.
   static bool IsChild();
   static std::string Directory();
-  static void Tell(std::string_view line);
+  static void Notify(std::string_view line);
   [[noreturn]] static void WaitForEver();
 
  private:

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "db/local_database.h"
+#include "model/access.h"
 
 namespace stele::internal {
 namespace {
@@ -15,7 +16,8 @@ constexpr Timestamp kStart = Timestamp::FromMillis(1'000'000'000);
 std::string ShowCells(std::span<const CellView> cells) {
   std::string text;
   for (const CellView& cell : cells) {
-    text += fmt::format("{}{}:{}@{}={}", text.empty() ? "" : ", ", cell.family(), Printable(cell.qualifier()), cell.timestamp().micros(),
+    text += fmt::format("{}{}:{}@{}={}", text.empty() ? "" : ", ", cell.family(),
+                        Printable(cell.qualifier()), cell.timestamp().micros(),
                         Printable(cell.value(), 20));
   }
   return text;
@@ -32,11 +34,14 @@ void ContractDatabase::Open(DatabaseOptions options, const std::string& director
   table_.reset();
   database_.reset();
   options.clock = clock_;
-  absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase(
-      directory, {.database = options, .sizes = SizesFor(memory_budget_bytes_), .file_system = &file_system_, .background_threads = 0});
+  absl::StatusOr<std::shared_ptr<LocalDatabase>> opened =
+      OpenDatabase(directory, {.database = options,
+                               .sizes = SizesFor(memory_budget_bytes_),
+                               .file_system = &file_system_,
+                               .background_threads = 0});
   ASSERT_TRUE(opened.ok()) << opened.status();
   engine_ = (*opened)->engine().get();
-  database_.emplace(*std::move(opened));
+  database_ = Access::Make<Database>(*std::move(opened));
   if (absl::StatusOr<Table> table = database_->OpenTable("t"); table.ok()) table_ = *table;
 }
 
@@ -54,7 +59,9 @@ void ContractDatabase::Reopen(std::optional<Timestamp> clock_at) {
   Open();
 }
 
-std::string Show(const RowView& row) { return fmt::format("{} {}", Printable(row.row_key()), ShowCells(row.cells())); }
+std::string Show(const RowView& row) {
+  return fmt::format("{} {}", Printable(row.row_key()), ShowCells(row.cells()));
+}
 
 std::string Show(const std::optional<Row>& row) {
   return row ? fmt::format("{} {}", Printable(row->row_key()), ShowCells(row->cells())) : "none";
@@ -68,10 +75,13 @@ std::string Show(RowReader reader) {
     if (!row.is_last_piece()) text += " +";
   }
   if (reader.status().ok()) return text;
-  return fmt::format("{}{}{}: {}", text, text.empty() ? "" : "; ", CodeName(reader.status()), ToStd(reader.status().message()));
+  return fmt::format("{}{}{}: {}", text, text.empty() ? "" : "; ", CodeName(reader.status()),
+                     ToStd(reader.status().message()));
 }
 
-std::string ShowAll(const Table& table, const ReadOptions& options) { return Show(table.ReadRows(RowSet::All(), {}, options)); }
+std::string ShowAll(const Table& table, const ReadOptions& options) {
+  return Show(table.ReadRows(RowSet::All(), {}, options));
+}
 
 std::string CodeName(const absl::Status& status) {
   switch (status.code()) {

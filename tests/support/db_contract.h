@@ -1,7 +1,9 @@
-// support/db_contract.h: a database that a test of the public contract opens, changes and opens again, and what reads give, as text.
+// tests/support/db_contract.h: a database for tests of the public contract, which they open, change
+// and reopen; and its contents as text.
 //
-// How:       in memory, without threads, on a clock of the test's own: nothing depends on time. Reopen() goes on with the same files.
-// Threads:   thread-compatible.
+// How:       The database is in memory, has no threads and uses the test's clock, so nothing
+//            depends on time. Reopen() keeps the files.
+// Threads:   Thread-compatible.
 #pragma once
 
 #include <memory>
@@ -18,19 +20,20 @@ class Engine;
 
 class ContractDatabase {
  public:
-  // A clock standing at 1,000,000 s. `memory_budget_bytes` sizes everything, as in DatabaseOptions.
+  // The clock starts at 1,000,000 s. `memory_budget_bytes` is the budget, as in DatabaseOptions.
   explicit ContractDatabase(uint64_t memory_budget_bytes = uint64_t{64} << 20);
 
   Database& database() { return *database_; }
   Engine& engine() { return *engine_; }
   ManualClock& clock() { return *clock_; }
-  // Of table "t", made by the first call with the schema.
+  // Returns table "t". The first call creates it with this schema.
   Table& MakeTable(const Schema& schema);
   Table& table() { return *table_; }
 
-  // Closes, and opens again; the clock goes on, or is replaced. The table is opened again, too, if it still exists.
+  // Closes the database and opens it again. The clock continues, or is set to `clock_at`. Opens the
+  // table again if it still exists.
   void Reopen(std::optional<Timestamp> clock_at = std::nullopt);
-  // The same without Close: the handles go, as when a process ends in order.
+  // Like Reopen, but without Close: destroys the handles, as an orderly exit of the process does.
   void Open(DatabaseOptions options = {}, const std::string& directory = "/db");
 
  private:
@@ -42,13 +45,14 @@ class ContractDatabase {
   Engine* engine_ = nullptr;
 };
 
-// "row f:q@1000=value, f:r@0=; row2 ..."; pieces of a row are set apart by " +", an error ends it as "CODE: text".
+// Prints a row as "row f:q@1000=value, f:r@0=", and separates rows by "; ". Partial rows of a row
+// are separated by " +". An error ends the text as "CODE: text".
 std::string Show(RowReader reader);
 std::string Show(const RowView& row);
 std::string Show(const std::optional<Row>& row);
-// All rows of the table.
+// Prints all rows of the table.
 std::string ShowAll(const Table& table, const ReadOptions& options = {});
-// "OK", or the code's name: "InvalidArgument".
+// Returns "OK" or the name of the code, such as "InvalidArgument".
 std::string CodeName(const absl::Status& status);
 
 }  // namespace stele::internal

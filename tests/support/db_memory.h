@@ -1,10 +1,14 @@
-// support/db_memory.h: what a process takes of the machine's memory while it works on a database, held against the database's budget.
+// tests/support/db_memory.h: measures the resident memory of a process that works on a database, to
+// compare it with the database's memory budget.
 //
-// How:       ResidentPeak is what /proc/self/status says (VmHWM, set back by clear_refs), less what was resident when it was made: the
-//            whole process, with the test's own copies, the allocator's holes and the threads' stacks. A test that asks for so much has to
-//            have a process to itself, for what an earlier one left to the allocator would not be seen.
-// Report:    STELE_MEMORY_REPORT=1 prints what the database counts by use beside what is resident, and at the end malloc_info.
-// Threads:   thread-compatible.
+// How:       ResidentPeak reads VmHWM of /proc/self/status after it reset it through clear_refs,
+//            and subtracts the amount at construction. The figure is for the whole process.
+//            It includes the test's own copies, free space inside the allocator, and thread stacks.
+//            A test that measures needs a process to itself: memory that an earlier test left to
+//            the allocator would hide growth.
+// Report:    STELE_MEMORY_REPORT=1 prints the memory that the database counts, by use, and the
+//            resident memory. At the end it prints malloc_info.
+// Threads:   Thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +22,27 @@ namespace stele::internal {
 class ResidentPeak {
  public:
   ResidentPeak();
-  // Above what was resident at first, at most, since then.
+  // The peak of resident memory since construction, less the amount at construction.
   uint64_t growth_bytes() const;
-  // Now.
+  // The resident memory now, less the amount at construction.
   int64_t present_bytes() const;
 
  private:
   const uint64_t base_bytes_;
 };
 
-// How many times as long the test is to be: STELE_MEMORY_TIMES, or 1.
+// The factor by which the test runs longer: STELE_MEMORY_TIMES, or 1.
 uint64_t MemoryTestTimes();
 
-// A line of the report, where one is wanted.
+// Prints a line of the report if STELE_MEMORY_REPORT is set.
 void ReportMemory(std::string_view what, const Database& database, const ResidentPeak& peak);
-// And all of the allocator's, which is long.
+// Also prints the allocator's own report, which is long.
 void ReportAllocator();
 
-// Letters that a codec makes about two of every three of; the same for the same seed.
+// Returns text that a codec compresses to about two thirds of its size. The same seed gives the
+// same text.
 std::string TextOf(uint64_t seed, size_t bytes);
-// Bytes that no codec makes fewer of.
+// Returns bytes that no codec can compress.
 std::string NoiseOf(uint64_t seed, size_t bytes);
 
 }  // namespace stele::internal

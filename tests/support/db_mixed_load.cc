@@ -13,7 +13,9 @@ namespace {
 
 constexpr int kReadsBetweenLooks = 100;
 
-std::string UserKey(uint64_t row) { return fmt::format("user{:010}/{:x}", row * 7919 % 1'000'003, row); }
+std::string UserKey(uint64_t row) {
+  return fmt::format("user{:010}/{:x}", row * 7919 % 1'000'003, row);
+}
 
 }  // namespace
 
@@ -23,16 +25,19 @@ void MixedLoad::WriteRow(uint64_t row, uint64_t round) {
   Random random(row * 31 + round);
   const std::string stamp = fmt::format("{:012}", round);
   for (const char* qualifier : {"name", "address", "notes", "score"}) {
-    mutation.SetCell("profile", qualifier, stamp + text.substr(random.Below(60'000), 20 + random.Below(200)));
+    mutation.SetCell("profile", qualifier,
+                     stamp + text.substr(random.Below(60'000), 20 + random.Below(200)));
   }
-  mutation.SetCell("clicks", fmt::format("page{}", random.Below(40)), stamp + text.substr(random.Below(60'000), 100));
+  mutation.SetCell("clicks", fmt::format("page{}", random.Below(40)),
+                   stamp + text.substr(random.Below(60'000), 100));
   mutation.SetCell("state", "", stamp);
   ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
 }
 
 void MixedLoad::Write(int writer) {
   Random random(static_cast<uint64_t>(writer) + 100);
-  for (uint64_t i = 0; i < options_.rows_written && !::testing::Test::HasFailure(); ++i) WriteRow(random.Below(options_.row_count), i + 1);
+  for (uint64_t i = 0; i < options_.rows_written && !::testing::Test::HasFailure(); ++i)
+    WriteRow(random.Below(options_.row_count), i + 1);
   writing_.fetch_sub(1);
 }
 
@@ -44,7 +49,8 @@ uint64_t MixedLoad::ReadAll(const Filter& filter, const ReadOptions& options) {
     const auto profile = row.family("profile");
     for (const CellView& cell : profile) {
       if (cell.timestamp() != profile.front().timestamp()) continue;
-      EXPECT_EQ(cell.value().substr(0, 12), profile.front().value().substr(0, 12)) << "cells of two writes in one";
+      EXPECT_EQ(cell.value().substr(0, 12), profile.front().value().substr(0, 12))
+          << "cells of two writes in one";
     }
     if (done_.load()) break;
   }
@@ -53,7 +59,8 @@ uint64_t MixedLoad::ReadAll(const Filter& filter, const ReadOptions& options) {
 }
 
 void MixedLoad::Scan(int scanner) {
-  const Filter filters[] = {Filter::PassAll(), Filter::Latest(1), Filter::Family("profile"), Filter::Column("state", "")};
+  const Filter filters[] = {Filter::PassAll(), Filter::Latest(1), Filter::Family("profile"),
+                            Filter::Column("state", "")};
   while (!done_.load() && !::testing::Test::HasFailure()) {
     EXPECT_GT(ReadAll(filters[scanner / 2 % 4], {.reverse = scanner % 2 == 1}), 0u);
   }
@@ -64,17 +71,21 @@ void MixedLoad::ReadRows(int reader) {
   while (!done_.load() && !::testing::Test::HasFailure()) ReadSomeRow(&random);
 }
 
-// Or none: every other one was never written.
+// Half of the keys read here were never written.
 void MixedLoad::ReadSomeRow(Random* random) {
-  EXPECT_EQ(table_.ReadRow(UserKey(random->Below(2 * options_.row_count))).status(), absl::OkStatus());
+  EXPECT_EQ(table_.ReadRow(UserKey(random->Below(2 * options_.row_count))).status(),
+            absl::OkStatus());
 }
 
 void MixedLoad::Run(const std::function<void(const char* phase)>& look) {
-  const auto table = database_.CreateTable(
-      "t", Schema().AddFamily("profile", GcRule::MaxNumVersions(2)).AddFamily("clicks", GcRule::MaxNumVersions(20)).AddFamily("state"));
+  const auto table = database_.CreateTable("t", Schema()
+                                                    .AddFamily("profile", GcRule::MaxNumVersions(2))
+                                                    .AddFamily("clicks", GcRule::MaxNumVersions(20))
+                                                    .AddFamily("state"));
   ASSERT_TRUE(table.ok()) << table.status();
   table_ = *table;
-  for (uint64_t row = 0; row < options_.rows_first; ++row) WriteRow(row * options_.row_count / options_.rows_first, 0);
+  for (uint64_t row = 0; row < options_.rows_first; ++row)
+    WriteRow(row * options_.row_count / options_.rows_first, 0);
   look("first rows");
   Snapshot snapshot;
   if (options_.holds_snapshot) snapshot = database_.GetSnapshot().value_or(Snapshot());
@@ -98,7 +109,8 @@ void MixedLoad::Run(const std::function<void(const char* phase)>& look) {
   look("threads ended");
   if (options_.holds_snapshot) {
     done_.store(false);
-    EXPECT_EQ(ReadAll(Filter::Latest(1), {.snapshot = snapshot}), options_.rows_first) << "the snapshot shows what it showed";
+    EXPECT_EQ(ReadAll(Filter::Latest(1), {.snapshot = snapshot}), options_.rows_first)
+        << "the snapshot shows what it showed";
   }
   look("snapshot read");
 }

@@ -1,10 +1,11 @@
-// support/db_mixed_load.h: writers, scanners, readers of single rows and a held snapshot, all at once on one table, for as long as the
-// writers have rows to write.
+// tests/support/db_mixed_load.h: a load of concurrent writers, scanners and point readers on one
+// table. It ends when the writers have written their rows.
 //
-// How:       4 writers overwrite and add rows of a few families; 8 scanners go over the table forward, in reverse, for the newest
-//            versions or one family, again and again; 3 read single rows and miss half of the time; flushes and compactions come as
-//            they are due. What is read is checked: a row's cells are all of one write.
-// Threads:   Run is called once.
+// How:       4 writers overwrite and add rows of several families. 8 scanners read the table
+//            repeatedly: forward, in reverse, newest versions only, or one family only. 3 readers
+//            read single rows; half of their reads find no row. Flushes and compactions run when
+//            they are due. Each read checks that all cells of a row are from one write.
+// Threads:   Call Run once.
 #pragma once
 
 #include <atomic>
@@ -20,18 +21,19 @@ namespace stele::internal {
 class MixedLoad {
  public:
   struct Options {
-    uint64_t rows_first = 60'000;    // written before the rest begins
-    uint64_t rows_written = 40'000;  // by each writer
-    uint64_t row_count = 120'000;    // rows there can be
+    uint64_t rows_first = 60'000;    // rows written before the concurrent load starts
+    uint64_t rows_written = 40'000;  // rows written by each writer
+    uint64_t row_count = 120'000;    // number of distinct rows
     int writers = 4;
     int scanners = 8;
     int point_readers = 2;
     bool holds_snapshot = true;
-    bool compacts = true;  // all of the table, in between
+    bool compacts = true;  // compact the whole table during the load
   };
-  MixedLoad(Database database, const Options& options) : database_(std::move(database)), options_(options) {}
+  MixedLoad(Database database, const Options& options)
+      : database_(std::move(database)), options_(options) {}
 
-  // `look` is called again and again meanwhile. Fails the test where something is wrong.
+  // Runs the load and calls `look` repeatedly while it runs. A wrong result fails the test.
   void Run(const std::function<void(const char* phase)>& look);
 
  private:

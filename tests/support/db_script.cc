@@ -12,7 +12,7 @@ namespace {
 
 std::string Line(const absl::Status& status) { return CodeName(status) + "\n"; }
 
-// The next word of `text`, which loses it.
+// Removes the first word of `text` and returns it.
 std::string_view TakeWord(std::string_view* text) {
   text->remove_prefix(std::min(text->find_first_not_of(' '), text->size()));
   const size_t end = std::min(text->find(' '), text->size());
@@ -22,12 +22,15 @@ std::string_view TakeWord(std::string_view* text) {
   return word;
 }
 
-int64_t ToNumber(std::string_view word) { return std::strtoll(std::string(word).c_str(), nullptr, 10); }
+int64_t ToNumber(std::string_view word) {
+  return std::strtoll(std::string(word).c_str(), nullptr, 10);
+}
 
 std::string Unescaped(std::string_view word) {
   if (word == "\"\"") return "";
   const size_t star = word.find('*');
-  if (star != std::string_view::npos && star > 0 && word.find_first_not_of("0123456789") == star && star + 2 == word.size()) {
+  if (star != std::string_view::npos && star > 0 && word.find_first_not_of("0123456789") == star &&
+      star + 2 == word.size()) {
     return std::string(static_cast<size_t>(ToNumber(word)), word.back());
   }
   std::string bytes;
@@ -35,7 +38,8 @@ std::string Unescaped(std::string_view word) {
     if (word[i] != '\\' || i + 1 == word.size()) {
       bytes.push_back(word[i]);
     } else if (word[++i] == 'x') {
-      bytes.push_back(static_cast<char>(std::stoi(std::string(word.substr(i + 1, 2)), nullptr, 16)));
+      bytes.push_back(
+          static_cast<char>(std::stoi(std::string(word.substr(i + 1, 2)), nullptr, 16)));
       i += 2;
     } else {
       bytes.push_back(word[i] == 'n' ? '\n' : word[i]);
@@ -55,7 +59,8 @@ std::vector<std::string_view> Parts(std::string_view text, std::string_view sepa
   }
 }
 
-void AddDeletedRange(std::string_view text, std::string family, std::string qualifier, RowMutation* mutation) {
+void AddDeletedRange(std::string_view text, std::string family, std::string qualifier,
+                     RowMutation* mutation) {
   if (text.empty()) {
     mutation->DeleteFromColumn(std::move(family), std::move(qualifier));
     return;
@@ -78,7 +83,8 @@ void AddChange(std::string_view text, RowMutation* mutation) {
     return;
   }
   std::string qualifier = TakeBytes(&text);
-  if (kind == "delcol") return AddDeletedRange(text, std::move(family), std::move(qualifier), mutation);
+  if (kind == "delcol")
+    return AddDeletedRange(text, std::move(family), std::move(qualifier), mutation);
   if (kind == "setnow") {
     mutation->SetCell(std::move(family), std::move(qualifier), TakeBytes(&text));
     return;
@@ -87,9 +93,11 @@ void AddChange(std::string_view text, RowMutation* mutation) {
   if (kind == "set") {
     mutation->SetCell(std::move(family), std::move(qualifier), timestamp, TakeBytes(&text));
   } else if (kind == "add") {
-    mutation->AddToCell(std::move(family), std::move(qualifier), timestamp, ToNumber(TakeWord(&text)));
+    mutation->AddToCell(std::move(family), std::move(qualifier), timestamp,
+                        ToNumber(TakeWord(&text)));
   } else if (kind == "item") {
-    mutation->AddToCell(std::move(family), std::move(qualifier), timestamp, std::string_view(TakeBytes(&text)));
+    mutation->AddToCell(std::move(family), std::move(qualifier), timestamp,
+                        std::string_view(TakeBytes(&text)));
   } else if (kind == "merge") {
     mutation->MergeToCell(std::move(family), std::move(qualifier), timestamp, TakeBytes(&text));
   } else {
@@ -125,7 +133,8 @@ RowRange ToRange(std::string_view text) {
   const size_t comma = text.find(',');
   std::string start(text.substr(1, comma - 1));
   std::string end(text.substr(comma + 1, text.size() - comma - 2));
-  if (text.front() == '[') return text.back() == ']' ? RowRange::Closed(start, end) : RowRange::RightOpen(start, end);
+  if (text.front() == '[')
+    return text.back() == ']' ? RowRange::Closed(start, end) : RowRange::RightOpen(start, end);
   return text.back() == ']' ? RowRange::LeftOpen(start, end) : RowRange::Open(start, end);
 }
 
@@ -142,19 +151,23 @@ RowSet ToSet(std::string_view text) {
   return rows;
 }
 
-// {N*C} in it stands for the byte C, N times.
+// {N*C} in the text is the byte C repeated N times.
 absl::StatusOr<Filter> ToFilter(std::string_view text) {
   if (text.empty()) return Filter();
   const size_t open = text.find('{');
   const size_t close = text.find('}');
-  if (open == std::string_view::npos || text.substr(0, close).find('*', open) == std::string_view::npos) return Filter::Parse(text);
-  return Filter::Parse(std::string(text.substr(0, open)) + Unescaped(text.substr(open + 1, close - open - 1)) +
+  if (open == std::string_view::npos ||
+      text.substr(0, close).find('*', open) == std::string_view::npos)
+    return Filter::Parse(text);
+  return Filter::Parse(std::string(text.substr(0, open)) +
+                       Unescaped(text.substr(open + 1, close - open - 1)) +
                        std::string(text.substr(close + 1)));
 }
 
 std::string CellText(const CellView& cell) {
   const absl::StatusOr<int64_t> number = cell.AsInt64();
-  std::string text = fmt::format(" {}:{}@{}=", cell.family(), Printable(cell.qualifier()), cell.timestamp().micros());
+  std::string text = fmt::format(" {}:{}@{}=", cell.family(), Printable(cell.qualifier()),
+                                 cell.timestamp().micros());
   text += number.ok() ? fmt::format("#{}", *number) : Printable(cell.value(), 20);
   for (const std::string& label : cell.labels()) text += " #" + label;
   return text;
@@ -166,7 +179,8 @@ std::string RowText(const RowView& row) {
   return text + "\n";
 }
 
-std::string ReadText(const Table& table, const RowSet& rows, std::string_view filter_text, const ReadOptions& options = {}) {
+std::string ReadText(const Table& table, const RowSet& rows, std::string_view filter_text,
+                     const ReadOptions& options = {}) {
   const absl::StatusOr<Filter> filter = ToFilter(filter_text);
   if (!filter.ok()) return "as text: " + Line(filter.status());
   RowReader reader = table.ReadRows(rows, *filter, options);
@@ -180,9 +194,12 @@ std::string ReadText(const Table& table, const RowSet& rows, std::string_view fi
 
 std::string DatabaseScript::MakeTable(std::string_view rest) {
   Schema schema;
-  for (const std::string_view family : Parts(TakeWord(&rest), ",")) schema.AddFamily(ToFamily(family));
+  for (const std::string_view family : Parts(TakeWord(&rest), ","))
+    schema.AddFamily(ToFamily(family));
   if (rest == "us") schema.SetGranularity(TimestampGranularity::kMicros);
-  if (const absl::Status gone = store_.database().DeleteTable("t"); !gone.ok() && !absl::IsNotFound(gone)) return Line(gone);
+  if (const absl::Status gone = store_.database().DeleteTable("t");
+      !gone.ok() && !absl::IsNotFound(gone))
+    return Line(gone);
   absl::StatusOr<Table> table = store_.database().CreateTable("t", schema);
   if (!table.ok()) return Line(table.status());
   table_ = *std::move(table);
@@ -196,7 +213,8 @@ std::string DatabaseScript::Bulk(std::string_view rest) {
     mutations.push_back(ToMutation(std::move(row_key), part));
   }
   std::string text;
-  for (const FailedMutation& failed : table_.BulkApply(mutations)) text += fmt::format("{} {}\n", failed.index, CodeName(failed.status));
+  for (const FailedMutation& failed : table_.BulkApply(mutations))
+    text += fmt::format("{} {}\n", failed.index, CodeName(failed.status));
   return text.empty() ? "OK\n" : text;
 }
 
@@ -206,7 +224,8 @@ std::string DatabaseScript::Check(std::string_view rest) {
   const std::vector<std::string_view> branches = Parts(filter_and_changes.back(), " : ");
   const absl::StatusOr<Filter> filter = ToFilter(filter_and_changes.front());
   if (!filter.ok()) return "as text: " + Line(filter.status());
-  const auto branch = table_.CheckAndMutateRow(row_key, *filter, ToMutation("", branches.front()), ToMutation("", branches.back()));
+  const auto branch = table_.CheckAndMutateRow(row_key, *filter, ToMutation("", branches.front()),
+                                               ToMutation("", branches.back()));
   if (!branch.ok()) return Line(branch.status());
   return *branch == MutationBranch::kPredicateMatched ? "matched\n" : "not matched\n";
 }
@@ -219,8 +238,11 @@ std::string DatabaseScript::Modify(std::string_view rest) {
     if (kind.empty()) continue;
     std::string family = TakeBytes(&part);
     std::string qualifier = TakeBytes(&part);
-    rules.push_back(kind == "inc" ? ReadModifyWriteRule::IncrementAmount(std::move(family), std::move(qualifier), ToNumber(TakeWord(&part)))
-                                  : ReadModifyWriteRule::AppendValue(std::move(family), std::move(qualifier), TakeBytes(&part)));
+    rules.push_back(kind == "inc"
+                        ? ReadModifyWriteRule::IncrementAmount(
+                              std::move(family), std::move(qualifier), ToNumber(TakeWord(&part)))
+                        : ReadModifyWriteRule::AppendValue(std::move(family), std::move(qualifier),
+                                                           TakeBytes(&part)));
   }
   const absl::StatusOr<Row> row = table_.ReadModifyWriteRow(row_key, rules);
   return row.ok() ? RowText(row->view()) : Line(row.status());
@@ -247,7 +269,8 @@ std::string DatabaseScript::Seen(std::string_view rest) {
   while (reader.Next()) {
   }
   const ReadStats stats = reader.stats();
-  return fmt::format("rows seen {} returned {}, cells returned {}\n", stats.rows_seen, stats.rows_returned, stats.cells_returned);
+  return fmt::format("rows seen {} returned {}, cells returned {}\n", stats.rows_seen,
+                     stats.rows_returned, stats.cells_returned);
 }
 
 std::string DatabaseScript::Samples() {
@@ -255,7 +278,8 @@ std::string DatabaseScript::Samples() {
   if (!samples.ok()) return Line(samples.status());
   std::string text;
   for (const RowKeySample& sample : *samples) {
-    text += fmt::format("\"{}\" {}\n", Printable(sample.row_key), sample.offset_bytes == 0 ? "at 0" : "behind bytes");
+    text += fmt::format("\"{}\" {}\n", Printable(sample.row_key),
+                        sample.offset_bytes == 0 ? "at 0" : "behind bytes");
   }
   return text;
 }
@@ -272,16 +296,18 @@ std::string DatabaseScript::ChangeFamilies(std::string_view rest) {
   std::string text = Line(table_.ModifyColumnFamilies(changes));
   const absl::StatusOr<Schema> schema = table_.schema();
   if (!schema.ok()) return text + Line(schema.status());
-  for (const FamilySchema& family : schema->families()) text += fmt::format("  {} {}\n", family.name, family.gc.ToString());
+  for (const FamilySchema& family : schema->families())
+    text += fmt::format("  {} {}\n", family.name, family.gc.ToString());
   return text;
 }
 
-std::string DatabaseScript::Care(std::string_view word, std::string_view rest) {
+std::string DatabaseScript::Maintenance(std::string_view word, std::string_view rest) {
   if (word == "samples") return Samples();
   if (word == "families") return ChangeFamilies(rest);
   if (word == "drop") return Line(table_.DropRowRange(ToRange(rest)));
   if (word == "compact") return Line(table_.Compact());
-  if (word == "create") return Line(store_.database().CreateTable(Unescaped(rest), Schema()).status());
+  if (word == "create")
+    return Line(store_.database().CreateTable(Unescaped(rest), Schema()).status());
   if (word == "delete") return Line(store_.database().DeleteTable(Unescaped(rest)));
   if (word == "clock") {
     store_.clock().Advance(std::chrono::milliseconds(ToNumber(rest)));
@@ -308,7 +334,7 @@ std::string DatabaseScript::Run(std::string_view line) {
     const absl::StatusOr<bool> found = table_.Exists(Unescaped(line));
     return found.ok() ? (*found ? "yes\n" : "no\n") : Line(found.status());
   }
-  return Care(word, line);
+  return Maintenance(word, line);
 }
 
 }  // namespace stele::internal

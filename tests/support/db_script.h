@@ -1,20 +1,28 @@
-// support/db_script.h: the public API as lines of text: one call a line, and what it answers, a line each.
+// tests/support/db_script.h: the public API as a script: one call per line of text, and its result
+// as lines of text.
 //
-//   table FAMILY[:RULE|:sum|:min|:max|:hll],.. [us]   a table "t", anew; rules as GcRule::Parse takes them, without blanks
+//   table FAMILY[:RULE|:sum|:min|:max|:hll],.. [us]   create table "t" again, empty; a RULE is in
+//   the
+//                                                     form of GcRule::Parse, without blanks
 //   apply ROW CHANGE [; CHANGE]..                     bulk ROW CHANGE.. [| ROW CHANGE..]..
-//     CHANGE: set F Q MICROS VALUE, setnow F Q VALUE, add F Q MICROS NUMBER, item F Q MICROS BYTES, merge F Q MICROS STATE,
-//             delcol F Q, delcol F Q START [END], delfam F, delrow, none
-//   check ROW FILTER ? CHANGES : CHANGES              modify ROW inc F Q NUMBER|app F Q VALUE [; ..]
-//   read [FILTER]                                     scan SET [limit=N] [reverse] [FILTER]; SET: all, none, or ROW and RANGE parted by +
-//     RANGE: [a,b] (a,b] [a,b) (a,b), an empty bound for none
+//     CHANGE: set F Q MICROS VALUE, setnow F Q VALUE, add F Q MICROS NUMBER, item F Q MICROS BYTES,
+//             merge F Q MICROS STATE, delcol F Q, delcol F Q START [END], delfam F, delrow, none
+//   check ROW FILTER ? CHANGES : CHANGES
+//   modify ROW inc F Q NUMBER|app F Q VALUE [; ..]
+//   read [FILTER]
+//   scan SET [limit=N] [reverse] [FILTER]             SET: all, none, or ROW and RANGE joined by +
+//     RANGE: [a,b] (a,b] [a,b) (a,b), with an empty text for an open bound
 //   exists ROW   count   seen [FILTER]   samples   drop RANGE|prefix=P|all
-//   families create F[:..] | update F:RULE | drop F, parted by ;     tables   create NAME   delete NAME   compact   clock MILLIS
+//   families create F[:..] | update F:RULE | drop F   several, separated by ;
+//   tables   create NAME   delete NAME   compact   clock MILLIS
 //
-// FILTER is what Filter::Parse takes, to the line's end. Words are parted by blanks; \xNN, \n and \\ are escapes in them, "" is an empty
-// one, and N*C is the byte C, N times; in a FILTER {N*C}. Answers: OK, a code, or what was read as "row f:q@micros=value #label"; a number
-// of eight bytes as #number.
+// FILTER extends to the end of the line and has the form of Filter::Parse. Words are separated by
+// blanks. In a word, \xNN, \n and \\ are escapes, "" is an empty word, and N*C is the byte C
+// repeated N times. In a FILTER, write {N*C} for that.
+// The result is OK, the name of an error code, or the cells read as "row f:q@micros=value #label".
+// A value of eight bytes is printed as #number.
 //
-// Threads:   thread-compatible.
+// Threads:   Thread-compatible.
 #pragma once
 
 #include <string>
@@ -27,7 +35,7 @@ namespace stele::internal {
 
 class DatabaseScript {
  public:
-  // Answers with line ends.
+  // Runs one line and returns its result, lines that each end with a newline.
   std::string Run(std::string_view line);
 
  private:
@@ -40,7 +48,7 @@ class DatabaseScript {
   std::string Samples();
   std::string Drop(std::string_view rest);
   std::string ChangeFamilies(std::string_view rest);
-  std::string Care(std::string_view word, std::string_view rest);
+  std::string Maintenance(std::string_view word, std::string_view rest);
 
   ContractDatabase store_;
   Table table_;

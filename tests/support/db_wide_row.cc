@@ -16,11 +16,13 @@ constexpr uint32_t kCellsPerMutation = 4000;
 class WideRow {
  public:
   WideRow(Database& database, uint32_t cell_count) : cell_count_(cell_count) {
-    absl::StatusOr<Table> table = database.CreateTable("wide", Schema().AddFamily("f", GcRule::MaxNumVersions(1)).AddFamily("g"));
+    absl::StatusOr<Table> table = database.CreateTable(
+        "wide", Schema().AddFamily("f", GcRule::MaxNumVersions(1)).AddFamily("g"));
     EXPECT_TRUE(table.ok()) << table.status();
     table_ = *table;
     for (const char* row_key : {"a", "z"}) {
-      EXPECT_EQ(table_.Apply(RowMutation(row_key).SetCell("g", "", Timestamp::FromMillis(1), "")), absl::OkStatus());
+      EXPECT_EQ(table_.Apply(RowMutation(row_key).SetCell("g", "", Timestamp::FromMillis(1), "")),
+                absl::OkStatus());
     }
   }
 
@@ -33,7 +35,7 @@ class WideRow {
     ReadAll({}, 0);
     ReadAll({.reverse = true, .row_piece_bytes = 100'000}, 0);
     ReadParts();
-    // The second half anew: the rule condemns what was there.
+    // Write the second half again: the GC rule then makes its old versions garbage.
     Write(cell_count_ / 2, 2);
     ReadAll({}, cell_count_ / 2);
     EXPECT_EQ(table_.Compact(), absl::OkStatus());
@@ -47,9 +49,12 @@ class WideRow {
 
  private:
   static std::string Qualifier(uint32_t cell) { return fmt::format("{:08x}", cell); }
-  static std::string Value(uint32_t cell, int64_t round) { return fmt::format("{:x}", cell * 7 + round); }
+  static std::string Value(uint32_t cell, int64_t round) {
+    return fmt::format("{:x}", cell * 7 + round);
+  }
 
-  // In strides, so that every memtable and file has cells from all of the row.
+  // Writes the cells in strides, so that every memtable and every file contains cells from the
+  // whole row.
   void Write(uint32_t first, int64_t round) {
     const uint32_t count = cell_count_ - first;
     const uint32_t mutation_count = (count + kCellsPerMutation - 1) / kCellsPerMutation;
@@ -62,7 +67,7 @@ class WideRow {
     }
   }
 
-  // Cells from `renewed_from` on are of the second round.
+  // Cells from index `renewed_from` on must have the value of the second round.
   void ReadAll(const ReadOptions& options, uint32_t renewed_from) {
     std::string rows;
     uint32_t next = 0;
@@ -83,7 +88,8 @@ class WideRow {
     EXPECT_EQ(reader.status(), absl::OkStatus());
     EXPECT_EQ(rows, options.reverse ? "zma" : "amz");
     EXPECT_EQ(next, cell_count_);
-    // A cell of a piece costs more than its bytes: that is bounded, too.
+    // Each cell of a partial row costs memory in addition to its bytes, so the number of cells has
+    // a bound too.
     EXPECT_LE(most_cells, std::max<uint64_t>(256, options.row_piece_bytes / 64));
     if (cell_count_ > 1'000'000) {
       EXPECT_GT(pieces, 1u);
@@ -102,13 +108,17 @@ class WideRow {
 
   void ReadParts() {
     const uint32_t middle = cell_count_ / 2;
-    const auto range = Filter::ColumnRange("f", ByteRange::RightOpen(Qualifier(middle), Qualifier(middle + 1000)));
+    const auto range =
+        Filter::ColumnRange("f", ByteRange::RightOpen(Qualifier(middle), Qualifier(middle + 1000)));
     const std::vector<std::string> part = Qualifiers(range);
     ASSERT_EQ(part.size(), 1000u);
     for (uint32_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], Qualifier(middle + i));
-    EXPECT_EQ(Qualifiers(Filter::CellsRowLimit(3)), (std::vector<std::string>{Qualifier(0), Qualifier(1), Qualifier(2)}));
-    EXPECT_EQ(Qualifiers(Filter::Column("f", Qualifier(cell_count_ - 2))), std::vector<std::string>{Qualifier(cell_count_ - 2)});
-    const absl::StatusOr<std::optional<Row>> one = table_.ReadRow("m", Filter::Column("f", Qualifier(middle)));
+    EXPECT_EQ(Qualifiers(Filter::CellsRowLimit(3)),
+              (std::vector<std::string>{Qualifier(0), Qualifier(1), Qualifier(2)}));
+    EXPECT_EQ(Qualifiers(Filter::Column("f", Qualifier(cell_count_ - 2))),
+              std::vector<std::string>{Qualifier(cell_count_ - 2)});
+    const absl::StatusOr<std::optional<Row>> one =
+        table_.ReadRow("m", Filter::Column("f", Qualifier(middle)));
     ASSERT_TRUE(one.ok() && one->has_value()) << one.status();
     EXPECT_EQ((*one)->cells()[0].value(), Value(middle, 1));
   }
@@ -119,6 +129,8 @@ class WideRow {
 
 }  // namespace
 
-void WorkOnAWideRow(Database& database, uint32_t cell_count) { WideRow(database, cell_count).Run(); }
+void WorkOnAWideRow(Database& database, uint32_t cell_count) {
+  WideRow(database, cell_count).Run();
+}
 
 }  // namespace stele::internal

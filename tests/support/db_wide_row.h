@@ -1,5 +1,6 @@
-// support/db_wide_row.h: all that one does to a row of very many cells, at any size: in parts, forward and in reverse, by column, with
-// limits, collected, deleted.
+// tests/support/db_wide_row.h: runs every kind of operation on one row of very many cells. It
+// writes the row in parts, reads it forward, in reverse, by column and with limits, compacts it,
+// and deletes it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace stele::internal {
 
-// Makes the table "wide" in `database`. Fails the test where something differs from what was written.
+// Creates the table "wide" in `database` and runs the operations. Fails the test if a read differs
+// from the cells written.
 void WorkOnAWideRow(Database& database, uint32_t cell_count);
 
 }  // namespace stele::internal

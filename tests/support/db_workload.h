@@ -1,9 +1,10 @@
-// support/db_workload.h: small databases for tests of crashes, faults and damage: how they are opened, what happens in them, and their
-// contents as text.
+// tests/support/db_workload.h: small databases for tests of crashes, faults and damage: their
+// options, a workload of random steps, and their contents as text.
 //
-// How:       a workload is a list of steps made from a seed; the same step does the same to the same state, so that a database that met a
-//            fault can be held against one that did not.
-// Threads:   thread-compatible.
+// How:       A workload is a list of steps made from a seed. The same step on the same state has
+//            the same effect. A database that met a fault can therefore be compared with one that
+//            did not.
+// Threads:   Thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +21,28 @@
 
 namespace stele::internal {
 
-// No threads, and sizes so small that a few dozen writes fill memtables and log segments.
+// Options without background threads, with sizes so small that a few dozen writes fill memtables
+// and log segments.
 EngineOptions SmallEngineOptions(FileSystem* file_system);
 
-// Every table, family and cell that reads show, and with `stored` also what GC rules condemn; rows out of order are an error.
+// Prints every table, family and cell that a read returns. With `stored`, also prints cells that GC
+// rules have made garbage. Returns an error if rows are out of order.
 absl::StatusOr<std::string> DumpDatabase(const Database& database, bool stored = false);
 absl::StatusOr<std::string> DumpTable(const Table& table, const ReadOptions& options = {});
 
-// Every file of a directory by name; a read fault is an error.
-absl::StatusOr<std::map<std::string, std::string>> ReadDirectory(FileSystem* file_system, const std::string& directory);
+// Returns the contents of every file of a directory, by name, or the error of a failed read.
+absl::StatusOr<std::map<std::string, std::string>> ReadDirectory(FileSystem* file_system,
+                                                                 const std::string& directory);
 absl::StatusOr<std::string> ReadWholeFile(FileSystem* file_system, const std::string& path);
 
 struct WorkloadStep {
   enum class Kind {
     kCreateTable,
     kDeleteTable,
-    kWrite,   // sets and deletes of one row
+    kWrite,   // sets and deletes in one row
     kBatch,   // rows of two tables
-    kRanged,  // DeleteFromColumn of a range of timestamps
-    kLoad,    // a bulk load of some rows
+    kRanged,  // DeleteFromColumn with a range of timestamps
+    kLoad,    // a bulk load of several rows
     kDropRange,
     kAddFamily,
     kDropFamily,
@@ -51,18 +55,20 @@ struct WorkloadStep {
   Kind kind = Kind::kWrite;
   int table = 0;
   bool durable = false;
-  uint64_t salt = 0;  // what the step writes follows from it
+  uint64_t salt = 0;  // the seed of the data that the step writes
 
   bool ChangesState() const { return kind <= Kind::kDropFamily; }
-  // Once it is acked, it and everything before it survive power loss.
+  // Returns whether the step, once acknowledged, survives a power loss together with all earlier
+  // steps.
   bool IsDurable() const;
 };
 std::string ToText(const WorkloadStep& step);
 
-// Begins with the creation of two tables. A step may fail only where something is wrong with the disk.
+// The first steps create two tables. A step fails only if the disk fails.
 std::vector<WorkloadStep> MakeWorkload(uint64_t seed, size_t step_count);
 
-// The contents of a database after each number of state-changing steps, when nothing goes wrong; first those of a new one.
+// Returns the contents after each number of state-changing steps if nothing fails. The first entry
+// is a new database.
 absl::StatusOr<std::vector<std::string>> StatesOf(const std::vector<WorkloadStep>& steps);
 
 inline constexpr int kWorkloadCheckpoints = 2;
@@ -72,13 +78,14 @@ class WorkloadDatabase {
  public:
   explicit WorkloadDatabase(FileSystem* file_system, std::string directory = "/db")
       : WorkloadDatabase(SmallEngineOptions(file_system), std::move(directory)) {}
-  WorkloadDatabase(EngineOptions options, std::string directory) : options_(std::move(options)), directory_(std::move(directory)) {}
+  WorkloadDatabase(EngineOptions options, std::string directory)
+      : options_(std::move(options)), directory_(std::move(directory)) {}
 
   absl::Status Open();
   absl::Status Run(const WorkloadStep& step);
-  // One durable write of no workload, to some table if there is one.
+  // Makes one durable write that is not part of the workload, to any existing table.
   absl::Status WriteProbe(std::string_view value);
-  // Lets go of every handle.
+  // Destroys every handle.
   void Drop() {
     database_ = Database();
     local_.reset();

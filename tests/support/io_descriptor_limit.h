@@ -1,6 +1,7 @@
-// support/io_descriptor_limit.h: the process's limit of open files set low for a while, and all that is left of it used up.
+// tests/support/io_descriptor_limit.h: lowers the process's limit of open files for a scope, and
+// uses up all descriptors below it.
 //
-// Threads:   the limit is the process's; one at a time.
+// Threads:   The limit applies to the whole process. Use one instance at a time.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ class DescriptorLimit {
   rlimit before_{};
 };
 
-// Opens what can be opened; closes it at its end.
+// Opens files until no more can be opened. The destructor closes them.
 class DescriptorHog {
  public:
   DescriptorHog() { Take(); }
@@ -37,9 +38,11 @@ class DescriptorHog {
   ~DescriptorHog() {
     for (const int fd : taken_) ::close(fd);
   }
-  // What was given back meanwhile, too.
+  // Also takes the descriptors that were freed since the last call.
   void Take() {
-    for (int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC); fd >= 0; fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) taken_.push_back(fd);
+    for (int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC); fd >= 0;
+         fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC))
+      taken_.push_back(fd);
   }
   size_t count() const { return taken_.size(); }
 
@@ -49,7 +52,8 @@ class DescriptorHog {
 
 inline int OpenDescriptorCount() {
   int count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
   return count;
 }
 

@@ -14,7 +14,9 @@ class ObservedFileSystem::ObservedFile final : public File {
     observer_(CallKind::kRead, path());
     return got;
   }
-  absl::Status Write(uint64_t offset, std::string_view bytes) override { return file_->Write(offset, bytes); }
+  absl::Status Write(uint64_t offset, std::string_view bytes) override {
+    return file_->Write(offset, bytes);
+  }
   absl::Status Sync() override {
     STELE_RETURN_IF_ERROR(file_->Sync());
     observer_(CallKind::kSync, path());
@@ -31,12 +33,14 @@ class ObservedFileSystem::ObservedFile final : public File {
   const std::unique_ptr<File> file_;
 };
 
-absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::Open(const std::string& path, OpenMode mode) {
+absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::Open(const std::string& path,
+                                                               OpenMode mode) {
   if (mode != OpenMode::kReadByName || open_max_ == 0) return OpenNow(path, mode);
   return pool_.Open([this, path, mode] { return OpenNow(path, mode); });
 }
 
-absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::OpenNow(const std::string& path, OpenMode mode) {
+absl::StatusOr<std::unique_ptr<File>> ObservedFileSystem::OpenNow(const std::string& path,
+                                                                  OpenMode mode) {
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, below_->Open(path, mode));
   if (mode == OpenMode::kCreate) observer_(CallKind::kCreate, path);
   return std::make_unique<ObservedFile>(this, std::move(file));

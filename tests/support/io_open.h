@@ -1,6 +1,7 @@
-// support/io_open.h: files of a crashing file system, in tests where opening them does not fail.
+// tests/support/io_open.h: opens files of a CrashFileSystem in tests that expect every open to
+// succeed.
 //
-// Threads:   as the file system's.
+// Threads:   As the file system.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,11 +11,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "io/crash_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 
 namespace stele::internal {
 
-inline std::unique_ptr<File> Open(CrashFileSystem& fs, const std::string& path, OpenMode mode = OpenMode::kReadWrite) {
+inline std::unique_ptr<File> Open(CrashFileSystem& fs, const std::string& path,
+                                  OpenMode mode = OpenMode::kReadWrite) {
   absl::StatusOr<std::unique_ptr<File>> file = fs.Open(path, mode);
   EXPECT_TRUE(file.ok()) << file.status();
   return std::move(*file);

@@ -11,9 +11,9 @@
 
 namespace stele::internal {
 
-std::shared_ptr<const TableDefinition> TestDefinition(uint32_t table_id, std::string name, uint64_t epoch,
-                                                      const std::vector<std::pair<std::string, GcRule>>& families,
-                                                      uint32_t family_id_first) {
+std::shared_ptr<const TableDefinition> TestDefinition(
+    uint32_t table_id, std::string name, uint64_t epoch,
+    const std::vector<std::pair<std::string, GcRule>>& families, uint32_t family_id_first) {
   Schema schema;
   std::vector<FamilyEntry> entries;
   for (const auto& [family, rule] : families) {
@@ -48,7 +48,8 @@ SstableFile TestFile(uint64_t number, std::string first_row, std::string last_ro
   return file;
 }
 
-TableEdit NewTable(std::shared_ptr<const TableDefinition> definition, const std::vector<std::string>& splits) {
+TableEdit NewTable(std::shared_ptr<const TableDefinition> definition,
+                   const std::vector<std::string>& splits) {
   TableEdit edit;
   edit.table_id = definition->id;
   edit.definition = std::move(definition);
@@ -61,7 +62,8 @@ TableEdit NewTable(std::shared_ptr<const TableDefinition> definition, const std:
   return edit;
 }
 
-VersionHistory::VersionHistory(uint64_t seed, bool recuts) : recuts_(recuts), random_(seed), version_(std::make_shared<const Version>()) {}
+VersionHistory::VersionHistory(uint64_t seed, bool recuts)
+    : recuts_(recuts), random_(seed), version_(std::make_shared<const Version>()) {}
 
 const TableState* VersionHistory::AnyTable() {
   if (version_->tables.empty()) return nullptr;
@@ -70,7 +72,8 @@ const TableState* VersionHistory::AnyTable() {
   return it->second.get();
 }
 
-// Short keys over few letters, so that boundaries meet often; now and then one with bytes that need escaping.
+// Short row keys over few letters, so that boundaries often coincide. Some contain bytes that need
+// escaping.
 std::string VersionHistory::AnyRow() {
   std::string row(1, static_cast<char>('a' + random_.Below(8)));
   if (random_.OneIn(3)) row.push_back(static_cast<char>('a' + random_.Below(8)));
@@ -89,8 +92,9 @@ SstableFile VersionHistory::AnyFile() {
   std::string last = AnyRow();
   if (last < first) std::swap(first, last);
   SstableFile file = TestFile(next_file_number_++, std::move(first), std::move(last));
-  file.settled = random_.OneIn(3);
-  file.newest_commit_time = static_cast<int64_t>(random_.Next() >> random_.Below(64)) * (random_.OneIn(5) ? -1 : 1);
+  file.bottommost_codec = random_.OneIn(3);
+  file.newest_commit_time =
+      static_cast<int64_t>(random_.Next() >> random_.Below(64)) * (random_.OneIn(5) ? -1 : 1);
   file.summary.tombstones = file.summary.row_tombstones = random_.Below(3);
   return file;
 }
@@ -101,11 +105,15 @@ void VersionHistory::CreateTable(Edit* edit) {
   std::set<std::string> splits;
   for (uint64_t i = random_.Below(4); i > 0; --i) splits.insert(AnyRow());
   Schema schema;
-  schema.AddFamily("keep").AddFamily("two", GcRule::Union(GcRule::MaxNumVersions(2), GcRule::MaxAge(std::chrono::hours(24))));
-  schema.SetProperty("owner", AnyRow()).SetGranularity(random_.OneIn(2) ? TimestampGranularity::kMicros : TimestampGranularity::kMillis);
+  schema.AddFamily("keep").AddFamily(
+      "two", GcRule::Union(GcRule::MaxNumVersions(2), GcRule::MaxAge(std::chrono::hours(24))));
+  schema.SetProperty("owner", AnyRow())
+      .SetGranularity(random_.OneIn(2) ? TimestampGranularity::kMicros
+                                       : TimestampGranularity::kMillis);
   for (const std::string& split : splits) schema.AddSplit(split);
   const std::vector<FamilyEntry> families = {{family_id, "keep"}, {family_id + 1, "two"}};
-  edit->tables.push_back(NewTable(MakeDefinition(id, "t" + std::to_string(id), 1, schema, families), {splits.begin(), splits.end()}));
+  edit->tables.push_back(NewTable(MakeDefinition(id, "t" + std::to_string(id), 1, schema, families),
+                                  {splits.begin(), splits.end()}));
   edit->next_table_id = id + 1;
   edit->next_family_id = family_id + 2;
 }
@@ -115,7 +123,8 @@ void VersionHistory::ChangeSchema(const TableState& table, TableEdit* edit) {
   Schema schema = old.schema;
   schema.SetProperty("changed", AnyRow());
   std::vector<FamilyEntry> families;
-  for (uint32_t rank = 1; rank <= old.families.size(); ++rank) families.push_back(old.families[rank]);
+  for (uint32_t family_index = 1; family_index <= old.families.size(); ++family_index)
+    families.push_back(old.families[family_index]);
   edit->definition = MakeDefinition(old.id, old.name, old.epoch + 1, schema, families);
 }
 
@@ -132,8 +141,10 @@ void VersionHistory::BulkLoad(const TableState& table, Edit* edit, TableEdit* ta
   std::set<std::string> rows;
   for (uint64_t i = 2 + random_.Below(5); i > 0; --i) rows.insert(AnyRow());
   edit->last_sequence = version_->last_sequence + 1;
-  for (const std::string& row : rows) edit->new_files.push_back(TestFile(next_file_number_++, row, row));
-  table_edit->tablets = InstallFiles(table, edit->new_files, edit->last_sequence, edit->last_sequence);
+  for (const std::string& row : rows)
+    edit->new_files.push_back(TestFile(next_file_number_++, row, row));
+  table_edit->tablets =
+      InstallFiles(table, edit->new_files, edit->last_sequence, edit->last_sequence);
 }
 
 void VersionHistory::Compact(const TableState& table, Edit* edit, TableEdit* table_edit) {
@@ -141,15 +152,16 @@ void VersionHistory::Compact(const TableState& table, Edit* edit, TableEdit* tab
   if (tablet.stack.empty()) return;
   const size_t begin = random_.Below(tablet.stack.size());
   const size_t end = begin + 1 + random_.Below(tablet.stack.size() - begin);
-  const std::vector<SstableReference> inputs(tablet.stack.begin() + static_cast<std::ptrdiff_t>(begin),
-                                             tablet.stack.begin() + static_cast<std::ptrdiff_t>(end));
+  const std::vector<SstableReference> inputs(
+      tablet.stack.begin() + static_cast<std::ptrdiff_t>(begin),
+      tablet.stack.begin() + static_cast<std::ptrdiff_t>(end));
   std::optional<SstableFile> output;
   if (!random_.OneIn(5)) {
     const KeyRange rows = Intersect(inputs.front().range, RowsOf(*inputs.front().file));
     if (!rows.IsEmpty()) output = TestFile(next_file_number_++, rows.start, rows.start);
   }
   const auto installed = InstallCompaction(table, tablet.range, inputs, output);
-  if (!installed.ok()) return;  // the inputs divide an interval
+  if (!installed.ok()) return;  // the inputs have a gap between them
   table_edit->tablets.push_back(*installed);
   if (output.has_value()) edit->new_files.push_back(*output);
 }
@@ -158,18 +170,19 @@ void VersionHistory::Recut(const TableState& table, TableEdit* table_edit) {
   if (random_.OneIn(2)) {
     const size_t begin = random_.Below(table.tablets.size());
     const size_t count = std::min<size_t>(table.tablets.size() - begin, 1 + random_.Below(3));
-    table_edit->tablets.push_back(MergeTablets(std::span(table.tablets).subspan(begin, count)).value());
+    table_edit->tablets.push_back(MergeTablets(table.tablets.Slice(begin, count)).value());
     return;
   }
   const std::string row = AnyRow();
   auto halves = SplitTablet(table.tablets[table.TabletIndexOf(row)], row);
-  if (halves.ok()) table_edit->tablets = *std::move(halves);  // else the tablet begins there
+  // Otherwise the row is the tablet's start already.
+  if (halves.ok()) table_edit->tablets = *std::move(halves);
 }
 
 Edit VersionHistory::Next() {
   Edit edit;
   edit.clock_mark = version_->clock_mark + static_cast<int64_t>(random_.Below(100));
-  if (random_.OneIn(4)) edit.log_reach = {1 + random_.Below(9), random_.Below(1 << 20)};
+  if (random_.OneIn(4)) edit.synced_log_end = {1 + random_.Below(9), random_.Below(1 << 20)};
   if (random_.OneIn(6)) edit.oldest_segment = version_->oldest_segment + random_.Below(3);
   const TableState* table = AnyTable();
   if (table == nullptr || random_.OneIn(20)) {

@@ -1,8 +1,8 @@
-// tests/support/manifest_history.h: random histories of a database's Version: schema changes, flushes, bulk loads, compactions, excisions,
-// splits and merges of tablets.
+// tests/support/manifest_history.h: random histories of a database's Version. They consist of
+// schema changes, flushes, bulk loads, compactions, excisions, and splits and merges of tablets.
 //
-// Every edit fits the version it is made for, and stacks come from manifest/stack_edits.h, as the engine makes them. The same seed gives
-// the same history.
+// Every edit fits the version that it is made for. Sorted runs are edited with
+// manifest/stack_edits.h, as the engine does. The same seed gives the same history.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,27 @@
 
 namespace stele::internal {
 
-// A table of these families, named and ruled: {"cf", GcRule::None()}. Family ids count from `family_id_first`.
-std::shared_ptr<const TableDefinition> TestDefinition(uint32_t table_id, std::string name, uint64_t epoch,
-                                                      const std::vector<std::pair<std::string, GcRule>>& families,
-                                                      uint32_t family_id_first = 1);
+// Returns a table with these family names and GC rules, for example {"cf", GcRule::None()}. Family
+// ids count up from `family_id_first`.
+std::shared_ptr<const TableDefinition> TestDefinition(
+    uint32_t table_id, std::string name, uint64_t epoch,
+    const std::vector<std::pair<std::string, GcRule>>& families, uint32_t family_id_first = 1);
 
-// A file of rows first .. last with some statistics.
+// Returns a file of the rows first..last, with made-up statistics.
 SstableFile TestFile(uint64_t number, std::string first_row, std::string last_row);
 
-// A table of one tablet per range between the splits, without files.
-TableEdit NewTable(std::shared_ptr<const TableDefinition> definition, const std::vector<std::string>& splits = {});
+// Returns an edit that creates a table without files. It has one tablet per range between the
+// splits.
+TableEdit NewTable(std::shared_ptr<const TableDefinition> definition,
+                   const std::vector<std::string>& splits = {});
 
 class VersionHistory {
  public:
-  // Without `recuts` tablets stay as they were made.
+  // Without `recuts`, tablets are never split or merged.
   explicit VersionHistory(uint64_t seed, bool recuts = true);
   const std::shared_ptr<const Version>& version() const { return version_; }
-  // A random edit, already applied to version(). Ends the program if the edit does not fit: that is the engine's mistake.
+  // Makes a random edit, applies it to version() and returns it. Ends the program if the edit does
+  // not fit, because that is a bug of the engine.
   Edit Next();
 
  private:

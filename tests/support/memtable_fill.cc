@@ -19,7 +19,8 @@ void ApplyLines(Memtable* memtable, uint64_t sequence, std::string_view lines) {
 
 CursorOptions AllFamilies(const Memtable& memtable, Direction direction) {
   CursorOptions options{.direction = direction};
-  for (uint32_t rank = 0; rank <= memtable.family_ids().size(); ++rank) options.families.push_back(rank);
+  for (uint32_t family_index = 0; family_index <= memtable.family_ids().size(); ++family_index)
+    options.families.push_back(family_index);
   return options;
 }
 

@@ -10,11 +10,12 @@
 
 namespace stele::internal {
 
-// The whole batch, whatever its tables, as one commit.
+// Applies the batch, including all its tables, as one commit.
 absl::Status ApplyBatch(Memtable* memtable, uint64_t sequence, std::string_view batch);
-// One commit of the lines' operations; ends the program if that fails. The memtable's families are TestFamilies().
+// Applies the operations of the lines as one commit. Ends the program if that fails. The memtable's
+// families are TestFamilies().
 void ApplyLines(Memtable* memtable, uint64_t sequence, std::string_view lines);
-// Options that hand out all families under their own ranks.
+// Returns options that read every family under its own family index.
 CursorOptions AllFamilies(const Memtable& memtable, Direction direction = Direction::kForward);
 
 }  // namespace stele::internal

@@ -13,15 +13,20 @@
 namespace stele::internal {
 namespace {
 
-bool SameIdentity(const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) == 0; }
+bool SameCellKey(const OwnedCell& a, const OwnedCell& b) {
+  return CompareCells(a.View(), b.View()) == 0;
+}
 
 OwnedRows Sorted(std::map<std::string, std::vector<OwnedCell>> by_row) {
   OwnedRows rows;
   for (auto& [row_key, cells] : by_row) {
-    std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
+    std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) {
+      return CompareCells(a.View(), b.View()) < 0;
+    });
     OwnedRow& row = rows.emplace_back(OwnedRow{row_key, {}});
     for (OwnedCell& cell : cells) {
-      const bool is_more = cell.kind == CellKind::kSum && !row.cells.empty() && SameIdentity(row.cells.back(), cell);
+      const bool is_more =
+          cell.kind == CellKind::kSum && !row.cells.empty() && SameCellKey(row.cells.back(), cell);
       if (is_more) {
         row.cells.back().value = NaiveFold("sum", {row.cells.back().value, cell.value});
       } else {
@@ -32,7 +37,7 @@ OwnedRows Sorted(std::map<std::string, std::vector<OwnedCell>> by_row) {
   return rows;
 }
 
-// Is what operation `i` did undone or repeated by a later one before `end`?
+// Returns whether an operation in (i, end) undoes or repeats operation `i`.
 bool IsOver(const History& history, size_t i, size_t end) {
   const OwnedCell& cell = history[i].cell;
   for (size_t later = i + 1; later < end; ++later) {
@@ -40,7 +45,7 @@ bool IsOver(const History& history, size_t i, size_t end) {
     const OwnedCell& other = history[later].cell;
     const bool is_version = !cell.View().is_tombstone();
     if (is_version && Deletes(other, cell)) return true;
-    if (!cell.View().is_delta() && SameIdentity(other, cell)) return true;
+    if (!cell.View().is_delta() && SameCellKey(other, cell)) return true;
   }
   return false;
 }
@@ -54,8 +59,8 @@ bool Deletes(const OwnedCell& tombstone, const OwnedCell& cell) {
     case CellKind::kDeleteFamily:
       return cell.family == tombstone.family;
     case CellKind::kDeleteRange:
-      return cell.family == tombstone.family && cell.qualifier == tombstone.qualifier && cell.timestamp <= tombstone.timestamp &&
-             cell.timestamp >= tombstone.range_start;
+      return cell.family == tombstone.family && cell.qualifier == tombstone.qualifier &&
+             cell.timestamp <= tombstone.timestamp && cell.timestamp >= tombstone.range_start;
     default:
       return false;
   }
@@ -66,8 +71,10 @@ Operation RandomOperation(Random& random, const HistoryShape& shape) {
   operation.row_key = fmt::format("row{}", random.Below(shape.row_count));
   OwnedCell& cell = operation.cell;
   if (random.Below(100) < shape.tombstone_percent) {
-    const uint64_t choice = random.Below(10);
-    cell.kind = choice == 0 ? CellKind::kDeleteRow : choice <= 2 ? CellKind::kDeleteFamily : CellKind::kDeleteRange;
+    const uint64_t pick = random.Below(10);
+    cell.kind = pick == 0   ? CellKind::kDeleteRow
+                : pick <= 2 ? CellKind::kDeleteFamily
+                            : CellKind::kDeleteRange;
   }
   if (cell.kind == CellKind::kDeleteRow) return operation;
   cell.family = 1 + static_cast<uint32_t>(random.Below(shape.family_count));
@@ -75,7 +82,10 @@ Operation RandomOperation(Random& random, const HistoryShape& shape) {
   cell.qualifier = fmt::format("q{}", random.Below(shape.qualifier_count));
   cell.timestamp = static_cast<int64_t>(random.Below(static_cast<uint64_t>(shape.timestamp_count)));
   if (cell.kind == CellKind::kDeleteRange) {
-    cell.range_start = random.OneIn(3) ? 0 : static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp) + 1));
+    cell.range_start =
+        random.OneIn(3)
+            ? 0
+            : static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp) + 1));
   } else if (shape.last_family_adds && cell.family == shape.family_count) {
     cell.kind = CellKind::kSum;
     cell.value = NaiveNumber(static_cast<int64_t>(random.Below(1000)) - 500);
@@ -90,10 +100,10 @@ OwnedRows Resolve(const History& history, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     if (IsOver(history, i, end)) continue;
     OwnedCell cell = history[i].cell;
-    // A source has one range tombstone per end: the widest that ended there.
+    // A source has one range tombstone per end: the widest one with that end.
     for (size_t earlier = begin; cell.kind == CellKind::kDeleteRange && earlier < i; ++earlier) {
       const OwnedCell& other = history[earlier].cell;
-      if (history[earlier].row_key == history[i].row_key && SameIdentity(other, cell)) {
+      if (history[earlier].row_key == history[i].row_key && SameCellKey(other, cell)) {
         cell.range_start = std::min(cell.range_start, other.range_start);
       }
     }
@@ -111,22 +121,27 @@ OwnedRows LiveRows(const History& history, const std::vector<Retention>& rules, 
     for (size_t j = 0; j < history.size(); ++j) {
       const OwnedCell& other = history[j].cell;
       const bool counts = !other.View().is_tombstone() && history[j].row_key == operation.row_key &&
-                          other.family == operation.cell.family && other.qualifier == operation.cell.qualifier &&
+                          other.family == operation.cell.family &&
+                          other.qualifier == operation.cell.qualifier &&
                           other.timestamp > operation.cell.timestamp;
       if (counts && !IsOver(history, j, history.size())) newer.insert(other.timestamp);
     }
-    const uint64_t rank = newer.size() + 1;
+    const uint64_t ordinal = newer.size() + 1;
     const uint32_t family = operation.cell.family;
-    if (family <= rules.size() && rules[family - 1].Condemned(rank, operation.cell.timestamp, now)) continue;
+    if (family <= rules.size() &&
+        rules[family - 1].IsGarbage(ordinal, operation.cell.timestamp, now))
+      continue;
     by_row[operation.row_key].push_back(operation.cell);
   }
   return Sorted(std::move(by_row));
 }
 
-std::unique_ptr<CellCursor> MergeOf(std::vector<OwnedRows> newest_first, Random& random, Direction direction) {
+std::unique_ptr<CellCursor> MergeOf(std::vector<OwnedRows> newest_first, Random& random,
+                                    Direction direction) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (OwnedRows& rows : newest_first) {
-    cursors.push_back(NewVectorCursor(std::move(rows), {.direction = direction, .batch_cells = 1 + random.Below(6)}));
+    cursors.push_back(NewVectorCursor(
+        std::move(rows), {.direction = direction, .batch_cells = 1 + random.Below(6)}));
   }
   return NewMergeCursor(std::move(cursors), direction);
 }

@@ -1,8 +1,10 @@
-// tests/support/merge_history.h: random histories of one table, and what they mean, worked out by brute force and independently of merge/.
+// tests/support/merge_history.h: random histories of one table, and their meaning, computed by
+// brute force and without code of merge/.
 //
-// A history is a list of operations in commit order. Any contiguous stretch of it is a source (Resolve); all of it, with a rule and a
-// time, is what a read must see (LiveRows). Both look at every pair of operations.
-// Threads:   plain values.
+// A history is a list of operations in commit order. Resolve turns a contiguous part of it into a
+// source. LiveRows returns the cells that a read of the whole history must see, given the GC
+// rules and the time. Both compare every pair of operations.
+// Threads:   Plain values.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +25,29 @@ struct Operation {
 };
 using History = std::vector<Operation>;
 
-// Does this tombstone delete that identity?
+// Returns whether this tombstone deletes the cell with that cell key.
 bool Deletes(const OwnedCell& tombstone, const OwnedCell& cell);
 
-// A universe small enough for collisions of every kind: few rows, families, qualifiers and timestamps.
+// The size of the key space. The defaults are small, so that every kind of collision occurs.
 struct HistoryShape {
   uint64_t row_count = 3;
   uint32_t family_count = 2;
   uint64_t qualifier_count = 3;
   int64_t timestamp_count = 12;
   uint64_t tombstone_percent = 30;
-  bool last_family_adds = false;  // its versions are sums
+  bool last_family_adds = false;  // versions of the last family are sums
 };
 Operation RandomOperation(Random& random, const HistoryShape& shape);
 
-// The operations [begin, end) as one source: what they hide of each other is gone, their tombstones stay.
+// Returns the operations [begin, end) as one source. It omits versions that later operations hide,
+// and keeps their tombstones.
 OwnedRows Resolve(const History& history, size_t begin, size_t end);
-// The versions that all operations leave, less what the rules (by family rank - 1) condemn at `now`.
+// Returns the versions that remain after all operations, without those that the rules make garbage
+// at `now`. `rules` has the rule of family index i at i - 1.
 OwnedRows LiveRows(const History& history, const std::vector<Retention>& rules, int64_t now);
 
-// Newest first, with random batch sizes.
-std::unique_ptr<CellCursor> MergeOf(std::vector<OwnedRows> newest_first, Random& random, Direction direction = Direction::kForward);
+// The sources are newest first. The cursors get random batch sizes.
+std::unique_ptr<CellCursor> MergeOf(std::vector<OwnedRows> newest_first, Random& random,
+                                    Direction direction = Direction::kForward);
 
 }  // namespace stele::internal

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "model/access.h"
 #include "model/filter_node.h"
 
 namespace stele::internal {
@@ -28,7 +29,7 @@ bool HasAllBits(const std::string& value, const std::string& mask) {
   return true;
 }
 
-// By the cell alone.
+// Whether the filter passes the cell; for filters that depend on the cell alone.
 bool Passes(const FilterNode& node, std::string_view row_key, const NaiveCell& cell) {
   switch (node.kind) {
     case FilterKind::kBlockAll:
@@ -46,7 +47,8 @@ bool Passes(const FilterNode& node, std::string_view row_key, const NaiveCell& c
     case FilterKind::kValueRange:
       return node.range.Contains(cell.value);
     case FilterKind::kTimestampRange:
-      return cell.timestamp >= node.timestamps.start.micros() && (!node.timestamps.end || cell.timestamp < node.timestamps.end->micros());
+      return cell.timestamp >= node.timestamps.start.micros() &&
+             (!node.timestamps.end || cell.timestamp < node.timestamps.end->micros());
     case FilterKind::kRowKeyRegex:
       return FullMatch(node.text, row_key);
     case FilterKind::kValueRegex:
@@ -63,7 +65,7 @@ bool StandsBefore(const NaiveCell& a, const NaiveCell& b) {
          std::tuple(std::string_view(b.family), std::string_view(b.qualifier), a.timestamp);
 }
 
-// What is said of the row as a whole, and what came to sinks.
+// The row samples' results, and the cells that sinks received.
 struct RowContext {
   std::string_view row_key;
   std::map<const FilterNode*, bool> samples = {};
@@ -76,11 +78,12 @@ NaiveRow ApplyInterleave(const FilterNode& node, NaiveRow row, RowContext* conte
   for (size_t i = 0; i < row.size(); ++i) row[i].trail.push_back(i);
   NaiveRow together;
   for (const Filter& filter : node.children) {
-    NaiveRow one = Apply(filter.node(), row, context);
+    NaiveRow one = Apply(Access::Node(filter), row, context);
     together.insert(together.end(), one.begin(), one.end());
   }
-  std::stable_sort(together.begin(), together.end(),
-                   [](const NaiveCell& a, const NaiveCell& b) { return a.trail.back() < b.trail.back(); });
+  std::stable_sort(together.begin(), together.end(), [](const NaiveCell& a, const NaiveCell& b) {
+    return a.trail.back() < b.trail.back();
+  });
   for (NaiveCell& cell : together) cell.trail.pop_back();
   return together;
 }
@@ -103,13 +106,14 @@ NaiveRow ApplyCounting(const FilterNode& node, const NaiveRow& row) {
 NaiveRow Apply(const FilterNode& node, NaiveRow row, RowContext* context) {
   switch (node.kind) {
     case FilterKind::kChain:
-      for (const Filter& filter : node.children) row = Apply(filter.node(), std::move(row), context);
+      for (const Filter& filter : node.children)
+        row = Apply(Access::Node(filter), std::move(row), context);
       return row;
     case FilterKind::kInterleave:
       return ApplyInterleave(node, std::move(row), context);
     case FilterKind::kCondition: {
-      const bool holds = !Apply(node.children[0].node(), row, context).empty();
-      return Apply(node.children[holds ? 1 : 2].node(), std::move(row), context);
+      const bool holds = !Apply(Access::Node(node.children[0]), row, context).empty();
+      return Apply(Access::Node(node.children[holds ? 1 : 2]), std::move(row), context);
     }
     case FilterKind::kSink:
       context->sunk.insert(context->sunk.end(), row.begin(), row.end());
@@ -127,35 +131,39 @@ NaiveRow Apply(const FilterNode& node, NaiveRow row, RowContext* context) {
       for (NaiveCell& cell : row) cell.label = node.text;
       return row;
     default:
-      std::erase_if(row, [&](const NaiveCell& cell) { return !Passes(node, context->row_key, cell); });
+      std::erase_if(row,
+                    [&](const NaiveCell& cell) { return !Passes(node, context->row_key, cell); });
       return row;
   }
 }
 
 void AddSamples(const FilterNode& node, std::vector<const FilterNode*>* samples) {
   if (node.kind == FilterKind::kRowSample) samples->push_back(&node);
-  for (const Filter& filter : node.children) AddSamples(filter.node(), samples);
+  for (const Filter& filter : node.children) AddSamples(Access::Node(filter), samples);
 }
 
 }  // namespace
 
 size_t CountSamples(const Filter& filter) {
   std::vector<const FilterNode*> samples;
-  AddSamples(filter.node(), &samples);
+  AddSamples(Access::Node(filter), &samples);
   return samples.size();
 }
 
-NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const NaiveRow& row, uint64_t kept_samples) {
+NaiveRow FilterNaively(const Filter& filter, std::string_view row_key, const NaiveRow& row,
+                       uint64_t kept_samples) {
   RowContext context{.row_key = row_key};
   std::vector<const FilterNode*> samples;
-  AddSamples(filter.node(), &samples);
-  for (size_t i = 0; i < samples.size(); ++i) context.samples[samples[i]] = (kept_samples >> i & 1) != 0;
-  NaiveRow passed = Apply(filter.node(), row, &context);
+  AddSamples(Access::Node(filter), &samples);
+  for (size_t i = 0; i < samples.size(); ++i)
+    context.samples[samples[i]] = (kept_samples >> i & 1) != 0;
+  NaiveRow passed = Apply(Access::Node(filter), row, &context);
   passed.insert(passed.end(), context.sunk.begin(), context.sunk.end());
   for (NaiveCell& cell : passed) cell.trail.clear();
-  // Families stand in the order of the row that came in.
+  // Families keep the order of the input row.
   const auto family_place = [&row](const NaiveCell& cell) {
-    return std::find_if(row.begin(), row.end(), [&cell](const NaiveCell& other) { return other.family == cell.family; });
+    return std::find_if(row.begin(), row.end(),
+                        [&cell](const NaiveCell& other) { return other.family == cell.family; });
   };
   std::stable_sort(passed.begin(), passed.end(), [&](const NaiveCell& a, const NaiveCell& b) {
     return a.family == b.family ? StandsBefore(a, b) : family_place(a) < family_place(b);
@@ -174,8 +182,9 @@ NaiveRow InOrder(NaiveRow row) {
 std::string ToText(const NaiveRow& row) {
   std::string text;
   for (const NaiveCell& cell : row) {
-    text += fmt::format("{}{}:{}@{}={}{}{}", text.empty() ? "" : " ", cell.family, Printable(cell.qualifier), cell.timestamp,
-                        Printable(cell.value), cell.label.empty() ? "" : "#", cell.label);
+    text += fmt::format("{}{}:{}@{}={}{}{}", text.empty() ? "" : " ", cell.family,
+                        Printable(cell.qualifier), cell.timestamp, Printable(cell.value),
+                        cell.label.empty() ? "" : "#", cell.label);
   }
   return text;
 }
@@ -192,7 +201,7 @@ const Word& Pick(Random& random, const std::vector<Word>& words) {
 ByteRange RandomRange(Random& random, const std::vector<std::string>& words) {
   const std::string a = Pick(random, words);
   const std::string b = Pick(random, words);
-  constexpr Bound kBounds[] = {Bound::kUnbounded, Bound::kClosed, Bound::kOpen};
+  constexpr RangeBound kBounds[] = {RangeBound::kUnbounded, RangeBound::kClosed, RangeBound::kOpen};
   return {kBounds[random.Below(3)], std::min(a, b), kBounds[random.Below(3)], std::max(a, b)};
 }
 
@@ -221,12 +230,15 @@ std::string RandomRegex(Random& random, const std::vector<std::string>& words) {
   }
 }
 
-// An empty one is refused.
-Filter RowKeyRegex(const std::string& regex) { return Filter::RowKeyRegex(regex.empty() ? "(?:)" : regex); }
+// The engine rejects an empty expression, so write one that matches only the empty key.
+Filter RowKeyRegex(const std::string& regex) {
+  return Filter::RowKeyRegex(regex.empty() ? "(?:)" : regex);
+}
 
 class FilterMaker {
  public:
-  FilterMaker(Random& random, const FilterWords& words) : random_(random), words_(words), samples_left_(words.samples_max) {}
+  FilterMaker(Random& random, const FilterWords& words)
+      : random_(random), words_(words), samples_left_(words.samples_max) {}
 
   Filter Make(int depth, bool may_sink, bool may_label) {
     if (depth > 0 && random_.OneIn(2)) return MakeComposite(depth, may_sink, may_label);
@@ -239,18 +251,22 @@ class FilterMaker {
   Filter MakeComposite(int depth, bool may_sink, bool may_label) {
     switch (random_.Below(6)) {
       case 0:
-        return Filter::Condition(Make(depth - 1, false, may_label), Make(depth - 1, false, may_label), Make(depth - 1, false, may_label));
+        return Filter::Condition(Make(depth - 1, false, may_label),
+                                 Make(depth - 1, false, may_label),
+                                 Make(depth - 1, false, may_label));
       case 1:
       case 2: {
         std::vector<Filter> filters;
-        for (uint64_t left = 2 + random_.Below(2); left > 0; --left) filters.push_back(Make(depth - 1, may_sink, may_label));
+        for (uint64_t left = 2 + random_.Below(2); left > 0; --left)
+          filters.push_back(Make(depth - 1, may_sink, may_label));
         return Filter::Interleave(std::move(filters));
       }
       default: {
         const uint64_t count = 2 + random_.Below(3);
         const uint64_t labelling = random_.Below(count);
         std::vector<Filter> filters;
-        for (uint64_t i = 0; i < count; ++i) filters.push_back(Make(depth - 1, may_sink, may_label && i == labelling));
+        for (uint64_t i = 0; i < count; ++i)
+          filters.push_back(Make(depth - 1, may_sink, may_label && i == labelling));
         return Filter::Chain(std::move(filters));
       }
     }
@@ -272,7 +288,8 @@ class FilterMaker {
       case 6:
         return Filter::Column(Pick(random_, words_.families), Pick(random_, words_.qualifiers));
       case 7:
-        return Filter::ColumnRange(Pick(random_, words_.families), RandomRange(random_, words_.qualifiers));
+        return Filter::ColumnRange(Pick(random_, words_.families),
+                                   RandomRange(random_, words_.qualifiers));
       case 8:
         return Filter::ValueRange(RandomRange(random_, words_.values));
       case 9:
@@ -315,6 +332,8 @@ class FilterMaker {
 
 }  // namespace
 
-Filter RandomFilter(Random& random, const FilterWords& words, int depth) { return FilterMaker(random, words).Make(depth, true, true); }
+Filter RandomFilter(Random& random, const FilterWords& words, int depth) {
+  return FilterMaker(random, words).Make(depth, true, true);
+}
 
 }  // namespace stele::internal

@@ -1,6 +1,6 @@
-// support/model_timestamps.h: a cell's timestamp, said shortly.
+// tests/support/model_timestamps.h: short names for timestamps.
 //
-// Threads:   pure.
+// Threads:   Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace stele::internal {
 
 BatchOp OpOf(const OwnedCell& cell, const FamilyList& families) {
   return {.kind = cell.kind,
-          .family_id = cell.family == kRowRank ? 0 : families[cell.family].id,
+          .family_id = cell.family == kRowFamily ? 0 : families[cell.family].id,
           .timestamp = cell.timestamp,
           .range_start = cell.range_start,
           .qualifier = cell.qualifier,

@@ -11,9 +11,10 @@
 
 namespace stele::internal {
 
-// Views of `cell`'s bytes; its family becomes an id.
+// Returns an operation that views the bytes of `cell`. The family index becomes a family id.
 BatchOp OpOf(const OwnedCell& cell, const FamilyList& families = TestFamilies());
-// One operation a line, in order; neighbouring lines of one row become one row of the batch.
-std::string BatchOf(std::string_view lines, uint32_t table_id = 1, const FamilyList& families = TestFamilies());
+// Makes one operation per line, in order. Adjacent lines of one row become one row of the batch.
+std::string BatchOf(std::string_view lines, uint32_t table_id = 1,
+                    const FamilyList& families = TestFamilies());
 
 }  // namespace stele::internal

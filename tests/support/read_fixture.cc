@@ -14,7 +14,8 @@ namespace {
 
 class HandmadeSstable final : public PinnedSstable {
  public:
-  HandmadeSstable(std::shared_ptr<SstableReader> reader, absl::Status status) : reader_(std::move(reader)), status_(std::move(status)) {}
+  HandmadeSstable(std::shared_ptr<SstableReader> reader, absl::Status status)
+      : reader_(std::move(reader)), status_(std::move(status)) {}
   const std::shared_ptr<SstableReader>& reader() const override { return reader_; }
   absl::Status open_status() const override { return status_; }
 
@@ -23,7 +24,7 @@ class HandmadeSstable final : public PinnedSstable {
   const absl::Status status_;
 };
 
-// Whether a stream is told of a read point or of its parts.
+// Sets the read point, as one member or as its parts, whichever the options have.
 template <typename Options>
 void SetReadPoint(Options* options, uint64_t sequence, int64_t now) {
   if constexpr (requires { options->point; }) {
@@ -37,9 +38,10 @@ void SetReadPoint(Options* options, uint64_t sequence, int64_t now) {
 std::shared_ptr<const TableDefinition> MakeTestDefinition(const std::vector<GcRule>& rules) {
   Schema schema;
   std::vector<FamilyEntry> families;
-  for (uint32_t rank = 1; rank <= TestFamilies().size(); ++rank) {
-    const FamilyEntry& family = TestFamilies()[rank];
-    schema.AddFamily(family.name, rank <= rules.size() ? rules[rank - 1] : GcRule::None());
+  for (uint32_t family_index = 1; family_index <= TestFamilies().size(); ++family_index) {
+    const FamilyEntry& family = TestFamilies()[family_index];
+    schema.AddFamily(family.name,
+                     family_index <= rules.size() ? rules[family_index - 1] : GcRule::None());
     families.push_back(family);
   }
   return MakeDefinition(1, "t", 1, schema, families);
@@ -47,29 +49,39 @@ std::shared_ptr<const TableDefinition> MakeTestDefinition(const std::vector<GcRu
 
 }  // namespace
 
-HandmadeTable::HandmadeTable(const std::vector<std::string>& splits, const std::vector<GcRule>& rules)
+HandmadeTable::HandmadeTable(const std::vector<std::string>& splits,
+                             const std::vector<GcRule>& rules)
     : view_(std::make_shared<TableView>()) {
   auto state = std::make_shared<TableState>();
   state->definition = MakeTestDefinition(rules);
-  std::string start;
+  std::vector<Tablet> tablets(1);
   for (const std::string& split : splits) {
-    view_->tablets.push_back({.range = {start, split, false}});
-    start = split;
+    tablets.back().range.end = split;
+    tablets.push_back({KeyRange{split, "", false}, {}});
   }
-  view_->tablets.push_back({.range = {start, "", true}});
-  for (const ViewTablet& tablet : view_->tablets) state->tablets.push_back({tablet.range, {}});
+  tablets.back().range.unbounded_end = true;
+  std::vector<ViewTablet> view_tablets;
+  for (const Tablet& tablet : tablets) view_tablets.push_back({.range = tablet.range});
+  view_->tablets = std::move(view_tablets);
+  state->tablets = std::move(tablets);
   view_->state = std::move(state);
 }
 
-void HandmadeTable::AddReference(std::shared_ptr<const SstableFile> file, std::shared_ptr<const PinnedSstable> pinned,
+void HandmadeTable::AddReference(std::shared_ptr<const SstableFile> file,
+                                 std::shared_ptr<const PinnedSstable> pinned,
                                  const KeyRange& seen) {
   const KeyRange rows{file->summary.first_row, file->summary.last_row + '\0', false};
-  for (ViewTablet& tablet : view_->tablets) {
+  std::vector<ViewTablet> tablets = view_->tablets.Slice(0, view_->tablets.size());
+  for (ViewTablet& tablet : tablets) {
     const KeyRange range = Intersect(Intersect(seen, tablet.range), rows);
     if (range.IsEmpty()) continue;
-    const bool narrowed = !(range.Contains(file->summary.first_row) && range.Contains(file->summary.last_row));
-    tablet.stack.insert(tablet.stack.begin(), {.reference = {file, range, sequence_, sequence_}, .file = pinned, .narrowed = narrowed});
+    const bool narrowed =
+        !(range.Contains(file->summary.first_row) && range.Contains(file->summary.last_row));
+    tablet.stack.insert(
+        tablet.stack.begin(),
+        {.reference = {file, range, sequence_, sequence_}, .file = pinned, .narrowed = narrowed});
   }
+  view_->tablets = std::move(tablets);
 }
 
 void HandmadeTable::AddFile(std::string_view lines, const KeyRange& seen) {
@@ -111,12 +123,16 @@ void HandmadeTable::AddMemtable(std::string_view lines) {
   Commit(lines);
 }
 
-void HandmadeTable::Commit(std::string_view lines) { ApplyLines(newest_.get(), ++sequence_, lines); }
+void HandmadeTable::Commit(std::string_view lines) {
+  ApplyLines(newest_.get(), ++sequence_, lines);
+}
 
 RowStreamOptions HandmadeTable::Options(const Filter& filter, int64_t now) const {
-  absl::StatusOr<FilterProgram> program = FilterProgram::Compile(filter, view_->definition().families);
+  absl::StatusOr<FilterProgram> program =
+      FilterProgram::Compile(filter, view_->definition().families);
   STELE_CHECK(program.ok());
-  RowStreamOptions options{.table = view_, .ranges = {KeyRange::All()}, .program = *std::move(program)};
+  RowStreamOptions options{
+      .table = view_, .ranges = {KeyRange::All()}, .program = *std::move(program)};
   SetReadPoint(&options, sequence_, now);
   return options;
 }
@@ -124,7 +140,8 @@ RowStreamOptions HandmadeTable::Options(const Filter& filter, int64_t now) const
 std::string ShowPiece(const RowView& row) {
   std::string text(row.row_key());
   for (const CellView& cell : row.cells()) {
-    text += fmt::format(" {}:{}@{}={}", cell.family(), cell.qualifier(), cell.timestamp().micros(), cell.value());
+    text += fmt::format(" {}:{}@{}={}", cell.family(), cell.qualifier(), cell.timestamp().micros(),
+                        cell.value());
   }
   return text + (row.is_last_piece() ? "" : " +");
 }
@@ -136,6 +153,8 @@ std::string Show(RowStream* stream) {
   return text + (text.empty() ? "" : "; ") + absl::StatusCodeToString(stream->status().code());
 }
 
-std::string Show(const HandmadeTable& table, RowStreamOptions options) { return Show(table.Open(std::move(options)).get()); }
+std::string Show(const HandmadeTable& table, RowStreamOptions options) {
+  return Show(table.Open(std::move(options)).get());
+}
 
 }  // namespace stele::internal

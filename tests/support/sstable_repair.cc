@@ -3,13 +3,13 @@
 #include <string_view>
 
 #include "base/checksum.h"
-#include "sstable/index.h"
-#include "sstable/sstable_format.h"
+#include "sstable/format/index.h"
+#include "sstable/format/sstable_format.h"
 
 namespace stele::internal {
 namespace {
 
-// The span, or nothing where it is not inside the file.
+// Returns the span, or an empty one if it is not inside the file.
 std::string_view Span(const std::string& bytes, uint64_t offset, uint64_t length) {
   if (offset > bytes.size() || length > bytes.size() - offset) return {};
   return std::string_view(bytes).substr(offset, length);
@@ -29,8 +29,9 @@ void RepairIndex(std::string* bytes, const Footer& footer) {
     std::string repaired;
     for (size_t i = 0; i < index->group_count(); ++i) {
       GroupReference group = index->group(i);
-      for (UnitReference& unit : group.units) {
-        unit.block.checksum = ChecksumAt(*bytes, summary.file_id, unit.block.offset, unit.block.stored_bytes);
+      for (BlockEntry& block : group.blocks) {
+        block.handle.checksum =
+            ChecksumAt(*bytes, summary.file_id, block.handle.offset, block.handle.stored_bytes);
       }
       AppendGroup(&repaired, group);
     }
@@ -52,13 +53,16 @@ void RepairChecksums(std::string* bytes) {
     StoreFixed64(tail, summary.file_id);
     RepairIndex(bytes, footer);
     summary.file_bytes = bytes->size();
-    summary.index_checksum = ChecksumAt(*bytes, summary.file_id, summary.index_offset, summary.index_bytes);
+    summary.index_checksum =
+        ChecksumAt(*bytes, summary.file_id, summary.index_offset, summary.index_bytes);
     uint64_t dictionary_offset = footer.dictionary_offset;
     for (SectionReference& section : footer.sections) {
-      section.dictionary_checksum = ChecksumAt(*bytes, summary.file_id, dictionary_offset, section.dictionary_bytes);
+      section.dictionary_checksum =
+          ChecksumAt(*bytes, summary.file_id, dictionary_offset, section.dictionary_bytes);
       dictionary_offset += section.dictionary_bytes;
     }
-    footer.bloom_checksum = ChecksumAt(*bytes, summary.file_id, footer.bloom_offset, footer.bloom_bytes);
+    footer.bloom_checksum =
+        ChecksumAt(*bytes, summary.file_id, footer.bloom_offset, footer.bloom_bytes);
     std::string repaired;
     AppendFooter(&repaired, footer);
     if (repaired.size() == footer_bytes) bytes->replace(footer_offset, footer_bytes, repaired);

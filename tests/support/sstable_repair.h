@@ -1,13 +1,15 @@
-// support/sstable_repair.h: checksums of a changed SSTable made right again, so that what lies behind them is reached: a file that lies.
+// tests/support/sstable_repair.h: recomputes the checksums of a changed SSTable. A test then
+// reaches the checks that come after the checksums.
 //
-// Threads:   pure functions.
+// Threads:   Pure functions.
 #pragma once
 
 #include <string>
 
 namespace stele::internal {
 
-// As far as footer and index can be read. Lengths and offsets stay as they are, and so do the checksums of large values.
+// Repairs as much as footer and index allow. Does not change lengths, offsets, or the checksums of
+// large values.
 void RepairChecksums(std::string* bytes);
 
 }  // namespace stele::internal

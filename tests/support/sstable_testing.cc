@@ -9,25 +9,32 @@
 namespace stele::internal {
 
 std::string ToText(const OwnedCell& cell) {
-  return fmt::format("family {} kind {} \"{}\" @{} from {} = \"{}\"", cell.family, static_cast<int>(cell.kind), Printable(cell.qualifier),
-                     cell.timestamp, cell.range_start, Printable(cell.value));
+  return fmt::format("family {} kind {} \"{}\" @{} from {} = \"{}\"", cell.family,
+                     static_cast<int>(cell.kind), Printable(cell.qualifier), cell.timestamp,
+                     cell.range_start, Printable(cell.value));
 }
 
 void SortCells(std::vector<OwnedCell>* cells) {
-  std::stable_sort(cells->begin(), cells->end(),
-                   [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
-  const auto same = [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) == 0; };
+  std::stable_sort(cells->begin(), cells->end(), [](const OwnedCell& a, const OwnedCell& b) {
+    return CompareCells(a.View(), b.View()) < 0;
+  });
+  const auto same = [](const OwnedCell& a, const OwnedCell& b) {
+    return CompareCells(a.View(), b.View()) == 0;
+  };
   cells->erase(std::unique(cells->begin(), cells->end(), same), cells->end());
 }
 
 std::vector<OwnedRow> RowsOfSections() {
   std::vector<OwnedRow> rows;
   for (int i = 0; i < 12; ++i) {
-    OwnedRow row{fmt::format("row{:02}", i), {{1, CellKind::kSet, 5, 0, "n", fmt::format("{}", i % 10)}}};
+    OwnedRow row{fmt::format("row{:02}", i),
+                 {{1, CellKind::kSet, 5, 0, "n", fmt::format("{}", i % 10)}}};
     for (int version = 8; version > 0; --version) {
-      row.cells.push_back({2, CellKind::kSet, version, 0, "h", fmt::format("version {} of {}", version, i)});
+      row.cells.push_back(
+          {2, CellKind::kSet, version, 0, "h", fmt::format("version {} of {}", version, i)});
     }
-    row.cells.push_back({3, CellKind::kSet, 5, 0, "w", std::string(150, static_cast<char>('a' + i))});
+    row.cells.push_back(
+        {3, CellKind::kSet, 5, 0, "w", std::string(150, static_cast<char>('a' + i))});
     rows.push_back(std::move(row));
   }
   return rows;
@@ -36,8 +43,11 @@ std::vector<OwnedRow> RowsOfSections() {
 std::vector<OwnedRow> RowsAlike() {
   std::vector<OwnedRow> rows;
   for (uint32_t i = 0; i < 60; ++i) {
-    std::string value = fmt::format("what all the values of this file have in common, before their number, {:08x}", i * 2'654'435'761U);
-    rows.push_back({fmt::format("row{:02}", i), {{1, CellKind::kSet, i, 0, "q", std::move(value)}}});
+    std::string value =
+        fmt::format("what all the values of this file have in common, before their number, {:08x}",
+                    i * 2'654'435'761U);
+    rows.push_back(
+        {fmt::format("row{:02}", i), {{1, CellKind::kSet, i, 0, "q", std::move(value)}}});
   }
   return rows;
 }
@@ -46,7 +56,7 @@ namespace {
 
 std::string RandomBytes(Random& random, size_t bytes) {
   std::string text(bytes, '\0');
-  // Half of them compress.
+  // Half of the texts are compressible.
   const uint64_t alphabet = random.OneIn(2) ? 4 : 256;
   for (char& c : text) c = static_cast<char>(random.Below(alphabet) + (alphabet == 4 ? 'a' : 0));
   return text;
@@ -69,11 +79,12 @@ OwnedCell RandomCell(Random& random, const RowShape& shape) {
   OwnedCell cell;
   cell.family = 1 + static_cast<uint32_t>(random.Below(shape.family_count));
   cell.timestamp = RandomTimestamp(random);
-  const uint64_t column = shape.qualifier_count == 0 ? random.Next() : random.Below(shape.qualifier_count);
+  const uint64_t column =
+      shape.qualifier_count == 0 ? random.Next() : random.Below(shape.qualifier_count);
   if (column != 0) cell.qualifier = fmt::format("q{}", column);
   if (random.Below(100) < static_cast<uint64_t>(shape.tombstone_percent)) {
     const uint64_t which = random.Below(4);
-    if (which == 0) return {};  // the default cell with kind below: the row's tombstone
+    if (which == 0) return {};  // the default cell with a tombstone kind set below: a row tombstone
     if (which == 1) return {cell.family, CellKind::kDeleteFamily, 0, 0, "", ""};
     cell.kind = CellKind::kDeleteRange;
     cell.range_start = std::min(cell.timestamp, RandomTimestamp(random));
@@ -81,13 +92,17 @@ OwnedCell RandomCell(Random& random, const RowShape& shape) {
   }
   if (cell.family + shape.delta_family_count > shape.family_count) {
     cell.kind = cell.family % 2 == 0 ? CellKind::kSum : CellKind::kHll;
-    cell.value = cell.kind == CellKind::kSum ? NaiveNumber(static_cast<int64_t>(random.Next()))
-                                             : NaiveSketch(std::vector<std::string>(1 + random.Below(2), fmt::format("{}", random.Next())));
+    cell.value = cell.kind == CellKind::kSum
+                     ? NaiveNumber(static_cast<int64_t>(random.Next()))
+                     : NaiveSketch(std::vector<std::string>(1 + random.Below(2),
+                                                            fmt::format("{}", random.Next())));
     return cell;
   }
   const bool is_narrow = cell.family <= shape.narrow_family_count;
-  const bool is_large = !is_narrow && random.Below(100) < static_cast<uint64_t>(shape.large_value_percent);
-  cell.value = RandomBytes(random, is_large ? 64 * 1024 + random.Below(200'000) : random.Below(is_narrow ? 2 : shape.value_bytes + 1));
+  const bool is_large =
+      !is_narrow && random.Below(100) < static_cast<uint64_t>(shape.large_value_percent);
+  cell.value = RandomBytes(random, is_large ? 64 * 1024 + random.Below(200'000)
+                                            : random.Below(is_narrow ? 2 : shape.value_bytes + 1));
   return cell;
 }
 
@@ -97,15 +112,16 @@ std::vector<OwnedRow> RandomRows(uint64_t seed, const RowShape& shape) {
   Random random(seed);
   std::set<std::string> keys;
   while (keys.size() < shape.row_count) {
-    keys.insert(shape.is_key_length_fixed ? fmt::format("row{:08}", random.Below(shape.row_count * 20))
-                                          : RandomBytes(random, random.Below(41)));
+    keys.insert(shape.is_key_length_fixed
+                    ? fmt::format("row{:08}", random.Below(shape.row_count * 20))
+                    : RandomBytes(random, random.Below(41)));
   }
   std::vector<OwnedRow> rows;
   for (const std::string& key : keys) {
     OwnedRow row{key, {}};
     for (size_t i = 1 + random.Below(2 * shape.cells_per_row); i > 0; --i) {
       OwnedCell cell = RandomCell(random, shape);
-      if (cell.family == kRowRank) cell.kind = CellKind::kDeleteRow;
+      if (cell.family == kRowFamily) cell.kind = CellKind::kDeleteRow;
       row.cells.push_back(std::move(cell));
     }
     SortCells(&row.cells);
@@ -117,48 +133,55 @@ std::vector<OwnedRow> RandomRows(uint64_t seed, const RowShape& shape) {
 SstableBuilderOptions OptionsForTest(uint32_t family_count, Codec codec, uint32_t row_group_bytes) {
   SstableBuilderOptions options;
   options.file_id = 0x1122334455667788;
-  for (uint32_t rank = 1; rank <= family_count; ++rank) options.family_ids.push_back(100 + rank);
+  for (uint32_t family_index = 1; family_index <= family_count; ++family_index)
+    options.family_ids.push_back(100 + family_index);
   options.codec = codec;
   options.row_group_bytes = row_group_bytes;
   return options;
 }
 
-absl::StatusOr<SstableSummary> WriteSstable(FileSystem* file_system, const std::string& path, const std::vector<OwnedRow>& rows,
+absl::StatusOr<SstableSummary> WriteSstable(FileSystem* file_system, const std::string& path,
+                                            const std::vector<OwnedRow>& rows,
                                             const SstableBuilderOptions& options) {
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, file_system->Open(path, OpenMode::kCreate));
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                         file_system->Open(path, OpenMode::kCreate));
   SstableBuilder builder(file.get(), options);
   std::vector<Cell> batch;
   for (const OwnedRow& row : rows) {
     STELE_RETURN_IF_ERROR(builder.StartRow(row.row_key));
-    // In batches of changing size, which must make no difference.
+    // The batch size varies; it must not change the result.
     for (size_t i = 0; i < row.cells.size(); i += batch.size()) {
       batch.clear();
-      for (size_t j = i; j < row.cells.size() && batch.size() <= i % 7; ++j) batch.push_back(row.cells[j].View());
+      for (size_t j = i; j < row.cells.size() && batch.size() <= i % 7; ++j)
+        batch.push_back(row.cells[j].View());
       STELE_RETURN_IF_ERROR(builder.AddCells(batch));
     }
   }
   return builder.Finish();
 }
 
-absl::StatusOr<std::shared_ptr<SstableReader>> OpenSstableFile(FileSystem* file_system, const std::string& path,
-                                                               const SstableSummary* expected, BlockCache* cache) {
+absl::StatusOr<std::shared_ptr<SstableReader>> OpenSstableFile(FileSystem* file_system,
+                                                               const std::string& path,
+                                                               const SstableSummary* expected,
+                                                               BlockCache* cache) {
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file, file_system->Open(path, OpenMode::kRead));
   return SstableReader::Open(std::move(file), "000007.sst", expected, cache);
 }
 
 FamilyMap AllFamilies(size_t family_count) {
   FamilyMap map(family_count + 1);
-  for (size_t rank = 0; rank < map.size(); ++rank) map[rank] = static_cast<uint32_t>(rank);
+  for (size_t family_index = 0; family_index < map.size(); ++family_index)
+    map[family_index] = static_cast<uint32_t>(family_index);
   return map;
 }
 
 std::vector<OwnedCell> Projected(const std::vector<OwnedCell>& cells, const FamilyMap& map) {
   std::vector<OwnedCell> result;
   for (const OwnedCell& cell : cells) {
-    const bool is_row = cell.family == kRowRank;
+    const bool is_row = cell.family == kRowFamily;
     if (!is_row && map[cell.family] == kSkippedFamily) continue;
     result.push_back(cell);
-    result.back().family = is_row ? kRowRank : map[cell.family];
+    result.back().family = is_row ? kRowFamily : map[cell.family];
   }
   return result;
 }
@@ -192,12 +215,14 @@ absl::StatusOr<std::vector<OwnedRow>> ReadWholeSstable(const SstableReader& read
 }
 
 absl::Status WriteBytes(FileSystem* file_system, const std::string& path, std::string_view bytes) {
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, file_system->Open(path, OpenMode::kCreate));
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                         file_system->Open(path, OpenMode::kCreate));
   return file->Write(0, bytes);
 }
 
 absl::StatusOr<std::string> ReadBytes(FileSystem* file_system, const std::string& path) {
-  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, file_system->Open(path, OpenMode::kRead));
+  STELE_ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                         file_system->Open(path, OpenMode::kRead));
   STELE_ASSIGN_OR_RETURN(const uint64_t bytes, file->Size());
   std::string text(bytes, '\0');
   STELE_ASSIGN_OR_RETURN(const size_t got, file->Read(0, bytes, text.data()));

@@ -13,11 +13,13 @@ void WalNumbers::SkipExisting(FileSystem* file_system, const std::string& direct
   const auto names = file_system->List(directory);
   if (!names.ok()) return;
   for (const std::string& name : *names) {
-    if (const std::optional<FileName> parsed = ParseFileName(name)) last_ = std::max(last_.load(), parsed->number);
+    if (const std::optional<FileName> parsed = ParseFileName(name))
+      last_ = std::max(last_.load(), parsed->number);
   }
 }
 
-WalReplay ReplayWal(FileSystem* file_system, const std::string& directory, uint64_t oldest_segment) {
+WalReplay ReplayWal(FileSystem* file_system, const std::string& directory,
+                    uint64_t oldest_segment) {
   WalReplay replay;
   const LogReadOptions options{file_system, directory, kWalDatabaseId, oldest_segment};
   absl::StatusOr<LogTail> tail = ReadLog(options, [&](uint64_t sequence, std::string_view payload) {
@@ -29,7 +31,8 @@ WalReplay ReplayWal(FileSystem* file_system, const std::string& directory, uint6
   return replay;
 }
 
-CommitLogOptions WalOptions(FileSystem* file_system, const std::string& directory, WalNumbers* numbers, uint64_t segment_bytes) {
+CommitLogOptions WalOptions(FileSystem* file_system, const std::string& directory,
+                            WalNumbers* numbers, uint64_t segment_bytes) {
   CommitLogOptions options;
   options.file_system = file_system;
   options.directory = directory;
@@ -42,7 +45,8 @@ CommitLogOptions WalOptions(FileSystem* file_system, const std::string& director
 
 std::string WalPayload(uint64_t sequence, size_t bytes) {
   std::string payload = fmt::format("<{}>", sequence);
-  while (payload.size() < bytes) payload.push_back(static_cast<char>('a' + (sequence + payload.size()) % 26));
+  while (payload.size() < bytes)
+    payload.push_back(static_cast<char>('a' + (sequence + payload.size()) % 26));
   return payload;
 }
 

@@ -1,4 +1,5 @@
-// support/wal_fixture.h: a log in some file system, with what was appended to it kept beside, for tests of the commit log.
+// tests/support/wal_fixture.h: a commit log in a file system, and a record of the appended
+// sequences, for the tests of the log.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ struct WalRecord {
 
 inline constexpr uint64_t kWalDatabaseId = 0x5eed;
 
-// Numbers as a database gives them: above all that are in the directory.
+// Allocates file numbers as a database does: greater than all numbers in the directory.
 class WalNumbers {
  public:
   uint64_t Next() { return ++last_; }
@@ -37,15 +38,17 @@ struct WalReplay {
   std::vector<WalRecord> records;
 };
 
-WalReplay ReplayWal(FileSystem* file_system, const std::string& directory, uint64_t oldest_segment = 0);
+WalReplay ReplayWal(FileSystem* file_system, const std::string& directory,
+                    uint64_t oldest_segment = 0);
 
-// Small segments, so that a test sees many: 4 KiB the first, `segment_bytes` the others.
-CommitLogOptions WalOptions(FileSystem* file_system, const std::string& directory, WalNumbers* numbers, uint64_t segment_bytes = 4096);
+// Small segments, so that a test uses many: the first has 4 KiB, the others `segment_bytes`.
+CommitLogOptions WalOptions(FileSystem* file_system, const std::string& directory,
+                            WalNumbers* numbers, uint64_t segment_bytes = 4096);
 
-// A payload that says its sequence, of `bytes` bytes.
+// Returns a payload of `bytes` bytes that contains its sequence number.
 std::string WalPayload(uint64_t sequence, size_t bytes);
 
-// Appends one record each for sequences [first, first + count).
+// Appends one record for each of the sequences [first, first + count).
 absl::Status AppendWal(CommitLog* log, uint64_t first, uint64_t count, size_t payload_bytes);
 
 }  // namespace stele::internal

@@ -9,12 +9,14 @@ namespace stele::internal {
 std::string GuessedRecordHeaders(const GuessedHeaders& guess) {
   std::string headers;
   std::string record;
-  for (const uint64_t payload_bytes : {guess.payload_bytes, guess.payload_bytes / 2, guess.payload_bytes / 4}) {
+  for (const uint64_t payload_bytes :
+       {guess.payload_bytes, guess.payload_bytes / 2, guess.payload_bytes / 4}) {
     const std::string payload(payload_bytes, 'p');
     record.resize(RecordBytes(payload_bytes));
     for (uint64_t i = 0; i < guess.segment_count; ++i) {
       const RecordHeader header{.sequence = uint64_t{1} << 40};
-      EncodeRecord(header, payload, {guess.first_segment + i, guess.nonce, kFirstRecordOffset}, record.data());
+      EncodeRecord(header, payload, {guess.first_segment + i, guess.nonce, kFirstRecordOffset},
+                   record.data());
       headers += record.substr(0, kRecordHeaderBytes);
     }
   }

@@ -18,12 +18,13 @@ absl::Status WalWorkload::Open() {
   log_.reset();
   WalReplay replay = ReplayWal(file_system_, "db", oldest_segment_);
   STELE_RETURN_IF_ERROR(replay.status);
-  STELE_RETURN_IF_ERROR(SyncReplayedLog({file_system_, "db", kWalDatabaseId, oldest_segment_}, replay.tail));
+  STELE_RETURN_IF_ERROR(
+      SyncReplayedLog({file_system_, "db", kWalDatabaseId, oldest_segment_}, replay.tail));
   numbers_.SkipExisting(file_system_, "db");
   CommitLogOptions options = WalOptions(file_system_, "db", &numbers_);
   options.spares_max = 1 + random_.Below(3);
   STELE_ASSIGN_OR_RETURN(log_, CommitLog::Start(options, replay.tail));
-  // What recovery found is what counts from now on, and it is synced.
+  // The recovered state becomes the new baseline. Recovery has synced it.
   attempted_ = acked_ = synced_ = std::max(replay.tail.last_sequence, released_);
   return absl::OkStatus();
 }
@@ -50,7 +51,8 @@ absl::Status WalWorkload::SyncLog() {
 absl::Status WalWorkload::ReleaseSome() {
   STELE_RETURN_IF_ERROR(SyncLog());
   released_ = std::max(released_, synced_ - std::min<uint64_t>(synced_, random_.Below(10)));
-  oldest_segment_ = log_->OldestSegmentAfter(released_);  // durable in the manifest before the segments go
+  // In the manifest before the segments are deleted.
+  oldest_segment_ = log_->OldestSegmentAfter(released_);
   return log_->Release(released_);
 }
 
@@ -92,15 +94,21 @@ std::string WalWorkload::Check(FileSystem* image, bool killed) const {
   const uint64_t last = replay.tail.last_sequence;
   const uint64_t least = killed ? acked_ : synced_;
   if (last < least) return fmt::format("{} was acked, the log ends at {}", least, last);
-  if (last > attempted_) return fmt::format("the log ends at {}, only {} was ever appended", last, attempted_);
-  if (last > released_ && replay.records.empty()) return fmt::format("no record, though only {} of {} are released", released_, last);
+  if (last > attempted_)
+    return fmt::format("the log ends at {}, only {} was ever appended", last, attempted_);
+  if (last > released_ && replay.records.empty())
+    return fmt::format("no record, though only {} of {} are released", released_, last);
   for (size_t i = 0; i < replay.records.size(); ++i) {
     const WalRecord& record = replay.records[i];
-    if (i == 0 && record.sequence > released_ + 1) return fmt::format("begins at {}, released is {}", record.sequence, released_);
-    if (i > 0 && record.sequence != replay.records[i - 1].sequence + 1) return fmt::format("a hole before {}", record.sequence);
-    if (record.payload != PayloadOf(record.sequence)) return fmt::format("record {} has changed", record.sequence);
+    if (i == 0 && record.sequence > released_ + 1)
+      return fmt::format("begins at {}, released is {}", record.sequence, released_);
+    if (i > 0 && record.sequence != replay.records[i - 1].sequence + 1)
+      return fmt::format("a hole before {}", record.sequence);
+    if (record.payload != PayloadOf(record.sequence))
+      return fmt::format("record {} has changed", record.sequence);
   }
-  if (!replay.records.empty() && replay.records.back().sequence != last) return "the tail names another last sequence";
+  if (!replay.records.empty() && replay.records.back().sequence != last)
+    return "the tail names another last sequence";
   return "";
 }
 

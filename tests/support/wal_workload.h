@@ -1,5 +1,8 @@
-// support/wal_workload.h: a random life of a commit log (append, sync, spares, release, kill, close, reopen), and the check of what is left
-// after a crash of it: a prefix of what was appended, at least what was synced, nothing changed.
+// tests/support/wal_workload.h: a random workload on a commit log, and the check of the log after a
+// crash.
+// The workload appends, syncs, releases and recycles segments, is killed, closes and reopens the
+// log. After a crash the log must contain a prefix of the appended records, with at least the
+// synced ones, unchanged.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +18,13 @@ class WalWorkload {
  public:
   WalWorkload(FileSystem* file_system, uint64_t seed) : file_system_(file_system), random_(seed) {}
 
-  // Up to `steps` actions. An error ends the life (false) unless `go_on_after_errors`: then it is appended again, and so on.
+  // Runs up to `steps` actions. Returns false at the first error, unless `go_on_after_errors` is
+  // set: then the workload continues after errors.
   bool Run(int steps, bool go_on_after_errors = false);
-  // Empty when `image` holds a log that this life may have left; else what is wrong. `killed`: no power was lost.
+  // Returns "" if `image` contains a log that this workload may have left, otherwise the fault.
+  // `killed`: the process died, but no power was lost.
   std::string Check(FileSystem* image, bool killed) const;
-  // Takes over a log left by another life: what it must and may hold.
+  // Takes over a log that another workload left, with the records it must and may contain.
   void Adopt(const WalWorkload& earlier);
 
   bool poisoned() const { return log_ != nullptr && log_->poisoned(); }
@@ -39,12 +44,12 @@ class WalWorkload {
   Random random_;
   WalNumbers numbers_;
   std::unique_ptr<CommitLog> log_;
-  uint64_t attempted_ = 0;  // the last sequence given to Append
-  uint64_t acked_ = 0;      // the last that Append answered OK for
-  uint64_t synced_ = 0;     // the last that a Sync answered OK for
+  uint64_t attempted_ = 0;  // the last sequence passed to Append
+  uint64_t acked_ = 0;      // the last sequence for which Append returned OK
+  uint64_t synced_ = 0;     // the last sequence that a successful Sync covers
   uint64_t released_ = 0;
-  uint64_t oldest_segment_ = 0;  // as a manifest has it
-  uint64_t refused_ = 0;         // calls that failed
+  uint64_t oldest_segment_ = 0;  // as recorded in a manifest
+  uint64_t refused_ = 0;         // number of calls that failed
 };
 
 }  // namespace stele::internal

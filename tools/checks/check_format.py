@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""check_format.py [ROOT]: every .cc and .h is as clang-format 14 would write it. `--fix` rewrites them instead.
+"""check_format.py [ROOT]: checks that every .cc and .h has the layout of clang-format 14. `--fix`
+rewrites the files instead.
 
-Other versions lay out differently, so without version 14 nothing is checked: that is said, and the exit code is 77 (skipped).
+Other versions of clang-format produce another layout. Without version 14 the check prints a
+message, checks nothing, and exits with 77 (skipped).
 """
 import pathlib
 import re
@@ -31,7 +33,7 @@ def check(root, formatter, fix=False):
     files = [path for path in source_text.code_files(root) if path.relative_to(root).as_posix() not in VERBATIM]
     arguments = ["-i"] if fix else ["--dry-run", "-Werror"]
     findings = {}
-    # Starting the program takes it longer than most files do.
+    # Starting the program takes longer than formatting most files.
     for first in range(0, len(files), FILES_AT_ONCE):
         some = files[first:first + FILES_AT_ONCE]
         done = subprocess.run([formatter, *arguments, *map(str, some)], capture_output=True, text=True, check=False)
@@ -40,8 +42,8 @@ def check(root, formatter, fix=False):
         told = [(path, re.search(rf"^{re.escape(str(path))}:(\d+):", done.stderr, re.MULTILINE)) for path in some]
         findings.update({path: int(line.group(1)) for path, line in told if line})
         if not any(line for _, line in told):
-            findings[some[0]] = 1  # the program failed and said nothing of a file
-    return [(path, line, "not as clang-format writes it: tools/checks/check_format.py --fix") for path, line in findings.items()]
+            findings[some[0]] = 1  # the program failed and named no file
+    return [(path, line, "not in clang-format's layout: run tools/checks/check_format.py --fix") for path, line in findings.items()]
 
 
 def main():

@@ -1,54 +1,85 @@
 #!/usr/bin/env python3
-"""check_layers.py [ROOT]: no room of src/ includes a room that docs/layers.txt does not give it, and public headers stay public.
+"""check_layers.py [ROOT]: checks that no directory of src/ or tools/steled includes a directory
+that docs/layers.txt does not allow, that public headers stay public, and that units (a header and
+its .cc file) do not include each other in a cycle.
 
-Fails on: a room that the list lacks, an include upwards, a quoted include without its room, a public header that includes or names
-anything of src/, an include of a public header from base/.
+It fails on: a directory that the list lacks, an include of a higher layer, a permission that no
+include uses, a quoted include without a directory, a public header that includes or names anything
+of src/, an include of a public header in base/, a cycle of units, and a directory with many units.
 """
 import pathlib
 import re
 import sys
 
 import source_text
+from unit_graph import large_directories, unit_cycles
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<open>["<])(?P<path>[^">\n]+)[">]', re.M)
-# What the public interface may take from Abseil; the attributes mark lifetimes for the compiler and add no type.
+# Abseil headers that public headers may include. The attributes header marks lifetimes for the
+# compiler and adds no type.
 PUBLIC_ABSEIL = {"absl/base/attributes.h", "absl/status/status.h", "absl/status/statusor.h"}
 
 
 def read_layers(path):
-    """room -> the rooms it may include; rooms have to be listed lowest first."""
+    """Returns directory -> the directories it may include. The list must be in order, lowest first."""
     allowed = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         line = line.split("#")[0].strip()
         if not line:
             continue
-        room, _, below = line.partition(":")
+        layer, _, below = line.partition(":")
         unknown = set(below.split()) - allowed.keys()
         if unknown:
-            sys.exit(f"{path}:{number}: {room} names {sorted(unknown)} before they are defined")
-        allowed[room.strip()] = set(below.split())
+            sys.exit(f"{path}:{number}: {layer} names {sorted(unknown)} before their own lines")
+        allowed[layer.strip()] = set(below.split())
     return allowed
 
 
-def check_room_file(path, room, allowed):
+def layer_of(path):
+    """Returns the layer of a path below src/ or tools/: its directory."""
+    return path.rpartition("/")[0]
+
+
+def check_layer_file(path, layer, allowed):
     text = path.read_text(encoding="utf-8")
-    if room not in allowed:
-        yield path, 1, f"room '{room}' is missing from docs/layers.txt"
+    if layer not in allowed:
+        yield path, 1, f"layer '{layer}' is missing from docs/layers.txt"
         return
     for found in INCLUDE.finditer(text):
         target, line = found.group("path"), source_text.line_of(text, found.start("path"))
         first = target.split("/")[0]
         if first == "stele":
-            if room == "base":
-                yield path, line, "base is below the public headers and may not include them"
+            if layer == "base":
+                yield path, line, "base is below the public headers and must not include them"
         elif found.group("open") == "<":
             continue
         elif "/" not in target:
-            yield path, line, f'"{target}" has to be included as "{room}/{target}"'
-        elif first in allowed and first != room and first not in allowed[room]:
-            yield path, line, f"'{room}' may not include '{first}'"
+            yield path, line, f'"{target}" must be included as "{layer}/{target}"'
+        elif (below := layer_of(target)) in allowed and below != layer and below not in allowed[layer]:
+            yield path, line, f"'{layer}' must not include '{below}'"
+        elif below not in allowed and first in top_folders(allowed):
+            yield path, line, f"'{target}' is in no directory of docs/layers.txt"
         elif first in ("tests", "tools", "src", ".", ".."):
-            yield path, line, f'"{target}": rooms include "room/file.h" and "stele/file.h"'
+            yield path, line, f'"{target}": layers include "layer/file.h" and "stele/file.h"'
+
+
+def top_folders(allowed):
+    """Returns the directories directly below src/ and tools/ that contain the listed layers."""
+    return {layer.split("/")[0] for layer in allowed}
+
+
+def unused_permissions(root, layers, allowed):
+    """A permission that no include uses promises an edge that does not exist."""
+    used = {layer: set() for layer in allowed}
+    for path in source_text.layered_files(root):
+        layer = layer_of(source_text.name_in_layers(root, path))
+        if layer in allowed:
+            used[layer] |= {layer_of(target) for _, target in INCLUDE.findall(path.read_text(encoding="utf-8"))}
+    for number, line in enumerate(layers.read_text(encoding="utf-8").splitlines(), 1):
+        layer = line.split("#")[0].partition(":")[0].strip()
+        if layer in allowed and (root / source_text.folder_of_layer(layer) / layer).is_dir():
+            for unused in sorted(allowed[layer] - used[layer]):
+                yield layers, number, f"'{layer}' includes nothing of '{unused}': delete the permission"
 
 
 def check_public_header(path, allowed):
@@ -56,26 +87,26 @@ def check_public_header(path, allowed):
     for found in INCLUDE.finditer(text):
         target, line = found.group("path"), source_text.line_of(text, found.start("path"))
         first = target.split("/")[0]
-        if first in allowed or first == "src":
-            yield path, line, f"a public header may not include '{target}'"
+        if first in top_folders(allowed) or first == "src":
+            yield path, line, f"a public header must not include '{target}'"
         elif first == "absl" and target not in PUBLIC_ABSEIL:
-            yield path, line, f"of Abseil a public header includes only {', '.join(sorted(PUBLIC_ABSEIL))}"
+            yield path, line, f"from Abseil a public header may include only {', '.join(sorted(PUBLIC_ABSEIL))}"
         elif "/" in target and first not in ("absl", "stele"):
-            yield path, line, f"a public header needs the standard library and Abseil's status only, not '{target}'"
-    named = re.compile(r"\bsrc/|(?<![\w/.<])(?:%s)/\w+\.(?:h|cc)\b" % "|".join(map(re.escape, allowed)))
+            yield path, line, f"a public header may include only the standard library and Abseil's status, not '{target}'"
+    named = re.compile(r"\bsrc/|(?<![\w/.<])(?:%s)/[\w/]+\.(?:h|cc)\b" % "|".join(map(re.escape, sorted(top_folders(allowed)))))
     for found in named.finditer(text):
-        yield path, source_text.line_of(text, found.start()), f"a public header may not name '{found.group(0)}', its readers do not have it"
+        yield path, source_text.line_of(text, found.start()), f"a public header must not name '{found.group(0)}', which is not installed"
 
 
 def check(root):
     root = pathlib.Path(root)
-    allowed = read_layers(root / "docs/layers.txt")
-    findings = []
-    for path in source_text.code_files(root):
-        parts = path.relative_to(root).parts
-        if parts[0] == "src":
-            findings += check_room_file(path, parts[1] if len(parts) > 2 else "", allowed)
-        elif parts[0] == "include":
+    layers = root / "docs/layers.txt"
+    allowed = read_layers(layers)
+    findings = [*unit_cycles(root), *large_directories(root), *unused_permissions(root, layers, allowed)]
+    for path in source_text.layered_files(root):
+        findings += check_layer_file(path, layer_of(source_text.name_in_layers(root, path)), allowed)
+    for path in source_text.project_files(root, ("include",)):
+        if path.suffix in source_text.CODE_SUFFIXES:
             findings += check_public_header(path, allowed)
     return findings
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""check_tidy.py [ROOT]: the house rules that a compiler does not know (CONTRIBUTING.md says why each is there).
+"""check_tidy.py [ROOT]: checks the project's rules that a compiler does not check. CONTRIBUTING.md
+gives the reasons.
 
-The rules are functions in RULES; each takes a SourceFile and yields (line, text). Rules over the whole tree come after them.
+The rules are functions in RULES; each takes a SourceFile and yields (line, text). Rules over the
+whole tree come after them.
 """
 import dataclasses
 import pathlib
@@ -10,15 +12,16 @@ import sys
 
 import source_text
 from dead_files import dead_files
-from doc_paths import missing_paths, missing_tests
+from doc_paths import misnamed_fields, misplaced_functions, missing_paths, missing_tests, unlisted_locks
 from function_lengths import long_functions
 
 FILE_LINES_MAX = 600
-LINE_CHARACTERS_MAX = 140
+LINE_CHARACTERS_MAX = 100
 TEXT_SUFFIXES = {".cc", ".h", ".py", ".sh", ".cmake", ".md", ".txt", ".json", ".yaml", ".yml", ".in", ".map"}
-# Text that is not ours to shape: licence, given contract, recorded data, test conversations, what npm wrote.
+# Files whose text must not change: license, given contract, recorded data, test conversations,
+# output of npm.
 VERBATIM = ("LICENSE", "tests/contract/api_contract.cc", "tests/data/", "tests/golden/", "tests/fuzz/corpus/", "data/",
-            "tests/steled/node/package-lock.json")
+            "tests/steled/clients/node/package-lock.json")
 BANNED_WORD = re.compile(r"(?<![\w:])(?:\w*[a-z0-9])?(?:Manager|Helper|Utils?|Handler|Processor|Impl)(?=[A-Z_(<\s;:,{&*)>]|$)\w*")
 BANNED_VERB = re.compile(r"(?<![\w:])(?:Do|Maybe)[A-Z][a-z]\w*(?=\s*\()")
 BANNED_FILE = re.compile(r"(?:^|_)(?:manager|helpers?|utils?|handler|processor|impl)(?:_|\.)")
@@ -76,9 +79,9 @@ def header_comment(file):
         return
     first = file.text.split("\n", 1)[0]
     if not first.startswith("// ") or file.path.name not in first:
-        yield 1, f"a header begins with '// {file.path.parent.name}/{file.path.name}: what it is' (docs/style.md)"
+        yield 1, f"a header must begin with '// {file.path.parent.name}/{file.path.name}: what it is' (CONTRIBUTING.md)"
     if "#pragma once" not in file.text:
-        yield 1, "a header has #pragma once"
+        yield 1, "a header must have #pragma once"
 
 
 LABEL = re.compile(r"// [A-Z]\w*:(?: |$)")
@@ -86,26 +89,28 @@ LABEL_INSIDE = re.compile(r"[\w.;)] +(?:Contract|Cost|Errors|Format|Memory|Path|
 
 
 def labels(file):
-    """A header's head: a formatter joins what is too long with what follows, and then nobody finds it."""
+    """Checks a header's first comment. A formatter joins a label that is too long with the next
+    line, and the label is lost.
+    """
     if file.path.suffix != ".h":
         return
     is_in_label = False
     for number, line in enumerate(file.text.split("#pragma once", 1)[0].split("\n"), 1):
         if LABEL_INSIDE.search(line):
-            yield number, "a label stands at the beginning of its line"
+            yield number, "a label must be at the start of its line"
         if LABEL.match(line) or not line.startswith("// "):
             is_in_label = line.startswith("// ")
         elif is_in_label and re.match("// [a-z0-9]", line):
-            yield number, "what goes on a label's text is indented as that is"
+            yield number, "the lines after a label must be indented like its text"
 
 
 def names(file):
     if BANNED_FILE.search(file.path.name):
-        yield 1, f"'{file.path.name}' says nothing about what is in it"
+        yield 1, f"'{file.path.name}' does not describe the file's contents"
     if file.is_code():
         for pattern in (BANNED_WORD, BANNED_VERB):
             for line, word in file.matches(pattern):
-                yield line, f"'{word}' is not a name here: say what it is or when it acts"
+                yield line, f"'{word}' is not a good name: name what it is or when it acts"
 
 
 def unfinished(file):
@@ -114,21 +119,22 @@ def unfinished(file):
     for number, line in enumerate(file.text.split("\n"), 1):
         found = UNFINISHED.search(line)
         if found:
-            yield number, f"{found.group(0)}: finish it, or write it down in docs/"
+            yield number, f"{found.group(0)}: finish it, or record it in docs/"
 
 
-# (folders, files that may, pattern, why not)
+# (directories, exempt files, pattern, reason)
 FORBIDDEN = (
-    (("src", "include", "tools"), ("src/base/mutex.h",), r"\bfriend\b(?![^;{]*\boperator\b)", "no friend but an operator: give the class a narrower interface"),
-    (("src", "include", "tools"), (), r"\bthrow\b", "nothing throws: answer an absl::Status"),
-    (("src", "include"), (), r"\bcatch\s*\(", "nothing throws, so nothing catches"),
-    (("src", "include"), (), r"\bTEST_\w+", "no entry for tests only: test a narrower class or inspect/"),
-    (("src", "include", "tests"), (), r"\b(?:sleep_for|sleep_until|SleepFor|usleep|nanosleep)\b", "a sleep is no synchronisation"),
+    (("src", "tools"), ("src/base/mutex.h",), r"\bfriend\b(?![^;{]*\boperator\b)", "only an operator may be a friend: give the class a narrower interface"),
+    (("include",), (), r"\bfriend\b(?![^;{]*\boperator\b| struct internal::Access;)", "only an operator and internal::Access may be friends of a public class"),
+    (("src", "include", "tools"), (), r"\bthrow\b", "do not throw: return an absl::Status"),
+    (("src", "include"), (), r"\bcatch\s*\(", "do not catch: nothing throws"),
+    (("src", "include"), (), r"\bTEST_\w+", "no function only for tests: test a narrower class or inspect/"),
+    (("src", "include", "tests"), (), r"\b(?:sleep_for|sleep_until|SleepFor|usleep|nanosleep)\b", "a sleep is not synchronization"),
     (("src",), ("src/base/invariant.cc",), r"(?<![\w.>])(?:std::|::)?(?:abort|exit|_exit|quick_exit|terminate)\s*\(",
-     "the library never ends the process: answer an absl::Status, or STELE_CHECK for a bug"),
-    (("src",), (), r"(?<![\w:])assert\s*\(", "STELE_INVARIANT for the engine's own reasoning, absl::Status for data"),
-    (("src", "include"), (), r"\babsl::(?:Mutex|CondVar|Notification|call_once)\b", "one lock: base/mutex.h"),
-    (("src", "include"), (), r"\bstd::(?:recursive_|shared_|timed_)?mutex\b", "one lock: base/mutex.h"),
+     "the library must not end the process: return an absl::Status, or use STELE_CHECK for a bug"),
+    (("src",), (), r"(?<![\w:])assert\s*\(", "use STELE_INVARIANT for the engine's own logic, absl::Status for data"),
+    (("src", "include"), (), r"\babsl::(?:Mutex|CondVar|Notification|call_once)\b", "one lock type: base/mutex.h"),
+    (("src", "include"), (), r"\bstd::(?:recursive_|shared_|timed_)?mutex\b", "one lock type: base/mutex.h"),
 )
 MAY_LOCK = ("src/base/mutex.h", "src/base/mutex.cc")
 
@@ -137,15 +143,15 @@ def forbidden(file):
     if not file.is_code():
         return
     for folders, exempt, pattern, reason in FORBIDDEN:
-        if file.under(*folders) and file.name not in exempt and not (reason.startswith("one lock") and file.name in MAY_LOCK):
+        if file.under(*folders) and file.name not in exempt and not (reason.startswith("one lock type") and file.name in MAY_LOCK):
             for line, word in file.matches(pattern):
                 yield line, f"'{word}': {reason}"
 
 
 def threads(file):
-    if file.is_code() and file.under("src", "include") and not file.under("src/db"):
-        for line, word in file.matches(r"\bstd::(?:thread|jthread|async)\b"):
-            yield line, f"'{word}': threads live in src/db only"
+    if file.is_code() and file.under("src", "include") and not file.under("src/jobs"):
+        for line, word in file.matches(r"\bstd::(?:thread(?!::id)|jthread|async)\b"):
+            yield line, f"'{word}': only src/jobs may create threads"
 
 
 RULES = (whitespace, line_lengths, file_length, function_lengths, header_comment, labels, names, unfinished, forbidden, threads)
@@ -169,6 +175,9 @@ def check(root):
     findings += dead_files(root)
     findings += missing_paths(root)
     findings += missing_tests(root)
+    findings += misnamed_fields(root)
+    findings += misplaced_functions(root)
+    findings += unlisted_locks(root)
     return findings
 
 

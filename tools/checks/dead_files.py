@@ -1,16 +1,19 @@
-"""Finds files nobody builds: a header that nothing includes, a .cc that no CMake file or script names."""
+"""Finds files that no build uses: a header without an include, a .cc that no CMake file or script
+names.
+"""
 import re
 
 import source_text
 
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.M)
-# The folders that the project's own CMake functions glob, by the call that names them.
+# The directories that the project's own CMake functions glob: those of docs/layers.txt with their
+# tests, and these, by function call.
+_LAYER = re.compile(r"^([\w/]+):", re.M)
 _CALLS = (
-    (re.compile(r"\bstele_room\((\w+)"), "src/{}"),
     (re.compile(r"\bstele_unit_test\((\w+)"), "tests/unit/{}"),
     (re.compile(r"\bstele_test_folder\(\w+\s+(\w+)"), "tests/{}"),
 )
-_ALWAYS_BUILT = ("tests/support", "tests/fuzz")
+_ALWAYS_BUILT = ("tests/support", "tests/support/crash_fs", "tests/fuzz")
 _NAMED = re.compile(r'[\w./*${}-]+\.cc\b')
 
 
@@ -21,8 +24,11 @@ def _build_files(root):
 
 
 def _built(root):
-    """(folders all of whose .cc are built, patterns of single paths)"""
-    folders, patterns = set(_ALWAYS_BUILT), []
+    """Returns (directories whose .cc files are all built, patterns of single paths)."""
+    layers = _LAYER.findall((root / "docs/layers.txt").read_text(encoding="utf-8"))
+    folders = {*_ALWAYS_BUILT, *(f"{source_text.folder_of_layer(layer)}/{layer}" for layer in layers)}
+    folders |= {f"tests/unit/{part}" for layer in layers for part in (layer, layer.split("/")[0])}
+    patterns = []
     for path, text in _build_files(root):
         for call, folder in _CALLS:
             folders |= {folder.format(name) for name in call.findall(text)}
@@ -38,7 +44,7 @@ def _built(root):
 
 
 def _tidy_path(path):
-    """a/b/../c -> a/c"""
+    """Converts a/b/../c to a/c."""
     parts = []
     for part in path.split("/"):
         if part == ".." and parts:
@@ -46,6 +52,10 @@ def _tidy_path(path):
         elif part != ".":
             parts.append(part)
     return "/".join(parts)
+
+
+def _folder(path, root):
+    return path.parent.relative_to(root).as_posix()
 
 
 def dead_files(root):
@@ -61,5 +71,5 @@ def dead_files(root):
             is_included = any("/".join(parts[first:]) in included for first in range(len(parts)))
             if not is_included and parts[:2] != ("include", "stele"):
                 yield path, 1, "no file includes this header"
-        elif path.parent.relative_to(root).as_posix() not in folders and not any(pattern.match(name) for pattern in patterns):
+        elif not {_folder(path, root), _folder(path.parent, root) + "/*"} & folders and not any(pattern.match(name) for pattern in patterns):
             yield path, 1, "no CMake file builds this file"

@@ -1,17 +1,19 @@
-"""Finds functions that are too long, by matching braces: no compiler needed, and it reads tests and tools alike."""
+"""Finds functions that are too long by matching braces. Needs no compiler and reads tests and tools
+too.
+"""
 import re
 
 import source_text
 
 FUNCTION_LINES_MAX = 70
 _NOT_A_FUNCTION = re.compile(r"^(?:\[\[[^\]]*\]\]\s*)*(?:template\s*<.*>\s*)?(?:if|else|for|while|switch|do|namespace|class|struct|enum|union|extern)\b", re.S)
-# Inside a body, an initialiser is followed by one of these; after a function's own body comes none of them.
+# One of these follows an initializer inside a body. None of them follows a function's body.
 _AFTER_INITIALISER = tuple(",{).([:?")
 _BEFORE_HEAD = re.compile(r"\s*(?:(?:public|protected|private)\s*:\s*)*")
 
 
 def _match_braces(code):
-    """offset of each '{' -> offset of its '}'. An unmatched brace is left out."""
+    """Returns offset of each '{' -> offset of its '}'. Omits an unmatched brace."""
     matching, opened = {}, []
     for found in re.finditer(r"[{}]", code):
         if found.group(0) == "{":
@@ -22,7 +24,9 @@ def _match_braces(code):
 
 
 def functions(code):
-    """(offset of the signature, offset of the closing brace, name) of every outermost function. `code` is source_text.code_only text."""
+    """Yields (offset of the signature, offset of the closing brace, name) of every outermost
+    function. `code` is the result of source_text.code_only.
+    """
     code = source_text.without_directives(code)
     matching = _match_braces(code)
     head_start, offset, parentheses = 0, 0, 0
@@ -40,7 +44,7 @@ def functions(code):
             head_start += len(_BEFORE_HEAD.match(code[head_start:offset]).group(0))
             head = code[head_start:offset].strip()
             if parentheses > 0 or following in _AFTER_INITIALISER and following and not _NOT_A_FUNCTION.match(head):
-                offset = close  # an initialiser: the head goes on after it
+                offset = close  # an initializer: the head continues after it
             elif "(" in head and not _NOT_A_FUNCTION.match(head):
                 yield head_start, close, _name(head)
                 offset, head_start = close, close + 1

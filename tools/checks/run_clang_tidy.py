@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""run_clang_tidy.py [--all | --since REF] [--build DIR] [--jobs N]: clang-tidy with the rules of .clang-tidy.
+"""run_clang_tidy.py [--all | --since REF] [--build DIR] [--jobs N]: runs clang-tidy with the rules
+of .clang-tidy.
 
-Without --all it reads the .cc files under src/ and tools/ that differ from REF (default HEAD~1), those not yet committed too. DIR (default
-build/dev) holds the compile commands: `cmake --preset dev` makes them. Exit code 0: nothing found.
+Without --all it reads the .cc files under src/ and tools/ that differ from REF (default HEAD~1),
+including uncommitted changes. DIR (default build/dev) contains the compile commands, which `cmake
+--preset dev` writes. Exit code 0: no finding.
 """
 import argparse
 import concurrent.futures
@@ -22,7 +24,7 @@ def compiled_files(build):
 
 
 def changed_files(root, reference):
-    """Paths below root that differ from `reference`, committed, staged, edited or new."""
+    """Returns the paths below root that differ from `reference`: committed, staged, edited or new."""
     differing = subprocess.run(["git", "diff", "--name-only", "--diff-filter=d", reference], cwd=root, capture_output=True, text=True, check=True)
     new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=True)
     return {(root / name).resolve() for name in (differing.stdout + new.stdout).splitlines()}

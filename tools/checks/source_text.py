@@ -1,12 +1,16 @@
-"""Reading the project's files for the checks: which files there are, and C++ text with its comments and strings blanked."""
+"""Reads the project's files for the checks: lists the files, and blanks comments and strings in C++
+text.
+"""
 import pathlib
 import re
 
-CODE_FOLDERS = ("include", "src", "tests", "tools", "bench")
+CODE_FOLDERS = ("include", "src", "tests", "tools", "bench", "examples")
+LAYERED_FOLDERS = ("src", "tools/steled")
 SKIPPED_FOLDERS = {".git", ".cache", "build", "__pycache__"}
 CODE_SUFFIXES = {".cc", ".h"}
 
-# Longest first: raw strings, then comments, strings and characters; a ' between digits separates digits and opens nothing.
+# Longest first: raw strings, then comments, strings and characters. A ' between digits is a digit
+# separator.
 _TOKEN = re.compile(
     r'R"(?P<mark>[^()\\\s]{0,16})\((?:.|\n)*?\)(?P=mark)"'
     r"|//[^\n]*(?:\\\n[^\n]*)*"
@@ -25,17 +29,36 @@ def _blank_token(found):
     token = found.group(0)
     if token.startswith("/"):
         return _blank(token)
-    # A string stays a string, so that code around it still parses; only what is in it goes.
+    # A string stays a string, so that the code around it still parses. Only its contents are
+    # blanked.
     return '"' + _blank(token[1:-1]) + '"'
 
 
+def folder_of_layer(layer):
+    """Returns where a directory of docs/layers.txt is: the server's in tools/, the others in src/."""
+    return "tools" if layer.split("/")[0] == "steled" else "src"
+
+
+def layered_files(root):
+    """Returns the C++ files whose includes docs/layers.txt restricts."""
+    return [path for path in project_files(root, LAYERED_FOLDERS) if path.suffix in CODE_SUFFIXES]
+
+
+def name_in_layers(root, path):
+    """Returns the name by which a layered file is included: wal/log.h, steled/rpc/status.h."""
+    parts = path.relative_to(root).parts
+    return "/".join(parts[1:])
+
+
 def code_only(text):
-    """C++ text of the same shape (lines and columns) without the contents of comments and strings."""
+    """Returns C++ text of the same shape (lines and columns) without the contents of comments and
+    strings.
+    """
     return _TOKEN.sub(_blank_token, text)
 
 
 def without_directives(text):
-    """The same without preprocessor lines: macros are not functions."""
+    """Returns the same text without preprocessor lines, because macros are not functions."""
     return _DIRECTIVE.sub(lambda found: _blank(found.group(0)), text)
 
 
@@ -44,7 +67,7 @@ def line_of(text, offset):
 
 
 def project_files(root, folders=None):
-    """Every file below root (or below some of its folders) that is the project's own, sorted."""
+    """Returns every file of the project below root, or below some of its directories, sorted."""
     root = pathlib.Path(root)
     starts = [root] if folders is None else [root / folder for folder in folders]
     found = []
@@ -70,7 +93,7 @@ def code_files(root):
 
 
 def finish(name, findings):
-    """Prints the findings as FILE:LINE: text and gives the exit code."""
+    """Prints the findings as FILE:LINE: text and returns the exit code."""
     for path, line, text in findings:
         print(f"{path}:{line}: {text}")
     print(f"{name}: {len(findings)} finding(s)" if findings else f"{name}: clean")

@@ -1,4 +1,5 @@
-// tools/main_job/data_set.h: the daily figures of Italy's provinces (data/covid-ita), line by line.
+// tools/main_job/data_set.h: reads the daily figures of Italy's provinces (data/covid-ita), line by
+// line.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace stele::main_job {
 
-// One province on one day.
+// The figures of one province on one day.
 struct Reading {
   std::string row_key;  // "REGION#PROVINCE CODE"
   Timestamp day;
@@ -25,10 +26,10 @@ struct Reading {
 
 class DataSet {
  public:
-  // Unpacks the zstd file into memory: some 25 MB.
+  // Decompresses the zstd file into memory, about 25 MB.
   static absl::StatusOr<std::unique_ptr<DataSet>> Open(const std::string& path);
 
-  // False at the end. Errors name file and line.
+  // Reads the next line. Returns false at the end. Errors name file and line.
   absl::StatusOr<bool> Next(Reading& reading);
   uint64_t bytes_total() const { return text_.size(); }
   uint64_t bytes_read() const { return reader_->bytes_read(); }

@@ -23,10 +23,14 @@ using std::chrono::steady_clock;
 
 constexpr char kTable[] = "journal";
 
-double SecondsFrom(steady_clock::time_point start) { return std::chrono::duration<double>(steady_clock::now() - start).count(); }
+double SecondsFrom(steady_clock::time_point start) {
+  return std::chrono::duration<double>(steady_clock::now() - start).count();
+}
 
 std::string RowKey(uint64_t index) { return fmt::format("entry#{:012}", index); }
-std::string Value(uint64_t index) { return fmt::format("value {} of a process that will not live long", index * 2654435761u); }
+std::string Value(uint64_t index) {
+  return fmt::format("value {} of a process that will not live long", index * 2654435761u);
+}
 
 struct Writer {
   pid_t pid = 0;
@@ -35,7 +39,8 @@ struct Writer {
 
 absl::StatusOr<Writer> StartWriter(const std::string& directory) {
   std::array<int, 2> ends;
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return internal::ErrnoStatus("pipe2", "the writer's acks", errno);
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return internal::ErrnoStatus("pipe2", "the writer's acks", errno);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
@@ -44,7 +49,8 @@ absl::StatusOr<Writer> StartWriter(const std::string& directory) {
   std::string argument = directory;
   std::array<char*, 4> args = {program.data(), flag.data(), argument.data(), nullptr};
   Writer writer{.ack_fd = ends[0]};
-  const int error = posix_spawn(&writer.pid, "/proc/self/exe", &actions, nullptr, args.data(), environ);
+  const int error =
+      posix_spawn(&writer.pid, "/proc/self/exe", &actions, nullptr, args.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (error != 0) {
@@ -54,7 +60,8 @@ absl::StatusOr<Writer> StartWriter(const std::string& directory) {
   return writer;
 }
 
-// Reads acks, kills the writer after `kill_after` of them, and reads those that were on their way.
+// Reads acknowledgements, kills the writer after `kill_after` of them, and reads the ones that were
+// still in the pipe.
 absl::Status ReadAcksAndKill(const Writer& writer, uint64_t kill_after, KillResult& result) {
   std::array<char, 4096> acks;
   std::optional<steady_clock::time_point> first;
@@ -71,7 +78,9 @@ absl::Status ReadAcksAndKill(const Writer& writer, uint64_t kill_after, KillResu
     if (kill(writer.pid, SIGKILL) != 0) return internal::ErrnoStatus("kill", "the writer", errno);
     killed = true;
   }
-  return killed ? absl::OkStatus() : internal::FailedPrecondition("the writer ended by itself after {} writes", result.acked_count);
+  return killed ? absl::OkStatus()
+                : internal::FailedPrecondition("the writer exited after {} writes",
+                                               result.acked_count);
 }
 
 absl::Status CheckRows(Table& table, KillResult& result) {
@@ -79,14 +88,18 @@ absl::Status CheckRows(Table& table, KillResult& result) {
   for (; reader.Next(); ++result.found_count) {
     const uint64_t index = result.found_count;
     const auto cell = reader.row().cell("entry", "text");
-    if (reader.row().row_key() != RowKey(index) || !cell.has_value() || cell->value() != Value(index)) {
-      return internal::MakeStatus(absl::StatusCode::kDataLoss, fmt::format("row {} of the killed writer is missing or wrong", index));
+    if (reader.row().row_key() != RowKey(index) || !cell.has_value() ||
+        cell->value() != Value(index)) {
+      return internal::MakeStatus(
+          absl::StatusCode::kDataLoss,
+          fmt::format("row {} of the killed writer is missing or wrong", index));
     }
   }
   STELE_RETURN_IF_ERROR(reader.status());
   if (result.found_count >= result.acked_count) return absl::OkStatus();
   return internal::MakeStatus(absl::StatusCode::kDataLoss,
-                              fmt::format("{} writes were acknowledged, {} rows are there", result.acked_count, result.found_count));
+                              fmt::format("{} writes were acknowledged, but {} rows exist",
+                                          result.acked_count, result.found_count));
 }
 
 }  // namespace
@@ -95,7 +108,8 @@ absl::Status WriteUntilKilled(const std::string& directory, int ack_fd) {
   STELE_ASSIGN_OR_RETURN(const Database database, Database::Open(directory));
   STELE_ASSIGN_OR_RETURN(Table table, database.OpenTable(kTable));
   for (uint64_t index = 0;; ++index) {
-    STELE_RETURN_IF_ERROR(table.Apply(RowMutation(RowKey(index)).SetCell("entry", "text", Value(index))));
+    STELE_RETURN_IF_ERROR(
+        table.Apply(RowMutation(RowKey(index)).SetCell("entry", "text", Value(index))));
     if (write(ack_fd, "+", 1) != 1) return internal::ErrnoStatus("write", "the acks", errno);
   }
 }

@@ -1,4 +1,4 @@
-// tools/main_job/report.h: the table of what was done, printed at the end.
+// tools/main_job/report.h: the table of steps that is printed at the end.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct Step {
   uint64_t bytes = 0;
 };
 
-// A line per step with its rates; "-" where a step has no such number.
+// Returns one line per step with its rates, or "-" if a step has no such figure.
 std::string ReportText(const std::vector<Step>& steps);
-// "1,234,567"
+// Formats a number as "1,234,567".
 std::string Grouped(uint64_t number);
-// "12.3 MB", of a million bytes.
+// Formats a size as "12.3 MB", in units of a million bytes.
 std::string Megabytes(uint64_t bytes);
 
 }  // namespace stele::main_job

@@ -9,13 +9,15 @@
 
 namespace stele::cli {
 
-absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args, std::initializer_list<std::string_view> allowed) {
+absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args,
+                                         std::initializer_list<std::string_view> allowed) {
   KeyValues values;
   for (const std::string& arg : args) {
     const size_t equals = arg.find('=');
     if (equals == std::string::npos) return UsageError(fmt::format("bad arg \"{}\"", arg));
     const std::string key = arg.substr(0, equals);
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) return UsageError(fmt::format("unknown arg key \"{}\"", key));
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      return UsageError(fmt::format("unknown arg key \"{}\"", key));
     values[key] = arg.substr(equals + 1);
   }
   return values;
@@ -31,7 +33,7 @@ absl::StatusOr<int64_t> ParseNumber(std::string_view name, std::string_view text
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return UsageError(fmt::format("Bad {} \"{}\": a whole number is needed", name, text));
+    return UsageError(fmt::format("Bad {} \"{}\": not a whole number", name, text));
   }
   return number;
 }
@@ -43,7 +45,7 @@ absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text) {
   for (const std::string_view word : {"0", "f", "F", "false", "FALSE", "False"}) {
     if (text == word) return false;
   }
-  return UsageError(fmt::format("Bad {} \"{}\": it is true or false", name, text));
+  return UsageError(fmt::format("Bad {} \"{}\": must be true or false", name, text));
 }
 
 StampedValue ParseStampedValue(std::string_view text) {
@@ -63,9 +65,11 @@ absl::StatusOr<CellArgument> ParseCellArgument(std::string_view verb, std::strin
   const size_t colon = text.find(':');
   const size_t equals = colon == std::string_view::npos ? colon : text.find('=', colon);
   if (colon == 0 || equals == std::string_view::npos) {
-    return UsageError(fmt::format("Bad {} arg \"{}\": it has the form FAMILY:COLUMN=VALUE[@TIMESTAMP]", verb, text));
+    return UsageError(fmt::format(
+        "Bad {} arg \"{}\": must have the form FAMILY:COLUMN=VALUE[@TIMESTAMP]", verb, text));
   }
-  return CellArgument{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1, equals - colon - 1)),
+  return CellArgument{std::string(text.substr(0, colon)),
+                      std::string(text.substr(colon + 1, equals - colon - 1)),
                       ParseStampedValue(text.substr(equals + 1))};
 }
 
@@ -84,7 +88,8 @@ absl::StatusOr<RowRange> ParseRange(const KeyValues& values) {
   const auto start = Find(values, "start");
   const auto end = Find(values, "end");
   if (prefix.has_value()) {
-    if (start.has_value() || end.has_value()) return UsageError("\"start\"/\"end\" may not be mixed with \"prefix\"");
+    if (start.has_value() || end.has_value())
+      return UsageError("\"start\"/\"end\" may not be mixed with \"prefix\"");
     return RowRange::Prefix(*prefix);
   }
   if (!end.has_value()) return start.has_value() ? RowRange::StartingAt(*start) : RowRange::All();

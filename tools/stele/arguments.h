@@ -1,4 +1,4 @@
-// tools/stele/arguments.h: cbt's key=value arguments, numbers and cells.
+// tools/stele/arguments.h: parses cbt's key=value arguments, numbers and cells.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@ namespace stele::cli {
 
 using KeyValues = std::map<std::string, std::string, std::less<>>;
 
-// Each argument as KEY=VALUE with a key of `allowed`.
-absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args, std::initializer_list<std::string_view> allowed);
+// Parses each argument as KEY=VALUE. KEY must be in `allowed`.
+absl::StatusOr<KeyValues> ParseKeyValues(std::span<const std::string> args,
+                                         std::initializer_list<std::string_view> allowed);
 std::optional<std::string> Find(const KeyValues& values, std::string_view key);
 
-// Whole numbers; `name` is for the message.
+// Parse whole numbers and booleans. `name` is used in error messages.
 absl::StatusOr<int64_t> ParseNumber(std::string_view name, std::string_view text);
 absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text);
 
-// "VALUE@TIMESTAMP": where what follows the last '@' is no number, all of it is the value.
+// "VALUE@TIMESTAMP". If the text after the last '@' is not a number, the whole text is the value.
 struct StampedValue {
   std::string value;
   std::optional<Timestamp> timestamp;
@@ -40,9 +41,9 @@ struct CellArgument {
 };
 absl::StatusOr<CellArgument> ParseCellArgument(std::string_view verb, std::string_view text);
 
-// Splits at every `separator`; "" is one empty part.
+// Splits at every `separator`. "" is one empty part.
 std::vector<std::string> Split(std::string_view text, char separator);
-// The range of prefix=, start=, end=, as cbt's read takes them.
+// Returns the range given by prefix=, start= and end=, as in cbt's read.
 absl::StatusOr<RowRange> ParseRange(const KeyValues& values);
 
 }  // namespace stele::cli

@@ -1,4 +1,5 @@
-// tools/stele/care.cc: flush, compact, stats, verify, checkpoint, dump; salvage and bench, which are not there yet.
+// tools/stele/care.cc: flush, compact, stats, verify, checkpoint, dump. Also salvage and bench,
+// which are not implemented yet.
 #include <utility>
 
 #include "arguments.h"
@@ -11,7 +12,8 @@
 namespace stele::cli {
 namespace {
 
-absl::Status ForEachTable(Session& session, const std::vector<std::string>& names, absl::Status (*run)(Table&)) {
+absl::Status ForEachTable(Session& session, const std::vector<std::string>& names,
+                          absl::Status (*run)(Table&)) {
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kWrite));
   std::vector<std::string> tables = names;
   if (tables.empty()) {
@@ -27,13 +29,16 @@ absl::Status ForEachTable(Session& session, const std::vector<std::string>& name
 absl::Status PrintDatabaseStats(Session& session, const Database& database) {
   const DatabaseStats stats = database.Stats();
   Listing listing{.names = {"name", "value"}};
-  const auto add = [&](std::string_view name, uint64_t value) { listing.records.push_back({std::string(name), value}); };
+  const auto add = [&](std::string_view name, uint64_t value) {
+    listing.records.push_back({std::string(name), value});
+  };
   add("tables", stats.tables);
-  add("files", stats.files);
-  add("bytes_on_disk", stats.bytes_on_disk);
-  add("log_bytes", stats.log_bytes);
-  add("memtable_bytes", stats.memtable_bytes);
-  add("discarded_log_bytes", stats.discarded_log_bytes);
+  add("files", stats.disk.sstables);
+  add("bytes_on_disk", stats.disk.sstable_bytes);
+  add("log_bytes", stats.disk.log_bytes);
+  add("memtable_bytes", stats.memory.memtable_bytes);
+  add("replayed_log_bytes", stats.since_open.replayed_log_bytes);
+  add("discarded_log_bytes", stats.since_open.discarded_log_bytes);
   session.Print(ListingText(listing, session.options().format));
   return absl::OkStatus();
 }
@@ -41,14 +46,19 @@ absl::Status PrintDatabaseStats(Session& session, const Database& database) {
 absl::Status PrintTableStats(Session& session, const Database& database, const std::string& name) {
   STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(name));
   STELE_ASSIGN_OR_RETURN(const TableStats stats, table.Stats());
-  Listing listing{.names = {"what", "name", "rows", "cells", "bytes_logical", "bytes_on_disk", "files"}};
-  listing.records.push_back({"table", name, stats.rows, stats.cells, stats.bytes_logical, stats.bytes_on_disk, stats.files});
+  Listing listing{
+      .names = {"what", "name", "rows", "cells", "bytes_logical", "bytes_on_disk", "files"}};
+  listing.records.push_back({"table", name, stats.rows, stats.cells, stats.bytes_logical,
+                             stats.bytes_on_disk, stats.files});
   for (const FamilyStats& family : stats.families) {
-    listing.records.push_back({"family", family.name, nullptr, family.cells, family.bytes, nullptr, nullptr});
+    listing.records.push_back(
+        {"family", family.name, nullptr, family.cells, family.bytes, nullptr, nullptr});
   }
   for (const TabletStats& tablet : stats.tablets) {
-    const std::string rows = fmt::format("[{}, {})", Quoted(tablet.start), tablet.end.empty() ? "" : Quoted(tablet.end));
-    listing.records.push_back({"tablet", rows, nullptr, tablet.cells, nullptr, tablet.bytes_on_disk, tablet.files});
+    const std::string rows =
+        fmt::format("[{}, {})", Quoted(tablet.start), tablet.end.empty() ? "" : Quoted(tablet.end));
+    listing.records.push_back(
+        {"tablet", rows, nullptr, tablet.cells, nullptr, tablet.bytes_on_disk, tablet.files});
   }
   session.Print(ListingText(listing, session.options().format));
   return absl::OkStatus();
@@ -58,18 +68,21 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
 
 absl::Status RunFlush(Session& session, const std::vector<std::string>& args) {
   if (args.size() > 1) return WrongUsage("flush");
-  return Within("Flushing", ForEachTable(session, args, [](Table& table) { return table.Flush(); }));
+  return Within("Flushing",
+                ForEachTable(session, args, [](Table& table) { return table.Flush(); }));
 }
 
 absl::Status RunCompact(Session& session, const std::vector<std::string>& args) {
   if (args.size() > 1) return WrongUsage("compact");
-  return Within("Compacting", ForEachTable(session, args, [](Table& table) { return table.Compact(); }));
+  return Within("Compacting",
+                ForEachTable(session, args, [](Table& table) { return table.Compact(); }));
 }
 
 absl::Status RunStats(Session& session, const std::vector<std::string>& args) {
   if (args.size() > 1) return WrongUsage("stats");
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
-  return args.empty() ? PrintDatabaseStats(session, database) : PrintTableStats(session, database, args[0]);
+  return args.empty() ? PrintDatabaseStats(session, database)
+                      : PrintTableStats(session, database, args[0]);
 }
 
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
@@ -77,10 +90,12 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
   STELE_ASSIGN_OR_RETURN(const VerifyReport report, database.Verify());
   Listing listing{.names = {"file", "offset", "table", "rows", "families", "what"}};
-  for (const Damage& damage : report.damages) {
+  for (const VerifyReport::Damage& damage : report.damages) {
     std::string families;
-    for (const std::string& family : damage.families) families.append(families.empty() ? "" : ",").append(family);
-    listing.records.push_back({damage.file, damage.offset, damage.table, damage.rows.ToString(), families, damage.what});
+    for (const std::string& family : damage.families)
+      families.append(families.empty() ? "" : ",").append(family);
+    listing.records.push_back(
+        {damage.file, damage.offset, damage.table, damage.rows.ToString(), families, damage.what});
   }
   const Format format = session.options().format;
   if (!report.ok() || format != Format::kText) session.Print(ListingText(listing, format));
@@ -91,7 +106,8 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   }
   return internal::MakeStatus(
       absl::StatusCode::kDataLoss,
-      fmt::format("{} damages found, {}: restore these rows from a checkpoint or an export", report.damages.size(), read));
+      fmt::format("{} damaged places found, {}: restore these rows from a checkpoint or an export",
+                  report.damages.size(), read));
 }
 
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args) {
@@ -102,12 +118,14 @@ absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& arg
 
 absl::Status RunDump(Session& session, const std::vector<std::string>& args) {
   if (args.empty() || args.size() > 2) return WrongUsage("dump");
-  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"cells"}));
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(1), {"cells"}));
   bool cells = false;
   if (const auto text = Find(values, "cells")) {
     STELE_ASSIGN_OR_RETURN(cells, ParseBool("cells", *text));
   }
-  STELE_ASSIGN_OR_RETURN(const std::string text, internal::DumpFile(internal::PosixFileSystem(), args[0], cells));
+  STELE_ASSIGN_OR_RETURN(const std::string text,
+                         internal::DumpFile(internal::PosixFileSystem(), args[0], cells));
   session.Print(text);
   return absl::OkStatus();
 }

@@ -11,15 +11,21 @@
 namespace stele::cli {
 namespace {
 
-bool IsRegex(std::string_view name) { return name.find_first_of("\\^$*+?()[]{}|") != std::string_view::npos; }
+bool IsRegex(std::string_view name) {
+  return name.find_first_of("\\^$*+?()[]{}|") != std::string_view::npos;
+}
 
-// One column, or those of a family, or of any family; a name that is empty leaves open what it would name.
+// Selects one column, a family, or a qualifier in every family. An empty name matches all.
 Filter OfColumn(const std::string& family, const std::string& qualifier) {
-  if (!family.empty() && !qualifier.empty() && !IsRegex(family) && !IsRegex(qualifier)) return Filter::Column(family, qualifier);
-  const Filter of_family = family.empty() ? Filter::PassAll() : IsRegex(family) ? Filter::FamilyRegex(family) : Filter::Family(family);
+  if (!family.empty() && !qualifier.empty() && !IsRegex(family) && !IsRegex(qualifier))
+    return Filter::Column(family, qualifier);
+  const Filter of_family = family.empty()    ? Filter::PassAll()
+                           : IsRegex(family) ? Filter::FamilyRegex(family)
+                                             : Filter::Family(family);
   if (qualifier.empty()) return of_family;
   const std::string regex = IsRegex(qualifier) ? qualifier : "\\Q" + qualifier + "\\E";
-  return family.empty() ? Filter::ColumnRegex(regex) : Filter::Chain(of_family, Filter::ColumnRegex(regex));
+  return family.empty() ? Filter::ColumnRegex(regex)
+                        : Filter::Chain(of_family, Filter::ColumnRegex(regex));
 }
 
 }  // namespace

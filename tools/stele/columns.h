@@ -8,8 +8,9 @@
 
 namespace stele::cli {
 
-// "FAMILY:QUALIFIER,FAMILY:,QUALIFIER,...". A name with one of \^$*+?()[]{}| is a regular expression, any other is meant literally. As in
-// cbt, a cell that two of them name comes twice.
+// Parses "FAMILY:QUALIFIER,FAMILY:,QUALIFIER,...". A name that contains one of \^$*+?()[]{}| is a
+// regular expression; any other name is literal. A cell that two of the names match is returned
+// twice, as in cbt.
 absl::StatusOr<Filter> ParseColumns(std::string_view text);
 
 }  // namespace stele::cli

@@ -1,4 +1,5 @@
-// tools/stele/command.h: the verbs: one entry each, with the text that help prints. The table is in main.cc.
+// tools/stele/command.h: the commands (verbs): one entry each, with its help text. The table of
+// commands is in help.cc.
 #pragma once
 
 #include <span>
@@ -14,12 +15,12 @@ namespace stele::cli {
 struct Command {
   std::string_view verb;
   std::string_view summary;  // one line for the list
-  std::string_view usage;    // what follows the verb, and what it means
+  std::string_view usage;    // the arguments and their meaning
   absl::Status (*run)(Session& session, const std::vector<std::string>& args);
 };
 
 std::span<const Command> Commands();
-// The usage line of a verb as an error of the call.
+// Returns a UsageError with the verb's usage line.
 absl::Status WrongUsage(std::string_view verb);
 
 absl::Status RunCreateTable(Session& session, const std::vector<std::string>& args);

@@ -1,4 +1,5 @@
-// tools/stele/copy.cc: copy: tables from one database to another, both anything that Database::Open opens.
+// tools/stele/copy.cc: the verb copy. It copies tables between any two locations that
+// OpenLocation opens.
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "copy_rows.h"
 #include "copy_verify.h"
 #include "listing.h"
+#include "location.h"
 #include "row_text.h"
 
 namespace stele::cli {
@@ -21,7 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// "--name VALUE", "--name=VALUE" and "name=VALUE" are the same, "--verify" is verify=true; what is left are places.
+// The arguments, split. "--name VALUE", "--name=VALUE" and "name=VALUE" are equivalent; "--verify"
+// means verify=true. The remaining arguments are places.
 struct CopyWords {
   std::vector<std::string> places;
   std::vector<std::string> values;
@@ -31,7 +34,8 @@ absl::StatusOr<CopyWords> SplitWords(const std::vector<std::string>& args) {
   CopyWords words;
   for (size_t i = 0; i < args.size(); ++i) {
     if (!args[i].starts_with("--")) {
-      // The first two are locations, and a table's name has no '='.
+      // The first two arguments are locations. A later argument with '=' is an option, because a
+      // table name has no '='.
       const bool is_value = words.places.size() >= 2 && args[i].find('=') != std::string::npos;
       (is_value ? words.values : words.places).push_back(args[i]);
       continue;
@@ -50,7 +54,8 @@ absl::StatusOr<CopyWords> SplitWords(const std::vector<std::string>& args) {
   return words;
 }
 
-absl::StatusOr<size_t> ParseCount(const KeyValues& values, std::string_view name, size_t otherwise, int64_t most) {
+absl::StatusOr<size_t> ParseCount(const KeyValues& values, std::string_view name, size_t otherwise,
+                                  int64_t most) {
   const auto text = Find(values, name);
   if (!text.has_value()) return otherwise;
   STELE_ASSIGN_OR_RETURN(const int64_t number, ParseNumber(name, *text));
@@ -62,14 +67,17 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
   STELE_ASSIGN_OR_RETURN(CopyWords words, SplitWords(args));
   if (words.places.size() < 2) return WrongUsage("copy");
   STELE_ASSIGN_OR_RETURN(const KeyValues values,
-                         ParseKeyValues(words.values, {"to", "prefix", "start", "end", "resume", "verify", "batch-size", "workers"}));
+                         ParseKeyValues(words.values, {"to", "prefix", "start", "end", "resume",
+                                                       "verify", "batch-size", "workers"}));
   CopyRequest request{.source = words.places[0], .destination = words.places[1]};
   request.tables.assign(words.places.begin() + 2, words.places.end());
   request.to = Find(values, "to").value_or("");
   request.mark_path = Find(values, "resume").value_or("");
   STELE_ASSIGN_OR_RETURN(request.rows, ParseRange(values));
-  if (request.rows.IsEmpty()) return UsageError(fmt::format("no row can lie in {}", request.rows.ToString()));
-  STELE_ASSIGN_OR_RETURN(request.batch_rows, ParseCount(values, "batch-size", request.batch_rows, 100'000));
+  if (request.rows.IsEmpty())
+    return UsageError(fmt::format("the range {} contains no row", request.rows.ToString()));
+  STELE_ASSIGN_OR_RETURN(request.batch_rows,
+                         ParseCount(values, "batch-size", request.batch_rows, 100'000));
   STELE_ASSIGN_OR_RETURN(request.workers, ParseCount(values, "workers", request.workers, 64));
   if (const auto text = Find(values, "verify")) {
     STELE_ASSIGN_OR_RETURN(request.verify, ParseBool("verify", *text));
@@ -77,11 +85,12 @@ absl::StatusOr<CopyRequest> ParseCopyRequest(const std::vector<std::string>& arg
   return request;
 }
 
-// One spelling of a directory, without a slash at its end.
+// Returns one spelling for a directory: without a trailing slash.
 std::string Normal(const std::string& location) {
   if (!IsDirectory(location)) return location;
   std::error_code error;
-  std::string path = std::filesystem::weakly_canonical(std::filesystem::absolute(location, error), error).string();
+  std::string path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(location, error), error).string();
   if (error) return location;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
@@ -98,12 +107,15 @@ std::string JobText(const CopyRequest& request) {
 
 std::string MarkPath(const CopyRequest& request, const std::string& job) {
   if (!request.mark_path.empty()) return request.mark_path;
-  if (request.destination == kInMemory) return "";  // gone with this run
-  const std::string& beside = IsDirectory(request.destination) ? request.destination : request.source;
-  return IsDirectory(beside) ? fmt::format("{}.copy-{:016x}", beside, internal::Checksum64(job)) : "";
+  if (request.destination == kInMemory) return "";  // the copy exists only during this run
+  const std::string& beside =
+      IsDirectory(request.destination) ? request.destination : request.source;
+  return IsDirectory(beside) ? fmt::format("{}.copy-{:016x}", beside, internal::Checksum64(job))
+                             : "";
 }
 
-// A mark is worth nothing where the rows it speaks of are not there: the table was made anew, emptied, or a server forgot it.
+// A mark is valid only if the rows it records still exist. They do not if the table was created
+// again, was emptied, or was lost by a server.
 absl::StatusOr<bool> AreThere(const CopyTable& table, const TableMark& mark) {
   if (table.is_new) return false;
   for (const PartMark& part : mark.parts) {
@@ -114,55 +126,63 @@ absl::StatusOr<bool> AreThere(const CopyTable& table, const TableMark& mark) {
   return true;
 }
 
-absl::Status BeginOrGoOn(Session& session, const CopyRequest& request, const CopyTable& table, CopyMarks& marks) {
+absl::Status BeginOrGoOn(Session& session, const CopyRequest& request, const CopyTable& table,
+                         CopyMarks& marks) {
   TableMark mark = marks.Get(table.source_name, table.destination_name);
   if (!mark.parts.empty()) {
     STELE_ASSIGN_OR_RETURN(const bool are_there, AreThere(table, mark));
     if (are_there) {
-      session.Note(fmt::format("{}: going on after {} rows that were copied before\n", table.source_name, mark.Sum().rows));
+      session.Note(fmt::format("{}: resuming after {} rows copied by an earlier run\n",
+                               table.source_name, mark.Sum().rows));
       return absl::OkStatus();
     }
-    session.Note(
-        fmt::format("{}: rows that {} has as copied are not at the destination: beginning anew\n", table.source_name, marks.path()));
+    session.Note(fmt::format(
+        "{}: {} records rows as copied that are not at the destination: starting again\n",
+        table.source_name, marks.path()));
   }
   STELE_ASSIGN_OR_RETURN(mark.parts, CutIntoParts(table.source, request.rows));
   return marks.Set(std::move(mark));
 }
 
-absl::Status Verify(Session& session, const CopyRequest& request, const std::optional<Snapshot>& snapshot, const CopyTable& table) {
+absl::Status Verify(Session& session, const CopyRequest& request, const Snapshot& snapshot,
+                    const CopyTable& table) {
   STELE_ASSIGN_OR_RETURN(const Comparison comparison,
-                         CompareTables(table.source, snapshot, table.destination, table.source_schema.families(), request.rows));
+                         CompareTables(table.source, snapshot, table.destination,
+                                       table.source_schema.families(), request.rows));
   if (comparison.rows_different == 0) {
-    session.Note(fmt::format("Verified {}: {} rows are the same.\n", table.source_name, comparison.rows));
+    session.Note(
+        fmt::format("Verified {}: {} rows are the same.\n", table.source_name, comparison.rows));
     return absl::OkStatus();
   }
   std::string examples;
-  for (const std::string& example : comparison.examples) examples += fmt::format("{}\"{}\"", examples.empty() ? "" : ", ", example);
-  return internal::FailedPrecondition("table \"{}\": {} of {} rows compared are not the same at the destination{}: {}", table.source_name,
-                                      comparison.rows_different, comparison.rows,
-                                      comparison.is_cut_off ? ", and no more were looked at" : "", examples);
+  for (const std::string& example : comparison.examples)
+    examples += fmt::format("{}\"{}\"", examples.empty() ? "" : ", ", example);
+  return internal::FailedPrecondition(
+      "table \"{}\": {} of {} compared rows differ at the destination{}: {}", table.source_name,
+      comparison.rows_different, comparison.rows,
+      comparison.is_cut_off ? ", and the comparison stopped there" : "", examples);
 }
 
 absl::StatusOr<Database> OpenCopied(const CopyRequest& request) {
   DatabaseOptions options;
   options.create_if_missing = false;
-  // A server's database is not locked by who reads it; a directory that is copied within itself is written, too.
+  // Open a directory read-only, unless the copy also writes to it. A server's database has no lock.
   options.read_only = IsDirectory(request.source) && request.source != request.destination;
-  auto source = Database::Open(request.source, options);
+  auto source = OpenLocation(request.source, options);
   return source.ok() ? source : Within("source", source.status());
 }
 
 absl::StatusOr<Database> OpenDestination(const CopyRequest& request, const Database& source) {
   if (request.source == request.destination) return source;
-  auto destination = Database::Open(request.destination);
+  auto destination = OpenLocation(request.destination);
   return destination.ok() ? destination : Within("destination", destination.status());
 }
 
-// What one run works with.
+// The objects that one run uses.
 struct CopyRun {
   const CopyRequest& request;
   Database destination;
-  std::optional<Snapshot> snapshot;
+  Snapshot snapshot;
   std::vector<CopyTable> tables;
 };
 
@@ -172,31 +192,38 @@ absl::Status CopyTables(Session& session, CopyRun& run, CopyMarks& marks) {
     const Clock::time_point start = Clock::now();
     const std::string within = fmt::format("copying table \"{}\"", table.source_name);
     STELE_RETURN_IF_ERROR(Within(within, BeginOrGoOn(session, run.request, table, marks)));
-    STELE_RETURN_IF_ERROR(Within(within, CopyRows(run.request, run.snapshot, run.destination, table, marks)));
+    STELE_RETURN_IF_ERROR(
+        Within(within, CopyRows(run.request, run.snapshot, run.destination, table, marks)));
     const CopyCounts sum = marks.Get(table.source_name, table.destination_name).Sum();
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+    const auto milliseconds =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
     const double seconds = static_cast<double>(milliseconds) / 1000;
-    session.Note(fmt::format("Copied {} to {}: {} rows, {} cells, {} bytes in {:.1f} s.\n", table.source_name, table.destination_name,
-                             sum.rows, sum.cells, sum.bytes, seconds));
-    listing.records.push_back({table.source_name, table.destination_name, sum.rows, sum.cells, sum.bytes, seconds});
+    session.Note(fmt::format("Copied {} to {}: {} rows, {} cells, {} bytes in {:.1f} s.\n",
+                             table.source_name, table.destination_name, sum.rows, sum.cells,
+                             sum.bytes, seconds));
+    listing.records.push_back(
+        {table.source_name, table.destination_name, sum.rows, sum.cells, sum.bytes, seconds});
   }
-  if (session.options().format != Format::kText) session.Print(ListingText(listing, session.options().format));
+  if (session.options().format != Format::kText)
+    session.Print(ListingText(listing, session.options().format));
   return absl::OkStatus();
 }
 
 absl::Status VerifyTables(Session& session, const CopyRun& run) {
-  for (const CopyTable& table : run.tables) STELE_RETURN_IF_ERROR(Verify(session, run.request, run.snapshot, table));
+  for (const CopyTable& table : run.tables)
+    STELE_RETURN_IF_ERROR(Verify(session, run.request, run.snapshot, table));
   return absl::OkStatus();
 }
 
 absl::Status PlanAndCopy(Session& session, CopyRun& run, CopyMarks& marks) {
   STELE_RETURN_IF_ERROR(FitTables(session, run.request, run.destination, run.tables));
   STELE_RETURN_IF_ERROR(marks.Read());
-  if (!run.snapshot.has_value()) session.Note("The source has no snapshots: each row is copied as it is when its turn comes.\n");
+  if (run.snapshot.is_empty())
+    session.Note("The source has no snapshots: each row is copied as it is when it is read.\n");
   STELE_RETURN_IF_ERROR(MakeTables(run.destination, run.tables));
   STELE_RETURN_IF_ERROR(CopyTables(session, run, marks));
   const absl::Status verified = run.request.verify ? VerifyTables(session, run) : absl::OkStatus();
-  // What is found to differ, another copy has to mend from the beginning.
+  // If the tables differ, a later copy must start from the beginning.
   STELE_RETURN_IF_ERROR(marks.Remove());
   return verified;
 }

@@ -14,22 +14,24 @@ namespace stele::cli {
 namespace {
 
 constexpr uint64_t kBatchBytesMax = uint64_t{8} << 20;
-// Bigtable takes 100,000 changes in one request.
+// Bigtable accepts at most 100,000 changes in a request.
 constexpr size_t kBatchChangesMax = 50'000;
 constexpr size_t kMutationChangesMax = 10'000;
 constexpr uint64_t kMutationBytesMax = uint64_t{4} << 20;
 constexpr int kAttempts = 6;
-constexpr std::chrono::milliseconds kFirstPause{100};  // doubled each time: 3 s in all
+constexpr std::chrono::milliseconds kFirstPause{100};  // doubled each time: 3 s in total
 
 bool MayPass(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnavailable || status.code() == absl::StatusCode::kAborted ||
+  return status.code() == absl::StatusCode::kUnavailable ||
+         status.code() == absl::StatusCode::kAborted ||
          status.code() == absl::StatusCode::kDeadlineExceeded;
 }
 
-// Just this timestamp.
+// Returns the range of exactly this timestamp.
 TimestampRange Only(Timestamp timestamp, TimestampGranularity granularity) {
   const int64_t step = granularity == TimestampGranularity::kMillis ? 1000 : 1;
-  if (timestamp.micros() > std::numeric_limits<int64_t>::max() - step) return {.start = timestamp, .end = std::nullopt};
+  if (timestamp.micros() > std::numeric_limits<int64_t>::max() - step)
+    return {.start = timestamp, .end = std::nullopt};
   return {.start = timestamp, .end = Timestamp::FromMicros(timestamp.micros() + step)};
 }
 
@@ -38,7 +40,8 @@ TimestampRange Only(Timestamp timestamp, TimestampGranularity granularity) {
 CopyBatch::CopyBatch(const Table& table, const Schema& schema)
     : table_(table),
       schema_(schema),
-      changes_max_(static_cast<size_t>(std::clamp<uint64_t>(schema.limits().mutations, 2, kMutationChangesMax))),
+      changes_max_(static_cast<size_t>(
+          std::clamp<uint64_t>(schema.limits().mutations, 2, kMutationChangesMax))),
       row_bytes_max_(std::min(schema.limits().row_bytes / 2, kMutationBytesMax)) {}
 
 CopyCounts CopyBatch::Add(const RowView& row) {
@@ -52,8 +55,9 @@ CopyCounts CopyBatch::Add(const RowView& row) {
     bytes = 0;
   };
   for (const CellView& cell : row.cells()) {
-    const uint64_t cell_bytes = cell.family().size() + cell.qualifier().size() + cell.value().size();
-    // An aggregate's cell is two changes.
+    const uint64_t cell_bytes =
+        cell.family().size() + cell.qualifier().size() + cell.value().size();
+    // A cell of an aggregate family is two changes.
     if (mutation.count() + 2 > changes_max_ || bytes + cell_bytes > row_bytes_max_) finish();
     AddCell(mutation, cell);
     bytes += cell_bytes;
@@ -74,8 +78,10 @@ void CopyBatch::AddCell(RowMutation& mutation, const CellView& cell) const {
     mutation.SetCell(cell.family(), cell.qualifier(), cell.timestamp(), cell.value());
     return;
   }
-  mutation.DeleteFromColumn(cell.family(), cell.qualifier(), Only(cell.timestamp(), schema_.granularity()));
-  // Where there was nothing before it, a number that is added comes to itself; servers agree on how that is asked for, but not on merging.
+  mutation.DeleteFromColumn(cell.family(), cell.qualifier(),
+                            Only(cell.timestamp(), schema_.granularity()));
+  // A number added to nothing is itself. Servers agree on the request for adding a number, but not
+  // on the one for merging a state.
   const auto number = cell.AsInt64();
   if (family->value_type != ValueType::kHll && number.ok()) {
     mutation.AddToCell(cell.family(), cell.qualifier(), cell.timestamp(), *number);
@@ -101,7 +107,7 @@ absl::Status CopyBatch::Write() {
   return status;
 }
 
-// Keeps what failed. Answers the first failure that will not pass, else the first one.
+// Keeps the failed rows. Returns the first permanent failure, else the first failure.
 absl::Status CopyBatch::WriteOnce() {
   const std::vector<FailedMutation> failed = table_.BulkApply(mutations_);
   absl::Status status;
@@ -109,7 +115,8 @@ absl::Status CopyBatch::WriteOnce() {
   for (const FailedMutation& failure : failed) {
     RowMutation& mutation = mutations_[failure.index];
     if (status.ok() || (MayPass(status) && !MayPass(failure.status))) {
-      status = Within(fmt::format("writing row \"{}\"", internal::Printable(mutation.row_key())), failure.status);
+      status = Within(fmt::format("writing row \"{}\"", internal::Printable(mutation.row_key())),
+                      failure.status);
     }
     left.push_back(std::move(mutation));
   }

@@ -1,7 +1,7 @@
-// tools/stele/copy_batch.h: rows on their way to the destination.
+// tools/stele/copy_batch.h: a batch of rows to write to the destination.
 //
-// Errors:    Write: the first row that was refused, named.
-// Threads:   one.
+// Errors:    Write returns the first row that was rejected, by name.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <vector>
@@ -14,16 +14,18 @@ namespace stele::cli {
 
 class CopyBatch {
  public:
-  // The table's schema bounds how much is in one mutation.
+  // The table's schema limits the size of a mutation.
   CopyBatch(const Table& table, const Schema& schema);
 
-  // All cells of a row, or of a piece of one. Answers how many there are, and their bytes; rows are counted by who knows where one ends.
+  // Adds the cells of a row or of a partial row. Returns their number and size. The caller counts
+  // rows, because it knows where a row ends.
   CopyCounts Add(const RowView& row);
   bool is_full() const;
-  // Rows, or pieces.
+  // The number of rows and partial rows.
   size_t row_count() const { return row_count_; }
 
-  // Writes what was added and empties the batch. What fails for a reason that may pass is tried a few times: no repeat counts twice.
+  // Writes the batch and empties it. Retries transient failures a few times. A repeated write has
+  // no further effect.
   absl::Status Write();
 
  private:
@@ -33,7 +35,7 @@ class CopyBatch {
   Table table_;
   const Schema schema_;
   const size_t changes_max_;      // in one mutation
-  const uint64_t row_bytes_max_;  // likewise
+  const uint64_t row_bytes_max_;  // in one mutation
   std::vector<RowMutation> mutations_;
   size_t row_count_ = 0;
   size_t changes_ = 0;

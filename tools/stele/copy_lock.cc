@@ -15,12 +15,13 @@ namespace {
 
 constexpr int kAttemptsMax = 16;
 
-// Whoever ended in between has removed the file that was opened: nobody else comes to that one.
+// Returns whether the open file is still the one at `path`. A run that ended in between has removed
+// it, and other runs would lock a new file.
 bool IsStillAt(const std::string& path, int descriptor) {
   struct stat opened {};
   struct stat there {};
-  return fstat(descriptor, &opened) == 0 && stat(path.c_str(), &there) == 0 && opened.st_dev == there.st_dev &&
-         opened.st_ino == there.st_ino;
+  return fstat(descriptor, &opened) == 0 && stat(path.c_str(), &there) == 0 &&
+         opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
 }
 
 }  // namespace
@@ -34,10 +35,12 @@ absl::StatusOr<std::unique_ptr<CopyLock>> CopyLock::Take(const std::string& mark
       const int error = errno;
       close(descriptor);
       if (error != EWOULDBLOCK) return internal::ErrnoStatus("lock", path, error);
-      return internal::FailedPrecondition("{} has the marks of a copy that runs just now: let it end, or name another file with --resume",
-                                          mark_path);
+      return internal::FailedPrecondition(
+          "{} is in use by a running copy: wait for its end, or name another file with --resume",
+          mark_path);
     }
-    if (IsStillAt(path, descriptor)) return std::unique_ptr<CopyLock>(new CopyLock(path, descriptor));
+    if (IsStillAt(path, descriptor))
+      return std::unique_ptr<CopyLock>(new CopyLock(path, descriptor));
     close(descriptor);
   }
   return internal::Unavailable("lock {}: other copies begin and end all the time", path);

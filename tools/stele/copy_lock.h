@@ -1,9 +1,10 @@
-// tools/stele/copy_lock.h: keeps two runs of `stele copy` from sharing one file of marks, which would speak of what only one of them
-// copied.
+// tools/stele/copy_lock.h: prevents two concurrent runs of `stele copy` from sharing a file of
+// marks. The marks would then record only a part of each run.
 //
-// How:       flock on a file beside the marks, for they are replaced whole. It is removed at the end; one that a killed run left locks
-//            nobody out.
-// Errors:    FailedPrecondition while another run has it; what the file system answers.
+// How:       flock on a separate file next to the marks, because the marks are replaced as a whole
+//            file. The lock file is removed at the end. A lock file that a killed run left blocks
+//            no other run.
+// Errors:    FailedPrecondition while another run has the lock; errors of the file system.
 #pragma once
 
 #include <memory>

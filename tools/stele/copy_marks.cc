@@ -17,8 +17,12 @@ constexpr char kWhat[] = "marks of stele copy, 1";
 constexpr uint64_t kFileBytesMax = uint64_t{256} << 20;
 
 Json ToJson(const PartMark& part) {
-  return {{"start", EncodeBase64(part.start)}, {"end", EncodeBase64(part.end)}, {"last_row", EncodeBase64(part.last_row)},
-          {"finished", part.is_finished},      {"rows", part.counts.rows},      {"cells", part.counts.cells},
+  return {{"start", EncodeBase64(part.start)},
+          {"end", EncodeBase64(part.end)},
+          {"last_row", EncodeBase64(part.last_row)},
+          {"finished", part.is_finished},
+          {"rows", part.counts.rows},
+          {"cells", part.counts.cells},
           {"bytes", part.counts.bytes}};
 }
 
@@ -50,13 +54,17 @@ bool FromJson(const Json& json, PartMark* part) {
   const auto finished = json.find("finished");
   if (finished == json.end() || !finished->is_boolean()) return false;
   part->is_finished = finished->get<bool>();
-  return GetRowKey(json, "start", &part->start) && GetRowKey(json, "end", &part->end) && GetRowKey(json, "last_row", &part->last_row) &&
-         GetCount(json, "rows", &part->counts.rows) && GetCount(json, "cells", &part->counts.cells) &&
+  return GetRowKey(json, "start", &part->start) && GetRowKey(json, "end", &part->end) &&
+         GetRowKey(json, "last_row", &part->last_row) &&
+         GetCount(json, "rows", &part->counts.rows) &&
+         GetCount(json, "cells", &part->counts.cells) &&
          GetCount(json, "bytes", &part->counts.bytes);
 }
 
 bool FromJson(const Json& json, TableMark* table) {
-  if (!json.is_object() || !GetText(json, "source", &table->source) || !GetText(json, "destination", &table->destination)) return false;
+  if (!json.is_object() || !GetText(json, "source", &table->source) ||
+      !GetText(json, "destination", &table->destination))
+    return false;
   const auto parts = json.find("parts");
   if (parts == json.end() || !parts->is_array()) return false;
   for (const Json& part : *parts) {
@@ -75,9 +83,12 @@ bool FromJson(const Json& json, std::vector<TableMark>* tables) {
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  STELE_ASSIGN_OR_RETURN(const auto file, internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
+  STELE_ASSIGN_OR_RETURN(const auto file,
+                         internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
   STELE_ASSIGN_OR_RETURN(const uint64_t bytes, file->Size());
-  if (bytes > kFileBytesMax) return internal::FailedPrecondition("{} has {} bytes and is no marks of a copy", path, bytes);
+  if (bytes > kFileBytesMax)
+    return internal::FailedPrecondition("{} has {} bytes and is not a file of copy marks", path,
+                                        bytes);
   std::string text(bytes, '\0');
   STELE_ASSIGN_OR_RETURN(const size_t read, file->Read(0, text.size(), text.data()));
   text.resize(read);
@@ -87,7 +98,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 absl::Status ReplaceFile(const std::string& path, std::string_view text) {
   internal::FileSystem* const files = internal::PosixFileSystem();
   const std::string beside = path + ".new";
-  // One that a killed run left.
+  // A killed run may have left this file.
   const absl::Status removed = files->Remove(beside);
   if (!removed.ok() && removed.code() != absl::StatusCode::kNotFound) return removed;
   STELE_ASSIGN_OR_RETURN(const auto file, files->Open(beside, internal::OpenMode::kCreate));
@@ -113,16 +124,20 @@ absl::Status CopyMarks::Read() {
   const Json json = Json::parse(*text, nullptr, false);
   std::string what;
   std::string job;
-  if (!json.is_object() || !GetText(json, "what", &what) || what != kWhat || !GetText(json, "job", &job)) {
-    return internal::FailedPrecondition("{} is there and is no marks of a copy: name another file with --resume", path_);
+  if (!json.is_object() || !GetText(json, "what", &what) || what != kWhat ||
+      !GetText(json, "job", &job)) {
+    return internal::FailedPrecondition(
+        "{} exists and is not a file of copy marks: name another file with --resume", path_);
   }
   if (job != job_) {
     return internal::FailedPrecondition(
-        "{} holds the marks of another copy, {}: repeat that one, name another file with --resume, or remove the file", path_, job);
+        "{} holds the marks of another copy, {}: repeat that one, name another file with --resume, "
+        "or remove the file",
+        path_, job);
   }
   std::vector<TableMark> tables;
   if (!FromJson(json, &tables)) {
-    return internal::FailedPrecondition("{} is damaged: remove it, and the copy begins anew", path_);
+    return internal::FailedPrecondition("{} is damaged: remove it to start the copy again", path_);
   }
   const internal::MutexLock lock(mutex_);
   tables_ = std::move(tables);
@@ -139,7 +154,9 @@ TableMark CopyMarks::Get(const std::string& source, const std::string& destinati
 
 absl::Status CopyMarks::Set(TableMark table) {
   const internal::MutexLock lock(mutex_);
-  const auto found = std::find_if(tables_.begin(), tables_.end(), [&](const TableMark& known) { return known.source == table.source; });
+  const auto found = std::find_if(tables_.begin(), tables_.end(), [&](const TableMark& known) {
+    return known.source == table.source;
+  });
   if (found != tables_.end()) {
     *found = std::move(table);
   } else {
@@ -160,7 +177,8 @@ absl::Status CopyMarks::Remove() {
   if (path_.empty()) return absl::OkStatus();
   internal::FileSystem* const files = internal::PosixFileSystem();
   const absl::Status removed = files->Remove(path_);
-  if (!removed.ok()) return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
+  if (!removed.ok())
+    return removed.code() == absl::StatusCode::kNotFound ? absl::OkStatus() : removed;
   return files->SyncDirectory(internal::ParentDirectory(path_));
 }
 
@@ -170,9 +188,13 @@ absl::Status CopyMarks::WriteLocked() const {
   for (const TableMark& table : tables_) {
     Json parts = Json::array();
     for (const PartMark& part : table.parts) parts.push_back(ToJson(part));
-    json["tables"].push_back({{"source", table.source}, {"destination", table.destination}, {"parts", std::move(parts)}});
+    json["tables"].push_back({{"source", table.source},
+                              {"destination", table.destination},
+                              {"parts", std::move(parts)}});
   }
-  return Within("keeping the mark of the copy", ReplaceFile(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
+  return Within(
+      "writing the mark of the copy",
+      ReplaceFile(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
 }
 
 }  // namespace stele::cli

@@ -1,10 +1,13 @@
-// tools/stele/copy_marks.h: how far a copy has come, in a small file, so that the same command goes on where an earlier one was cut off.
+// tools/stele/copy_marks.h: records the progress of a copy in a small file, so that the same
+// command resumes an interrupted copy.
 //
-// Format:    JSON, replaced whole: written beside, synced, renamed. Row keys are base64, for they may be any bytes.
-// Contract:  a mark never says more than what is durable at the destination; one that is lost costs time only, for what is copied again
-//            comes to the same.
-// Errors:    FailedPrecondition for a file that is no marks, those of another copy, or of one that runs; what the file system answers.
-// Threads:   CopyMarks is thread-safe, the rest plain values.
+// Format:    JSON. The file is replaced atomically: written to a temporary file, synced, renamed.
+//            Row keys are base64, because they may be any bytes.
+// Contract:  A mark covers only rows that are durable at the destination. A lost mark costs only
+//            time, because copying a row again gives the same result.
+// Errors:    FailedPrecondition if the file is not a file of marks, belongs to another copy, or is
+//            in use by another run; errors of the file system.
+// Threads:   CopyMarks is thread-safe. The other types are plain values.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +26,7 @@ namespace stele::cli {
 struct CopyCounts {
   uint64_t rows = 0;
   uint64_t cells = 0;
-  uint64_t bytes = 0;  // of row keys, qualifiers and values
+  uint64_t bytes = 0;  // row keys, qualifiers and values
 
   CopyCounts& operator+=(const CopyCounts& other) {
     rows += other.rows;
@@ -35,11 +38,11 @@ struct CopyCounts {
 
 // A range of rows that is copied in order.
 struct PartMark {
-  std::string start;     // its first row key; "": the table's
-  std::string end;       // the first row key behind it; "": there is none
-  std::string last_row;  // this row and those before it are durable; "": none is
+  std::string start;     // the first row key; "": the table's first row
+  std::string end;       // the first row key after the range; "": none
+  std::string last_row;  // this row and all rows before it are durable; "": none
   bool is_finished = false;
-  CopyCounts counts;  // up to last_row, since the copy began
+  CopyCounts counts;  // up to last_row, since the copy started
 };
 
 struct TableMark {
@@ -52,19 +55,21 @@ struct TableMark {
 
 class CopyMarks {
  public:
-  // `path` "": nothing is kept. `job` says in full what is copied where.
+  // With an empty `path`, nothing is stored. `job` describes the whole copy.
   CopyMarks(std::string path, std::string job) : path_(std::move(path)), job_(std::move(job)) {}
 
-  // Keeps other runs from the file as long as this object is there, and reads what an earlier one left; nothing if there is no file.
+  // Locks the file for the lifetime of this object, and reads the marks of an earlier run. Does
+  // nothing more if there is no file.
   absl::Status Read();
   const std::string& path() const { return path_; }
 
-  // The mark of that name and destination; none: an empty one.
+  // Returns the mark of this source and destination, or an empty one.
   TableMark Get(const std::string& source, const std::string& destination) const;
-  // Forgets what was known of the table.
+  // Replaces everything recorded about the table.
   absl::Status Set(TableMark table);
   absl::Status SetPart(const std::string& source, size_t part_index, PartMark part);
-  // The copy is done, and stays so: marks that came back would keep a later one from what the source has become.
+  // Removes the file when the copy is complete. If old marks came back, a later copy would skip
+  // rows that have changed at the source.
   absl::Status Remove();
 
  private:

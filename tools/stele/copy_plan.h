@@ -1,8 +1,9 @@
-// tools/stele/copy_plan.h: which tables a copy is about, and whether the destination can take them. Nothing is written before all are found
-// good.
+// tools/stele/copy_plan.h: selects the tables of a copy and checks that the destination can store
+// them. The checks finish before anything is written.
 //
-// Errors:    UsageError, NotFound, FailedPrecondition for a destination that does not fit, whatever the databases answer.
-// Threads:   one.
+// Errors:    UsageError; NotFound; FailedPrecondition if the destination does not fit; errors of
+//            the databases.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <string>
@@ -16,20 +17,20 @@
 namespace stele::cli {
 
 struct CopyRequest {
-  std::string source;  // locations, as Database::Open takes them
+  std::string source;  // a location, as for Database::Open; so is destination
   std::string destination;
-  std::vector<std::string> tables;  // none: all
-  std::string to;                   // the copy's name, of one table; "": as at the source
+  std::vector<std::string> tables;  // empty: all
+  // The copy's name, if one table is copied; "": the source's name.
+  std::string to;
   RowRange rows;
-  std::string mark_path;  // "": beside the directory of the destination, or of the source
+  std::string mark_path;  // "": next to the directory of the destination, or of the source
   size_t batch_rows = 10'000;
   size_t workers = 4;
   bool verify = false;
 };
 
 inline constexpr std::string_view kInMemory = "mem:";
-bool IsRemote(std::string_view location);
-// A directory: neither remote nor in memory.
+// Returns whether the location is a directory: not remote and not in memory.
 bool IsDirectory(std::string_view location);
 
 struct CopyTable {
@@ -37,16 +38,18 @@ struct CopyTable {
   std::string destination_name;
   Table source;
   Schema source_schema;
-  Table destination;  // once MakeTables was called
+  Table destination;  // set by MakeTables
   Schema destination_schema;
-  bool is_new = false;  // not there before
+  bool is_new = false;  // the destination did not have it
 };
 
-// What is to be copied: the source's side, and the names at the destination.
-absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request, const Database& source);
-// The destination's side: refuses what would not fit. Writes nothing.
-absl::Status FitTables(Session& session, const CopyRequest& request, const Database& destination, std::vector<CopyTable>& tables);
-// Makes the tables that are new.
+// Returns the source tables of the request, with their names at the destination.
+absl::StatusOr<std::vector<CopyTable>> FindTables(const CopyRequest& request,
+                                                  const Database& source);
+// Opens the destination tables, and rejects those that do not fit. Writes nothing.
+absl::Status FitTables(Session& session, const CopyRequest& request, const Database& destination,
+                       std::vector<CopyTable>& tables);
+// Creates the tables that are new.
 absl::Status MakeTables(Database& destination, std::vector<CopyTable>& tables);
 
 }  // namespace stele::cli

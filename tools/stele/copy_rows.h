@@ -1,11 +1,13 @@
-// tools/stele/copy_rows.h: the rows of one table, in parts, by several threads.
+// tools/stele/copy_rows.h: copies the rows of one table, in parts, with several threads.
 //
-// Contract:  what is written is each row's cells as a reader sees them, with their timestamps. A repeat comes to the same: a cell is set
-//            with its timestamp; one of an aggregate is deleted and made anew in one mutation, so that nothing counts twice. A part's mark
-//            moves only after its rows are durable, and from row to row.
-// Errors:    of the reads, the writes and the marks; the first one ends the other threads.
-// Threads:   starts its own; called by one.
-// Cost:      memory for each thread: a piece that was read and a batch, 8 MiB each, or one cell where that is larger.
+// Contract:  The destination gets each row's cells as a reader sees them, with their timestamps.
+//            Copying a row twice has no further effect: a cell is set with its timestamp, and an
+//            aggregate cell is deleted and created again in one mutation. A part's mark advances
+//            row by row, and only after the rows are durable.
+// Errors:    Errors of reads, writes and marks. The first error stops the other threads.
+// Threads:   Called by one thread. Starts its own threads.
+// Cost:      Memory per thread: a partial row and a batch, 8 MiB each, or one cell if that is
+//            larger.
 #pragma once
 
 #include <optional>
@@ -16,11 +18,11 @@
 
 namespace stele::cli {
 
-// Cuts the rows into parts of about the same size, for a copy that begins.
+// Divides the rows into parts of about the same size, for a new copy.
 absl::StatusOr<std::vector<PartMark>> CutIntoParts(const Table& source, const RowRange& rows);
 
-// Copies what the table's mark says is left, and moves it on.
-absl::Status CopyRows(const CopyRequest& request, const std::optional<Snapshot>& snapshot, Database& destination, CopyTable& table,
-                      CopyMarks& marks);
+// Copies the rows that the table's mark does not cover, and advances the mark.
+absl::Status CopyRows(const CopyRequest& request, const Snapshot& snapshot, Database& destination,
+                      CopyTable& table, CopyMarks& marks);
 
 }  // namespace stele::cli

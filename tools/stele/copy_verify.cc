@@ -12,25 +12,26 @@ namespace {
 constexpr uint64_t kDifferentMax = 100;
 constexpr size_t kExamplesMax = 5;
 constexpr uint64_t kComparedPieceBytes = uint64_t{8} << 20;
-// A cell may grow too old just between the reads of the two sides; hardly so each time.
+// Number of attempts: a cell may expire between the reads of the two sides. That is unlikely to
+// happen every time.
 constexpr int kLooks = 3;
 
-// The cells of one row after the other, however the row comes in pieces.
+// Returns the cells of one row after another, and hides the boundaries of partial rows.
 class CellStream {
  public:
   explicit CellStream(RowReader reader) : reader_(std::move(reader)) {}
 
-  // Goes to the next row, from wherever in this one.
+  // Moves to the next row, from any position in the current one.
   void NextRow() {
     while (on_row_ && !reader_.row().is_last_piece()) on_row_ = reader_.Next();
     on_row_ = reader_.Next();
     next_cell_ = 0;
   }
-  // False at the end, also on an error.
+  // Returns false at the end and after an error.
   bool on_row() const { return on_row_; }
   std::string_view row_key() const { return reader_.row().row_key(); }
 
-  // None at the end of the row. Valid until the next call.
+  // Returns nothing at the end of the row. The cell is valid until the next call.
   std::optional<CellView> NextCell() {
     while (next_cell_ == reader_.row().cells().size()) {
       if (reader_.row().is_last_piece()) return std::nullopt;
@@ -51,11 +52,11 @@ class CellStream {
 
 bool SameCell(const std::optional<CellView>& left, const std::optional<CellView>& right) {
   if (!left.has_value() || !right.has_value()) return left.has_value() == right.has_value();
-  return left->family() == right->family() && left->qualifier() == right->qualifier() && left->timestamp() == right->timestamp() &&
-         left->value() == right->value();
+  return left->family() == right->family() && left->qualifier() == right->qualifier() &&
+         left->timestamp() == right->timestamp() && left->value() == right->value();
 }
 
-// Both stand on a row of one key.
+// Compares the current rows of both sides, which have the same key.
 bool SameCells(CellStream& left, CellStream& right) {
   while (true) {
     const std::optional<CellView> left_cell = left.NextCell();
@@ -72,10 +73,11 @@ absl::Status BothOk(const CellStream& left, const CellStream& right) {
 
 class RowComparer {
  public:
-  RowComparer(const Table& source, const Table& destination, const std::vector<FamilySchema>& families)
+  RowComparer(const Table& source, const Table& destination,
+              const std::vector<FamilySchema>& families)
       : source_(source), destination_(destination), families_(families) {}
 
-  // As they are now.
+  // Reads both rows again and compares them.
   absl::StatusOr<bool> SameRow(const std::string& row_key) const {
     bool same = false;
     for (int look = 0; look < kLooks && !same; ++look) {
@@ -91,7 +93,8 @@ class RowComparer {
  private:
   absl::StatusOr<bool> SameFamily(const std::string& row_key, const std::string& family) const {
     const auto read = [&](const Table& table) {
-      return CellStream(table.ReadRows(RowSet().Append(row_key), Filter::Family(family), {.row_piece_bytes = kComparedPieceBytes}));
+      return CellStream(table.ReadRows(RowSet().Append(row_key), Filter::Family(family),
+                                       {.row_piece_bytes = kComparedPieceBytes}));
     };
     CellStream left = read(source_);
     CellStream right = read(destination_);
@@ -109,8 +112,10 @@ class RowComparer {
 
 }  // namespace
 
-absl::StatusOr<Comparison> CompareTables(const Table& source, const std::optional<Snapshot>& snapshot, const Table& destination,
-                                         const std::vector<FamilySchema>& families, const RowRange& range) {
+absl::StatusOr<Comparison> CompareTables(const Table& source, const Snapshot& snapshot,
+                                         const Table& destination,
+                                         const std::vector<FamilySchema>& families,
+                                         const RowRange& range) {
   const ReadOptions options{.fill_cache = false, .row_piece_bytes = kComparedPieceBytes};
   ReadOptions source_options = options;
   source_options.snapshot = snapshot;
@@ -127,12 +132,13 @@ absl::StatusOr<Comparison> CompareTables(const Table& source, const std::optiona
     const std::string row_key(has_left ? left.row_key() : right.row_key());
     bool same = has_left && has_right && SameCells(left, right);
     if (!same) {
-      // A side that failed shows no more rows: that is no difference.
+      // A failed reader returns no more rows. Report its error instead of a difference.
       STELE_RETURN_IF_ERROR(BothOk(left, right));
       STELE_ASSIGN_OR_RETURN(same, comparer.SameRow(row_key));
     }
     progress.Set(++comparison.rows);
-    if (!same && comparison.examples.size() < kExamplesMax) comparison.examples.push_back(internal::Printable(row_key));
+    if (!same && comparison.examples.size() < kExamplesMax)
+      comparison.examples.push_back(internal::Printable(row_key));
     comparison.is_cut_off = !same && ++comparison.rows_different == kDifferentMax;
     if (comparison.is_cut_off) return comparison;
     if (has_left) left.NextRow();

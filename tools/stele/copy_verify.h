@@ -1,9 +1,10 @@
-// tools/stele/copy_verify.h: whether two tables show the same rows.
+// tools/stele/copy_verify.h: checks whether two tables contain the same rows.
 //
-// Contract:  both are read side by side in one pass. A row that differs there is read once more from both, family by family: it may have
-//            changed or grown too old between the two reads, and a server need not give families in the order of their names.
-// Errors:    of the reads. A difference is none.
-// Threads:   one.
+// Contract:  One pass reads both tables in parallel. A row that differs is read again from both
+//            sides, family by family. It may have changed or expired between the two reads, and a
+//            server may return families in any order.
+// Errors:    Errors of the reads. A difference is not an error.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,16 @@
 namespace stele::cli {
 
 struct Comparison {
-  uint64_t rows = 0;                  // on either side
-  uint64_t rows_different = 0;        // of these
-  std::vector<std::string> examples;  // the first of them
-  bool is_cut_off = false;            // too many differ to go on
+  uint64_t rows = 0;                  // rows on either side
+  uint64_t rows_different = 0;        // rows that differ
+  std::vector<std::string> examples;  // keys of the first differing rows
+  bool is_cut_off = false;            // stopped early, because too many rows differ
 };
 
-// Rows of `range`; families are those of `families`.
-absl::StatusOr<Comparison> CompareTables(const Table& source, const std::optional<Snapshot>& snapshot, const Table& destination,
-                                         const std::vector<FamilySchema>& families, const RowRange& range);
+// Compares the rows of `range` in the families `families`.
+absl::StatusOr<Comparison> CompareTables(const Table& source, const Snapshot& snapshot,
+                                         const Table& destination,
+                                         const std::vector<FamilySchema>& families,
+                                         const RowRange& range);
 
 }  // namespace stele::cli

@@ -13,13 +13,17 @@ int CsvReader::Get() {
   return c;
 }
 
-absl::Status CsvReader::Wrong(std::string_view what) const { return internal::InvalidArgument("{}:{}: {}", name_, record_line_, what); }
+absl::Status CsvReader::Wrong(std::string_view what) const {
+  return internal::InvalidArgument("{}:{}: {}", name_, record_line_, what);
+}
 
-// After the opening quote. Answers the character that ended the field: ',', '\n' or EOF.
+// Reads a field after its opening quote. Returns the character that ended the field: ',', '\n' or
+// EOF.
 absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
   while (true) {
     int c = Get();
-    if (c == EOF) return Wrong("a quoted field is not closed; look for a missing \" from here on");
+    if (c == EOF)
+      return Wrong("a quoted field is not closed; look for a missing \" from this line on");
     if (c != '"') {
       field += static_cast<char>(c);
       continue;
@@ -31,7 +35,8 @@ absl::StatusOr<int> CsvReader::ReadQuoted(std::string& field) {
     }
     if (c == '\r') c = Get();
     if (c == ',' || c == '\n' || c == EOF) return c;
-    return Wrong("text after the closing quote of a field; a quote inside a quoted field is written \"\"");
+    return Wrong(
+        "text after the closing quote of a field; write \"\" for a quote inside a quoted field");
   }
 }
 
@@ -39,7 +44,9 @@ absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
   if (first == '"') return ReadQuoted(field);
   int c = first;
   while (c != ',' && c != '\n' && c != EOF) {
-    if (c == '"') return Wrong("a quote inside a field without quotes; quote the whole field and double the quote");
+    if (c == '"')
+      return Wrong(
+          "a quote inside a field without quotes; quote the whole field and double the quote");
     field += static_cast<char>(c);
     c = Get();
   }
@@ -53,7 +60,7 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
     record_line_ = line_;
     c = Get();
     if (c == '\r') {
-      // Only as part of a line end.
+      // A carriage return is allowed only before a line feed.
       c = Get();
       if (c != '\n' && c != EOF) return Wrong("a carriage return without a line feed");
     }
@@ -71,7 +78,8 @@ absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
   if (std::ferror(file_) != 0) return internal::ErrnoStatus("read", name_, errno);
   if (field_count_ == 0) field_count_ = fields.size();
   if (fields.size() != field_count_) {
-    return Wrong(fmt::format("wrong number of fields: {} where the first line has {}", fields.size(), field_count_));
+    return Wrong(fmt::format("wrong number of fields: {}; the first line has {}", fields.size(),
+                             field_count_));
   }
   return true;
 }

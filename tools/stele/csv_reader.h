@@ -1,8 +1,9 @@
-// tools/stele/csv_reader.h: CSV, record by record, as cbt's import reads it.
+// tools/stele/csv_reader.h: reads CSV record by record, as cbt's import does.
 //
-// Format:    RFC 4180: quotes around fields, "" for a quote inside; empty lines are skipped; all records have as many fields as the first.
-// Errors:    InvalidArgument naming file and line.
-// Threads:   one.
+// Format:    RFC 4180: quotes around fields, "" for a quote inside. Empty lines are skipped. All
+//            records have as many fields as the first.
+// Errors:    InvalidArgument with file and line.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,15 @@ namespace stele::cli {
 
 class CsvReader {
  public:
-  // `file` outlives the reader; `name` is for messages.
+  // `file` must outlive the reader. `name` is used in messages.
   CsvReader(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {}
 
-  // The next record into `fields`; false at the end.
+  // Reads the next record into `fields`. Returns false at the end.
   absl::StatusOr<bool> Next(std::vector<std::string>& fields);
-  // Where the last record began, from 1.
+  // The first line of the last record, counted from 1.
   uint64_t line() const { return record_line_; }
   uint64_t bytes_read() const { return bytes_read_; }
-  // An error at the last record.
+  // Returns an error that names the last record.
   absl::Status Wrong(std::string_view what) const;
 
  private:

@@ -1,4 +1,4 @@
-// tools/stele/deletes.cc: deleterow, deletecolumn, deleteallrows, droprowrange.
+// tools/stele/deletes.cc: the verbs deleterow, deletecolumn, deleteallrows and droprowrange.
 #include <utility>
 
 #include "arguments.h"
@@ -8,7 +8,8 @@
 namespace stele::cli {
 namespace {
 
-absl::Status ApplyDelete(Session& session, const std::string& table_name, const RowMutation& mutation, std::string_view what) {
+absl::Status ApplyDelete(Session& session, const std::string& table_name,
+                         const RowMutation& mutation, std::string_view what) {
   auto table = session.OpenTable(Session::Access::kWrite, table_name);
   if (!table.ok()) return Within(what, table.status());
   return Within(what, table->Apply(mutation));
@@ -25,7 +26,8 @@ absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args
 absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 4) return WrongUsage("deletecolumn");
   STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(4), {"app-profile"}).status());
-  return ApplyDelete(session, args[0], RowMutation(args[1]).DeleteFromColumn(args[2], args[3]), "Deleting cells in column");
+  return ApplyDelete(session, args[0], RowMutation(args[1]).DeleteFromColumn(args[2], args[3]),
+                     "Deleting cells in column");
 }
 
 absl::Status RunDeleteAllRows(Session& session, const std::vector<std::string>& args) {
@@ -37,7 +39,8 @@ absl::Status RunDeleteAllRows(Session& session, const std::vector<std::string>& 
 
 absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("droprowrange");
-  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"prefix", "start", "end"}));
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(1), {"prefix", "start", "end"}));
   STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
   auto table = session.OpenTable(Session::Access::kWrite, args[0]);
   if (!table.ok()) return Within("Dropping row range", table.status());

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "base/status.h"
 #include "command.h"
+#include "model/access.h"
 #include "model/gc_rule_node.h"
 
 namespace stele::cli {
@@ -15,7 +16,8 @@ namespace {
 using internal::GcRuleNode;
 
 std::string AgeText(int64_t micros) {
-  constexpr std::array<std::pair<int64_t, char>, 3> kUnits = {{{86'400'000'000, 'd'}, {3'600'000'000, 'h'}, {60'000'000, 'm'}}};
+  constexpr std::array<std::pair<int64_t, char>, 3> kUnits = {
+      {{86'400'000'000, 'd'}, {3'600'000'000, 'h'}, {60'000'000, 'm'}}};
   for (const auto& [unit, letter] : kUnits) {
     if (micros % unit == 0) return fmt::format("age() > {}{}", micros / unit, letter);
   }
@@ -49,7 +51,8 @@ absl::StatusOr<ValueType> ParseValueType(std::string_view text) {
   return UsageError(fmt::format("unknown type {}", text));
 }
 
-absl::Status ChangeFamily(Session& session, const std::string& table_name, const FamilyChange& change, std::string_view what) {
+absl::Status ChangeFamily(Session& session, const std::string& table_name,
+                          const FamilyChange& change, std::string_view what) {
   auto table = session.OpenTable(Session::Access::kWrite, table_name);
   if (!table.ok()) return Within(what, table.status());
   return Within(what, table->ModifyColumnFamilies({change}));
@@ -57,11 +60,13 @@ absl::Status ChangeFamily(Session& session, const std::string& table_name, const
 
 }  // namespace
 
-std::string GcRuleText(const GcRule& rule) { return NodeText(rule.node()); }
+std::string GcRuleText(const GcRule& rule) { return NodeText(internal::Access::Node(rule)); }
 
 std::string ValueTypeText(ValueType type) {
   const auto aggregate = [](std::string_view how) {
-    return fmt::format(R"({{"aggregateType":{{"inputType":{{"int64Type":{{"encoding":{{"bigEndianBytes":{{}}}}}}}}, "{}":{{}}}}}})", how);
+    return fmt::format(R"({{"aggregateType":{{"inputType":{{"int64Type":{{"encoding":)"
+                       R"({{"bigEndianBytes":{{}}}}}}}}, "{}":{{}}}}}})",
+                       how);
   };
   switch (type) {
     case ValueType::kBytes:
@@ -80,11 +85,15 @@ std::string ValueTypeText(ValueType type) {
 
 absl::StatusOr<FamilySchema> ParseFamily(std::string_view text) {
   const std::vector<std::string> parts = Split(text, ':');
-  if (parts.size() > 3) return UsageError(fmt::format("bad family \"{}\": it has the form NAME[:GCPOLICY[:TYPE]]", text));
+  if (parts.size() > 3)
+    return UsageError(
+        fmt::format("bad family \"{}\": must have the form NAME[:GCPOLICY[:TYPE]]", text));
   FamilySchema family{.name = parts[0]};
   if (parts.size() > 1) {
     auto rule = GcRule::Parse(parts[1]);
-    if (!rule.ok()) return UsageError(fmt::format("invalid GC policy: {}", internal::ToStd(rule.status().message())));
+    if (!rule.ok())
+      return UsageError(
+          fmt::format("invalid GC policy: {}", internal::ToStd(rule.status().message())));
     family.gc = *std::move(rule);
   }
   if (parts.size() > 2) {
@@ -96,7 +105,8 @@ absl::StatusOr<FamilySchema> ParseFamily(std::string_view text) {
 absl::Status RunCreateFamily(Session& session, const std::vector<std::string>& args) {
   if (args.size() != 2) return WrongUsage("createfamily");
   STELE_ASSIGN_OR_RETURN(FamilySchema family, ParseFamily(args[1]));
-  return ChangeFamily(session, args[0], FamilyChange::Create(std::move(family)), "Creating column family");
+  return ChangeFamily(session, args[0], FamilyChange::Create(std::move(family)),
+                      "Creating column family");
 }
 
 absl::Status RunDeleteFamily(Session& session, const std::vector<std::string>& args) {
@@ -106,20 +116,27 @@ absl::Status RunDeleteFamily(Session& session, const std::vector<std::string>& a
 
 absl::Status RunSetGcPolicy(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 3) return WrongUsage("setgcpolicy");
-  // The policy may be several arguments; a last "force" is cbt's, about replicas that Stele does not have.
+  // The policy may span several arguments. cbt accepts a final "force", which concerns replicas;
+  // Stele ignores it.
   size_t end = args.size();
   if (end > 3 && args.back() == "force") --end;
   std::string text;
   for (size_t i = 2; i < end; ++i) text.append(i == 2 ? "" : " ").append(args[i]);
   auto rule = GcRule::Parse(text);
-  if (!rule.ok()) return UsageError(fmt::format("invalid GC policy: {}", internal::ToStd(rule.status().message())));
-  return ChangeFamily(session, args[0], FamilyChange::Update(args[1], *std::move(rule)), "Setting GC policy");
+  if (!rule.ok())
+    return UsageError(
+        fmt::format("invalid GC policy: {}", internal::ToStd(rule.status().message())));
+  return ChangeFamily(session, args[0], FamilyChange::Update(args[1], *std::move(rule)),
+                      "Setting GC policy");
 }
 
 absl::Status RunSetValueType(Session&, const std::vector<std::string>& args) {
   if (args.size() != 3) return WrongUsage("setvaluetype");
-  if (args[2] != "stringutf8bytes") return UsageError(fmt::format("Failed to update family value type: unknown type {}", args[2]));
-  return internal::InvalidArgument("the value type of family \"{}\" is fixed since it was created", internal::Printable(args[1]));
+  if (args[2] != "stringutf8bytes")
+    return UsageError(fmt::format("Failed to update family value type: unknown type {}", args[2]));
+  return internal::InvalidArgument(
+      "the value type of family \"{}\" was fixed when the family was created",
+      internal::Printable(args[1]));
 }
 
 }  // namespace stele::cli

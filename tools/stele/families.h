@@ -1,4 +1,4 @@
-// tools/stele/families.h: column families as cbt writes and shows them.
+// tools/stele/families.h: column families in cbt's notation.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace stele::cli {
 
-// "NAME[:GCPOLICY[:TYPE]]"
+// Parses "NAME[:GCPOLICY[:TYPE]]".
 absl::StatusOr<FamilySchema> ParseFamily(std::string_view text);
-// "(age() > 10d || versions() > 1)"; "" for a rule that keeps everything.
+// Returns text such as "(age() > 10d || versions() > 1)", or "" if the rule keeps everything.
 std::string GcRuleText(const GcRule& rule);
-// The family's value type as cbt's `ls` shows it; "{}" for bytes.
+// Returns the family's value type as cbt's `ls` prints it; "{}" for bytes.
 std::string ValueTypeText(ValueType type);
 
 }  // namespace stele::cli

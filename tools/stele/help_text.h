@@ -1,4 +1,4 @@
-// tools/stele/help_text.h: what `stele help` prints.
+// tools/stele/help_text.h: the text that `stele help` prints.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// tools/stele/import.cc: import. A file is checked to its last line before the first row is written.
+// tools/stele/import.cc: the verb import. It checks a whole file before it writes the first row.
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -30,9 +30,10 @@ struct ImportRequest {
 };
 
 absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>& args) {
-  STELE_ASSIGN_OR_RETURN(const KeyValues values,
-                         ParseKeyValues(std::span(args).subspan(2),
-                                        {"app-profile", "column-family", "batch-size", "workers", "timestamp", "format", "aggregates"}));
+  STELE_ASSIGN_OR_RETURN(
+      const KeyValues values,
+      ParseKeyValues(std::span(args).subspan(2), {"app-profile", "column-family", "batch-size",
+                                                  "workers", "timestamp", "format", "aggregates"}));
   ImportRequest request{.path = args[1], .is_jsonl = args[1].ends_with(".jsonl")};
   request.layout.family = Find(values, "column-family").value_or("");
   if (const auto text = Find(values, "batch-size")) {
@@ -47,18 +48,21 @@ absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>&
   }
   const std::string timestamp = Find(values, "timestamp").value_or("now");
   if (timestamp != "now" && timestamp != "value-encoded") {
-    return UsageError("error parsing importer args: timestamp must be one of 'now' or 'value-encoded'");
+    return UsageError(
+        "error parsing importer args: timestamp must be one of 'now' or 'value-encoded'");
   }
   request.layout.stamped_values = timestamp == "value-encoded";
   if (const auto format = Find(values, "format")) {
-    if (*format != "csv" && *format != "jsonl") return UsageError("error parsing importer args: format must be one of 'csv' or 'jsonl'");
+    if (*format != "csv" && *format != "jsonl")
+      return UsageError("error parsing importer args: format must be one of 'csv' or 'jsonl'");
     request.is_jsonl = *format == "jsonl";
   }
   if (const auto aggregates = Find(values, "aggregates")) {
     if (*aggregates != "state" && *aggregates != "add") {
       return UsageError("error parsing importer args: aggregates must be one of 'state' or 'add'");
     }
-    request.aggregate_values = *aggregates == "state" ? AggregateValues::kStates : AggregateValues::kAdded;
+    request.aggregate_values =
+        *aggregates == "state" ? AggregateValues::kStates : AggregateValues::kAdded;
   }
   return request;
 }
@@ -66,17 +70,19 @@ absl::StatusOr<ImportRequest> ParseImportRequest(const std::vector<std::string>&
 absl::StatusOr<InputFile> OpenInput(const std::string& path) {
   if (path == "-") return InputFile(stdin);
   InputFile file(std::fopen(path.c_str(), "rb"));
-  if (file == nullptr) return Within("couldn't open the file to import", internal::ErrnoStatus("open", path, errno));
+  if (file == nullptr)
+    return Within("couldn't open the file to import", internal::ErrnoStatus("open", path, errno));
   return file;
 }
 
-absl::StatusOr<std::unique_ptr<ImportSource>> OpenSource(const ImportRequest& request, std::FILE* file) {
+absl::StatusOr<std::unique_ptr<ImportSource>> OpenSource(const ImportRequest& request,
+                                                         std::FILE* file) {
   const std::string name = request.path == "-" ? "standard input" : request.path;
   if (request.is_jsonl) return OpenJsonlSource(file, name);
   return OpenCsvSource(file, name, request.layout);
 }
 
-// What rows are held against, and made into mutations by.
+// The rules for checking rows and for converting them to mutations.
 struct RowRules {
   Schema schema;
   AggregateValues aggregate_values;
@@ -90,7 +96,7 @@ absl::StatusOr<bool> NextChecked(const RowRules& rules, ImportSource& source, Im
   return true;
 }
 
-// Answers how many bytes there are.
+// Returns the size of the file in bytes.
 absl::StatusOr<uint64_t> CheckAll(const RowRules& rules, const ImportRequest& request) {
   STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
   STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
@@ -105,13 +111,16 @@ absl::StatusOr<uint64_t> CheckAll(const RowRules& rules, const ImportRequest& re
 
 class BatchWriter {
  public:
-  BatchWriter(Table table, const RowRules& rules, size_t batch_rows) : table_(std::move(table)), rules_(rules), batch_rows_(batch_rows) {}
+  BatchWriter(Table table, const RowRules& rules, size_t batch_rows)
+      : table_(std::move(table)), rules_(rules), batch_rows_(batch_rows) {}
 
   absl::Status Add(const ImportRow& row) {
     if (row.cells.empty()) return absl::OkStatus();
-    for (const ImportCell& cell : row.cells) batch_bytes_ += cell.value.size() + cell.qualifier.size();
+    for (const ImportCell& cell : row.cells)
+      batch_bytes_ += cell.value.size() + cell.qualifier.size();
     batch_.push_back(MutationOf(rules_.schema, rules_.aggregate_values, row));
-    return batch_.size() >= batch_rows_ || batch_bytes_ >= kImportBatchBytesMax ? Write() : absl::OkStatus();
+    return batch_.size() >= batch_rows_ || batch_bytes_ >= kImportBatchBytesMax ? Write()
+                                                                                : absl::OkStatus();
   }
 
   absl::Status Write() {
@@ -119,7 +128,8 @@ class BatchWriter {
     written_ += batch_.size() - failed.size();
     absl::Status status;
     if (!failed.empty()) {
-      status = Within(fmt::format("row {}", internal::Printable(batch_[failed[0].index].row_key())), failed[0].status);
+      status = Within(fmt::format("row {}", internal::Printable(batch_[failed[0].index].row_key())),
+                      failed[0].status);
     }
     batch_.clear();
     batch_bytes_ = 0;
@@ -137,7 +147,8 @@ class BatchWriter {
   uint64_t written_ = 0;
 };
 
-absl::Status WriteAll(const RowRules& rules, ImportSource& source, uint64_t bytes_total, BatchWriter& writer) {
+absl::Status WriteAll(const RowRules& rules, ImportSource& source, uint64_t bytes_total,
+                      BatchWriter& writer) {
   Progress progress("importing", "bytes", bytes_total);
   ImportRow row;
   while (true) {
@@ -158,7 +169,7 @@ absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
   STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
   uint64_t bytes_total = 0;
-  // What comes through a pipe cannot be read twice.
+  // Input from a pipe cannot be read twice.
   if (std::fseek(file.get(), 0, SEEK_SET) == 0 && request.path != "-") {
     auto checked = CheckAll(rules, request);
     if (!checked.ok()) return Within("nothing was written", checked.status());
@@ -167,7 +178,8 @@ absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const auto source, OpenSource(request, file.get()));
   BatchWriter writer(table, rules, request.batch_rows);
   const absl::Status status = WriteAll(rules, *source, bytes_total, writer);
-  if (!status.ok()) return Within(fmt::format("{} rows were written before the error", writer.written()), status);
+  if (!status.ok())
+    return Within(fmt::format("{} rows were written before the error", writer.written()), status);
   session.Note(fmt::format("Done importing {} rows.\n", writer.written()));
   return absl::OkStatus();
 }

@@ -13,11 +13,14 @@ namespace {
 
 class CsvSource : public ImportSource {
  public:
-  CsvSource(std::FILE* file, std::string name, const CsvLayout& layout) : reader_(file, std::move(name)), layout_(layout) {}
+  CsvSource(std::FILE* file, std::string name, const CsvLayout& layout)
+      : reader_(file, std::move(name)), layout_(layout) {}
 
   absl::Status ReadHead() {
     const auto wrong = [&] {
-      return reader_.Wrong("error parsing headers: the first column must be empty for column-family and column name rows");
+      return reader_.Wrong(
+          "error parsing headers: the first column must be empty for column-family and column name "
+          "rows");
     };
     std::vector<std::string> families;
     std::vector<std::string> qualifiers;
@@ -32,7 +35,9 @@ class CsvSource : public ImportSource {
     std::string family = layout_.family;
     for (size_t i = 1; i < qualifiers.size(); ++i) {
       if (!families.empty() && !families[i].empty()) family = families[i];
-      if (family.empty()) return reader_.Wrong(fmt::format("error parsing headers: column {} has no column family before it", i + 1));
+      if (family.empty())
+        return reader_.Wrong(
+            fmt::format("error parsing headers: column {} has no column family before it", i + 1));
       columns_.emplace_back(family, qualifiers[i]);
     }
     return absl::OkStatus();
@@ -44,7 +49,7 @@ class CsvSource : public ImportSource {
     row.row_key = fields_[0];
     row.cells.clear();
     for (size_t i = 1; i < fields_.size(); ++i) {
-      if (fields_[i].empty()) continue;  // as in cbt: no cell
+      if (fields_[i].empty()) continue;  // no cell, as in cbt
       ImportCell cell{.family = columns_[i - 1].first, .qualifier = columns_[i - 1].second};
       if (layout_.stamped_values) {
         StampedValue stamped = ParseStampedValue(fields_[i]);
@@ -64,16 +69,17 @@ class CsvSource : public ImportSource {
  private:
   CsvReader reader_;
   const CsvLayout layout_;
-  std::vector<std::pair<std::string, std::string>> columns_;  // of the second field and on
+  // Of the second field and the following ones.
+  std::vector<std::pair<std::string, std::string>> columns_;
   std::vector<std::string> fields_;
 };
 
-// The bytes under `key` or, as base64, under key_base64.
+// Returns the bytes under `key` or, as base64, under key_base64.
 absl::StatusOr<std::string> GetBytes(const Json& object, const std::string& key) {
   const auto plain = object.find(key);
   const auto encoded = object.find(key + "_base64");
   if ((plain == object.end()) == (encoded == object.end())) {
-    return internal::InvalidArgument("\"{}\" or \"{}_base64\" is needed, and not both", key, key);
+    return internal::InvalidArgument("\"{}\" or \"{}_base64\" is required, but not both", key, key);
   }
   const Json& value = plain != object.end() ? *plain : *encoded;
   if (!value.is_string()) return internal::InvalidArgument("\"{}\" is not a string", key);
@@ -89,7 +95,8 @@ absl::StatusOr<ImportCell> ParseCell(const Json& json) {
   STELE_ASSIGN_OR_RETURN(cell.value, GetBytes(json, "value"));
   const auto timestamp = json.find("timestamp");
   if (timestamp != json.end()) {
-    if (!timestamp->is_number_integer()) return internal::InvalidArgument("\"timestamp\" is not a whole number of microseconds");
+    if (!timestamp->is_number_integer())
+      return internal::InvalidArgument("\"timestamp\" is not a whole number of microseconds");
     cell.timestamp = Timestamp::FromMicros(timestamp->get<int64_t>());
   }
   return cell;
@@ -111,7 +118,9 @@ class JsonlSource : public ImportSource {
     return true;
   }
 
-  absl::Status Wrong(std::string_view what) const override { return internal::InvalidArgument("{}:{}: {}", name_, line_, what); }
+  absl::Status Wrong(std::string_view what) const override {
+    return internal::InvalidArgument("{}:{}: {}", name_, line_, what);
+  }
   uint64_t bytes_read() const override { return bytes_read_; }
 
  private:
@@ -130,7 +139,8 @@ class JsonlSource : public ImportSource {
     STELE_ASSIGN_OR_RETURN(row.row_key, GetBytes(json, "row"));
     row.cells.clear();
     const auto cells = json.find("cells");
-    if (cells == json.end() || !cells->is_array()) return internal::InvalidArgument("\"cells\" is not an array");
+    if (cells == json.end() || !cells->is_array())
+      return internal::InvalidArgument("\"cells\" is not an array");
     for (const Json& cell : *cells) {
       STELE_ASSIGN_OR_RETURN(ImportCell parsed, ParseCell(cell));
       row.cells.push_back(std::move(parsed));
@@ -145,7 +155,7 @@ class JsonlSource : public ImportSource {
   uint64_t bytes_read_ = 0;
 };
 
-// A number as text, or none.
+// Returns the number in the text, or nothing.
 std::optional<int64_t> NumberIn(std::string_view text) {
   const auto number = ParseNumber("number", text);
   return number.ok() ? std::optional(*number) : std::nullopt;
@@ -153,30 +163,40 @@ std::optional<int64_t> NumberIn(std::string_view text) {
 
 absl::Status CheckAdded(ValueType type, const ImportCell& cell) {
   if (type == ValueType::kHll || NumberIn(cell.value).has_value()) return absl::OkStatus();
-  return internal::InvalidArgument("{}:{} counts, and \"{}\" is not a whole number", cell.family, Quoted(cell.qualifier),
+  return internal::InvalidArgument("{}:{} is a counter, and \"{}\" is not a whole number",
+                                   cell.family, Quoted(cell.qualifier),
                                    internal::Printable(cell.value));
 }
 
 absl::Status CheckState(ValueType type, const ImportCell& cell) {
-  const bool is_state = type == ValueType::kHll ? CellView("", "", {}, cell.value).EstimateCardinality().ok()
-                                                : CellView("", "", {}, cell.value).AsInt64().ok();
+  const bool is_state = type == ValueType::kHll
+                            ? CellView("", "", {}, cell.value).EstimateCardinality().ok()
+                            : CellView("", "", {}, cell.value).AsInt64().ok();
   if (is_state) return absl::OkStatus();
-  return internal::InvalidArgument("{}:{} is an aggregate, and \"{}\" is none of its states: for values to be added say aggregates=add",
-                                   cell.family, Quoted(cell.qualifier), internal::Printable(cell.value));
+  return internal::InvalidArgument(
+      "{}:{} is an aggregate, and \"{}\" is not a state of it: to add values, use aggregates=add",
+      cell.family, Quoted(cell.qualifier), internal::Printable(cell.value));
 }
 
-absl::Status CheckAggregate(ValueType type, AggregateValues aggregate_values, const ImportCell& cell) {
+absl::Status CheckAggregate(ValueType type, AggregateValues aggregate_values,
+                            const ImportCell& cell) {
   if (aggregate_values == AggregateValues::kAdded) return CheckAdded(type, cell);
   STELE_RETURN_IF_ERROR(CheckState(type, cell));
-  // Eight digits are a state's length, too: a date, say, would become a very great number unseen.
-  if (aggregate_values == AggregateValues::kStates || type == ValueType::kHll || !NumberIn(cell.value).has_value()) return absl::OkStatus();
-  return internal::InvalidArgument("\"{}\" for {}:{} may be a number or a state of eight bytes: say aggregates=add or aggregates=state",
-                                   cell.value, cell.family, Quoted(cell.qualifier));
+  // A text of eight digits is as long as a state, so a date, for example, could be imported as a
+  // huge number without a warning.
+  if (aggregate_values == AggregateValues::kStates || type == ValueType::kHll ||
+      !NumberIn(cell.value).has_value())
+    return absl::OkStatus();
+  return internal::InvalidArgument(
+      "\"{}\" for {}:{} can be a number or a state of eight bytes: use aggregates=add or "
+      "aggregates=state",
+      cell.value, cell.family, Quoted(cell.qualifier));
 }
 
 }  // namespace
 
-RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row) {
+RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values,
+                       const ImportRow& row) {
   RowMutation mutation(row.row_key);
   for (const ImportCell& cell : row.cells) {
     const FamilySchema* const family = schema.family(cell.family);
@@ -197,7 +217,8 @@ RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values, c
   return mutation;
 }
 
-absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name, const CsvLayout& layout) {
+absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name,
+                                                            const CsvLayout& layout) {
   auto source = std::make_unique<CsvSource>(file, std::move(name), layout);
   STELE_RETURN_IF_ERROR(source->ReadHead());
   return source;
@@ -207,33 +228,41 @@ std::unique_ptr<ImportSource> OpenJsonlSource(std::FILE* file, std::string name)
   return std::make_unique<JsonlSource>(file, std::move(name));
 }
 
-absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row) {
-  const Limits& limits = schema.limits();
+absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values,
+                      const ImportRow& row) {
+  const TableLimits& limits = schema.limits();
   if (row.row_key.empty()) return internal::InvalidArgument("the row key is empty");
   if (row.row_key.size() > limits.row_key_bytes) {
-    return internal::InvalidArgument("the row key has {} bytes; at most {} are allowed", row.row_key.size(), limits.row_key_bytes);
+    return internal::InvalidArgument("the row key has {} bytes; at most {} are allowed",
+                                     row.row_key.size(), limits.row_key_bytes);
   }
   if (row.cells.size() > limits.mutations) {
-    return internal::InvalidArgument("{} cells in one row; at most {} are allowed in one write", row.cells.size(), limits.mutations);
+    return internal::InvalidArgument("{} cells in one row; at most {} are allowed in one write",
+                                     row.cells.size(), limits.mutations);
   }
   for (const ImportCell& cell : row.cells) {
     const FamilySchema* const family = schema.family(cell.family);
-    if (family == nullptr) return internal::NotFound("no column family \"{}\" in the table", cell.family);
+    if (family == nullptr)
+      return internal::NotFound("no column family \"{}\" in the table", cell.family);
     if (family->value_type != ValueType::kBytes) {
       STELE_RETURN_IF_ERROR(CheckAggregate(family->value_type, aggregate_values, cell));
     }
     if (cell.qualifier.size() > limits.qualifier_bytes) {
-      return internal::InvalidArgument("a qualifier has {} bytes; at most {} are allowed", cell.qualifier.size(), limits.qualifier_bytes);
+      return internal::InvalidArgument("a qualifier has {} bytes; at most {} are allowed",
+                                       cell.qualifier.size(), limits.qualifier_bytes);
     }
     if (cell.value.size() > limits.value_bytes) {
-      return internal::InvalidArgument("the value of {}:{} has {} bytes; at most {} are allowed", cell.family, Quoted(cell.qualifier),
-                                       cell.value.size(), limits.value_bytes);
+      return internal::InvalidArgument("the value of {}:{} has {} bytes; at most {} are allowed",
+                                       cell.family, Quoted(cell.qualifier), cell.value.size(),
+                                       limits.value_bytes);
     }
     if (!cell.timestamp.has_value()) continue;
     const int64_t micros = cell.timestamp->micros();
-    if (micros < 0 || (schema.granularity() == TimestampGranularity::kMillis && micros % 1000 != 0)) {
-      return internal::InvalidArgument("the timestamp {} of {}:{} is not a multiple of 1000 microseconds from 0 on", micros, cell.family,
-                                       Quoted(cell.qualifier));
+    if (micros < 0 ||
+        (schema.granularity() == TimestampGranularity::kMillis && micros % 1000 != 0)) {
+      return internal::InvalidArgument(
+          "the timestamp {} of {}:{} is not a non-negative multiple of 1000 microseconds", micros,
+          cell.family, Quoted(cell.qualifier));
     }
   }
   return absl::OkStatus();

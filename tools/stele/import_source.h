@@ -1,7 +1,8 @@
-// tools/stele/import_source.h: rows to import, from CSV as cbt takes it or from JSON lines as `export` writes them.
+// tools/stele/import_source.h: reads the rows of an import, from CSV as in cbt, or from the JSON
+// lines that `export` writes.
 //
-// Errors:    InvalidArgument naming file and line.
-// Threads:   one.
+// Errors:    InvalidArgument with file and line.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +29,22 @@ struct ImportRow {
   std::vector<ImportCell> cells;
 };
 
-// What the values for aggregate families are: states, as `export` writes them, folded in by MergeToCell; or what is added by AddToCell:
-// whole numbers as text, items of an hll as they stand. Where it was not said they are states, but for those that could be either.
+// The meaning of values in aggregate families. kStates: states as `export` writes them, to be
+// folded in by MergeToCell. kAdded: inputs for AddToCell, which are whole numbers as text, or the
+// items of an hll. kUnsaid: states, but a value that could be either is an error.
 enum class AggregateValues { kUnsaid, kStates, kAdded };
 
-// A cell of an aggregate family without a timestamp has 0, as in addtocell. The row is one that CheckRow found right.
-RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row);
+// Converts a row that passed CheckRow. A cell of an aggregate family without a timestamp gets
+// timestamp 0, as in addtocell.
+RowMutation MutationOf(const Schema& schema, AggregateValues aggregate_values,
+                       const ImportRow& row);
 
 class ImportSource {
  public:
   virtual ~ImportSource() = default;
-  // False at the end.
+  // Reads the next row. Returns false at the end.
   virtual absl::StatusOr<bool> Next(ImportRow& row) = 0;
-  // An error at the last row.
+  // Returns an error that names the last row.
   virtual absl::Status Wrong(std::string_view what) const = 0;
   virtual uint64_t bytes_read() const = 0;
 };
@@ -49,11 +53,12 @@ struct CsvLayout {
   std::string family;           // of all columns; "": a line of families comes first
   bool stamped_values = false;  // timestamp=value-encoded
 };
-// Reads the head lines. `file` outlives the source.
-absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name, const CsvLayout& layout);
+// Reads the header lines. `file` must outlive the source.
+absl::StatusOr<std::unique_ptr<ImportSource>> OpenCsvSource(std::FILE* file, std::string name,
+                                                            const CsvLayout& layout);
 std::unique_ptr<ImportSource> OpenJsonlSource(std::FILE* file, std::string name);
 
-// Whether the table would take the row, as far as that can be said beforehand.
+// Checks whether the table would accept the row, as far as that is known before the write.
 absl::Status CheckRow(const Schema& schema, AggregateValues aggregate_values, const ImportRow& row);
 
 }  // namespace stele::cli

@@ -9,7 +9,9 @@ constexpr size_t kTabWidth = 8;
 constexpr size_t kPadding = 4;
 constexpr size_t kLeastWidth = 10;
 
-std::string FieldText(const Json& value) { return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump(); }
+std::string FieldText(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+}
 
 std::vector<std::string> FieldTexts(const std::vector<Json>& record) {
   std::vector<std::string> texts;
@@ -52,8 +54,10 @@ std::string CsvLine(const std::vector<std::string>& fields) {
   for (size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) line += ',';
     const std::string& field = fields[i];
-    // A leading space and a lone empty field are quoted, too, so that every reader gives back the same.
-    const bool plain = field.find_first_of(",\"\r\n") == std::string::npos && (field.empty() ? fields.size() > 1 : field[0] != ' ');
+    // Also quote a field with a leading space and a single empty field. Every CSV reader then
+    // returns the same text.
+    const bool plain = field.find_first_of(",\"\r\n") == std::string::npos &&
+                       (field.empty() ? fields.size() > 1 : field[0] != ' ');
     if (plain) {
       line += field;
       continue;
@@ -84,7 +88,8 @@ std::string ListingText(const Listing& listing, Format format) {
       return text;
     case Format::kJsonl:
       for (const auto& record : listing.records) {
-        text += RecordJson(listing, record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        text +=
+            RecordJson(listing, record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
       }
       return text;
     case Format::kJson: {

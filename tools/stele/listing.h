@@ -1,4 +1,4 @@
-// tools/stele/listing.h: a list of records in the formats of --format.
+// tools/stele/listing.h: prints a list of records in the formats of --format.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace stele::cli {
 
-// Text in columns as Go's tabwriter aligns them for cbt: with tabs, every column but the last as wide as its longest entry and at least
-// four more.
+// Returns text in aligned columns as cbt prints it with Go's tabwriter. Columns are padded with
+// tabs. Every column except the last is as wide as its longest entry and at least four more.
 std::string AlignedText(const std::vector<std::vector<std::string>>& lines);
-// A line of CSV: fields with comma, quote, CR or LF in quotes.
+// Returns a line of CSV. Fields with a comma, quote, CR or LF are quoted.
 std::string CsvLine(const std::vector<std::string>& fields);
 
 struct Listing {
-  std::vector<std::string> names;          // of the columns, for --format
+  std::vector<std::string> names;          // column names, for --format
   std::vector<std::vector<Json>> records;  // a value per column
 };
-// In the session's format; kText and kTable: aligned, with the names as the head.
+// Returns the text in the session's format. kText and kTable: aligned, with the names as a header.
 std::string ListingText(const Listing& listing, Format format);
 
 }  // namespace stele::cli

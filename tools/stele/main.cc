@@ -1,6 +1,7 @@
-// tools/stele/main.cc: the stele command: global flags, the table of verbs, exit statuses.
+// tools/stele/main.cc: the stele command: global flags, the call of the verb, exit statuses.
 //
-// Errors:    to standard error, one line that begins with "stele: "; exit status 1, or 2 for a wrong call.
+// Errors:    One line on standard error that begins with "stele: ". The exit status is 1, or 2 for
+//            wrong usage.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -15,9 +16,11 @@
 namespace stele::cli {
 namespace {
 
-// cbt's flags about how to reach a server: they take a value, and mean nothing to a database in a directory.
-constexpr std::array<std::string_view, 10> kIgnoredFlags = {"project",   "instance",       "creds",         "access-token", "auth-token",
-                                                            "cert-file", "admin-endpoint", "data-endpoint", "timeout",      "user-agent"};
+// cbt's flags for connecting to a server. They take a value, and have no effect on a database in a
+// directory.
+constexpr std::array<std::string_view, 10> kIgnoredFlags = {
+    "project",   "instance",       "creds",         "access-token", "auth-token",
+    "cert-file", "admin-endpoint", "data-endpoint", "timeout",      "user-agent"};
 
 bool IsIgnored(std::string_view name) {
   for (const std::string_view ignored : kIgnoredFlags) {
@@ -26,7 +29,8 @@ bool IsIgnored(std::string_view name) {
   return false;
 }
 
-// Takes one flag and its value, -name VALUE or -name=VALUE with one dash or two, off the arguments at `index`.
+// Removes one flag and its value from the arguments at `index`: -name VALUE or -name=VALUE, with
+// one dash or two.
 absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, GlobalOptions& options) {
   std::string name = args[index].substr(args[index].starts_with("--") ? 2 : 1);
   std::string value;
@@ -51,14 +55,19 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
   return absl::OkStatus();
 }
 
-bool IsFormatFlag(std::string_view arg) { return arg == "--format" || arg.starts_with("--format="); }
+bool IsFormatFlag(std::string_view arg) {
+  return arg == "--format" || arg.starts_with("--format=");
+}
 
-// Flags stand before the verb; --format may also follow it. "--" ends them.
-absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args, GlobalOptions& options) {
+// Flags come before the verb. --format may also come after it. "--" ends the flags.
+absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args,
+                                                   GlobalOptions& options) {
   std::vector<std::string> rest;
   size_t index = 0;
-  while (index < args.size() && args[index].starts_with('-') && args[index] != "-" && args[index] != "--") {
-    if (args[index] == "-h" || args[index] == "-help" || args[index] == "--help") return std::vector<std::string>{"help"};
+  while (index < args.size() && args[index].starts_with('-') && args[index] != "-" &&
+         args[index] != "--") {
+    if (args[index] == "-h" || args[index] == "-help" || args[index] == "--help")
+      return std::vector<std::string>{"help"};
     if (args[index] == "--version") return std::vector<std::string>{"version"};
     STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
   }
@@ -83,7 +92,8 @@ int Report(const absl::Status& status) {
   return IsUsageError(status) ? 2 : 1;
 }
 
-absl::Status RunVerb(Session& session, const std::string& verb, const std::vector<std::string>& args) {
+absl::Status RunVerb(Session& session, const std::string& verb,
+                     const std::vector<std::string>& args) {
   for (const Command& command : Commands()) {
     if (command.verb == verb) return command.run(session, args);
   }
@@ -100,7 +110,8 @@ int Main(int argc, char** argv) {
     return 2;
   }
   Session session(std::move(options));
-  const absl::Status ran = RunVerb(session, words->front(), std::vector<std::string>(words->begin() + 1, words->end()));
+  const absl::Status ran =
+      RunVerb(session, words->front(), std::vector<std::string>(words->begin() + 1, words->end()));
   const absl::Status finished = session.Finish();
   return Report(ran.ok() ? finished : ran);
 }

@@ -41,7 +41,8 @@ void Progress::Draw(std::chrono::steady_clock::time_point now) {
   if (total_ > 0) {
     const double part = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
     const int filled = static_cast<int>(part * kBarWidth);
-    line += fmt::format("[{:#<{}}{:.<{}}] {:3.0f}% ", "", filled, "", kBarWidth - filled, part * 100);
+    line +=
+        fmt::format("[{:#<{}}{:.<{}}] {:3.0f}% ", "", filled, "", kBarWidth - filled, part * 100);
   }
   line += fmt::format("{} {} ({:.0f}/s)\x1b[K", done_, unit_, rate);
   std::fputs(line.c_str(), stderr);

@@ -1,6 +1,7 @@
-// tools/stele/progress.h: a bar on standard error for work that takes longer than a second; silent where that is no terminal.
+// tools/stele/progress.h: a progress bar on standard error for work that takes longer than a
+// second. Prints nothing if standard error is not a terminal.
 //
-// Threads:   one.
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <chrono>
@@ -11,14 +12,14 @@ namespace stele::cli {
 
 class Progress {
  public:
-  // `total`: 0 where it is not known; a count is shown instead of a bar.
+  // `total` 0: unknown; a count is printed instead of a bar.
   Progress(std::string what, std::string unit, uint64_t total);
   ~Progress() { End(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void Set(uint64_t done);
-  // Takes the bar off the terminal.
+  // Removes the bar from the terminal.
   void End();
 
  private:

@@ -1,4 +1,4 @@
-// tools/stele/read.cc: read, lookup, count.
+// tools/stele/read.cc: the verbs read, lookup and count.
 #include <chrono>
 #include <utility>
 
@@ -17,18 +17,20 @@ struct ReadRequest {
   RowSet rows;
   Filter filter;
   ReadOptions options;
-  int64_t limit = -1;  // rows; -1: none
+  int64_t limit = -1;  // rows; -1: no limit
   bool with_values = true;
   bool with_stats = false;
 };
 
-// Rows, versions and columns, as cbt chains them; then what filter= says.
+// Chains rows, versions and columns in cbt's order, and then the filter of filter=.
 absl::StatusOr<Filter> ParseFilter(const KeyValues& values) {
   std::vector<Filter> chain;
   if (const auto text = Find(values, "regex")) chain.push_back(Filter::RowKeyRegex(*text));
   if (const auto text = Find(values, "cells-per-column")) {
     STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("number of cells per column", *text));
-    if (count < 1 || count > INT32_MAX) return UsageError(fmt::format("Bad number of cells per column \"{}\": at least 1", *text));
+    if (count < 1 || count > INT32_MAX)
+      return UsageError(
+          fmt::format("Bad number of cells per column \"{}\": must be at least 1", *text));
     chain.push_back(Filter::Latest(static_cast<int>(count)));
   }
   if (const auto text = Find(values, "columns")) {
@@ -53,23 +55,26 @@ absl::Status ParseCommon(const KeyValues& values, ReadRequest& request) {
     request.with_values = !keys_only;
   }
   if (const auto text = Find(values, "include-stats")) {
-    if (*text != "full") return UsageError(fmt::format("Bad include-stats value: \"{}\" is not one of the supported stats views.", *text));
+    if (*text != "full")
+      return UsageError(fmt::format(
+          "Bad include-stats value: \"{}\" is not one of the supported stats views.", *text));
     request.with_stats = true;
   }
   return absl::OkStatus();
 }
 
-// Prints rows as they come, so that a scan of any size runs in little memory.
+// Prints rows as they arrive, so that a scan of any size needs little memory.
 class RowPrinter {
  public:
   RowPrinter(Session& session, const ReadRequest& request) : session_(session), request_(request) {
     if (format() == Format::kJson) session_.Print("[");
-    if (format() == Format::kCsv) session_.Print(CsvLine({"row", "family", "qualifier", "timestamp", "value"}));
+    if (format() == Format::kCsv)
+      session_.Print(CsvLine({"row", "family", "qualifier", "timestamp", "value"}));
   }
 
   uint64_t row_count() const { return row_count_; }
 
-  // A row, or one piece of it.
+  // Prints a row or a partial row.
   void Add(const RowView& row) {
     if (!in_row_) BeginRow(row.row_key());
     for (const CellView& cell : row.cells()) AddCell(row.row_key(), cell);
@@ -102,7 +107,8 @@ class RowPrinter {
     } else if (format() == Format::kCsv) {
       session_.Print(
           CsvLine({std::string(row_key), std::string(cell.family()), std::string(cell.qualifier()),
-                   fmt::format("{}", cell.timestamp().micros()), request_.with_values ? std::string(cell.value()) : std::string()}));
+                   fmt::format("{}", cell.timestamp().micros()),
+                   request_.with_values ? std::string(cell.value()) : std::string()}));
     } else {
       session_.Print(CellText(cell, request_.with_values));
     }
@@ -110,7 +116,8 @@ class RowPrinter {
 
   void EndRow() {
     in_row_ = false;
-    if (format() == Format::kJson) session_.Print(fmt::format("{}\n  {}", row_count_ == 1 ? "" : ",", json_.dump()));
+    if (format() == Format::kJson)
+      session_.Print(fmt::format("{}\n  {}", row_count_ == 1 ? "" : ",", json_.dump()));
     if (format() == Format::kJsonl) session_.Print(json_.dump() + "\n");
     if (format() == Format::kText || format() == Format::kTable) session_.Print("\n");
   }
@@ -122,14 +129,16 @@ class RowPrinter {
   bool in_row_ = false;
 };
 
-absl::Status PrintRows(Session& session, const std::string& table_name, const ReadRequest& request) {
+absl::Status PrintRows(Session& session, const std::string& table_name,
+                       const ReadRequest& request) {
   auto table = session.OpenTable(Session::Access::kRead, table_name);
   if (!table.ok()) return Within("Reading rows", table.status());
   const auto start = std::chrono::steady_clock::now();
   RowReader reader = table->ReadRows(request.rows, request.filter, request.options);
   RowPrinter printer(session, request);
   bool in_counted_row = false;
-  while (request.limit < 0 || in_counted_row || static_cast<int64_t>(printer.row_count()) < request.limit) {
+  while (request.limit < 0 || in_counted_row ||
+         static_cast<int64_t>(printer.row_count()) < request.limit) {
     if (!reader.Next()) break;
     printer.Add(reader.row());
     in_counted_row = !reader.row().is_last_piece();
@@ -138,11 +147,14 @@ absl::Status PrintRows(Session& session, const std::string& table_name, const Re
   printer.End();
   if (!request.with_stats) return absl::OkStatus();
   const ReadStats stats = reader.stats();
-  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - start);
   const std::string summary = fmt::format(
-      "Summary Stats\n====================\nrows_seen_count: {}\nrows_returned_count: {}\ncells_seen_count: {}\n"
+      "Summary Stats\n====================\nrows_seen_count: {}\nrows_returned_count: "
+      "{}\ncells_seen_count: {}\n"
       "cells_returned_count: {}\nfrontend_server_latency: {}ms\n\n",
-      stats.rows_seen, stats.rows_returned, stats.cells_seen, stats.cells_returned, elapsed.count());
+      stats.rows_seen, stats.rows_returned, stats.cells_seen, stats.cells_returned,
+      elapsed.count());
   if (session.options().format == Format::kText || session.options().format == Format::kTable) {
     session.Print(summary);
   } else {
@@ -155,10 +167,12 @@ absl::Status PrintRows(Session& session, const std::string& table_name, const Re
 
 absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("read");
-  STELE_ASSIGN_OR_RETURN(const KeyValues values,
-                         ParseKeyValues(std::span(args).subspan(1),
-                                        {"authorized-view", "start", "end", "prefix", "regex", "reversed", "columns", "count", "filter",
-                                         "cells-per-column", "app-profile", "format-file", "keys-only", "include-stats"}));
+  STELE_ASSIGN_OR_RETURN(
+      const KeyValues values,
+      ParseKeyValues(std::span(args).subspan(1),
+                     {"authorized-view", "start", "end", "prefix", "regex", "reversed", "columns",
+                      "count", "filter", "cells-per-column", "app-profile", "format-file",
+                      "keys-only", "include-stats"}));
   ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   STELE_ASSIGN_OR_RETURN(RowRange range, ParseRange(values));
@@ -168,22 +182,25 @@ absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
   }
   if (const auto text = Find(values, "count")) {
     STELE_ASSIGN_OR_RETURN(request.limit, ParseNumber("count", *text));
-    if (request.limit < 0) return UsageError(fmt::format("Bad count \"{}\": it cannot be negative", *text));
+    if (request.limit < 0)
+      return UsageError(fmt::format("Bad count \"{}\": must not be negative", *text));
   }
   return PrintRows(session, args[0], request);
 }
 
 absl::Status RunLookup(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("lookup");
-  STELE_ASSIGN_OR_RETURN(const KeyValues values,
-                         ParseKeyValues(std::span(args).subspan(2), {"authorized-view", "columns", "cells-per-column", "app-profile",
-                                                                     "filter", "format-file", "keys-only", "include-stats"}));
+  STELE_ASSIGN_OR_RETURN(
+      const KeyValues values,
+      ParseKeyValues(std::span(args).subspan(2),
+                     {"authorized-view", "columns", "cells-per-column", "app-profile", "filter",
+                      "format-file", "keys-only", "include-stats"}));
   ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   request.rows = RowSet().Append(args[1]);
   auto table = session.OpenTable(Session::Access::kRead, args[0]);
   if (!table.ok()) return Within("Reading row", table.status());
-  // cbt prints an empty row for one that is not there.
+  // cbt prints an empty row if the row does not exist.
   if (session.options().format == Format::kText) {
     auto exists = table->Exists(args[1], request.filter);
     if (!exists.ok()) return Within("Reading row", exists.status());
@@ -197,11 +214,13 @@ absl::Status RunLookup(Session& session, const std::vector<std::string>& args) {
 
 absl::Status RunCount(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("count");
-  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"prefix"}));
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(1), {"prefix"}));
   STELE_ASSIGN_OR_RETURN(RowRange range, ParseRange(values));
   auto table = session.OpenTable(Session::Access::kRead, args[0]);
   if (!table.ok()) return Within("Reading rows", table.status());
-  RowReader reader = table->ReadRows(std::move(range), Filter::CellsRowLimit(1), ReadOptions{.fill_cache = false});
+  RowReader reader =
+      table->ReadRows(std::move(range), Filter::CellsRowLimit(1), ReadOptions{.fill_cache = false});
   Progress progress("counting", "rows", 0);
   uint64_t count = 0;
   while (reader.Next()) {
@@ -211,7 +230,8 @@ absl::Status RunCount(Session& session, const std::vector<std::string>& args) {
   STELE_RETURN_IF_ERROR(Within("Reading rows", reader.status()));
   const Listing listing{.names = {"count"}, .records = {{count}}};
   const Format format = session.options().format;
-  session.Print(format == Format::kText ? fmt::format("{}\n", count) : ListingText(listing, format));
+  session.Print(format == Format::kText ? fmt::format("{}\n", count)
+                                        : ListingText(listing, format));
   return absl::OkStatus();
 }
 

@@ -31,19 +31,22 @@ Rune FirstRune(std::string_view text) {
   return {code, length};
 }
 
-// Letters, marks, numbers, punctuation, symbols and the plain space. The C library counts other spaces, invisible format characters and
-// private ones as printable, too.
+// Returns whether the code point is a letter, mark, number, punctuation, symbol or the plain space.
+// The C library also counts other spaces, invisible format characters and private characters as
+// printable.
 bool IsPrintable(char32_t code) {
   if (code < 0x80) return code >= 0x20 && code < 0x7f;
   static const locale_t kUnicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (kUnicode == nullptr) return false;
-  const bool is_format = code == 0xad || code == 0x61c || code == 0x180e || (code >= 0x200b && code <= 0x200f) ||
-                         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+  const bool is_format = code == 0xad || code == 0x61c || code == 0x180e ||
+                         (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+                         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
                          (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f);
-  const bool is_space =
-      code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x202f || code == 0x205f || code == 0x3000;
+  const bool is_space = code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
+                        code == 0x202f || code == 0x205f || code == 0x3000;
   const bool is_private = (code >= 0xe000 && code <= 0xf8ff) || code >= 0xf0000;
-  return !is_format && !is_space && !is_private && iswprint_l(static_cast<wint_t>(code), kUnicode) != 0;
+  return !is_format && !is_space && !is_private &&
+         iswprint_l(static_cast<wint_t>(code), kUnicode) != 0;
 }
 
 std::string Escape(char32_t code) {
@@ -80,7 +83,8 @@ size_t RuneCount(std::string_view text) {
   return count;
 }
 
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 }  // namespace
 
@@ -110,8 +114,9 @@ std::string LocalTime(Timestamp timestamp) {
   const std::time_t time = seconds;
   std::tm parts = {};
   if (localtime_r(&time, &parts) == nullptr) return timestamp.ToString();
-  return fmt::format("{:04}/{:02}/{:02}-{:02}:{:02}:{:02}.{:06}", int64_t{parts.tm_year} + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
+  return fmt::format("{:04}/{:02}/{:02}-{:02}:{:02}:{:02}.{:06}", int64_t{parts.tm_year} + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     micros);
 }
 
 std::string RowHead(std::string_view row_key) { return fmt::format("{:-<40}\n{}\n", "", row_key); }
@@ -120,7 +125,8 @@ std::string CellText(const CellView& cell, bool with_value) {
   std::string column = fmt::format("{}:{}", cell.family(), cell.qualifier());
   const size_t width = RuneCount(column);
   if (width < 40) column.append(40 - width, ' ');
-  return fmt::format("  {} @ {}\n    {}\n", column, LocalTime(cell.timestamp()), Quoted(with_value ? cell.value() : std::string_view()));
+  return fmt::format("  {} @ {}\n    {}\n", column, LocalTime(cell.timestamp()),
+                     Quoted(with_value ? cell.value() : std::string_view()));
 }
 
 bool IsUtf8(std::string_view bytes) {
@@ -137,21 +143,26 @@ std::string EncodeBase64(std::string_view bytes) {
   out.reserve((bytes.size() + 2) / 3 * 4);
   for (size_t i = 0; i < bytes.size(); i += 3) {
     uint32_t group = 0;
-    for (size_t j = 0; j < 3; ++j) group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (size_t j = 0; j < 4; ++j) out += i + j <= bytes.size() ? kBase64[group >> (18 - 6 * j) & 63] : '=';
+    for (size_t j = 0; j < 3; ++j)
+      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (size_t j = 0; j < 4; ++j)
+      out += i + j <= bytes.size() ? kBase64[group >> (18 - 6 * j) & 63] : '=';
   }
   return out;
 }
 
 absl::StatusOr<std::string> DecodeBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return internal::InvalidArgument("base64 of {} characters: it comes in fours", text.size());
+  if (text.size() % 4 != 0)
+    return internal::InvalidArgument("base64 of {} characters: the length must be a multiple of 4",
+                                     text.size());
   while (!text.empty() && text.back() == '=') text.remove_suffix(1);
   std::string out;
   uint32_t group = 0;
   int bits = 0;
   for (const char c : text) {
     const size_t digit = kBase64.find(c);
-    if (digit == std::string_view::npos) return internal::InvalidArgument("{} is not a base64 digit", Quoted(std::string_view(&c, 1)));
+    if (digit == std::string_view::npos)
+      return internal::InvalidArgument("{} is not a base64 digit", Quoted(std::string_view(&c, 1)));
     group = group << 6 | static_cast<uint32_t>(digit);
     bits += 6;
     if (bits >= 8) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/cord.h"
 #include "base/status.h"
+#include "location.h"
 
 namespace stele::cli {
 namespace {
@@ -22,7 +23,9 @@ absl::Status UsageError(std::string_view text) {
 
 bool IsUsageError(const absl::Status& status) { return status.GetPayload(kUsageMark).has_value(); }
 
-absl::Status NotOffered(std::string_view what) { return internal::Unimplemented("{} is not offered yet", what); }
+absl::Status NotOffered(std::string_view what) {
+  return internal::Unimplemented("{} is not implemented", what);
+}
 
 absl::Status Within(std::string_view context, const absl::Status& status) {
   return status.ok() ? status : internal::WithContext(status, context);
@@ -33,14 +36,13 @@ absl::StatusOr<Format> ParseFormat(std::string_view text) {
   if (text == "json") return Format::kJson;
   if (text == "jsonl") return Format::kJsonl;
   if (text == "csv") return Format::kCsv;
-  return UsageError(fmt::format("--format takes table, json, jsonl or csv, not \"{}\"", text));
+  return UsageError(fmt::format("--format must be table, json, jsonl or csv, not \"{}\"", text));
 }
 
-absl::StatusOr<std::optional<Snapshot>> SnapshotWhereOffered(const Database& database) {
+absl::StatusOr<Snapshot> SnapshotWhereOffered(const Database& database) {
   auto snapshot = database.GetSnapshot();
-  if (snapshot.ok()) return std::optional<Snapshot>(*std::move(snapshot));
-  if (snapshot.status().code() == absl::StatusCode::kUnimplemented) return std::optional<Snapshot>();
-  return snapshot.status();
+  if (snapshot.status().code() == absl::StatusCode::kUnimplemented) return Snapshot();
+  return snapshot;
 }
 
 Session::~Session() {
@@ -50,16 +52,17 @@ Session::~Session() {
 absl::StatusOr<Database> Session::Open(Access access) {
   if (database_.has_value()) return *database_;
   if (options_.database.empty()) {
-    return UsageError("no database named: give its directory with --db DIR before the verb, or set STELE_DB");
+    return UsageError("no database given: use --db DIR before the verb, or set STELE_DB");
   }
   DatabaseOptions options;
   options.read_only = access == Access::kRead;
   options.create_if_missing = access == Access::kCreate;
-  auto database = Database::Open(options_.database, options);
+  auto database = OpenLocation(options_.database, options);
   if (!database.ok()) {
     if (database.status().code() == absl::StatusCode::kNotFound) {
-      return internal::NotFound("{} holds no database; \"stele --db {} createtable TABLE\" makes one", options_.database,
-                                options_.database);
+      return internal::NotFound(
+          "{} contains no database; \"stele --db {} createtable TABLE\" creates one",
+          options_.database, options_.database);
     }
     return database.status();
   }
@@ -87,7 +90,8 @@ void Session::Print(std::string_view text) {
   if (out_ == nullptr) output_status_ = OpenOutput();
   if (!output_status_.ok()) return;
   if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) {
-    output_status_ = internal::ErrnoStatus("write", options_.output.empty() ? "standard output" : options_.output, errno);
+    output_status_ = internal::ErrnoStatus(
+        "write", options_.output.empty() ? "standard output" : options_.output, errno);
   }
 }
 
@@ -95,11 +99,12 @@ void Session::Note(std::string_view text) { std::fwrite(text.data(), 1, text.siz
 
 absl::Status Session::Finish() {
   const absl::Status closed = database_.has_value() ? database_->Close() : absl::OkStatus();
-  Print("");  // an empty result still makes the file of -o
+  Print("");  // creates the file of -o even if the result is empty
   STELE_RETURN_IF_ERROR(closed);
   STELE_RETURN_IF_ERROR(output_status_);
   if (std::fflush(out_) != 0) {
-    return internal::ErrnoStatus("write", options_.output.empty() ? "standard output" : options_.output, errno);
+    return internal::ErrnoStatus(
+        "write", options_.output.empty() ? "standard output" : options_.output, errno);
   }
   return absl::OkStatus();
 }

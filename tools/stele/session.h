@@ -1,7 +1,8 @@
-// tools/stele/session.h: what one run of the command works with: its global options, the database it opened, where it prints.
+// tools/stele/session.h: the state of one run of the command: its global options, the open
+// database, and its output.
 //
-// Errors:    absl::Status; UsageError marks the ones that are about how the command was called (exit status 2).
-// Threads:   one.
+// Errors:    absl::Status. UsageError marks errors in the command line (exit status 2).
+// Threads:   Confined to one thread.
 #pragma once
 
 #include <cstdio>
@@ -21,19 +22,20 @@ enum class Format { kText, kTable, kJson, kJsonl, kCsv };
 struct GlobalOptions {
   std::string database;           // --db, else $STELE_DB
   std::string output;             // -o: a file instead of standard output
-  Format format = Format::kText;  // --format; kText: as cbt prints it
+  Format format = Format::kText;  // --format; kText: cbt's format
 };
 
 absl::Status UsageError(std::string_view text);
 bool IsUsageError(const absl::Status& status);
-// What is in cbt or planned, but not here yet.
+// Returns the error for a feature of cbt, or a planned one, that is not implemented.
 absl::Status NotOffered(std::string_view what);
-// `status` with "context: " in front, its code kept.
+// Returns `status` with "context: " before its message, and the same code.
 absl::Status Within(std::string_view context, const absl::Status& status);
 absl::StatusOr<Format> ParseFormat(std::string_view text);
 
-// All tables as they are now; none where the database has no snapshots: then each row is read as it is when its turn comes.
-absl::StatusOr<std::optional<Snapshot>> SnapshotWhereOffered(const Database& database);
+// Returns a snapshot of all tables, or nothing if the database does not support snapshots. Reads
+// then return each row as it is at the time of the read.
+absl::StatusOr<Snapshot> SnapshotWhereOffered(const Database& database);
 
 class Session {
  public:
@@ -44,15 +46,16 @@ class Session {
 
   const GlobalOptions& options() const { return options_; }
 
-  // The database of --db. Reading takes a shared lock and changes nothing; writing wants one that is there; creating makes it.
+  // Opens the database of --db. kRead takes a shared lock and changes nothing. kWrite requires an
+  // existing database. kCreate creates it if necessary.
   enum class Access { kRead, kWrite, kCreate };
   absl::StatusOr<Database> Open(Access access);
   absl::StatusOr<Table> OpenTable(Access access, const std::string& name);
 
   void Print(std::string_view text);
-  // To standard error: what a person wants to know and a pipe does not.
+  // Prints to standard error: text for a person, not for a pipe.
   void Note(std::string_view text);
-  // Closes the database and writes out what was printed; reports what went wrong in either.
+  // Closes the database and writes the output. Returns the first error of either.
   absl::Status Finish();
 
  private:

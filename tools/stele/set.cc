@@ -1,4 +1,4 @@
-// tools/stele/set.cc: set, addtocell.
+// tools/stele/set.cc: the verbs set and addtocell.
 #include <charconv>
 #include <span>
 
@@ -15,11 +15,13 @@ absl::Status Apply(Session& session, const std::string& table_name, const RowMut
   return Within("Applying mutation", table->Apply(mutation));
 }
 
-// Skips cbt's leading options; an authorized view has no meaning here.
-absl::StatusOr<std::span<const std::string>> CellArguments(std::string_view verb, const std::vector<std::string>& args) {
+// Skips cbt's leading options. An authorized view has no meaning here.
+absl::StatusOr<std::span<const std::string>> CellArguments(std::string_view verb,
+                                                           const std::vector<std::string>& args) {
   if (args.size() < 3) return WrongUsage(verb);
   std::span<const std::string> cells = std::span(args).subspan(2);
-  while (!cells.empty() && (cells[0].starts_with("app-profile=") || cells[0].starts_with("authorized-view="))) {
+  while (!cells.empty() &&
+         (cells[0].starts_with("app-profile=") || cells[0].starts_with("authorized-view="))) {
     if (cells[0].starts_with("authorized-view=")) return NotOffered("authorized-view=");
     cells = cells.subspan(1);
   }
@@ -43,7 +45,7 @@ absl::Status RunSet(Session& session, const std::vector<std::string>& args) {
   return Apply(session, args[0], mutation);
 }
 
-// To a sketch the value is added as it stands; to the others as a number.
+// Adds the value as an item to a sketch, and as a number to the other aggregates.
 absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const auto cells, CellArguments("addtocell", args));
   auto table = session.OpenTable(Session::Access::kWrite, args[0]);
@@ -61,7 +63,8 @@ absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args
     const std::string& digits = cell.value.value;
     int64_t amount = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), amount);
-    if (error != std::errc() || end != digits.data() + digits.size()) return UsageError("Only int values are supported by addtocell.");
+    if (error != std::errc() || end != digits.data() + digits.size())
+      return UsageError("Only int values are supported by addtocell.");
     mutation.AddToCell(cell.family, cell.qualifier, timestamp, amount);
   }
   return Within("Applying mutation", table->Apply(mutation));

@@ -1,4 +1,4 @@
-// tools/stele/tables.cc: createtable, ls, deletetable.
+// tools/stele/tables.cc: the verbs createtable, ls and deletetable.
 #include <utility>
 
 #include "arguments.h"
@@ -11,10 +11,12 @@ namespace stele::cli {
 
 absl::Status RunCreateTable(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("createtable");
-  STELE_ASSIGN_OR_RETURN(const KeyValues values, ParseKeyValues(std::span(args).subspan(1), {"families", "splits"}));
+  STELE_ASSIGN_OR_RETURN(const KeyValues values,
+                         ParseKeyValues(std::span(args).subspan(1), {"families", "splits"}));
   Schema schema;
   if (const auto families = Find(values, "families")) {
-    if (families->empty()) return UsageError("Invalid families arg format: no family after families=");
+    if (families->empty())
+      return UsageError("Invalid families arg format: no family after families=");
     for (const std::string& text : Split(*families, ',')) {
       STELE_ASSIGN_OR_RETURN(FamilySchema family, ParseFamily(text));
       schema.AddFamily(std::move(family));
@@ -45,9 +47,11 @@ absl::Status RunLs(Session& session, const std::vector<std::string>& args) {
   if (!table.ok()) return Within("Getting table info", table.status());
   STELE_ASSIGN_OR_RETURN(const Schema schema, table->schema());
   Listing listing{.names = {"Family Name", "GC Policy", "Value Type"}};
-  if (format != Format::kText && format != Format::kTable) listing.names = {"family", "gc_policy", "value_type"};
+  if (format != Format::kText && format != Format::kTable)
+    listing.names = {"family", "gc_policy", "value_type"};
   for (const FamilySchema& family : schema.families()) {
-    listing.records.push_back({family.name, GcRuleText(family.gc), ValueTypeText(family.value_type)});
+    listing.records.push_back(
+        {family.name, GcRuleText(family.gc), ValueTypeText(family.value_type)});
   }
   session.Print(ListingText(listing, format));
   return absl::OkStatus();

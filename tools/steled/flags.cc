@@ -1,4 +1,6 @@
-#include "flags.h"
+#include "steled/flags.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,29 +10,37 @@
 #include <optional>
 #include <system_error>
 
-#include "errors.h"
+#include "steled/base/errors.h"
 
 namespace stele::server {
 namespace {
 
 constexpr int kCallsLimit = 10'000;
 constexpr int kStallSecondsMax = 86'400;
-constexpr uint64_t kMessageBytesLeast = uint64_t{1} << 20;
-constexpr uint64_t kMessageBytesLimit = uint64_t{256} << 20;  // what Bigtable's own clients take
+constexpr int kUndeleteSecondsMax = 30 * 86'400;
+constexpr int kSlowMillisMax = 86'400'000;
+constexpr uint64_t kMemoryBudgetMin = uint64_t{1} << 20;  // as in DatabaseOptions
+constexpr uint64_t kMessageBytesMin = uint64_t{1} << 20;
+// The maximum that Bigtable's clients accept.
+constexpr uint64_t kMessageBytesLimit = uint64_t{256} << 20;
 
 template <typename Number>
 std::optional<Number> ToNumber(std::string_view text) {
   Number number = 0;
-  const std::from_chars_result parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  const std::from_chars_result parsed =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+    return std::nullopt;
   return number;
 }
 
-// "512MiB", "2GiB", "1073741824".
+// Parses "512MiB", "2GiB", "1073741824".
 std::optional<uint64_t> ToBytes(std::string_view text) {
   uint64_t unit = 1;
   for (const auto& [suffix, bytes] :
-       {std::pair<std::string_view, uint64_t>{"KiB", uint64_t{1} << 10}, {"MiB", uint64_t{1} << 20}, {"GiB", uint64_t{1} << 30}}) {
+       {std::pair<std::string_view, uint64_t>{"KiB", uint64_t{1} << 10},
+        {"MiB", uint64_t{1} << 20},
+        {"GiB", uint64_t{1} << 30}}) {
     if (!text.ends_with(suffix)) continue;
     text.remove_suffix(suffix.size());
     unit = bytes;
@@ -49,24 +59,27 @@ absl::Status SetText(const std::string& value, Flags* flags) {
   return absl::OkStatus();
 }
 
-// A switch is on without a value, and takes one from the environment.
+// A switch needs no value on the command line; a variable has a value.
 template <bool Flags::*kMember>
 absl::Status SetSwitch(const std::string& value, Flags* flags) {
   const bool is_on = value == "1" || value == "true";
-  if (!is_on && value != "0" && value != "false") return InvalidArgument("takes 1 or 0, not \"{}\"", value);
+  if (!is_on && value != "0" && value != "false")
+    return InvalidArgument("takes 1 or 0, not \"{}\"", value);
   flags->*kMember = is_on;
   return absl::OkStatus();
 }
 
 absl::Status SetMemoryBudget(const std::string& value, Flags* flags) {
   const std::optional<uint64_t> bytes = ToBytes(value);
-  if (!bytes.has_value()) return InvalidArgument("takes a size such as 512MiB, not \"{}\"", value);
+  if (!bytes.has_value() || *bytes < kMemoryBudgetMin)
+    return InvalidArgument("takes a size of 1MiB or more, such as 512MiB, not \"{}\"", value);
   flags->memory_budget_bytes = *bytes;
   return absl::OkStatus();
 }
 
 absl::Status SetDurability(const std::string& value, Flags* flags) {
-  if (value != "disk" && value != "process") return InvalidArgument("takes disk or process, not \"{}\"", value);
+  if (value != "disk" && value != "process")
+    return InvalidArgument("takes disk or process, not \"{}\"", value);
   flags->durability = value == "disk" ? Durability::kDisk : Durability::kProcess;
   return absl::OkStatus();
 }
@@ -89,9 +102,57 @@ absl::Status SetStallTimeout(const std::string& value, Flags* flags) {
   return absl::OkStatus();
 }
 
+absl::Status SetUndeletePeriod(const std::string& value, Flags* flags) {
+  const std::optional<int> seconds = ToNumber<int>(value);
+  if (!seconds.has_value() || *seconds < 0 || *seconds > kUndeleteSecondsMax) {
+    return InvalidArgument("takes 0 to {} seconds, not \"{}\"", kUndeleteSecondsMax, value);
+  }
+  flags->undelete_period = std::chrono::seconds(*seconds);
+  return absl::OkStatus();
+}
+
+absl::Status SetLogFormat(const std::string& value, Flags* flags) {
+  if (value != "text" && value != "json")
+    return InvalidArgument("takes text or json, not \"{}\"", value);
+  flags->log_format = value == "json" ? LogFormat::kJson : LogFormat::kText;
+  return absl::OkStatus();
+}
+
+absl::Status SetSlowCall(const std::string& value, Flags* flags) {
+  const std::optional<int> millis = ToNumber<int>(value);
+  if (!millis.has_value() || *millis < 0 || *millis > kSlowMillisMax) {
+    return InvalidArgument("takes 0 to {} milliseconds, not \"{}\"", kSlowMillisMax, value);
+  }
+  flags->slow_call = std::chrono::milliseconds(*millis);
+  return absl::OkStatus();
+}
+
+// Accepts exactly one address: the HTTP library would accept a list, and letters after a port.
+bool IsHostPort(std::string_view address) {
+  const size_t colon = address.rfind(':');
+  return colon != std::string_view::npos && colon > 0 &&
+         address.find(',') == std::string_view::npos &&
+         ToNumber<uint16_t>(address.substr(colon + 1)).has_value();
+}
+
+absl::Status SetMetrics(const std::string& value, Flags* flags) {
+  if (!IsHostPort(value)) return InvalidArgument("takes HOST:PORT, not \"{}\"", value);
+  flags->metrics = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetListen(const std::string& value, Flags* flags) {
+  constexpr std::string_view kUnix = "unix:";
+  const bool is_path = value.starts_with(kUnix) && value.size() > kUnix.size();
+  if (!is_path && (value.starts_with(kUnix) || !IsHostPort(value)))
+    return InvalidArgument("takes HOST:PORT or unix:PATH, not \"{}\"", value);
+  flags->listen = value;
+  return absl::OkStatus();
+}
+
 absl::Status SetMessageBytesMax(const std::string& value, Flags* flags) {
   const std::optional<uint64_t> bytes = ToBytes(value);
-  if (!bytes.has_value() || *bytes < kMessageBytesLeast || *bytes > kMessageBytesLimit) {
+  if (!bytes.has_value() || *bytes < kMessageBytesMin || *bytes > kMessageBytesLimit) {
     return InvalidArgument("takes 1MiB to 256MiB, not \"{}\"", value);
   }
   flags->message_bytes_max = *bytes;
@@ -107,33 +168,63 @@ struct FlagSpec {
 
 constexpr FlagSpec kFlags[] = {
     {"db", "DIR", "the database; created if it does not exist", &SetText<&Flags::database>},
-    {"listen", "ADDRESS", "HOST:PORT, where port 0 takes a free one, or unix:PATH\n(127.0.0.1:8086)", &SetText<&Flags::listen>},
-    {"backup-dir", "DIR", "where backups are kept (DIR-backups, beside the database)", &SetText<&Flags::backup_directory>},
-    {"memory-budget", "BYTES", "memory for memtables, cache and open files, as 512MiB (256MiB)", &SetMemoryBudget},
-    {"durability", "disk|process", "what an acknowledged write survives: the loss of power, or\nthe end of the process (disk)",
+    {"listen", "ADDRESS",
+     "HOST:PORT, where port 0 takes a free one, or unix:PATH\n(127.0.0.1:8086)", &SetListen},
+    {"backup-dir", "DIR", "where backups are kept (DIR-backups, beside the database)",
+     &SetText<&Flags::backup_directory>},
+    {"memory-budget", "BYTES", "memory for memtables, cache and open files, as 512MiB (256MiB)",
+     &SetMemoryBudget},
+    {"durability", "disk|process",
+     "what an acknowledged write survives: the loss of power, or\nthe end of the process (disk)",
      &SetDurability},
-    {"max-calls", "N", "data calls that run at once; more are refused with UNAVAILABLE (256)", &SetCallsMax},
-    {"stall-timeout", "SECONDS", "how long a client may leave an answer unread before the\ncall is ended (60)", &SetStallTimeout},
-    {"max-message-bytes", "BYTES", "the largest message of a read, up to 256MiB; larger rows span several\n(4MiB less 4KiB)",
+    {"max-calls", "N", "data calls that run at once; more are refused with UNAVAILABLE (256)",
+     &SetCallsMax},
+    {"stall-timeout", "SECONDS",
+     "how long a client may leave an answer unread before the\ncall is ended (60)",
+     &SetStallTimeout},
+    {"max-message-bytes", "BYTES",
+     "the largest message of a read, up to 256MiB; larger rows span several\n(4MiB less 4KiB)",
      &SetMessageBytesMax},
-    {"metrics", "HOST:PORT", "serve /metrics for Prometheus and /healthz, by HTTP without TLS", &SetText<&Flags::metrics>},
-    {"allow-remote", "", "listen on an address that other machines reach; needs TLS", &SetSwitch<&Flags::allow_remote>},
-    {"allow-plaintext", "", "like --allow-remote, but without TLS: everyone who can\nconnect can read and change all data",
+    {"undelete-period", "SECONDS",
+     "how long UndeleteTable can restore a deleted table, which keeps\nits space until then; 0: "
+     "not at all (604800)",
+     &SetUndeletePeriod},
+    {"strict-instances", "",
+     "return NOT_FOUND for an instance that CreateInstance did not\nmake and that has no tables",
+     &SetSwitch<&Flags::strict_instances>},
+    {"metrics", "HOST:PORT", "serve /metrics for Prometheus and /healthz, by HTTP without TLS",
+     &SetMetrics},
+    {"log-format", "text|json", "the format of the log on standard error (text)", &SetLogFormat},
+    {"slow-call-ms", "N", "log calls that take N milliseconds or longer; 0: none (1000)",
+     &SetSlowCall},
+    {"allow-remote", "", "listen on an address that other machines reach; needs TLS",
+     &SetSwitch<&Flags::allow_remote>},
+    {"allow-plaintext", "",
+     "like --allow-remote, but without TLS: everyone who can\nconnect can read and change all data",
      &SetSwitch<&Flags::allow_plaintext>},
-    {"tls-cert", "FILE", "certificate chain, PEM; SIGHUP reads the three files again", &SetText<&Flags::tls_cert>},
+    {"tls-cert", "FILE", "certificate chain, PEM; SIGHUP reads the three files again",
+     &SetText<&Flags::tls_cert>},
     {"tls-key", "FILE", "its private key, PEM", &SetText<&Flags::tls_key>},
-    {"tls-client-ca", "FILE", "accept only clients with a certificate of this authority, PEM", &SetText<&Flags::tls_client_ca>},
+    {"tls-client-ca", "FILE", "accept only clients with a certificate of this authority, PEM",
+     &SetText<&Flags::tls_client_ca>},
 };
 
 const FlagSpec* FindFlag(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kFlags), std::end(kFlags), [name](const FlagSpec& flag) { return flag.name == name; });
+  const auto* const found =
+      std::find_if(std::begin(kFlags), std::end(kFlags),
+                   [name](const FlagSpec& flag) { return flag.name == name; });
   return found == std::end(kFlags) ? nullptr : found;
 }
 
-// `source`: the flag or variable as its user wrote it.
-absl::Status SetFlag(const FlagSpec& flag, std::string_view source, const std::string& value, Flags* flags) {
-  const absl::Status status = flag.set(value, flags);
-  return status.ok() ? status : InvalidArgument("{} {}", source, TextOf(status));
+// `source` is the flag or variable as its user wrote it.
+absl::Status SetFlag(const FlagSpec& flag, const std::string& source, const std::string& value,
+                     Flags* flags) {
+  if (const absl::Status status = flag.set(value, flags); !status.ok())
+    return InvalidArgument("{} {}", source, TextOf(status));
+  std::erase_if(flags->given,
+                [&flag](const Flags::Given& given) { return given.name == flag.name; });
+  flags->given.push_back({.name = std::string(flag.name), .source = source, .value = value});
+  return absl::OkStatus();
 }
 
 std::string VariableOf(std::string_view flag_name) {
@@ -142,50 +233,63 @@ std::string VariableOf(std::string_view flag_name) {
   return variable;
 }
 
+std::vector<std::string> UnknownVariables(std::span<const std::string> names) {
+  std::vector<std::string> unknown;
+  for (const std::string& name : names) {
+    const bool is_known =
+        std::any_of(std::begin(kFlags), std::end(kFlags),
+                    [&name](const FlagSpec& flag) { return VariableOf(flag.name) == name; });
+    if (name.starts_with("STELED_") && !is_known) unknown.push_back(name);
+  }
+  return unknown;
+}
+
 absl::Status ReadEnvironment(const Environment& environment, Flags* flags) {
   for (const FlagSpec& flag : kFlags) {
     const std::string variable = VariableOf(flag.name);
     const std::optional<std::string> value = environment(variable);
-    if (value.has_value() && !value->empty()) STELED_RETURN_IF_ERROR(SetFlag(flag, variable, *value, flags));
+    if (value.has_value() && !value->empty())
+      STELED_RETURN_IF_ERROR(SetFlag(flag, variable, *value, flags));
   }
   return absl::OkStatus();
 }
 
-// One address and no more: the HTTP library would take a list, and letters behind a port.
-bool IsHostPort(std::string_view address) {
-  const size_t colon = address.rfind(':');
-  return colon != std::string_view::npos && colon > 0 && address.find(',') == std::string_view::npos &&
-         ToNumber<uint16_t>(address.substr(colon + 1)).has_value();
-}
-
-// Flags that need each other.
+// Checks combinations of flags.
 absl::Status CheckFlags(const Flags& flags) {
-  if (flags.database.empty()) return InvalidArgument("no database named: give its directory with --db DIR");
-  if (flags.listen == "unix:") return InvalidArgument("--listen unix:PATH needs a path");
-  if (flags.tls_cert.empty() != flags.tls_key.empty()) return InvalidArgument("--tls-cert and --tls-key go together");
-  if (!flags.tls_client_ca.empty() && flags.tls_cert.empty()) return InvalidArgument("--tls-client-ca needs --tls-cert and --tls-key");
-  if (flags.allow_plaintext && !flags.tls_cert.empty()) {
-    return InvalidArgument("--allow-plaintext and --tls-cert contradict each other: with a certificate every connection uses TLS");
+  const auto source = [&flags](std::string_view name) { return SourceOf(flags, name); };
+  if (flags.database.empty())
+    return InvalidArgument("no database named: give its directory with --db DIR or STELED_DB");
+  if (flags.tls_cert.empty() != flags.tls_key.empty()) {
+    const bool lacks_key = flags.tls_key.empty();
+    return InvalidArgument("{} needs {}, too", source(lacks_key ? "tls-cert" : "tls-key"),
+                           lacks_key ? "--tls-key" : "--tls-cert");
   }
-  if (!flags.metrics.empty() && !IsHostPort(flags.metrics)) {
-    return InvalidArgument("--metrics takes HOST:PORT, not \"{}\"", flags.metrics);
+  if (!flags.tls_client_ca.empty() && flags.tls_cert.empty()) {
+    return InvalidArgument("{} needs --tls-cert and --tls-key", source("tls-client-ca"));
+  }
+  if (flags.allow_plaintext && !flags.tls_cert.empty()) {
+    return InvalidArgument(
+        "{} and {} contradict each other: with a certificate every connection uses TLS",
+        source("allow-plaintext"), source("tls-cert"));
   }
   if (IsLocal(flags.listen) || flags.allow_plaintext) return absl::OkStatus();
   if (!flags.allow_remote) {
     return InvalidArgument(
-        "other machines can reach --listen {}: add --allow-remote with --tls-cert and --tls-key, or --allow-plaintext, "
-        "or listen on 127.0.0.1:PORT",
-        flags.listen);
+        "other machines can reach {} {}: add --allow-remote with --tls-cert and --tls-key, or "
+        "--allow-plaintext, or listen on 127.0.0.1:PORT",
+        source("listen"), flags.listen);
   }
   if (flags.tls_cert.empty()) {
-    return InvalidArgument("--allow-remote needs --tls-cert and --tls-key; without TLS use --allow-plaintext");
+    return InvalidArgument("{} needs --tls-cert and --tls-key; without TLS use --allow-plaintext",
+                           source("allow-remote"));
   }
   return absl::OkStatus();
 }
 
 void AppendFlagHelp(const FlagSpec& flag, std::string* text) {
   constexpr size_t kColumn = 27;
-  std::string line = fmt::format("  --{}{}{}", flag.name, flag.argument.empty() ? "" : " ", flag.argument);
+  std::string line =
+      fmt::format("  --{}{}{}", flag.name, flag.argument.empty() ? "" : " ", flag.argument);
   std::string_view rest = flag.help;
   if (line.size() + 2 > kColumn) {
     *text += line + "\n";
@@ -204,7 +308,8 @@ void AppendFlagHelp(const FlagSpec& flag, std::string* text) {
 
 std::string HelpText() {
   std::string text =
-      "steled serves a Stele database with the API of Cloud Bigtable (google.bigtable.v2, google.bigtable.admin.v2).\n"
+      "steled serves a Stele database with the API of Cloud Bigtable (google.bigtable.v2, "
+      "google.bigtable.admin.v2).\n"
       "\n"
       "usage: steled --db DIR [flags]\n"
       "\n";
@@ -212,10 +317,20 @@ std::string HelpText() {
   text +=
       "  --help, --version\n"
       "\n"
-      "Each flag can also be set by a variable: --memory-budget 1GiB is STELED_MEMORY_BUDGET=1GiB. The command line wins.\n"
+      "Each flag can also be set by a variable: --memory-budget 1GiB is STELED_MEMORY_BUDGET=1GiB. "
+      "The command line wins.\n"
       "When the server is ready, it prints \"listening on ADDRESS\". SIGTERM and SIGINT shut it\n"
       "down cleanly. Set BIGTABLE_EMULATOR_HOST=HOST:PORT for the clients.\n";
   return text;
+}
+
+std::vector<std::string> VariableNames() {
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
 }
 
 Environment ProcessEnvironment() {
@@ -229,16 +344,17 @@ std::string BackupRootOf(const Flags& flags) {
   if (!flags.backup_directory.empty()) return flags.backup_directory;
   if (flags.database == "mem:") return {};
   std::error_code error;
-  // Where the working directory cannot be told the path is taken as it is.
+  // If the working directory is unknown, the path is used as given.
   std::filesystem::path path = std::filesystem::absolute(flags.database, error);
   path = (error ? std::filesystem::path(flags.database) : path).lexically_normal();
-  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // it ended with '/'
+  // The path ended with '/'.
+  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
   return path.string() + "-backups";
 }
 
 namespace {
 
-// A flag as it was written.
+// A flag as given on the command line.
 struct Written {
   std::string name;
   std::optional<std::string> value;
@@ -251,30 +367,72 @@ Written SplitAtEquals(std::string_view arg) {
   return {.name = std::string(arg.substr(0, equals)), .value = std::string(arg.substr(equals + 1))};
 }
 
-}  // namespace
+// Those that end the program come before all that may be wrong.
+std::optional<Flags::FlagAction> FindAction(std::span<const std::string> args) {
+  for (const std::string& arg : args) {
+    if (arg == "--help" || arg == "-help" || arg == "-h" || arg == "--h")
+      return Flags::FlagAction::kHelp;
+    if (arg == "--version" || arg == "-version") return Flags::FlagAction::kVersion;
+  }
+  return std::nullopt;
+}
 
-absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Environment& environment) {
-  Flags flags;
-  STELED_RETURN_IF_ERROR(ReadEnvironment(environment, &flags));
+absl::Status ReadArguments(std::span<const std::string> args, Flags* flags) {
   for (size_t i = 0; i < args.size(); ++i) {
-    if (!args[i].starts_with('-')) return InvalidArgument("\"{}\" is not a flag; \"steled --help\" lists the flags", args[i]);
+    if (!args[i].starts_with('-'))
+      return InvalidArgument("\"{}\" is not a flag; \"steled --help\" lists the flags", args[i]);
     Written written = SplitAtEquals(args[i]);
-    if (written.name == "help" || written.name == "h") flags.wish = Flags::Wish::kHelp;
-    if (written.name == "version") flags.wish = Flags::Wish::kVersion;
-    if (flags.wish != Flags::Wish::kServe) return flags;
     const FlagSpec* const flag = FindFlag(written.name);
-    if (flag == nullptr) return InvalidArgument("unknown flag --{}; \"steled --help\" lists the flags", written.name);
+    if (flag == nullptr) {
+      return InvalidArgument("unknown flag {}; \"steled --help\" lists the flags",
+                             args[i].substr(0, args[i].find('=')));
+    }
     if (!written.value.has_value() && flag->argument.empty()) written.value = "1";
     if (!written.value.has_value()) {
-      // A flag is never the value of another: "--db --listen" lacks a value.
+      // A flag is never the value of another one: in "--db --listen" a value is missing.
       const bool has_next = i + 1 < args.size() && !args[i + 1].starts_with("--");
-      if (!has_next) return InvalidArgument("--{} needs a value: --{} {}", flag->name, flag->name, flag->argument);
+      if (!has_next)
+        return InvalidArgument("--{} needs a value: --{} {}", flag->name, flag->name,
+                               flag->argument);
       written.value = args[++i];
     }
-    STELED_RETURN_IF_ERROR(SetFlag(*flag, fmt::format("--{}", flag->name), *written.value, &flags));
+    STELED_RETURN_IF_ERROR(SetFlag(*flag, fmt::format("--{}", flag->name), *written.value, flags));
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Environment& environment,
+                                 std::span<const std::string> variable_names) {
+  Flags flags;
+  if (const std::optional<Flags::FlagAction> action = FindAction(args)) {
+    flags.wish = *action;
+    return flags;
+  }
+  STELED_RETURN_IF_ERROR(ReadEnvironment(environment, &flags));
+  STELED_RETURN_IF_ERROR(ReadArguments(args, &flags));
   STELED_RETURN_IF_ERROR(CheckFlags(flags));
+  flags.unknown_variables = UnknownVariables(variable_names);
   return flags;
+}
+
+std::string SourceOf(const Flags& flags, std::string_view name) {
+  const auto given = std::find_if(flags.given.begin(), flags.given.end(),
+                                  [name](const Flags::Given& each) { return each.name == name; });
+  return given == flags.given.end() ? fmt::format("--{}", name) : given->source;
+}
+
+std::string GivenText(const Flags& flags) {
+  std::string text;
+  for (const Flags::Given& given : flags.given) {
+    text += fmt::format("{}--{}", text.empty() ? "" : " ", given.name);
+    const FlagSpec* const flag = FindFlag(given.name);
+    const bool is_switch = flag != nullptr && flag->argument.empty();
+    if (!is_switch) text += fmt::format(" {}", given.value);
+    if (is_switch && given.value != "1") text += fmt::format("={}", given.value);
+  }
+  return text;
 }
 
 bool IsLocal(std::string_view address) {
@@ -288,6 +446,8 @@ bool IsLocal(std::string_view address) {
   return host.starts_with("127.") && std::all_of(host.begin(), host.end(), allowed);
 }
 
-bool ServesPlaintextRemotely(const Flags& flags) { return !IsLocal(flags.listen) && flags.tls_cert.empty(); }
+bool ServesPlaintextRemotely(const Flags& flags) {
+  return !IsLocal(flags.listen) && flags.tls_cert.empty();
+}
 
 }  // namespace stele::server

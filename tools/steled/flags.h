@@ -1,4 +1,4 @@
-// steled/flags.h: the settings of one steled, from its command line and its environment.
+// steled/flags.h: parses the command line and the environment of steled.
 //
 // A flag --some-name can also be given as the variable STELED_SOME_NAME. The command line wins.
 //
@@ -13,22 +13,24 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "read_rows.h"
 #include "stele/options.h"
+#include "steled/base/log.h"
+#include "steled/services/read_rows.h"
 
 namespace stele::server {
 
 struct Flags {
-  enum class Wish : uint8_t { kServe, kHelp, kVersion };
+  enum class FlagAction : uint8_t { kServe, kHelp, kVersion };
 
-  Wish wish = Wish::kServe;
+  FlagAction wish = FlagAction::kServe;
   std::string database;
-  std::string backup_directory;           // "": beside the database
+  std::string backup_directory;           // "": next to the database
   std::string listen = "127.0.0.1:8086";  // or "unix:PATH"
   uint64_t memory_budget_bytes = uint64_t{256} << 20;
-  // Bigtable's acknowledgements outlive a loss of power, so steled's do.
+  // Bigtable's acknowledged writes survive a power failure, so steled's do, too.
   Durability durability = Durability::kDisk;
   int calls_max = 256;
   std::chrono::seconds stall_timeout{60};
@@ -39,23 +41,48 @@ struct Flags {
   std::string tls_cert;
   std::string tls_key;
   std::string tls_client_ca;
+  bool strict_instances = false;
+  std::chrono::seconds undelete_period = std::chrono::days(7);
+  LogFormat log_format = LogFormat::kText;
+  std::chrono::milliseconds slow_call{1'000};  // 0: no call is logged as slow
+
+  // Flags and variables that were given; the command line wins.
+  struct Given {
+    std::string name;    // without dashes
+    std::string source;  // the flag or the variable, as its user wrote it
+    std::string value;
+  };
+  std::vector<Given> given;
+  // Variables that begin with STELED_ and set no flag.
+  std::vector<std::string> unknown_variables;
 };
 
-// Where backups are: beside the database unless told otherwise, whatever way its path is written; "" for a database in memory.
+// How the flag was given: "--metrics", or "STELED_METRICS" if that variable set it.
+std::string SourceOf(const Flags& flags, std::string_view name);
+// Flags::given as a command line: "--db /var/lib/db --max-calls 64".
+std::string GivenText(const Flags& flags);
+
+// The directory of backups: next to the database by default, however the database's path is
+// written; "" for a database in memory.
 std::string BackupRootOf(const Flags& flags);
 
-// The value of an environment variable; none if it is not set.
+// Returns the value of an environment variable; nullopt if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 Environment ProcessEnvironment();
+// The names of all variables of the process.
+std::vector<std::string> VariableNames();
 
-absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Environment& environment);
+// `variable_names`: those of the environment, among which unknown ones are found.
+absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Environment& environment,
+                                 std::span<const std::string> variable_names = {});
 
-// Whether only this machine can connect to it: "unix:PATH", or "HOST:PORT" with 127.x.x.x, ::1 or localhost.
+// True if only this machine can connect to it: "unix:PATH", or "HOST:PORT" with 127.x.x.x, ::1 or
+// localhost.
 bool IsLocal(std::string_view address);
 // Whether clients of other machines connect without TLS.
 bool ServesPlaintextRemotely(const Flags& flags);
 
-// What --help prints.
+// The output of --help.
 std::string HelpText();
 
 }  // namespace stele::server

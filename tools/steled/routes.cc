@@ -1,15 +1,16 @@
-#include "routes.h"
+#include "steled/routes.h"
 
 namespace stele::server {
 namespace {
 
-// A path has the name of the method that answers it.
+// The method that handles a path has the same name.
 #define STELED_SERVE(Service, method) table->Add(kName, #method, service, &Service::method)
-#define STELED_SERVE_SMALL(Service, method) table->Add(kName, #method, service, &Service::method, kSmallBytes)
+#define STELED_SERVE_SMALL(Service, method) \
+  table->Add(kName, #method, service, &Service::method, kSmallBytes)
 
-// A table's splits can be 4 MiB.
+// A table's splits may be 4 MiB.
 constexpr size_t kTableAdminBytes = size_t{8} << 20;
-// Of what is said of instances much is remembered, also with the operation that did it.
+// Much of the requests about instances is stored, and kept with their operations.
 constexpr size_t kSmallBytes = size_t{64} << 10;
 
 void AddData(DataService* service, MethodTable* table) {
@@ -23,7 +24,8 @@ void AddData(DataService* service, MethodTable* table) {
   STELED_SERVE(DataService, ReadModifyWriteRow);
 }
 
-#define STELED_SERVE_TABLES(method) table->Add(kName, #method, service, &AdminService::method, kTableAdminBytes)
+#define STELED_SERVE_TABLES(method) \
+  table->Add(kName, #method, service, &AdminService::method, kTableAdminBytes)
 
 void AddAdmin(AdminService* service, MethodTable* table) {
   constexpr std::string_view kName = "google.bigtable.admin.v2.BigtableTableAdmin";
@@ -32,6 +34,7 @@ void AddAdmin(AdminService* service, MethodTable* table) {
   STELED_SERVE_TABLES(GetTable);
   STELED_SERVE_TABLES(UpdateTable);
   STELED_SERVE_TABLES(DeleteTable);
+  STELED_SERVE_TABLES(UndeleteTable);
   STELED_SERVE_TABLES(ModifyColumnFamilies);
   STELED_SERVE_TABLES(DropRowRange);
   STELED_SERVE_TABLES(GenerateConsistencyToken);
@@ -70,12 +73,16 @@ void AddInstances(InstanceService* service, MethodTable* table) {
   STELED_SERVE_SMALL(InstanceService, GetIamPolicy);
   STELED_SERVE_SMALL(InstanceService, SetIamPolicy);
   STELED_SERVE_SMALL(InstanceService, TestIamPermissions);
+  STELED_SERVE_SMALL(InstanceService, ListHotTablets);
 }
 
 void AddOperations(Operations* service, MethodTable* table) {
   constexpr std::string_view kName = "google.longrunning.Operations";
+  STELED_SERVE_SMALL(Operations, ListOperations);
   STELED_SERVE_SMALL(Operations, GetOperation);
+  STELED_SERVE_SMALL(Operations, DeleteOperation);
   STELED_SERVE_SMALL(Operations, CancelOperation);
+  STELED_SERVE(Operations, WaitOperation);
 }
 
 void AddHealth(HealthService* service, MethodTable* table) {
@@ -84,9 +91,10 @@ void AddHealth(HealthService* service, MethodTable* table) {
   STELED_SERVE(HealthService, Watch);
 }
 
-// Two names of one service: clients ask for the older one first, or only.
+// Two names of one service: clients try the older one first, or only that one.
 void AddReflection(ReflectionService* service, MethodTable* table) {
-  for (const char* const kName : {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}) {
+  for (const char* const kName :
+       {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}) {
     STELED_SERVE(ReflectionService, ServerReflectionInfo);
   }
 }

@@ -1,19 +1,19 @@
-// steled/routes.h: the paths of the services: what the server offers.
+// steled/routes.h: registers the methods of all services under their paths.
 //
 // Threads:   pure function.
 #pragma once
 
-#include "admin_service.h"
-#include "data_service.h"
-#include "health_service.h"
-#include "instance_service.h"
-#include "method_table.h"
-#include "operations.h"
-#include "reflection_service.h"
+#include "steled/monitoring/health_service.h"
+#include "steled/rpc/method_table.h"
+#include "steled/rpc/operations.h"
+#include "steled/services/admin_service.h"
+#include "steled/services/data_service.h"
+#include "steled/services/instance_service.h"
+#include "steled/services/reflection_service.h"
 
 namespace stele::server {
 
-// All have to outlive the table that they are added to.
+// All members must outlive the table that they are added to.
 struct Services {
   DataService* data;
   AdminService* admin;

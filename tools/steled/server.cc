@@ -1,32 +1,47 @@
-#include "server.h"
+#include "steled/server.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
-#include "errors.h"
-#include "report.h"
-#include "routes.h"
-#include "row_sender.h"
+#include "steled/base/errors.h"
+#include "steled/base/log.h"
+#include "steled/monitoring/database_metrics.h"
+#include "steled/monitoring/health_pages.h"
+#include "steled/monitoring/metrics.h"
+#include "steled/monitoring/process_metrics.h"
+#include "steled/routes.h"
+#include "steled/services/row_sender.h"
 
 namespace stele::server {
 namespace {
 
-absl::StatusOr<std::string> ReadPem(const std::string& path) {
+// `source`: the flag or variable that names the file.
+absl::StatusOr<std::string> ReadPem(const std::string& source, const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || text.empty()) return InvalidArgument("{}: cannot be read, or is empty", path);
-  return text;
+  if (!text.empty()) return text;
+  return InvalidArgument("{} {}: the file {}", source, path,
+                         errno == 0 ? std::string("is empty")
+                                    : fmt::format("cannot be read: {}", std::strerror(errno)));
 }
 
 // Empty without a certificate.
 absl::StatusOr<TlsFiles> ReadTls(const Flags& flags) {
   TlsFiles tls;
   if (flags.tls_cert.empty()) return tls;
-  STELED_ASSIGN_OR_RETURN(tls.certificate_chain, ReadPem(flags.tls_cert));
-  STELED_ASSIGN_OR_RETURN(tls.private_key, ReadPem(flags.tls_key));
+  const auto read = [&flags](const char* name, const std::string& path) {
+    return ReadPem(SourceOf(flags, name), path);
+  };
+  STELED_ASSIGN_OR_RETURN(tls.certificate_chain, read("tls-cert", flags.tls_cert));
+  STELED_ASSIGN_OR_RETURN(tls.private_key, read("tls-key", flags.tls_key));
   if (flags.tls_client_ca.empty()) return tls;
-  STELED_ASSIGN_OR_RETURN(tls.client_ca, ReadPem(flags.tls_client_ca));
+  STELED_ASSIGN_OR_RETURN(tls.client_ca, read("tls-client-ca", flags.tls_client_ca));
   return tls;
 }
 
@@ -34,13 +49,18 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   TransportOptions options;
   options.listen = flags.listen;
   options.metadata = {kFeatures};
+  for (const char* const version : {"v1", "v1alpha"}) {
+    options.request_streams.push_back(
+        fmt::format("/grpc.reflection.{}.ServerReflection/ServerReflectionInfo", version));
+  }
   if (flags.durability == Durability::kDisk) {
-    for (const char* const method : {"MutateRow", "MutateRows", "CheckAndMutateRow", "ReadModifyWriteRow"}) {
+    for (const char* const method :
+         {"MutateRow", "MutateRows", "CheckAndMutateRow", "ReadModifyWriteRow"}) {
       options.syncing.push_back(fmt::format("/google.bigtable.v2.Bigtable/{}", method));
     }
   }
-  // Where the call was served, as Bigtable's clients note it beside their latencies: a ResponseParams of the zone "local" and the
-  // cluster "local".
+  // Where the call was served, as Bigtable's clients record it with their latencies: a
+  // ResponseParams with the zone "local" and the cluster "local".
   options.trailers = {{"x-goog-ext-425905942-bin", "CgVsb2NhbBIFbG9jYWw"}};
   options.limited_prefix = "/google.bigtable.v2.Bigtable/";
   options.calls_max = flags.calls_max;
@@ -51,21 +71,27 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
   return options;
 }
 
-class SystemClock final : public Clock {
+class SystemClock final : public TimestampClock {
  public:
   Timestamp Now() override { return Timestamp::From(std::chrono::system_clock::now()); }
 };
 
-// What an operator should know goes to standard error; flushes and compactions are everyday work.
-void Report(const Event& event) {
+// Flushes and compactions are everyday work and are not logged.
+void LogEvent(const DatabaseEvent& event) {
+  LogFields fields;
+  if (!event.status.ok())
+    fields.emplace_back("code", absl::StatusCodeToString(event.status.code()));
+  const std::string error = TextOf(event.status);
+  if (event.message.find(error) == std::string::npos) fields.emplace_back("error", error);
   switch (event.kind) {
-    case Event::Kind::kBackgroundError:
-    case Event::Kind::kBackgroundRecovered:
-    case Event::Kind::kPoisoned:
-    case Event::Kind::kLogDiscarded:
-    case Event::Kind::kClockJump:
-      ReportLine(event.status.ok() ? event.message : fmt::format("{}: {}", event.message, TextOf(event.status)));
-      return;
+    case DatabaseEvent::Kind::kBackgroundError:
+    case DatabaseEvent::Kind::kPoisoned:
+      return Log(LogLevel::kError, event.message, fields);
+    case DatabaseEvent::Kind::kLogDiscarded:
+    case DatabaseEvent::Kind::kClockJump:
+      return Log(LogLevel::kWarning, event.message, fields);
+    case DatabaseEvent::Kind::kBackgroundRecovered:
+      return Log(LogLevel::kInfo, event.message, fields);
     default:
       return;
   }
@@ -77,14 +103,25 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
     : health_(std::move(health)),
       database_(std::move(database)),
       tables_(database_),
-      backups_(database_, &tables_, &operations_, BackupRootOf(flags), std::make_shared<SystemClock>()),
+      backups_(database_, &tables_, &operations_, BackupRootOf(flags),
+               std::make_shared<SystemClock>()),
       records_(database_),
-      instances_(&tables_, &records_, &backups_),
+      instances_(
+          &tables_, &records_, [this](std::string_view name) { return backups_.HasOf(name); },
+          flags.strict_instances),
       profiles_(&records_),
       policies_(&records_),
-      data_(&tables_, flags.message_bytes_max),
-      admin_(&tables_, &operations_, &backups_, &policies_, &instances_),
-      instance_admin_(&instances_, &profiles_, &policies_, &operations_) {
+      hot_tablets_(&tables_, std::make_shared<SystemClock>(), ProcessCpuPercent()),
+      automated_backups_(&tables_, &instances_, &backups_, &records_,
+                         std::make_shared<SystemClock>()),
+      profile_calls_(std::make_shared<AppProfileCalls>(
+          [this](std::string_view instance_name, std::string_view profile_id) {
+            return profiles_.Get(fmt::format("{}/appProfiles/{}", instance_name, profile_id)).ok();
+          })),
+      data_(&tables_, &instances_, &profiles_,
+            flags.metrics.empty() ? nullptr : profile_calls_.get(), flags.message_bytes_max),
+      admin_(&tables_, &operations_, &backups_, &policies_, &instances_, flags.undelete_period),
+      instance_admin_(&instances_, &profiles_, &policies_, &operations_, &hot_tablets_) {
   AddServices({.data = &data_,
                .admin = &admin_,
                .instances = &instance_admin_,
@@ -95,30 +132,103 @@ Server::Server(Database database, const Flags& flags, std::shared_ptr<HealthServ
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
+  const auto begin = std::chrono::steady_clock::now();
   DatabaseOptions options;
   options.durability = flags.durability;
   options.memory_budget_bytes = flags.memory_budget_bytes;
   const auto health = std::make_shared<HealthService>();
-  options.on_event = [health](const Event& event) {
-    Report(event);
-    if (event.kind == Event::Kind::kPoisoned) health->SetServing(false);
+  options.on_event = [health](const DatabaseEvent& event) {
+    LogEvent(event);
+    if (event.kind == DatabaseEvent::Kind::kPoisoned) health->SetServing(false);
   };
   STELED_ASSIGN_OR_RETURN(Database database, Database::Open(flags.database, std::move(options)));
   std::unique_ptr<Server> server(new Server(std::move(database), flags, health));
   STELED_RETURN_IF_ERROR(server->tables_.DeleteUnrevealed());
+  STELED_RETURN_IF_ERROR(server->tables_.LoadRetired());
   STELED_RETURN_IF_ERROR(server->instances_.FinishDeletions());
-  STELED_RETURN_IF_ERROR(server->backups_.Load());
+  STELED_RETURN_IF_ERROR(server->LoadBackups(flags));
   STELED_RETURN_IF_ERROR(server->Listen(flags));
+  server->StartUpkeep(flags.undelete_period);
+  server->LogStart(flags, std::chrono::steady_clock::now() - begin);
   return server;
+}
+
+void Server::StartUpkeep(std::chrono::seconds undelete_period) {
+  const auto purge = [this, undelete_period](const std::stop_token& stop) {
+    const int64_t now_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
+    const absl::Status purged =
+        tables_.PurgeRetired(now_micros - std::chrono::microseconds(undelete_period).count(), stop);
+    if (!purged.ok())
+      Log(LogLevel::kError, "a deleted table keeps its space for now: " + TextOf(purged));
+  };
+  const auto back_up = [this](const std::stop_token& stop) {
+    const absl::Status made = automated_backups_.MakeDue(stop);
+    if (!made.ok())
+      Log(LogLevel::kError, "an automated backup failed, and is tried again: " + TextOf(made));
+  };
+  const auto report = [this](const std::stop_token&) {
+    hot_tablets_.Sample();
+    call_log_->ReportSuppressed();
+    LogWriteRefusal();
+  };
+  upkeep_ = std::make_unique<Upkeep>(std::vector<Upkeep::Task>{purge, back_up, report});
+}
+
+// Not every refusal is an event: a log that finds no space is noticed by the writes alone.
+void Server::LogWriteRefusal() {
+  const absl::Status refusal = database_.WriteRefusal();
+  if (std::exchange(are_writes_refused_, !refusal.ok()) == !refusal.ok()) return;
+  if (refusal.ok()) return Log(LogLevel::kInfo, "writes are accepted again");
+  Log(LogLevel::kError, "writes are refused",
+      {{"code", absl::StatusCodeToString(refusal.code())}, {"error", TextOf(refusal)}});
+}
+
+void Server::LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const {
+  const DatabaseStats stats = database_.Stats();
+  Log(LogLevel::kInfo, "the server has started",
+      {{"version", STELE_VERSION},
+       {"pid", static_cast<int64_t>(getpid())},
+       {"db", flags.database},
+       {"address", address()},
+       {"metrics", metrics_address()},
+       {"flags", GivenText(flags)},
+       {"tables", static_cast<int64_t>(stats.tables)},
+       {"replayed_log_bytes", static_cast<int64_t>(stats.since_open.replayed_log_bytes)},
+       {"discarded_log_bytes", static_cast<int64_t>(stats.since_open.discarded_log_bytes)},
+       {"start_ms", static_cast<int64_t>(
+                        std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count())}});
+  for (const std::string& name : flags.unknown_variables) {
+    Log(LogLevel::kWarning, "a variable sets no flag and is ignored", {{"variable", name}});
+  }
+}
+
+absl::Status Server::LoadBackups(const Flags& flags) {
+  // The directory beside the database is made with the first backup.
+  const absl::Status usable =
+      flags.backup_directory.empty() ? absl::OkStatus() : backups_.CheckDirectory();
+  if (usable.ok()) return backups_.Load();
+  return MakeStatus(usable.code(),
+                    fmt::format("{} {} cannot be used: {}", SourceOf(flags, "backup-dir"),
+                                flags.backup_directory, TextOf(usable)));
 }
 
 absl::Status Server::Listen(const Flags& flags) {
   STELED_ASSIGN_OR_RETURN(const TransportOptions options, OptionsOf(flags));
-  if (!flags.metrics.empty()) {
-    STELED_ASSIGN_OR_RETURN(metrics_,
-                            Metrics::Start(flags.metrics, database_, methods_.Paths(), [health = health_] { return health->IsServing(); }));
-  }
-  STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, metrics_ == nullptr ? nullptr : metrics_->observer()));
+  health_->SetWriteRefusal([this] { return database_.WriteRefusal(); });
+  if (!flags.metrics.empty()) call_metrics_ = std::make_shared<CallMetrics>(methods_.Paths());
+  call_log_ = std::make_unique<CallLog>(flags.slow_call, call_metrics_.get());
+  STELED_ASSIGN_OR_RETURN(transport_, Transport::Start(options, &methods_, call_log_.get()));
+  return flags.metrics.empty() ? absl::OkStatus() : ServePages(flags.metrics);
+}
+
+absl::Status Server::ServePages(const std::string& listen) {
+  HttpPages::Pages pages;
+  pages["/metrics"] = MetricsPage(
+      {call_metrics_, profile_calls_,
+       NewTransportMetrics([this] { return transport_->Figures(); }, kRequestMemoryBytes),
+       NewDatabaseMetrics(database_), NewTableMetrics(&tables_), NewProcessMetrics()});
+  AddHealthPages(health_, &pages);
+  STELED_ASSIGN_OR_RETURN(pages_, HttpPages::Serve(listen, std::move(pages)));
   return absl::OkStatus();
 }
 
@@ -133,7 +243,9 @@ absl::Status Server::Stop(std::chrono::milliseconds grace) {
   health_->Stop();
   transport_->Stop(grace);
   operations_.Stop();
-  metrics_.reset();
+  upkeep_.reset();
+  call_log_->ReportSuppressed();
+  pages_.reset();
   return database_.Close();
 }
 

@@ -1,9 +1,11 @@
-// steled/server.h: the services together, listening.
+// steled/server.h: starts and stops all services of a server.
 //
-// Bounds:    at most Flags.calls_max calls at once, each with a thread; requests of at most kRequestBytesMax, and of kRequestMemoryBytes
-//            together. A call beyond a limit of calls or memory is refused with UNAVAILABLE, a larger request with RESOURCE_EXHAUSTED.
+// Bounds:    at most Flags.calls_max calls at once, each with a thread; requests of at most
+//            kRequestBytesMax, and of kRequestMemoryBytes together. A call above a limit of calls
+//            or memory is refused with UNAVAILABLE, a larger request with RESOURCE_EXHAUSTED.
 //
-// Errors:    those of Database::Open; InvalidArgument for files of keys; Unavailable where the address cannot be had.
+// Errors:    those of Database::Open; InvalidArgument for key files; Unavailable if the address
+//            cannot be used.
 // Threads:   Start and Stop by one thread.
 #pragma once
 
@@ -13,61 +15,84 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "admin_service.h"
-#include "backups.h"
-#include "data_service.h"
-#include "flags.h"
-#include "health_service.h"
-#include "instance_service.h"
-#include "method_table.h"
-#include "metrics.h"
-#include "open_tables.h"
-#include "operations.h"
-#include "reflection_service.h"
 #include "stele/database.h"
-#include "transport/transport.h"
+#include "steled/backups/automated_backups.h"
+#include "steled/backups/backups.h"
+#include "steled/flags.h"
+#include "steled/monitoring/app_profile_calls.h"
+#include "steled/monitoring/call_log.h"
+#include "steled/monitoring/call_metrics.h"
+#include "steled/monitoring/health_service.h"
+#include "steled/monitoring/http_pages.h"
+#include "steled/rpc/method_table.h"
+#include "steled/rpc/operations.h"
+#include "steled/services/admin_service.h"
+#include "steled/services/data_service.h"
+#include "steled/services/hot_tablets.h"
+#include "steled/services/instance_service.h"
+#include "steled/services/reflection_service.h"
+#include "steled/state/open_tables.h"
+#include "steled/transport/transport.h"
+#include "steled/upkeep.h"
 
 namespace stele::server {
 
+// A write of the largest size is charged twice: the request, and the changes that are made of it.
 inline constexpr size_t kRequestBytesMax = size_t{272} << 20;
-inline constexpr size_t kRequestMemoryBytes = size_t{512} << 20;
+inline constexpr size_t kRequestMemoryBytes = size_t{640} << 20;
 
 class Server {
  public:
   // Opens the database and listens.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Flags& flags);
 
-  // Of --listen, with the port that was taken.
+  // The address of --listen, with the actual port.
   const std::string& address() const { return transport_->address(); }
-  // The same of --metrics; "" without it.
-  std::string metrics_address() const { return metrics_ == nullptr ? std::string() : metrics_->address(); }
+  // The address of --metrics; "" without it.
+  std::string metrics_address() const {
+    return pages_ == nullptr ? std::string() : pages_->address();
+  }
 
-  // Reads the TLS files again, for connections from now on. False: the server has no TLS. An error changes nothing.
+  // Reloads the TLS files, for connections from now on. Returns false if the server has no TLS. An
+  // error changes nothing.
   absl::StatusOr<bool> ReloadTls(const Flags& flags);
-  // Takes no more calls, lets those that run end for `grace`, stops the rest, and closes the database. What Close answers.
+  // Accepts no more calls, gives running ones `grace` to end, stops the others, and closes the
+  // database. Returns the result of closing it.
   absl::Status Stop(std::chrono::milliseconds grace);
 
  private:
   Server(Database database, const Flags& flags, std::shared_ptr<HealthService> health);
 
+  absl::Status LoadBackups(const Flags& flags);
   absl::Status Listen(const Flags& flags);
+  absl::Status ServePages(const std::string& listen);
+  void StartUpkeep(std::chrono::seconds undelete_period);
+  void LogWriteRefusal();
+  void LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const;
 
-  const std::shared_ptr<HealthService> health_;  // the database's events know it, too
+  const std::shared_ptr<HealthService> health_;  // the database's event callback uses it, too
   Database database_;
   OpenTables tables_;
   Backups backups_;
-  Operations operations_;  // after what its work uses
+  Operations operations_;  // after the objects that its work uses
   Records records_;
   Instances instances_;
   AppProfiles profiles_;
   IamPolicies policies_;
+  HotTablets hot_tablets_;
+  AutomatedBackups automated_backups_;
+  const std::shared_ptr<AppProfileCalls> profile_calls_;
   DataService data_;
   AdminService admin_;
   InstanceService instance_admin_;
+  bool are_writes_refused_ = false;  // when last looked at; confined to the upkeep
   MethodTable methods_;
   ReflectionService reflection_{&methods_};
-  std::unique_ptr<Metrics> metrics_;      // may be null
+  std::shared_ptr<CallMetrics> call_metrics_;  // null without --metrics
+  std::unique_ptr<CallLog> call_log_;
+  std::unique_ptr<Upkeep> upkeep_;        // runs from Listen() to Stop(); uses the members above
   std::unique_ptr<Transport> transport_;  // last: it calls the others
+  std::unique_ptr<HttpPages> pages_;      // null without --metrics; last: it reads figures of all
 };
 
 }  // namespace stele::server

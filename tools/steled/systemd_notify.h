@@ -1,6 +1,7 @@
-// steled/systemd_notify.h: tells systemd how the server fares, where systemd started it (Type=notify).
+// steled/systemd_notify.h: notifies systemd of the server's state if systemd started it
+// (Type=notify).
 //
-// Errors:    none: without systemd nothing happens.
+// Errors:    none: without systemd it does nothing.
 // Threads:   thread-safe.
 // Source:    sd_notify(3).
 #pragma once
@@ -9,9 +10,9 @@
 
 namespace stele::server {
 
-// `status`: one line that `systemctl status` shows.
-void TellReady(const std::string& status);
-void TellReloading();
-void TellStopping();
+// `status` is one line for `systemctl status`.
+void NotifyReady(const std::string& status);
+void NotifyReloading();
+void NotifyStopping();
 
 }  // namespace stele::server

@@ -1,5 +1,6 @@
 #!/bin/sh
-# An application built by hand with pkg-config: build.sh static|shared PREFIX OUTPUT. CXX names the compiler.
+# Builds an application with pkg-config: build.sh static|shared PREFIX OUTPUT. CXX names the
+# compiler.
 set -eu
 linkage=$1
 prefix=$2
@@ -14,7 +15,8 @@ done
 package=stele${STELE_REMOTE:+-remote}
 case $linkage in
   static)
-    # The linker takes libstele.a rather than libstele.so; its dependencies stay shared, as the distribution has them.
+    # Makes the linker take libstele.a instead of libstele.so. Its dependencies stay shared, as in
+    # the distribution.
     libs=$(pkg-config --static --libs $package | sed 's/-lstele_remote/-l:libstele_remote.a/g; s/-lstele /-l:libstele.a /g')
     rpath=
     ;;

@@ -1,6 +1,7 @@
-// Loaded before the C library (LD_PRELOAD) this writes down what a program syncs and removes, into the file that STELE_SYNC_TRACE names: a
-// line "sync PATH" or "remove NAME" for each call that succeeded, before its caller goes on. What a kill cannot show: the system keeps what
-// was not synced.
+// Records the calls with which a program syncs and removes files, when it is loaded before the C
+// library (LD_PRELOAD). It appends a line "sync PATH" or "remove NAME" to the file named in
+// STELE_SYNC_TRACE for each successful call, before the call returns. A kill cannot show this,
+// since the system keeps unsynced data.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,8 +22,10 @@ void Note(const std::string& line) {
 int Sync(const char* call, int descriptor) {
   const int result = reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, call))(descriptor);
   char path[4096];
-  const ssize_t bytes = readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), path, sizeof path);
-  if (result == 0 && bytes > 0) Note("sync " + std::string(path, static_cast<size_t>(bytes)) + "\n");
+  const ssize_t bytes =
+      readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), path, sizeof path);
+  if (result == 0 && bytes > 0)
+    Note("sync " + std::string(path, static_cast<size_t>(bytes)) + "\n");
   return result;
 }
 
@@ -34,7 +37,8 @@ int fsync(int descriptor) { return Sync("fsync", descriptor); }
 int fdatasync(int descriptor) { return Sync("fdatasync", descriptor); }
 
 int unlinkat(int directory, const char* name, int flags) noexcept {
-  const int result = reinterpret_cast<int (*)(int, const char*, int)>(dlsym(RTLD_NEXT, "unlinkat"))(directory, name, flags);
+  const int result = reinterpret_cast<int (*)(int, const char*, int)>(dlsym(RTLD_NEXT, "unlinkat"))(
+      directory, name, flags);
   if (result == 0) Note("remove " + std::string(name) + "\n");
   return result;
 }

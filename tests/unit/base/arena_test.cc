@@ -26,7 +26,8 @@ TEST(Arena, PiecesAreAlignedAndDoNotOverlap) {
     asked_bytes += bytes;
   }
   for (size_t i = 0; i < pieces.size(); ++i) {
-    for (size_t at = 0; at < pieces[i].second; ++at) ASSERT_EQ(pieces[i].first[at], static_cast<char>(i % 251)) << i;
+    for (size_t at = 0; at < pieces[i].second; ++at)
+      ASSERT_EQ(pieces[i].first[at], static_cast<char>(i % 251)) << i;
   }
   EXPECT_GE(arena.bytes(), asked_bytes);
 }
@@ -40,17 +41,20 @@ TEST(Arena, CountsWhatItTookFromTheSystem) {
   ASSERT_NE(arena.Allocate(100), nullptr);
   EXPECT_EQ(arena.bytes(), first_block_bytes);  // from the same block
   ASSERT_NE(arena.Allocate(10 << 20), nullptr);
-  EXPECT_EQ(arena.bytes(), first_block_bytes + (10 << 20));  // a block of its own, no larger than asked
+  // A separate block of exactly the requested size.
+  EXPECT_EQ(arena.bytes(), first_block_bytes + (10 << 20));
   char* const small = arena.Allocate(8);
   ASSERT_NE(small, nullptr);
-  EXPECT_EQ(arena.bytes(), first_block_bytes + (10 << 20));  // the first block is still the current one
+  // The first block is still the current one.
+  EXPECT_EQ(arena.bytes(), first_block_bytes + (10 << 20));
 }
 
 TEST(Arena, RefusedMemoryChangesNothing) {
   Arena arena;
   char* const before = arena.Allocate(16);
   const size_t bytes = arena.bytes();
-  // Variables, so that the compiler does not reject the sizes itself; the last would wrap around when rounded up.
+  // Variables, so that the compiler does not reject the sizes itself; the last would wrap around
+  // when rounded up.
   for (const size_t impossible : {SIZE_MAX / 2, SIZE_MAX - 4096, SIZE_MAX - 3}) {
     EXPECT_EQ(arena.Allocate(impossible), nullptr) << impossible;
   }

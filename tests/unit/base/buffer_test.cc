@@ -35,7 +35,8 @@ TEST(Buffer, ImpossibleSizeIsAnErrorThatNamesIt) {
   const size_t bytes = SIZE_MAX / 2;
   const absl::StatusOr<Buffer> buffer = Buffer::Allocate(bytes);
   EXPECT_EQ(buffer.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_NE(std::string(buffer.status().message()).find(std::to_string(bytes)), std::string::npos) << buffer.status();
+  EXPECT_NE(std::string(buffer.status().message()).find(std::to_string(bytes)), std::string::npos)
+      << buffer.status();
 }
 
 TEST(Buffer, TheNthAllocationFailsOnDemand) {

@@ -10,9 +10,18 @@
 namespace stele::internal {
 namespace {
 
-const std::vector<uint64_t> kEdges = {
-    0,         1, 127, 128, 16383, 16384, UINT32_MAX - uint64_t{1}, UINT32_MAX, UINT32_MAX + uint64_t{1}, UINT64_MAX / 2, UINT64_MAX - 1,
-    UINT64_MAX};
+const std::vector<uint64_t> kEdges = {0,
+                                      1,
+                                      127,
+                                      128,
+                                      16383,
+                                      16384,
+                                      UINT32_MAX - uint64_t{1},
+                                      UINT32_MAX,
+                                      UINT32_MAX + uint64_t{1},
+                                      UINT64_MAX / 2,
+                                      UINT64_MAX - 1,
+                                      UINT64_MAX};
 
 std::string Varint(uint64_t v) {
   std::string out;
@@ -50,8 +59,8 @@ TEST(Coding, VarintsComeBackAndAreShort) {
 }
 
 TEST(Coding, SignedVarintsComeBack) {
-  for (const int64_t v :
-       {int64_t{0}, int64_t{-1}, int64_t{1}, int64_t{-64}, int64_t{63}, int64_t{64}, INT64_MIN, INT64_MIN + 1, INT64_MAX}) {
+  for (const int64_t v : {int64_t{0}, int64_t{-1}, int64_t{1}, int64_t{-64}, int64_t{63},
+                          int64_t{64}, INT64_MIN, INT64_MIN + 1, INT64_MAX}) {
     std::string bytes;
     AppendSignedVarint(bytes, v);
     if (v >= -64 && v < 64) {
@@ -66,8 +75,8 @@ TEST(Coding, SignedVarintsComeBack) {
 
 TEST(Coding, OverflowingVarintIsRefused) {
   const std::string nine(9, '\xff');
-  for (const std::string& bytes :
-       {nine + '\x02', nine + '\x7f', nine + '\x81' + '\x00', std::string(10, '\x80') + '\x00', std::string(20, '\xff')}) {
+  for (const std::string& bytes : {nine + '\x02', nine + '\x7f', nine + '\x81' + '\x00',
+                                   std::string(10, '\x80') + '\x00', std::string(20, '\xff')}) {
     ByteReader reader(bytes);
     uint64_t v;
     EXPECT_FALSE(reader.ReadVarint(&v)) << bytes.size();
@@ -106,14 +115,18 @@ TEST(Coding, EveryTruncationIsRefused) {
     uint8_t byte = 0;
     int64_t signed_v = 0;
     std::string_view payload;
-    const bool read = reader.ReadFixed16(&v16) && reader.ReadFixed32(&v32) && reader.ReadFixed64(&v64) && reader.ReadByte(&byte) &&
-                      reader.ReadVarint(&v64) && reader.ReadSignedVarint(&signed_v) && reader.ReadBytes(&payload);
+    const bool read = reader.ReadFixed16(&v16) && reader.ReadFixed32(&v32) &&
+                      reader.ReadFixed64(&v64) && reader.ReadByte(&byte) &&
+                      reader.ReadVarint(&v64) && reader.ReadSignedVarint(&signed_v) &&
+                      reader.ReadBytes(&payload);
     EXPECT_EQ(reader.ok(), read);
-    return read && v16 == 7 && v32 == 8 && v64 == 300 && byte == 'b' && signed_v == -300 && payload == "payload" && reader.AtEnd();
+    return read && v16 == 7 && v32 == 8 && v64 == 300 && byte == 'b' && signed_v == -300 &&
+           payload == "payload" && reader.AtEnd();
   };
   EXPECT_TRUE(read_all(bytes));
   for (size_t length = 0; length < bytes.size(); ++length) {
-    const std::string cut = bytes.substr(0, length);  // a copy of its own, so that a sanitizer sees any step past its end
+    // A separate copy, so that a sanitizer sees any read past its end.
+    const std::string cut = bytes.substr(0, length);
     EXPECT_FALSE(read_all(cut)) << length;
   }
 }

@@ -83,7 +83,7 @@ TEST(CondVar, WaitForEndsWithoutASignalAndHoldsTheLockAgain) {
   std::thread other;
   {
     MutexLock lock(mutex);
-    // A wake-up without cause would answer true; then it is waited for again.
+    // A spurious wake-up returns true; then wait again.
     while (never.WaitFor(mutex, std::chrono::milliseconds(1))) {
     }
     other = std::thread([&] {

@@ -22,7 +22,8 @@ TEST(Random, IsTheSameForTheSameSeed) {
     equal_count += v == other.Next();
   }
   EXPECT_EQ(equal_count, 0);
-  EXPECT_EQ(Random(0).Next(), 0xe220a8397b1dcdafu);  // SplitMix64's first number: seeds in bug reports must stay good
+  // SplitMix64's first number: seeds in bug reports must stay valid
+  EXPECT_EQ(Random(0).Next(), 0xe220a8397b1dcdafu);
 }
 
 TEST(Random, BelowCoversItsRange) {
@@ -39,11 +40,14 @@ TEST(Random, SeedsDiffer) {
   EXPECT_EQ(seeds.size(), 1000u);
 }
 
-// Seeds become the nonces of log segments, which a client must not know. It knows the time and can guess a process id.
+// Seeds become the nonces of log segments, which a client must not know. A client knows the time
+// and can guess a process id.
 TEST(Random, SeedsAreNotMadeOfTheClock) {
-  const auto now = [] { return static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()); };
+  const auto now = [] {
+    return static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  };
   constexpr uint64_t kTicksMax = 20'000;
-  constexpr uint64_t kCallsMax = 1'100;  // of this process before
+  constexpr uint64_t kCallsMax = 1'100;  // earlier calls in this process
   uint64_t begin = 0;
   uint64_t end = kTicksMax + 1;
   uint64_t seed = 0;
@@ -55,7 +59,8 @@ TEST(Random, SeedsAreNotMadeOfTheClock) {
   const uint64_t process = static_cast<uint64_t>(::getpid()) << 40;
   for (uint64_t tick = begin; tick <= end; ++tick) {
     const uint64_t first = Random(tick ^ process).Next();
-    for (uint64_t call = 0; call < kCallsMax; ++call) ASSERT_NE(seed, first + 0x9e3779b97f4a7c15 * call);
+    for (uint64_t call = 0; call < kCallsMax; ++call)
+      ASSERT_NE(seed, first + 0x9e3779b97f4a7c15 * call);
   }
 }
 

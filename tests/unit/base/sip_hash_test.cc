@@ -1,4 +1,4 @@
-// SipHash-2-4-128 against the vectors of its reference code.
+// Tests SipHash-2-4-128 against the test vectors of its reference code.
 #include "base/sip_hash.h"
 
 #include <gtest/gtest.h>
@@ -39,9 +39,12 @@ TEST(SipHash, AnswersAsTheReferenceCode) {
 }
 
 TEST(SipHash, DependsOnTheKeyAndOnTheLength) {
-  EXPECT_NE(SipHash128("token", kKey), SipHash128("token", {.first = kKey.first, .second = kKey.second + 1}));
-  EXPECT_NE(SipHash128("token", kKey), SipHash128("token", {.first = kKey.first + 1, .second = kKey.second}));
-  EXPECT_NE(SipHash128(std::string_view("\0", 1), kKey), SipHash128(std::string_view("\0\0", 2), kKey));
+  EXPECT_NE(SipHash128("token", kKey),
+            SipHash128("token", {.first = kKey.first, .second = kKey.second + 1}));
+  EXPECT_NE(SipHash128("token", kKey),
+            SipHash128("token", {.first = kKey.first + 1, .second = kKey.second}));
+  EXPECT_NE(SipHash128(std::string_view("\0", 1), kKey),
+            SipHash128(std::string_view("\0\0", 2), kKey));
 }
 
 }  // namespace

@@ -28,15 +28,19 @@ Taken Take(size_t bytes, char mark) {
 }
 
 bool IsIntact(const Taken& taken) {
-  return taken.slot.data[0] == taken.mark && std::memcmp(taken.slot.data, taken.slot.data + 1, taken.bytes - 1) == 0;
+  return taken.slot.data[0] == taken.mark &&
+         std::memcmp(taken.slot.data, taken.slot.data + 1, taken.bytes - 1) == 0;
 }
 
-// Frames of a stretch that are in memory.
+// Returns the number of page frames of the range that are resident.
 size_t ResidentFrames(const char* data, size_t bytes) {
   const auto frame_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(data) / frame_bytes * frame_bytes;
-  std::vector<unsigned char> states((reinterpret_cast<uintptr_t>(data) + bytes - begin + frame_bytes - 1) / frame_bytes);
-  if (::mincore(reinterpret_cast<void*>(begin), states.size() * frame_bytes, states.data()) != 0) return 0;  // not mapped any more
+  std::vector<unsigned char> states(
+      (reinterpret_cast<uintptr_t>(data) + bytes - begin + frame_bytes - 1) / frame_bytes);
+  // Not mapped any more.
+  if (::mincore(reinterpret_cast<void*>(begin), states.size() * frame_bytes, states.data()) != 0)
+    return 0;
   size_t count = 0;
   for (const unsigned char state : states) count += state & 1;
   return count;
@@ -52,7 +56,7 @@ TEST(SlabMemory, SlotsOfAllSizesDoNotOverlapAndAreLittleTooLarge) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(taken.back().slot.data) % 128, 0u);
     EXPECT_GE(MemoryTakenFor(bytes), bytes);
     EXPECT_LE(MemoryTakenFor(bytes), bytes + bytes / 16 + 4096);
-    // One in three goes, from anywhere.
+    // Free one in three, at a random position.
     if (!random.OneIn(3)) continue;
     std::swap(taken[random.Below(taken.size())], taken.back());
     ASSERT_TRUE(IsIntact(taken.back()));
@@ -70,13 +74,14 @@ TEST(SlabMemory, EverySizeOfAClassFitsItsSlot) {
     EXPECT_GE(MemoryTakenFor(bytes), bytes);
     EXPECT_GE(MemoryTakenFor(bytes + 1), MemoryTakenFor(bytes));
   }
-  for (const size_t exact : {4096u, 8192u, 65536u, 131072u, 1048576u}) EXPECT_EQ(MemoryTakenFor(exact), exact);
+  for (const size_t exact : {4096u, 8192u, 65536u, 131072u, 1048576u})
+    EXPECT_EQ(MemoryTakenFor(exact), exact);
 }
 
 TEST(SlabMemory, WhatIsGivenBackIsIdleUpToABoundAndThenNotResident) {
   std::vector<Taken> taken;
   for (int i = 0; i < 1000; ++i) taken.push_back(Take(33'000, 'x'));
-  // Every other one goes, so that no slab is free of slots.
+  // Free every other one, so that no slab becomes empty.
   std::vector<const char*> gone;
   for (size_t i = 0; i < taken.size(); i += 2) {
     gone.push_back(taken[i].slot.data);
@@ -85,7 +90,7 @@ TEST(SlabMemory, WhatIsGivenBackIsIdleUpToABoundAndThenNotResident) {
   EXPECT_LE(MemorySlabFigures().idle_bytes, kIdleBytesMax);
   size_t resident_frames = 0;
   for (const char* data : gone) resident_frames += ResidentFrames(data, 33'000);
-  // 500 slots of nine frames. Two frames of each may be shared with its neighbours.
+  // 500 slots of nine frames. Each slot may share two frames with its neighbors.
   EXPECT_LE(resident_frames, kIdleBytesMax / 4096 + 2 * gone.size());
   for (size_t i = 1; i < taken.size(); i += 2) {
     EXPECT_TRUE(IsIntact(taken[i]));
@@ -94,7 +99,7 @@ TEST(SlabMemory, WhatIsGivenBackIsIdleUpToABoundAndThenNotResident) {
 }
 
 TEST(SlabMemory, TheNextTakesWhatIsIdle) {
-  const Taken other = Take(50'000, 'o');  // so that the slab stays
+  const Taken other = Take(50'000, 'o');  // so that the slab is not freed
   const Taken first = Take(50'000, 'f');
   GiveBackMemory(first.slot, first.bytes);
   const uint64_t idle_before = MemorySlabFigures().idle_bytes;
@@ -117,7 +122,8 @@ TEST(SlabMemory, WhatNobodyUsesIsUnmapped) {
 }
 
 TEST(SlabMemory, WhatTheSystemRefusesIsNoSlot) {
-  for (const size_t bytes : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4}) EXPECT_EQ(TakeMemory(bytes).data, nullptr) << bytes;
+  for (const size_t bytes : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4})
+    EXPECT_EQ(TakeMemory(bytes).data, nullptr) << bytes;
 }
 
 TEST(SlabMemory, ThreadsGiveBackWhatOthersTook) {
@@ -141,7 +147,7 @@ TEST(SlabMemory, ThreadsGiveBackWhatOthersTook) {
   }
   for (std::thread& thread : threads) thread.join();
   threads.clear();
-  // What one thread took another gives back.
+  // Each thread frees memory that another thread allocated.
   for (size_t me = 0; me < kThreads; ++me) {
     threads.emplace_back([&, me] {
       for (const Taken& one : handed[(me + 1) % kThreads]) {
@@ -169,7 +175,7 @@ TEST(SlabMemory, AForkedChildTakesAndGivesBackWhateverOthersWereDoing) {
   for (int i = 0; i < 30; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);  // a lock that nobody gives back
+      ::alarm(20);  // ends the test if a lock is never released
       bool intact = IsIntact(before);
       GiveBackMemory(before.slot, before.bytes);
       for (size_t bytes = 3000; bytes < 100'000; bytes += 1000) {

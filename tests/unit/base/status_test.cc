@@ -31,14 +31,19 @@ TEST(Status, DataLossNamesFileAndOffset) {
 }
 
 TEST(Status, SystemErrorsHaveTypedCodes) {
-  const std::pair<int, absl::StatusCode> codes[] = {
-      {ENOSPC, absl::StatusCode::kResourceExhausted}, {EDQUOT, absl::StatusCode::kResourceExhausted},
-      {EMFILE, absl::StatusCode::kResourceExhausted}, {ENOENT, absl::StatusCode::kNotFound},
-      {EEXIST, absl::StatusCode::kAlreadyExists},     {EACCES, absl::StatusCode::kPermissionDenied},
-      {EPERM, absl::StatusCode::kPermissionDenied},   {EROFS, absl::StatusCode::kPermissionDenied},
-      {EIO, absl::StatusCode::kUnavailable}};
-  for (const auto& [error_number, code] : codes) EXPECT_EQ(ErrnoStatus("write", "/db/f", error_number).code(), code) << error_number;
-  EXPECT_EQ(ToStd(ErrnoStatus("write", "/db/f", ENOSPC).message()), "write /db/f: No space left on device");
+  const std::pair<int, absl::StatusCode> codes[] = {{ENOSPC, absl::StatusCode::kResourceExhausted},
+                                                    {EDQUOT, absl::StatusCode::kResourceExhausted},
+                                                    {EMFILE, absl::StatusCode::kResourceExhausted},
+                                                    {ENOENT, absl::StatusCode::kNotFound},
+                                                    {EEXIST, absl::StatusCode::kAlreadyExists},
+                                                    {EACCES, absl::StatusCode::kPermissionDenied},
+                                                    {EPERM, absl::StatusCode::kPermissionDenied},
+                                                    {EROFS, absl::StatusCode::kPermissionDenied},
+                                                    {EIO, absl::StatusCode::kUnavailable}};
+  for (const auto& [error_number, code] : codes)
+    EXPECT_EQ(ErrnoStatus("write", "/db/f", error_number).code(), code) << error_number;
+  EXPECT_EQ(ToStd(ErrnoStatus("write", "/db/f", ENOSPC).message()),
+            "write /db/f: No space left on device");
 }
 
 TEST(Status, ContextGoesBeforeTheTextAndKeepsTheCode) {
@@ -50,7 +55,8 @@ TEST(Status, ContextGoesBeforeTheTextAndKeepsTheCode) {
 
 TEST(Status, PrintableIsPlainAsciiAndBounded) {
   EXPECT_EQ(Printable("row-1"), "row-1");
-  EXPECT_EQ(Printable(std::string_view("a\0\n\xff\"\\~\x7f", 8)), "a\\x00\\x0a\\xff\\x22\\x5c~\\x7f");
+  EXPECT_EQ(Printable(std::string_view("a\0\n\xff\"\\~\x7f", 8)),
+            "a\\x00\\x0a\\xff\\x22\\x5c~\\x7f");
   EXPECT_EQ(Printable("abcdef", 3), "abc...");
   EXPECT_EQ(Printable("abc", 3), "abc");
   EXPECT_EQ(Printable(""), "");

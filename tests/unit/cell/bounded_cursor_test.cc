@@ -13,9 +13,11 @@ constexpr std::string_view kRows =
     "f a:q @1 = 3\n"
     "h a:q @1 = 4\n";
 
-std::unique_ptr<CellCursor> Bounded(Direction direction, std::string start, std::optional<std::string> end, uint64_t failing_call = 0) {
-  return NewBoundedCursor(NewVectorCursor(ParseRows(kRows), {.direction = direction, .failing_call = failing_call}), direction,
-                          std::move(start), std::move(end));
+std::unique_ptr<CellCursor> Bounded(Direction direction, std::string start,
+                                    std::optional<std::string> end, uint64_t failing_call = 0) {
+  return NewBoundedCursor(
+      NewVectorCursor(ParseRows(kRows), {.direction = direction, .failing_call = failing_call}),
+      direction, std::move(start), std::move(end));
 }
 
 std::string RowsOf(CellCursor* cursor) {
@@ -45,7 +47,8 @@ const Bounds kBounds[] = {
 
 TEST(BoundedCursor, HandsOutTheRowsOfTheRangeForward) {
   for (const Bounds& bounds : kBounds) {
-    EXPECT_EQ(RowsOf(Bounded(Direction::kForward, bounds.start, bounds.end).get()), bounds.rows) << bounds.start;
+    EXPECT_EQ(RowsOf(Bounded(Direction::kForward, bounds.start, bounds.end).get()), bounds.rows)
+        << bounds.start;
   }
 }
 
@@ -53,7 +56,8 @@ TEST(BoundedCursor, HandsOutTheRowsOfTheRangeInReverse) {
   for (const Bounds& bounds : kBounds) {
     std::string rows(bounds.rows);
     std::reverse(rows.begin(), rows.end());
-    EXPECT_EQ(RowsOf(Bounded(Direction::kReverse, bounds.start, bounds.end).get()), rows) << bounds.start;
+    EXPECT_EQ(RowsOf(Bounded(Direction::kReverse, bounds.start, bounds.end).get()), rows)
+        << bounds.start;
   }
 }
 

@@ -35,16 +35,21 @@ TEST(CellText, SortsRowsAndCells) {
 }
 
 TEST(VectorCursor, HandsOutItsRowsInBothDirections) {
-  const OwnedRows rows = ParseRows("a a:q @2 = 1\na a:q @1 = 2\na b:q @3 = 3\na b:r @3 = 4\nb DELETE\nc a:q @1 = 5\n");
+  const OwnedRows rows =
+      ParseRows("a a:q @2 = 1\na a:q @1 = 2\na b:q @3 = 3\na b:r @3 = 4\nb DELETE\nc a:q @1 = 5\n");
   EXPECT_EQ(ReadAll(NewVectorCursor(rows).get()), rows);
-  EXPECT_EQ(ReadAll(NewVectorCursor(rows, {.direction = Direction::kReverse}).get()), OwnedRows(rows.rbegin(), rows.rend()));
+  EXPECT_EQ(ReadAll(NewVectorCursor(rows, {.direction = Direction::kReverse}).get()),
+            OwnedRows(rows.rbegin(), rows.rend()));
 }
 
 TEST(VectorCursor, SkipsColumnsButNeitherTheRowTombstoneNorTheFamilysOwn) {
-  auto cursor = NewVectorCursor(ParseRows("r DELETE\nr a DELETE\nr a:x @1 = 1\nr b DELETE\nr b:x @1 = 2\nr b:y @1 = 3\nr c:x @1 = 4\n"));
+  auto cursor =
+      NewVectorCursor(ParseRows("r DELETE\nr a DELETE\nr a:x @1 = 1\nr b DELETE\nr b:x @1 = 2\nr "
+                                "b:y @1 = 3\nr c:x @1 = 4\n"));
   ASSERT_TRUE(cursor->SeekRow("r"));
   cursor->SkipTo(2, "y");
-  EXPECT_EQ(PrintRows({{"r", ReadRow(cursor.get())}}), "r DELETE\nr b DELETE\nr b:y @1 = 3\nr c:x @1 = 4\n");
+  EXPECT_EQ(PrintRows({{"r", ReadRow(cursor.get())}}),
+            "r DELETE\nr b DELETE\nr b:y @1 = 3\nr c:x @1 = 4\n");
 }
 
 TEST(VectorCursor, FailsTheCallItIsAskedToFail) {

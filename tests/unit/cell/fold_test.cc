@@ -58,7 +58,8 @@ TEST(FoldTest, NumbersAreSignedAndSumsWrapAround) {
   EXPECT_EQ(FoldedNumbers(CellKind::kMin, {5, -3, 0}), "min -3");
   EXPECT_EQ(FoldedNumbers(CellKind::kMax, {5, 3, 9}), "max 9");
   EXPECT_EQ(FoldedNumbers(CellKind::kMax, {-5, -3, kLeast}), "max -3");
-  EXPECT_EQ(FoldedNumbers(CellKind::kMax, {-7}), "max -7") << "one is what it is, not held against nothing";
+  EXPECT_EQ(FoldedNumbers(CellKind::kMax, {-7}), "max -7")
+      << "one is what it is, not held against nothing";
   EXPECT_EQ(FoldedNumber(1), std::string("\0\0\0\0\0\0\0\1", 8));
   EXPECT_EQ(FoldedNumber(-2), "\xff\xff\xff\xff\xff\xff\xff\xfe");
 }
@@ -75,7 +76,7 @@ TEST(FoldTest, ValuesOfAnotherShapeAreRefused) {
   }
   EXPECT_FALSE(IsDeltaValue(CellKind::kHll, std::string(8, 'x')));
   EXPECT_FALSE(IsDeltaValue(CellKind::kSet, std::string(8, 'x')));
-  EXPECT_EQ(DeltaText(CellKind::kSum, "x"), "an aggregate cell of 1 bytes that is none");
+  EXPECT_EQ(DeltaText(CellKind::kSum, "x"), "an invalid aggregate cell of 1 bytes");
 }
 
 TEST(FoldTest, SketchesAreThoseOfTheNaiveReference) {
@@ -85,18 +86,19 @@ TEST(FoldTest, SketchesAreThoseOfTheNaiveReference) {
   }
 }
 
-// Hashes of every number of leading zeros, as no test finds them by items.
+// Hashes with every number of leading zeros. A test could not find such items by trying.
 TEST(FoldTest, RareHashesAreThoseOfTheNaiveReference) {
   Random random(1);
   std::vector<uint64_t> hashes;
   for (uint64_t index = 0; index < 2000; ++index) {
     const uint64_t inner = random.OneIn(3) ? 0 : random.Below(2048);
-    hashes.push_back(index << 50 | inner << 39 | (random.Next() & ((uint64_t{1} << 39) - 1)) >> random.Below(40));
+    hashes.push_back(index << 50 | inner << 39 |
+                     (random.Next() & ((uint64_t{1} << 39) - 1)) >> random.Below(40));
   }
   std::vector<std::string> parts;
   for (size_t begin = 0; begin < hashes.size(); begin += 100) {
-    parts.push_back(
-        NaiveSketchOfHashes({hashes.begin() + static_cast<ptrdiff_t>(begin), hashes.begin() + static_cast<ptrdiff_t>(begin + 100)}));
+    parts.push_back(NaiveSketchOfHashes({hashes.begin() + static_cast<ptrdiff_t>(begin),
+                                         hashes.begin() + static_cast<ptrdiff_t>(begin + 100)}));
     ASSERT_TRUE(IsHllState(parts.back()));
   }
   EXPECT_EQ(Folded(CellKind::kHll, parts), NaiveSketchOfHashes(hashes));
@@ -104,7 +106,7 @@ TEST(FoldTest, RareHashesAreThoseOfTheNaiveReference) {
   EXPECT_EQ(Folded(CellKind::kHll, parts), NaiveFold("hll", parts)) << "dense";
 }
 
-// Few items share all bits of an index, so that no test finds two by items either.
+// Few items share all bits of an index, so these hashes are made by hand too.
 TEST(FoldTest, OfTwoHashesOfOneIndexTheRarerStays) {
   const uint64_t index = uint64_t{7} << 50;
   const std::string common = NaiveSketchOfHashes({index | uint64_t{1} << 38});
@@ -114,7 +116,8 @@ TEST(FoldTest, OfTwoHashesOfOneIndexTheRarerStays) {
   EXPECT_EQ(Folded(CellKind::kHll, {rare, common}), rare);
 }
 
-// To the byte, whatever was folded first: nobody may see when a compaction ran.
+// The result is the same to the byte for every order of folding. A reader must not see when a
+// compaction ran.
 TEST(FoldTest, TheOrderOfFoldingIsNoDifference) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
@@ -123,8 +126,10 @@ TEST(FoldTest, TheOrderOfFoldingIsNoDifference) {
     std::vector<std::string> values;
     for (uint64_t left = 2 + random.Below(12); left > 0; --left) {
       const uint64_t first = random.Below(5000);
-      values.push_back(kind == CellKind::kHll ? NaiveSketch(Items(first, first + random.Below(random.OneIn(4) ? 5000 : 600)))
-                                              : FoldedNumber(static_cast<int64_t>(random.Next())));
+      values.push_back(
+          kind == CellKind::kHll
+              ? NaiveSketch(Items(first, first + random.Below(random.OneIn(4) ? 5000 : 600)))
+              : FoldedNumber(static_cast<int64_t>(random.Next())));
     }
     const std::string together = Folded(kind, values);
     const std::string_view words[] = {"sum", "min", "max", "hll"};
@@ -157,23 +162,28 @@ TEST(HllTest, MalformedStatesAreRefused) {
   const std::string sparse = SketchOf(Items(0, 5));
   const std::string dense = SketchOf(Items(0, 4000));
   ASSERT_TRUE(IsHllState(sparse) && IsHllState(dense));
-  std::vector<std::string> malformed = {"",     "\1",        std::string("\2\0", 2), std::string("\0\0", 2),
-                                        "\1\2", dense + "x", dense.substr(0, 100)};
+  std::vector<std::string> malformed = {
+      "",     "\1",        std::string("\2\0", 2), std::string("\0\0", 2),
+      "\1\2", dense + "x", dense.substr(0, 100)};
   std::string register_above = dense;
   register_above[2] = 52;  // the first register, above 64 - 14 + 1
   malformed.push_back(register_above);
-  malformed.push_back(sparse.substr(0, sparse.size() - 1) + "\x80");     // ends in the middle of a number
-  malformed.push_back(sparse + std::string(1, '\0'));                    // the last entry once more
-  malformed.push_back(sparse + "\x80" + std::string(1, '\0'));           // a number in more bytes than it takes
-  malformed.push_back(std::string("\1\0", 2) + "\x40");                  // index 1 needs no rank, index 0 one
-  malformed.push_back(std::string("\1\0\x41", 3));                       // index 1 with a rank
-  malformed.push_back(std::string("\1\0", 2) + "\x29");                  // index 0 with a rank of 41
-  malformed.push_back(std::string("\1\0", 2) + "\xff\xff\xff\xff\x0f");  // beyond 2^31
-  malformed.push_back(std::string("\1\0\x01\x01", 4));                   // two ranks of one index
+  // Ends in the middle of a number.
+  malformed.push_back(sparse.substr(0, sparse.size() - 1) + "\x80");
+  malformed.push_back(sparse + std::string(1, '\0'));  // the last entry twice
+  // A number with more bytes than necessary.
+  malformed.push_back(sparse + "\x80" + std::string(1, '\0'));
+  // Index 1 needs no rank, index 0 one.
+  malformed.push_back(std::string("\1\0", 2) + "\x40");
+  malformed.push_back(std::string("\1\0\x41", 3));  // index 1 with a rank
+  // Index 0 with a rank of 41.
+  malformed.push_back(std::string("\1\0", 2) + "\x29");
+  malformed.push_back(std::string("\1\0", 2) + "\xff\xff\xff\xff\x0f");  // above 2^31
+  malformed.push_back(std::string("\1\0\x01\x01", 4));                   // two ranks for one index
   std::string many("\1\0", 2);
   many += "\x40";
   for (int i = 0; i < 3073; ++i) many += "\x40";
-  malformed.push_back(many);  // more entries than a sparse one has
+  malformed.push_back(many);  // more entries than a sparse state may have
   malformed.erase(std::find(malformed.begin(), malformed.end(), std::string("\1\0", 2) + "\x40"));
   EXPECT_TRUE(IsHllState(std::string("\1\0", 2) + "\x40")) << "index 1";
   for (const std::string& state : malformed) {
@@ -188,13 +198,16 @@ TEST(HllTest, MalformedStatesAreRefused) {
   }
 }
 
-// Random bytes, and states with a byte changed: refused or taken, never worse. What is taken is in its only form.
+// Random bytes, and states with one changed byte, are accepted or rejected without a crash. An
+// accepted state has its canonical form.
 TEST(HllTest, AnyBytesAreJudged) {
   Random random(7);
   for (int i = 0; i < 4000; ++i) {
-    std::string state = random.OneIn(2) ? SketchOf(Items(0, random.Below(40))) : std::string("\1\0", 2);
+    std::string state =
+        random.OneIn(2) ? SketchOf(Items(0, random.Below(40))) : std::string("\1\0", 2);
     if (i % 400 == 0) state = SketchOf(Items(0, 4000));
-    for (uint64_t left = random.Below(6); left > 0; --left) state.push_back(static_cast<char>(random.Below(256)));
+    for (uint64_t left = random.Below(6); left > 0; --left)
+      state.push_back(static_cast<char>(random.Below(256)));
     if (random.OneIn(2)) state[random.Below(state.size())] = static_cast<char>(random.Below(256));
     HllSketch sketch;
     if (!IsHllState(state)) {
@@ -208,7 +221,8 @@ TEST(HllTest, AnyBytesAreJudged) {
   }
 }
 
-// The standard error of many sketches, at sizes from exact to large; 1.04 / sqrt(16384) is 0.81 %.
+// Measures the standard error of many sketches, at sizes from exact to large. 1.04 / sqrt(16384) is
+// 0.81 %.
 TEST(HllTest, TheErrorIsWhatIsStated) {
   for (const uint64_t count : {10, 1000, 3000, 4000, 20'000, 60'000, 200'000}) {
     if (kSanitized && count > 20'000) continue;
@@ -220,7 +234,8 @@ TEST(HllTest, TheErrorIsWhatIsStated) {
       HllSketch sketch;
       for (uint64_t done = 0; done < count;) {
         std::vector<uint64_t> hashes;
-        for (uint64_t left = std::min<uint64_t>(3000, count - done); left > 0; --left, ++done) hashes.push_back(random.Next());
+        for (uint64_t left = std::min<uint64_t>(3000, count - done); left > 0; --left, ++done)
+          hashes.push_back(random.Next());
         ASSERT_TRUE(sketch.Add(NaiveSketchOfHashes(hashes)));
       }
       const double error = sketch.Estimate() / static_cast<double>(count) - 1;
@@ -229,7 +244,8 @@ TEST(HllTest, TheErrorIsWhatIsStated) {
     }
     const double deviation = std::sqrt(squares / kSketches);
     const double stated = count <= kHllSparseEntriesMax ? 0.0005 : 0.0081;
-    EXPECT_LT(deviation, 1.5 * stated) << count << ": " << deviation;  // 24 samples: far beyond what chance does
+    // With 24 samples, chance stays far below this.
+    EXPECT_LT(deviation, 1.5 * stated) << count << ": " << deviation;
     EXPECT_LT(std::abs(sum / kSketches), stated) << count << ": a bias";
     if (count > 100'000) {
       EXPECT_GT(deviation, stated / 2) << "better than it can be";

@@ -1,4 +1,5 @@
-// PickTabletChange: its choices as text (tests/data/compaction/tablets.txt), and that splitting and merging come to an end.
+// Tests PickTabletChange: its picks as text (tests/data/compaction/tablets.txt), and that splitting
+// and merging end.
 #include "compaction/tablet_picker.h"
 
 #include <gtest/gtest.h>
@@ -17,16 +18,20 @@
 namespace stele::internal {
 namespace {
 
-std::string TabletChoiceText(const std::optional<Choice>& choice) {
-  if (!choice) return "nothing\n";
-  std::string out = choice->kind == ChoiceKind::kSplitTablet ? "split" : choice->kind == ChoiceKind::kMergeTablets ? "merge" : "?";
-  for (const ChoiceSlice& slice : choice->slices) out += " " + slice.tablet.start + ".." + slice.tablet.end;
-  if (!choice->split_row.empty()) out += " at " + choice->split_row;
-  return out + ": " + choice->reason + "\n";
+std::string TabletPickText(const std::optional<CompactionPick>& pick) {
+  if (!pick) return "nothing\n";
+  std::string out = pick->kind == CompactionKind::kSplitTablet    ? "split"
+                    : pick->kind == CompactionKind::kMergeTablets ? "merge"
+                                                                  : "?";
+  for (const PlannedSubcompaction& subcompaction : pick->subcompactions)
+    out += " " + subcompaction.tablet.start + ".." + subcompaction.tablet.end;
+  if (!pick->split_row.empty()) out += " at " + pick->split_row;
+  return out + ": " + pick->reason + "\n";
 }
 
-// "pick [max=1000] [splits=h,p]", then a line for each tablet: "a..c file=7:300 file=8:100 parts=b:200:200 busy". A file counts its bytes
-// once, its rows are those of the tablets that show it; without `parts` nobody knows where the tablet parts.
+// "pick [max=1000] [splits=h,p]", then a line per tablet: "a..c file=7:300 file=8:100
+// parts=b:200:200 busy". A file's bytes count once. Its rows are those of the tablets that refer to
+// it. Without `parts` the tablet's split point is unknown.
 class TabletsCase {
  public:
   explicit TabletsCase(const TextCase& text_case) {
@@ -36,37 +41,42 @@ class TabletsCase {
     for (std::string split; std::getline(splits, split, ',');) schema.AddSplit(split);
     auto table = std::make_shared<TableState>();
     table->definition = MakeDefinition(1, "t", 1, schema, {{1, "a"}});
-    for (const std::string& line : text_case.input) AddTablet(line, table.get());
-    version_.tables[1] = table;
+    std::vector<Tablet> tablets;
+    for (const std::string& line : text_case.input) AddTablet(line, &tablets);
+    table->tablets = std::move(tablets);
+    version_.tables.Set(1, table);
     input_.version = &version_;
-    input_.tablet_bytes_max = text_case.has("max") ? static_cast<uint64_t>(text_case.number("max")) : 1000;
-    input_.halve = [this](const TabletName& tablet) -> std::optional<TabletHalves> {
+    input_.tablet_bytes_max =
+        text_case.has("max") ? static_cast<uint64_t>(text_case.number("max")) : 1000;
+    input_.find_split_point = [this](const TabletName& tablet) -> std::optional<SplitPoint> {
       ++asked_;
-      const auto it = halves_.find(tablet.start_row);
-      return it == halves_.end() ? std::nullopt : std::optional(it->second);
+      const auto it = split_point_.find(tablet.start_row);
+      return it == split_point_.end() ? std::nullopt : std::optional(it->second);
     };
   }
 
   std::string Run() {
-    const std::optional<Choice> choice = PickTabletChange(input_);
-    return TabletChoiceText(choice) + (asked_ == 0 ? "" : fmt::format("asked {}\n", asked_));
+    const std::optional<CompactionPick> pick = PickTabletChange(input_);
+    return TabletPickText(pick) + (asked_ == 0 ? "" : fmt::format("asked {}\n", asked_));
   }
 
  private:
-  void AddTablet(const std::string& line, TableState* table) {
+  void AddTablet(const std::string& line, std::vector<Tablet>* tablets) {
     std::istringstream in(line);
     std::string word;
     in >> word;
-    Tablet& tablet = table->tablets.emplace_back(Tablet{ParseRange(word), {}});
+    Tablet& tablet = tablets->emplace_back(Tablet{ParseRange(word), {}});
     while (in >> word) {
       const std::string value = word.substr(word.find('=') + 1);
       const std::string head = value.substr(0, value.find(':'));
       const std::string tail = value.substr(value.find(':') + 1);
       if (word == "busy") input_.busy.insert({1, tablet.range.start});
       if (word.starts_with("file="))
-        tablet.stack.push_back({FileOf(std::stoull(head), std::stoull(tail), tablet.range), tablet.range, 1, 1});
+        tablet.stack.push_back(
+            {FileOf(std::stoull(head), std::stoull(tail), tablet.range), tablet.range, 1, 1});
       if (word.starts_with("parts=")) {
-        halves_[tablet.range.start] = {head, std::stoull(tail), std::stoull(tail.substr(tail.find(':') + 1))};
+        split_point_[tablet.range.start] = {head, std::stoull(tail),
+                                            std::stoull(tail.substr(tail.find(':') + 1))};
       }
     }
   }
@@ -82,15 +92,17 @@ class TabletsCase {
   Version version_;
   PickerInput input_;
   std::map<uint64_t, std::shared_ptr<SstableFile>> files_;
-  std::map<std::string, TabletHalves> halves_;
+  std::map<std::string, SplitPoint> split_point_;
   int asked_ = 0;
 };
 
 TEST(TabletPickerTest, TextCases) {
-  RunTextCases("compaction/tablets.txt", [](const TextCase& text_case) { return TabletsCase(text_case).Run(); });
+  RunTextCases("compaction/tablets.txt",
+               [](const TextCase& text_case) { return TabletsCase(text_case).Run(); });
 }
 
-// Files of known bytes at known rows: what a tablet has, and where it parts, as the indexes would say.
+// Files of known bytes at known rows. Gives each tablet's size and split point, as the index blocks
+// would.
 class TabletWorld {
  public:
   explicit TabletWorld(uint64_t seed) : random_(seed) {
@@ -104,7 +116,8 @@ class TabletWorld {
   void Flush() {
     const uint64_t number = next_number_++;
     std::map<std::string, uint64_t>& rows = bytes_of_[number];
-    for (uint64_t i = 1 + random_.Below(40); i > 0; --i) rows[fmt::format("{:03}", random_.Below(200))] += 1 + random_.Below(60);
+    for (uint64_t i = 1 + random_.Below(40); i > 0; --i)
+      rows[fmt::format("{:03}", random_.Below(200))] += 1 + random_.Below(60);
     if (random_.OneIn(8)) rows["100"] += 3000;  // a giant row
     SstableFile file = TestFile(number, rows.begin()->first, rows.rbegin()->first);
     file.summary.file_bytes = 0;
@@ -123,28 +136,34 @@ class TabletWorld {
     Take(edit);
   }
 
-  // Until nothing is picked; what was merged is not split, and what was split is not merged.
+  // Applies picks until there are none. Checks that no merged tablet is split and no split tablet
+  // is merged.
   void RunDown() {
     std::set<std::string> merged;  // first rows
     std::set<std::string> split;
     for (int step = 0; step < 200; ++step) {
       PickerInput input{.version = version_.get(), .busy = {}, .tablet_bytes_max = 1000};
-      input.halve = [this](const TabletName& tablet) { return Halve(*table().FindTablet(RangeFrom(tablet.start_row))); };
-      const std::optional<Choice> choice = PickTabletChange(input);
-      if (!choice) return;
+      input.find_split_point = [this](const TabletName& tablet) {
+        return Halve(*table().FindTablet(RangeFrom(tablet.start_row)));
+      };
+      const std::optional<CompactionPick> pick = PickTabletChange(input);
+      if (!pick) return;
       Edit edit;
       edit.tables.push_back({.table_id = 1});
-      if (choice->kind == ChoiceKind::kSplitTablet) {
-        EXPECT_FALSE(merged.contains(choice->slices[0].tablet.start)) << choice->slices[0].tablet.start;
-        split.insert({choice->slices[0].tablet.start, choice->split_row});
-        edit.tables[0].tablets = SplitTablet(*table().FindTablet(choice->slices[0].tablet), choice->split_row).value();
+      if (pick->kind == CompactionKind::kSplitTablet) {
+        EXPECT_FALSE(merged.contains(pick->subcompactions[0].tablet.start))
+            << pick->subcompactions[0].tablet.start;
+        split.insert({pick->subcompactions[0].tablet.start, pick->split_row});
+        edit.tables[0].tablets =
+            SplitTablet(*table().FindTablet(pick->subcompactions[0].tablet), pick->split_row)
+                .value();
         ++splits;
       } else {
-        merged.insert(choice->slices[0].tablet.start);
+        merged.insert(pick->subcompactions[0].tablet.start);
         std::vector<Tablet> tablets;
-        for (const ChoiceSlice& slice : choice->slices) {
-          EXPECT_FALSE(split.contains(slice.tablet.start)) << slice.tablet.start;
-          tablets.push_back(*table().FindTablet(slice.tablet));
+        for (const PlannedSubcompaction& subcompaction : pick->subcompactions) {
+          EXPECT_FALSE(split.contains(subcompaction.tablet.start)) << subcompaction.tablet.start;
+          tablets.push_back(*table().FindTablet(subcompaction.tablet));
         }
         edit.tables[0].tablets.push_back(MergeTablets(tablets).value());
         ++merges;
@@ -159,9 +178,11 @@ class TabletWorld {
 
  private:
   const TableState& table() const { return *version_->tables.at(1); }
-  KeyRange RangeFrom(const std::string& start) const { return table().tablets[table().TabletIndexOf(start)].range; }
+  KeyRange RangeFrom(const std::string& start) const {
+    return table().tablets[table().TabletIndexOf(start)].range;
+  }
 
-  std::optional<TabletHalves> Halve(const Tablet& tablet) const {
+  std::optional<SplitPoint> Halve(const Tablet& tablet) const {
     std::map<std::string, uint64_t> bytes_at;
     uint64_t total = 0;
     for (const SstableReference& reference : tablet.stack) {
@@ -171,10 +192,11 @@ class TabletWorld {
         total += bytes;
       }
     }
-    std::optional<TabletHalves> best;
+    std::optional<SplitPoint> best;
     uint64_t before = 0;
     for (const auto& [row, bytes] : bytes_at) {
-      if (before > 0 && (!best || std::min(before, total - before) > std::min(best->bytes_before, best->bytes_behind))) {
+      if (before > 0 && (!best || std::min(before, total - before) >
+                                      std::min(best->bytes_before, best->bytes_behind))) {
         best = {row, before, total - before};
       }
       before += bytes;

@@ -1,4 +1,5 @@
-// What background work calls while it holds no lock, what it makes of a choice that grew old, and whom its failures concern.
+// Tests background work: the callbacks it makes without holding a lock, compaction picks that
+// became stale, and the effects of its failures.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,10 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "admin/table_admin.h"
 #include "db/engine.h"
-#include "db/job_failures.h"
-#include "db/schema_change.h"
-#include "io/crash_file_system.h"
+#include "model/access.h"
+#include "state/job_failures.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -23,8 +25,8 @@ namespace {
 
 using JobKind = JobSubject::Kind;
 
-// Runs `hook` whenever it is asked for the time; not while the hook itself runs.
-class HookedClock : public Clock {
+// Runs `hook` whenever the time is read, except while the hook runs.
+class HookedClock : public TimestampClock {
  public:
   Timestamp Now() override {
     if (hook && !running) {
@@ -39,27 +41,29 @@ class HookedClock : public Clock {
   bool running = false;
 };
 
-// Without threads: all happens in the calls, and so does what the hooks do.
+// The engine has no threads: all work happens inside the calls, and so do the hooks.
 class BackgroundWaitsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     EngineOptions options = SmallEngineOptions(&file_system_);
     options.database.clock = clock_;
-    options.database.on_event = [this](const Event& event) {
+    options.database.on_event = [this](const DatabaseEvent& event) {
       events_.push_back(event.kind);
       if (on_event_) on_event_();
     };
     absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.status();
     local_ = *std::move(opened);
-    database_ = Database(local_);
+    database_ = Access::Make<Database>(local_);
   }
   void TearDown() override {
     clock_->hook = nullptr;
     on_event_ = nullptr;
   }
   Engine& engine() { return *local_->engine(); }
-  uint32_t IdOf(std::string_view name) { return engine().state.view()->version->FindTable(name)->definition->id; }
+  uint32_t IdOf(std::string_view name) {
+    return engine().storage().state.view()->version->FindTable(name)->definition->id;
+  }
   Table Create(std::string_view name, GcRule rule = GcRule::None()) {
     absl::StatusOr<Table> table = database_.CreateTable(name, Schema().AddFamily("f", rule));
     EXPECT_TRUE(table.ok()) << table.status();
@@ -68,27 +72,31 @@ class BackgroundWaitsTest : public ::testing::Test {
   static absl::Status Set(Table table, const std::string& row_key, int64_t micros = 1000) {
     return table.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMicros(micros), "v"));
   }
-  // A table of which a merge is due.
+  // Creates a table that is due for a merge.
   Table CreateWithDueMerge(std::string_view name) {
     Table table = Create(name);
     for (int i = 0; i < 6; ++i) {
-      EXPECT_TRUE(Set(table, "r").ok());  // rows that lie apart would be moved
-      EXPECT_TRUE(FlushTable(engine(), IdOf(name)).ok());
+      // With separate rows, the files would be moved by metadata only.
+      EXPECT_TRUE(Set(table, "r").ok());
+      EXPECT_TRUE(engine().admin().FlushTable(IdOf(name)).ok());
     }
     return table;
   }
-  uint64_t Discarded() { return engine().background->counters().jobs_discarded.load(); }
-  size_t CountEvents(Event::Kind kind) { return static_cast<size_t>(std::count(events_.begin(), events_.end(), kind)); }
+  uint64_t Discarded() { return engine().storage().jobs->counters().jobs_discarded.load(); }
+  size_t CountEvents(DatabaseEvent::Kind kind) {
+    return static_cast<size_t>(std::count(events_.begin(), events_.end(), kind));
+  }
 
   CrashFileSystem file_system_;
   std::shared_ptr<HookedClock> clock_ = std::make_shared<HookedClock>();
-  std::vector<Event::Kind> events_;
+  std::vector<DatabaseEvent::Kind> events_;
   std::function<void()> on_event_;
   std::shared_ptr<LocalDatabase> local_;
   Database database_;
 };
 
-// Whoever is called must find the locks free: another thread takes them while the callback waits for it.
+// The locks must be free during a callback: another thread takes them while the callback waits for
+// it.
 TEST_F(BackgroundWaitsTest, NoCallbackRunsUnderALock) {
   Table table = Create("t", GcRule::MaxAge(std::chrono::hours(1)));
   std::vector<std::future<void>> probes;
@@ -97,8 +105,8 @@ TEST_F(BackgroundWaitsTest, NoCallbackRunsUnderALock) {
   const auto probe = [&] {
     ++calls;
     probes.push_back(std::async(std::launch::async, [this] {
-      engine().state.view();
-      engine().installer->Pause([] { return absl::OkStatus(); }).IgnoreError();
+      engine().storage().state.view();
+      engine().storage().installer->Pause([] { return absl::OkStatus(); }).IgnoreError();
     }));
     if (probes.back().wait_for(std::chrono::seconds(5)) != std::future_status::ready) ++held;
   };
@@ -108,7 +116,8 @@ TEST_F(BackgroundWaitsTest, NoCallbackRunsUnderALock) {
     EXPECT_TRUE(Set(table, "r" + std::to_string(i)).ok());
     EXPECT_TRUE(table.Flush().ok());
   }
-  clock_->now = Timestamp::FromMicros(200'000'000'000);  // a jump, which is told, and all of the table is condemned
+  // A jump is reported, and the whole table becomes garbage.
+  clock_->now = Timestamp::FromMicros(200'000'000'000);
   EXPECT_TRUE(database_.WaitForIdle().ok());
   EXPECT_TRUE(table.Compact().ok());
   EXPECT_TRUE(database_.DeleteTable("t").ok());
@@ -116,7 +125,7 @@ TEST_F(BackgroundWaitsTest, NoCallbackRunsUnderALock) {
   on_event_ = nullptr;
   probes.clear();
   EXPECT_GT(calls, 20);
-  EXPECT_EQ(CountEvents(Event::Kind::kClockJump), 1u);
+  EXPECT_EQ(CountEvents(DatabaseEvent::Kind::kClockJump), 1u);
   EXPECT_EQ(held, 0);
 }
 
@@ -125,80 +134,83 @@ TEST_F(BackgroundWaitsTest, ATabletTakenWhileItWasChosenIsLeftAlone) {
   std::atomic<bool> stop{false};
   clock_->hook = [&, once = true]() mutable {
     if (std::exchange(once, false)) {
-      EXPECT_TRUE(engine().background->ClaimTablet(IdOf("t"), "", &stop).ok());
+      EXPECT_TRUE(engine().scheduler().ClaimTablet(IdOf("t"), "", &stop).ok());
     }
   };
-  EXPECT_FALSE(engine().background->Step());
-  EXPECT_EQ(engine().background->counters().compactions.load(), 0u);
-  engine().background->ReleaseTablet({IdOf("t"), ""}, &stop);
-  EXPECT_TRUE(engine().background->Step());
-  EXPECT_EQ(engine().background->counters().compactions.load(), 1u);
+  EXPECT_FALSE(engine().scheduler().Step());
+  EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 0u);
+  engine().scheduler().ReleaseTablet({IdOf("t"), ""}, &stop);
+  EXPECT_TRUE(engine().scheduler().Step());
+  EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 1u);
   EXPECT_EQ(Discarded(), 0u);
 }
 
-TEST_F(BackgroundWaitsTest, AChoiceThatGrewOldIsMadeAnew) {
+TEST_F(BackgroundWaitsTest, AStalePickIsMadeAgain) {
   Table table = CreateWithDueMerge("t");
   clock_->hook = [&, once = true]() mutable {
     if (std::exchange(once, false)) {
       EXPECT_TRUE(table.Compact().ok());
     }
   };
-  EXPECT_FALSE(engine().background->Step());
-  EXPECT_EQ(engine().background->counters().compactions.load(), 1u);
+  EXPECT_FALSE(engine().scheduler().Step());
+  EXPECT_EQ(engine().storage().jobs->counters().compactions.load(), 1u);
   EXPECT_EQ(Discarded(), 0u);
 }
 
-// What comes due while nothing was found is not slept over.
+// Work that becomes due during a search without result starts without a sleep.
 TEST_F(BackgroundWaitsTest, WhatComesDueDuringTheLookIsSeen) {
   Table table = Create("t");
   ASSERT_TRUE(Set(table, "r").ok());
   clock_->hook = [&, once = true]() mutable {
-    if (std::exchange(once, false)) engine().state.Freeze(IdOf("t"));
+    if (std::exchange(once, false)) engine().storage().state.Freeze(IdOf("t"));
   };
-  EXPECT_TRUE(engine().background->Step());
-  EXPECT_EQ(engine().background->counters().flushes.load(), 1u);
+  EXPECT_TRUE(engine().scheduler().Step());
+  EXPECT_EQ(engine().storage().jobs->counters().flushes.load(), 1u);
   clock_->hook = [&, once = true]() mutable {
     if (!std::exchange(once, false)) return;
     EXPECT_TRUE(Set(table, "r2").ok());
-    engine().state.Freeze(IdOf("t"));
+    engine().storage().state.Freeze(IdOf("t"));
   };
   EXPECT_TRUE(database_.WaitForIdle().ok());
-  EXPECT_EQ(engine().background->counters().flushes.load(), 2u);
+  EXPECT_EQ(engine().storage().jobs->counters().flushes.load(), 2u);
 }
 
-// Regression: the table with the lowest id was flushed first, however often its memtables came to be frozen.
+// Regression: the table with the lowest id was always flushed first, however often its memtables
+// were frozen.
 TEST_F(BackgroundWaitsTest, TheTableWithTheOldestCommitIsFlushedFirst) {
   Table first = Create("first");
   Table second = Create("second");
   ASSERT_TRUE(Set(second, "r").ok());
   ASSERT_TRUE(Set(first, "r").ok());
-  for (const char* const name : {"first", "second"}) engine().state.Freeze(IdOf(name));
-  ASSERT_TRUE(engine().background->Step());
-  EXPECT_EQ(engine().state.view()->Find(IdOf("second"))->tablets[0].stack.size(), 1u);
-  EXPECT_EQ(engine().state.view()->Find(IdOf("first"))->tablets[0].stack.size(), 0u);
+  for (const char* const name : {"first", "second"}) engine().storage().state.Freeze(IdOf(name));
+  ASSERT_TRUE(engine().scheduler().Step());
+  EXPECT_EQ(engine().storage().state.view()->Find(IdOf("second"))->tablets[0].stack.size(), 1u);
+  EXPECT_EQ(engine().storage().state.view()->Find(IdOf("first"))->tablets[0].stack.size(), 0u);
 }
 
 TEST_F(BackgroundWaitsTest, AFlushIsToldOfItsOwnTableOnly) {
   Table broken = Create("a");
   Table sound = Create("b");
   for (Table* table : {&broken, &sound}) ASSERT_TRUE(Set(*table, "r").ok());
-  engine().state.Freeze(IdOf("a"));  // the first in line
+  engine().storage().state.Freeze(IdOf("a"));  // the first in the queue
   file_system_.FailKind(CallKind::kCreate, 1, {.error_number = EIO, .path_part = ".sst"});
   EXPECT_EQ(sound.Flush(), absl::OkStatus());
   EXPECT_EQ(database_.Stats().last_background_error.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(CountEvents(Event::Kind::kBackgroundError), 1u);
-  EXPECT_EQ(CountEvents(Event::Kind::kBackgroundRecovered), 0u) << "another job's success is not this one's";
+  EXPECT_EQ(CountEvents(DatabaseEvent::Kind::kBackgroundError), 1u);
+  EXPECT_EQ(CountEvents(DatabaseEvent::Kind::kBackgroundRecovered), 0u)
+      << "another job's success is not this one's";
   EXPECT_EQ(Set(sound, "r2").code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(database_.WaitForIdle(), absl::OkStatus());
-  EXPECT_EQ(CountEvents(Event::Kind::kBackgroundRecovered), 1u);
+  EXPECT_EQ(CountEvents(DatabaseEvent::Kind::kBackgroundRecovered), 1u);
   EXPECT_EQ(Set(sound, "r2"), absl::OkStatus());
-  EXPECT_EQ(engine().background->counters().flushes.load(), 2u);
+  EXPECT_EQ(engine().storage().jobs->counters().flushes.load(), 2u);
 }
 
 TEST_F(BackgroundWaitsTest, WhatAWaitIsToldIsItsOwnOrWhatWaitsForAll) {
   Table broken = Create("a");
   ASSERT_TRUE(Set(broken, "r").ok());
-  file_system_.FailKind(CallKind::kCreate, 1, {.error_number = EIO, .sticky = true, .path_part = ".sst"});
+  file_system_.FailKind(CallKind::kCreate, 1,
+                        {.error_number = EIO, .sticky = true, .path_part = ".sst"});
   EXPECT_EQ(broken.Flush().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(database_.WaitForIdle().code(), absl::StatusCode::kUnavailable);
   file_system_.ClearFaults();
@@ -212,8 +224,10 @@ TEST(JobFailuresTest, EachJobFailsRestsAndRecoversByItself) {
   const auto now = JobFailures::TimePoint() + std::chrono::hours(1);
   EXPECT_TRUE(failures.Add(flush, absl::UnavailableError("u"), now));
   const uint64_t before = failures.count();
-  EXPECT_TRUE(failures.Add(compaction, absl::DataLossError("d"), now + std::chrono::milliseconds(40)));
-  EXPECT_FALSE(failures.Add(compaction, absl::DataLossError("d2"), now + std::chrono::milliseconds(40)));
+  EXPECT_TRUE(
+      failures.Add(compaction, absl::DataLossError("d"), now + std::chrono::milliseconds(40)));
+  EXPECT_FALSE(
+      failures.Add(compaction, absl::DataLossError("d2"), now + std::chrono::milliseconds(40)));
   EXPECT_LT(failures.NumberOf(flush), failures.NumberOf(compaction));
   EXPECT_EQ(failures.NumberOf({JobKind::kSegment}), 0u);
 
@@ -225,12 +239,13 @@ TEST(JobFailuresTest, EachJobFailsRestsAndRecoversByItself) {
   EXPECT_EQ(failures.Since(0, flushes), absl::UnavailableError("u"));
   EXPECT_EQ(failures.RefusingWrites(), absl::UnavailableError("u"));
 
-  const auto later = now + std::chrono::milliseconds(60);  // the flush rested 50 ms; the compaction, which failed twice, rests 100
-  EXPECT_TRUE(failures.Rests(flush, now));
-  EXPECT_FALSE(failures.Rests(flush, later));
-  EXPECT_EQ(failures.Resting(later), std::vector<JobSubject>{compaction});
-  EXPECT_TRUE(failures.RemoveWhatDoesNotRest(later));
-  EXPECT_FALSE(failures.RemoveWhatDoesNotRest(later));
+  // The flush backed off for 50 ms; the compaction failed twice and backs off for 100 ms.
+  const auto later = now + std::chrono::milliseconds(60);
+  EXPECT_TRUE(failures.IsInBackoff(flush, now));
+  EXPECT_FALSE(failures.IsInBackoff(flush, later));
+  EXPECT_EQ(failures.SubjectsInBackoff(later), std::vector<JobSubject>{compaction});
+  EXPECT_TRUE(failures.RemoveExceptInBackoff(later));
+  EXPECT_FALSE(failures.RemoveExceptInBackoff(later));
   EXPECT_EQ(failures.RefusingWrites(), absl::OkStatus());
   EXPECT_TRUE(failures.Remove(compaction));
   EXPECT_FALSE(failures.Remove(compaction));

@@ -1,11 +1,13 @@
-// What a checkpoint is written over: an older one that nobody changed, one that was cut off; and nothing else, not a byte of it.
+// Tests which directories a checkpoint overwrites: an older checkpoint that was not changed, and an
+// unfinished one. It does not change a byte of anything else.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "db/engine.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
+#include "support/io_observed_file_system.h"
 
 namespace stele::internal {
 namespace {
@@ -21,10 +23,11 @@ Contents ContentsOf(FileSystem* files, const std::string& directory) {
 absl::Status WriteRow(WorkloadDatabase& database, std::string row) {
   absl::StatusOr<Table> table = database.database().OpenTable("t");
   if (!table.ok()) return table.status();
-  return table->Apply(RowMutation(std::move(row)).SetCell("f", "q", Timestamp::FromMicros(1000), "v"));
+  return table->Apply(
+      RowMutation(std::move(row)).SetCell("f", "q", Timestamp::FromMicros(1000), "v"));
 }
 
-// A database with a table, an SSTable and a row in the memtable.
+// Makes a database with a table, an SSTable and a row in the memtable.
 absl::Status Fill(WorkloadDatabase& database) {
   if (absl::Status opened = database.Open(); !opened.ok()) return opened;
   absl::StatusOr<Table> table = database.database().CreateTable("t", Schema().AddFamily("f"));
@@ -57,7 +60,7 @@ class CheckpointTest : public ::testing::Test {
   WorkloadDatabase database_{&files_};
 };
 
-// Regression: a change that leaves no log record was taken for none, and lost.
+// Regression: a change without a log record was treated as no change, and was lost.
 TEST_F(CheckpointTest, ACopyOfWhichOnlyTheSchemaChangedIsNotWrittenOver) {
   ASSERT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
   {
@@ -95,7 +98,8 @@ TEST_F(CheckpointTest, AFileThatTheOlderCopyLostIsBroughtAgain) {
 
 TEST_F(CheckpointTest, WhatIsNotOursIsRefusedAndUntouched) {
   const std::vector<Contents> cases = {
-      {{"CHECKPOINT.tmp", "a checkpoint with database id 0000000000000000 was begun here and is not finished\n"},
+      {{"CHECKPOINT.tmp",
+        "a checkpoint with database id 0000000000000000 was begun here and is not finished\n"},
        {"000004.sst", "other's"}},
       {{"000004.sst", "no mark"}},
       {{"CHECKPOINT.tmp", ""}, {"000004.sst", "no text in the mark"}},
@@ -104,13 +108,15 @@ TEST_F(CheckpointTest, WhatIsNotOursIsRefusedAndUntouched) {
   for (size_t i = 0; i < cases.size(); ++i) {
     const std::string directory = fmt::format("/foreign{}", i);
     ASSERT_EQ(files_.CreateDirectory(directory), absl::OkStatus());
-    for (const auto& [name, bytes] : cases[i]) ASSERT_EQ(files_.WriteFile(JoinPath(directory, name), bytes), absl::OkStatus());
+    for (const auto& [name, bytes] : cases[i])
+      ASSERT_EQ(files_.WriteFile(JoinPath(directory, name), bytes), absl::OkStatus());
     ExpectRefused(directory);
-    EXPECT_TRUE(absl::IsNotFound(files_.Stat(JoinPath(directory, kLockName)).status())) << directory;
+    EXPECT_TRUE(absl::IsNotFound(files_.Stat(JoinPath(directory, kLockName)).status()))
+        << directory;
   }
 }
 
-// With files of a stranger's beside the mark, or a CURRENT, an unfinished copy is not ours to remove.
+// An unfinished copy with foreign files or a CURRENT next to its mark must not be removed.
 TEST_F(CheckpointTest, AnUnfinishedCopyWithSomethingElseInItIsRefused) {
   files_.FailKind(CallKind::kLink, 1, Fault{.error_number = EIO});
   files_.FailKind(CallKind::kCreate, 3, Fault{.error_number = EIO, .path_part = "/copy"});
@@ -125,7 +131,34 @@ TEST_F(CheckpointTest, AnUnfinishedCopyWithSomethingElseInItIsRefused) {
   EXPECT_EQ(database_.database().Checkpoint("/copy"), absl::OkStatus());
 }
 
-// A crash at any call of a first checkpoint, and of a second onto the first: the next try succeeds, whatever is left.
+// A stop during a first checkpoint, and during a second one onto the first.
+TEST(CheckpointStopTest, TheNextTryAfterAStopSucceeds) {
+  CrashFileSystem files;
+  std::stop_source stop;
+  bool stops = true;
+  ObservedFileSystem observed(&files, [&](CallKind /*kind*/, const std::string& path) {
+    if (stops && path.starts_with("/copy")) stop.request_stop();
+  });
+  WorkloadDatabase database(&observed);
+  ASSERT_EQ(Fill(database), absl::OkStatus());
+  std::string copied;
+  for (const char* const row : {"c", "d"}) {
+    stops = true;
+    stop = std::stop_source();
+    ASSERT_EQ(WriteRow(database, row), absl::OkStatus());
+    const absl::Status stopped =
+        database.database().Checkpoint("/copy", {.stop = stop.get_token()});
+    EXPECT_TRUE(absl::IsCancelled(stopped)) << stopped;
+    stops = false;
+    if (!copied.empty()) EXPECT_EQ(TextOf(&files, "/copy"), copied) << "the older checkpoint";
+    EXPECT_EQ(database.database().Checkpoint("/copy"), absl::OkStatus());
+    copied = DumpDatabase(database.database()).value_or("");
+    EXPECT_EQ(TextOf(&files, "/copy"), copied);
+  }
+}
+
+// A crash at any call of a first checkpoint, and of a second one onto the first. The next attempt
+// succeeds in every case.
 TEST(CheckpointCrashTest, TheNextTryAfterACrashSucceeds) {
   int images = 0;
   for (const bool onto_older : {false, true}) {
@@ -147,8 +180,10 @@ TEST(CheckpointCrashTest, TheNextTryAfterACrashSucceeds) {
         const auto image = files.Crash(policy, seed * 1000 + call);
         WorkloadDatabase again(image.get());
         ASSERT_EQ(again.Open(), absl::OkStatus());
-        ASSERT_EQ(again.database().Checkpoint("/copy"), absl::OkStatus()) << "call " << call << " seed " << seed << " older " << onto_older;
-        ASSERT_EQ(TextOf(image.get(), "/copy"), DumpDatabase(again.database()).value_or("")) << "call " << call << " seed " << seed;
+        ASSERT_EQ(again.database().Checkpoint("/copy"), absl::OkStatus())
+            << "call " << call << " seed " << seed << " older " << onto_older;
+        ASSERT_EQ(TextOf(image.get(), "/copy"), DumpDatabase(again.database()).value_or(""))
+            << "call " << call << " seed " << seed;
         EXPECT_FALSE(ContentsOf(image.get(), "/copy").contains("CHECKPOINT.tmp"));
       }
       if (finished) break;

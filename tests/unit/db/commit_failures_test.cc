@@ -1,12 +1,13 @@
-// Writes that the disk refuses, seen through the whole engine: what was refused never comes back, what makes room is let through, and what
-// is written together is not refused for its neighbours' sake.
+// Tests writes that the disk rejects, through the whole engine. A rejected write never reappears, a
+// write that frees space is accepted, and writes in one write group do not fail because of each
+// other.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 #include "db/engine.h"
-#include "io/crash_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -31,12 +32,13 @@ class CommitFailuresTest : public ::testing::Test {
   WorkloadDatabase database_{&files_};
 };
 
-// Regression: the caller was told that the write had failed, and after a kill it was there.
+// Regression: the write had failed for the caller, and after a kill it was there.
 TEST_F(CommitFailuresTest, ARefusedWriteThatReachedTheDiskStaysRefused) {
   Table table = Create("t");
   ASSERT_EQ(table.Apply(SetValue("acked", "1")), absl::OkStatus());
   const std::string acked = Text();
-  for (uint64_t nth = 1; nth <= 2; ++nth) files_.FailKind(CallKind::kWrite, nth, Fault{.error_number = EIO, .whole = true});
+  for (uint64_t nth = 1; nth <= 2; ++nth)
+    files_.FailKind(CallKind::kWrite, nth, Fault{.error_number = EIO, .whole = true});
   EXPECT_TRUE(absl::IsUnavailable(table.Apply(SetValue("refused", "1"))));
   EXPECT_EQ(Text(), acked);
   for (const CrashPolicy& policy : {CrashPolicy::KilledProcess(), CrashPolicy::KeepAll()}) {
@@ -64,18 +66,22 @@ TEST_F(CommitFailuresTest, ARefusedWriteThatCannotBeUndonePoisonsAndSaysSo) {
   EXPECT_EQ(table.Exists("a").value_or(true), false);
 }
 
-// A full disk: rows that wait in memory cannot be dropped, and none is; rows in files can, and that makes room for the others.
+// On a full disk, rows in memory cannot be dropped, and none is. Rows in files can be dropped, and
+// that makes room for the others.
 TEST_F(CommitFailuresTest, DropRowRangeOnAFullDisk) {
   Table full = Create("full");
   Table waiting = Create("waiting");
-  for (int i = 0; i < 8; ++i) ASSERT_EQ(full.Apply(SetValue(fmt::format("row{}", i), std::string(4000, 'x'))), absl::OkStatus());
+  for (int i = 0; i < 8; ++i)
+    ASSERT_EQ(full.Apply(SetValue(fmt::format("row{}", i), std::string(4000, 'x'))),
+              absl::OkStatus());
   ASSERT_EQ(full.Flush(), absl::OkStatus());
   ASSERT_EQ(waiting.Apply(SetValue("a", std::string(2000, 'y'))), absl::OkStatus());
   ASSERT_EQ(waiting.Apply(SetValue("b", std::string(2000, 'z'))), absl::OkStatus());
   const std::string before = Text();
   files_.SetCapacity(files_.used_bytes());
   EXPECT_TRUE(absl::IsResourceExhausted(waiting.Flush()));
-  EXPECT_TRUE(absl::IsResourceExhausted(waiting.Apply(SetValue("c", "refused while the disk is full"))));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(waiting.Apply(SetValue("c", "refused while the disk is full"))));
   EXPECT_TRUE(absl::IsResourceExhausted(waiting.DropRowRange(RowRange::Closed("b", "b"))));
   EXPECT_EQ(Text(), before);
   files_.SetCapacity(files_.used_bytes() + 500);  // the manifest's last block has room for an edit
@@ -87,16 +93,19 @@ TEST_F(CommitFailuresTest, DropRowRangeOnAFullDisk) {
   EXPECT_EQ(waiting.Apply(SetValue("c", "there is room again")), absl::OkStatus());
 }
 
-// Regression: a small row before a large one made a batch above the limit of a batch, and both were refused. So large ones stand alone.
+// Regression: a small row before a large one made a batch above the size limit, and both were
+// rejected. A large row now gets a separate batch.
 TEST_F(CommitFailuresTest, BulkApplyPutsALargeRowIntoABatchOfItsOwn) {
   Table table = Create("t");
-  const uint64_t before = database_.database().Stats().commits;
+  const uint64_t before = database_.database().Stats().since_open.commits;
   const std::string large(600 << 10, 'x');
-  const std::vector<RowMutation> mutations = {SetValue("a", "1"), SetValue("b", "1"), SetValue("c", large), SetValue("d", "1"),
+  const std::vector<RowMutation> mutations = {SetValue("a", "1"), SetValue("b", "1"),
+                                              SetValue("c", large), SetValue("d", "1"),
                                               SetValue("e", "1")};
   EXPECT_TRUE(table.BulkApply(mutations).empty());
-  EXPECT_EQ(database_.database().Stats().commits - before, 3u) << "a and b; c; d and e";
-  for (const char* row : {"a", "b", "c", "d", "e"}) EXPECT_TRUE(table.Exists(row).value_or(false)) << row;
+  EXPECT_EQ(database_.database().Stats().since_open.commits - before, 3u) << "a and b; c; d and e";
+  for (const char* row : {"a", "b", "c", "d", "e"})
+    EXPECT_TRUE(table.Exists(row).value_or(false)) << row;
 }
 
 }  // namespace

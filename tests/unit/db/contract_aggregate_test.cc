@@ -1,4 +1,5 @@
-// What the public interface promises of aggregate families: docs/data-model.md, rows 113 to 123 of Bigtable's semantics.
+// Tests the public contract of aggregate families: docs/guide/data-model.md, and rows 113 to 123 of
+// docs/reference/semantics.md.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -23,15 +24,17 @@ Schema AggregateSchema(const GcRule& rule = GcRule::None()) {
       .AddFamily("plain");
 }
 
-// "family:qualifier@millis=number" of each cell; of a sketch what it counts.
+// Prints "family:qualifier@millis=number" for each cell. The number of a sketch is its estimate.
 std::string Numbers(const Table& table, const ReadOptions& options = {}) {
   std::string text;
   RowReader reader = table.ReadRows(RowSet::All(), {}, options);
   while (reader.Next()) {
     for (const CellView& cell : reader.row().cells()) {
       const bool is_sketch = cell.family() == "sketch";
-      const int64_t number = is_sketch ? static_cast<int64_t>(*cell.EstimateCardinality() + 0.5) : *cell.AsInt64();
-      text += (text.empty() ? "" : " ") + std::string(cell.family()) + ":" + std::string(cell.qualifier()) + "@" +
+      const int64_t number =
+          is_sketch ? static_cast<int64_t>(*cell.EstimateCardinality() + 0.5) : *cell.AsInt64();
+      text += (text.empty() ? "" : " ") + std::string(cell.family()) + ":" +
+              std::string(cell.qualifier()) + "@" +
               std::to_string(cell.timestamp().micros() / 1000) + "=" + std::to_string(number);
     }
   }
@@ -45,12 +48,15 @@ TEST(ContractAggregateTest, AdditionsFold) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
   for (const int64_t number : {5, 3, 9}) {  // rows 113 and 114
+    ASSERT_TRUE(table
+                    .Apply(Change()
+                               .AddToCell("sum", "q", Ms(1), number)
+                               .AddToCell("least", "q", Ms(1), number)
+                               .AddToCell("most", "q", Ms(1), number))
+                    .ok());
     ASSERT_TRUE(
-        table
-            .Apply(
-                Change().AddToCell("sum", "q", Ms(1), number).AddToCell("least", "q", Ms(1), number).AddToCell("most", "q", Ms(1), number))
+        table.Apply(Change().AddToCell("sketch", "q", Ms(1), "item " + std::to_string(number % 2)))
             .ok());
-    ASSERT_TRUE(table.Apply(Change().AddToCell("sketch", "q", Ms(1), "item " + std::to_string(number % 2))).ok());
   }
   EXPECT_EQ(Numbers(table), "least:q@1=3 most:q@1=9 sketch:q@1=1 sum:q@1=17");
   ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(2), -1)).ok());  // row 115
@@ -66,7 +72,9 @@ TEST(ContractAggregateTest, FoldingGoesOnOverFilesAndReopening) {
   for (int round = 0; round < 4; ++round) {
     RowMutation mutation = Change();
     for (int i = 0; i < 100; ++i) {
-      mutation.AddToCell("sum", "q", Ms(1), 1).AddToCell("least", "q", Ms(1), -round).AddToCell("most", "q", Ms(1), round);
+      mutation.AddToCell("sum", "q", Ms(1), 1)
+          .AddToCell("least", "q", Ms(1), -round)
+          .AddToCell("most", "q", Ms(1), round);
       mutation.AddToCell("sketch", "q", Ms(1), "item " + std::to_string(round * 50 + i));
     }
     ASSERT_TRUE(store.table().Apply(mutation).ok());
@@ -91,21 +99,37 @@ TEST(ContractAggregateTest, FoldingGoesOnOverFilesAndReopening) {
 TEST(ContractAggregateTest, StatesFoldIntoOthers) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
-  ASSERT_TRUE(
-      table.Apply(Change().AddToCell("sketch", "q", Ms(1), "a").MergeToCell("sketch", "q", Ms(1), NaiveSketch({"a", "b", "c"}))).ok());
-  ASSERT_TRUE(table.Apply(Change().MergeToCell("sum", "q", Ms(1), EncodeInt64(4)).MergeToCell("sum", "q", Ms(1), EncodeInt64(5))).ok());
-  ASSERT_TRUE(table.Apply(Change().MergeToCell("least", "q", Ms(1), EncodeInt64(-4)).AddToCell("least", "q", Ms(1), 0)).ok());
+  ASSERT_TRUE(table
+                  .Apply(Change()
+                             .AddToCell("sketch", "q", Ms(1), "a")
+                             .MergeToCell("sketch", "q", Ms(1), NaiveSketch({"a", "b", "c"})))
+                  .ok());
+  ASSERT_TRUE(table
+                  .Apply(Change()
+                             .MergeToCell("sum", "q", Ms(1), EncodeInt64(4))
+                             .MergeToCell("sum", "q", Ms(1), EncodeInt64(5)))
+                  .ok());
+  ASSERT_TRUE(table
+                  .Apply(Change()
+                             .MergeToCell("least", "q", Ms(1), EncodeInt64(-4))
+                             .AddToCell("least", "q", Ms(1), 0))
+                  .ok());
   EXPECT_EQ(Numbers(table), "least:q@1=-4 sketch:q@1=3 sum:q@1=9");
-  // What a read gave may be folded into another cell.
+  // A state that a read returned may be folded into another cell.
   const std::string state((*table.ReadRow("r"))->cell("sketch", "q")->value());
-  ASSERT_TRUE(table.Apply(Change().MergeToCell("sketch", "other", Ms(1), state).AddToCell("sketch", "other", Ms(1), "d")).ok());
+  ASSERT_TRUE(table
+                  .Apply(Change()
+                             .MergeToCell("sketch", "other", Ms(1), state)
+                             .AddToCell("sketch", "other", Ms(1), "d"))
+                  .ok());
   EXPECT_EQ(Numbers(table), "least:q@1=-4 sketch:other@1=4 sketch:q@1=3 sum:q@1=9");
 }
 
 TEST(ContractAggregateTest, SumsWrapAround) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
-  ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(1), std::numeric_limits<int64_t>::max())).ok());
+  ASSERT_TRUE(
+      table.Apply(Change().AddToCell("sum", "q", Ms(1), std::numeric_limits<int64_t>::max())).ok());
   ASSERT_TRUE(table.Flush().ok());
   ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(1), 1)).ok());
   EXPECT_EQ(Numbers(table), "sum:q@1=" + std::to_string(std::numeric_limits<int64_t>::min()));
@@ -123,7 +147,10 @@ TEST(ContractAggregateTest, DeletesCutTheChain) {
       }
     };
     const auto add = [] {
-      return Change().AddToCell("sum", "q", Ms(1), 10).AddToCell("sum", "q", Ms(2), 20).AddToCell("least", "q", Ms(1), 1);
+      return Change()
+          .AddToCell("sum", "q", Ms(1), 10)
+          .AddToCell("sum", "q", Ms(2), 20)
+          .AddToCell("least", "q", Ms(1), 1);
     };
     apply(add());
     apply(Change().DeleteFromColumn("sum", "q").AddToCell("sum", "q", Ms(1), 1));  // row 123
@@ -137,7 +164,8 @@ TEST(ContractAggregateTest, DeletesCutTheChain) {
     EXPECT_EQ(Numbers(table), "least:q@1=1");
     apply(add());
     EXPECT_EQ(Numbers(table), "least:q@1=1 sum:q@2=20 sum:q@1=10");
-    apply(Change().AddToCell("sum", "q", Ms(1), 100).DeleteFromRow().AddToCell("sum", "q", Ms(1), 5));
+    apply(
+        Change().AddToCell("sum", "q", Ms(1), 100).DeleteFromRow().AddToCell("sum", "q", Ms(1), 5));
     apply(Change().AddToCell("sum", "q", Ms(1), 1));
     EXPECT_EQ(Numbers(table), "sum:q@1=6");
     ASSERT_TRUE(table.DropRowRange(RowRange::All()).ok());
@@ -155,20 +183,27 @@ TEST(ContractAggregateTest, ASnapshotSeesTheFoldAsOfItself) {
   std::vector<std::pair<Snapshot, std::string>> snapshots;
   for (int round = 0; round < 6; ++round) {
     for (int i = 0; i < 40 * (round + 1); ++i, ++next) {
-      ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(1), 1).AddToCell("sketch", "q", Ms(1), std::to_string(next))).ok());
-      if (i == 17) {  // cuts what a node of the memtable may fold
+      ASSERT_TRUE(table
+                      .Apply(Change()
+                                 .AddToCell("sum", "q", Ms(1), 1)
+                                 .AddToCell("sketch", "q", Ms(1), std::to_string(next)))
+                      .ok());
+      if (i == 17) {  // limits how much a memtable node may fold
         ASSERT_TRUE(table.Apply(Change().DeleteFromColumn("plain", "q")).ok());
       }
     }
-    snapshots.emplace_back(*store.database().GetSnapshot(), "sketch:q@1=" + std::to_string(next) + " sum:q@1=" + std::to_string(next));
+    snapshots.emplace_back(*store.database().GetSnapshot(), "sketch:q@1=" + std::to_string(next) +
+                                                                " sum:q@1=" + std::to_string(next));
     if (round == 3) {
       ASSERT_TRUE(table.Flush().ok());
     }
   }
   ASSERT_TRUE(table.Apply(Change().DeleteFromRow()).ok());
-  for (const auto& [snapshot, expected] : snapshots) EXPECT_EQ(Numbers(table, {.snapshot = snapshot}), expected);
+  for (const auto& [snapshot, expected] : snapshots)
+    EXPECT_EQ(Numbers(table, {.snapshot = snapshot}), expected);
   ASSERT_TRUE(table.Compact().ok());
-  for (const auto& [snapshot, expected] : snapshots) EXPECT_EQ(Numbers(table, {.snapshot = snapshot}), expected);
+  for (const auto& [snapshot, expected] : snapshots)
+    EXPECT_EQ(Numbers(table, {.snapshot = snapshot}), expected);
   EXPECT_EQ(Numbers(table), "");
 }
 
@@ -176,7 +211,8 @@ TEST(ContractAggregateTest, RanksCountFoldedCells) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema(GcRule::MaxNumVersions(1)));
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(2), 1).AddToCell("sum", "q", Ms(1), 1)).ok());
+    ASSERT_TRUE(
+        table.Apply(Change().AddToCell("sum", "q", Ms(2), 1).AddToCell("sum", "q", Ms(1), 1)).ok());
     ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(2), 1)).ok());
     ASSERT_TRUE(table.Flush().ok());
   }
@@ -184,10 +220,12 @@ TEST(ContractAggregateTest, RanksCountFoldedCells) {
   ASSERT_TRUE(table.Compact().ok());
   EXPECT_EQ(Numbers(table), "sum:q@2=6");
   EXPECT_EQ(Numbers(table, {.apply_gc = false}), "sum:q@2=6");
-  // The floor of engine rule 8: a ranged delete of the newest brings nothing back, whether or not a compaction ran.
+  // The GC fence of engine rule 8: a range delete of the newest version makes nothing reappear,
+  // whether or not a compaction ran.
   ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(1), 100)).ok());
   EXPECT_EQ(Numbers(table), "sum:q@2=6");
-  ASSERT_TRUE(table.Apply(Change().DeleteFromColumn("sum", "q", TimestampRange{.start = Ms(2)})).ok());
+  ASSERT_TRUE(
+      table.Apply(Change().DeleteFromColumn("sum", "q", TimestampRange{.start = Ms(2)})).ok());
   EXPECT_EQ(Numbers(table), "");
   ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(1), 1)).ok());
   EXPECT_EQ(Numbers(table), "sum:q@1=1");
@@ -203,13 +241,20 @@ TEST(ContractAggregateTest, LatestAndOneColumnFoldAllSources) {
     ASSERT_TRUE(table.Apply(mutation).ok());
     ASSERT_TRUE(table.Flush().ok());
   }
-  ASSERT_TRUE(table.Apply(Change().DeleteFromColumn("sum", "q", TimestampRange{.start = Ms(4)})).ok());
+  ASSERT_TRUE(
+      table.Apply(Change().DeleteFromColumn("sum", "q", TimestampRange{.start = Ms(4)})).ok());
   const auto number = [&](std::string_view qualifier, const Filter& filter) {
-    return *(*table.ReadRow("r", Filter::Chain(Filter::Column("sum", std::string(qualifier)), filter)))->cells().front().AsInt64();
+    return *(*table.ReadRow("r",
+                            Filter::Chain(Filter::Column("sum", std::string(qualifier)), filter)))
+                ->cells()
+                .front()
+                .AsInt64();
   };
   EXPECT_EQ(number("q", Filter::Latest(1)), 4) << "at 3 ms, where every file has one";
   EXPECT_EQ(number("r", Filter::Latest(1)), 1);
-  EXPECT_EQ(number("r", Filter::Chain(Filter::TimestampRange({.start = Ms(1), .end = Ms(11)}), Filter::Latest(1))), 3);
+  EXPECT_EQ(number("r", Filter::Chain(Filter::TimestampRange({.start = Ms(1), .end = Ms(11)}),
+                                      Filter::Latest(1))),
+            3);
   EXPECT_EQ(number("r", Filter::CellsRowLimit(1)), 1);
   EXPECT_EQ(number("r", Filter::TimestampRange({.start = Ms(5), .end = Ms(6)})), 4);
 }
@@ -223,8 +268,12 @@ TEST(ContractAggregateTest, WhatDoesNotFitIsRefusedWhole) {
     EXPECT_NE(std::string(status.message()).find(text), std::string::npos) << status;
     EXPECT_EQ(ShowAll(table), "");
   };
-  const auto good = [] { return Change().AddToCell("sum", "q", Ms(1), 1).SetCell("plain", "q", Ms(1), "v"); };
-  refused(good().SetCell("sum", "q", Ms(1), EncodeInt64(1)), "element #2: Column family type mismatch");  // row 121
+  const auto good = [] {
+    return Change().AddToCell("sum", "q", Ms(1), 1).SetCell("plain", "q", Ms(1), "v");
+  };
+  // Row 121.
+  refused(good().SetCell("sum", "q", Ms(1), EncodeInt64(1)),
+          "element #2: Column family type mismatch");
   refused(good().AddToCell("plain", "q", Ms(1), 1), "Column family type mismatch");
   refused(good().AddToCell("plain", "q", Ms(1), "item"), "Column family type mismatch");
   refused(good().AddToCell("sketch", "q", Ms(1), 1), "AddToCell with an item");
@@ -237,45 +286,63 @@ TEST(ContractAggregateTest, WhatDoesNotFitIsRefusedWhole) {
   refused(good().MergeToCell("sum", "q", Timestamp::FromMicros(-1), EncodeInt64(1)), "negative");
   EXPECT_EQ(CodeName(table.Apply(good().AddToCell("nope", "q", Ms(1), 1))), "NotFound");
   const std::vector<FailedMutation> failed = table.BulkApply(
-      {{Change().AddToCell("plain", "q", Ms(1), 1), Change().AddToCell("sum", "q", Ms(1), 1), Change().SetCell("sum", "q", Ms(1), "v")}});
+      {{Change().AddToCell("plain", "q", Ms(1), 1), Change().AddToCell("sum", "q", Ms(1), 1),
+        Change().SetCell("sum", "q", Ms(1), "v")}});
   ASSERT_EQ(failed.size(), 2u);
   EXPECT_EQ(failed[1].index, 2u);
   EXPECT_EQ(Numbers(table), "sum:q@1=1");
 }
 
-// Digest 7: no state is no change, alone or among others, and makes no row and no cell, also not by replay.
+// An empty state is no change, alone or among others. It creates no row and no cell, also in replay
+// (section 7 of docs/reference/semantics.md).
 TEST(ContractAggregateTest, AStateOfNoBytesChangesNothing) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
   for (const char* const family : {"sum", "least", "sketch"}) {
     EXPECT_EQ(CodeName(table.Apply(Change().MergeToCell(family, "q", Ms(1), ""))), "OK") << family;
   }
-  EXPECT_TRUE(table.BulkApply({{Change().MergeToCell("sum", "q", Ms(1), ""), Change().MergeToCell("sum", "q", Ms(1), "")}}).empty());
+  EXPECT_TRUE(table
+                  .BulkApply({{Change().MergeToCell("sum", "q", Ms(1), ""),
+                               Change().MergeToCell("sum", "q", Ms(1), "")}})
+                  .empty());
   EXPECT_EQ(ShowAll(table), "");
-  ASSERT_EQ(table.Apply(Change().MergeToCell("sum", "q", Ms(2), "").AddToCell("sum", "q", Ms(1), 4).MergeToCell("sum", "q", Ms(1), "")),
+  ASSERT_EQ(table.Apply(Change()
+                            .MergeToCell("sum", "q", Ms(2), "")
+                            .AddToCell("sum", "q", Ms(1), 4)
+                            .MergeToCell("sum", "q", Ms(1), "")),
             absl::OkStatus());
   EXPECT_EQ(Numbers(table), "sum:q@1=4");
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   EXPECT_EQ(Numbers(table), "sum:q@1=4");
-  EXPECT_EQ(CodeName(table.Apply(Change().MergeToCell("plain", "q", Ms(1), ""))), "InvalidArgument");
+  EXPECT_EQ(CodeName(table.Apply(Change().MergeToCell("plain", "q", Ms(1), ""))),
+            "InvalidArgument");
 }
 
 TEST(ContractAggregateTest, ConditionalWritesReadTheFold) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
-  const auto modify = [&](const ReadModifyWriteRule& rule) { return CodeName(table.ReadModifyWriteRow("r", {rule}).status()); };
-  EXPECT_EQ(modify(ReadModifyWriteRule::IncrementAmount("sum", "q", 1)), "InvalidArgument");  // row 121
+  const auto modify = [&](const ReadModifyWriteRule& rule) {
+    return CodeName(table.ReadModifyWriteRow("r", {rule}).status());
+  };
+  // Row 121.
+  EXPECT_EQ(modify(ReadModifyWriteRule::IncrementAmount("sum", "q", 1)), "InvalidArgument");
   EXPECT_EQ(modify(ReadModifyWriteRule::AppendValue("sketch", "q", "x")), "InvalidArgument");
   EXPECT_EQ(modify(ReadModifyWriteRule::IncrementAmount("plain", "q", 1)), "OK");
   ASSERT_TRUE(table.Apply(RowMutation("s").AddToCell("sum", "q", Ms(1), 1)).ok());
   const Filter newest = Filter::Chain(Filter::Column("sum", "q"), Filter::Latest(1));
-  const auto branch =
-      table.CheckAndMutateRow("s", newest, RowMutation().AddToCell("sum", "q", Ms(1), 2).AddToCell("sum", "q", Ms(1), 3), RowMutation());
+  const auto branch = table.CheckAndMutateRow(
+      "s", newest, RowMutation().AddToCell("sum", "q", Ms(1), 2).AddToCell("sum", "q", Ms(1), 3),
+      RowMutation());
   EXPECT_EQ(branch.value(), MutationBranch::kPredicateMatched);
   EXPECT_EQ((*table.ReadRow("s"))->cell("sum", "q")->AsInt64().value(), 6);
-  // Only the branch that is taken is held against the families.
-  EXPECT_TRUE(table.CheckAndMutateRow("s", newest, RowMutation(), RowMutation().SetCell("sum", "q", "v")).ok());
-  EXPECT_EQ(CodeName(table.CheckAndMutateRow("s", newest, RowMutation().SetCell("sum", "q", "v"), RowMutation()).status()),
+  // Only the branch that is applied is checked against the families.
+  EXPECT_TRUE(
+      table.CheckAndMutateRow("s", newest, RowMutation(), RowMutation().SetCell("sum", "q", "v"))
+          .ok());
+  EXPECT_EQ(CodeName(table
+                         .CheckAndMutateRow("s", newest, RowMutation().SetCell("sum", "q", "v"),
+                                            RowMutation())
+                         .status()),
             "InvalidArgument");
 }
 
@@ -283,8 +350,10 @@ TEST(ContractAggregateTest, ABulkLoadRefusesThem) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
   BulkLoad load = table.NewBulkLoad();
-  EXPECT_EQ(CodeName(load.Add(RowMutation("a").AddToCell("sum", "q", Ms(1), 1))), "InvalidArgument");
-  EXPECT_EQ(CodeName(load.Add(RowMutation("a").SetCell("sum", "q", Ms(1), EncodeInt64(1)))), "InvalidArgument");
+  EXPECT_EQ(CodeName(load.Add(RowMutation("a").AddToCell("sum", "q", Ms(1), 1))),
+            "InvalidArgument");
+  EXPECT_EQ(CodeName(load.Add(RowMutation("a").SetCell("sum", "q", Ms(1), EncodeInt64(1)))),
+            "InvalidArgument");
   ASSERT_TRUE(load.Add(RowMutation("a").SetCell("plain", "q", Ms(1), EncodeInt64(7))).ok());
   ASSERT_TRUE(load.Finish().ok());
   EXPECT_EQ(Numbers(table), "plain:q@1=7");
@@ -294,15 +363,22 @@ TEST(ContractAggregateTest, TheTypeStaysWithTheFamily) {
   ContractDatabase store;
   Table& table = store.MakeTable(AggregateSchema());
   ASSERT_TRUE(table.Apply(Change().AddToCell("sum", "q", Ms(1), 1)).ok());
-  ASSERT_TRUE(table.ModifyColumnFamilies({FamilyChange::Update("sum", GcRule::MaxNumVersions(3))}).ok());
-  ASSERT_TRUE(table.ModifyColumnFamilies({FamilyChange::Create({.name = "new", .value_type = ValueType::kInt64Max})}).ok());
+  ASSERT_TRUE(
+      table.ModifyColumnFamilies({FamilyChange::Update("sum", GcRule::MaxNumVersions(3))}).ok());
+  ASSERT_TRUE(table
+                  .ModifyColumnFamilies(
+                      {FamilyChange::Create({.name = "new", .value_type = ValueType::kInt64Max})})
+                  .ok());
   store.Reopen();
   const Schema schema = *store.table().schema();
   EXPECT_EQ(schema.family("sum")->value_type, ValueType::kInt64Sum);
   EXPECT_EQ(schema.family("new")->value_type, ValueType::kInt64Max);
   EXPECT_EQ(Numbers(store.table()), "sum:q@1=1");
-  // A family made again under the name is another one, of whatever type.
-  ASSERT_TRUE(store.table().ModifyColumnFamilies({FamilyChange::Drop("sum"), FamilyChange::Create({.name = "sum"})}).ok());
+  // A family created again under the same name is a new one and may have another type.
+  ASSERT_TRUE(
+      store.table()
+          .ModifyColumnFamilies({FamilyChange::Drop("sum"), FamilyChange::Create({.name = "sum"})})
+          .ok());
   ASSERT_TRUE(store.table().Apply(Change().SetCell("sum", "q", Ms(1), EncodeInt64(5))).ok());
   EXPECT_EQ(Numbers(store.table()), "sum:q@1=5");
   ASSERT_TRUE(store.table().Compact().ok());

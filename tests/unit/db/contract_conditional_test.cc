@@ -1,4 +1,5 @@
-// CheckAndMutateRow and ReadModifyWriteRow as a user calls them; "row N" is that of the semantics digest's table of edge cases.
+// Tests CheckAndMutateRow and ReadModifyWriteRow through the public API. "Row N" is a row of the
+// edge-case table of docs/reference/semantics.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,16 +11,21 @@
 namespace stele::internal {
 namespace {
 
-constexpr int64_t kNowMicros = 1'000'000'000'500;  // of the manual clock: cut to a whole millisecond in these tables
+// Of the manual clock; cut to a whole millisecond in these tables.
+constexpr int64_t kNowMicros = 1'000'000'000'500;
 
 class ConditionalTest : public ::testing::Test {
  protected:
   ConditionalTest() : table_(store_.MakeTable(Schema().AddFamily("f").AddFamily("g"))) {
     store_.clock().Set(Timestamp::FromMicros(kNowMicros));
   }
-  RowMutation Set(const std::string& value = "new") { return RowMutation().SetCell("f", "set", Ms(1), value); }
-  std::string Check(const Filter& predicate, const RowMutation& if_matched, const RowMutation& if_not_matched) {
-    const absl::StatusOr<MutationBranch> branch = table_.CheckAndMutateRow("r", predicate, if_matched, if_not_matched);
+  RowMutation Set(const std::string& value = "new") {
+    return RowMutation().SetCell("f", "set", Ms(1), value);
+  }
+  std::string Check(const Filter& predicate, const RowMutation& if_matched,
+                    const RowMutation& if_not_matched) {
+    const absl::StatusOr<MutationBranch> branch =
+        table_.CheckAndMutateRow("r", predicate, if_matched, if_not_matched);
     if (!branch.ok()) return CodeName(branch.status());
     return *branch == MutationBranch::kPredicateMatched ? "matched" : "not matched";
   }
@@ -30,7 +36,8 @@ class ConditionalTest : public ::testing::Test {
   static std::string Show(const Row& row) {
     std::string text(row.row_key());
     for (const CellView& cell : row.cells()) {
-      text += fmt::format(" {}:{}@{}={}", cell.family(), cell.qualifier(), cell.timestamp().micros(), Escaped(cell.value()));
+      text += fmt::format(" {}:{}@{}={}", cell.family(), cell.qualifier(),
+                          cell.timestamp().micros(), Escaped(cell.value()));
     }
     return text;
   }
@@ -40,7 +47,10 @@ class ConditionalTest : public ::testing::Test {
     return number.ok() ? fmt::format("#{}", *number) : std::string(value);
   }
   void Put(std::string_view qualifier, int64_t millis, std::string value) {
-    ASSERT_TRUE(table_.Apply(RowMutation("r").SetCell("f", std::string(qualifier), Ms(millis), std::move(value))).ok());
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation("r").SetCell("f", std::string(qualifier), Ms(millis),
+                                                    std::move(value)))
+                    .ok());
   }
 
   ContractDatabase store_;
@@ -53,7 +63,8 @@ TEST_F(ConditionalTest, WhetherThePredicateGivesACellDecides) {
   EXPECT_EQ(ShowAll(table_), "r f:set@1000=b");
   EXPECT_EQ(Check({}, Set("a"), RowMutation()), "matched");
   EXPECT_EQ(ShowAll(table_), "r f:set@1000=a");
-  EXPECT_EQ(Check(Filter::Column("f", "none"), RowMutation("r").DeleteFromRow(), RowMutation()), "not matched");
+  EXPECT_EQ(Check(Filter::Column("f", "none"), RowMutation("r").DeleteFromRow(), RowMutation()),
+            "not matched");
   EXPECT_EQ(ShowAll(table_), "r f:set@1000=a");
   EXPECT_EQ(Check({}, RowMutation(), Set("b")), "matched");
   EXPECT_EQ(ShowAll(table_), "r f:set@1000=a");
@@ -71,15 +82,20 @@ TEST_F(ConditionalTest, WhatIsWrongChangesNothing) {
   EXPECT_EQ(Check({}, RowMutation("other").DeleteFromRow(), RowMutation()), "InvalidArgument");
   EXPECT_EQ(Check(Filter::Latest(0), Set(), RowMutation()), "InvalidArgument");
   EXPECT_EQ(Check(Filter::RowKeyRegex("("), Set(), Set()), "InvalidArgument");
-  // The form of both branches counts, the families of the one that is taken.
-  EXPECT_EQ(Check({}, Set(), RowMutation().SetCell("f", "q", Timestamp::FromMicros(1), "v")), "InvalidArgument");
+  // Both branches must be well-formed. Only the branch that is applied is checked against the
+  // families.
+  EXPECT_EQ(Check({}, Set(), RowMutation().SetCell("f", "q", Timestamp::FromMicros(1), "v")),
+            "InvalidArgument");
   EXPECT_EQ(Check({}, RowMutation().SetCell("none", "q", Ms(1), "v"), Set()), "NotFound");
   EXPECT_EQ(ShowAll(table_), before);
   EXPECT_EQ(Check({}, Set(), RowMutation().SetCell("none", "q", Ms(1), "v")), "matched");
 }
 
 TEST_F(ConditionalTest, ThePredicateSeesWhatAReadSees) {
-  ASSERT_TRUE(table_.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxAge(std::chrono::seconds(10)))}).ok());
+  ASSERT_TRUE(table_
+                  .ModifyColumnFamilies(
+                      {FamilyChange::Update("f", GcRule::MaxAge(std::chrono::seconds(10)))})
+                  .ok());
   Put("old", 999'980'000, "v");  // twenty seconds old
   EXPECT_EQ(Check({}, Set(), Set("dead")), "not matched");
   EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "old", "x")}), "r f:old@1000000000000=x");
@@ -88,19 +104,23 @@ TEST_F(ConditionalTest, ThePredicateSeesWhatAReadSees) {
 TEST_F(ConditionalTest, AMutationOfABranchIsAppliedAsAWhole) {
   Put("q", 1, "1");
   Put("q", 2, "2");
-  EXPECT_EQ(
-      Check(Filter::Column("f", "q"),
-            RowMutation().DeleteFromColumn("f", "q", TimestampRange{Ms(2), Ms(3)}).SetCell("f", "q", "stamped").SetCell("g", "", Ms(4), ""),
-            RowMutation()),
-      "matched");
+  EXPECT_EQ(Check(Filter::Column("f", "q"),
+                  RowMutation()
+                      .DeleteFromColumn("f", "q", TimestampRange{Ms(2), Ms(3)})
+                      .SetCell("f", "q", "stamped")
+                      .SetCell("g", "", Ms(4), ""),
+                  RowMutation()),
+            "matched");
   EXPECT_EQ(ShowAll(table_), "r f:q@1000000000000=stamped, f:q@1000=1, g:@4000=");
 }
 
 // Rows 45, 46, 49 and 54.
 TEST_F(ConditionalTest, RulesRunInOrderAndSeeEachOther) {
   EXPECT_EQ(Modify({ReadModifyWriteRule::IncrementAmount("f", "n", 0)}), "r f:n@1000000000000=#0");
-  EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("g", "log", "y"), ReadModifyWriteRule::IncrementAmount("f", "n", 5),
-                    ReadModifyWriteRule::AppendValue("g", "log", "z"), ReadModifyWriteRule::IncrementAmount("f", "n", -7)}),
+  EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("g", "log", "y"),
+                    ReadModifyWriteRule::IncrementAmount("f", "n", 5),
+                    ReadModifyWriteRule::AppendValue("g", "log", "z"),
+                    ReadModifyWriteRule::IncrementAmount("f", "n", -7)}),
             "r f:n@1000000000000=#-2 g:log@1000000000000=yz");
   Put("wrap", 1, EncodeInt64(std::numeric_limits<int64_t>::max()));
   EXPECT_EQ(Modify({ReadModifyWriteRule::IncrementAmount("f", "wrap", 1)}),
@@ -113,12 +133,16 @@ TEST_F(ConditionalTest, AFailingRuleUndoesAll) {
   Put("empty", 1, "");
   const std::string before = ShowAll(table_);
   const ReadModifyWriteRule good = ReadModifyWriteRule::AppendValue("f", "good", "v");
-  EXPECT_EQ(Modify({good, ReadModifyWriteRule::IncrementAmount("f", "three", 1)}), "FailedPrecondition");
-  EXPECT_EQ(Modify({good, ReadModifyWriteRule::IncrementAmount("f", "empty", 1)}), "FailedPrecondition");
-  EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "new", ""), ReadModifyWriteRule::IncrementAmount("f", "new", 1)}),
+  EXPECT_EQ(Modify({good, ReadModifyWriteRule::IncrementAmount("f", "three", 1)}),
+            "FailedPrecondition");
+  EXPECT_EQ(Modify({good, ReadModifyWriteRule::IncrementAmount("f", "empty", 1)}),
+            "FailedPrecondition");
+  EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "new", ""),
+                    ReadModifyWriteRule::IncrementAmount("f", "new", 1)}),
             "FailedPrecondition");
   EXPECT_EQ(Modify({good, ReadModifyWriteRule::AppendValue("none", "q", "v")}), "NotFound");
-  EXPECT_EQ(Modify({good, ReadModifyWriteRule::AppendValue("f", std::string(20'000, 'q'), "v")}), "InvalidArgument");
+  EXPECT_EQ(Modify({good, ReadModifyWriteRule::AppendValue("f", std::string(20'000, 'q'), "v")}),
+            "InvalidArgument");
   EXPECT_EQ(Modify({}), "InvalidArgument");
   EXPECT_EQ(CodeName(table_.ReadModifyWriteRow("", {good}).status()), "InvalidArgument");
   EXPECT_EQ(ShowAll(table_), before);
@@ -126,13 +150,17 @@ TEST_F(ConditionalTest, AFailingRuleUndoesAll) {
 
 TEST_F(ConditionalTest, LimitsOfTheTableHold) {
   Table small =
-      store_.database().CreateTable("small", Schema().AddFamily("f").SetLimits({.value_bytes = 5, .mutations = 2})).value_or(Table());
+      store_.database()
+          .CreateTable("small",
+                       Schema().AddFamily("f").SetLimits({.value_bytes = 5, .mutations = 2}))
+          .value_or(Table());
   const ReadModifyWriteRule append = ReadModifyWriteRule::AppendValue("f", "q", "abc");
   EXPECT_TRUE(small.ReadModifyWriteRow("r", {append}).ok());
   EXPECT_EQ(CodeName(small.ReadModifyWriteRow("r", {append}).status()), "InvalidArgument");
   const ReadModifyWriteRule nothing = ReadModifyWriteRule::AppendValue("f", "q", "");
   EXPECT_TRUE(small.ReadModifyWriteRow("r", {nothing, nothing}).ok());
-  EXPECT_EQ(CodeName(small.ReadModifyWriteRow("r", {nothing, nothing, nothing}).status()), "InvalidArgument");
+  EXPECT_EQ(CodeName(small.ReadModifyWriteRow("r", {nothing, nothing, nothing}).status()),
+            "InvalidArgument");
   EXPECT_EQ(ShowAll(small), "r f:q@1000000000000=abc");
 }
 
@@ -141,7 +169,8 @@ TEST_F(ConditionalTest, TheNewCellIsNotOlderThanTheOneItReplaces) {
   Put("q", 1, "a");
   EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "q", "b")}), "r f:q@1000000000000=ab");
   EXPECT_EQ(ShowAll(table_), "r f:q@1000000000000=ab, f:q@1000=a");
-  EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "q", "c")}), "r f:q@1000000000000=abc");  // within the same millisecond
+  // Within the same millisecond.
+  EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "q", "c")}), "r f:q@1000000000000=abc");
   Put("q", 1'000'070'000, "x");
   EXPECT_EQ(Modify({ReadModifyWriteRule::AppendValue("f", "q", "y")}), "r f:q@1000070000000=xy");
   EXPECT_EQ(ShowAll(table_), "r f:q@1000070000000=xy, f:q@1000000000000=abc, f:q@1000=a");

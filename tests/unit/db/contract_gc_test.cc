@@ -1,5 +1,5 @@
-// Which versions there are: garbage collection at read and after compaction, and the clock it measures by (digest section 6 and rows 125 to
-// 127, engine rules 7 to 10).
+// Tests which versions exist: garbage collection at read and after compaction, and its clock. See
+// section 6 and rows 125 to 127 of docs/reference/semantics.md, and engine rules 7 to 10.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,14 +16,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Milliseconds before the start of the clock of what is left of a column "f:q".
+// Returns the remaining versions of column "f:q", as milliseconds before the clock's start.
 std::string Ages(const Table& table, const ReadOptions& options = {}) {
   const absl::StatusOr<std::optional<Row>> row = table.ReadRow("r", {}, options);
   if (!row.ok()) return CodeName(row.status());
   if (!row->has_value()) return "none";
   std::string text;
   for (const CellView& cell : (*row)->cells()) {
-    text += fmt::format("{}{}", text.empty() ? "" : " ", (Ms(1'000'000'000).micros() - cell.timestamp().micros()) / 1000);
+    text += fmt::format("{}{}", text.empty() ? "" : " ",
+                        (Ms(1'000'000'000).micros() - cell.timestamp().micros()) / 1000);
   }
   return text;
 }
@@ -43,14 +44,23 @@ struct RuleCase {
 class ContractRuleTest : public testing::TestWithParam<RuleCase> {};
 INSTANTIATE_TEST_SUITE_P(
     Rules, ContractRuleTest,
-    testing::Values(RuleCase{"maxversions=2||maxage=60s", {0, 1, 2, 100'000}, "0 1"},                              // 125
-                    RuleCase{"maxversions=2&&maxage=60s", {0, 1, 2, 100'000, 100'001}, "0 1 2"},                   // 126
-                    RuleCase{"never", {0, 1, 2, 100'000}, "0 1 2 100000"},                                         // 127
-                    RuleCase{"maxversions=1", {-5, 0, 1}, "-5"},                                                   //
-                    RuleCase{"maxage=60s", {-99'000, 60'000, 60'001, 59'999}, "-99000 59999 60000"},               // at most that old stays
-                    RuleCase{"maxversions=1&&maxage=60s", {100'000, 100'001, 5}, "5"},                             // rank over all versions
-                    RuleCase{"(maxversions=3&&maxage=10s)||maxage=60s", {1, 2, 3, 4, 20'000, 70'000}, "1 2 3 4"},  // nested
-                    RuleCase{"(maxversions=1||maxage=10s)&&maxage=60s", {1, 2, 20'000, 70'000}, "1 2 20000"}));
+    // Row 125.
+    testing::Values(
+        RuleCase{"maxversions=2||maxage=60s", {0, 1, 2, 100'000}, "0 1"},
+        // Row 126.
+        RuleCase{"maxversions=2&&maxage=60s", {0, 1, 2, 100'000, 100'001}, "0 1 2"},
+        // Row 127.
+        RuleCase{"never", {0, 1, 2, 100'000}, "0 1 2 100000"},
+        // .
+        RuleCase{"maxversions=1", {-5, 0, 1}, "-5"},
+        // Exactly that age stays.
+        RuleCase{"maxage=60s", {-99'000, 60'000, 60'001, 59'999}, "-99000 59999 60000"},
+        // The ordinal counts all.
+        RuleCase{"maxversions=1&&maxage=60s", {100'000, 100'001, 5}, "5"},
+        // nested.
+        RuleCase{
+            "(maxversions=3&&maxage=10s)||maxage=60s", {1, 2, 3, 4, 20'000, 70'000}, "1 2 3 4"},
+        RuleCase{"(maxversions=1||maxage=10s)&&maxage=60s", {1, 2, 20'000, 70'000}, "1 2 20000"}));
 
 TEST_P(ContractRuleTest, ReadsAndCompactionsLeaveTheSame) {
   const RuleCase& c = GetParam();
@@ -80,15 +90,18 @@ TEST(ContractGcTest, WithoutApplyGcReadsShowWhatIsStored) {
   Write(table, {0, 1, 2});
   EXPECT_EQ(Ages(table), "0");
   EXPECT_EQ(Ages(table, {.apply_gc = false}), "0 1 2");
-  // A looser rule may bring back what is still stored, and after a compaction under the tighter rule nothing (rule 10).
-  ASSERT_TRUE(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(2))}).ok());
+  // A looser rule may show versions that are still stored. After a compaction with the stricter
+  // rule it shows none (engine rule 10).
+  ASSERT_TRUE(
+      table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(2))}).ok());
   EXPECT_EQ(Ages(table), "0 1");
   ASSERT_TRUE(table.Compact().ok());
   ASSERT_TRUE(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::None())}).ok());
   EXPECT_EQ(Ages(table), "0 1");
 }
 
-TEST(ContractGcTest, ARangedDeleteBringsNothingBack) {  // rule 8: N=2, versions 1, 2, 3, delete 3: 1 stays gone
+// Engine rule 8: N=2, versions 1, 2, 3, delete 3: 1 stays deleted.
+TEST(ContractGcTest, ARangedDeleteBringsNothingBack) {
   for (const bool compact : {false, true}) {
     ContractDatabase store;
     Table& table = store.MakeTable(Schema().AddFamily("f", GcRule::MaxNumVersions(2)));
@@ -96,7 +109,9 @@ TEST(ContractGcTest, ARangedDeleteBringsNothingBack) {  // rule 8: N=2, versions
     if (compact) {
       ASSERT_TRUE(table.Compact().ok());
     }
-    ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = Ms(1'000'000'000)})).ok());
+    ASSERT_TRUE(
+        table.Apply(RowMutation("r").DeleteFromColumn("f", "q", {.start = Ms(1'000'000'000)}))
+            .ok());
     EXPECT_EQ(Ages(table), "1");
     ASSERT_TRUE(table.Compact().ok());
     EXPECT_EQ(Ages(table), "1");
@@ -117,11 +132,11 @@ TEST(ContractGcTest, RowsDisappearWithTheirLastCell) {
   EXPECT_EQ(ShowAll(table), "");
   ASSERT_TRUE(table.Compact().ok());
   EXPECT_EQ(table.Stats()->cells, 0u);
-  // A snapshot measures by its own time (rule 16).
+  // A snapshot uses its own time (engine rule 16).
   EXPECT_EQ(Ages(table, {.snapshot = before}), "10000");
 }
 
-TEST(ContractGcTest, TheClockNeverGoesBack) {  // rule 7
+TEST(ContractGcTest, TheClockNeverGoesBack) {  // engine rule 7
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f", GcRule::MaxAge(seconds(60))));
   Write(table, {0});
@@ -137,7 +152,8 @@ TEST(ContractGcTest, TheClockNeverGoesBack) {  // rule 7
   EXPECT_GE(store.database().GetSnapshot()->time(), Ms(1'000'100'000));
 }
 
-TEST(ContractGcTest, WhatOnlyReadsSawOfTheClockHoldsAcrossClose) {  // rule 7: nor across reopen
+// Engine rule 7, across a reopening.
+TEST(ContractGcTest, WhatOnlyReadsSawOfTheClockHoldsAcrossClose) {
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f", GcRule::MaxAge(seconds(60))));
   Write(table, {0});
@@ -148,7 +164,8 @@ TEST(ContractGcTest, WhatOnlyReadsSawOfTheClockHoldsAcrossClose) {  // rule 7: n
 }
 
 TEST(ContractGcTest, ClocksBeforeTheEpochStampZero) {
-  const absl::StatusOr<Database> database = Database::Open("mem:", {.clock = std::make_shared<ManualClock>(Ms(-5'000))});
+  const absl::StatusOr<Database> database =
+      Database::Open("mem:", {.clock = std::make_shared<ManualClock>(Ms(-5'000))});
   ASSERT_TRUE(database.ok()) << database.status();
   Table table = *Database(*database).CreateTable("t", Schema().AddFamily("f"));
   ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", "v")).ok());
@@ -161,12 +178,21 @@ TEST(ContractGcTest, WrongRulesAreRefused) {
   GcRule deep = GcRule::MaxNumVersions(1);
   for (int i = 0; i < 21; ++i) deep = GcRule::Union(deep, GcRule::MaxNumVersions(2));
   std::vector<GcRule> many(300, GcRule::MaxNumVersions(1));
-  for (const GcRule& wrong : {GcRule::MaxNumVersions(0), GcRule::MaxNumVersions(-1), GcRule::MaxAge(milliseconds(0)),
-                              GcRule::MaxAge(std::chrono::microseconds(999)), GcRule::MaxAge(-seconds(1)),
-                              GcRule::Union(GcRule::MaxNumVersions(1), GcRule::MaxNumVersions(0)), deep, GcRule::Union(many)}) {
-    EXPECT_EQ(CodeName(store.database().CreateTable("x", Schema().AddFamily("f", wrong)).status()), "InvalidArgument") << wrong;
-    EXPECT_EQ(CodeName(table.ModifyColumnFamilies({FamilyChange::Update("f", wrong)})), "InvalidArgument") << wrong;
-    EXPECT_EQ(CodeName(table.ModifyColumnFamilies({FamilyChange::Create({.name = "g", .gc = wrong})})), "InvalidArgument") << wrong;
+  for (const GcRule& wrong :
+       {GcRule::MaxNumVersions(0), GcRule::MaxNumVersions(-1), GcRule::MaxAge(milliseconds(0)),
+        GcRule::MaxAge(std::chrono::microseconds(999)), GcRule::MaxAge(-seconds(1)),
+        GcRule::Union(GcRule::MaxNumVersions(1), GcRule::MaxNumVersions(0)), deep,
+        GcRule::Union(many)}) {
+    EXPECT_EQ(CodeName(store.database().CreateTable("x", Schema().AddFamily("f", wrong)).status()),
+              "InvalidArgument")
+        << wrong;
+    EXPECT_EQ(CodeName(table.ModifyColumnFamilies({FamilyChange::Update("f", wrong)})),
+              "InvalidArgument")
+        << wrong;
+    EXPECT_EQ(
+        CodeName(table.ModifyColumnFamilies({FamilyChange::Create({.name = "g", .gc = wrong})})),
+        "InvalidArgument")
+        << wrong;
   }
   EXPECT_EQ(table.schema()->family("f")->gc, GcRule::None());
   EXPECT_EQ(table.schema()->family("g"), nullptr);

@@ -1,4 +1,5 @@
-// What reads give: rows 55 to 66 and 95 to 111 of the semantics digest, and the read options.
+// Tests the results of reads: rows 55 to 66 and 95 to 111 of docs/reference/semantics.md, and the
+// read options.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,14 +15,15 @@
 namespace stele::internal {
 namespace {
 
-// The keys that were read, or the error.
+// Returns the keys read, or the error.
 std::string KeysOf(RowReader reader) {
   std::string keys;
-  for (const RowView& row : reader) keys += fmt::format("{}{}", keys.empty() ? "" : ",", row.row_key());
+  for (const RowView& row : reader)
+    keys += fmt::format("{}{}", keys.empty() ? "" : ",", row.row_key());
   return reader.status().ok() ? keys : CodeName(reader.status());
 }
 
-// Rows a to e, over memory, files and tablets as the parameter says.
+// Rows a to e, in memory, files or tablets, depending on the parameter.
 class ContractRowSetTest : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -29,26 +31,38 @@ class ContractRowSetTest : public testing::TestWithParam<int> {
     if (GetParam() == 2) schema.AddSplit("b").AddSplit("cc").AddSplit("d");
     Table& table = store_.MakeTable(schema);
     for (const char* row_key : {"a", "b", "c", "d", "e"}) {
-      ASSERT_TRUE(table.Apply(RowMutation(row_key).SetCell("f", "q", Ms(2), "new").SetCell("f", "q", Ms(1), "old")).ok());
+      ASSERT_TRUE(table
+                      .Apply(RowMutation(row_key)
+                                 .SetCell("f", "q", Ms(2), "new")
+                                 .SetCell("f", "q", Ms(1), "old"))
+                      .ok());
       if (GetParam() >= 1 && *row_key == 'c') {
         ASSERT_TRUE(table.Flush().ok());
       }
     }
   }
-  std::string Read(const RowSet& rows, const ReadOptions& options = {}) { return KeysOf(store_.table().ReadRows(rows, {}, options)); }
+  std::string Read(const RowSet& rows, const ReadOptions& options = {}) {
+    return KeysOf(store_.table().ReadRows(rows, {}, options));
+  }
   ContractDatabase store_;
 };
 INSTANTIATE_TEST_SUITE_P(Layouts, ContractRowSetTest, testing::Values(0, 1, 2));
 
 TEST_P(ContractRowSetTest, RowSetsAreUnions) {
-  EXPECT_EQ(KeysOf(store_.table().ReadRows()), "a,b,c,d,e");  // 55
+  EXPECT_EQ(KeysOf(store_.table().ReadRows()), "a,b,c,d,e");  // row 55
   EXPECT_EQ(Read(RowSet::All()), "a,b,c,d,e");
   EXPECT_EQ(Read(RowRange::All()), "a,b,c,d,e");
   EXPECT_EQ(Read(RowSet()), "");
-  EXPECT_EQ(Read(RowSet().Append("e").Append("b").Append(RowRange::Closed("a", "c")).Append(RowRange::RightOpen("b", "d"))),
-            "a,b,c,e");  // 57
-  EXPECT_EQ(Read(RowSet().Append("e").Append("b").Append("e").Append("zz").Append("a"), {.reverse = true}), "e,b,a");
-  EXPECT_EQ(Read(RowRange::Open("b", "d")), "c");  // 58
+  EXPECT_EQ(Read(RowSet()
+                     .Append("e")
+                     .Append("b")
+                     .Append(RowRange::Closed("a", "c"))
+                     .Append(RowRange::RightOpen("b", "d"))),
+            "a,b,c,e");  // row 57
+  EXPECT_EQ(Read(RowSet().Append("e").Append("b").Append("e").Append("zz").Append("a"),
+                 {.reverse = true}),
+            "e,b,a");
+  EXPECT_EQ(Read(RowRange::Open("b", "d")), "c");  // row 58
   EXPECT_EQ(Read(RowRange::Closed("b", "d")), "b,c,d");
   EXPECT_EQ(Read(RowRange::Closed("b", "b")), "b");
   EXPECT_EQ(Read(RowRange::LeftOpen("b", "d")), "c,d");
@@ -58,37 +72,41 @@ TEST_P(ContractRowSetTest, RowSetsAreUnions) {
   EXPECT_EQ(Read(RowRange::RightOpen("b", "b")), "");
   EXPECT_EQ(Read(RowRange::LeftOpen("b", "b")), "");
   EXPECT_EQ(Read(RowRange::Open("b", "b")), "");
-  EXPECT_EQ(Read(RowRange::RightOpen("d", "b")), "InvalidArgument");  // 59
+  EXPECT_EQ(Read(RowRange::RightOpen("d", "b")), "InvalidArgument");  // row 59
   EXPECT_EQ(Read(RowSet().Append("a").Append(RowRange::Closed("d", "b"))), "InvalidArgument");
   EXPECT_EQ(Read(RowSet().Append("a").Append("")), "InvalidArgument");  // section 1.4
-  EXPECT_EQ(Read(RowRange::Open("", "c")), "a,b");                      // 61
-  EXPECT_EQ(Read(RowRange::RightOpen("c", "")), "c,d,e");               // 62
+  EXPECT_EQ(Read(RowRange::Open("", "c")), "a,b");                      // row 61
+  EXPECT_EQ(Read(RowRange::RightOpen("c", "")), "c,d,e");               // row 62
   EXPECT_EQ(Read(RowRange::Closed("c", "")), "c,d,e");
   EXPECT_EQ(Read(RowRange::Prefix("")), "a,b,c,d,e");
   EXPECT_EQ(Read(RowRange::Prefix("c")), "c");
   EXPECT_EQ(Read(RowRange::Prefix("\xff")), "");
 }
 
-TEST_P(ContractRowSetTest, LimitAndReverse) {  // 63, 65
+TEST_P(ContractRowSetTest, LimitAndReverse) {  // rows 63, 65
   EXPECT_EQ(Read(RowSet::All(), {.limit = 2}), "a,b");
   EXPECT_EQ(Read(RowSet::All(), {.limit = 2, .reverse = true}), "e,d");
   EXPECT_EQ(Read(RowRange::Closed("b", "d"), {.limit = 9, .reverse = true}), "d,c,b");
   EXPECT_EQ(Read(RowRange::EndingAt("c"), {.limit = 1, .reverse = true}), "c");
   EXPECT_EQ(Read(RowRange::Open("b", "e"), {.reverse = true}), "d,c");
   EXPECT_EQ(Read(RowSet::All(), {.limit = -1}), "InvalidArgument");
-  EXPECT_EQ(Show(store_.table().ReadRows(RowSet::All(), {}, {.limit = 1, .reverse = true})), "e f:q@2000=new, f:q@1000=old");
-  // Rows that give nothing do not count.
+  EXPECT_EQ(Show(store_.table().ReadRows(RowSet::All(), {}, {.limit = 1, .reverse = true})),
+            "e f:q@2000=new, f:q@1000=old");
+  // Rows without a result do not count toward the limit.
   ASSERT_TRUE(store_.table().Apply(RowMutation("b").DeleteFromRow()).ok());
   ASSERT_TRUE(store_.table().Apply(RowMutation("c").SetCell("f", "special", Ms(1), "v")).ok());
   ASSERT_TRUE(store_.table().Apply(RowMutation("e").SetCell("f", "special", Ms(1), "v")).ok());
   EXPECT_EQ(Read(RowSet::All(), {.limit = 2}), "a,c");
-  EXPECT_EQ(KeysOf(store_.table().ReadRows(RowSet::All(), Filter::Column("f", "special"), {.limit = 2})), "c,e");
+  EXPECT_EQ(
+      KeysOf(store_.table().ReadRows(RowSet::All(), Filter::Column("f", "special"), {.limit = 2})),
+      "c,e");
 }
 
 TEST_P(ContractRowSetTest, PointReads) {
   const Table& table = store_.table();
   EXPECT_EQ(Show(*table.ReadRow("c")), "c f:q@2000=new, f:q@1000=old");
-  EXPECT_EQ(Show(*table.ReadRow("c", Filter::Latest(1), {.limit = 7, .reverse = true})), "c f:q@2000=new");
+  EXPECT_EQ(Show(*table.ReadRow("c", Filter::Latest(1), {.limit = 7, .reverse = true})),
+            "c f:q@2000=new");
   EXPECT_EQ(Show(*table.ReadRow("cc")), "none");
   EXPECT_EQ(Show(*table.ReadRow("c", Filter::Family("g"))), "none");
   EXPECT_EQ(CodeName(table.ReadRow("").status()), "InvalidArgument");
@@ -100,7 +118,8 @@ TEST_P(ContractRowSetTest, PointReads) {
 
 TEST_P(ContractRowSetTest, ReadManyAnswersInTheOrderAskedAndTwiceWhatIsAskedTwice) {
   const std::vector<std::string> row_keys = {"d", "zz", "a", "d"};
-  const absl::StatusOr<std::vector<std::optional<Row>>> rows = store_.table().ReadMany(row_keys, Filter::Latest(1));
+  const absl::StatusOr<std::vector<std::optional<Row>>> rows =
+      store_.table().ReadMany(row_keys, Filter::Latest(1));
   ASSERT_TRUE(rows.ok()) << rows.status();
   std::string text;
   for (const std::optional<Row>& row : *rows) text += Show(row) + "; ";
@@ -109,14 +128,15 @@ TEST_P(ContractRowSetTest, ReadManyAnswersInTheOrderAskedAndTwiceWhatIsAskedTwic
   EXPECT_EQ(CodeName(store_.table().ReadMany(with_empty).status()), "InvalidArgument");
   const std::vector<std::string_view> none;
   EXPECT_TRUE(store_.table().ReadMany(none)->empty());
-  // What is wrong is said though no row is asked for.
+  // Invalid arguments are an error even if no row is requested.
   EXPECT_EQ(CodeName(store_.table().ReadMany(none, Filter::Latest(0)).status()), "InvalidArgument");
   ASSERT_TRUE(store_.database().DeleteTable("t").ok());
   EXPECT_EQ(CodeName(store_.table().ReadMany(none).status()), "NotFound");
 }
 
-TEST_P(ContractRowSetTest, StatsCountWhatWasSeenAndReturned) {  // 66
-  RowReader reader = store_.table().ReadRows(RowRange::Closed("a", "d"), Filter::TimestampRange({.start = Ms(2)}));
+TEST_P(ContractRowSetTest, StatsCountWhatWasSeenAndReturned) {  // row 66
+  RowReader reader =
+      store_.table().ReadRows(RowRange::Closed("a", "d"), Filter::TimestampRange({.start = Ms(2)}));
   while (reader.Next()) {
   }
   const ReadStats stats = reader.stats();
@@ -124,8 +144,9 @@ TEST_P(ContractRowSetTest, StatsCountWhatWasSeenAndReturned) {  // 66
   EXPECT_EQ(stats.rows_returned, 4u);
   EXPECT_EQ(stats.cells_seen, 8u);
   EXPECT_EQ(stats.cells_returned, 4u);
-  RowReader barren =
-      store_.table().ReadRows(RowSet::All(), Filter::Chain(Filter::CellsRowLimit(9), Filter::TimestampRange({.start = Ms(9)})));
+  RowReader barren = store_.table().ReadRows(
+      RowSet::All(),
+      Filter::Chain(Filter::CellsRowLimit(9), Filter::TimestampRange({.start = Ms(9)})));
   EXPECT_FALSE(barren.Next());
   EXPECT_EQ(barren.stats().rows_seen, 5u);
   EXPECT_EQ(barren.stats().rows_returned, 0u);
@@ -138,14 +159,17 @@ TEST_P(ContractRowSetTest, ReadsStopWhenAsked) {
   source.request_stop();
   EXPECT_FALSE(reader.Next());
   EXPECT_EQ(CodeName(reader.status()), "Cancelled");
-  EXPECT_EQ(CodeName(store_.table().ReadRow("a", {}, {.stop = source.get_token()}).status()), "Cancelled");
-  EXPECT_EQ(CodeName(store_.table().Exists("a", {}, {.stop = source.get_token()}).status()), "Cancelled");
+  EXPECT_EQ(CodeName(store_.table().ReadRow("a", {}, {.stop = source.get_token()}).status()),
+            "Cancelled");
+  EXPECT_EQ(CodeName(store_.table().Exists("a", {}, {.stop = source.get_token()}).status()),
+            "Cancelled");
   const ReadOptions late{.deadline = std::chrono::steady_clock::time_point::min()};
   EXPECT_EQ(Read(RowSet::All(), late), "DeadlineExceeded");
   EXPECT_EQ(CodeName(store_.table().ReadRow("a", {}, late).status()), "DeadlineExceeded");
   const std::array<std::string_view, 1> row_keys = {"a"};
   EXPECT_EQ(CodeName(store_.table().ReadMany(row_keys, {}, late).status()), "DeadlineExceeded");
-  EXPECT_EQ(CodeName(store_.table().Compact(RowRange::All(), {.stop = source.get_token()})), "Cancelled");
+  EXPECT_EQ(CodeName(store_.table().Compact(RowRange::All(), {.stop = source.get_token()})),
+            "Cancelled");
 }
 
 TEST_P(ContractRowSetTest, ALargeRowComesInPieces) {
@@ -156,18 +180,17 @@ TEST_P(ContractRowSetTest, ALargeRowComesInPieces) {
     }
     EXPECT_EQ(Show(table.ReadRows(RowRange::Closed("a", "b"), {}, {.row_piece_bytes = 1})),
               "a f:q@2000=new +a f:q@1000=old; b f:q@2000=new +b f:q@1000=old");
-    RowReader reader = table.ReadRows(RowSet::All(), {}, {.limit = 2, .reverse = true, .row_piece_bytes = 1});
+    RowReader reader =
+        table.ReadRows(RowSet::All(), {}, {.limit = 2, .reverse = true, .row_piece_bytes = 1});
     std::string keys;
     while (reader.Next()) keys += reader.row().row_key();
     EXPECT_EQ(keys, "eedd");
     EXPECT_EQ(reader.stats().rows_returned, 2u);
   }
   EXPECT_EQ(Read(RowSet::All(), {.row_piece_bytes = 0}), "InvalidArgument");
-  EXPECT_EQ(Read(RowSet::All(), {.parallelism = 0}), "InvalidArgument");
-  EXPECT_EQ(Read(RowSet::All(), {.parallelism = 4}), "a,b,c,d,e");
 }
 
-// The row of the digest's filter table, in memory and on disk.
+// The row of the filter table in docs/reference/semantics.md, in memory and on disk.
 class ContractFilterTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -185,14 +208,15 @@ class ContractFilterTest : public testing::TestWithParam<bool> {
       ASSERT_TRUE(table.Flush().ok());
     }
   }
-  // Columns and milliseconds of what passes; every way to read says the same.
+  // Returns the columns and milliseconds that pass. Checks that every kind of read returns the
+  // same.
   std::string Pass(const Filter& filter) {
     RowReader reader = store_.table().ReadRows(RowSet::All(), filter);
     std::string text;
     for (const RowView& row : reader) {
       for (const CellView& cell : row.cells()) {
-        text +=
-            fmt::format("{}{}{}{}", text.empty() ? "" : " ", cell.family(), Printable(cell.qualifier()), cell.timestamp().micros() / 1000);
+        text += fmt::format("{}{}{}{}", text.empty() ? "" : " ", cell.family(),
+                            Printable(cell.qualifier()), cell.timestamp().micros() / 1000);
       }
     }
     if (!reader.status().ok()) text = CodeName(reader.status());
@@ -212,14 +236,15 @@ INSTANTIATE_TEST_SUITE_P(MemoryAndDisk, ContractFilterTest, testing::Bool());
 
 TEST_P(ContractFilterTest, FiltersByNameAndPlacePassWhatTheDigestSays) {
   const std::string all = "fa2 fa1 fb1 fb\\x0a3 ga1 gc5";
-  EXPECT_EQ(Pass({}), all);  // 75
+  EXPECT_EQ(Pass({}), all);  // row 75
   EXPECT_EQ(Pass(Filter::PassAll()), all);
   EXPECT_EQ(Pass(Filter::Family("f")), "fa2 fa1 fb1 fb\\x0a3");
   EXPECT_EQ(Pass(Filter::Family("nope")), "");
   EXPECT_EQ(Pass(Filter::Family("f.*")), "");  // a name, not a regex
   EXPECT_EQ(Pass(Filter::Column("f", "b")), "fb1");
   EXPECT_EQ(Pass(Filter::Column("g", "b")), "");
-  EXPECT_EQ(Pass(Filter::ColumnRange("f", ByteRange::RightOpen("", ""))), "");  // 97: bounds are literal
+  // Row 97: bounds are literal.
+  EXPECT_EQ(Pass(Filter::ColumnRange("f", ByteRange::RightOpen("", ""))), "");
   EXPECT_EQ(Pass(Filter::ColumnRange("f", ByteRange::Closed("", ""))), "");
   EXPECT_EQ(Pass(Filter::ColumnRange("f", ByteRange::All())), "fa2 fa1 fb1 fb\\x0a3");
   EXPECT_EQ(Pass(Filter::ColumnRange("f", ByteRange::LeftOpen("a", "b"))), "fb1");
@@ -234,15 +259,18 @@ TEST_P(ContractFilterTest, FiltersByNameAndPlacePassWhatTheDigestSays) {
   EXPECT_EQ(Pass(Filter::CellsRowLimit(100)), all);
 }
 
-TEST_P(ContractFilterTest, TimestampRanges) {  // 98, 99; api: an explicit end is literal
+TEST_P(ContractFilterTest, TimestampRanges) {  // rows 98, 99; an explicit end is literal
   EXPECT_EQ(Pass(Filter::TimestampRange({.start = Ms(1), .end = Ms(2)})), "fa1 fb1 ga1");
   EXPECT_EQ(Pass(Filter::TimestampRange({.start = Ms(2)})), "fa2 fb\\x0a3 gc5");
   EXPECT_EQ(Pass(Filter::TimestampRange({})), "fa2 fa1 fb1 fb\\x0a3 ga1 gc5");
   EXPECT_EQ(Pass(Filter::TimestampRange({.start = {}, .end = Timestamp()})), "");
   EXPECT_EQ(Pass(Filter::TimestampRange({.start = Ms(2), .end = Ms(2)})), "");
   EXPECT_EQ(Pass(Filter::TimestampRange({.start = Ms(3), .end = Ms(2)})), "InvalidArgument");
-  EXPECT_EQ(Pass(Filter::TimestampRange({.start = Timestamp::FromMicros(1001), .end = Timestamp::FromMicros(1002)})), "InvalidArgument");
-  EXPECT_EQ(Pass(Filter::TimestampRange({.start = Timestamp::FromMicros(-1000)})), "InvalidArgument");
+  EXPECT_EQ(Pass(Filter::TimestampRange(
+                {.start = Timestamp::FromMicros(1001), .end = Timestamp::FromMicros(1002)})),
+            "InvalidArgument");
+  EXPECT_EQ(Pass(Filter::TimestampRange({.start = Timestamp::FromMicros(-1000)})),
+            "InvalidArgument");
 }
 
 TEST_P(ContractFilterTest, ChainsWorkInTheirOrder) {
@@ -252,38 +280,39 @@ TEST_P(ContractFilterTest, ChainsWorkInTheirOrder) {
   EXPECT_EQ(Pass(Filter::Chain(Filter::CellsRowLimit(1), Filter::Family("g"))), "");
   EXPECT_EQ(Pass(Filter::Chain(Filter::Family("g"), Filter::CellsRowLimit(1))), "ga1");
   EXPECT_EQ(Pass(Filter::Chain(Filter::Family("f"), Filter::Family("g"))), "");
-  EXPECT_EQ(Pass(Filter::Chain(Filter::CellsRowLimit(4), Filter::Latest(1), Filter::CellsRowLimit(2))), "fa2 fb1");
-  EXPECT_EQ(Pass(Filter::Chain(Filter::Latest(2), Filter::Latest(1), Filter::PassAll())), "fa2 fb1 fb\\x0a3 ga1 gc5");
+  EXPECT_EQ(
+      Pass(Filter::Chain(Filter::CellsRowLimit(4), Filter::Latest(1), Filter::CellsRowLimit(2))),
+      "fa2 fb1");
+  EXPECT_EQ(Pass(Filter::Chain(Filter::Latest(2), Filter::Latest(1), Filter::PassAll())),
+            "fa2 fb1 fb\\x0a3 ga1 gc5");
 }
 
 TEST_P(ContractFilterTest, WrongFiltersAreRefusedAlsoWhereNoRowIsRead) {
   Filter deep = Filter::Latest(1);
   for (int i = 0; i < 20; ++i) deep = Filter::Chain(deep, Filter::PassAll());
   EXPECT_EQ(Pass(deep), "fa2 fb1 fb\\x0a3 ga1 gc5");
-  const std::vector<Filter> wrong = {Filter::Latest(0),
-                                     Filter::CellsRowLimit(0),
-                                     Filter::CellsRowLimit(-1),
-                                     Filter::CellsRowOffset(-1),  // 102
-                                     Filter::RowSample(0.0),      // 103
-                                     Filter::RowSample(1.0),
-                                     Filter::RowSample(-0.5),
-                                     Filter::RowSample(1.5),
-                                     Filter::Label("ABC"),  // 82
-                                     Filter::Label("0123456789abcdef"),
-                                     Filter::FamilyRegex("(?:f)"),  // 87
-                                     Filter::RowKeyRegex(""),       // 86
-                                     Filter::ValueRegex("(x)\\1"),  // 93
-                                     Filter::ValueRegex("x{1001}"),
-                                     Filter::Chain(Filter::Label("a"), Filter::Label("b")),  // 83
-                                     Filter::Condition(Filter::Sink(), Filter::PassAll()),   // 106
-                                     Filter::Chain(std::vector<Filter>{}),
-                                     Filter::Chain(std::vector<Filter>{Filter::PassAll()}),
-                                     Filter::ValueBitmask(""),
-                                     Filter::Column("f", std::string(21'000, 'q')),  // 109
-                                     Filter::Chain(deep, Filter::PassAll())};
+  const std::vector<Filter> wrong = {
+      Filter::Latest(0), Filter::CellsRowLimit(0), Filter::CellsRowLimit(-1),
+      Filter::CellsRowOffset(-1),  // row 102
+      Filter::RowSample(0.0),      // row 103
+      Filter::RowSample(1.0), Filter::RowSample(-0.5), Filter::RowSample(1.5),
+      Filter::Label("ABC"),  // row 82
+      Filter::Label("0123456789abcdef"),
+      Filter::FamilyRegex("(?:f)"),  // row 87
+      Filter::RowKeyRegex(""),       // row 86
+      Filter::ValueRegex("(x)\\1"),  // row 93
+      Filter::ValueRegex("x{1001}"),
+      // Row 83.
+      Filter::Chain(Filter::Label("a"), Filter::Label("b")),
+      // Row 106.
+      Filter::Condition(Filter::Sink(), Filter::PassAll()), Filter::Chain(std::vector<Filter>{}),
+      Filter::Chain(std::vector<Filter>{Filter::PassAll()}), Filter::ValueBitmask(""),
+      Filter::Column("f", std::string(21'000, 'q')),  // row 109
+      Filter::Chain(deep, Filter::PassAll())};
   for (const Filter& filter : wrong) {
     EXPECT_EQ(Pass(filter), "InvalidArgument") << filter.ToString().substr(0, 100);
-    EXPECT_EQ(KeysOf(store_.table().ReadRows(RowSet(), filter)), "InvalidArgument") << filter.ToString().substr(0, 100);
+    EXPECT_EQ(KeysOf(store_.table().ReadRows(RowSet(), filter)), "InvalidArgument")
+        << filter.ToString().substr(0, 100);
   }
 }
 

@@ -1,14 +1,17 @@
-// Idempotency tokens, as a user sees them: a repeat applies nothing again and answers as the first did (engine rule 2).
+// Tests idempotency tokens through the public API: a repeated call applies nothing and returns the
+// result of the first (engine rule 2).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "admin/table_admin.h"
+#include "db/engine.h"
 #include "db/local_database.h"
-#include "db/schema_change.h"
-#include "io/crash_file_system.h"
 #include "manifest/token_table.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_contract.h"
 #include "support/db_workload.h"
 
@@ -39,10 +42,10 @@ class ContractTokenTest : public testing::Test {
     const std::optional<Row> row = table().ReadRow(row_key).value();
     return row.has_value() && row->cell("sum", "q") ? row->cell("sum", "q")->AsInt64().value() : 0;
   }
-  // The log forgets all that was written so far.
+  // Releases the log's records of all writes so far.
   void LetTheLogForget() {
     ASSERT_TRUE(table().Flush().ok());
-    ASSERT_TRUE(FlushTable(store_.engine(), kTokenTableId).ok());
+    ASSERT_TRUE(store_.engine().admin().FlushTable(kTokenTableId).ok());
     store_.Reopen();
   }
 
@@ -56,10 +59,13 @@ TEST_F(ContractTokenTest, ARepeatAppliesNothing) {
   EXPECT_TRUE(table().Apply(Add()).ok());
   EXPECT_EQ(Sum(), 3);
   for (int i = 0; i < 2; ++i)
-    EXPECT_TRUE(store_.database().Apply(WriteBatch().Add(table(), Add()).Add(table(), Add("s")), Under("of a batch")).ok());
+    EXPECT_TRUE(
+        store_.database()
+            .Apply(WriteBatch().Add(table(), Add()).Add(table(), Add("s")), Under("of a batch"))
+            .ok());
   EXPECT_EQ(Sum(), 4);
   EXPECT_EQ(Sum("s"), 1);
-  // One space for all calls of the database.
+  // Tokens are shared by all calls of the database.
   EXPECT_TRUE(store_.database().Apply(WriteBatch().Add(table(), Add()), Under(kToken)).ok());
   EXPECT_EQ(Sum(), 4);
 }
@@ -101,8 +107,10 @@ TEST_F(ContractTokenTest, IsForgottenAfterFifteenMinutes) {
 }
 
 TEST_F(ContractTokenTest, OnlyAWriteThatWasAppliedUsesItUp) {
-  EXPECT_EQ(CodeName(table().Apply(RowMutation("r").SetCell("nope", "q", "v"), Under(kToken))), "NotFound");
-  EXPECT_EQ(CodeName(table().Apply(RowMutation("r").SetCell("sum", "q", "v"), Under(kToken))), "InvalidArgument");
+  EXPECT_EQ(CodeName(table().Apply(RowMutation("r").SetCell("nope", "q", "v"), Under(kToken))),
+            "NotFound");
+  EXPECT_EQ(CodeName(table().Apply(RowMutation("r").SetCell("sum", "q", "v"), Under(kToken))),
+            "InvalidArgument");
   EXPECT_TRUE(store_.database().Apply(WriteBatch(), Under(kToken)).ok()) << "nothing to apply";
   EXPECT_TRUE(table().Apply(Add(), Under(kToken)).ok());
   EXPECT_EQ(Sum(), 1);
@@ -115,11 +123,12 @@ TEST_F(ContractTokenTest, BulkApplyCoversEachEntry) {
   std::vector<RowMutation> mutations;
   for (int i = 0; i < 6; ++i) mutations.push_back(Add("row" + std::to_string(i)));
   mutations[2] = RowMutation("row2").SetCell("nope", "q", "v");
-  mutations[4].DeleteFromColumn("counted", "q", TimestampRange{.start = Timestamp::FromMillis(1)});  // is sealed, and so a batch of its own
+  // Gets a GC fence, and so a separate batch.
+  mutations[4].DeleteFromColumn("counted", "q", TimestampRange{.start = Timestamp::FromMillis(1)});
   std::vector<FailedMutation> failed = table().BulkApply(mutations, Under(kToken));
   ASSERT_EQ(failed.size(), 1u);
   EXPECT_EQ(failed[0].index, 2u);
-  // The repeat applies what the first did not, and nothing else.
+  // The repetition applies the entries that the first call did not apply, and no others.
   mutations[2] = Add("row2");
   EXPECT_TRUE(table().BulkApply(mutations, Under(kToken)).empty());
   store_.Reopen();
@@ -135,25 +144,30 @@ TEST_F(ContractTokenTest, ACheckAnswersTheBranchOfTheFirst) {
     return table().CheckAndMutateRow("r", {}, Add("", 10), Add("", 1), Under(token)).value();
   };
   EXPECT_EQ(check("first of all"), MutationBranch::kPredicateNotMatched);
-  EXPECT_EQ(check("first of all"), MutationBranch::kPredicateNotMatched) << "although it would match now";
+  EXPECT_EQ(check("first of all"), MutationBranch::kPredicateNotMatched)
+      << "although it would match now";
   EXPECT_EQ(check("the second"), MutationBranch::kPredicateMatched);
   ASSERT_TRUE(table().Apply(RowMutation("r").DeleteFromRow()).ok());
   LetTheLogForget();
-  EXPECT_EQ(check("the second"), MutationBranch::kPredicateMatched) << "although it would not match now";
+  EXPECT_EQ(check("the second"), MutationBranch::kPredicateMatched)
+      << "although it would not match now";
   EXPECT_EQ(Sum(), 0);
 }
 
-// Regression: a branch without changes did not use its token up, so that a repeat could take the other branch.
+// Regression: a branch without changes did not use its token, so that a repetition could take the
+// other branch.
 TEST_F(ContractTokenTest, ABranchWithoutChangesUsesItsTokenUp) {
   int tokens = 0;
   for (const bool reopens : {false, true}) {
     for (const bool matches : {false, true}) {
       const std::string row_key = fmt::format("row{}", ++tokens);
       const WriteOptions options = Under(fmt::format("token of {}", row_key));
-      const MutationBranch first = matches ? MutationBranch::kPredicateMatched : MutationBranch::kPredicateNotMatched;
+      const MutationBranch first =
+          matches ? MutationBranch::kPredicateMatched : MutationBranch::kPredicateNotMatched;
       const auto check = [&] {
         return table()
-            .CheckAndMutateRow(row_key, {}, matches ? RowMutation() : Add(""), matches ? Add("") : RowMutation(), options)
+            .CheckAndMutateRow(row_key, {}, matches ? RowMutation() : Add(""),
+                               matches ? Add("") : RowMutation(), options)
             .value();
       };
       const RowMutation set = RowMutation(row_key).SetCell("f", "q", "v");
@@ -175,15 +189,20 @@ TEST_F(ContractTokenTest, ABranchWithoutChangesUsesItsTokenUp) {
 
 TEST_F(ContractTokenTest, AReadModifyWriteAnswersTheRowOfTheFirst) {
   const auto modify = [&] {
-    const std::vector<ReadModifyWriteRule> rules = {ReadModifyWriteRule::IncrementAmount("f", "n", 5),
-                                                    ReadModifyWriteRule::AppendValue("f", "a", std::string("x\0", 2)),
-                                                    ReadModifyWriteRule::AppendValue("counted", "", "")};
+    const std::vector<ReadModifyWriteRule> rules = {
+        ReadModifyWriteRule::IncrementAmount("f", "n", 5),
+        ReadModifyWriteRule::AppendValue("f", "a", std::string("x\0", 2)),
+        ReadModifyWriteRule::AppendValue("counted", "", "")};
     return Show(table().ReadModifyWriteRow("m", rules, Under("increment")).value());
   };
   const std::string first = modify();
   EXPECT_EQ(modify(), first);
-  ASSERT_TRUE(table().ReadModifyWriteRow("m", {ReadModifyWriteRule::IncrementAmount("f", "n", 1)}).ok());
-  ASSERT_TRUE(table().Apply(RowMutation("m").SetCell("f", "a", Timestamp::FromMillis(2'000'000'000), "new")).ok());
+  ASSERT_TRUE(
+      table().ReadModifyWriteRow("m", {ReadModifyWriteRule::IncrementAmount("f", "n", 1)}).ok());
+  ASSERT_TRUE(
+      table()
+          .Apply(RowMutation("m").SetCell("f", "a", Timestamp::FromMillis(2'000'000'000), "new"))
+          .ok());
   EXPECT_EQ(modify(), first) << "whatever was written since";
   LetTheLogForget();
   ASSERT_TRUE(table().ModifyColumnFamilies({FamilyChange::Drop("f")}).ok());
@@ -191,11 +210,14 @@ TEST_F(ContractTokenTest, AReadModifyWriteAnswersTheRowOfTheFirst) {
 }
 
 TEST_F(ContractTokenTest, AConditionalWriteRefusesATokenOfAnotherKindOfWrite) {
-  const std::vector<ReadModifyWriteRule> rules = {ReadModifyWriteRule::IncrementAmount("f", "n", 1)};
+  const std::vector<ReadModifyWriteRule> rules = {
+      ReadModifyWriteRule::IncrementAmount("f", "n", 1)};
   const auto check = [&](const std::string& token) {
     return CodeName(table().CheckAndMutateRow("r", {}, Add(""), Add(""), Under(token)).status());
   };
-  const auto modify = [&](const std::string& token) { return CodeName(table().ReadModifyWriteRow("r", rules, Under(token)).status()); };
+  const auto modify = [&](const std::string& token) {
+    return CodeName(table().ReadModifyWriteRow("r", rules, Under(token)).status());
+  };
   ASSERT_TRUE(table().Apply(Add(), Under("of Apply")).ok());
   ASSERT_EQ(check("of a check"), "OK");
   ASSERT_EQ(modify("of a modification"), "OK");
@@ -203,11 +225,13 @@ TEST_F(ContractTokenTest, AConditionalWriteRefusesATokenOfAnotherKindOfWrite) {
   EXPECT_EQ(modify("of Apply"), "FailedPrecondition");
   EXPECT_EQ(check("of a modification"), "FailedPrecondition");
   EXPECT_EQ(modify("of a check"), "FailedPrecondition");
-  for (const char* token : {"of a check", "of a modification"}) EXPECT_TRUE(table().Apply(Add(), Under(token)).ok()) << "nothing to answer";
+  for (const char* token : {"of a check", "of a modification"})
+    EXPECT_TRUE(table().Apply(Add(), Under(token)).ok()) << "nothing to answer";
   EXPECT_EQ(Sum(), 2);
 }
 
-// What a power loss leaves of a write that was not to be synced, and perhaps of a repeat that was.
+// Returns the sum after a power loss. A write without sync precedes it; with `repeats`, a
+// repetition with sync follows that write.
 int64_t SumAfterPowerLoss(bool repeats, bool in_bulk) {
   const std::vector<RowMutation> mutations = {Add()};
   const auto write = [&](Table table, Durability durability) {
@@ -215,14 +239,19 @@ int64_t SumAfterPowerLoss(bool repeats, bool in_bulk) {
     return table.Apply(mutations[0], Under(kToken, durability)).ok();
   };
   CrashFileSystem files;
-  Database database(OpenDatabase("/db", SmallEngineOptions(&files)).value());
-  Table table = database.CreateTable("t", Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum})).value();
+  Database database =
+      Access::Make<Database>(OpenDatabase("/db", SmallEngineOptions(&files)).value());
+  Table table =
+      database
+          .CreateTable("t", Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum}))
+          .value();
   EXPECT_TRUE(write(table, Durability::kProcess));
   if (repeats) {
     EXPECT_TRUE(write(table, Durability::kDisk));
   }
   const std::unique_ptr<CrashFileSystem> image = files.Crash(CrashPolicy::DropUnsynced(), 1);
-  const Database recovered(OpenDatabase("/db", SmallEngineOptions(image.get())).value());
+  const Database recovered =
+      Access::Make<Database>(OpenDatabase("/db", SmallEngineOptions(image.get())).value());
   const std::optional<Row> row = recovered.OpenTable("t").value().ReadRow("r").value();
   return row.has_value() ? row->cell("sum", "q")->AsInt64().value() : 0;
 }
@@ -241,24 +270,29 @@ TEST_F(ContractTokenTest, ACheckpointRemembersToo) {
   ASSERT_TRUE(store_.database().Checkpoint("/copy").ok());
   ASSERT_TRUE(store_.database().Close().ok());
   store_.Open({}, "/copy");
-  for (const char* token : {"in a file", "in the log"}) EXPECT_TRUE(table().Apply(Add(), Under(token)).ok());
+  for (const char* token : {"in a file", "in the log"})
+    EXPECT_TRUE(table().Apply(Add(), Under(token)).ok());
   EXPECT_EQ(Sum(), 2);
 }
 
-// Regression: tokens took up to a sixteenth of the budget, and then writes with one were refused for 15 minutes.
+// Regression: tokens took up to a sixteenth of the budget, and then writes with a token were
+// rejected for 15 minutes.
 TEST(ContractTokenBudgetTest, TokensDoNotRunOut) {
   constexpr int kTokens = 20'000;
   constexpr uint64_t kBudgetBytes = uint64_t{2} << 20;
   ContractDatabase store(kBudgetBytes);
   store.Open({.memory_budget_bytes = kBudgetBytes});
-  Table& table = store.MakeTable(Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum}));
-  const auto write = [&](int i) { return table.Apply(Add("r", 1), Under(fmt::format("{:0>900}", i))); };
+  Table& table =
+      store.MakeTable(Schema().AddFamily({.name = "sum", .value_type = ValueType::kInt64Sum}));
+  const auto write = [&](int i) {
+    return table.Apply(Add("r", 1), Under(fmt::format("{:0>900}", i)));
+  };
   for (int i = 0; i < kTokens; ++i) {
     const absl::Status status = write(i);
     ASSERT_TRUE(status.ok()) << i << ": " << status;
     store.clock().Advance(std::chrono::milliseconds(1));
   }
-  EXPECT_LT(store.database().Stats().memory_bytes, kBudgetBytes);
+  EXPECT_LT(store.database().Stats().memory.charged_bytes, kBudgetBytes);
   for (int i = 0; i < kTokens; i += 100) ASSERT_TRUE(write(i).ok());
   EXPECT_EQ(table.ReadRow("r").value()->cell("sum", "q")->AsInt64().value(), kTokens);
 }

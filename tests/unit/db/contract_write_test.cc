@@ -1,4 +1,5 @@
-// What a write does and what it refuses: rows 1 to 34 of the semantics digest, and the limits of a table.
+// Tests the effects and the rejections of writes: rows 1 to 34 of docs/reference/semantics.md, and
+// the limits of a table.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,14 +17,18 @@ namespace {
 
 constexpr Timestamp Us(int64_t micros) { return Timestamp::FromMicros(micros); }
 
-// Each is refused with the code and a text that says where, and nothing is written: not by it alone, not in the batch of a good row.
-void ExpectRefused(ContractDatabase& store, const RowMutation& mutation, std::string_view code, std::string_view where) {
+// Checks that the mutation is rejected with this code and a text that names the place. It must
+// write nothing, alone and in a batch with a valid row.
+void ExpectRefused(ContractDatabase& store, const RowMutation& mutation, std::string_view code,
+                   std::string_view where) {
   const std::string before = ShowAll(store.table());
   const absl::Status alone = store.table().Apply(mutation);
   EXPECT_EQ(CodeName(alone), code) << alone;
-  EXPECT_NE(ToStd(alone.message()).find(where), std::string_view::npos) << alone << " does not say " << where;
+  EXPECT_NE(ToStd(alone.message()).find(where), std::string_view::npos)
+      << alone << " does not say " << where;
   const RowMutation good = RowMutation("good").SetCell("f", "q", Ms(9), "v");
-  const absl::Status batch = store.database().Apply(WriteBatch().Add(store.table(), good).Add(store.table(), mutation));
+  const absl::Status batch =
+      store.database().Apply(WriteBatch().Add(store.table(), good).Add(store.table(), mutation));
   EXPECT_EQ(CodeName(batch), code) << batch;
   EXPECT_NE(ToStd(batch.message()).find("mutation 1"), std::string_view::npos) << batch;
   EXPECT_EQ(ShowAll(store.table()), before);
@@ -35,21 +40,28 @@ TEST(ContractWriteTest, BadInputIsRefusedWithItsPlaceAndNothingIsWritten) {
   ContractDatabase store;
   store.MakeTable(Schema().AddFamily("f"));
   ASSERT_TRUE(store.table().Apply(RowMutation("r").SetCell("f", "q", Ms(1), "v")).ok());
-  const auto set = [](const std::string& row_key) { return RowMutation(row_key).SetCell("f", "q", Ms(2), "v"); };
+  const auto set = [](const std::string& row_key) {
+    return RowMutation(row_key).SetCell("f", "q", Ms(2), "v");
+  };
   // Rows 13, 11, 15.
   ExpectRefused(store, set(""), "InvalidArgument", "Row keys must be non-empty");
   ExpectRefused(store, set(std::string(4097, 'k')), "InvalidArgument", "row key has 4097 bytes");
   ExpectRefused(store, RowMutation("r"), "InvalidArgument", "row \"r\": No mutations provided");
-  ExpectRefused(store, set("r").SetCell("f", std::string(16385, 'q'), Ms(2), "v"), "InvalidArgument", "element #1: qualifier has 16385");
-  // Rows 18 and 19: the good first element is not applied.
-  ExpectRefused(store, set("r").SetCell("nope", "q", Ms(2), "v"), "NotFound", "element #1: Requested column family not found: \"nope\"");
+  ExpectRefused(store, set("r").SetCell("f", std::string(16385, 'q'), Ms(2), "v"),
+                "InvalidArgument", "element #1: qualifier has 16385");
+  // Rows 18 and 19: the valid first element is not applied.
+  ExpectRefused(store, set("r").SetCell("nope", "q", Ms(2), "v"), "NotFound",
+                "element #1: Requested column family not found: \"nope\"");
   ExpectRefused(store, set("r").DeleteFromFamily("nope"), "NotFound", "element #1");
   ExpectRefused(store, set("r").DeleteFromColumn("nope", "q"), "NotFound", "element #1");
-  // Rows 3 and 7, and timestamps that are no multiple of 1000.
-  ExpectRefused(store, set("r").SetCell("f", "q", Us(-1), "v"), "InvalidArgument", "element #1: timestamp: -1 us is negative");
+  // Rows 3 and 7, and timestamps that are not multiples of 1000.
+  ExpectRefused(store, set("r").SetCell("f", "q", Us(-1), "v"), "InvalidArgument",
+                "element #1: timestamp: -1 us is negative");
   ExpectRefused(store, set("r").SetCell("f", "q", Us(-1000), "v"), "InvalidArgument", "element #1");
-  ExpectRefused(store, set("r").SetCell("f", "q", Us(1234567), "v"), "InvalidArgument", "multiple of 1000");
-  ExpectRefused(store, set("r").SetCell("f", "q", Us(std::numeric_limits<int64_t>::max()), "v"), "InvalidArgument", "multiple of 1000");
+  ExpectRefused(store, set("r").SetCell("f", "q", Us(1234567), "v"), "InvalidArgument",
+                "multiple of 1000");
+  ExpectRefused(store, set("r").SetCell("f", "q", Us(std::numeric_limits<int64_t>::max()), "v"),
+                "InvalidArgument", "multiple of 1000");
   // Rows 26 and 27.
   const auto erase = [&](int64_t start, int64_t end) {
     return set("r").DeleteFromColumn("f", "q", TimestampRange{.start = Us(start), .end = Us(end)});
@@ -57,14 +69,19 @@ TEST(ContractWriteTest, BadInputIsRefusedWithItsPlaceAndNothingIsWritten) {
   ExpectRefused(store, erase(3000, 3000), "InvalidArgument", "element #1: timestamp range");
   ExpectRefused(store, erase(3000, 2000), "InvalidArgument", "element #1: timestamp range");
   ExpectRefused(store, erase(0, 0), "InvalidArgument", "element #1: timestamp range");
-  ExpectRefused(store, erase(1000, 2500), "InvalidArgument", "element #1: end of the timestamp range");
-  ExpectRefused(store, erase(-1000, 2000), "InvalidArgument", "element #1: start of the timestamp range");
+  ExpectRefused(store, erase(1000, 2500), "InvalidArgument",
+                "element #1: end of the timestamp range");
+  ExpectRefused(store, erase(-1000, 2000), "InvalidArgument",
+                "element #1: start of the timestamp range");
 }
 
 TEST(ContractWriteTest, LimitsAreExact) {
   ContractDatabase store;
-  Table& table = store.MakeTable(
-      Schema().AddFamily("f").SetLimits({.row_key_bytes = 4, .qualifier_bytes = 3, .value_bytes = 5, .row_bytes = 60, .mutations = 4}));
+  Table& table = store.MakeTable(Schema().AddFamily("f").SetLimits({.row_key_bytes = 4,
+                                                                    .qualifier_bytes = 3,
+                                                                    .value_bytes = 5,
+                                                                    .row_bytes = 60,
+                                                                    .mutations = 4}));
   const auto apply = [&](const RowMutation& mutation) { return CodeName(table.Apply(mutation)); };
   EXPECT_EQ(apply(RowMutation("1234").SetCell("f", "qqq", Ms(1), "12345")), "OK");
   EXPECT_EQ(apply(RowMutation("12345").SetCell("f", "q", Ms(1), "v")), "InvalidArgument");
@@ -81,7 +98,10 @@ TEST(ContractWriteTest, LimitsAreExact) {
 TEST(ContractWriteTest, TheDefaultLimitsAreBigtables) {
   ContractDatabase store(uint64_t{1} << 30);
   Table& table = store.MakeTable(Schema().AddFamily("f"));
-  EXPECT_EQ(CodeName(table.Apply(RowMutation(std::string(4096, 'k')).SetCell("f", std::string(16384, 'q'), Ms(1), "v"))), "OK");
+  EXPECT_EQ(
+      CodeName(table.Apply(
+          RowMutation(std::string(4096, 'k')).SetCell("f", std::string(16384, 'q'), Ms(1), "v"))),
+      "OK");
   RowMutation most("m");
   for (int i = 0; i < 100'000; ++i) most.DeleteFromRow();
   EXPECT_EQ(CodeName(table.Apply(most)), "OK");
@@ -91,7 +111,8 @@ TEST(ContractWriteTest, TheDefaultLimitsAreBigtables) {
   std::string value(size_t{100} << 20, 'v');
   EXPECT_EQ(CodeName(table.Apply(RowMutation("v").SetCell("f", "q", Ms(1), value))), "OK");
   value.push_back('v');
-  EXPECT_EQ(CodeName(table.Apply(RowMutation("w").SetCell("f", "q", Ms(1), value))), "InvalidArgument");
+  EXPECT_EQ(CodeName(table.Apply(RowMutation("w").SetCell("f", "q", Ms(1), value))),
+            "InvalidArgument");
   ASSERT_TRUE(table.Flush().ok());
   const absl::StatusOr<std::optional<Row>> read = table.ReadRow("v");
   ASSERT_TRUE(read.ok() && read->has_value()) << read.status();
@@ -101,11 +122,19 @@ TEST(ContractWriteTest, TheDefaultLimitsAreBigtables) {
 
 TEST(ContractWriteTest, AMicrosecondTableTakesEveryTimestamp) {  // section 1.3
   ContractDatabase store;
-  Table& table = store.MakeTable(Schema().AddFamily("f").SetGranularity(TimestampGranularity::kMicros));
+  Table& table =
+      store.MakeTable(Schema().AddFamily("f").SetGranularity(TimestampGranularity::kMicros));
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  ASSERT_TRUE(table.Apply(RowMutation("r").SetCell("f", "q", Us(kMost), "a").SetCell("f", "q", Us(1), "b").SetCell("f", "q", "now")).ok());
+  ASSERT_TRUE(table
+                  .Apply(RowMutation("r")
+                             .SetCell("f", "q", Us(kMost), "a")
+                             .SetCell("f", "q", Us(1), "b")
+                             .SetCell("f", "q", "now"))
+                  .ok());
   EXPECT_EQ(ShowAll(table), "r f:q@9223372036854775807=a, f:q@1000000000000=now, f:q@1=b");
-  ASSERT_TRUE(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{.start = Us(2)})).ok());
+  ASSERT_TRUE(
+      table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{.start = Us(2)}))
+          .ok());
   EXPECT_EQ(ShowAll(table), "r f:q@1=b");
 }
 
@@ -123,7 +152,9 @@ TEST(ContractWriteTest, TimestampsAreStoredAndSorted) {  // rows 2, 6, 9, 10
                              .SetCell("f", "q", Ms(2), "old")
                              .SetCell("f", "q", Ms(2), ""))
                   .ok());
-  const std::string_view all = "r f:@5000=, f:q@9223372036854775000=last, f:q@1000001234000=now, f:q@2000=, f:q@0=zero, f:\\xff@1000=x";
+  const std::string_view all =
+      "r f:@5000=, f:q@9223372036854775000=last, f:q@1000001234000=now, f:q@2000=, f:q@0=zero, "
+      "f:\\xff@1000=x";
   EXPECT_EQ(ShowAll(table), all);
   ASSERT_TRUE(table.Flush().ok());
   EXPECT_EQ(ShowAll(table), all);
@@ -139,21 +170,30 @@ TEST(ContractWriteTest, DeletesRemoveWhatLiesBeforeThemInCommitOrder) {  // rows
         ASSERT_TRUE(table.Flush().ok());
       }
     };
-    apply(RowMutation("a").SetCell("f", "q", Ms(1), "1").DeleteFromRow().SetCell("f", "q", Ms(1), "2"));  // 21
+    // Row 21.
+    apply(RowMutation("a")
+              .SetCell("f", "q", Ms(1), "1")
+              .DeleteFromRow()
+              .SetCell("f", "q", Ms(1), "2"));
     apply(RowMutation("b").SetCell("f", "q", Ms(5), "5"));
     apply(RowMutation("b").DeleteFromColumn("f", "q"));
-    apply(RowMutation("b").SetCell("f", "q", Ms(3), "3"));  // 22
+    apply(RowMutation("b").SetCell("f", "q", Ms(3), "3"));  // row 22
     RowMutation four("c");
     for (int i = 1; i <= 4; ++i) four.SetCell("f", "q", Ms(i), "v").SetCell("g", "q", Ms(i), "v");
     apply(four);
-    apply(RowMutation("c").DeleteFromColumn("f", "q", {.start = Ms(2), .end = Ms(3)}));        // 23
-    apply(RowMutation("c").DeleteFromColumn("g", "q", {}));                                    // 25
-    apply(RowMutation("d").DeleteFromRow().DeleteFromFamily("f").DeleteFromColumn("g", "q"));  // 29
+    apply(RowMutation("c").DeleteFromColumn("f", "q", {.start = Ms(2), .end = Ms(3)}));  // row 23
+    apply(RowMutation("c").DeleteFromColumn("g", "q", {}));                              // row 25
+    // Row 29.
+    apply(RowMutation("d").DeleteFromRow().DeleteFromFamily("f").DeleteFromColumn("g", "q"));
     apply(RowMutation("e").SetCell("f", "q", Ms(1), "v"));
     apply(RowMutation("e").DeleteFromFamily("f"));
-    const std::string_view rows = "a f:q@1000=2; b f:q@3000=3; c f:q@4000=v, f:q@3000=v, f:q@1000=v";
+    const std::string_view rows =
+        "a f:q@1000=2; b f:q@3000=3; c f:q@4000=v, f:q@3000=v, f:q@1000=v";
     EXPECT_EQ(ShowAll(table), rows);
-    EXPECT_EQ(Show(table.ReadRows(RowRange::StartingAt("c"), {}, {.limit = 1, .reverse = true})).substr(0, 1), "c");  // 30
+    // Row 30.
+    EXPECT_EQ(Show(table.ReadRows(RowRange::StartingAt("c"), {}, {.limit = 1, .reverse = true}))
+                  .substr(0, 1),
+              "c");
     EXPECT_FALSE(*table.Exists("e"));
     EXPECT_FALSE(*table.Exists("d"));
     ASSERT_TRUE(table.Compact().ok());
@@ -163,7 +203,8 @@ TEST(ContractWriteTest, DeletesRemoveWhatLiesBeforeThemInCommitOrder) {  // rows
   }
 }
 
-TEST(ContractWriteTest, BulkApplyGivesAVerdictForEachEntryAndAppliesTheRestInOrder) {  // rows 31, 33 to 35
+// Rows 31, 33 to 35.
+TEST(ContractWriteTest, BulkApplyGivesAVerdictForEachEntryAndAppliesTheRestInOrder) {
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f"));
   EXPECT_TRUE(table.BulkApply({}).empty());
@@ -177,13 +218,14 @@ TEST(ContractWriteTest, BulkApplyGivesAVerdictForEachEntryAndAppliesTheRestInOrd
       RowMutation("z").SetCell("f", "ok", Ms(1), "v").SetCell("f", "q", Us(1), "v"),
   };
   std::string verdicts;
-  for (const FailedMutation& failed : table.BulkApply(entries)) verdicts += fmt::format("{} {}; ", failed.index, CodeName(failed.status));
+  for (const FailedMutation& failed : table.BulkApply(entries))
+    verdicts += fmt::format("{} {}; ", failed.index, CodeName(failed.status));
   EXPECT_EQ(verdicts, "1 NotFound; 3 InvalidArgument; 4 InvalidArgument; 6 InvalidArgument; ");
   EXPECT_EQ(ShowAll(table), "r f:q@3000=3");
 }
 
-// A clock that goes on whenever it is read.
-class RunningClock : public Clock {
+// A clock that advances at every read.
+class RunningClock : public TimestampClock {
  public:
   Timestamp Now() override { return Ms(1'000'000 + reads_.fetch_add(1)); }
 
@@ -192,23 +234,27 @@ class RunningClock : public Clock {
 };
 
 TEST(ContractWriteTest, OneCallStampsOneTime) {  // section 1.3: the clock is read once per request
-  absl::StatusOr<Database> database = Database::Open("mem:", {.clock = std::make_shared<RunningClock>()});
+  absl::StatusOr<Database> database =
+      Database::Open("mem:", {.clock = std::make_shared<RunningClock>()});
   ASSERT_TRUE(database.ok()) << database.status();
   absl::StatusOr<Table> table = database->CreateTable("t", Schema().AddFamily("f"));
   ASSERT_TRUE(table.ok()) << table.status();
   std::vector<RowMutation> entries;
-  for (int i = 0; i < 10'000; ++i) entries.push_back(RowMutation(fmt::format("{:05}", i)).SetCell("f", "q", "v"));
+  for (int i = 0; i < 10'000; ++i)
+    entries.push_back(RowMutation(fmt::format("{:05}", i)).SetCell("f", "q", "v"));
   entries[7'000].DeleteFromColumn("f", "other", {.start = Ms(1)});
   ASSERT_TRUE(table->BulkApply(entries).empty());
-  ASSERT_TRUE(database
-                  ->Apply(WriteBatch()
-                              .Add(*table, RowMutation("x").SetCell("f", "q", "v").SetCell("f", "r", "v"))
-                              .Add(*table, RowMutation("y").SetCell("f", "q", "v")))
-                  .ok());
+  ASSERT_TRUE(
+      database
+          ->Apply(WriteBatch()
+                      .Add(*table, RowMutation("x").SetCell("f", "q", "v").SetCell("f", "r", "v"))
+                      .Add(*table, RowMutation("y").SetCell("f", "q", "v")))
+          .ok());
   std::set<Timestamp> bulk, batch;
   RowReader reader = table->ReadRows();
   for (const RowView& row : reader) {
-    for (const CellView& cell : row.cells()) (row.row_key() < "x" ? bulk : batch).insert(cell.timestamp());
+    for (const CellView& cell : row.cells())
+      (row.row_key() < "x" ? bulk : batch).insert(cell.timestamp());
   }
   ASSERT_TRUE(reader.status().ok());
   EXPECT_EQ(bulk.size(), 1u);
@@ -222,7 +268,9 @@ TEST(ContractWriteTest, ABatchIsForOneDatabaseAndWholeOrNotAtAll) {
   other.MakeTable(Schema().AddFamily("f"));
   Table second = *store.database().CreateTable("second", Schema().AddFamily("g"));
   const RowMutation good = RowMutation("r").SetCell("f", "q", Ms(1), "v");
-  const auto apply = [&](const WriteBatch& batch) { return CodeName(store.database().Apply(batch)); };
+  const auto apply = [&](const WriteBatch& batch) {
+    return CodeName(store.database().Apply(batch));
+  };
   EXPECT_EQ(apply(WriteBatch()), "OK");
   EXPECT_EQ(apply(WriteBatch().Add(table, good).Add(other.table(), good)), "InvalidArgument");
   EXPECT_EQ(apply(WriteBatch().Add(table, good).Add(Table(), good)), "FailedPrecondition");
@@ -236,7 +284,10 @@ TEST(ContractWriteTest, ABatchIsForOneDatabaseAndWholeOrNotAtAll) {
   EXPECT_EQ(ShowAll(table), "r f:q@1000=again");
   EXPECT_EQ(ShowAll(second), "s g:q@1000=v");
   ASSERT_TRUE(store.database().DeleteTable("second").ok());
-  EXPECT_EQ(apply(WriteBatch().Add(table, good).Add(second, RowMutation("s").SetCell("g", "q", Ms(1), "v"))), "NotFound");
+  EXPECT_EQ(apply(WriteBatch()
+                      .Add(table, good)
+                      .Add(second, RowMutation("s").SetCell("g", "q", Ms(1), "v"))),
+            "NotFound");
   EXPECT_EQ(ShowAll(table), "r f:q@1000=again");
 }
 

@@ -1,5 +1,5 @@
-// Engine rule 14 beside jobs: rows are dropped while compactions run. No job is discarded, and
-// reads show what is left.
+// Tests engine rule 14 with concurrent jobs: rows are dropped while compactions run. No job is
+// discarded, and reads return the remaining rows.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 
 #include "base/random.h"
 #include "db/engine.h"
-#include "db/jobs.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "jobs/job_runner.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_crash_check.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
@@ -29,13 +29,14 @@ constexpr int kUsers = 20;
 
 std::string UserPrefix(int user) { return fmt::format("user{:02}/", user); }
 
-// A database without threads. `act` runs whenever an SSTable was synced: then a job has read and
-// written all it does, and is not installed yet.
+// A database without threads. `act` runs whenever an SSTable was synced. At that time a job has
+// read and written everything and is not installed yet.
 class DropCourse {
  public:
-  explicit DropCourse(CrashFileSystem* files) : observed_(files, [this](CallKind kind, const std::string& path) { Observe(kind, path); }) {
+  explicit DropCourse(CrashFileSystem* files)
+      : observed_(files, [this](CallKind kind, const std::string& path) { Observe(kind, path); }) {
     EngineOptions options = SmallEngineOptions(&observed_);
-    // One drop flushes nothing of what others write.
+    // A drop does not flush other users' writes.
     options.sizes.memtable_bytes = uint64_t{1} << 20;
     options.sizes.write_memory_bytes = uint64_t{4} << 20;
     database_ = std::make_unique<WorkloadDatabase>(std::move(options), "/db");
@@ -43,26 +44,28 @@ class DropCourse {
 
   absl::Status Open() {
     if (absl::Status status = database_->Open(); !status.ok()) return status;
-    absl::StatusOr<Table> table = database().CreateTable("t", Schema().AddFamily("f").AddFamily("g"));
+    absl::StatusOr<Table> table =
+        database().CreateTable("t", Schema().AddFamily("f").AddFamily("g"));
     if (table.ok()) table_ = *table;
     return table.status();
   }
   Database& database() { return database_->database(); }
   Engine& engine() { return database_->engine(); }
   Table& table() { return table_; }
-  // A drop during a flush would wait for the flush.
+  // A drop during a flush waits for the flush.
   bool IsFlushing() {
     const uint32_t id = table_id();
-    MutexLock lock(engine().state.mutex);
-    return engine().state.tables[id].flush_running;
+    MutexLock lock(engine().storage().state.mutex());
+    return engine().storage().state.IsFlushRunningLocked(id);
   }
   uint32_t table_id() { return state().definition->id; }
-  const TableState& state() { return *engine().state.view()->version->FindTable("t"); }
-  uint64_t discarded() { return engine().background->counters().jobs_discarded.load(); }
+  const TableState& state() { return *engine().storage().state.view()->version->FindTable("t"); }
+  uint64_t discarded() { return engine().storage().jobs->counters().jobs_discarded.load(); }
   void SetAct(std::function<void()> act) { act_ = std::move(act); }
 
   absl::Status Set(const std::string& row_key, int64_t round) {
-    return table_.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(round), fmt::format("v{}", round)));
+    return table_.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(round),
+                                                     fmt::format("v{}", round)));
   }
   absl::Status SetUserAndFlush(int round) {
     for (int user = 0; user < kUsers; ++user) {
@@ -70,12 +73,16 @@ class DropCourse {
     }
     return table_.Flush();
   }
-  absl::Status DropUser(int user) { return table_.DropRowRange(RowRange::Prefix(UserPrefix(user))); }
+  absl::Status DropUser(int user) {
+    return table_.DropRowRange(RowRange::Prefix(UserPrefix(user)));
+  }
 
  private:
-  // Not within itself: what it does syncs files, too.
+  // Not recursive: the action syncs files, too.
   void Observe(CallKind kind, const std::string& path) {
-    if (kind != CallKind::kSync || path.find(".sst") == std::string::npos || acting_ || act_ == nullptr) return;
+    if (kind != CallKind::kSync || path.find(".sst") == std::string::npos || acting_ ||
+        act_ == nullptr)
+      return;
     acting_ = true;
     act_();
     acting_ = false;
@@ -98,7 +105,8 @@ TEST(DropsBesideJobsTest, ACompactionIsInstalledOverTheDropsThatCameDuringIt) {
   CrashFileSystem files;
   DropCourse course(&files);
   ASSERT_EQ(course.Open(), absl::OkStatus());
-  for (int round = 1; round <= 6; ++round) ASSERT_EQ(course.SetUserAndFlush(round), absl::OkStatus());
+  for (int round = 1; round <= 6; ++round)
+    ASSERT_EQ(course.SetUserAndFlush(round), absl::OkStatus());
   const Snapshot snapshot = course.database().GetSnapshot().value_or(Snapshot());
   const std::string before = DumpTable(course.table()).value_or("unreadable");
   int drops = 0;
@@ -113,26 +121,30 @@ TEST(DropsBesideJobsTest, ACompactionIsInstalledOverTheDropsThatCameDuringIt) {
   ASSERT_EQ(course.database().WaitForIdle(), absl::OkStatus());
   EXPECT_EQ(drops, 5);
   EXPECT_EQ(course.discarded(), 0u);
-  EXPECT_EQ(course.database().Stats().compactions, 1u);
-  EXPECT_EQ(course.state().tablets[0].stack.size(), 4u) << "users 1-2, 4, 6-8 and 10-18, of one file";
-  EXPECT_EQ(course.engine().state.view()->version->Files().size(), 1u);
+  EXPECT_EQ(course.database().Stats().compaction.compactions, 1u);
+  EXPECT_EQ(course.state().tablets[0].stack.size(), 4u)
+      << "users 1-2, 4, 6-8 and 10-18, of one file";
+  EXPECT_EQ(course.engine().storage().state.view()->version->Files().size(), 1u);
   EXPECT_EQ(DumpTable(course.table(), {.snapshot = snapshot}).value_or("unreadable"), before);
   for (int user = 0; user < kUsers; ++user) {
     const bool is_dropped = std::set<int>{0, 3, 5, 9, kUsers - 1}.contains(user);
-    EXPECT_EQ(course.table().Exists(UserPrefix(user) + "r").value_or(is_dropped), !is_dropped) << user;
+    EXPECT_EQ(course.table().Exists(UserPrefix(user) + "r").value_or(is_dropped), !is_dropped)
+        << user;
   }
-  EXPECT_TRUE(course.table().Exists(UserPrefix(5) + "new").value_or(false)) << "what is written after the drop stays";
+  EXPECT_TRUE(course.table().Exists(UserPrefix(5) + "new").value_or(false))
+      << "what is written after the drop stays";
 }
 
-// What a tombstone hid must not come back: the compaction reached the end of the stack and left
-// the tombstone out.
+// Cells that a tombstone hid must stay hidden. The compaction includes the oldest sorted run and
+// therefore drops the tombstone.
 TEST(DropsBesideJobsTest, WhatATombstoneHidStaysHidden) {
   CrashFileSystem files;
   DropCourse course(&files);
   ASSERT_EQ(course.Open(), absl::OkStatus());
   ASSERT_EQ(course.SetUserAndFlush(1), absl::OkStatus());
   for (int user = 0; user < kUsers; user += 2) {
-    ASSERT_EQ(course.table().Apply(RowMutation(UserPrefix(user) + "r").DeleteFromRow()), absl::OkStatus());
+    ASSERT_EQ(course.table().Apply(RowMutation(UserPrefix(user) + "r").DeleteFromRow()),
+              absl::OkStatus());
   }
   ASSERT_EQ(course.table().Flush(), absl::OkStatus());
   course.SetAct([&] {
@@ -150,8 +162,8 @@ TEST(DropsBesideJobsTest, WhatATombstoneHidStaysHidden) {
   EXPECT_EQ(course.state().tablets[0].stack.front().file->summary.tombstones, 0u);
 }
 
-// Power goes at every call of a compaction, of drops while it runs, and of both installs: a drop
-// that was acked stays, whatever the compaction came to.
+// Cuts power at every call of a compaction, of drops during it, and of both installs. An
+// acknowledged drop is kept, whatever the result of the compaction.
 TEST(DropsBesideJobsTest, APowerCutAtAnyCallKeepsEveryAckedDrop) {
   const std::vector<int> dropped = {0, 7, 8, 12};
   uint64_t calls = 0;
@@ -163,7 +175,8 @@ TEST(DropsBesideJobsTest, APowerCutAtAnyCallKeepsEveryAckedDrop) {
     {
       DropCourse course(&files);
       ASSERT_EQ(course.Open(), absl::OkStatus());
-      for (int round = 1; round <= 6; ++round) ASSERT_EQ(course.SetUserAndFlush(round), absl::OkStatus());
+      for (int round = 1; round <= 6; ++round)
+        ASSERT_EQ(course.SetUserAndFlush(round), absl::OkStatus());
       if (at == 0) states.push_back(DumpDatabase(course.database()).value_or("unreadable"));
       const uint64_t calls_before = files.calls();
       if (at > 0) files.SetCrashAtCall(calls_before + at);
@@ -180,20 +193,22 @@ TEST(DropsBesideJobsTest, APowerCutAtAnyCallKeepsEveryAckedDrop) {
       if (at == 0) {
         ASSERT_EQ(idle, absl::OkStatus());
         ASSERT_EQ(acked, dropped.size());
-        ASSERT_EQ(course.database().Stats().compactions, 1u);
+        ASSERT_EQ(course.database().Stats().compaction.compactions, 1u);
         calls = files.calls() - calls_before;
         ASSERT_GT(calls, 2 * dropped.size());
       }
     }
     const AllowedStates allowed{.states = states, .least = acked, .most = possible};
-    for (const CrashPolicy& policy : {CrashPolicy::KilledProcess(), CrashPolicy::DropUnsynced(), CrashPolicy::PowerLoss()}) {
+    for (const CrashPolicy& policy :
+         {CrashPolicy::KilledProcess(), CrashPolicy::DropUnsynced(), CrashPolicy::PowerLoss()}) {
       const std::unique_ptr<CrashFileSystem> image = files.Crash(policy, at);
-      EXPECT_EQ(CheckReopened(image.get(), allowed, at % 3 == 0), "") << "call " << at << " of " << calls;
+      EXPECT_EQ(CheckReopened(image.get(), allowed, at % 3 == 0), "")
+          << "call " << at << " of " << calls;
     }
   }
 }
 
-// What is in memory and not of the range is not flushed for a drop.
+// A drop does not flush memtables without a row in its range.
 TEST(DropsBesideJobsTest, ADropLeavesAMemtableWithoutItsRowsAlone) {
   CrashFileSystem files;
   std::unique_ptr<CrashFileSystem> image;
@@ -202,15 +217,15 @@ TEST(DropsBesideJobsTest, ADropLeavesAMemtableWithoutItsRowsAlone) {
     ASSERT_EQ(course.Open(), absl::OkStatus());
     ASSERT_EQ(course.SetUserAndFlush(1), absl::OkStatus());
     ASSERT_EQ(course.Set(UserPrefix(1) + "memory", 2), absl::OkStatus());
-    const uint64_t flushes = course.database().Stats().flushes;
+    const uint64_t flushes = course.database().Stats().since_open.flushes;
     ASSERT_EQ(course.DropUser(2), absl::OkStatus());
-    EXPECT_EQ(course.database().Stats().flushes, flushes);
+    EXPECT_EQ(course.database().Stats().since_open.flushes, flushes);
     EXPECT_FALSE(course.table().Exists(UserPrefix(2) + "r").value_or(true));
     ASSERT_EQ(course.Set(UserPrefix(2) + "after", 3), absl::OkStatus());
     image = files.Crash(CrashPolicy::KilledProcess(), 1);
-    // A row of the range in memory is flushed, and goes with the others.
+    // A memtable with a row in the range is flushed, and the row is dropped with the others.
     ASSERT_EQ(course.DropUser(1), absl::OkStatus());
-    EXPECT_EQ(course.database().Stats().flushes, flushes + 1);
+    EXPECT_EQ(course.database().Stats().since_open.flushes, flushes + 1);
     EXPECT_FALSE(course.table().Exists(UserPrefix(1) + "memory").value_or(true));
     EXPECT_TRUE(course.table().Exists(UserPrefix(2) + "after").value_or(false));
   }
@@ -227,26 +242,28 @@ TEST(DropsBesideJobsTest, ADropLeavesFilesWithoutItsRowsWhole) {
   DropCourse course(&files);
   ASSERT_EQ(course.Open(), absl::OkStatus());
   for (const int first : {0, 1}) {
-    for (int user = first; user < kUsers; user += 2) ASSERT_EQ(course.Set(UserPrefix(user) + "r", 1), absl::OkStatus());
+    for (int user = first; user < kUsers; user += 2)
+      ASSERT_EQ(course.Set(UserPrefix(user) + "r", 1), absl::OkStatus());
     ASSERT_EQ(course.table().Flush(), absl::OkStatus());
   }
   ASSERT_EQ(course.DropUser(7), absl::OkStatus());
   const std::vector<SstableReference>& stack = course.state().tablets[0].stack;
   ASSERT_EQ(stack.size(), 3u);
-  EXPECT_EQ(stack[0].file->number, stack[1].file->number) << "the file of the odd users is cut in two";
+  EXPECT_EQ(stack[0].file->number, stack[1].file->number)
+      << "the file of the odd users is cut in two";
   EXPECT_NE(stack[1].file->number, stack[2].file->number);
   ASSERT_EQ(course.DropUser(7), absl::OkStatus());
   EXPECT_EQ(course.state().tablets[0].stack.size(), 3u) << "nothing was left to drop";
-  EXPECT_EQ(course.database().Stats().excisions, 2u);
+  EXPECT_EQ(course.database().Stats().since_open.row_range_drops, 2u);
 }
 
-// Reads pay for merging. A drop takes sources away and adds none, so what was paid stays paid.
+// Reads count toward a merge. A drop removes sources and adds none, so the counts stay.
 TEST(DropsBesideJobsTest, ADropLeavesTheCountOfReads) {
   CrashFileSystem files;
   DropCourse course(&files);
   ASSERT_EQ(course.Open(), absl::OkStatus());
   const auto reads_before = [&course] {
-    const std::shared_ptr<const ReadView> view = course.engine().state.view();
+    const std::shared_ptr<const ReadView> view = course.engine().storage().state.view();
     return view->Find(course.table_id())->tablets[0].reads_before;
   };
   ASSERT_EQ(course.SetUserAndFlush(1), absl::OkStatus());
@@ -258,25 +275,29 @@ TEST(DropsBesideJobsTest, ADropLeavesTheCountOfReads) {
   EXPECT_EQ(reads_before(), before + 5) << "a flush adds a source";
 }
 
-// References that drops made are charged as long as they are there.
+// File references that drops created are charged while they exist.
 TEST(DropsBesideJobsTest, ReferencesAreCharged) {
   constexpr int kPieces = 30;
   CrashFileSystem files;
   DropCourse course(&files);
   ASSERT_EQ(course.Open(), absl::OkStatus());
-  for (int i = 0; i <= 2 * kPieces; ++i) ASSERT_EQ(course.Set(fmt::format("{:03}", i), 1), absl::OkStatus());
+  for (int i = 0; i <= 2 * kPieces; ++i)
+    ASSERT_EQ(course.Set(fmt::format("{:03}", i), 1), absl::OkStatus());
   ASSERT_EQ(course.table().Flush(), absl::OkStatus());
-  const uint64_t before = course.database().Stats().index_bytes;
+  const uint64_t before = course.database().Stats().memory.index_bytes;
   for (int i = 1; i < 2 * kPieces; i += 2) {
-    ASSERT_EQ(course.table().DropRowRange(RowRange::Prefix(fmt::format("{:03}", i))), absl::OkStatus());
+    ASSERT_EQ(course.table().DropRowRange(RowRange::Prefix(fmt::format("{:03}", i))),
+              absl::OkStatus());
   }
   ASSERT_EQ(ReferenceCount(course.state()), kPieces + 1u);
-  EXPECT_GE(course.database().Stats().index_bytes, before + kPieces * (sizeof(ViewReference) + sizeof(SstableReference)));
+  EXPECT_GE(course.database().Stats().memory.index_bytes,
+            before + kPieces * (sizeof(ViewReference) + sizeof(SstableReference)));
   ASSERT_EQ(course.table().Compact(), absl::OkStatus());
-  EXPECT_LT(course.database().Stats().index_bytes, before + 2 * (sizeof(ViewReference) + sizeof(SstableReference)));
+  EXPECT_LT(course.database().Stats().memory.index_bytes,
+            before + 2 * (sizeof(ViewReference) + sizeof(SstableReference)));
 }
 
-// The scenario that once had no compaction at all: a drop comes during every job, and between them.
+// Regression: a drop during every job, and between jobs, once prevented all compactions.
 TEST(DropsBesideJobsTest, FilesAndReferencesStayFewHoweverOftenRowsAreDropped) {
   constexpr int kManyUsers = 150;
   constexpr int kRounds = 2000;
@@ -307,27 +328,29 @@ TEST(DropsBesideJobsTest, FilesAndReferencesStayFewHoweverOftenRowsAreDropped) {
   for (int64_t round = 1; round <= kRounds && !::testing::Test::HasFailure(); ++round) {
     for (int i = 0; i < 8; ++i) write(static_cast<int>(random.Below(kManyUsers)), round);
     drop();
-    while (course.engine().background->Step()) {
+    while (course.engine().scheduler().Step()) {
     }
-    files_max = std::max(files_max, course.database().Stats().files);
+    files_max = std::max(files_max, course.database().Stats().disk.sstables);
     references_max = std::max(references_max, ReferenceCount(course.state()));
     if (round % 50 != 0) continue;
     std::string expected;
-    for (const auto& [row_key, written] : model) expected += fmt::format("{} v{}\n", row_key, written);
+    for (const auto& [row_key, written] : model)
+      expected += fmt::format("{} v{}\n", row_key, written);
     std::string shown;
     RowReader reader = course.table().ReadRows(RowSet::All(), Filter::Latest(1));
-    while (reader.Next()) shown += fmt::format("{} {}\n", reader.row().row_key(), reader.row().cells()[0].value());
+    while (reader.Next())
+      shown += fmt::format("{} {}\n", reader.row().row_key(), reader.row().cells()[0].value());
     ASSERT_EQ(reader.status(), absl::OkStatus());
     ASSERT_EQ(shown, expected) << round;
   }
   const DatabaseStats stats = course.database().Stats();
   EXPECT_EQ(course.discarded(), 0u);
   EXPECT_GT(drops_in_jobs, 60);
-  EXPECT_GT(stats.compactions, 60u);
+  EXPECT_GT(stats.compaction.compactions, 60u);
   EXPECT_LT(files_max, 20u);
   EXPECT_LT(references_max, 150u);
-  std::cout << fmt::format("{} drops in jobs, {} compactions, at most {} files and {} references\n", drops_in_jobs, stats.compactions,
-                           files_max, references_max);
+  std::cout << fmt::format("{} drops in jobs, {} compactions, at most {} files and {} references\n",
+                           drops_in_jobs, stats.compaction.compactions, files_max, references_max);
 }
 
 }  // namespace

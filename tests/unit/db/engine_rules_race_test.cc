@@ -1,5 +1,6 @@
-// Engine rules about what happens in between: a write between another's reading and its commit, an excision or a schema change between a
-// job's reading and its install. On one thread: the file system calls back in the middle.
+// Tests invariants about concurrent changes: a write between another operation's read and its
+// commit, and a drop or a schema change between a job's read and its install. On one thread: the
+// file system calls back in the middle.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +9,8 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "db/engine.h"
-#include "db/jobs.h"
 #include "io/mem_file_system.h"
+#include "jobs/job_runner.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
 #include "support/model_timestamps.h"
@@ -30,29 +31,37 @@ class EngineRulesRaceTest : public ::testing::Test {
   }
   Engine& engine() { return database_->engine(); }
   Table Create(const GcRule& rule) {
-    return database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g")).value_or(Table());
+    return database_->database()
+        .CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g"))
+        .value_or(Table());
   }
   Table Find() { return database_->database().OpenTable("t").value_or(Table()); }
   FileSystem* file_system() { return &observed_; }
   uint64_t bytes_read() const { return observed_.bytes_read(); }
-  uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
-  static absl::Status Set(Table table, std::string row, int64_t millis) {
-    return table.Apply(RowMutation(std::move(row)).SetCell("f", "q", Ms(millis), fmt::format("{}", millis)));
+  uint32_t TableId() {
+    return engine().storage().state.view()->version->FindTable("t")->definition->id;
   }
-  // Once, at the next such call on an SSTable.
+  static absl::Status Set(Table table, std::string row, int64_t millis) {
+    return table.Apply(
+        RowMutation(std::move(row)).SetCell("f", "q", Ms(millis), fmt::format("{}", millis)));
+  }
+  // Calls `act` once, at the next such call on an SSTable.
   void Between(CallKind kind, std::function<void()> act) {
     kind_ = kind;
     act_ = std::move(act);
   }
   bool happened() const { return act_ == nullptr; }
-  static std::string Text(const Table& table, const ReadOptions& options = {}) { return DumpTable(table, options).value_or("unreadable"); }
+  static std::string Text(const Table& table, const ReadOptions& options = {}) {
+    return DumpTable(table, options).value_or("unreadable");
+  }
 
  private:
   MemFileSystem files_;
-  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string& path) {
-                                 if (act_ == nullptr || kind != kind_ || path.find(".sst") == std::string::npos) return;
-                                 std::exchange(act_, nullptr)();
-                               }};
+  ObservedFileSystem observed_{
+      &files_, [this](CallKind kind, const std::string& path) {
+        if (act_ == nullptr || kind != kind_ || path.find(".sst") == std::string::npos) return;
+        std::exchange(act_, nullptr)();
+      }};
   CallKind kind_ = CallKind::kRead;
   std::function<void()> act_;
 
@@ -61,8 +70,8 @@ class EngineRulesRaceTest : public ::testing::Test {
   std::unique_ptr<WorkloadDatabase> database_;
 };
 
-// Rule 5: a ranged delete reads what its rule condemns before it commits. A write of the row in between is not passed over: it condemned
-// version 2, which must not come back.
+// Engine rule 5: a range delete reads, before it commits, which versions its rule makes garbage. A
+// write of the row in between must be seen: it makes version 2 garbage, which must not reappear.
 TEST_F(EngineRulesRaceTest, Rule5AWriteBetweenReadingAndCommitIsSeen) {
   for (const bool frozen : {false, true}) {
     Table table = Create(GcRule::MaxNumVersions(2));
@@ -70,10 +79,12 @@ TEST_F(EngineRulesRaceTest, Rule5AWriteBetweenReadingAndCommitIsSeen) {
     ASSERT_EQ(table.Flush(), absl::OkStatus());
     Between(CallKind::kRead, [&] {
       EXPECT_EQ(Set(table, "r", 4), absl::OkStatus());
-      // Then the memtable that the commit goes into is not the one that the row was looked up in.
-      if (frozen) engine().state.Freeze(TableId());
+      // The commit then goes into another memtable than the one that was read.
+      if (frozen) engine().storage().state.Freeze(TableId());
     });
-    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
+    ASSERT_EQ(
+        table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})),
+        absl::OkStatus());
     ASSERT_TRUE(happened());
     EXPECT_EQ(Text(table), "r f:q@4000=4\n") << (frozen ? "with a new memtable" : "");
     ASSERT_EQ(table.Compact(), absl::OkStatus());
@@ -82,24 +93,27 @@ TEST_F(EngineRulesRaceTest, Rule5AWriteBetweenReadingAndCommitIsSeen) {
   }
 }
 
-// What a sealed delete wants to know of the column is no value of it.
+// A GC fence needs the versions of a column, but not their values.
 TEST_F(EngineRulesRaceTest, Rule8TheFloorIsFoundWithoutLargeValues) {
   constexpr size_t kValueBytes = 100'000;
   Random random(1);
   Table table = Create(GcRule::MaxNumVersions(2));
   for (const int64_t millis : {1, 2, 3}) {
-    std::string value(kValueBytes, '\0');  // does not compress
+    std::string value(kValueBytes, '\0');  // incompressible
     for (char& c : value) c = static_cast<char>(random.Next());
-    ASSERT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", Ms(millis), std::move(value))), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation("r").SetCell("f", "q", Ms(millis), std::move(value))),
+              absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
   const uint64_t before = bytes_read();
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})),
+            absl::OkStatus());
   EXPECT_LT(bytes_read() - before, kValueBytes);
-  EXPECT_EQ(engine().state.event_counts.sealed_deletes.load(), 1u);
+  EXPECT_EQ(engine().storage().state.event_counts().fenced_deletes.load(), 1u);
 }
 
-// Rule 5: conditional writes read the row before they commit; a write in between is not passed over.
+// Engine rule 5: conditional writes read the row before they commit. A write in between must be
+// seen.
 TEST_F(EngineRulesRaceTest, Rule5AnIncrementSeesTheWriteInBetween) {
   for (const bool frozen : {false, true}) {
     Table table = Create(GcRule::MaxNumVersions(1));
@@ -108,7 +122,7 @@ TEST_F(EngineRulesRaceTest, Rule5AnIncrementSeesTheWriteInBetween) {
     ASSERT_EQ(table.Flush(), absl::OkStatus());
     Between(CallKind::kRead, [&] {
       EXPECT_EQ(table.Apply(RowMutation("r").SetCell("f", "n", EncodeInt64(10))), absl::OkStatus());
-      if (frozen) engine().state.Freeze(TableId());
+      if (frozen) engine().storage().state.Freeze(TableId());
     });
     const absl::StatusOr<Row> row = table.ReadModifyWriteRow("r", {increment});
     ASSERT_TRUE(row.ok() && happened());
@@ -121,15 +135,18 @@ TEST_F(EngineRulesRaceTest, Rule5ACheckSeesTheWriteInBetween) {
   Table table = Create(GcRule::None());
   ASSERT_EQ(Set(table, "r", 1), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
-  Between(CallKind::kRead, [&] { EXPECT_EQ(table.Apply(RowMutation("r").DeleteFromRow()), absl::OkStatus()); });
+  Between(CallKind::kRead,
+          [&] { EXPECT_EQ(table.Apply(RowMutation("r").DeleteFromRow()), absl::OkStatus()); });
   const RowMutation mark = RowMutation().SetCell("g", "found", Ms(1), "v");
-  const absl::StatusOr<MutationBranch> branch = table.CheckAndMutateRow("r", {}, mark, RowMutation().SetCell("g", "gone", Ms(1), "v"));
+  const absl::StatusOr<MutationBranch> branch =
+      table.CheckAndMutateRow("r", {}, mark, RowMutation().SetCell("g", "gone", Ms(1), "v"));
   ASSERT_TRUE(branch.ok() && happened());
   EXPECT_EQ(*branch, MutationBranch::kPredicateNotMatched);
   EXPECT_EQ(Text(table), "r g:gone@1000=v\n");
 }
 
-// Of two writers with one token the second meets the first, though it looked the token up before the first was there.
+// Of two writers with one token, the second must see the first, although it looked up the token
+// before the first commit.
 TEST_F(EngineRulesRaceTest, ATokenUsedBetweenReadingAndCommitIsSeen) {
   Table table = Create(GcRule::None());
   const ReadModifyWriteRule increment = ReadModifyWriteRule::IncrementAmount("f", "n", 1);
@@ -137,7 +154,8 @@ TEST_F(EngineRulesRaceTest, ATokenUsedBetweenReadingAndCommitIsSeen) {
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   const WriteOptions options{.idempotency_token = "one for both"};
   const ReadModifyWriteRule add_ten = ReadModifyWriteRule::IncrementAmount("f", "n", 10);
-  Between(CallKind::kRead, [&] { EXPECT_TRUE(table.ReadModifyWriteRow("other", {add_ten}, options).ok()); });
+  Between(CallKind::kRead,
+          [&] { EXPECT_TRUE(table.ReadModifyWriteRow("other", {add_ten}, options).ok()); });
   const absl::StatusOr<Row> row = table.ReadModifyWriteRow("r", {increment}, options);
   ASSERT_TRUE(happened());
   ASSERT_TRUE(row.ok()) << row.status();
@@ -146,20 +164,26 @@ TEST_F(EngineRulesRaceTest, ATokenUsedBetweenReadingAndCommitIsSeen) {
   EXPECT_EQ(table.ReadRow("r").value()->cell("f", "n")->AsInt64().value(), 1);
 }
 
-// Rule 5: a schema change between a writer's look at the schema and its commit is not passed over either.
+// Engine rule 5: a schema change between a writer's read of the schema and its commit must be seen
+// too.
 TEST_F(EngineRulesRaceTest, Rule5ASchemaChangeBetweenReadingAndCommitIsSeen) {
   Table table = Create(GcRule::MaxNumVersions(2));
   for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
-  Between(CallKind::kRead, [&] { EXPECT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g")}), absl::OkStatus()); });
-  const auto mutation = RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)}).SetCell("g", "q", Ms(1), "v");
+  Between(CallKind::kRead, [&] {
+    EXPECT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g")}), absl::OkStatus());
+  });
+  const auto mutation = RowMutation("r")
+                            .DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})
+                            .SetCell("g", "q", Ms(1), "v");
   EXPECT_TRUE(absl::IsNotFound(table.Apply(mutation)));
   ASSERT_TRUE(happened());
   EXPECT_EQ(Text(table), "r f:q@3000=3\nr f:q@2000=2\n") << "half of a refused mutation";
 }
 
-// Rule 6: a job that began under another schema installs what it wrote, with the cells of the family that was dropped meanwhile. A family
-// of the same name has another id, so they stay out of sight.
+// Engine rule 6: a job that started under an older schema installs its output with the cells of a
+// family that was dropped since. They stay invisible, because a family with the same name has
+// another id.
 TEST_F(EngineRulesRaceTest, Rule6AJobUnderAnOldSchemaBringsNoDroppedFamilyBack) {
   Table table = Create(GcRule::MaxNumVersions(1));
   for (const int64_t millis : {1, 2}) {
@@ -168,83 +192,107 @@ TEST_F(EngineRulesRaceTest, Rule6AJobUnderAnOldSchemaBringsNoDroppedFamilyBack) 
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
   Between(CallKind::kCreate, [&] {
-    EXPECT_EQ(table.ModifyColumnFamilies({FamilyChange::Drop("g"), FamilyChange::Create({.name = "g"})}), absl::OkStatus());
+    EXPECT_EQ(
+        table.ModifyColumnFamilies({FamilyChange::Drop("g"), FamilyChange::Create({.name = "g"})}),
+        absl::OkStatus());
   });
   ASSERT_EQ(table.Compact(), absl::OkStatus());
   ASSERT_TRUE(happened());
-  EXPECT_EQ(engine().state.event_counts.jobs_over_changes.load(), 1u);
-  EXPECT_EQ(engine().background->counters().jobs_discarded.load(), 0u);
+  EXPECT_EQ(engine().storage().state.event_counts().jobs_over_changes.load(), 1u);
+  EXPECT_EQ(engine().storage().jobs->counters().jobs_discarded.load(), 0u);
   EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@2000=2\n");
   table = Table();
   Open();
   EXPECT_EQ(Text(Find(), {.apply_gc = false}), "r f:q@2000=2\n");
 }
 
-// Rule 9's trap: version 1 has rank 2 in the memtable, but a newer delete outside of it took version 2 away before version 1 grew old, so
-// that its rank is 1 and the intersection never condemned it.
+// Engine rule 9: version 1 has ordinal 2 in the memtable. A newer delete outside the memtable
+// removed version 2 before version 1 expired. The ordinal of version 1 is then 1, and the
+// intersection never made it garbage.
 TEST_F(EngineRulesRaceTest, Rule9AFlushJudgesRanksAtItsNewestCommit) {
-  Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
+  Table table = Create(
+      GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
   ASSERT_EQ(Set(table, "r", 999'998), absl::OkStatus());
   ASSERT_EQ(Set(table, "r", 999'999), absl::OkStatus());
-  engine().state.Freeze(TableId());
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})), absl::OkStatus());
+  engine().storage().state.Freeze(TableId());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn(
+                "f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})),
+            absl::OkStatus());
   clock_->Advance(std::chrono::hours(1));
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   EXPECT_EQ(Text(table), "r f:q@999998000=999998\n");
 }
 
 TEST_F(EngineRulesRaceTest, Rule9ACompactionJudgesRanksAtItsNewestCommit) {
-  Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
+  Table table = Create(
+      GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
   for (const int64_t millis : {999'998, 999'999}) {
     ASSERT_EQ(Set(table, "r", millis), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn(
+                "f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})),
+            absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   clock_->Advance(std::chrono::hours(1));
-  const std::shared_ptr<const ReadView> view = engine().state.view();
+  const std::shared_ptr<const ReadView> view = engine().storage().state.view();
   ASSERT_EQ(view->Find(TableId())->tablets[0].stack.size(), 3u);
-  const Choice older_two{
-      .kind = ChoiceKind::kMerge, .table_id = TableId(), .slices = {{KeyRange::All(), 1, 3}}, .split_row = "", .reason = ""};
+  const CompactionPick older_two{.kind = CompactionKind::kMerge,
+                                 .table_id = TableId(),
+                                 .subcompactions = {{KeyRange::All(), 1, 3}},
+                                 .split_row = "",
+                                 .reason = ""};
   const std::atomic<bool> stop{false};
-  ASSERT_EQ(RunChoice(engine(), view, older_two, &stop, engine().background->counters()), absl::OkStatus());
-  ASSERT_EQ(engine().state.view()->Find(TableId())->tablets[0].stack.size(), 2u);
+  ASSERT_EQ(engine().storage().jobs->RunPick(view, older_two, &stop), absl::OkStatus());
+  ASSERT_EQ(engine().storage().state.view()->Find(TableId())->tablets[0].stack.size(), 2u);
   EXPECT_EQ(Text(table), "r f:q@999998000=999998\n");
 }
 
-// The same over tablets: a file of a merge without the last tablet states a time that holds for all of its parts, or a merge of one of them
-// with that tablet judges there what the delete came between.
+// The same across tablets. The output of a merge without the last tablet must state a commit time
+// that is valid for all its parts. Otherwise a merge of one part with that tablet would evaluate
+// the rule without the delete.
 TEST_F(EngineRulesRaceTest, Rule9ACompactionOverTabletsJudgesEachAtItsOwnNewestCommit) {
-  const GcRule rule = GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10)));
-  ASSERT_TRUE(database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddSplit("h").AddSplit("r")).ok());
+  const GcRule rule =
+      GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10)));
+  ASSERT_TRUE(database_->database()
+                  .CreateTable("t", Schema().AddFamily("f", rule).AddSplit("h").AddSplit("r"))
+                  .ok());
   Table table = Find();
   for (const int64_t millis : {999'998, 999'999}) {
     for (const char* row : {"a", "h", "r"}) ASSERT_EQ(Set(table, row, millis), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
-  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})), absl::OkStatus());
+  ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn(
+                "f", "q", TimestampRange{Ms(999'999), Ms(1'000'000)})),
+            absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   clock_->Advance(std::chrono::hours(1));
   ASSERT_EQ(Set(table, "h", 1'000'001), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   const std::atomic<bool> stop{false};
-  const auto merge = [&](std::vector<std::array<size_t, 3>> slices) {
-    const std::shared_ptr<const ReadView> view = engine().state.view();
-    Choice choice{.kind = ChoiceKind::kMerge, .table_id = TableId(), .slices = {}, .split_row = "", .reason = ""};
-    for (const auto& [tablet, begin, end] : slices) {
-      choice.slices.push_back({view->Find(TableId())->tablets[tablet].range, begin, end});
+  const auto merge = [&](std::vector<std::array<size_t, 3>> subcompactions) {
+    const std::shared_ptr<const ReadView> view = engine().storage().state.view();
+    CompactionPick pick{.kind = CompactionKind::kMerge,
+                        .table_id = TableId(),
+                        .subcompactions = {},
+                        .split_row = "",
+                        .reason = ""};
+    for (const auto& [tablet, begin, end] : subcompactions) {
+      pick.subcompactions.push_back({view->Find(TableId())->tablets[tablet].range, begin, end});
     }
-    return RunChoice(engine(), view, choice, &stop, engine().background->counters());
+    return engine().storage().jobs->RunPick(view, pick, &stop);
   };
-  ASSERT_EQ(merge({{0, 0, 2}, {1, 0, 3}}), absl::OkStatus());  // the row h has a commit after the delete
-  ASSERT_EQ(merge({{0, 0, 1}, {2, 1, 3}}), absl::OkStatus());  // the row r, but for the delete
+  // The row h has a commit after the delete.
+  ASSERT_EQ(merge({{0, 0, 2}, {1, 0, 3}}), absl::OkStatus());
+  ASSERT_EQ(merge({{0, 0, 1}, {2, 1, 3}}), absl::OkStatus());  // the row r, except the delete
   EXPECT_NE(Text(table).find("r f:q@999998000=999998\n"), std::string::npos) << Text(table);
 }
 
-// And for a checkpoint, which makes a file of each memtable.
+// The same for a checkpoint, which makes a file of each memtable.
 TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtables) {
   for (const bool flushed_before : {false, true}) {
-    Table table = Create(GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
+    Table table = Create(
+        GcRule::Intersection(GcRule::MaxNumVersions(1), GcRule::MaxAge(std::chrono::seconds(10))));
     const int64_t millis = clock_->Now().micros() / 1000;
     if (flushed_before) {
       ASSERT_EQ(Set(table, "a", millis), absl::OkStatus());
@@ -252,8 +300,10 @@ TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtab
     }
     ASSERT_EQ(Set(table, "r", millis - 2), absl::OkStatus());
     ASSERT_EQ(Set(table, "r", millis - 1), absl::OkStatus());
-    engine().state.Freeze(TableId());
-    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(millis - 1), Ms(millis)})), absl::OkStatus());
+    engine().storage().state.Freeze(TableId());
+    ASSERT_EQ(table.Apply(RowMutation("r").DeleteFromColumn(
+                  "f", "q", TimestampRange{Ms(millis - 1), Ms(millis)})),
+              absl::OkStatus());
     clock_->Advance(std::chrono::hours(1));
     const std::string copy_name = flushed_before ? "/copy2" : "/copy1";
     ASSERT_EQ(database_->database().Checkpoint(copy_name), absl::OkStatus());
@@ -262,29 +312,32 @@ TEST_F(EngineRulesRaceTest, Rule9ACheckpointJudgesRanksBeforeWhatIsInNewerMemtab
     WorkloadDatabase copy(std::move(options), copy_name);
     ASSERT_EQ(copy.Open(), absl::OkStatus());
     EXPECT_EQ(Text(*copy.database().OpenTable("t")), Text(table));
-    EXPECT_NE(Text(table).find(fmt::format("r f:q@{}=", (millis - 2) * 1000)), std::string::npos) << Text(table);
+    EXPECT_NE(Text(table).find(fmt::format("r f:q@{}=", (millis - 2) * 1000)), std::string::npos)
+        << Text(table);
     table = Table();
     ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
   }
 }
 
-// Rules 5 and 14: a drop of a row that is in no memtable writes nothing to the log and freezes
-// nothing. A conditional write that read the row before sees all the same that it is gone.
+// Engine rules 5 and 14: a drop of a row that is in no memtable writes nothing to the log and
+// freezes nothing. A conditional write that read the row before must still see the drop.
 TEST_F(EngineRulesRaceTest, Rule5ADropBetweenReadingAndCommitIsSeen) {
   Table table = Create(GcRule::None());
   for (const char* row : {"a", "b"}) ASSERT_EQ(Set(table, row, 1), absl::OkStatus());
   ASSERT_EQ(table.Flush(), absl::OkStatus());
   ASSERT_EQ(Set(table, "z", 1), absl::OkStatus());
-  Between(CallKind::kRead, [&] { EXPECT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus()); });
+  Between(CallKind::kRead,
+          [&] { EXPECT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus()); });
   const auto set = [](const char* value) { return RowMutation().SetCell("g", "q", Ms(1), value); };
-  ASSERT_EQ(table.CheckAndMutateRow("b", Filter::PassAll(), set("matched"), set("not")).value_or(MutationBranch::kPredicateMatched),
+  ASSERT_EQ(table.CheckAndMutateRow("b", Filter::PassAll(), set("matched"), set("not"))
+                .value_or(MutationBranch::kPredicateMatched),
             MutationBranch::kPredicateNotMatched);
   ASSERT_TRUE(happened());
   EXPECT_EQ(Text(table), "a f:q@1000=1\nb g:q@1000=not\nz f:q@1000=1\n");
 }
 
-// Rule 14: a compaction reads its inputs before an excision and is installed after it. It shows
-// what the excision left of them.
+// Engine rule 14: a compaction reads its inputs before a drop and is installed after it. Its output
+// then excludes the dropped rows.
 TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionShowsWhatIsLeft) {
   for (const bool whole : {false, true}) {
     Table table = Create(GcRule::None());
@@ -292,14 +345,19 @@ TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionShowsWha
       for (const char* row : {"a", "b", "c"}) ASSERT_EQ(Set(table, row, millis), absl::OkStatus());
       ASSERT_EQ(table.Flush(), absl::OkStatus());
     }
-    // At the sync all of the output is written: the job ends with what it read before.
-    Between(CallKind::kSync, [&] { EXPECT_EQ(table.DropRowRange(whole ? RowRange::All() : RowRange::Prefix("b")), absl::OkStatus()); });
-    const uint64_t compactions = database_->database().Stats().compactions;
+    // At the sync, the output is complete: the job uses only data that it read before.
+    Between(CallKind::kSync, [&] {
+      EXPECT_EQ(table.DropRowRange(whole ? RowRange::All() : RowRange::Prefix("b")),
+                absl::OkStatus());
+    });
+    const uint64_t compactions = database_->database().Stats().compaction.compactions;
     ASSERT_EQ(table.Compact(), absl::OkStatus());
     ASSERT_TRUE(happened());
-    EXPECT_EQ(database_->database().Stats().compactions, compactions + 1) << "it ran once";
-    EXPECT_EQ(database_->database().Stats().files, whole ? 0u : 1u);
-    const std::string expected = whole ? "" : "a f:q@2000=2\na f:q@1000=1\nc f:q@2000=2\nc f:q@1000=1\n";
+    EXPECT_EQ(database_->database().Stats().compaction.compactions, compactions + 1)
+        << "it ran once";
+    EXPECT_EQ(database_->database().Stats().disk.sstables, whole ? 0u : 1u);
+    const std::string expected =
+        whole ? "" : "a f:q@2000=2\na f:q@1000=1\nc f:q@2000=2\nc f:q@1000=1\n";
     EXPECT_EQ(Text(table), expected);
     table = Table();
     Open();
@@ -310,21 +368,27 @@ TEST_F(EngineRulesRaceTest, Rule14ACompactionThatFinishesAfterAnExcisionShowsWha
   }
 }
 
-// Rule 14: the same with a flush in the background's place: what the memtable held of the range goes, what it held beside stays.
+// Engine rule 14: the same with a flush. Rows of the memtable in the range are dropped, and the
+// other rows stay.
 TEST_F(EngineRulesRaceTest, Rule14AnExcisionWaitsForTheFlushOfWhatCameBefore) {
   Table table = Create(GcRule::None());
   for (const char* row : {"a", "b", "c"}) ASSERT_EQ(Set(table, row, 1), absl::OkStatus());
-  // Written while the flush before the excision runs: acked before the drop is, and so may be dropped or not; but never half.
+  // Written while the flush for the drop runs. It is acknowledged before the drop, so it may be
+  // dropped or not, but never in part.
   Between(CallKind::kSync, [&] {
-    EXPECT_EQ(table.Apply(RowMutation("b").SetCell("f", "q", Ms(2), "late").SetCell("g", "q", Ms(2), "late")), absl::OkStatus());
+    EXPECT_EQ(
+        table.Apply(
+            RowMutation("b").SetCell("f", "q", Ms(2), "late").SetCell("g", "q", Ms(2), "late")),
+        absl::OkStatus());
   });
   ASSERT_EQ(table.DropRowRange(RowRange::Prefix("b")), absl::OkStatus());
   ASSERT_TRUE(happened());
-  EXPECT_EQ(Text(table), "a f:q@1000=1\nc f:q@1000=1\n") << "the excision itself came after the late write";
+  EXPECT_EQ(Text(table), "a f:q@1000=1\nc f:q@1000=1\n")
+      << "the excision itself came after the late write";
 }
 
-// Rule 10: a looser rule may show again what the stricter one had condemned and no job has dropped yet; never anything else, and after a
-// compaction under the stricter rule nothing.
+// Engine rule 10: a looser rule may show versions that the stricter rule hid and no job has dropped
+// yet. It never shows anything else, and nothing after a compaction with the stricter rule.
 TEST_F(EngineRulesRaceTest, Rule10ALooserRuleShowsAgainWhatIsStillStored) {
   Table table = Create(GcRule::MaxNumVersions(1));
   ASSERT_EQ(Set(table, "r", 1), absl::OkStatus());
@@ -333,22 +397,32 @@ TEST_F(EngineRulesRaceTest, Rule10ALooserRuleShowsAgainWhatIsStillStored) {
   EXPECT_EQ(Text(table), "r f:q@2000=2\n");
   EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@2000=2\nr f:q@1000=1\n");
   const Snapshot strict = database_->database().GetSnapshot().value_or(Snapshot());
-  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(2))}), absl::OkStatus());
+  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(2))}),
+            absl::OkStatus());
   EXPECT_EQ(Text(table), "r f:q@2000=2\nr f:q@1000=1\n");
-  EXPECT_EQ(Text(table, {.snapshot = strict}), "r f:q@2000=2\n") << "a snapshot has the rule of its time";
-  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(1))}), absl::OkStatus());
+  EXPECT_EQ(Text(table, {.snapshot = strict}), "r f:q@2000=2\n")
+      << "a snapshot has the rule of its time";
+  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(1))}),
+            absl::OkStatus());
   ASSERT_EQ(table.Compact(), absl::OkStatus());
-  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::None())}), absl::OkStatus());
+  ASSERT_EQ(table.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::None())}),
+            absl::OkStatus());
   EXPECT_EQ(Text(table, {.apply_gc = false}), "r f:q@2000=2\n");
 }
 
-// Rule 12: a delete in a newer file of its own hides from every kind of read, whatever the read lets it skip.
+// Engine rule 12: a delete in a separate newer file hides cells from every kind of read, whatever
+// the read may skip.
 TEST_F(EngineRulesRaceTest, Rule12ADeleteIsNeverSkipped) {
-  const std::vector<RowMutation> deletes = {RowMutation("r").DeleteFromRow(), RowMutation("r").DeleteFromFamily("f"),
-                                            RowMutation("r").DeleteFromColumn("f", "q"),
-                                            RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(1), Ms(3)})};
-  const std::vector<Filter> filters = {Filter(),          Filter::Family("f"),      Filter::Column("f", "q"),
-                                       Filter::Latest(1), Filter::CellsRowLimit(1), Filter::TimestampRange(TimestampRange{Ms(2), Ms(3)})};
+  const std::vector<RowMutation> deletes = {
+      RowMutation("r").DeleteFromRow(), RowMutation("r").DeleteFromFamily("f"),
+      RowMutation("r").DeleteFromColumn("f", "q"),
+      RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(1), Ms(3)})};
+  const std::vector<Filter> filters = {Filter(),
+                                       Filter::Family("f"),
+                                       Filter::Column("f", "q"),
+                                       Filter::Latest(1),
+                                       Filter::CellsRowLimit(1),
+                                       Filter::TimestampRange(TimestampRange{Ms(2), Ms(3)})};
   for (size_t i = 0; i < deletes.size(); ++i) {
     Table table = Create(GcRule::None());
     ASSERT_EQ(Set(table, "a", 1), absl::OkStatus());
@@ -358,11 +432,14 @@ TEST_F(EngineRulesRaceTest, Rule12ADeleteIsNeverSkipped) {
     ASSERT_EQ(table.Apply(deletes[i]), absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
     for (size_t j = 0; j < filters.size(); ++j) {
-      EXPECT_FALSE(table.ReadRow("r", filters[j]).value_or(Row()).has_value()) << "delete " << i << ", filter " << j;
-      EXPECT_FALSE(table.Exists("r", filters[j]).value_or(true)) << "delete " << i << ", filter " << j;
+      EXPECT_FALSE(table.ReadRow("r", filters[j]).value_or(Row()).has_value())
+          << "delete " << i << ", filter " << j;
+      EXPECT_FALSE(table.Exists("r", filters[j]).value_or(true))
+          << "delete " << i << ", filter " << j;
       for (const bool reverse : {false, true}) {
         RowReader reader = table.ReadRows(RowSet::All(), filters[j], {.reverse = reverse});
-        for (const RowView& row : reader) EXPECT_NE(row.row_key(), "r") << "delete " << i << ", filter " << j;
+        for (const RowView& row : reader)
+          EXPECT_NE(row.row_key(), "r") << "delete " << i << ", filter " << j;
         EXPECT_EQ(reader.status(), absl::OkStatus());
       }
     }

@@ -1,4 +1,5 @@
-// The filter lines of the Bigtable digest, as text: each case names its line. Every way to read has to say the same.
+// Tests the filter table of docs/reference/semantics.md as text. Each case names its row. Every
+// kind of read must return the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 namespace stele::internal {
 namespace {
 
-// One quoted value, its bytes as a filter's text would have them.
+// Returns the bytes quoted as in the text of a filter.
 std::string Quoted(std::string_view bytes) {
   const std::string text = Filter::ValueRegex(std::string(bytes)).ToString();
   return text.substr(text.find('"'), text.rfind('"') - text.find('"') + 1);
@@ -20,15 +21,15 @@ std::string Quoted(std::string_view bytes) {
 std::string PrintCells(const RowView& row) {
   std::string text;
   for (const CellView& cell : row.cells()) {
-    text += fmt::format("{} {}:{} @{} {}", row.row_key(), cell.family(), Quoted(cell.qualifier()), cell.timestamp().micros(),
-                        Quoted(cell.value()));
+    text += fmt::format("{} {}:{} @{} {}", row.row_key(), cell.family(), Quoted(cell.qualifier()),
+                        cell.timestamp().micros(), Quoted(cell.value()));
     for (const std::string& label : cell.labels()) text += " #" + label;
     text += "\n";
   }
   return text;
 }
 
-// Rows E, F and G: F is the digest's, the others have one cell each.
+// Rows E, F and G. F is the row of the table; the others have one cell each.
 class FilterCases {
  public:
   explicit FilterCases(bool flushed) {
@@ -42,14 +43,15 @@ class FilterCases {
                               .SetCell("g", "c", Ms(5), "xx")),
               absl::OkStatus());
     for (const auto& [row_key, value] : {std::pair{"E", "\x0f"}, std::pair{"G", "\xff"}}) {
-      EXPECT_EQ(table.Apply(RowMutation(row_key).SetCell("g", "bits", Ms(1), value)), absl::OkStatus());
+      EXPECT_EQ(table.Apply(RowMutation(row_key).SetCell("g", "bits", Ms(1), value)),
+                absl::OkStatus());
     }
     if (flushed) {
       EXPECT_EQ(table.Flush(), absl::OkStatus());
     }
   }
 
-  // row FILTER: of row F.  rows FILTER: of all.
+  // "row FILTER" reads row F. "rows FILTER" reads all rows.
   std::string Run(const TextCase& text_case) {
     const auto filter = Filter::Parse(text_case.command_line.substr(text_case.command.size()));
     if (!filter.ok()) return filter.status().ToString() + "\n";
@@ -94,26 +96,32 @@ class FilterCases {
 
 TEST(FilterCasesTest, InMemory) {
   FilterCases cases(false);
-  RunTextCases("filter/digest.txt", [&](const TextCase& text_case) { return cases.Run(text_case); });
+  RunTextCases("filter/semantics.txt",
+               [&](const TextCase& text_case) { return cases.Run(text_case); });
 }
 
 TEST(FilterCasesTest, InAFile) {
   FilterCases cases(true);
-  RunTextCases("filter/digest.txt", [&](const TextCase& text_case) { return cases.Run(text_case); });
+  RunTextCases("filter/semantics.txt",
+               [&](const TextCase& text_case) { return cases.Run(text_case); });
 }
 
-// A row is drawn once in a read, whole, in pieces or asked for twice; each read draws anew.
+// A read samples a row once, whether the row is whole, in parts, or requested twice. Each read
+// samples independently.
 TEST(FilterCasesTest, ASampleIsOfWholeRows) {
   ContractDatabase store;
   Table& table = store.MakeTable(Schema().AddFamily("f"));
   std::vector<RowMutation> rows;
   for (int i = 0; i < 1000; ++i) {
-    rows.push_back(std::move(RowMutation(fmt::format("row{:04}", i)).SetCell("f", "a", Ms(1), "1").SetCell("f", "b", Ms(1), "2")));
+    rows.push_back(std::move(RowMutation(fmt::format("row{:04}", i))
+                                 .SetCell("f", "a", Ms(1), "1")
+                                 .SetCell("f", "b", Ms(1), "2")));
   }
   ASSERT_TRUE(table.BulkApply(rows).empty());
   std::vector<std::string> answers;
   for (const uint64_t piece_bytes : {1, 1 << 20}) {
-    RowReader reader = table.ReadRows(RowSet::All(), Filter::RowSample(0.5), {.row_piece_bytes = piece_bytes});
+    RowReader reader =
+        table.ReadRows(RowSet::All(), Filter::RowSample(0.5), {.row_piece_bytes = piece_bytes});
     std::string keys;
     size_t cells = 0;
     while (reader.Next()) {

@@ -1,4 +1,5 @@
-// A full disk: compactions leave room for flushes, a database can be opened on it, and deleting makes room.
+// Tests a full disk: compactions leave room for flushes, a database can be opened, and deletes free
+// space.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -8,8 +9,9 @@
 
 #include "base/status.h"
 #include "db/engine.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -25,18 +27,18 @@ class FullDiskTest : public ::testing::Test {
   absl::Status Open(bool small = false) {
     EngineOptions options = SmallEngineOptions(files_.get());
     if (!small) options.sizes = SizesFor(uint64_t{1} << 20);
-    options.database.on_event = [this](const Event& event) {
-      if (event.kind == Event::Kind::kBackgroundError) ++errors_told_;
+    options.database.on_event = [this](const DatabaseEvent& event) {
+      if (event.kind == DatabaseEvent::Kind::kBackgroundError) ++errors_told_;
     };
     STELE_ASSIGN_OR_RETURN(local_, OpenDatabase("/db", std::move(options)));
-    database_ = Database(local_);
+    database_ = Access::Make<Database>(local_);
     return absl::OkStatus();
   }
   void Drop() {
     database_ = Database();
     local_.reset();
   }
-  // The process dies, the machine does not, and the disk is full to the last byte but `free_bytes`.
+  // Kills the process but not the machine, and leaves only `free_bytes` on the disk.
   void KillOnAFullDisk(uint64_t free_bytes = 0) {
     std::unique_ptr<CrashFileSystem> image = files_->Crash(CrashPolicy::KilledProcess(), 1);
     Drop();
@@ -52,13 +54,14 @@ class FullDiskTest : public ::testing::Test {
   }
   Table Find(std::string_view name) { return database_.OpenTable(name).value_or(Table()); }
   static RowMutation SetRow(int row, size_t value_bytes = 4000) {
-    std::string value(value_bytes, 'v');  // of bytes that no codec makes smaller
+    std::string value(value_bytes, 'v');  // incompressible
     uint64_t state = static_cast<uint64_t>(row) + 1;
     for (char& c : value) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       c = static_cast<char>(state >> 56);
     }
-    return RowMutation(fmt::format("row{:04}", row)).SetCell("f", "q", Timestamp::FromMillis(1), value);
+    return RowMutation(fmt::format("row{:04}", row))
+        .SetCell("f", "q", Timestamp::FromMillis(1), value);
   }
   static void Write(Table& table, int begin, int end) {
     for (int row = begin; row < end; ++row) ASSERT_EQ(table.Apply(SetRow(row)), absl::OkStatus());
@@ -69,7 +72,8 @@ class FullDiskTest : public ::testing::Test {
     for (int attempt = 0; attempt < 8 && !idle.ok(); ++attempt) idle = database_.WaitForIdle();
     return idle;
   }
-  // A database with some files, some rows that are in the log alone, and, where there is such a thing, its reserve.
+  // Makes a database with several files, some rows only in the log, and its reserve if the platform
+  // has one.
   void MakeDatabase() {
     ASSERT_EQ(Open(), absl::OkStatus());
     Table table = Create("t");
@@ -91,6 +95,28 @@ TEST_F(FullDiskTest, AReserveIsKeptWhileThereIsRoom) {
   EXPECT_EQ(ReserveBytes(), uint64_t{1} << 20);
   Drop();
   EXPECT_EQ(ReserveBytes(), uint64_t{1} << 20) << "the next session may need it to open";
+}
+
+TEST_F(FullDiskTest, AWriteThatFindsNoSpaceShowsInTheStatsUntilThereIsSpace) {
+  MakeDatabase();
+  EXPECT_EQ(database_.Stats().write_refusal, absl::OkStatus());
+  FillDisk();
+  Table table = Find("t");
+  int row = 1000;
+  while (table.Apply(SetRow(row)).ok()) ++row;
+  EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().write_refusal));
+  EXPECT_EQ(database_.WriteRefusal(), database_.Stats().write_refusal);
+  files_->SetCapacity(kRoomy);
+  ASSERT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(database_.Stats().write_refusal, absl::OkStatus()) << "without another write";
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
+}
+
+// A health check must not wait for a busy database. Otherwise this test does not end.
+TEST_F(FullDiskTest, ThatWritesAreAcceptedIsKnownWithoutTheLockOfTheState) {
+  MakeDatabase();
+  const MutexLock lock(local_->engine()->storage().state.mutex());
+  EXPECT_EQ(database_.WriteRefusal(), absl::OkStatus());
 }
 
 TEST_F(FullDiskTest, NoReserveTakesTheLastOfTheSpace) {
@@ -118,9 +144,14 @@ TEST_F(FullDiskTest, AfterAKillItOpensAndRowsCanBeDropped) {
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().last_background_error));
   EXPECT_EQ(errors_told_, 1);
-  // Half of the rows, so that what is in memory has to be flushed.
+  EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().write_refusal));
+  EXPECT_GT(database_.Stats().since_open.replayed_log_bytes, 10u * 4000)
+      << "ten rows were only in the log";
+  // Half of the rows, so that the memtable must be flushed.
   EXPECT_EQ(table.DropRowRange(RowRange::Prefix("row00")), absl::OkStatus());
-  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus()) << "the files that went made more room than the reserve takes";
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus())
+      << "the files that went made more room than the reserve takes";
+  EXPECT_EQ(database_.Stats().write_refusal, absl::OkStatus());
   EXPECT_FALSE(table.Exists("row0000").value_or(true));
   EXPECT_TRUE(table.Exists("row0109").value_or(false));
 }
@@ -145,16 +176,94 @@ TEST_F(FullDiskTest, AfterAKillItOpensAndDeletedRowsGiveTheirSpaceBack) {
   Table table = Find("t");
   const uint64_t used = files_->used_bytes();
   for (int row = 0; row < 105; ++row) {
-    ASSERT_EQ(table.Apply(RowMutation(fmt::format("row{:04}", row)).DeleteFromRow()), absl::OkStatus());
+    ASSERT_EQ(table.Apply(RowMutation(fmt::format("row{:04}", row)).DeleteFromRow()),
+              absl::OkStatus());
   }
   std::vector<RowMutation> more;
-  for (int row = 105; row < 109; ++row) more.push_back(RowMutation(fmt::format("row{:04}", row)).DeleteFromFamily("f"));
+  for (int row = 105; row < 109; ++row)
+    more.push_back(RowMutation(fmt::format("row{:04}", row)).DeleteFromFamily("f"));
   EXPECT_TRUE(table.BulkApply(more).empty());
   EXPECT_TRUE(absl::IsResourceExhausted(table.Apply(SetRow(200)))) << "the reserve is for deletes";
   ASSERT_EQ(table.Compact(), absl::OkStatus());
   EXPECT_LT(files_->used_bytes() + (uint64_t{300} << 10), used + ReserveBytes());
   EXPECT_TRUE(table.Exists("row0109").value_or(false));
   EXPECT_FALSE(table.Exists("row0000").value_or(true));
+}
+
+// Regression: the log used the last of the space, so that neither a flush nor the next Open had
+// room.
+TEST_F(FullDiskTest, DeletesOfSingleRowsLeaveRoomForFlushesAndTheNextOpen) {
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Table table = Create("t");
+  files_->SetCapacity(uint64_t{6} << 20);
+  int rows = 0;
+  while (table.Apply(SetRow(rows, 300)).ok()) ++rows;
+  ASSERT_GT(rows, 5000);
+  for (int row = 0; row < rows; ++row) {
+    if (row % 1000 == 0) {
+      table = Table();
+      KillOnAFullDisk(files_->FreeBytes("/db").value_or(0));
+      ASSERT_EQ(Open(), absl::OkStatus()) << "after " << row << " deletes";
+      table = Find("t");
+    }
+    const absl::Status deleted =
+        table.Apply(RowMutation(fmt::format("row{:04}", row)).DeleteFromRow());
+    if (deleted.ok()) continue;
+    // The tombstones took the space. A drop needs none.
+    EXPECT_TRUE(absl::IsResourceExhausted(deleted)) << deleted;
+    EXPECT_GT(row, 1000);
+  }
+  ASSERT_EQ(table.DropRowRange(RowRange::All()), absl::OkStatus());
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(table.Apply(SetRow(0)), absl::OkStatus());
+}
+
+// Regression: there was none if the usual size did not fit.
+TEST_F(FullDiskTest, ASmallDiskHasASmallReserve) {
+  files_->SetCapacity(uint64_t{40} << 20);
+  EngineOptions options = SmallEngineOptions(files_.get());
+  options.sizes = SizesFor(uint64_t{256} << 20);
+  ASSERT_GT(options.sizes.reserve_bytes, uint64_t{1} << 20);
+  const auto open = [&] {
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", options);
+    EXPECT_EQ(opened.status(), absl::OkStatus());
+    if (!opened.ok()) return;
+    local_ = *std::move(opened);
+    database_ = Access::Make<Database>(local_);
+  };
+  open();
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(ReserveBytes(), uint64_t{1} << 20);
+  KillOnAFullDisk();
+  options.file_system = files_.get();
+  open();
+  ASSERT_NE(local_, nullptr);
+  EXPECT_EQ(ReserveBytes(), 0u) << "Open used it";
+  KillOnAFullDisk(uint64_t{100} << 20);
+  options.file_system = files_.get();
+  open();
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(ReserveBytes(), options.sizes.reserve_bytes);
+}
+
+// Regression: a load used the last of the space. There is no reserve, since it did not fit.
+TEST_F(FullDiskTest, ALoadLeavesRoomForTheNextOpen) {
+  files_->SetCapacity(uint64_t{2} << 20);
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Table table = Create("t");
+  absl::Status loaded;
+  for (int begin = 0; loaded.ok(); begin += 20) {
+    BulkLoad load = table.NewBulkLoad();
+    for (int row = begin; row < begin + 20 && loaded.ok(); ++row) loaded = load.Add(SetRow(row));
+    if (loaded.ok()) loaded = load.Finish();
+    ASSERT_LT(begin, 10'000);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(loaded)) << loaded;
+  ASSERT_EQ(ReserveBytes(), 0u);
+  table = Table();
+  KillOnAFullDisk(files_->FreeBytes("/db").value_or(0));
+  ASSERT_EQ(Open(), absl::OkStatus());
+  EXPECT_EQ(Find("t").DropRowRange(RowRange::All()), absl::OkStatus());
 }
 
 TEST_F(FullDiskTest, ADiskThatFillsUpRefusesWritesUntilRowsAreDropped) {
@@ -177,16 +286,41 @@ TEST_F(FullDiskTest, ADiskThatFillsUpRefusesWritesUntilRowsAreDropped) {
   EXPECT_EQ(database_.Stats().last_background_error, absl::OkStatus());
 }
 
-// Else it could be taken back before the flush that it was released for.
+TEST_F(FullDiskTest, AConditionalWriteThatOnlyDeletesIsAdmitted) {
+  MakeDatabase();
+  KillOnAFullDisk();
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Table table = Find("t");
+  const RowMutation none;
+  const RowMutation row = RowMutation().DeleteFromRow();
+  const RowMutation column = RowMutation().DeleteFromColumn("f", "q");
+  const RowMutation mixed = RowMutation().DeleteFromRow().SetCell("f", "q", "v");
+  const auto check = [&](const std::string& row_key, const RowMutation& if_matched,
+                         const RowMutation& if_not_matched, const WriteOptions& options = {}) {
+    return table.CheckAndMutateRow(row_key, Filter::PassAll(), if_matched, if_not_matched, options)
+        .status();
+  };
+  EXPECT_TRUE(absl::IsResourceExhausted(check("row0001", row, mixed))) << "one branch writes";
+  EXPECT_EQ(check("row0001", row, none), absl::OkStatus());
+  EXPECT_EQ(check("row0002", row, column), absl::OkStatus());
+  EXPECT_EQ(check("absent", none, row), absl::OkStatus());
+  EXPECT_EQ(check("row0003", row, none, {.idempotency_token = "the token"}), absl::OkStatus());
+  for (const char* deleted : {"row0001", "row0002", "row0003"})
+    EXPECT_FALSE(table.Exists(deleted).value_or(true)) << deleted;
+  EXPECT_TRUE(table.Exists("row0004").value_or(false));
+}
+
+// Otherwise the reserve could be allocated again before the flush that needs its space.
 TEST_F(FullDiskTest, TheReserveIsNotTakenBackWhileAFlushNeedsIt) {
   MakeDatabase();
   Table table = Find("t");
   FillDisk(uint64_t{500} << 10);
-  files_->FailKind(CallKind::kWrite, 1, {.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
+  files_->FailKind(CallKind::kWrite, 1,
+                   {.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
   EXPECT_TRUE(absl::IsResourceExhausted(table.Flush()));
   Engine& engine = *local_->engine();
-  EXPECT_TRUE(engine.MakeRoom());
-  EXPECT_FALSE(engine.RestoreReserve());
+  EXPECT_TRUE(engine.storage().gate.MakeRoom());
+  EXPECT_FALSE(engine.storage().gate.RestoreReserve());
   EXPECT_EQ(ReserveBytes(), 0u);
   files_->ClearFaults();
   EXPECT_EQ(Settle(), absl::OkStatus());
@@ -194,7 +328,8 @@ TEST_F(FullDiskTest, TheReserveIsNotTakenBackWhileAFlushNeedsIt) {
   EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus());
 }
 
-// Writing and flushing need no more room than there is. What a compaction would write beside its inputs is not there.
+// There is enough room for writes and flushes, but not for the output of a compaction next to its
+// inputs.
 TEST_F(FullDiskTest, CompactionsLeaveTheSpaceToFlushes) {
   ASSERT_EQ(Open(/*small=*/true), absl::OkStatus());
   Table table = Create("t");
@@ -213,14 +348,14 @@ TEST_F(FullDiskTest, CompactionsLeaveTheSpaceToFlushes) {
   EXPECT_EQ(table.Flush(), absl::OkStatus());
   EXPECT_EQ(errors_told_, 1) << "that compactions wait is told";
   EXPECT_TRUE(absl::IsResourceExhausted(database_.Stats().last_background_error));
-  EXPECT_EQ(database_.Stats().compactions, 0u);
+  EXPECT_EQ(database_.Stats().compaction.compactions, 0u);
   files_->SetCapacity(kRoomy);
   EXPECT_EQ(Settle(), absl::OkStatus());
-  EXPECT_GT(database_.Stats().compactions, 0u);
+  EXPECT_GT(database_.Stats().compaction.compactions, 0u);
   EXPECT_EQ(database_.Stats().last_background_error, absl::OkStatus());
 }
 
-// The space went to others while the job ran.
+// Other files took the space while the job ran.
 TEST_F(FullDiskTest, ACompactionThatRunsOutOfSpaceIsGivenUpAndWritesGoOn) {
   ASSERT_EQ(Open(/*small=*/true), absl::OkStatus());
   Table table = Create("t");
@@ -236,7 +371,7 @@ TEST_F(FullDiskTest, ACompactionThatRunsOutOfSpaceIsGivenUpAndWritesGoOn) {
   EXPECT_EQ(files_->used_bytes(), used);
   EXPECT_EQ(table.Apply(SetRow(2)), absl::OkStatus());
   EXPECT_EQ(Settle(), absl::OkStatus());
-  EXPECT_EQ(database_.Stats().compactions, 1u);
+  EXPECT_EQ(database_.Stats().compaction.compactions, 1u);
 }
 
 }  // namespace

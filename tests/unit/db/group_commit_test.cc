@@ -1,4 +1,5 @@
-// What shares a commit: conditional writes join a group when its other writes leave their rows alone, and only then.
+// Tests write groups: a conditional write joins a group only if the group's other writes do not
+// touch its rows.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,9 +8,9 @@
 #include <thread>
 
 #include "base/checksum.h"
+#include "commit/row_latches.h"
 #include "db/engine.h"
-#include "db/row_latches.h"
-#include "io/crash_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
 #include "support/model_timestamps.h"
@@ -17,7 +18,7 @@
 namespace stele::internal {
 namespace {
 
-// Keys of which no two share a latch, so that their writers queue up all at once.
+// Returns keys that share no row latch, so that all their writers can queue at the same time.
 std::vector<std::string> RowsOfTheirOwn(size_t count) {
   std::vector<std::string> rows;
   std::set<size_t> stripes;
@@ -36,13 +37,15 @@ class GroupCommitTest : public ::testing::Test {
   }
   Engine& engine() { return database_.engine(); }
 
-  // Runs the writers so that each has its place in the queue, in this order, before the first is committed. How often files were synced.
+  // Runs the writers so that all are in the queue, in this order, before the first commit. Returns
+  // the number of file syncs.
   int RunTogether(const std::vector<std::function<void()>>& writers) {
     std::vector<std::thread> threads;
-    EXPECT_EQ(engine().committer->RunExclusive([&] {
+    EXPECT_EQ(engine().storage().committer->RunExclusive([&] {
       for (const std::function<void()>& writer : writers) {
         threads.emplace_back(writer);
-        while (engine().committer->queued() < threads.size() + 1) std::this_thread::yield();
+        while (engine().storage().committer->queued() < threads.size() + 1)
+          std::this_thread::yield();
       }
       syncs_ = 0;
       return absl::OkStatus();
@@ -51,28 +54,33 @@ class GroupCommitTest : public ::testing::Test {
     for (std::thread& thread : threads) thread.join();
     return syncs_;
   }
-  // Sets f:first where the row has nothing, else f:second.
+  // Sets f:first if the row is empty, else f:second.
   MutationBranch Check(const std::string& row) {
-    const absl::StatusOr<MutationBranch> branch =
-        Table(table_).CheckAndMutateRow(row, {}, RowMutation().SetCell("f", "second", Ms(1), "v"),
-                                        RowMutation().SetCell("f", "first", Ms(1), "v"), {.durability = Durability::kDisk});
+    const absl::StatusOr<MutationBranch> branch = Table(table_).CheckAndMutateRow(
+        row, {}, RowMutation().SetCell("f", "second", Ms(1), "v"),
+        RowMutation().SetCell("f", "first", Ms(1), "v"), {.durability = Durability::kDisk});
     EXPECT_TRUE(branch.ok()) << branch.status();
     return branch.value_or(MutationBranch::kPredicateMatched);
   }
   void Set(const std::string& row, const std::string& value) {
-    EXPECT_EQ(Table(table_).Apply(RowMutation(row).SetCell("f", "q", Ms(1), value), {.durability = Durability::kDisk}), absl::OkStatus());
+    EXPECT_EQ(Table(table_).Apply(RowMutation(row).SetCell("f", "q", Ms(1), value),
+                                  {.durability = Durability::kDisk}),
+              absl::OkStatus());
   }
-  uint64_t Refusals() { return engine().state.event_counts.condition_refusals.load(); }
+  uint64_t Refusals() { return engine().storage().state.event_counts().condition_refusals.load(); }
   std::string Text() { return DumpTable(table_).value_or("unreadable"); }
 
   CrashFileSystem files_;
   std::atomic<int> syncs_{0};
-  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string&) { syncs_ += kind == CallKind::kSync ? 1 : 0; }};
+  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string&) {
+                                 syncs_ += kind == CallKind::kSync ? 1 : 0;
+                               }};
   WorkloadDatabase database_{SmallEngineOptions(&observed_), "/db"};
   Table table_;
 };
 
-// Regression: each conditional write was a group of its own, so that sixteen clients waited for sixteen syncs, one after the other.
+// Regression: each conditional write was a separate group, so that sixteen clients waited for
+// sixteen syncs in sequence.
 TEST_F(GroupCommitTest, ConditionalWritesOfDifferentRowsShareASync) {
   std::vector<std::function<void()>> writers;
   for (const std::string& row : RowsOfTheirOwn(12)) {
@@ -85,22 +93,26 @@ TEST_F(GroupCommitTest, ConditionalWritesOfDifferentRowsShareASync) {
 
 TEST_F(GroupCommitTest, AConditionalWriteSeesWhatTheGroupBeforeItWrites) {
   MutationBranch branch = MutationBranch::kPredicateNotMatched;
-  EXPECT_EQ(RunTogether({[this] { Set("other", "v"); }, [this] { Set("r", "v"); }, [&] { branch = Check("r"); }}), 2);
+  EXPECT_EQ(RunTogether({[this] { Set("other", "v"); }, [this] { Set("r", "v"); },
+                         [&] { branch = Check("r"); }}),
+            2);
   EXPECT_EQ(branch, MutationBranch::kPredicateMatched);
   EXPECT_EQ(Refusals(), 1u) << "it was looked at again";
   EXPECT_EQ(Text(), "other f:q@1000=v\nr f:q@1000=v\nr f:second@1000=v\n");
 }
 
-// A group too large to be looked through for its rows.
+// A group too large to search it for rows.
 TEST_F(GroupCommitTest, AConditionalWriteBehindALargeBatchWaits) {
   MutationBranch branch = MutationBranch::kPredicateNotMatched;
   const auto write_much = [this] {
     std::vector<RowMutation> mutations;
     for (int i = 0; i < 40; ++i)
-      mutations.push_back(RowMutation(fmt::format("m{:02}", i)).SetCell("f", "q", Ms(1), std::string(2000, 'x')));
+      mutations.push_back(
+          RowMutation(fmt::format("m{:02}", i)).SetCell("f", "q", Ms(1), std::string(2000, 'x')));
     EXPECT_TRUE(Table(table_).BulkApply(mutations, {.durability = Durability::kDisk}).empty());
   };
-  EXPECT_EQ(RunTogether({[this] { Set("other", "v"); }, write_much, [&] { branch = Check("m39"); }}), 2);
+  EXPECT_EQ(
+      RunTogether({[this] { Set("other", "v"); }, write_much, [&] { branch = Check("m39"); }}), 2);
   EXPECT_EQ(branch, MutationBranch::kPredicateMatched);
 }
 

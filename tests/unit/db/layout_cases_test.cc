@@ -1,4 +1,4 @@
-// Through the public API, what once went wrong between sections, units and the merge.
+// Regression tests, through the public API, of bugs in sections, blocks and the merge.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ class LayoutCasesTest : public testing::Test {
  protected:
   void SetUp() override {
     database_ = Database::Open("mem:").value_or(Database());
-    table_ = database_.CreateTable("t", Schema().AddFamily("a").AddFamily("f").AddFamily("w")).value_or(Table());
+    table_ = database_.CreateTable("t", Schema().AddFamily("a").AddFamily("f").AddFamily("w"))
+                 .value_or(Table());
   }
   void Apply(const RowMutation& mutation) { ASSERT_EQ(table_.Apply(mutation), absl::OkStatus()); }
   size_t CountRows() {
@@ -25,7 +26,7 @@ class LayoutCasesTest : public testing::Test {
     EXPECT_EQ(reader.status(), absl::OkStatus());
     return count;
   }
-  // The values of the row "row", one after the other.
+  // Returns the values of the row "row" in order.
   std::string Values(const Filter& filter) {
     const auto row = table_.ReadRow("row", filter);
     if (!row.ok() || !row->has_value()) return std::string(row.status().message());
@@ -38,7 +39,8 @@ class LayoutCasesTest : public testing::Test {
   Table table_;
 };
 
-// A page of cells that pack to next to nothing is closed for its cells' number, and is no small page for its bytes.
+// Many cells compress to almost nothing. Such a page is closed by its number of cells, and must not
+// count as a small page because of its bytes.
 TEST_F(LayoutCasesTest, RowsOfOneEmptyCell) {
   for (const size_t key_bytes : {8, 14, 20, 28, 40}) {
     std::vector<RowMutation> rows;
@@ -55,15 +57,17 @@ TEST_F(LayoutCasesTest, RowsOfOneEmptyCell) {
   EXPECT_EQ(CountRows(), 25'000u);
 }
 
-// The newest version of one file is hidden; what is next is in its history, beside a tombstone of its own, and not in an older file.
+// The newest version in one file is hidden. The next version is in that file's history, next to a
+// tombstone there, and not in an older file.
 TEST_F(LayoutCasesTest, LatestOfAColumnWhoseNewestWasDeleted) {
   Apply(RowMutation("row").SetCell("f", "c", Ms(93), "C93"));
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   Apply(RowMutation("row").DeleteFromColumn("f", "c", TimestampRange{Ms(85), Ms(91)}));
   Apply(RowMutation("row").SetCell("f", "c", Ms(100), "B100").SetCell("f", "c", Ms(95), "B95"));
-  for (int i = 0; i < 2000; ++i) {  // so that the file keeps its history apart
+  for (int i = 0; i < 2000; ++i) {  // so that the file gets a history section
     RowMutation other(fmt::format("a{:07}", i));
-    for (int j = 1; j <= 20; ++j) other.SetCell("f", "q", Ms(j), std::string(30, static_cast<char>('a' + (i * 7 + j) % 26)));
+    for (int j = 1; j <= 20; ++j)
+      other.SetCell("f", "q", Ms(j), std::string(30, static_cast<char>('a' + (i * 7 + j) % 26)));
     Apply(other);
   }
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
@@ -73,17 +77,19 @@ TEST_F(LayoutCasesTest, LatestOfAColumnWhoseNewestWasDeleted) {
   EXPECT_EQ(Values(Filter::Latest(2)), "B95 C93 ");
 }
 
-// A large value handed out by a join of sections stays where it is until the whole batch may go.
+// A large value that a join of sections returned must stay valid until the whole batch is released.
 TEST_F(LayoutCasesTest, ALargeValueAmongSections) {
-  for (int i = 0; i < 2000; ++i) {  // so that "a" is a narrow family with a section of its own
-    Apply(std::move(RowMutation(fmt::format("a{:07}", i))
-                        .SetCell("a", "n", Ms(1), "x")
-                        .SetCell("w", "q", Ms(1), std::string(500, static_cast<char>('a' + i % 26)))));
+  for (int i = 0; i < 2000; ++i) {  // so that "a" is a narrow family with its own section
+    Apply(std::move(
+        RowMutation(fmt::format("a{:07}", i))
+            .SetCell("a", "n", Ms(1), "x")
+            .SetCell("w", "q", Ms(1), std::string(500, static_cast<char>('a' + i % 26)))));
   }
   const std::string large(1 << 20, 'L');
   RowMutation row("row");
   for (int i = 0; i < 10; ++i) row.SetCell("a", fmt::format("n{:03}", i), Ms(1), "x");
-  for (int i = 0; i < 300; ++i) row.SetCell("w", fmt::format("q{:03}", i), Ms(1), i == 249 ? large : "s");
+  for (int i = 0; i < 300; ++i)
+    row.SetCell("w", fmt::format("q{:03}", i), Ms(1), i == 249 ? large : "s");
   Apply(row);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   for (int round = 0; round < 2; ++round) {

@@ -1,4 +1,5 @@
-// One budget for all that a database holds: what is charged, what long jobs let go of, and writes that are large beside it.
+// Tests the memory budget of a database: the charges, the memory that long jobs release, and writes
+// that are large compared to the budget.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,15 +9,16 @@
 
 #include "base/invariant.h"
 #include "db/engine.h"
-#include "db/jobs.h"
 #include "io/mem_file_system.h"
+#include "jobs/job_runner.h"
+#include "model/access.h"
 #include "support/db_wide_row.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
 namespace {
 
-using Use = MemoryBudget::Use;
+using Use = MemoryTracker::Use;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 class MemoryBudgetTest : public ::testing::Test {
@@ -30,15 +32,16 @@ class MemoryBudgetTest : public ::testing::Test {
     absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.status();
     local_ = *std::move(opened);
-    database_ = Database(local_);
+    database_ = Access::Make<Database>(local_);
     absl::StatusOr<Table> table = database_.CreateTable("t", Schema().AddFamily("f"));
     ASSERT_TRUE(table.ok()) << table.status();
     table_ = *table;
   }
   Engine& engine() { return *local_->engine(); }
-  const MemoryBudget& memory() { return engine().memory; }
+  const MemoryTracker& memory() { return engine().storage().memory; }
   static RowMutation Put(std::string_view row_key, size_t bytes) {
-    return RowMutation(std::string(row_key)).SetCell("f", "q", Timestamp::FromMillis(1), std::string(bytes, 'v'));
+    return RowMutation(std::string(row_key))
+        .SetCell("f", "q", Timestamp::FromMillis(1), std::string(bytes, 'v'));
   }
 
   MemFileSystem files_;
@@ -47,7 +50,8 @@ class MemoryBudgetTest : public ::testing::Test {
   Table table_;
 };
 
-// Regression: a compaction held the view it was chosen from, with all of its memtables, as long as it ran.
+// Regression: a compaction pinned the view it was picked from, with all its memtables, until it
+// ended.
 TEST_F(MemoryBudgetTest, AJobHoldsNoMemtable) {
   Open(8 * kMiB, 0);
   for (const char* row_key : {"a", "b"}) {
@@ -55,23 +59,25 @@ TEST_F(MemoryBudgetTest, AJobHoldsNoMemtable) {
     ASSERT_EQ(table_.Flush(), absl::OkStatus());
   }
   ASSERT_EQ(table_.Apply(Put("c", 100 << 10)), absl::OkStatus());
-  const uint32_t table_id = engine().state.view()->version->FindTable("t")->definition->id;
-  const KeyRange all = engine().state.view()->Find(table_id)->tablets[0].range;
-  const Choice choice{.kind = ChoiceKind::kMerge,
-                      .table_id = table_id,
-                      .slices = {{.tablet = all, .input_begin = 0, .input_end = 2}},
-                      .split_row = "",
-                      .reason = "test"};
-  const std::shared_ptr<const ReadView> job_view = JobView(*engine().state.view(), choice);
+  const uint32_t table_id =
+      engine().storage().state.view()->version->FindTable("t")->definition->id;
+  const KeyRange all = engine().storage().state.view()->Find(table_id)->tablets[0].range;
+  const CompactionPick pick{.kind = CompactionKind::kMerge,
+                            .table_id = table_id,
+                            .subcompactions = {{.tablet = all, .input_begin = 0, .input_end = 2}},
+                            .split_row = "",
+                            .reason = "test"};
+  const std::shared_ptr<const ReadView> job_view = JobView(*engine().storage().state.view(), pick);
   const uint64_t charged = memory().bytes(Use::kMemtables);
   EXPECT_GT(charged, 100u << 10);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   EXPECT_LT(memory().bytes(Use::kMemtables), charged / 2);
-  EXPECT_EQ(engine().pins.memtable_bytes(), 0u);
-  // It is all that the job needs, though a newer file stands before its inputs by now.
-  ASSERT_EQ(RunChoice(engine(), job_view, choice, nullptr, engine().background->counters()), absl::OkStatus());
-  EXPECT_EQ(engine().state.view()->Find(table_id)->tablets[0].stack.size(), 2u);
-  for (const char* row_key : {"a", "b", "c"}) EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
+  EXPECT_EQ(engine().storage().pins.memtable_bytes(), 0u);
+  // The job needs nothing else, although a newer file precedes its inputs by now.
+  ASSERT_EQ(engine().storage().jobs->RunPick(job_view, pick, nullptr), absl::OkStatus());
+  EXPECT_EQ(engine().storage().state.view()->Find(table_id)->tablets[0].stack.size(), 2u);
+  for (const char* row_key : {"a", "b", "c"})
+    EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
 }
 
 TEST_F(MemoryBudgetTest, APinnedMemtableIsChargedUntilTheSnapshotGoes) {
@@ -82,53 +88,55 @@ TEST_F(MemoryBudgetTest, APinnedMemtableIsChargedUntilTheSnapshotGoes) {
   ASSERT_TRUE(snapshot.ok());
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   EXPECT_GT(memory().bytes(Use::kMemtables), kMiB);
-  EXPECT_GE(database_.Stats().memory_bytes, kMiB);
+  EXPECT_GE(database_.Stats().memory.charged_bytes, kMiB);
   snapshot = absl::CancelledError();
   EXPECT_LE(memory().bytes(Use::kMemtables), 2 * empty);
 }
 
 TEST_F(MemoryBudgetTest, WhatAReaderHoldsIsChargedUntilItGoes) {
   Open(8 * kMiB, 0);
-  for (int i = 0; i < 8; ++i) ASSERT_EQ(table_.Apply(Put(fmt::format("r{}", i), 1 << 20)), absl::OkStatus());
+  for (int i = 0; i < 8; ++i)
+    ASSERT_EQ(table_.Apply(Put(fmt::format("r{}", i), 1 << 20)), absl::OkStatus());
   ASSERT_EQ(table_.Compact(), absl::OkStatus());
-  const uint64_t before = memory().bytes(Use::kPages);
+  const uint64_t before = memory().bytes(Use::kBlocks);
   {
     RowReader reader = table_.ReadRows();
     auto row = reader.begin();
     ASSERT_TRUE(row != reader.end());
-    EXPECT_GE(database_.Stats().reader_bytes, kMiB);
+    EXPECT_GE(database_.Stats().memory.reader_bytes, kMiB);
   }
-  EXPECT_LT(memory().bytes(Use::kPages), before + (64 << 10));
+  EXPECT_LT(memory().bytes(Use::kBlocks), before + (64 << 10));
   EXPECT_EQ(memory().bytes(Use::kJobs), 0u);
   EXPECT_EQ(memory().bytes(Use::kWrites), 0u);
 }
 
-// A reader at rest lets go of a memtable that went to a file, but for what the row that it shows lies in.
+// An idle reader releases a memtable that was flushed, except the memory of the row it shows.
 TEST_F(MemoryBudgetTest, TheRowShownStaysWhenItsMemtableGoes) {
   Open(64 * kMiB, 0);
-  constexpr size_t kLargeBytes = 10 * kMiB;  // what it lies in goes back to the system at once
+  // So large that its memory returns to the system at once.
+  constexpr size_t kLargeBytes = 10 * kMiB;
   ASSERT_EQ(table_.Apply(Put("s", 10)), absl::OkStatus());
   ASSERT_EQ(table_.Apply(Put("r", kLargeBytes)), absl::OkStatus());
   RowReader reader = table_.ReadRows();
   ASSERT_TRUE(reader.Next());
-  ASSERT_EQ(memory().bytes(Use::kPages), 0u) << "the row lies in the memtable";
+  ASSERT_EQ(memory().bytes(Use::kBlocks), 0u) << "the row lies in the memtable";
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   ASSERT_EQ(database_.WaitForIdle(), absl::OkStatus());
-  EXPECT_EQ(database_.Stats().view_spills, 1u);
+  EXPECT_EQ(database_.Stats().since_open.memtable_spills, 1u);
   EXPECT_LT(memory().bytes(Use::kMemtables), kMiB);
-  // With invariants checked what is shown is a copy anyway.
+  // With invariant checks on, the returned data is a copy anyway.
   if (!kInvariants) {
-    EXPECT_GT(memory().bytes(Use::kPages), kLargeBytes);
+    EXPECT_GT(memory().bytes(Use::kBlocks), kLargeBytes);
   }
   EXPECT_EQ(reader.row().row_key(), "r");
   EXPECT_TRUE(reader.row().cells()[0].value() == std::string(kLargeBytes, 'v'));
   ASSERT_TRUE(reader.Next());
   EXPECT_EQ(reader.row().row_key(), "s");
-  EXPECT_LT(memory().bytes(Use::kPages), kMiB);
+  EXPECT_LT(memory().bytes(Use::kBlocks), kMiB);
 }
 
-// Regression: cells read ahead of a piece of a row of several files kept all that the row had passed by; and so did a row of which little
-// passed, but something of every batch.
+// Regression: prefetched cells of a partial row from several files kept all memory that the row had
+// passed. So did a row that passed little of every batch.
 TEST_F(MemoryBudgetTest, AReaderOfARowOfManyFilesHoldsAPieceAndLittleMore) {
   Open(16 * kMiB, 0);
   constexpr uint32_t kCells = 240'000;
@@ -137,7 +145,8 @@ TEST_F(MemoryBudgetTest, AReaderOfARowOfManyFilesHoldsAPieceAndLittleMore) {
     for (uint32_t cell = file; cell < kCells;) {
       RowMutation mutation("row");
       for (uint32_t i = 0; i < 4000 && cell < kCells; ++i, cell += kFiles) {
-        mutation.SetCell("f", fmt::format("{:08}", cell), Timestamp::FromMillis(1), fmt::format("the value of cell {:08}", cell));
+        mutation.SetCell("f", fmt::format("{:08}", cell), Timestamp::FromMillis(1),
+                         fmt::format("the value of cell {:08}", cell));
       }
       ASSERT_EQ(table_.Apply(mutation), absl::OkStatus());
     }
@@ -145,10 +154,11 @@ TEST_F(MemoryBudgetTest, AReaderOfARowOfManyFilesHoldsAPieceAndLittleMore) {
   }
   const auto read = [this](const Filter& filter, uint64_t piece_bytes) {
     uint64_t cells = 0;
-    RowReader reader = table_.ReadRows(RowSet::All(), filter, {.fill_cache = false, .row_piece_bytes = piece_bytes});
+    RowReader reader = table_.ReadRows(RowSet::All(), filter,
+                                       {.fill_cache = false, .row_piece_bytes = piece_bytes});
     for (const RowView& row : reader) {
       cells += row.cells().size();
-      EXPECT_LE(database_.Stats().reader_bytes, 4 * piece_bytes + 3 * kMiB);
+      EXPECT_LE(database_.Stats().memory.reader_bytes, 4 * piece_bytes + 3 * kMiB);
     }
     EXPECT_EQ(reader.status(), absl::OkStatus());
     return cells;
@@ -157,11 +167,12 @@ TEST_F(MemoryBudgetTest, AReaderOfARowOfManyFilesHoldsAPieceAndLittleMore) {
   EXPECT_EQ(read(Filter::ColumnRegex(".*77"), 256 << 10), kCells / 100);
 }
 
-// The cache fills what it may have, and no more: a quarter of the budget is for what nobody charges.
+// The cache fills its share and no more: a quarter of the budget is for memory that is not charged.
 TEST_F(MemoryBudgetTest, ChargesLeaveRoomInTheBudget) {
   Open(8 * kMiB, 0);
   EXPECT_EQ(memory().charged_bytes_max(), 6 * kMiB);
-  for (int i = 0; i < 16 << 10; ++i) ASSERT_EQ(table_.Apply(Put(fmt::format("r{:06}", i), 1 << 10)), absl::OkStatus());
+  for (int i = 0; i < 16 << 10; ++i)
+    ASSERT_EQ(table_.Apply(Put(fmt::format("r{:06}", i), 1 << 10)), absl::OkStatus());
   ASSERT_EQ(table_.Compact(), absl::OkStatus());
   for (int round = 0; round < 2; ++round) {
     RowReader reader = table_.ReadRows();
@@ -169,22 +180,23 @@ TEST_F(MemoryBudgetTest, ChargesLeaveRoomInTheBudget) {
     }
     ASSERT_EQ(reader.status(), absl::OkStatus());
   }
-  EXPECT_GT(database_.Stats().memory_bytes, 5 * kMiB);
-  EXPECT_LE(database_.Stats().memory_bytes, 6 * kMiB);
+  EXPECT_GT(database_.Stats().memory.charged_bytes, 5 * kMiB);
+  EXPECT_LE(database_.Stats().memory.charged_bytes, 6 * kMiB);
 }
 
 TEST_F(MemoryBudgetTest, WhatABulkLoadBuildsIsChargedUntilItEnds) {
   Open(64 * kMiB, 0);
   for (const bool finishes : {true, false}) {
     BulkLoad load = table_.NewBulkLoad();
-    for (int i = 0; i < 40; ++i) ASSERT_EQ(load.Add(Put(fmt::format("{}{:02}", finishes, i), 10 << 10)), absl::OkStatus());
-    EXPECT_GT(database_.Stats().job_bytes, 64u << 10);
+    for (int i = 0; i < 40; ++i)
+      ASSERT_EQ(load.Add(Put(fmt::format("{}{:02}", finishes, i), 10 << 10)), absl::OkStatus());
+    EXPECT_GT(database_.Stats().memory.job_bytes, 64u << 10);
     if (finishes) {
       ASSERT_EQ(load.Finish(), absl::OkStatus());
     } else {
       load.Abort();
     }
-    EXPECT_EQ(database_.Stats().job_bytes, 0u);
+    EXPECT_EQ(database_.Stats().memory.job_bytes, 0u);
   }
 }
 
@@ -197,14 +209,16 @@ TEST_F(MemoryBudgetTest, WritesLargerThanAQuarterOfTheBudgetRunAlone) {
   std::vector<std::thread> threads;
   const auto note = [&] {
     const uint64_t bytes = memory().bytes(Use::kMemtables);
-    for (uint64_t most = most_bytes.load(); bytes > most && !most_bytes.compare_exchange_weak(most, bytes);) {
+    for (uint64_t most = most_bytes.load();
+         bytes > most && !most_bytes.compare_exchange_weak(most, bytes);) {
     }
   };
   for (int writer = 0; writer < 4; ++writer) {
     ++running;
     threads.emplace_back([&, writer] {
       for (int i = 0; i < 4; ++i) {
-        EXPECT_EQ(table_.Apply(Put(fmt::format("large{}/{}", writer, i), kLargeBytes)), absl::OkStatus());
+        EXPECT_EQ(table_.Apply(Put(fmt::format("large{}/{}", writer, i), kLargeBytes)),
+                  absl::OkStatus());
         note();
       }
       --running;
@@ -214,13 +228,15 @@ TEST_F(MemoryBudgetTest, WritesLargerThanAQuarterOfTheBudgetRunAlone) {
   for (int writer = 0; writer < 2; ++writer) {
     threads.emplace_back([&, writer] {
       do {
-        EXPECT_EQ(table_.Apply(Put(fmt::format("small{}/{}", writer, ++small % 100), 1000)), absl::OkStatus());
+        EXPECT_EQ(table_.Apply(Put(fmt::format("small{}/{}", writer, ++small % 100), 1000)),
+                  absl::OkStatus());
         note();
       } while (running.load() > 0);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // One large one, the one before it while a thread still lets go of an old view, and of the small ones what came between.
+  // At most: one large write, the previous one while a thread still releases an old view, and the
+  // small writes in between.
   EXPECT_GT(most_bytes.load(), kLargeBytes);
   EXPECT_LT(most_bytes.load(), 3 * kLargeBytes);
   int rows = 0;
@@ -235,32 +251,39 @@ TEST_F(MemoryBudgetTest, WritesLargerThanAQuarterOfTheBudgetRunAlone) {
 
 TEST_F(MemoryBudgetTest, ALargeWriteNeedsNoThreadsAndNoMoreThanADrain) {
   Open(4 * kMiB, 0);
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(table_.Apply(Put(fmt::format("r{}", i), 3 * kMiB)), absl::OkStatus());
-  // In a BulkApply, a large one beside small ones.
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(table_.Apply(Put(fmt::format("r{}", i), 3 * kMiB)), absl::OkStatus());
+  // A BulkApply with a large row among small ones.
   const std::vector<RowMutation> mutations = {Put("s1", 10), Put("r3", 3 * kMiB), Put("s2", 10)};
   EXPECT_TRUE(table_.BulkApply(mutations).empty());
   EXPECT_LT(memory().bytes(Use::kMemtables), 4 * kMiB) << "what came before is in files";
-  for (const char* row_key : {"r0", "r1", "r2", "r3", "s1", "s2"}) EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
+  for (const char* row_key : {"r0", "r1", "r2", "r3", "s1", "s2"})
+    EXPECT_TRUE(table_.ReadRow(row_key)->has_value()) << row_key;
 }
 
-// Regression: a rule that appends little to a large value was taken for a small write.
+// Regression: a rule that appends little to a large value was treated as a small write.
 TEST_F(MemoryBudgetTest, WhatARuleMakesOfALargeValueIsALargeWrite) {
   Open(4 * kMiB, 0);
   ASSERT_EQ(table_.Apply(Put("large", 3 * kMiB)), absl::OkStatus());
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   ASSERT_EQ(table_.Apply(Put("small", 10)), absl::OkStatus());
-  ASSERT_EQ(table_.ReadModifyWriteRow("large", {ReadModifyWriteRule::AppendValue("f", "q", "!")}).status(), absl::OkStatus());
+  ASSERT_EQ(table_.ReadModifyWriteRow("large", {ReadModifyWriteRule::AppendValue("f", "q", "!")})
+                .status(),
+            absl::OkStatus());
   EXPECT_EQ((*table_.ReadRow("large"))->cell("f", "q")->value().size(), 3 * kMiB + 1);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  const uint32_t table_id = engine().state.view()->version->FindTable("t")->definition->id;
-  EXPECT_EQ(engine().state.view()->Find(table_id)->tablets[0].stack.size(), 3u) << "it ran alone: what came before had gone to a file";
+  const uint32_t table_id =
+      engine().storage().state.view()->version->FindTable("t")->definition->id;
+  EXPECT_EQ(engine().storage().state.view()->Find(table_id)->tablets[0].stack.size(), 3u)
+      << "it ran alone: what came before had gone to a file";
 }
 
 TEST_F(MemoryBudgetTest, ABatchOver256MiBIsRefused) {
   Open(64 * kMiB, 0);
   WriteBatch batch;
   const std::string value(90 * kMiB, 'v');
-  for (const char* row_key : {"a", "b", "c"}) batch.Add(table_, RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), value));
+  for (const char* row_key : {"a", "b", "c"})
+    batch.Add(table_, RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), value));
   EXPECT_EQ(database_.Apply(batch).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(table_.Apply(Put("after", 1)), absl::OkStatus());
 }

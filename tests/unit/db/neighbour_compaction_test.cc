@@ -1,4 +1,5 @@
-// Compactions over neighbouring tablets: shared files in, one shared file out, installed for all tablets at once or for none; and moves.
+// Tests compactions over adjacent tablets: shared input files, one shared output file, installed
+// for all tablets or none; and metadata-only merges.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,9 +10,10 @@
 #include "base/status.h"
 #include "compaction/picker.h"
 #include "db/engine.h"
-#include "db/jobs.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "jobs/job_runner.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -22,12 +24,14 @@ constexpr int kFlushCount = 6;
 class NeighbourCompactionTest : public ::testing::Test {
  protected:
   // The file system lives as long as the test.
-  CrashFileSystem& Open(std::unique_ptr<CrashFileSystem> files = std::make_unique<CrashFileSystem>()) {
+  CrashFileSystem& Open(
+      std::unique_ptr<CrashFileSystem> files = std::make_unique<CrashFileSystem>()) {
     files_.push_back(std::move(files));
-    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", SmallEngineOptions(files_.back().get()));
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened =
+        OpenDatabase("/db", SmallEngineOptions(files_.back().get()));
     EXPECT_TRUE(opened.ok()) << opened.status();
     local_ = *std::move(opened);
-    database_ = Database(local_);
+    database_ = Access::Make<Database>(local_);
     return *files_.back();
   }
   void Drop() {
@@ -39,22 +43,29 @@ class NeighbourCompactionTest : public ::testing::Test {
   Engine& engine() { return *local_->engine(); }
 
   void CreateTable() {
-    absl::StatusOr<Table> table = database_.CreateTable("t", Schema().AddFamily("f").AddSplit("h").AddSplit("p"));
+    absl::StatusOr<Table> table =
+        database_.CreateTable("t", Schema().AddFamily("f").AddSplit("h").AddSplit("p"));
     ASSERT_TRUE(table.ok()) << table.status();
     table_ = *std::move(table);
   }
-  // A row of each tablet, a delete in one, and a row of this flush alone.
+  // Writes a row in each tablet, a delete in one, and a row that only this flush has.
   void WriteAndFlush(int round) {
     for (const char* row_key : {"a", "k", "x"}) {
-      ASSERT_TRUE(table_.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(round), fmt::format("v{}", round))).ok());
+      ASSERT_TRUE(table_
+                      .Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(round),
+                                                          fmt::format("v{}", round)))
+                      .ok());
     }
-    ASSERT_TRUE(table_.Apply(RowMutation(fmt::format("m{}", round)).SetCell("f", "q", Timestamp::FromMillis(1), "v")).ok());
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation(fmt::format("m{}", round))
+                               .SetCell("f", "q", Timestamp::FromMillis(1), "v"))
+                    .ok());
     if (round == 3) {
       ASSERT_TRUE(table_.Apply(RowMutation("m1").DeleteFromRow()).ok());
     }
     ASSERT_TRUE(table_.Flush().ok());
   }
-  const TableState& state() { return *engine().state.view()->version->FindTable("t"); }
+  const TableState& state() { return *engine().storage().state.view()->version->FindTable("t"); }
 
   std::vector<std::unique_ptr<CrashFileSystem>> files_;
   std::shared_ptr<LocalDatabase> local_;
@@ -70,20 +81,20 @@ TEST_F(NeighbourCompactionTest, SixFlushesOverThreeTabletsBecomeOneFile) {
   const std::string before = DumpDatabase(database_).value();
   ASSERT_TRUE(database_.WaitForIdle().ok());
   EXPECT_EQ(DumpDatabase(database_).value(), before);
-  EXPECT_EQ(engine().state.view()->version->Files().size(), 1u);
+  EXPECT_EQ(engine().storage().state.view()->version->Files().size(), 1u);
   for (const Tablet& tablet : state().tablets) {
     ASSERT_EQ(tablet.stack.size(), 1u);
-    EXPECT_TRUE(tablet.stack[0].file->settled);
+    EXPECT_TRUE(tablet.stack[0].file->bottommost_codec);
     EXPECT_EQ(tablet.stack[0].file->summary.tombstones, 0u);
   }
   const DatabaseStats stats = database_.Stats();
-  EXPECT_EQ(stats.compactions, 1u);
-  EXPECT_EQ(stats.major_compactions, 1u);
+  EXPECT_EQ(stats.compaction.compactions, 1u);
+  EXPECT_EQ(stats.compaction.major, 1u);
   EXPECT_TRUE(database_.Verify()->ok());
 }
 
-// Power goes at every call of the compaction and its install: either all tablets show the old files or all show the new one, and nothing
-// else is in the directory after the next open.
+// Cuts power at every call of the compaction and its install. Either all tablets show the old files
+// or all show the new one. The next open leaves no other file in the directory.
 TEST_F(NeighbourCompactionTest, ACrashLeavesAllOfItOrNothing) {
   uint64_t calls = 0;
   int old_count = 0;
@@ -109,7 +120,7 @@ TEST_F(NeighbourCompactionTest, ACrashLeavesAllOfItOrNothing) {
       Drop();
       Open(std::move(image));
       ASSERT_EQ(DumpDatabase(database_).value(), before) << "call " << at << ", image " << seed;
-      const size_t file_count = engine().state.view()->version->Files().size();
+      const size_t file_count = engine().storage().state.view()->version->Files().size();
       ASSERT_TRUE(file_count == 1 || file_count == kFlushCount) << file_count;
       for (const Tablet& tablet : state().tablets) ASSERT_EQ(tablet.stack.size(), file_count);
       ASSERT_TRUE(database_.Verify()->ok());
@@ -123,36 +134,42 @@ TEST_F(NeighbourCompactionTest, ACrashLeavesAllOfItOrNothing) {
   EXPECT_GT(new_count, 0);
 }
 
-// Rows of one tablet are dropped while the compaction runs: its part loses them, and all parts
-// are installed.
+// Rows of one tablet are dropped while the compaction runs. That tablet's part excludes them, and
+// all parts are installed.
 TEST_F(NeighbourCompactionTest, ADropInOneTabletNarrowsItsPartAlone) {
   Open();
   CreateTable();
   for (int round = 0; round < kFlushCount; ++round) WriteAndFlush(round);
-  const std::shared_ptr<const ReadView> view = engine().state.view();
-  const std::optional<Choice> choice = PickCompaction({.version = view->version.get(), .now = engine().clock.Now()});
-  ASSERT_TRUE(choice.has_value());
-  ASSERT_EQ(choice->slices.size(), 3u);
+  const std::shared_ptr<const ReadView> view = engine().storage().state.view();
+  const std::optional<CompactionPick> pick =
+      PickCompaction({.version = view->version.get(), .now = engine().storage().clock.Now()});
+  ASSERT_TRUE(pick.has_value());
+  ASSERT_EQ(pick->subcompactions.size(), 3u);
   ASSERT_TRUE(table_.DropRowRange(RowRange::Prefix("m")).ok());
   const std::string before = DumpDatabase(database_).value();
-  EXPECT_EQ(RunChoice(engine(), view, *choice, nullptr, engine().background->counters()), absl::OkStatus());
+  EXPECT_EQ(engine().storage().jobs->RunPick(view, *pick, nullptr), absl::OkStatus());
   EXPECT_EQ(DumpDatabase(database_).value(), before);
-  EXPECT_EQ(engine().state.view()->version->Files().size(), 1u);
+  EXPECT_EQ(engine().storage().state.view()->version->Files().size(), 1u);
   EXPECT_EQ(state().tablets[0].stack.size(), 1u);
-  ASSERT_EQ(state().tablets[1].stack.size(), 2u) << "the rows before those that were dropped, and those behind";
+  ASSERT_EQ(state().tablets[1].stack.size(), 2u)
+      << "the rows before those that were dropped, and those behind";
   EXPECT_EQ(RangeText(state().tablets[1].stack[0].range), "[\"h\", \"m\")");
   EXPECT_EQ(RangeText(state().tablets[1].stack[1].range), "[\"n\", \"p\")");
   EXPECT_EQ(state().tablets[2].stack.size(), 1u);
 }
 
-// Damage in one tablet's part: the others are compacted all the same, and of its files the damaged one is left.
+// Damage in one tablet's part: the other tablets are compacted, and only the damaged file remains
+// in that tablet.
 TEST_F(NeighbourCompactionTest, DamageInOneTabletHoldsUpNoOther) {
   CrashFileSystem& files = Open();
   CreateTable();
   for (int round = 0; round < kFlushCount; ++round) {
     WriteAndFlush(round);
-    // Files that lie in the first tablet alone would be moved: each begins with the same row.
-    ASSERT_TRUE(table_.Apply(RowMutation("b").SetCell("f", "q", Timestamp::FromMillis(round), std::string(2000, 'b'))).ok());
+    // Each file starts with the same row: files with separate rows would be moved by metadata only.
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation("b").SetCell("f", "q", Timestamp::FromMillis(round),
+                                                    std::string(2000, 'b')))
+                    .ok());
   }
   ASSERT_TRUE(table_.Flush().ok());
   const std::string path = "/db/" + SstableName(state().tablets[0].stack[2].file->number);
@@ -162,14 +179,18 @@ TEST_F(NeighbourCompactionTest, DamageInOneTabletHoldsUpNoOther) {
   EXPECT_GT(state().tablets[0].stack.size(), 1u);
   EXPECT_EQ(state().tablets[1].stack.size(), 1u);
   EXPECT_EQ(state().tablets[2].stack.size(), 1u);
-  EXPECT_EQ(engine().installer->debt_bytes(), 0u);  // no writer waits for what nobody will do
+  EXPECT_EQ(engine().storage().installer->debt_bytes(),
+            0u);  // no writer waits for work that cannot be done
 }
 
 TEST_F(NeighbourCompactionTest, RowsWrittenInOrderAreMovedNotRead) {
   CrashFileSystem& files = Open();
   CreateTable();
   for (int round = 0; round < 8; ++round) {
-    ASSERT_TRUE(table_.Apply(RowMutation(fmt::format("a{}", round)).SetCell("f", "q", Timestamp::FromMillis(1), "v")).ok());
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation(fmt::format("a{}", round))
+                               .SetCell("f", "q", Timestamp::FromMillis(1), "v"))
+                    .ok());
     ASSERT_TRUE(table_.Flush().ok());
   }
   const std::string before = DumpDatabase(database_).value();
@@ -178,26 +199,30 @@ TEST_F(NeighbourCompactionTest, RowsWrittenInOrderAreMovedNotRead) {
   EXPECT_EQ(files.reads(), reads);
   const Tablet& tablet = state().tablets[0];
   ASSERT_EQ(tablet.stack.size(), 8u);
-  for (const SstableReference& reference : tablet.stack) EXPECT_EQ(reference.sequence_first, tablet.stack[0].sequence_first);
+  for (const SstableReference& reference : tablet.stack)
+    EXPECT_EQ(reference.sequence_first, tablet.stack[0].sequence_first);
   EXPECT_EQ(DumpDatabase(database_).value(), before);
   const DatabaseStats stats = database_.Stats();
-  EXPECT_GE(stats.moves, 1u);
-  EXPECT_EQ(stats.compactions, 0u);
-  EXPECT_EQ(stats.bytes_compacted, 0u);
-  // They count as one when newer ones are merged, and are read in their order.
+  EXPECT_GE(stats.compaction.metadata_merges, 1u);
+  EXPECT_EQ(stats.compaction.compactions, 0u);
+  EXPECT_EQ(stats.compaction.bytes_written, 0u);
+  // The moved files count as one sorted run when newer files are merged, and are read in row order.
   const absl::Status compacted = table_.Compact();
   ASSERT_TRUE(compacted.ok()) << compacted;
   EXPECT_EQ(state().tablets[0].stack.size(), 1u);
   EXPECT_EQ(DumpDatabase(database_).value(), before);
 }
 
-// An older file has all rows, so that what is gathered above it has to keep its tombstones.
+// An older file covers all rows, so the small-file compaction above it must keep its tombstones.
 TEST_F(NeighbourCompactionTest, SmallFilesWrittenInOrderAreGatheredAboveAnOlderOne) {
   Open();
   CreateTable();
   for (int i = 0; i < 40; ++i) {
     const std::string row_key = fmt::format("a{:02}", i);
-    ASSERT_TRUE(table_.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1), std::string(9000, 'o'))).ok());
+    ASSERT_TRUE(table_
+                    .Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(1),
+                                                        std::string(9000, 'o')))
+                    .ok());
   }
   ASSERT_TRUE(table_.Flush().ok());
   for (int i = 0; i < 40; ++i) {
@@ -209,10 +234,10 @@ TEST_F(NeighbourCompactionTest, SmallFilesWrittenInOrderAreGatheredAboveAnOlderO
   const std::string before = DumpDatabase(database_).value();
   ASSERT_TRUE(database_.WaitForIdle().ok());
   EXPECT_EQ(DumpDatabase(database_).value(), before);
-  EXPECT_EQ(database_.Stats().merging_compactions + database_.Stats().major_compactions, 0u);
-  EXPECT_GE(database_.Stats().gatherings, 1u);
+  EXPECT_EQ(database_.Stats().compaction.merging + database_.Stats().compaction.major, 0u);
+  EXPECT_GE(database_.Stats().compaction.small_file, 1u);
   EXPECT_LE(state().tablets[0].stack.size(), 17u);
-  EXPECT_FALSE(state().tablets[0].stack[0].file->settled);
+  EXPECT_FALSE(state().tablets[0].stack[0].file->bottommost_codec);
   ASSERT_TRUE(table_.Compact().ok());
   EXPECT_EQ(DumpDatabase(database_).value(), before);
 }

@@ -1,5 +1,5 @@
-// What must not stop a write or a flush: schema changes, frozen memtables, and writes of other rows. On one thread: the file system calls
-// back in the middle of a read or of a flush.
+// Tests events that must not stop a write or a flush: schema changes, frozen memtables, and writes
+// of other rows. On one thread: the file system calls back in the middle of a read or of a flush.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "db/engine.h"
 #include "io/mem_file_system.h"
@@ -26,18 +27,21 @@ class ProgressTest : public ::testing::Test {
     table_ = database_->database().CreateTable("t", schema).value_or(Table());
   }
   Engine& engine() { return database_->engine(); }
-  const EventCounts& events() { return engine().state.event_counts; }
-  uint64_t Discarded() { return engine().background->counters().jobs_discarded.load(); }
-  uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
-  absl::Status Set(const std::string& row, int64_t millis) {
-    return Table(table_).Apply(RowMutation(row).SetCell("f", "q", Ms(millis), fmt::format("{}", millis)));
+  const EventCounts& events() { return engine().storage().state.event_counts(); }
+  uint64_t Discarded() { return engine().storage().jobs->counters().jobs_discarded.load(); }
+  uint32_t TableId() {
+    return engine().storage().state.view()->version->FindTable("t")->definition->id;
   }
-  // Three versions in a file, of which the rule keeps two.
+  absl::Status Set(const std::string& row, int64_t millis) {
+    return Table(table_).Apply(
+        RowMutation(row).SetCell("f", "q", Ms(millis), fmt::format("{}", millis)));
+  }
+  // Writes three versions to a file. The rule keeps two.
   void WriteRow() {
     for (const int64_t millis : {1, 2, 3}) ASSERT_EQ(Set("r", millis), absl::OkStatus());
     ASSERT_EQ(table_.Flush(), absl::OkStatus());
   }
-  // `act` runs at the next `times` such calls on an SSTable, not while it runs itself.
+  // Calls `act` at the next `times` such calls on an SSTable, except while it runs.
   void AtEach(CallKind kind, int times, std::function<void()> act) {
     kind_ = kind;
     times_ = times;
@@ -48,14 +52,17 @@ class ProgressTest : public ::testing::Test {
 
  private:
   void Observe(CallKind kind, const std::string& path) {
-    if (times_ == 0 || kind != kind_ || path.find(".sst") == std::string::npos || std::exchange(acting_, true)) return;
+    if (times_ == 0 || kind != kind_ || path.find(".sst") == std::string::npos ||
+        std::exchange(acting_, true))
+      return;
     --times_;
     act_();
     acting_ = false;
   }
 
   MemFileSystem files_;
-  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string& path) { Observe(kind, path); }};
+  ObservedFileSystem observed_{
+      &files_, [this](CallKind kind, const std::string& path) { Observe(kind, path); }};
   CallKind kind_ = CallKind::kRead;
   int times_ = 0;
   bool acting_ = false;
@@ -69,7 +76,9 @@ class ProgressTest : public ::testing::Test {
 // Regression: every flush was discarded because a property changed while it ran.
 TEST_F(ProgressTest, APropertyChangeDiscardsNoFlush) {
   ASSERT_EQ(Set("r", 1), absl::OkStatus());
-  AtEach(CallKind::kCreate, 5, [this] { EXPECT_EQ(table_.SetProperty("p", fmt::format("{}", times_left())), absl::OkStatus()); });
+  AtEach(CallKind::kCreate, 5, [this] {
+    EXPECT_EQ(table_.SetProperty("p", fmt::format("{}", times_left())), absl::OkStatus());
+  });
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   EXPECT_EQ(times_left(), 4) << "the file was written once";
   EXPECT_EQ(Discarded(), 0u);
@@ -79,8 +88,8 @@ TEST_F(ProgressTest, APropertyChangeDiscardsNoFlush) {
 TEST_F(ProgressTest, ANewRuleOrFamilyDiscardsNeitherAFlushNorACompaction) {
   const auto change = [this] {
     const int i = times_left();
-    EXPECT_EQ(table_.ModifyColumnFamilies(
-                  {FamilyChange::Update("f", GcRule::MaxNumVersions(3 + i)), FamilyChange::Create({.name = fmt::format("h{}", i)})}),
+    EXPECT_EQ(table_.ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(3 + i)),
+                                           FamilyChange::Create({.name = fmt::format("h{}", i)})}),
               absl::OkStatus());
   };
   ASSERT_EQ(Set("r", 1), absl::OkStatus());
@@ -93,12 +102,12 @@ TEST_F(ProgressTest, ANewRuleOrFamilyDiscardsNeitherAFlushNorACompaction) {
   EXPECT_EQ(Text(), "r f:q@2000=2\nr f:q@1000=1\n");
 }
 
-// Regression: a check was refused because a memtable was frozen, whatever row the memtable got full of.
+// Regression: a check failed because a memtable was frozen, whichever rows filled the memtable.
 TEST_F(ProgressTest, AFrozenMemtableRefusesNoConditionalWriteOfAnotherRow) {
   WriteRow();
   const auto freeze = [this] {
     EXPECT_EQ(Set(fmt::format("other{}", times_left()), 1), absl::OkStatus());
-    engine().state.Freeze(TableId());
+    engine().storage().state.Freeze(TableId());
   };
   AtEach(CallKind::kRead, 1, freeze);
   const RowMutation mark = RowMutation().SetCell("g", "found", Ms(1), "v");
@@ -106,29 +115,65 @@ TEST_F(ProgressTest, AFrozenMemtableRefusesNoConditionalWriteOfAnotherRow) {
   ASSERT_EQ(times_left(), 0);
   WriteRow();
   AtEach(CallKind::kRead, 1, freeze);
-  ASSERT_TRUE(table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "w")}).ok());
+  ASSERT_TRUE(
+      table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "w")}).ok());
   ASSERT_EQ(times_left(), 0);
   WriteRow();
   AtEach(CallKind::kRead, 1, freeze);
-  ASSERT_EQ(table_.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
+  ASSERT_EQ(table_.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})),
+            absl::OkStatus());
   ASSERT_EQ(times_left(), 0);
   EXPECT_EQ(events().condition_refusals.load(), 0u);
 }
 
-// Also while the rows are flushed, so that no memtable tells any more when they were written.
+// Regression: rows had stamps in a table of 65,536 slots, by hash. Enough other rows refused a
+// conditional write, and after eight refusals all writers waited for it.
+TEST_F(ProgressTest, HoweverManyOtherRowsAreWrittenAConditionalWriteIsNotRefused) {
+  WriteRow();
+  AtEach(CallKind::kRead, 1, [this] {
+    std::vector<RowMutation> rows;
+    for (int i = 0; i < 300'000; ++i)
+      rows.push_back(RowMutation(fmt::format("other{}", i)).SetCell("g", "q", Ms(1), ""));
+    EXPECT_TRUE(table_.BulkApply(rows).empty());
+  });
+  ASSERT_TRUE(
+      table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "w")}).ok());
+  ASSERT_EQ(times_left(), 0);
+  EXPECT_EQ(events().condition_refusals.load(), 0u);
+}
+
+// Regression: each range delete read all earlier ones of its column for its fence.
+TEST_F(ProgressTest, ARangedDeleteDoesNotReadTheEarlierOnesOfItsColumn) {
+  for (int64_t i = 1; i <= 500; ++i) {
+    ASSERT_EQ(Set("r", i), absl::OkStatus());
+    const int64_t deleted = i % 5 == 0 ? i : i - 1;
+    ASSERT_EQ(table_.Apply(RowMutation("r").DeleteFromColumn(
+                  "f", "q", TimestampRange{Ms(deleted), Ms(deleted + 1)})),
+              absl::OkStatus());
+    if (i % 100 == 0) {
+      ASSERT_EQ(table_.Flush(), absl::OkStatus());
+    }
+  }
+  EXPECT_EQ(events().fence_reads.load(), 1u);
+  EXPECT_GT(events().fenced_deletes.load(), 0u);
+  EXPECT_EQ(Text(), "r f:q@499000=499\n");
+}
+
+// Also if the rows are flushed, so that no memtable records when they were written.
 TEST_F(ProgressTest, AWriteOfTheRowIsSeenEvenIfItIsInAFileAtTheCommit) {
   WriteRow();
   AtEach(CallKind::kRead, 1, [this] {
     EXPECT_EQ(Set("r", 4), absl::OkStatus());
     EXPECT_EQ(table_.Flush(), absl::OkStatus());
   });
-  const absl::StatusOr<Row> row = table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "!")});
+  const absl::StatusOr<Row> row =
+      table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "!")});
   ASSERT_TRUE(row.ok()) << row.status();
   EXPECT_EQ(row->cells()[0].value(), "4!");
   EXPECT_EQ(events().condition_refusals.load(), 1u);
 }
 
-// A row that is written all the time: after some refusals the conditional write runs alone.
+// A row that is written continuously: after some failed attempts the conditional write runs alone.
 TEST_F(ProgressTest, AConditionalWriteOfABusyRowGetsDone) {
   WriteRow();
   int64_t millis = 3;
@@ -137,7 +182,8 @@ TEST_F(ProgressTest, AConditionalWriteOfABusyRowGetsDone) {
     EXPECT_EQ(Set("r", ++millis), absl::OkStatus());
     EXPECT_EQ(table_.Flush(), absl::OkStatus());  // the next attempt reads a file again
   });
-  const absl::StatusOr<Row> row = table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "!")});
+  const absl::StatusOr<Row> row =
+      table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "!")});
   AtEach(CallKind::kRead, 0, nullptr);
   ASSERT_TRUE(row.ok()) << row.status();
   EXPECT_EQ(row->cells()[0].value(), fmt::format("{}!", millis));
@@ -145,7 +191,7 @@ TEST_F(ProgressTest, AConditionalWriteOfABusyRowGetsDone) {
   EXPECT_EQ(events().condition_refusals.load(), 8u);
 }
 
-TEST_F(ProgressTest, ASealedDeleteOfABusyRowGetsDone) {
+TEST_F(ProgressTest, AFencedDeleteOfABusyRowGetsDone) {
   WriteRow();
   int64_t millis = 3;
   AtEach(CallKind::kRead, 1000, [&] {
@@ -153,26 +199,31 @@ TEST_F(ProgressTest, ASealedDeleteOfABusyRowGetsDone) {
     EXPECT_EQ(Set("r", ++millis), absl::OkStatus());
     EXPECT_EQ(table_.Flush(), absl::OkStatus());
   });
-  ASSERT_EQ(table_.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})), absl::OkStatus());
+  ASSERT_EQ(table_.Apply(RowMutation("r").DeleteFromColumn("f", "q", TimestampRange{Ms(3), Ms(4)})),
+            absl::OkStatus());
   AtEach(CallKind::kRead, 0, nullptr);
   EXPECT_EQ(events().exclusive_attempts.load(), 1u);
   EXPECT_EQ(Text(), fmt::format("r f:q@{0}000={0}\nr f:q@{1}000={1}\n", millis, millis - 1));
 }
 
-// Rows that are dropped leave no trace in a memtable.
+// Dropped rows leave no trace in a memtable.
 TEST_F(ProgressTest, DroppedRowsRefuseTheirOwnConditionalWritesOnly) {
   WriteRow();
   ASSERT_EQ(Set("z", 1), absl::OkStatus());
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   const RowMutation mark = RowMutation().SetCell("g", "found", Ms(1), "v");
-  AtEach(CallKind::kRead, 1, [this] { EXPECT_EQ(table_.DropRowRange(RowRange::Prefix("z")), absl::OkStatus()); });
-  EXPECT_EQ(table_.CheckAndMutateRow("r", {}, mark, RowMutation()).value_or(MutationBranch::kPredicateNotMatched),
+  AtEach(CallKind::kRead, 1,
+         [this] { EXPECT_EQ(table_.DropRowRange(RowRange::Prefix("z")), absl::OkStatus()); });
+  EXPECT_EQ(table_.CheckAndMutateRow("r", {}, mark, RowMutation())
+                .value_or(MutationBranch::kPredicateNotMatched),
             MutationBranch::kPredicateMatched);
   EXPECT_EQ(times_left(), 0);
   EXPECT_EQ(events().condition_refusals.load(), 0u);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  AtEach(CallKind::kRead, 1, [this] { EXPECT_EQ(table_.DropRowRange(RowRange::Prefix("r")), absl::OkStatus()); });
-  EXPECT_EQ(table_.CheckAndMutateRow("r", {}, mark, RowMutation()).value_or(MutationBranch::kPredicateMatched),
+  AtEach(CallKind::kRead, 1,
+         [this] { EXPECT_EQ(table_.DropRowRange(RowRange::Prefix("r")), absl::OkStatus()); });
+  EXPECT_EQ(table_.CheckAndMutateRow("r", {}, mark, RowMutation())
+                .value_or(MutationBranch::kPredicateMatched),
             MutationBranch::kPredicateNotMatched);
   EXPECT_EQ(times_left(), 0);
   EXPECT_EQ(events().condition_refusals.load(), 1u);
@@ -182,8 +233,10 @@ TEST_F(ProgressTest, DroppedRowsRefuseTheirOwnConditionalWritesOnly) {
 TEST_F(ProgressTest, SchemaChangesAfterCloseAreRefused) {
   ASSERT_EQ(database_->database().Close(), absl::OkStatus());
   EXPECT_TRUE(absl::IsFailedPrecondition(table_.SetProperty("p", "v")));
-  EXPECT_TRUE(absl::IsFailedPrecondition(database_->database().CreateTable("u", Schema().AddFamily("f")).status()));
-  EXPECT_TRUE(absl::IsFailedPrecondition(engine().installer->Install([](const Version&) { return Edit(); })));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      database_->database().CreateTable("u", Schema().AddFamily("f")).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      engine().storage().installer->Install([](const Version&) { return Edit(); })));
 }
 
 }  // namespace

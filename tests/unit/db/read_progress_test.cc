@@ -1,4 +1,4 @@
-// What a read says while it finds nothing: how far it came.
+// Tests the progress reports of a read that finds nothing.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,20 +11,24 @@
 namespace stele::internal {
 namespace {
 
-// Passes no cell, and takes its time for each.
+// A filter that passes no cell and is slow.
 Filter Nothing() { return Filter::ValueRegex(".*(nowhere|neverwhere)[0-9]+"); }
 
 class ReadProgressTest : public testing::Test {
  protected:
-  void Apply(const std::vector<RowMutation>& mutations) { ASSERT_TRUE(store_.table().BulkApply(mutations).empty()); }
+  void Apply(const std::vector<RowMutation>& mutations) {
+    ASSERT_TRUE(store_.table().BulkApply(mutations).empty());
+  }
 
-  // All that is said by reads of all rows, repeated until something is.
+  // Returns the progress reports of reads of all rows. Repeats the read until there is a report.
   std::vector<std::string> Told(const Filter& filter, bool reverse = false) {
     std::vector<std::string> told;
     while (told.empty()) {
       RowReader reader = store_.table().ReadRows(
-          RowSet::All(), filter, {.reverse = reverse, .on_progress = [&](std::string_view key) { told.emplace_back(key); }});
-      while (reader.Next()) told.clear();  // what was said before a row was found is not asked for here
+          RowSet::All(), filter, {.reverse = reverse, .on_progress = [&](std::string_view key) {
+                                    told.emplace_back(key);
+                                  }});
+      while (reader.Next()) told.clear();  // reports from before a row was found do not matter here
       EXPECT_TRUE(reader.status().ok()) << reader.status();
     }
     return told;
@@ -38,8 +42,8 @@ TEST_F(ReadProgressTest, RowsThatWereLookedAtInTheOrderOfTheRead) {
   for (int part = 0; part < 40; ++part) {
     std::vector<RowMutation> rows;
     for (int i = 0; i < 1000; ++i) {
-      rows.push_back(
-          RowMutation(fmt::format("row{:06}", part * 1000 + i)).SetCell("f", "q", Timestamp::FromMillis(1), std::string(200, 'v')));
+      rows.push_back(RowMutation(fmt::format("row{:06}", part * 1000 + i))
+                         .SetCell("f", "q", Timestamp::FromMillis(1), std::string(200, 'v')));
     }
     Apply(rows);
   }
@@ -56,7 +60,8 @@ TEST_F(ReadProgressTest, NothingNewWithinALargeRow) {
   for (int part = 0; part < 40; ++part) {
     RowMutation row("row");
     for (int i = 0; i < 1000; ++i)
-      row.SetCell("f", fmt::format("q{:06}", part * 1000 + i), Timestamp::FromMillis(1), std::string(200, 'v'));
+      row.SetCell("f", fmt::format("q{:06}", part * 1000 + i), Timestamp::FromMillis(1),
+                  std::string(200, 'v'));
     Apply({row});
   }
   const std::vector<std::string> told = Told(Nothing());

@@ -1,12 +1,13 @@
-// A log written under a large memory budget, replayed under a small one: memory stays within it, nothing is lost, nothing comes twice,
-// also when the replay itself is cut off.
+// Tests the replay, with a small memory budget, of a log written with a large one. Memory stays
+// within the budget, nothing is lost, and nothing is applied twice, also if the replay is
+// interrupted.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 #include "db/engine.h"
-#include "io/crash_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -29,7 +30,8 @@ EngineOptions Small(FileSystem* files) {
   return options;
 }
 
-// Batches over two tables, of which one is flushed in the middle, in the log of a killed process. Answers the contents.
+// Writes batches over two tables, flushes one table in the middle, and kills the process. Returns
+// the contents.
 std::string FillAndKill(std::unique_ptr<CrashFileSystem>* killed, size_t value_bytes) {
   CrashFileSystem files;
   WorkloadDatabase database(Large(&files), "/db");
@@ -38,9 +40,11 @@ std::string FillAndKill(std::unique_ptr<CrashFileSystem>* killed, size_t value_b
   Table b = *database.database().CreateTable("b", Schema().AddFamily("f").AddFamily("g"));
   for (int i = 0; i < kBatches; ++i) {
     const auto mutation = [i, value_bytes](std::string_view table) {
-      return RowMutation(fmt::format("row{:03}", i)).SetCell("f", table, Timestamp::FromMicros(1000), std::string(value_bytes, 'v'));
+      return RowMutation(fmt::format("row{:03}", i))
+          .SetCell("f", table, Timestamp::FromMicros(1000), std::string(value_bytes, 'v'));
     };
-    EXPECT_EQ(database.database().Apply(WriteBatch().Add(a, mutation("a")).Add(b, mutation("b"))), absl::OkStatus());
+    EXPECT_EQ(database.database().Apply(WriteBatch().Add(a, mutation("a")).Add(b, mutation("b"))),
+              absl::OkStatus());
     if (i == kBatches / 3) {
       EXPECT_EQ(a.Flush(), absl::OkStatus());
     }
@@ -51,7 +55,8 @@ std::string FillAndKill(std::unique_ptr<CrashFileSystem>* killed, size_t value_b
 
 uint64_t CellsOf(Database& database) {
   uint64_t cells = 0;
-  for (const char* name : {"a", "b"}) cells += database.OpenTable(name)->Stats().value_or(TableStats()).cells;
+  for (const char* name : {"a", "b"})
+    cells += database.OpenTable(name)->Stats().value_or(TableStats()).cells;
   return cells;
 }
 
@@ -60,14 +65,16 @@ TEST(RecoveryMemoryTest, ASmallerBudgetIsKeptWhileTheLogIsReplayed) {
   const std::string contents = FillAndKill(&files, 4000);
   int flushes = 0;
   EngineOptions options = Small(files.get());
-  options.database.on_event = [&flushes](const Event& event) { flushes += event.kind == Event::Kind::kFlush ? 1 : 0; };
+  options.database.on_event = [&flushes](const DatabaseEvent& event) {
+    flushes += event.kind == DatabaseEvent::Kind::kFlush ? 1 : 0;
+  };
   WorkloadDatabase database(options, "/db");
   ASSERT_EQ(database.Open(), absl::OkStatus());
-  EXPECT_LE(database.engine().state.memtable_bytes(), options.sizes.write_memory_bytes);
+  EXPECT_LE(database.engine().storage().state.memtable_bytes(), options.sizes.write_memory_bytes);
   EXPECT_GT(flushes, 4) << "the log holds several times what the memtables may";
   EXPECT_EQ(DumpDatabase(database.database()).value_or("unreadable"), contents);
   EXPECT_EQ(CellsOf(database.database()), 2u * kBatches);
-  // A commit after it gets a sequence of its own, and survives.
+  // A later commit gets a new sequence number and survives.
   ASSERT_EQ(database.WriteProbe("v"), absl::OkStatus());
   const std::string now = DumpDatabase(database.database()).value_or("unreadable");
   const auto image = files->Crash(CrashPolicy::DropUnsynced(), 1);
@@ -76,7 +83,8 @@ TEST(RecoveryMemoryTest, ASmallerBudgetIsKeptWhileTheLogIsReplayed) {
   EXPECT_EQ(DumpDatabase(again.database()).value_or("unreadable"), now);
 }
 
-// A crash at each third call of such a replay: the log must not have forgotten what was not yet applied.
+// A crash at every third call of such a replay. The log must not release records that were not
+// applied yet.
 TEST(RecoveryMemoryTest, ACrashDuringTheReplayLosesNothing) {
   std::unique_ptr<CrashFileSystem> killed;
   const std::string contents = FillAndKill(&killed, 4000);
@@ -95,7 +103,8 @@ TEST(RecoveryMemoryTest, ACrashDuringTheReplayLosesNothing) {
       const auto image = files->Crash(policy, seed * 1000 + call);
       WorkloadDatabase again(seed == 3 ? Large(image.get()) : Small(image.get()), "/db");
       ASSERT_EQ(again.Open(), absl::OkStatus()) << "call " << call << " seed " << seed;
-      ASSERT_EQ(DumpDatabase(again.database()).value_or("unreadable"), contents) << "call " << call << " seed " << seed;
+      ASSERT_EQ(DumpDatabase(again.database()).value_or("unreadable"), contents)
+          << "call " << call << " seed " << seed;
       ASSERT_EQ(CellsOf(again.database()), 2u * kBatches) << "call " << call << " seed " << seed;
     }
     if (finished) break;
@@ -104,17 +113,20 @@ TEST(RecoveryMemoryTest, ACrashDuringTheReplayLosesNothing) {
   EXPECT_GT(images, 60);
 }
 
-// A disk without room for files: what fits beside the cache stays in memory, more is refused and nothing lost.
+// On a disk without room for files, data that fits into the budget next to the cache stays in
+// memory. More data is rejected, and nothing is lost.
 TEST(RecoveryMemoryTest, AFullDiskIsNoReasonToRefuseWhatFitsTheBudget) {
   std::unique_ptr<CrashFileSystem> files;
   const std::string contents = FillAndKill(&files, 8000);
   for (const bool fits : {true, false}) {
     EngineOptions options = Small(files.get());
     options.database.memory_budget_bytes = fits ? 64 << 20 : 256 << 10;
-    files->FailKind(CallKind::kCreate, 1, Fault{.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
+    files->FailKind(CallKind::kCreate, 1,
+                    Fault{.error_number = ENOSPC, .sticky = true, .path_part = ".sst"});
     WorkloadDatabase database(options, "/db");
     const absl::Status opened = database.Open();
-    EXPECT_EQ(opened.code(), fits ? absl::StatusCode::kOk : absl::StatusCode::kResourceExhausted) << opened;
+    EXPECT_EQ(opened.code(), fits ? absl::StatusCode::kOk : absl::StatusCode::kResourceExhausted)
+        << opened;
     if (fits) {
       EXPECT_EQ(DumpDatabase(database.database()).value_or("unreadable"), contents);
     }

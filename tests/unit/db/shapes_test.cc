@@ -1,4 +1,5 @@
-// Rows of unusual shapes come back as they went in, from memory, from files and from one file.
+// Tests that rows of unusual shapes are read as written, from memory, from several files, and from
+// one file.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "base/random.h"
 #include "db/local_database.h"
 #include "io/mem_file_system.h"
+#include "model/access.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -16,7 +18,8 @@ namespace {
 
 class ShapesTest : public ::testing::Test {
  protected:
-  using Place = std::tuple<std::string, std::string, std::string, int64_t>;  // row, family, qualifier, less is newer
+  // Row, family, qualifier, and a number that is less for newer versions.
+  using Place = std::tuple<std::string, std::string, std::string, int64_t>;
 
   void Open(const Schema& schema) {
     EngineOptions options = SmallEngineOptions(&files_);
@@ -24,14 +27,17 @@ class ShapesTest : public ::testing::Test {
     options.sizes = SizesFor(1 << 20);
     auto opened = OpenDatabase("/db", std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.status();
-    database_ = Database(*opened);
+    database_ = Access::Make<Database>(*opened);
     absl::StatusOr<Table> table = database_.CreateTable("t", schema);
     ASSERT_TRUE(table.ok()) << table.status();
     table_ = *table;
   }
 
-  void Set(const std::string& row_key, const std::string& family, const std::string& qualifier, int64_t millis, const std::string& value) {
-    ASSERT_EQ(table_.Apply(RowMutation(row_key).SetCell(family, qualifier, Timestamp::FromMillis(millis), value)), absl::OkStatus());
+  void Set(const std::string& row_key, const std::string& family, const std::string& qualifier,
+           int64_t millis, const std::string& value) {
+    ASSERT_EQ(table_.Apply(RowMutation(row_key).SetCell(family, qualifier,
+                                                        Timestamp::FromMillis(millis), value)),
+              absl::OkStatus());
     cells_[{row_key, family, qualifier, -millis}] = value;
   }
 
@@ -40,8 +46,8 @@ class ShapesTest : public ::testing::Test {
     RowReader reader = table_.ReadRows(RowSet::All(), {}, options);
     for (const RowView& row : reader) {
       for (const CellView& cell : row.cells()) {
-        found[{std::string(row.row_key()), std::string(cell.family()), std::string(cell.qualifier()), -cell.timestamp().micros() / 1000}] =
-            cell.value();
+        found[{std::string(row.row_key()), std::string(cell.family()),
+               std::string(cell.qualifier()), -cell.timestamp().micros() / 1000}] = cell.value();
       }
     }
     EXPECT_EQ(reader.status(), absl::OkStatus());
@@ -70,11 +76,12 @@ TEST_F(ShapesTest, AHundredFamiliesInSparseRows) {
   Random random(1);
   for (int i = 0; i < 6000; ++i) {
     const int family = static_cast<int>(random.OneIn(3) ? random.Below(100) : random.Below(4));
-    Set(fmt::format("row{:05}", random.Below(3000)), fmt::format("f{:02}", family), fmt::format("q{}", random.Below(3)), 1,
-        std::string(random.Below(60), 'v'));
+    Set(fmt::format("row{:05}", random.Below(3000)), fmt::format("f{:02}", family),
+        fmt::format("q{}", random.Below(3)), 1, std::string(random.Below(60), 'v'));
   }
-  // One row has all of them.
-  for (int family = 0; family < 100; ++family) Set("row01500", fmt::format("f{:02}", family), "q", 1, std::string(2000, 'w'));
+  // One row has all families.
+  for (int family = 0; family < 100; ++family)
+    Set("row01500", fmt::format("f{:02}", family), "q", 1, std::string(2000, 'w'));
   ExpectThroughout();
 }
 
@@ -94,8 +101,9 @@ TEST_F(ShapesTest, LongHistoriesBesideShortOnes) {
   Open(Schema().AddFamily("f"));
   Random random(2);
   for (int i = 0; i < 20'000; ++i) {
-    Set(random.OneIn(4) ? "short" + fmt::format("{}", random.Below(2000)) : "long", "f", fmt::format("q{}", random.Below(2)),
-        static_cast<int64_t>(random.Below(1'000'000)), fmt::format("{}", i));
+    Set(random.OneIn(4) ? "short" + fmt::format("{}", random.Below(2000)) : "long", "f",
+        fmt::format("q{}", random.Below(2)), static_cast<int64_t>(random.Below(1'000'000)),
+        fmt::format("{}", i));
   }
   ExpectThroughout();
 }

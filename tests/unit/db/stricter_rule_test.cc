@@ -1,5 +1,7 @@
-// A GC rule that becomes stricter after a ranged delete that was not sealed for it: no job that does not see the delete may take ranks for
-// final (docs/decisions/0033-a-rule-that-becomes-stricter.md). Versions 1, 2 and 3, of which 3 is deleted; then two are kept: 1 and 2.
+// Tests a GC rule that becomes stricter after a range delete that got no GC fence for it. A job
+// that does not see the delete must not use version ordinals
+// (docs/decisions/0033-a-rule-that-becomes-stricter.md). The column has versions 1, 2 and 3, and 3
+// is deleted. Then the rule keeps two versions: 1 and 2.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +11,10 @@
 #include <vector>
 
 #include "db/engine.h"
-#include "db/jobs.h"
-#include "db/unsealed_deletes.h"
-#include "io/crash_file_system.h"
+#include "jobs/job_runner.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
+#include "views/gc_fence_horizon.h"
 
 namespace stele::internal {
 namespace {
@@ -33,33 +35,47 @@ class StricterRuleTest : public ::testing::Test {
   }
   Engine& engine() { return database_->engine(); }
   Table Find() { return database_->database().OpenTable("t").value_or(Table()); }
-  uint32_t TableId() { return engine().state.view()->version->FindTable("t")->definition->id; }
-  const std::vector<ViewReference>& Stack() { return engine().state.view()->Find(TableId())->tablets[0].stack; }
+  uint32_t TableId() {
+    return engine().storage().state.view()->version->FindTable("t")->definition->id;
+  }
+  const std::vector<ViewReference>& Stack() {
+    return engine().storage().state.view()->Find(TableId())->tablets[0].stack;
+  }
 
   void Create(const GcRule& rule) {
-    ASSERT_TRUE(database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g")).ok());
+    ASSERT_TRUE(
+        database_->database().CreateTable("t", Schema().AddFamily("f", rule).AddFamily("g")).ok());
   }
   void Set(int64_t millis, const std::string& row_key = "r") {
-    ASSERT_EQ(Find().Apply(RowMutation(row_key).SetCell("f", "q", At(millis), fmt::format("{}", millis))), absl::OkStatus());
+    ASSERT_EQ(
+        Find().Apply(RowMutation(row_key).SetCell("f", "q", At(millis), fmt::format("{}", millis))),
+        absl::OkStatus());
   }
   void Delete(int64_t millis, const std::string& row_key = "r") {
-    ASSERT_EQ(Find().Apply(RowMutation(row_key).DeleteFromColumn("f", "q", TimestampRange{At(millis), At(millis + 1)})), absl::OkStatus());
+    ASSERT_EQ(Find().Apply(RowMutation(row_key).DeleteFromColumn(
+                  "f", "q", TimestampRange{At(millis), At(millis + 1)})),
+              absl::OkStatus());
   }
   void Restrict(int version_count) {
-    ASSERT_EQ(Find().ModifyColumnFamilies({FamilyChange::Update("f", GcRule::MaxNumVersions(version_count))}), absl::OkStatus());
+    ASSERT_EQ(Find().ModifyColumnFamilies(
+                  {FamilyChange::Update("f", GcRule::MaxNumVersions(version_count))}),
+              absl::OkStatus());
   }
-  // Without what else is due.
+  // Runs this merge, and no other work that is due.
   absl::Status Merge(size_t input_begin, size_t input_end) {
-    const Choice choice{.kind = ChoiceKind::kMerge,
-                        .table_id = TableId(),
-                        .slices = {{KeyRange::All(), input_begin, input_end}},
-                        .split_row = "",
-                        .reason = ""};
+    const CompactionPick pick{.kind = CompactionKind::kMerge,
+                              .table_id = TableId(),
+                              .subcompactions = {{KeyRange::All(), input_begin, input_end}},
+                              .split_row = "",
+                              .reason = ""};
     const std::atomic<bool> stop{false};
-    return RunChoice(engine(), JobView(*engine().state.view(), choice), choice, &stop, engine().background->counters());
+    return engine().storage().jobs->RunPick(JobView(*engine().storage().state.view(), pick), pick,
+                                            &stop);
   }
-  std::string Text(bool apply_gc = true) { return DumpTable(Find(), {.apply_gc = apply_gc}).value_or("unreadable"); }
-  // Once nothing lies above, ranks count again.
+  std::string Text(bool apply_gc = true) {
+    return DumpTable(Find(), {.apply_gc = apply_gc}).value_or("unreadable");
+  }
+  // Once no newer data is above, ordinals count again.
   void ExpectJudgedAfterAll() {
     EXPECT_EQ(Text(), kBoth);
     ASSERT_EQ(Find().Compact(), absl::OkStatus());
@@ -74,8 +90,8 @@ class StricterRuleTest : public ::testing::Test {
 };
 
 TEST_F(StricterRuleTest, ACompactionBelowADeleteInAMemtable) {
-  for (const bool is_sealed_for_another : {false, true}) {
-    Create(is_sealed_for_another ? GcRule::MaxNumVersions(3) : GcRule::None());
+  for (const bool is_fenced_for_another : {false, true}) {
+    Create(is_fenced_for_another ? GcRule::MaxNumVersions(3) : GcRule::None());
     for (const int64_t millis : {1, 2, 3}) Set(millis);
     ASSERT_EQ(Find().Flush(), absl::OkStatus());
     Delete(3);
@@ -101,7 +117,7 @@ TEST_F(StricterRuleTest, ACompactionBelowADeleteInAFile) {
   ExpectJudgedAfterAll();
 }
 
-// What is newer than the rule was sealed for it, and is in nobody's way.
+// Data newer than the rule change got a GC fence for it and blocks nothing.
 TEST_F(StricterRuleTest, ACompactionBelowWhatCameAfterTheRule) {
   Create(GcRule::None());
   for (const int64_t millis : {1, 2, 3}) Set(millis);
@@ -115,17 +131,17 @@ TEST_F(StricterRuleTest, ACompactionBelowWhatCameAfterTheRule) {
 TEST_F(StricterRuleTest, AFlushBelowADeleteInANewerMemtable) {
   Create(GcRule::None());
   for (const int64_t millis : {1, 2, 3}) Set(millis);
-  engine().state.Freeze(TableId());
+  engine().storage().state.Freeze(TableId());
   Delete(3);
   Restrict(2);
-  ASSERT_EQ(FlushOldestMemtable(engine(), TableId(), engine().background->counters()), absl::OkStatus());
+  ASSERT_EQ(engine().storage().jobs->FlushOldestMemtable(TableId(), nullptr), absl::OkStatus());
   ExpectJudgedAfterAll();
 }
 
 TEST_F(StricterRuleTest, ACheckpointOfMemtables) {
   Create(GcRule::None());
   for (const int64_t millis : {1, 2, 3}) Set(millis);
-  engine().state.Freeze(TableId());
+  engine().storage().state.Freeze(TableId());
   Delete(3);
   Restrict(2);
   ASSERT_EQ(database_->database().Checkpoint("/copy"), absl::OkStatus());
@@ -134,7 +150,7 @@ TEST_F(StricterRuleTest, ACheckpointOfMemtables) {
   EXPECT_EQ(DumpTable(*copy.database().OpenTable("t")).value_or(""), kBoth);
 }
 
-// Replay puts what came before the rule and after it into one memtable.
+// Replay puts commits from before and after the rule change into one memtable.
 TEST_F(StricterRuleTest, AfterACrash) {
   Create(GcRule::None());
   for (const int64_t millis : {1, 2, 3}) Set(millis);
@@ -148,11 +164,13 @@ TEST_F(StricterRuleTest, AfterACrash) {
   EXPECT_EQ(Text(), std::string(kBoth) + "s f:q@1000=1\n");
   ASSERT_EQ(database_->database().WaitForIdle(), absl::OkStatus());
   EXPECT_EQ(Text(), std::string(kBoth) + "s f:q@1000=1\n");
-  EXPECT_FALSE(AwaitsFlushOfUnsealed(*engine().state.view()->Find(TableId()))) << "nobody would flush it, and nothing be reclaimed";
+  EXPECT_FALSE(AwaitsFlushOfUnfenced(*engine().storage().state.view()->Find(TableId())))
+      << "nobody would flush it, and nothing be reclaimed";
   database_.reset();
 }
 
-// The picker sees dead versions, which no job may take yet: it does not choose the tablet again and again meanwhile.
+// The picker sees garbage versions that no job may drop yet. It must not pick the tablet repeatedly
+// until then.
 TEST_F(StricterRuleTest, ReclaimingWaitsForTheFlush) {
   Create(GcRule::None());
   for (const int64_t millis : {1, 2, 3, 4, 5, 6, 7, 8}) Set(millis);
@@ -160,7 +178,7 @@ TEST_F(StricterRuleTest, ReclaimingWaitsForTheFlush) {
   Delete(8);
   Restrict(2);
   ASSERT_EQ(database_->database().WaitForIdle(), absl::OkStatus());
-  EXPECT_EQ(database_->database().Stats().compactions, 1u);
+  EXPECT_EQ(database_->database().Stats().compaction.compactions, 1u);
   EXPECT_EQ(Text(false), "r f:q@7000=7\nr f:q@6000=6\n");
 }
 

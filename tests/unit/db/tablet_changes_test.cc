@@ -1,4 +1,5 @@
-// Tablets split and merge by metadata alone: what is stored, read, counted and recovered stays the same.
+// Tests that tablets split and merge by metadata alone: stored, read, counted and recovered data
+// stay the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,9 +11,9 @@
 
 #include "base/random.h"
 #include "db/engine.h"
-#include "db/tablet_halves.h"
-#include "io/crash_file_system.h"
 #include "io/mem_file_system.h"
+#include "jobs/split_point.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_crash_check.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
@@ -26,7 +27,7 @@ constexpr size_t kValueBytes = 400;
 EngineOptions SmallTablets(FileSystem* file_system) {
   EngineOptions options = SmallEngineOptions(file_system);
   options.sizes.tablet_bytes_max = kTabletBytes;
-  options.sizes.memtable_bytes = 256 << 10;  // tests flush by themselves
+  options.sizes.memtable_bytes = 256 << 10;  // the tests flush explicitly
   options.sizes.write_memory_bytes = 1 << 20;
   options.sizes.log_bytes_max = 1 << 20;
   return options;
@@ -48,7 +49,7 @@ class TabletChangesTest : public ::testing::Test {
     database_.reset();
     EngineOptions options = SmallTablets(&observed_);
     options.sizes.tablet_bytes_max = tablet_bytes;
-    options.database.on_event = [this](const Event& event) { events_.insert(event.kind); };
+    options.database.on_event = [this](const DatabaseEvent& event) { events_.insert(event.kind); };
     database_ = std::make_unique<WorkloadDatabase>(std::move(options), "/db");
     ASSERT_EQ(database_->Open(), absl::OkStatus());
     if (const auto table = database_->database().OpenTable("t"); table.ok()) table_ = *table;
@@ -59,14 +60,16 @@ class TabletChangesTest : public ::testing::Test {
     table_ = *table;
   }
   void Fill(size_t begin, size_t end, char letter = 'v') {
-    for (size_t i = begin; i < end; ++i) ASSERT_EQ(table_.Apply(SetText(RowKey(i), std::string(kValueBytes, letter))), absl::OkStatus());
+    for (size_t i = begin; i < end; ++i)
+      ASSERT_EQ(table_.Apply(SetText(RowKey(i), std::string(kValueBytes, letter))),
+                absl::OkStatus());
   }
   void Settle() { ASSERT_EQ(database_->database().WaitForIdle(), absl::OkStatus()); }
   void FlushAndSettle() {
     ASSERT_EQ(table_.Flush(), absl::OkStatus());
     Settle();
   }
-  // "" and the first rows of the other tablets.
+  // Returns "" and the first rows of the other tablets.
   std::vector<std::string> Starts() const {
     std::vector<std::string> starts;
     const absl::StatusOr<TableStats> stats = table_.Stats();
@@ -74,7 +77,9 @@ class TabletChangesTest : public ::testing::Test {
     for (const TabletStats& tablet : stats->tablets) starts.push_back(tablet.start);
     return starts;
   }
-  std::string Text(const ReadOptions& options = {}) const { return DumpTable(table_, options).value_or("unreadable"); }
+  std::string Text(const ReadOptions& options = {}) const {
+    return DumpTable(table_, options).value_or("unreadable");
+  }
   DatabaseStats Stats() { return database_->database().Stats(); }
   Engine& engine() { return database_->engine(); }
 
@@ -83,7 +88,7 @@ class TabletChangesTest : public ::testing::Test {
   ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string& path) {
                                  if (observer_) observer_(kind, path);
                                }};
-  std::multiset<Event::Kind> events_;
+  std::multiset<DatabaseEvent::Kind> events_;
   std::unique_ptr<WorkloadDatabase> database_;
   Table table_;
 };
@@ -95,11 +100,11 @@ TEST_F(TabletChangesTest, AGrownTabletIsSplitWithoutRewritingAByte) {
   FlushAndSettle();
   const DatabaseStats stats = Stats();
   const TableStats table_stats = *table_.Stats();
-  EXPECT_GE(stats.tablet_splits, 4u);
-  EXPECT_EQ(stats.tablet_splits, table_stats.tablets.size() - 1);
-  EXPECT_EQ(events_.count(Event::Kind::kTabletSplit), stats.tablet_splits);
-  EXPECT_EQ(stats.compactions, 0u);
-  EXPECT_EQ(stats.files, 1u) << "they share it";
+  EXPECT_GE(stats.tablets.splits, 4u);
+  EXPECT_EQ(stats.tablets.splits, table_stats.tablets.size() - 1);
+  EXPECT_EQ(events_.count(DatabaseEvent::Kind::kTabletSplit), stats.tablets.splits);
+  EXPECT_EQ(stats.compaction.compactions, 0u);
+  EXPECT_EQ(stats.disk.sstables, 1u) << "they share it";
   uint64_t bytes = 0;
   for (const TabletStats& tablet : table_stats.tablets) {
     EXPECT_LE(tablet.bytes_on_disk, 2 * kTabletBytes) << "shares of the file only tell about";
@@ -115,10 +120,11 @@ TEST_F(TabletChangesTest, AGrownTabletIsSplitWithoutRewritingAByte) {
   EXPECT_EQ(Text(), before);
   Settle();
   EXPECT_EQ(Starts().size(), 1u) << "far below what a tablet may have now";
-  EXPECT_EQ(Stats().tablet_merges, 1u) << "all at once";
-  EXPECT_EQ(events_.count(Event::Kind::kTabletMerge), 1u);
+  EXPECT_EQ(Stats().tablets.merges, 1u) << "all at once";
+  EXPECT_EQ(events_.count(DatabaseEvent::Kind::kTabletMerge), 1u);
   EXPECT_EQ(Text(), before);
-  EXPECT_EQ(engine().state.view()->version->FindTable("t")->tablets[0].stack.size(), 1u) << "one reference again";
+  EXPECT_EQ(engine().storage().state.view()->version->FindTable("t")->tablets[0].stack.size(), 1u)
+      << "one reference again";
 }
 
 TEST_F(TabletChangesTest, EachTabletIsCompactedByItselfAndMergesSideBySide) {
@@ -146,7 +152,7 @@ TEST_F(TabletChangesTest, WhatTheUserSplitStaysApart) {
   FlushAndSettle();
   EXPECT_GT(Starts().size(), 4u);
   ASSERT_EQ(table_.DropRowRange(RowRange::All()), absl::OkStatus());
-  EXPECT_EQ(Stats().excisions, 1u);
+  EXPECT_EQ(Stats().since_open.row_range_drops, 1u);
   Settle();
   EXPECT_EQ(Starts(), (std::vector<std::string>{"", "row020", "row050"}));
   Fill(0, 10);
@@ -157,43 +163,51 @@ TEST_F(TabletChangesTest, AGiantRowIsATabletAndTheEnd) {
   Create();
   const std::string value(3000, 'x');
   for (int i = 0; i < 30; ++i) {
-    ASSERT_EQ(table_.Apply(RowMutation("giant").SetCell("f", fmt::format("q{:03}", i), value)), absl::OkStatus());
+    ASSERT_EQ(table_.Apply(RowMutation("giant").SetCell("f", fmt::format("q{:03}", i), value)),
+              absl::OkStatus());
   }
   FlushAndSettle();
   EXPECT_EQ(Starts().size(), 1u);
-  const std::shared_ptr<const ReadView> view = engine().state.view();
-  const TableView& table = *view->tables.rbegin()->second;
-  EXPECT_FALSE(HalvesOf(table.tablets[0]).has_value());
+  const std::shared_ptr<const ReadView> view = engine().storage().state.view();
+  const TableView& table = *view->tables.entries().back().second;
+  EXPECT_FALSE(SplitPointOf(table.tablets[0]).has_value());
   Fill(0, 30);
-  for (int i = 0; i < 30; ++i) ASSERT_EQ(table_.Apply(SetText(fmt::format("a{:02}", i), std::string(kValueBytes, 'y'))), absl::OkStatus());
+  for (int i = 0; i < 30; ++i)
+    ASSERT_EQ(table_.Apply(SetText(fmt::format("a{:02}", i), std::string(kValueBytes, 'y'))),
+              absl::OkStatus());
   FlushAndSettle();
   const std::vector<std::string> starts = Starts();
   EXPECT_GT(starts.size(), 2u);
   EXPECT_EQ(table_.ReadRow("giant").value()->cells().size(), 30u);
 }
 
-// What a tablet was found to be is asked again only once its stack is another.
-TEST_F(TabletChangesTest, HalvesAreLookedUpOnceForAStack) {
+// A tablet's split point is looked up again only after its sorted runs have changed.
+TEST_F(TabletChangesTest, TheSplitPointIsFoundOnceForAStack) {
   Create();
   Fill(0, 30);
-  const uint32_t table_id = engine().state.view()->version->FindTable("t")->definition->id;
+  const uint32_t table_id =
+      engine().storage().state.view()->version->FindTable("t")->definition->id;
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  RememberedHalves remembered;
-  const std::shared_ptr<const ReadView> view = engine().state.view();
-  const auto halves = remembered.Of(*view, {table_id, ""});
-  ASSERT_TRUE(halves.has_value());
-  EXPECT_NEAR(static_cast<double>(halves->bytes_before), static_cast<double>(halves->bytes_behind), 3000);
-  ReadView blind;  // of the same stack, but nothing of its files can be known
+  SplitPointCache cache;
+  const std::shared_ptr<const ReadView> view = engine().storage().state.view();
+  const auto split_point = cache.Of(*view, {table_id, ""});
+  ASSERT_TRUE(split_point.has_value());
+  EXPECT_NEAR(static_cast<double>(split_point->bytes_before),
+              static_cast<double>(split_point->bytes_behind), 3000);
+  ReadView blind;  // the same sorted runs, but nothing is known about their files
   blind.version = view->version;
   auto table = std::make_shared<TableView>(*view->Find(table_id));
-  table->tablets[0].stack.clear();
-  blind.tables[table_id] = table;
-  EXPECT_TRUE(remembered.Of(blind, {table_id, ""}).has_value()) << "remembered";
-  EXPECT_FALSE(RememberedHalves().Of(blind, {table_id, ""}).has_value());
-  EXPECT_FALSE(remembered.Of(*view, {table_id + 1, ""}).has_value());
+  std::vector<ViewTablet> tablets = table->tablets.Slice(0, table->tablets.size());
+  tablets[0].stack.clear();
+  table->tablets = std::move(tablets);
+  blind.tables.Set(table_id, table);
+  EXPECT_TRUE(cache.Of(blind, {table_id, ""}).has_value()) << "it is remembered";
+  EXPECT_FALSE(SplitPointCache().Of(blind, {table_id, ""}).has_value());
+  EXPECT_FALSE(cache.Of(*view, {table_id + 1, ""}).has_value());
   Fill(100, 130);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  EXPECT_NE(remembered.Of(*engine().state.view(), {table_id, ""})->split_row, halves->split_row);
+  EXPECT_NE(cache.Of(*engine().storage().state.view(), {table_id, ""})->split_row,
+            split_point->split_row);
 }
 
 TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
@@ -218,7 +232,7 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   EXPECT_EQ(counts().first, 5u);
   Text();
   EXPECT_EQ(counts(), std::pair(uint64_t{45}, uint64_t{40}));
-  Settle();  // splits
+  Settle();  // the tablet splits
   const std::vector<std::string> starts = Starts();
   ASSERT_GE(starts.size(), 3u);
   EXPECT_EQ(counts(), std::pair(uint64_t{45}, uint64_t{40})) << "divided among the parts";
@@ -231,10 +245,10 @@ TEST_F(TabletChangesTest, ReadsAndWritesAreCountedByTablet) {
   EXPECT_EQ(table_.Stats()->tablets.back().writes, last.writes + 1);
   EXPECT_GT(table_.Stats()->tablets.back().reads, last.reads + 2);
   EXPECT_EQ(counts(), std::pair(uint64_t{45 + 1 + 41}, uint64_t{41}));
-  // Compaction goes by what was read since the stack changed.
+  // Compaction uses the reads counted since the sorted runs changed.
   const auto reads = [this](size_t index) {
-    const std::shared_ptr<const ReadView> view = engine().state.view();
-    const ViewTablet& tablet = view->tables.rbegin()->second->tablets[index];
+    const std::shared_ptr<const ReadView> view = engine().storage().state.view();
+    const ViewTablet& tablet = view->tables.entries().back().second->tablets[index];
     return tablet.counters->reads.load() - tablet.reads_before;
   };
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
@@ -258,11 +272,14 @@ TEST_F(TabletChangesTest, SamplesAndSharesOfASharedFileAddUp) {
   uint64_t offset = 0;
   for (size_t i = 1; i < starts.size(); ++i) {
     offset += stats.tablets[i - 1].bytes_on_disk;
-    const auto sample = std::find_if(samples.begin(), samples.end(), [&](const RowKeySample& other) { return other.row_key == starts[i]; });
+    const auto sample =
+        std::find_if(samples.begin(), samples.end(),
+                     [&](const RowKeySample& other) { return other.row_key == starts[i]; });
     ASSERT_NE(sample, samples.end()) << starts[i];
     EXPECT_EQ(sample->offset_bytes, offset) << starts[i];
   }
-  for (size_t i = 1; i < samples.size(); ++i) EXPECT_LE(samples[i - 1].offset_bytes, samples[i].offset_bytes);
+  for (size_t i = 1; i < samples.size(); ++i)
+    EXPECT_LE(samples[i - 1].offset_bytes, samples[i].offset_bytes);
   uint64_t cells = 0;
   for (const TabletStats& tablet : stats.tablets) cells += tablet.cells;
   EXPECT_LE(cells, stats.cells);
@@ -291,7 +308,8 @@ TEST_F(TabletChangesTest, SnapshotsAndScansUnderWayShowTheSame) {
   EXPECT_EQ(Text({.snapshot = snapshot}), before);
 }
 
-// Engine rule 17: a split is not installed over a running job of that tablet, and the other way round.
+// Engine rule 17: a split is not installed during a job of that tablet, and a job is not installed
+// over a split.
 TEST_F(TabletChangesTest, ARunningCompactionKeepsItsTablet) {
   Create();
   Fill(0, 60);
@@ -299,8 +317,10 @@ TEST_F(TabletChangesTest, ARunningCompactionKeepsItsTablet) {
   const std::string before = Text();
   bool looked = false;
   observer_ = [&](CallKind kind, const std::string& path) {
-    if (kind != CallKind::kCreate || path.find(".sst") == std::string::npos || std::exchange(looked, true)) return;
-    while (engine().background->Step()) {
+    if (kind != CallKind::kCreate || path.find(".sst") == std::string::npos ||
+        std::exchange(looked, true))
+      return;
+    while (engine().scheduler().Step()) {
     }
     EXPECT_EQ(Starts().size(), 1u) << "too large, but busy";
   };
@@ -312,39 +332,43 @@ TEST_F(TabletChangesTest, ARunningCompactionKeepsItsTablet) {
   EXPECT_EQ(Text(), before);
 }
 
-// A flush between the choice and the edit: the edit is made from the tablet as it is then.
-TEST_F(TabletChangesTest, AFlushBetweenChoiceAndSplitIsInBothHalves) {
+// A flush between the pick and the edit: the edit uses the tablet's state at that time.
+TEST_F(TabletChangesTest, AFlushBetweenPickAndSplitIsInBothTablets) {
   Create();
   Fill(0, 60);
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
-  const std::shared_ptr<const ReadView> view = engine().state.view();
+  const std::shared_ptr<const ReadView> view = engine().storage().state.view();
   const uint32_t table_id = view->version->FindTable("t")->definition->id;
-  const Choice choice{.kind = ChoiceKind::kSplitTablet,
-                      .table_id = table_id,
-                      .slices = {{KeyRange::All(), 0, 1}},
-                      .split_row = "row030",
-                      .reason = "for the test"};
+  const CompactionPick pick{.kind = CompactionKind::kSplitTablet,
+                            .table_id = table_id,
+                            .subcompactions = {{KeyRange::All(), 0, 1}},
+                            .split_row = "row030",
+                            .reason = "for the test"};
   Fill(0, 60, 'w');
   ASSERT_EQ(table_.Flush(), absl::OkStatus());
   const std::string before = Text();
-  ASSERT_EQ(RunChoice(engine(), view, choice, nullptr, engine().background->counters()), absl::OkStatus());
+  ASSERT_EQ(engine().storage().jobs->RunPick(view, pick, nullptr), absl::OkStatus());
   EXPECT_EQ(Starts(), (std::vector<std::string>{"", "row030"}));
   EXPECT_EQ(Text(), before);
   const TableStats stats = *table_.Stats();
   for (const TabletStats& tablet : stats.tablets) EXPECT_EQ(tablet.files, 2u);
-  EXPECT_TRUE(absl::IsAborted(RunChoice(engine(), view, choice, nullptr, engine().background->counters()))) << "that tablet is gone";
+  EXPECT_TRUE(absl::IsAborted(engine().storage().jobs->RunPick(view, pick, nullptr)))
+      << "that tablet is gone";
   ASSERT_EQ(database_->database().DeleteTable("t"), absl::OkStatus());
-  EXPECT_TRUE(absl::IsAborted(RunChoice(engine(), view, choice, nullptr, engine().background->counters())));
+  EXPECT_TRUE(absl::IsAborted(engine().storage().jobs->RunPick(view, pick, nullptr)));
 }
 
-// A crash at every call of a load that splits and a drop that merges.
+// A crash at every call of a load that causes a split and a drop that causes a merge.
 TEST(TabletCrashTest, EveryStepOfASplitAndAMergeMayBeTheLast) {
   const auto run = [](CrashFileSystem* files,
-                      std::vector<std::string>* states) -> std::pair<size_t, size_t> {  // writes acked, and possible
+                      // Writes acknowledged, and writes possible.
+                      std::vector<std::string>* states) -> std::pair<size_t, size_t> {
     size_t acked = 0;
     const auto note = [&](const WorkloadDatabase& database) {
       ++acked;
-      if (states != nullptr) states->push_back(DumpDatabase(const_cast<WorkloadDatabase&>(database).database()).value_or("unreadable"));
+      if (states != nullptr)
+        states->push_back(DumpDatabase(const_cast<WorkloadDatabase&>(database).database())
+                              .value_or("unreadable"));
     };
     WorkloadDatabase database(SmallTablets(files), "/db");
     if (!database.Open().ok()) return {0, 0};
@@ -353,16 +377,19 @@ TEST(TabletCrashTest, EveryStepOfASplitAndAMergeMayBeTheLast) {
     if (!table.ok()) return {acked, acked + 1};
     note(database);
     WriteBatch batch;
-    for (size_t i = 0; i < 60; ++i) batch.Add(*table, SetText(RowKey(i), std::string(kValueBytes, 'v')));
-    if (!database.database().Apply(batch, {.durability = Durability::kDisk}).ok()) return {acked, acked + 1};
+    for (size_t i = 0; i < 60; ++i)
+      batch.Add(*table, SetText(RowKey(i), std::string(kValueBytes, 'v')));
+    if (!database.database().Apply(batch, {.durability = Durability::kDisk}).ok())
+      return {acked, acked + 1};
     note(database);
-    if (!Table(*table).Flush().ok() || !database.database().WaitForIdle().ok()) return {acked, acked};
+    if (!Table(*table).Flush().ok() || !database.database().WaitForIdle().ok())
+      return {acked, acked};
     if (!Table(*table).DropRowRange(RowRange::StartingAt("row002")).ok()) return {acked, acked + 1};
     note(database);
     if (!database.database().WaitForIdle().ok()) return {acked, acked};
     if (states != nullptr) {
-      EXPECT_GE(database.database().Stats().tablet_splits, 2u);
-      EXPECT_GE(database.database().Stats().tablet_merges, 1u);
+      EXPECT_GE(database.database().Stats().tablets.splits, 2u);
+      EXPECT_GE(database.database().Stats().tablets.merges, 1u);
     }
     return {acked, acked};
   };
@@ -378,9 +405,11 @@ TEST(TabletCrashTest, EveryStepOfASplitAndAMergeMayBeTheLast) {
     CrashFileSystem files;
     files.SetCrashAtCall(call);
     const auto [acked, possible] = run(&files, nullptr);
-    for (const CrashPolicy& policy : {CrashPolicy::KilledProcess(), CrashPolicy::DropUnsynced(), CrashPolicy::PowerLoss()}) {
+    for (const CrashPolicy& policy :
+         {CrashPolicy::KilledProcess(), CrashPolicy::DropUnsynced(), CrashPolicy::PowerLoss()}) {
       const auto image = files.Crash(policy, call);
-      const std::string wrong = CheckReopened(image.get(), {.states = states, .least = acked, .most = possible}, call % 4 == 0);
+      const std::string wrong = CheckReopened(
+          image.get(), {.states = states, .least = acked, .most = possible}, call % 4 == 0);
       EXPECT_EQ(wrong, "") << "call " << call;
     }
   }

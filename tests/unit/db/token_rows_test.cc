@@ -1,5 +1,6 @@
-// The table of the idempotency tokens: users do not see it, and it takes no more room than the tokens of 15 minutes need.
-#include "db/token_rows.h"
+// Tests the table of idempotency tokens: users do not see it, and it needs space only for the
+// tokens of 15 minutes.
+#include "write/token_rows.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,9 +8,10 @@
 #include <set>
 #include <string>
 
+#include "admin/table_admin.h"
 #include "db/engine.h"
-#include "db/schema_change.h"
 #include "manifest/token_table.h"
+#include "model/access.h"
 #include "support/db_contract.h"
 
 namespace stele::internal {
@@ -20,9 +22,12 @@ class TokenRowsTest : public testing::Test {
   TokenRowsTest() { store_.MakeTable(Schema().AddFamily("f")); }
 
   absl::Status WriteUnder(const std::string& token) {
-    return store_.table().Apply(RowMutation("r").SetCell("f", "q", "v"), {.idempotency_token = token});
+    return store_.table().Apply(RowMutation("r").SetCell("f", "q", "v"),
+                                {.idempotency_token = token});
   }
-  const TableState& TokenTable() { return *store_.engine().state.view()->version->tables.at(kTokenTableId); }
+  const TableState& TokenTable() {
+    return *store_.engine().storage().state.view()->version->tables.at(kTokenTableId);
+  }
   size_t TokenFiles() {
     std::set<uint64_t> files;
     for (const Tablet& tablet : TokenTable().tablets) {
@@ -52,20 +57,23 @@ TEST_F(TokenRowsTest, UsersDoNotSeeTheTable) {
 TEST_F(TokenRowsTest, ATokenIsStoredAsAKeyedHash) {
   const std::string token(1000, 't');
   ASSERT_TRUE(WriteUnder(token).ok());
-  ASSERT_TRUE(FlushTable(store_.engine(), kTokenTableId).ok());
+  ASSERT_TRUE(store_.engine().admin().FlushTable(kTokenTableId).ok());
   ASSERT_EQ(TokenFiles(), 1u);
   const SstableSummary& summary = TokenTable().tablets[0].stack[0].file->summary;
-  EXPECT_EQ(summary.first_row, SipHash128(token, store_.engine().state.view()->version->token_key));
+  EXPECT_EQ(summary.first_row,
+            SipHash128(token, store_.engine().storage().state.view()->version->token_key));
   EXPECT_EQ(summary.rows, 1u);
 
   ContractDatabase other;
-  EXPECT_FALSE(other.engine().state.view()->version->token_key == store_.engine().state.view()->version->token_key);
+  EXPECT_FALSE(other.engine().storage().state.view()->version->token_key ==
+               store_.engine().storage().state.view()->version->token_key);
 }
 
 TEST_F(TokenRowsTest, FilesOfForgottenTokensGo) {
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 50; ++i) ASSERT_TRUE(WriteUnder(fmt::format("token {} of round {}", i, round)).ok());
-    ASSERT_TRUE(FlushTable(store_.engine(), kTokenTableId).ok());
+    for (int i = 0; i < 50; ++i)
+      ASSERT_TRUE(WriteUnder(fmt::format("token {} of round {}", i, round)).ok());
+    ASSERT_TRUE(store_.engine().admin().FlushTable(kTokenTableId).ok());
     store_.clock().Advance(std::chrono::minutes(10));
     ASSERT_TRUE(store_.database().WaitForIdle().ok());
     EXPECT_LE(TokenFiles(), 2u) << round;
@@ -78,14 +86,15 @@ TEST_F(TokenRowsTest, FilesOfForgottenTokensGo) {
 TEST_F(TokenRowsTest, AnAnsweredRowComesBackFromItsBytes) {
   const std::string family = "f";
   const std::string qualifier("q\0", 2);
-  const std::vector<CellView> cells = {CellView(family, qualifier, Timestamp::FromMicros(5), "value"),
-                                       CellView(family, "r", Timestamp::FromMicros(INT64_MAX), "")};
-  const Row row(RowView("key", cells));
-  const std::string bytes = EncodeAnsweredRow(row);
-  EXPECT_EQ(Show(DecodeAnsweredRow("key", bytes).value()), Show(row));
+  const std::vector<CellView> cells = {
+      CellView(family, qualifier, Timestamp::FromMicros(5), "value"),
+      CellView(family, "r", Timestamp::FromMicros(INT64_MAX), "")};
+  const Row row(Access::Make<RowView>("key", cells));
+  const std::string bytes = EncodeReturnedRow(row);
+  EXPECT_EQ(Show(DecodeReturnedRow("key", bytes).value()), Show(row));
   size_t whole_rows = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {
-    if (DecodeAnsweredRow("key", std::string_view(bytes).substr(0, length)).ok()) ++whole_rows;
+    if (DecodeReturnedRow("key", std::string_view(bytes).substr(0, length)).ok()) ++whole_rows;
   }
   EXPECT_EQ(whole_rows, 2u) << "of no cell and of the first";
 }

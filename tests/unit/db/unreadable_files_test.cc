@@ -1,5 +1,6 @@
-// A file that cannot be read: its tablet goes on with what is newer and what is older, and nothing else is held up.
-#include "db/unreadable_files.h"
+// Tests a file that cannot be read: newer and older files of its tablet stay in use, and no other
+// work is blocked.
+#include "state/unreadable_files.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,9 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "db/engine.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 
 namespace stele::internal {
@@ -33,10 +35,11 @@ class UnreadableFilesTest : public ::testing::Test {
   void TearDown() override { Drop(); }
 
   void Open() {
-    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened = OpenDatabase("/db", SmallEngineOptions(&files_));
+    absl::StatusOr<std::shared_ptr<LocalDatabase>> opened =
+        OpenDatabase("/db", SmallEngineOptions(&files_));
     ASSERT_EQ(opened.status(), absl::OkStatus());
     local_ = *std::move(opened);
-    database_ = Database(local_);
+    database_ = Access::Make<Database>(local_);
   }
   void Drop() {
     database_ = Database();
@@ -47,11 +50,13 @@ class UnreadableFilesTest : public ::testing::Test {
     Open();
   }
 
-  absl::Status Set(const char* table, const std::string& row_key, int version, size_t value_bytes = 20) {
+  absl::Status Set(const char* table, const std::string& row_key, int version,
+                   size_t value_bytes = 20) {
     STELE_ASSIGN_OR_RETURN(Table found, database_.OpenTable(table));
-    return found.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(version), std::string(value_bytes, 'v')));
+    return found.Apply(RowMutation(row_key).SetCell("f", "q", Timestamp::FromMillis(version),
+                                                    std::string(value_bytes, 'v')));
   }
-  // Each file has the same first row, so that none is moved.
+  // Each file has the same first row, so that none is moved by metadata only.
   void WriteFile(const char* table, int version) {
     ASSERT_EQ(Set(table, "a", version), absl::OkStatus());
     ASSERT_EQ(Set(table, "z", version), absl::OkStatus());
@@ -61,15 +66,17 @@ class UnreadableFilesTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) WriteFile(table, ++version_);
   }
   const std::vector<SstableReference>& StackOf(const char* table) {
-    return local_->engine()->state.view()->version->FindTable(table)->tablets[0].stack;
+    return local_->engine()->storage().state.view()->version->FindTable(table)->tablets[0].stack;
   }
-  std::string NameInStack(size_t position) { return SstableName(StackOf("damaged")[position].file->number); }
+  std::string NameInStack(size_t position) {
+    return SstableName(StackOf("damaged")[position].file->number);
+  }
   void FailReadsOf(const std::string& name) {
     for (const CallKind kind : {CallKind::kRead, CallKind::kOpen, CallKind::kStat}) {
       files_.FailKind(kind, 1, {.error_number = EIO, .sticky = true, .path_part = name});
     }
   }
-  // Runs what is due, past the failures that it meets.
+  // Runs the due work, and continues after failures.
   absl::Status Settle() {
     absl::Status idle = database_.WaitForIdle();
     for (int attempt = 0; attempt < 8 && !idle.ok(); ++attempt) idle = database_.WaitForIdle();
@@ -78,7 +85,9 @@ class UnreadableFilesTest : public ::testing::Test {
   void ExpectWritesGoOn() {
     EXPECT_EQ(Set("damaged", "b", ++version_), absl::OkStatus());
     EXPECT_EQ(Set("sound", "b", ++version_), absl::OkStatus());
-    EXPECT_EQ(database_.CreateTable(fmt::format("new{}", version_), Schema().AddFamily("f")).status(), absl::OkStatus());
+    EXPECT_EQ(
+        database_.CreateTable(fmt::format("new{}", version_), Schema().AddFamily("f")).status(),
+        absl::OkStatus());
   }
 
   CrashFileSystem files_;
@@ -90,7 +99,8 @@ class UnreadableFilesTest : public ::testing::Test {
 TEST_F(UnreadableFilesTest, WritesToAllTablesGoOnBeforeAndAfterReopening) {
   WriteFiles("damaged", 6);
   FailReadsOf(NameInStack(2));
-  EXPECT_TRUE(absl::IsUnavailable(database_.WaitForIdle())) << "the compaction has to meet the file";
+  EXPECT_TRUE(absl::IsUnavailable(database_.WaitForIdle()))
+      << "the compaction has to meet the file";
   ExpectWritesGoOn();
   Reopen();
   ExpectWritesGoOn();
@@ -105,27 +115,30 @@ TEST_F(UnreadableFilesTest, WhatIsNewerAndWhatIsOlderIsCompacted) {
   EXPECT_EQ(Settle(), absl::OkStatus());
   ASSERT_EQ(StackOf("damaged").size(), 3u);
   EXPECT_EQ(NameInStack(1), unreadable);
-  EXPECT_EQ(local_->engine()->installer->debt_bytes(), 0u) << "no writer waits for what nobody will do";
+  EXPECT_EQ(local_->engine()->storage().installer->debt_bytes(), 0u)
+      << "no writer waits for what nobody will do";
 }
 
-// A compaction reads a large value last, when its cell goes out of the merge.
+// A compaction reads a large value last, when its cell leaves the merge.
 TEST_F(UnreadableFilesTest, DamageInALargeValueIsOfItsFileAlone) {
   constexpr size_t kValueBytes = 70'000;
   Random random(1);
   Table table = *database_.OpenTable("damaged");
   for (int version = 1; version <= 6; ++version) {
-    std::string value(kValueBytes, '\0');  // does not compress
+    std::string value(kValueBytes, '\0');  // incompressible
     for (char& c : value) c = static_cast<char>(random.Next());
-    ASSERT_EQ(table.Apply(RowMutation("a").SetCell("f", "q", Timestamp::FromMillis(version), value)), absl::OkStatus());
+    ASSERT_EQ(
+        table.Apply(RowMutation("a").SetCell("f", "q", Timestamp::FromMillis(version), value)),
+        absl::OkStatus());
     ASSERT_EQ(table.Flush(), absl::OkStatus());
   }
   ASSERT_EQ(StackOf("damaged").size(), 6u);
   const uint64_t damaged = StackOf("damaged")[2].file->number;
   ASSERT_TRUE(files_.FlipBit("/db/" + SstableName(damaged), kValueBytes / 2, 1).ok());
   EXPECT_TRUE(absl::IsDataLoss(database_.WaitForIdle()));
-  EngineState& state = local_->engine()->state;
-  MutexLock lock(state.mutex);
-  FilesByTablet unreadable = state.unreadable.FilesAt(std::chrono::steady_clock::now());
+  EngineState& state = local_->engine()->storage().state;
+  MutexLock lock(state.mutex());
+  FilesByTablet unreadable = state.unreadable().FilesAt(std::chrono::steady_clock::now());
   ASSERT_EQ(unreadable.size(), 1u);
   EXPECT_EQ(unreadable.begin()->second, std::set<uint64_t>{damaged});
 }
@@ -169,10 +182,10 @@ TEST_F(UnreadableFilesTest, AFileThatCanBeReadAgainIsCompacted) {
   EXPECT_TRUE(absl::IsUnavailable(database_.WaitForIdle()));
   files_.ClearFaults();
   {
-    EngineState& state = local_->engine()->state;
-    MutexLock lock(state.mutex);
-    EXPECT_FALSE(state.unreadable.empty());
-    state.unreadable = UnreadableFiles();  // as after its rest
+    EngineState& state = local_->engine()->storage().state;
+    MutexLock lock(state.mutex());
+    EXPECT_FALSE(state.unreadable().empty());
+    state.unreadable() = UnreadableFiles();  // as after its backoff
   }
   EXPECT_EQ(Settle(), absl::OkStatus());
   EXPECT_EQ(StackOf("damaged").size(), 1u);
@@ -195,7 +208,9 @@ TEST_F(UnreadableFilesTest, RowsOfAnUnreadableFileCanBeDroppedAndCheckpointed) {
 
 const TabletName kTablet{1, "a"};
 
-std::set<uint64_t> FilesOf(const UnreadableFiles& files, UnreadableFiles::TimePoint now) { return files.FilesAt(now)[kTablet]; }
+std::set<uint64_t> FilesOf(const UnreadableFiles& files, UnreadableFiles::TimePoint now) {
+  return files.FilesAt(now)[kTablet];
+}
 
 TEST(UnreadableFilesRestTest, AFileRestsLongerEachTimeAndDamageForEver) {
   UnreadableFiles files;

@@ -1,4 +1,5 @@
-// Verify holds up nobody: others write, flush and change schemas while it reads the log.
+// Tests that Verify blocks no other call: others write, flush and change schemas while it reads the
+// log.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +10,8 @@
 #include <string>
 
 #include "db/engine.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_workload.h"
 #include "support/io_observed_file_system.h"
 
@@ -28,11 +29,13 @@ class VerifyBesideWritesTest : public ::testing::Test {
   Engine& engine() { return database_.engine(); }
   absl::Status Write() {
     const int row = rows_++;
-    const RowMutation mutation = RowMutation(fmt::format("r{:04}", row)).SetCell("f", "q", Timestamp::FromMillis(1), std::string(500, 'v'));
+    const RowMutation mutation =
+        RowMutation(fmt::format("r{:04}", row))
+            .SetCell("f", "q", Timestamp::FromMillis(1), std::string(500, 'v'));
     return table_.Apply(mutation, {.durability = Durability::kDisk});
   }
-  // Runs `act` on another thread whenever Verify has read from the log, `acts_max` times at most.
-  // False if it did not come to an end while Verify waited for it.
+  // Runs `act` on another thread whenever Verify has read from the log, at most `acts_max` times.
+  // Returns false if an `act` did not finish while Verify waited for it.
   bool VerifyBeside(size_t acts_max, const std::function<void()>& act) {
     std::vector<std::future<void>> acts;
     bool all_ended = true;
@@ -51,11 +54,12 @@ class VerifyBesideWritesTest : public ::testing::Test {
 
   CrashFileSystem files_;
   std::function<void()> on_log_read_;
-  ObservedFileSystem observed_{&files_, [this](CallKind kind, const std::string& path) {
-                                 const std::optional<FileName> name = ParseFileName(path.substr(path.rfind('/') + 1));
-                                 const bool is_log = name.has_value() && name->type == FileType::kSegment;
-                                 if (kind == CallKind::kRead && is_log && on_log_read_ != nullptr) on_log_read_();
-                               }};
+  ObservedFileSystem observed_{
+      &files_, [this](CallKind kind, const std::string& path) {
+        const std::optional<FileName> name = ParseFileName(path.substr(path.rfind('/') + 1));
+        const bool is_log = name.has_value() && name->type == FileType::kSegment;
+        if (kind == CallKind::kRead && is_log && on_log_read_ != nullptr) on_log_read_();
+      }};
   WorkloadDatabase database_{&observed_};
   Table table_;
   std::atomic<int> rows_{0};
@@ -66,24 +70,26 @@ TEST_F(VerifyBesideWritesTest, Writes) {
 }
 
 TEST_F(VerifyBesideWritesTest, SchemaChanges) {
-  EXPECT_TRUE(VerifyBeside(40, [this] { EXPECT_EQ(table_.SetProperty("p", "v"), absl::OkStatus()); }));
+  EXPECT_TRUE(
+      VerifyBeside(40, [this] { EXPECT_EQ(table_.SetProperty("p", "v"), absl::OkStatus()); }));
 }
 
-// Each flush releases the segments before it, which are written over or removed. What was read so is
-// read again.
+// Each flush releases the older segments, which are overwritten or removed. Verify then reads
+// again.
 TEST_F(VerifyBesideWritesTest, FlushesThatReleaseSegments) {
-  const uint64_t oldest = engine().log->oldest_segment();
+  const uint64_t oldest = engine().storage().log->oldest_segment();
   EXPECT_TRUE(VerifyBeside(2, [this] {
     for (int i = 0; i < 40; ++i) EXPECT_EQ(Write(), absl::OkStatus());
     EXPECT_EQ(table_.Flush(), absl::OkStatus());
   }));
-  EXPECT_GT(engine().log->oldest_segment(), oldest);
+  EXPECT_GT(engine().storage().log->oldest_segment(), oldest);
 }
 
-// Damage is told in spite of writers.
+// Damage is reported although writers are active.
 TEST_F(VerifyBesideWritesTest, DamageIsTold) {
-  const CommitLog::SegmentPart written = engine().log->Parts().back();
-  ASSERT_TRUE(files_.FlipBit(JoinPath("/db", SegmentName(written.number)), written.bytes - 20, 0).ok());
+  const CommitLog::SegmentPart written = engine().storage().log->Parts().back();
+  ASSERT_TRUE(
+      files_.FlipBit(JoinPath("/db", SegmentName(written.number)), written.bytes - 20, 0).ok());
   std::atomic<int> acts = 0;
   on_log_read_ = [&] {
     if (acts++ > 0) return;

@@ -10,7 +10,7 @@
 #include "io/mem_file_system.h"
 #include "manifest/current_file.h"
 #include "manifest/manifest_format.h"
-#include "sstable/sstable_format.h"
+#include "sstable/format/sstable_format.h"
 #include "wal/log_format.h"
 
 namespace stele::internal {
@@ -40,10 +40,12 @@ TEST_F(DumpTest, CurrentIsKnownByItsBytesWhateverItsName) {
 }
 
 TEST_F(DumpTest, WhatIsNotStelesIsRefused) {
-  for (const std::string_view bytes : {"", "abc", "a text file of some length, with nothing in it"}) {
+  for (const std::string_view bytes :
+       {"", "abc", "a text file of some length, with nothing in it"}) {
     EXPECT_EQ(Dump("notes.txt", bytes).status().code(), absl::StatusCode::kInvalidArgument);
   }
-  EXPECT_EQ(Dump("000012.sst.tmp", "half of a file").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Dump("000012.sst.tmp", "half of a file").status().code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(DumpFile(&file_system_, "missing", false).status().code(), absl::StatusCode::kNotFound);
 }
 
@@ -55,7 +57,7 @@ TEST_F(DumpTest, AnEmptyFileOfAKnownNameIsNamedInTheError) {
   }
 }
 
-// Bytes are never trusted: whatever follows a magic, the answer is a text or an error.
+// Bytes are never trusted: whatever follows a magic number, the result is a text or an error.
 TEST_F(DumpTest, GarbageBehindAMagicIsSurvived) {
   Random random(20261121);
   std::string sstable_magic;
@@ -64,8 +66,9 @@ TEST_F(DumpTest, GarbageBehindAMagicIsSurvived) {
     std::string garbage;
     const uint64_t bytes = random.Below(2000);
     for (uint64_t i = 0; i < bytes; ++i) garbage += static_cast<char>(random.Below(256));
-    const std::array<std::string, 4> files = {std::string(kManifestMagic) + garbage, std::string(kCurrentMagic) + garbage,
-                                              std::string(kSegmentMagic) + garbage, garbage + sstable_magic};
+    const std::array<std::string, 4> files = {
+        std::string(kManifestMagic) + garbage, std::string(kCurrentMagic) + garbage,
+        std::string(kSegmentMagic) + garbage, garbage + sstable_magic};
     for (const std::string& file : files) {
       const auto text = Dump("file", file);
       EXPECT_TRUE(!text.ok() || !text->empty());

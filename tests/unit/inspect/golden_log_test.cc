@@ -1,6 +1,7 @@
-// A log of batches with every kind of operation and with tokens, kept byte for byte: it must replay, its batches must be written the same
-// today, and its dump must say the same. (A segment itself begins with a nonce, so that no two are alike.)
-// STELE_REWRITE=1 writes it anew: only for a format that was never released.
+// Tests a golden log: batches with every kind of operation and with tokens. The log must replay,
+// writing its batches must give the same bytes, and its dump must be the same. Only the nonce at
+// the start of a segment differs between segments.
+// STELE_REWRITE=1 writes the files again. Use it only for a format that was never released.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,10 +9,10 @@
 #include <iterator>
 
 #include "inspect/dump.h"
-#include "io/crash_file_system.h"
 #include "mutation/batch.h"
 #include "support/base_test_data.h"
 #include "support/cell_naive_fold.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/wal_fixture.h"
 #include "wal/commit_log.h"
 
@@ -27,7 +28,9 @@ std::string ReadGolden(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void WriteGolden(const std::string& name, const std::string& bytes) { std::ofstream(GoldenPath(name), std::ios::binary) << bytes; }
+void WriteGolden(const std::string& name, const std::string& bytes) {
+  std::ofstream(GoldenPath(name), std::ios::binary) << bytes;
+}
 
 std::string Finished(BatchWriter* writer, int64_t clock_micros) {
   std::string batch = writer->Finish();
@@ -43,15 +46,31 @@ std::vector<std::string> BatchesToday() {
   writer.StartRow(1, "every kind");
   writer.Add({.kind = CellKind::kDeleteRow});
   writer.Add({.kind = CellKind::kDeleteFamily, .family_id = 2});
-  writer.Add({.kind = CellKind::kDeleteRange, .family_id = 2, .timestamp = 2999, .range_start = 1000, .qualifier = "q"});
-  writer.Add({.kind = CellKind::kSet, .family_id = 2, .timestamp = 2000, .qualifier = "q", .value = "value"});
-  writer.Add({.kind = CellKind::kSum, .family_id = 3, .timestamp = 0, .qualifier = "", .value = number});
-  writer.Add({.kind = CellKind::kMin, .family_id = 4, .timestamp = 0, .qualifier = "", .value = number});
-  writer.Add({.kind = CellKind::kMax, .family_id = 5, .timestamp = INT64_MAX, .qualifier = "", .value = number});
-  writer.Add({.kind = CellKind::kHll, .family_id = 6, .timestamp = 7, .qualifier = "s", .value = sketch});
+  writer.Add({.kind = CellKind::kDeleteRange,
+              .family_id = 2,
+              .timestamp = 2999,
+              .range_start = 1000,
+              .qualifier = "q"});
+  writer.Add({.kind = CellKind::kSet,
+              .family_id = 2,
+              .timestamp = 2000,
+              .qualifier = "q",
+              .value = "value"});
+  writer.Add(
+      {.kind = CellKind::kSum, .family_id = 3, .timestamp = 0, .qualifier = "", .value = number});
+  writer.Add(
+      {.kind = CellKind::kMin, .family_id = 4, .timestamp = 0, .qualifier = "", .value = number});
+  writer.Add({.kind = CellKind::kMax,
+              .family_id = 5,
+              .timestamp = INT64_MAX,
+              .qualifier = "",
+              .value = number});
+  writer.Add(
+      {.kind = CellKind::kHll, .family_id = 6, .timestamp = 7, .qualifier = "s", .value = sketch});
   batches.push_back(Finished(&writer, 1'000'000));
   writer.StartRow(1, "under a token");
-  writer.Add({.kind = CellKind::kSet, .family_id = 2, .timestamp = 0, .qualifier = "q", .value = ""});
+  writer.Add(
+      {.kind = CellKind::kSet, .family_id = 2, .timestamp = 0, .qualifier = "q", .value = ""});
   writer.StartRow(0, std::string("16 bytes of hash", 16));
   const size_t place = writer.AddStamped({.kind = CellKind::kSet,
                                           .family_id = UINT32_MAX,
@@ -62,26 +81,30 @@ std::vector<std::string> BatchesToday() {
   batches.push_back(std::move(under_token));
   for (const std::string_view row_key : {"first", "second"}) {
     writer.StartRow(9, row_key);
-    writer.Add({.kind = CellKind::kSum, .family_id = 3, .timestamp = 0, .qualifier = "n", .value = number});
+    writer.Add({.kind = CellKind::kSum,
+                .family_id = 3,
+                .timestamp = 0,
+                .qualifier = "n",
+                .value = number});
   }
   batches.push_back(Finished(&writer, INT64_MAX));
   return batches;
 }
 
-// One record for each batch.
+// Writes one record per batch.
 void WriteToday() {
   CrashFileSystem files;
   ASSERT_TRUE(files.CreateDirectory("/db").ok());
   WalNumbers numbers;
   CommitLogOptions options = WalOptions(&files, "/db", &numbers);
-  ManifestReach reach{.number = 3, .bytes = 500};
-  options.manifest_reach = [&reach] { return reach; };
+  SyncedManifestEnd manifest_end{.number = 3, .bytes = 500};
+  options.synced_manifest_end = [&manifest_end] { return manifest_end; };
   const auto log = CommitLog::Start(options, LogTail{});
   ASSERT_TRUE(log.ok()) << log.status();
   uint64_t sequence = 0;
   for (const std::string& batch : BatchesToday()) {
     const LogRecord record{++sequence, batch};
-    reach.bytes += 70'000;
+    manifest_end.bytes += 70'000;
     ASSERT_TRUE((*log)->Append({&record, 1}).ok());
   }
   ASSERT_TRUE((*log)->Close().ok());
@@ -97,12 +120,13 @@ TEST(GoldenLogTest, ReplaysAndDumpsAsEver) {
   const WalReplay replay = ReplayWal(&files, "/db");
   ASSERT_TRUE(replay.status.ok()) << replay.status;
   EXPECT_TRUE(replay.tail.clean);
-  EXPECT_EQ(replay.tail.manifest_reach, (ManifestReach{.number = 3, .bytes = 210'500}));
+  EXPECT_EQ(replay.tail.synced_manifest_end, (SyncedManifestEnd{.number = 3, .bytes = 210'500}));
   const std::vector<std::string> batches = BatchesToday();
   ASSERT_EQ(replay.records.size(), batches.size());
   for (size_t i = 0; i < batches.size(); ++i) {
     EXPECT_EQ(replay.records[i].sequence, i + 1);
-    EXPECT_TRUE(replay.records[i].payload == batches[i]) << "batch " << i << " is written in other bytes than it was";
+    EXPECT_TRUE(replay.records[i].payload == batches[i])
+        << "batch " << i << " is written in other bytes than it was";
   }
   EXPECT_EQ(DumpFile(&files, kSegment, true).value(), ReadGolden("000001.log.txt"));
 }

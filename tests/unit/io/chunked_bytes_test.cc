@@ -21,7 +21,7 @@ TEST(ChunkedBytes, BehavesLikeAString) {
   Random random(1);
   ChunkedBytes bytes(16);
   std::string model;
-  // Older copies must stay what they were, and newer ones go their own way.
+  // Older copies must not change, and newer ones must diverge.
   std::vector<std::pair<ChunkedBytes, std::string>> copies;
   for (int i = 0; i < 3000; ++i) {
     switch (random.Below(5)) {

@@ -1,4 +1,5 @@
-// Every file system answers the same to the same calls: the operating system's, the one in memory and the one that crashes.
+// Tests that every file system behaves the same: the operating system's, the one in memory, and the
+// one that crashes.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
 #include "io/file_system.h"
 #include "io/mem_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 
 namespace stele::internal {
 namespace {
@@ -61,7 +62,9 @@ class FileSystemConformance : public testing::TestWithParam<Which> {
     EXPECT_TRUE(file.ok()) << file.status();
     return file.ok() ? std::move(*file) : nullptr;
   }
-  void Put(std::string_view name, std::string_view bytes) { ASSERT_TRUE(Open(name, OpenMode::kCreate)->Write(0, bytes).ok()); }
+  void Put(std::string_view name, std::string_view bytes) {
+    ASSERT_TRUE(Open(name, OpenMode::kCreate)->Write(0, bytes).ok());
+  }
   std::string Get(std::string_view name) {
     const std::unique_ptr<File> file = Open(name, OpenMode::kRead);
     return file == nullptr ? "(missing)" : ReadFrom(*file, 0, 1 << 20);
@@ -161,8 +164,10 @@ TEST_P(FileSystemConformance, OpenModes) {
 }
 
 TEST_P(FileSystemConformance, OpenRefusesDirectories) {
-  EXPECT_EQ(fs_->Open(directory_, OpenMode::kRead).status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(fs_->Open(directory_, OpenMode::kReadWrite).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(fs_->Open(directory_, OpenMode::kRead).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(fs_->Open(directory_, OpenMode::kReadWrite).status().code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_P(FileSystemConformance, RenameReplacesAtomically) {
@@ -172,7 +177,7 @@ TEST_P(FileSystemConformance, RenameReplacesAtomically) {
   ASSERT_TRUE(fs_->Rename(Path("a"), Path("b")).ok());
   EXPECT_FALSE(Exists("a"));
   EXPECT_EQ(Get("b"), "new");
-  EXPECT_EQ(ReadFrom(*old, 0, 10), "old");  // who has it open keeps it
+  EXPECT_EQ(ReadFrom(*old, 0, 10), "old");  // an open file keeps its contents
   EXPECT_TRUE(absl::IsNotFound(fs_->Rename(Path("a"), Path("c"))));
   ASSERT_TRUE(fs_->Rename(Path("b"), Path("b")).ok());
   EXPECT_EQ(Get("b"), "new");
@@ -202,7 +207,7 @@ TEST_P(FileSystemConformance, LinkIsASecondName) {
   Put("c", "");
   EXPECT_TRUE(absl::IsAlreadyExists(fs_->Link(Path("b"), Path("c"))));
   EXPECT_TRUE(absl::IsNotFound(fs_->Link(Path("none"), Path("d"))));
-  // A rename between two names of one file leaves both.
+  // A rename between two names of one file keeps both names.
   ASSERT_TRUE(fs_->Link(Path("b"), Path("b2")).ok());
   ASSERT_TRUE(fs_->Rename(Path("b"), Path("b2")).ok());
   EXPECT_TRUE(Exists("b"));
@@ -258,27 +263,35 @@ TEST_P(FileSystemConformance, ErrorsNameTheCallAndThePath) {
 }
 
 TEST_P(FileSystemConformance, LockRefusesASecondHolderAndSaysWho) {
-  absl::StatusOr<std::unique_ptr<FileLock>> first = fs_->Lock(Path("LOCK"), LockMode::kExclusive, "pid 17 on host a");
+  absl::StatusOr<std::unique_ptr<FileLock>> first =
+      fs_->Lock(Path("LOCK"), LockMode::kExclusive, "pid 17 on host a");
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ(Get("LOCK"), "pid 17 on host a");
   for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
     const absl::Status refused = fs_->Lock(Path("LOCK"), mode, "pid 18").status();
     EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_NE(std::string(refused.message()).find("pid 17 on host a"), std::string::npos) << refused;
+    EXPECT_NE(std::string(refused.message()).find("pid 17 on host a"), std::string::npos)
+        << refused;
   }
-  EXPECT_EQ(Get("LOCK"), "pid 17 on host a");  // the losers wrote nothing
+  EXPECT_EQ(Get("LOCK"), "pid 17 on host a");  // the processes that lost the race wrote nothing
   first->reset();
-  absl::StatusOr<std::unique_ptr<FileLock>> second = fs_->Lock(Path("LOCK"), LockMode::kExclusive, "pid 9");
+  absl::StatusOr<std::unique_ptr<FileLock>> second =
+      fs_->Lock(Path("LOCK"), LockMode::kExclusive, "pid 9");
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_EQ(Get("LOCK"), "pid 9");
 }
 
 TEST_P(FileSystemConformance, SharedLocksAdmitEachOtherAndNoWriter) {
-  ASSERT_TRUE(fs_->Lock(Path("LOCK"), LockMode::kExclusive, "pid 17").ok());  // released at once; its text stays behind
-  absl::StatusOr<std::unique_ptr<FileLock>> first = fs_->Lock(Path("LOCK"), LockMode::kShared, "reader");
-  absl::StatusOr<std::unique_ptr<FileLock>> second = fs_->Lock(Path("LOCK"), LockMode::kShared, "reader");
+  // Released at once; its text remains.
+  ASSERT_TRUE(fs_->Lock(Path("LOCK"), LockMode::kExclusive, "pid 17").ok());
+  absl::StatusOr<std::unique_ptr<FileLock>> first =
+      fs_->Lock(Path("LOCK"), LockMode::kShared, "reader");
+  absl::StatusOr<std::unique_ptr<FileLock>> second =
+      fs_->Lock(Path("LOCK"), LockMode::kShared, "reader");
   ASSERT_TRUE(first.ok() && second.ok());
-  const auto refused_message = [&] { return std::string(fs_->Lock(Path("LOCK"), LockMode::kExclusive, "w").status().message()); };
+  const auto refused_message = [&] {
+    return std::string(fs_->Lock(Path("LOCK"), LockMode::kExclusive, "w").status().message());
+  };
   EXPECT_NE(refused_message().find("opened read-only"), std::string::npos) << refused_message();
   EXPECT_EQ(refused_message().find("pid"), std::string::npos) << refused_message();
   first->reset();
@@ -289,7 +302,8 @@ TEST_P(FileSystemConformance, SharedLocksAdmitEachOtherAndNoWriter) {
 
 TEST_P(FileSystemConformance, LockFollowsTheFileNotTheName) {
   ASSERT_TRUE(fs_->CreateDirectory(Path("d")).ok());
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_->Lock(Path("d/LOCK"), LockMode::kExclusive, "me");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_->Lock(Path("d/LOCK"), LockMode::kExclusive, "me");
   ASSERT_TRUE(held.ok());
   EXPECT_FALSE(fs_->Lock(Path("./d//LOCK"), LockMode::kExclusive, "other").ok());
   ASSERT_TRUE(fs_->Rename(Path("d"), Path("e")).ok());
@@ -304,7 +318,8 @@ TEST_P(FileSystemConformance, RacingLockersHaveOneWinner) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&, i] {
-        absl::StatusOr<std::unique_ptr<FileLock>> lock = fs_->Lock(Path("LOCK"), LockMode::kExclusive, "racer");
+        absl::StatusOr<std::unique_ptr<FileLock>> lock =
+            fs_->Lock(Path("LOCK"), LockMode::kExclusive, "racer");
         if (lock.ok()) won[i] = std::move(*lock);
       });
     }
@@ -315,8 +330,9 @@ TEST_P(FileSystemConformance, RacingLockersHaveOneWinner) {
   }
 }
 
-TEST_P(FileSystemConformance, ReadersRunBesideAWriter) {
-  // Every block of the file is written once, front to back; a reader that sees a size sees the bytes below it.
+TEST_P(FileSystemConformance, ReadersRunOffloadedAWriter) {
+  // Every block of the file is written once, front to back. A reader that sees a size must see the
+  // bytes below it.
   constexpr size_t kBlockBytes = 1000;
   constexpr int kBlocks = 300;
   const std::unique_ptr<File> file = Open("a", OpenMode::kCreate);
@@ -344,7 +360,8 @@ TEST_P(FileSystemConformance, ReadersRunBesideAWriter) {
   for (std::thread& reader : readers) reader.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FileSystemConformance, testing::Values(Which::kPosix, Which::kMem, Which::kCrash),
+INSTANTIATE_TEST_SUITE_P(All, FileSystemConformance,
+                         testing::Values(Which::kPosix, Which::kMem, Which::kCrash),
                          [](const testing::TestParamInfo<Which>& info) -> std::string {
                            switch (info.param) {
                              case Which::kPosix:

@@ -6,7 +6,8 @@ namespace stele::internal {
 namespace {
 
 TEST(FileNames, AreMadeAndParsedBack) {
-  for (const uint64_t number : {uint64_t{0}, uint64_t{7}, uint64_t{999'999}, uint64_t{1'000'000}, kFileNumberEnd - 1}) {
+  for (const uint64_t number :
+       {uint64_t{0}, uint64_t{7}, uint64_t{999'999}, uint64_t{1'000'000}, kFileNumberEnd - 1}) {
     const std::pair<std::string, FileType> names[] = {{ManifestName(number), FileType::kManifest},
                                                       {SegmentName(number), FileType::kSegment},
                                                       {SstableName(number), FileType::kSstable},
@@ -29,10 +30,12 @@ TEST(FileNames, AreMadeAndParsedBack) {
   EXPECT_EQ(ParseFileName("CURRENT.tmp")->type, FileType::kTemporary);
 }
 
-// A number near 2^64 would wrap around when the next one is counted.
+// A number near 2^64 would overflow when the next number is computed.
 TEST(FileNames, OfNumbersThatWereNeverGivenOutAreNotOurs) {
-  for (const uint64_t number : {kFileNumberEnd, kFileNumberEnd + 1, uint64_t{1} << 63, UINT64_MAX - 1, UINT64_MAX}) {
-    for (const std::string& name : {ManifestName(number), SegmentName(number), SstableName(number), SpillName(number)}) {
+  for (const uint64_t number :
+       {kFileNumberEnd, kFileNumberEnd + 1, uint64_t{1} << 63, UINT64_MAX - 1, UINT64_MAX}) {
+    for (const std::string& name :
+         {ManifestName(number), SegmentName(number), SstableName(number), SpillName(number)}) {
       EXPECT_FALSE(ParseFileName(name).has_value()) << name;
       EXPECT_FALSE(ParseFileName(TemporaryName(name)).has_value()) << name;
     }

@@ -1,4 +1,5 @@
-// FilePool: the bound, who is closed for whom, what is not closed, and what reads find that come too late.
+// Tests FilePool: the bound, which file is closed for another, which files are never closed, and
+// late reads.
 #include "io/file_pool.h"
 
 #include <gtest/gtest.h>
@@ -18,19 +19,24 @@
 namespace stele::internal {
 namespace {
 
-// Files "/0", "/1", ... that have their name as contents, and which of them are open.
+// Files "/0", "/1", ... whose contents are their names, and the set of open ones.
 class FilePoolTest : public testing::Test {
  protected:
-  // What the pool opens; tells when it is closed, and runs `during` in the middle of a read.
+  // A file that the pool opens. It records when it is closed, and runs `during` in the middle of a
+  // read.
   class Watched final : public File {
    public:
-    Watched(FilePoolTest* test, std::unique_ptr<File> file) : test_(*test), file_(std::move(file)) { Count(1); }
+    Watched(FilePoolTest* test, std::unique_ptr<File> file) : test_(*test), file_(std::move(file)) {
+      Count(1);
+    }
     ~Watched() override { Count(-1); }
     absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
       if (test_.during_) test_.during_();
       return file_->Read(offset, bytes, out);
     }
-    absl::Status Write(uint64_t offset, std::string_view bytes) override { return file_->Write(offset, bytes); }
+    absl::Status Write(uint64_t offset, std::string_view bytes) override {
+      return file_->Write(offset, bytes);
+    }
     absl::Status Sync() override { return file_->Sync(); }
     absl::Status Truncate(uint64_t bytes) override { return file_->Truncate(bytes); }
     absl::Status Allocate(uint64_t bytes) override { return file_->Allocate(bytes); }
@@ -50,14 +56,16 @@ class FilePoolTest : public testing::Test {
 
   std::unique_ptr<File> OpenFile(FilePool& pool, int number) {
     const std::string path = "/" + std::to_string(number);
-    if (absl::StatusOr<std::unique_ptr<File>> made = files_.Open(path, OpenMode::kCreate); made.ok()) {
+    if (absl::StatusOr<std::unique_ptr<File>> made = files_.Open(path, OpenMode::kCreate);
+        made.ok()) {
       EXPECT_EQ((*made)->Write(0, path), absl::OkStatus());
     }
-    absl::StatusOr<std::unique_ptr<File>> file = pool.Open([this, path]() -> absl::StatusOr<std::unique_ptr<File>> {
-      if (fails_) return Unavailable("not now");
-      STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> opened, files_.Open(path, OpenMode::kRead));
-      return std::make_unique<Watched>(this, std::move(opened));
-    });
+    absl::StatusOr<std::unique_ptr<File>> file =
+        pool.Open([this, path]() -> absl::StatusOr<std::unique_ptr<File>> {
+          if (fails_) return Unavailable("not now");
+          STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> opened, files_.Open(path, OpenMode::kRead));
+          return std::make_unique<Watched>(this, std::move(opened));
+        });
     EXPECT_TRUE(file.ok()) << file.status();
     return *std::move(file);
   }
@@ -173,7 +181,7 @@ TEST_F(FilePoolTest, NothingIsWrittenThroughIt) {
   EXPECT_EQ(Check(*file), absl::OkStatus());
 }
 
-// For ThreadSanitizer, too: reads beside files that are taken away, come back, and go.
+// Also for ThreadSanitizer: reads, while other threads remove, reopen and close the files.
 TEST_F(FilePoolTest, ThreadsReadWhatOthersTakeAway) {
   constexpr int kThreads = 4;
   constexpr int kBound = 2;
@@ -203,7 +211,8 @@ TEST_F(FilePoolTest, ThreadsReadWhatOthersTakeAway) {
   files.clear();
   EXPECT_EQ(open_count(), 0);
   MutexLock lock(mutex_);
-  EXPECT_LE(open_count_max_, kBound + 2 * kThreads) << "those being read, and those on their way to be closed";
+  EXPECT_LE(open_count_max_, kBound + 2 * kThreads)
+      << "those being read, and those on their way to be closed";
 }
 
 }  // namespace

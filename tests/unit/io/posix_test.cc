@@ -1,4 +1,5 @@
-// What only the operating system's file system has: links and pipes in the way, other processes, fork.
+// Tests behavior of the operating system's file system: links and pipes in the path, other
+// processes, fork.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -34,7 +35,7 @@ class PosixTest : public testing::Test {
   std::string directory_;
 };
 
-// A line that one process writes and another waits for; closing it is a message too.
+// Sends messages from one process to another. Closing the pipe is a message too.
 class Pipe {
  public:
   Pipe() { EXPECT_EQ(::pipe(ends_), 0); }
@@ -43,7 +44,7 @@ class Pipe {
     CloseWriter();
   }
   void Send() { EXPECT_EQ(::write(ends_[1], "x", 1), 1); }
-  // True for a message, false when every writer is gone.
+  // Returns true for a message, and false when no writer is left.
   bool Receive() {
     char c;
     return ::read(ends_[0], &c, 1) == 1;
@@ -52,7 +53,7 @@ class Pipe {
     const pid_t pid = ::getpid();
     EXPECT_EQ(::write(ends_[1], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
   }
-  // -1 when every writer is gone.
+  // Returns -1 when no writer is left.
   pid_t ReceivePid() {
     CloseWriter();
     pid_t pid = -1;
@@ -82,17 +83,20 @@ int Wait(pid_t pid) {
 }
 int RunInChild(const std::function<int()>& body) { return Wait(Start(body)); }
 
-bool Contains(const absl::Status& status, std::string_view text) { return std::string(status.message()).find(text) != std::string::npos; }
+bool Contains(const absl::Status& status, std::string_view text) {
+  return std::string(status.message()).find(text) != std::string::npos;
+}
 
 TEST_F(PosixTest, FreeBytesAreKnownOfADirectoryThatIsThere) {
   const absl::StatusOr<uint64_t> free_bytes = fs_.FreeBytes(directory_);
   ASSERT_EQ(free_bytes.status(), absl::OkStatus());
   EXPECT_GT(*free_bytes, 0u);
   EXPECT_TRUE(absl::IsNotFound(fs_.FreeBytes(Path("missing")).status()));
-  const std::unique_ptr<FileSystem> held = *fs_.Hold(directory_);
+  const std::unique_ptr<FileSystem> held = *fs_.PinDirectory(directory_);
   ASSERT_EQ(::rename(directory_.c_str(), (directory_ + "_moved").c_str()), 0);
   directory_ += "_moved";
-  EXPECT_EQ(held->FreeBytes(directory_.substr(0, directory_.size() - 6)).status(), absl::OkStatus()) << "it is the held one's";
+  EXPECT_EQ(held->FreeBytes(directory_.substr(0, directory_.size() - 6)).status(), absl::OkStatus())
+      << "it is the held one's";
 }
 
 TEST_F(PosixTest, OpenRefusesWhatIsNotARegularFile) {
@@ -101,17 +105,20 @@ TEST_F(PosixTest, OpenRefusesWhatIsNotARegularFile) {
   ASSERT_EQ(::symlink(Path("file").c_str(), Path("link").c_str()), 0);
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kReadWrite}) {
     for (const std::string& path : {Path("fifo"), Path("link"), std::string("/dev/null")}) {
-      EXPECT_EQ(fs_.Open(path, mode).status().code(), absl::StatusCode::kFailedPrecondition) << path;
+      EXPECT_EQ(fs_.Open(path, mode).status().code(), absl::StatusCode::kFailedPrecondition)
+          << path;
     }
   }
   EXPECT_TRUE(absl::IsAlreadyExists(fs_.Open(Path("link"), OpenMode::kCreate).status()));
-  EXPECT_EQ(fs_.Lock(Path("link"), LockMode::kExclusive, "x").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(fs_.Lock(Path("link"), LockMode::kExclusive, "x").status().code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(fs_.Stat(Path("link"))->kind, FileKind::kOther);
   EXPECT_EQ(fs_.Stat(Path("fifo"))->kind, FileKind::kOther);
 }
 
 TEST_F(PosixTest, RefusalsLeakNoDescriptors) {
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
   ASSERT_TRUE(held.ok());
   const int before = OpenDescriptorCount();
   for (int i = 0; i < 20; ++i) {
@@ -127,23 +134,27 @@ TEST_F(PosixTest, RefusalsLeakNoDescriptors) {
 
 TEST_F(PosixTest, DescriptorsDoNotReachOtherPrograms) {
   absl::StatusOr<std::unique_ptr<File>> file = fs_.Open(Path("file"), OpenMode::kCreate);
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me");
   ASSERT_TRUE(file.ok() && held.ok());
   int ours = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code error;
-    if (std::filesystem::read_symlink(entry.path(), error).string().rfind(directory_, 0) != 0) continue;
+    if (std::filesystem::read_symlink(entry.path(), error).string().rfind(directory_, 0) != 0)
+      continue;
     ++ours;
     EXPECT_NE(::fcntl(std::stoi(entry.path().filename().string()), F_GETFD) & FD_CLOEXEC, 0);
   }
   EXPECT_EQ(ours, 3) << "the file's, the lock file's, and the directory's";
 }
 
-// Reads each of the files whole; true if all have their name as contents.
+// Reads each file. Returns whether each contains its name.
 bool AllAreThemselves(const std::vector<std::unique_ptr<File>>& files) {
   for (const std::unique_ptr<File>& file : files) {
     std::string bytes(file->path().size(), '?');
-    if (file->Read(0, bytes.size(), bytes.data()).value_or(0) != bytes.size() || bytes != file->path()) return false;
+    if (file->Read(0, bytes.size(), bytes.data()).value_or(0) != bytes.size() ||
+        bytes != file->path())
+      return false;
   }
   return true;
 }
@@ -176,7 +187,7 @@ TEST_F(PosixTest, AtTheProcessesLimitFilesThatAreOnlyReadGiveWay) {
     files.push_back(fs_.Open(path, OpenMode::kReadByName).value());
   }
   DescriptorHog hog;
-  // One after the other, each takes the place of a file.
+  // Each of these in turn replaces a file.
   std::vector<std::unique_ptr<File>> held;
   held.push_back(fs_.Open(Path("new"), OpenMode::kCreate).value());
   held.push_back(fs_.Open(Path("new"), OpenMode::kReadWrite).value());
@@ -193,19 +204,23 @@ TEST_F(PosixTest, AtTheProcessesLimitFilesThatAreOnlyReadGiveWay) {
   char c;
   EXPECT_TRUE(absl::IsResourceExhausted(files[0]->Read(0, 1, &c).status()));
   held.clear();
-  EXPECT_TRUE(AllAreThemselves(files)) << "a failure to open is forgotten when the next one goes well";
+  EXPECT_TRUE(AllAreThemselves(files))
+      << "a failure to open is forgotten when the next one goes well";
 }
 
 TEST_F(PosixTest, AHeldDirectoryIsTheSameByAnotherName) {
   const std::string database = Path("db");
   const std::string moved = Path("moved");
   ASSERT_EQ(fs_.CreateDirectory(database), absl::OkStatus());
-  const std::unique_ptr<FileSystem> held = fs_.Hold(database).value();
-  ASSERT_EQ(held->Open(JoinPath(database, "file"), OpenMode::kCreate).value()->Write(0, "old"), absl::OkStatus());
-  const std::unique_ptr<File> by_name = held->Open(JoinPath(database, "file"), OpenMode::kReadByName).value();
+  const std::unique_ptr<FileSystem> held = fs_.PinDirectory(database).value();
+  ASSERT_EQ(held->Open(JoinPath(database, "file"), OpenMode::kCreate).value()->Write(0, "old"),
+            absl::OkStatus());
+  const std::unique_ptr<File> by_name =
+      held->Open(JoinPath(database, "file"), OpenMode::kReadByName).value();
   ASSERT_EQ(fs_.Rename(database, moved), absl::OkStatus());
   ASSERT_EQ(fs_.CreateDirectory(database), absl::OkStatus());
-  ASSERT_EQ(fs_.Open(JoinPath(database, "file"), OpenMode::kCreate).value()->Write(0, "new"), absl::OkStatus());
+  ASSERT_EQ(fs_.Open(JoinPath(database, "file"), OpenMode::kCreate).value()->Write(0, "new"),
+            absl::OkStatus());
 
   while (PosixFilePool().CloseOne()) {
   }
@@ -214,8 +229,10 @@ TEST_F(PosixTest, AHeldDirectoryIsTheSameByAnotherName) {
   EXPECT_EQ(bytes, "old");
   EXPECT_TRUE(held->Open(JoinPath(database, "made"), OpenMode::kCreate).ok());
   EXPECT_TRUE(held->Open(database + "//slashes", OpenMode::kCreate).ok());
-  EXPECT_EQ(held->Rename(JoinPath(database, "made"), JoinPath(database, "renamed")), absl::OkStatus());
-  EXPECT_EQ(held->Link(JoinPath(database, "renamed"), JoinPath(database, "linked")), absl::OkStatus());
+  EXPECT_EQ(held->Rename(JoinPath(database, "made"), JoinPath(database, "renamed")),
+            absl::OkStatus());
+  EXPECT_EQ(held->Link(JoinPath(database, "renamed"), JoinPath(database, "linked")),
+            absl::OkStatus());
   EXPECT_TRUE(held->Lock(JoinPath(database, "LOCK"), LockMode::kExclusive, "me").ok());
   EXPECT_EQ(held->CreateDirectory(JoinPath(database, "sub")), absl::OkStatus());
   EXPECT_EQ(held->RemoveDirectory(JoinPath(database, "sub")), absl::OkStatus());
@@ -225,7 +242,8 @@ TEST_F(PosixTest, AHeldDirectoryIsTheSameByAnotherName) {
   const std::vector<std::string> here = {"LOCK", "renamed", "slashes"};
   EXPECT_EQ(held->List(database).value(), here);
   EXPECT_EQ(fs_.List(moved).value(), here);
-  EXPECT_EQ(fs_.List(database).value(), (std::vector<std::string>{"file", "linked"})) << "where a link goes is no path of the held one";
+  EXPECT_EQ(fs_.List(database).value(), (std::vector<std::string>{"file", "linked"}))
+      << "where a link goes is no path of the held one";
   EXPECT_TRUE(held->Stat(Path("moved")).ok()) << "other paths are everybody's";
 }
 
@@ -252,7 +270,8 @@ TEST_F(PosixTest, WhoRemovesTheLockFileLetsNobodyIn) {
 }
 
 TEST_F(PosixTest, ChildOfAForkIsRefusedAndCannotReleaseTheParentsLock) {
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
   ASSERT_TRUE(held.ok());
   const auto refused = [&] {
     const absl::Status status = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the child").status();
@@ -260,7 +279,7 @@ TEST_F(PosixTest, ChildOfAForkIsRefusedAndCannotReleaseTheParentsLock) {
   };
   EXPECT_EQ(RunInChild([&] {
               if (!refused()) return 1;
-              held->reset();  // the child's copy: gives nothing back
+              held->reset();  // the child's copy: releases nothing
               return refused() ? 0 : 2;
             }),
             0);
@@ -269,7 +288,8 @@ TEST_F(PosixTest, ChildOfAForkIsRefusedAndCannotReleaseTheParentsLock) {
 }
 
 TEST_F(PosixTest, ParentsReleaseFreesTheLockThoughAChildHasItsDescriptor) {
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
   ASSERT_TRUE(held.ok());
   Pipe release;
   const pid_t child = Start([&] {
@@ -278,20 +298,26 @@ TEST_F(PosixTest, ParentsReleaseFreesTheLockThoughAChildHasItsDescriptor) {
     return 0;
   });
   held->reset();
-  EXPECT_EQ(RunInChild([&] { return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "another child").ok() ? 0 : 1; }), 0);
+  EXPECT_EQ(RunInChild([&] {
+              return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "another child").ok() ? 0 : 1;
+            }),
+            0);
   EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent").ok());
   release.CloseWriter();
   EXPECT_EQ(Wait(child), 0);
 }
 
 TEST_F(PosixTest, ChildMayLockOnceTheParentReleased) {
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
   ASSERT_TRUE(held.ok());
   Pipe released;
   const pid_t child = Start([&] {
     released.CloseWriter();
-    released.Receive();  // the parent's table was copied while it held the lock; that must not count here
-    absl::StatusOr<std::unique_ptr<FileLock>> own = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the child");
+    // The parent's table was copied while it held the lock; the copy must not matter here.
+    released.Receive();
+    absl::StatusOr<std::unique_ptr<FileLock>> own =
+        fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the child");
     if (!own.ok()) return 1;
     held->reset();
     return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "again").ok() ? 2 : 0;
@@ -304,7 +330,8 @@ TEST_F(PosixTest, ChildMayLockOnceTheParentReleased) {
 TEST_F(PosixTest, KilledHolderLeavesNoLock) {
   Pipe locked;
   const pid_t child = Start([&] {
-    absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "pid 4711");
+    absl::StatusOr<std::unique_ptr<FileLock>> held =
+        fs_.Lock(Path("LOCK"), LockMode::kExclusive, "pid 4711");
     if (held.ok()) locked.Send();
     ::pause();
     return 0;
@@ -320,17 +347,18 @@ TEST_F(PosixTest, KilledHolderLeavesNoLock) {
   EXPECT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "me").ok());
 }
 
-// A server is killed; a process that it had forked, for some other work, lives on.
+// A server is killed. A process that it had forked for other work survives.
 TEST_F(PosixTest, AChildThatOutlivesAKilledHolderHoldsNothing) {
   ASSERT_TRUE(fs_.CreateDirectory(Path("other")).ok());
   for (const LockMode mode : {LockMode::kExclusive, LockMode::kShared}) {
     Pipe forked;
     const pid_t holder = Start([&] {
       absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), mode, "pid 4711");
-      absl::StatusOr<std::unique_ptr<FileLock>> another = fs_.Lock(Path("other/LOCK"), mode, "pid 4711");
+      absl::StatusOr<std::unique_ptr<FileLock>> another =
+          fs_.Lock(Path("other/LOCK"), mode, "pid 4711");
       if (!held.ok() || !another.ok()) return 1;
       Start([&] {
-        ::alarm(60);  // should the test end before it kills this process
+        ::alarm(60);  // in case the test ends before it kills this process
         forked.SendPid();
         ::pause();
         return 0;
@@ -353,13 +381,17 @@ TEST_F(PosixTest, AChildThatOutlivesAKilledHolderHoldsNothing) {
 }
 
 TEST_F(PosixTest, AChildClosesTheParentsLockOnce) {
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "the parent");
   ASSERT_TRUE(held.ok());
   const int before = OpenDescriptorCount();
   EXPECT_EQ(RunInChild([&] {
-              if (OpenDescriptorCount() != before - 2) return 1;  // the lock file's, and the directory's
-              std::vector<std::unique_ptr<File>> files;           // they take the numbers that became free
-              for (const char* name : {"a", "b", "c"}) files.push_back(*fs_.Open(Path(name), OpenMode::kCreate));
+              // The lock file's, and the directory's.
+              if (OpenDescriptorCount() != before - 2) return 1;
+              // They get the descriptors that became free.
+              std::vector<std::unique_ptr<File>> files;
+              for (const char* name : {"a", "b", "c"})
+                files.push_back(*fs_.Open(Path(name), OpenMode::kCreate));
               held->reset();
               for (const std::unique_ptr<File>& file : files) {
                 if (!file->Write(0, "bytes").ok()) return 2;
@@ -368,14 +400,17 @@ TEST_F(PosixTest, AChildClosesTheParentsLockOnce) {
             }),
             0);
   EXPECT_EQ(OpenDescriptorCount(), before);
-  EXPECT_EQ(RunInChild([&] { return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "other").ok() ? 1 : 0; }), 0);
+  EXPECT_EQ(RunInChild(
+                [&] { return fs_.Lock(Path("LOCK"), LockMode::kExclusive, "other").ok() ? 1 : 0; }),
+            0);
 }
 
 TEST_F(PosixTest, WriterRefusedByReadersElsewhereSeesNoPid) {
   ASSERT_TRUE(fs_.Lock(Path("LOCK"), LockMode::kExclusive, "pid 4711").ok());
   Pipe locked;
   const pid_t child = Start([&] {
-    absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kShared, "reader");
+    absl::StatusOr<std::unique_ptr<FileLock>> held =
+        fs_.Lock(Path("LOCK"), LockMode::kShared, "reader");
     if (held.ok()) locked.Send();
     ::pause();
     return 0;
@@ -397,7 +432,8 @@ TEST_F(PosixTest, SharedLockWorksOnAFileThatMayOnlyBeRead) {
 }
 
 TEST_F(PosixTest, ReplacedLockFileIsNotMistakenForTheLock) {
-  absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "first");
+  absl::StatusOr<std::unique_ptr<FileLock>> held =
+      fs_.Lock(Path("LOCK"), LockMode::kExclusive, "first");
   ASSERT_TRUE(held.ok());
   ASSERT_TRUE(fs_.Rename(Path("LOCK"), Path("moved")).ok());
   EXPECT_FALSE(fs_.Lock(Path("moved"), LockMode::kExclusive, "second").ok());
@@ -413,12 +449,14 @@ TEST_F(PosixTest, RacingProcessesNeverHoldTheLockTogether) {
   for (pid_t& child : children) {
     child = Start([&] {
       for (int wins = 0; wins < kWinsEach;) {
-        absl::StatusOr<std::unique_ptr<FileLock>> held = fs_.Lock(Path("LOCK"), LockMode::kExclusive, "racer");
+        absl::StatusOr<std::unique_ptr<FileLock>> held =
+            fs_.Lock(Path("LOCK"), LockMode::kExclusive, "racer");
         if (!held.ok()) {
           if (held.status().code() != absl::StatusCode::kFailedPrecondition) return 1;
           continue;
         }
-        if (!fs_.Open(Path("inside"), OpenMode::kCreate).ok()) return 2;  // someone else is inside
+        // Another process has the lock.
+        if (!fs_.Open(Path("inside"), OpenMode::kCreate).ok()) return 2;
         if (!fs_.Remove(Path("inside")).ok()) return 3;
         ++wins;
       }

@@ -1,5 +1,5 @@
-// Jobs that are installed after drops: random histories against a model that knows the rows of
-// every file.
+// Tests jobs that are installed after drops: random histories against a model that knows the rows
+// of every file.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -20,12 +20,12 @@ using RowKeys = std::set<std::string>;
 
 std::string RowAt(uint64_t index) { return fmt::format("{:02}", index); }
 
-// A job between its beginning and its install.
+// A job between its start and its install.
 struct Job {
   KeyRange tablet;
   std::vector<SstableReference> inputs;
   SstableFile output;
-  RowKeys dropped;  // since it began
+  RowKeys dropped;  // since the job started
   bool moves = false;
 };
 
@@ -40,7 +40,8 @@ class DropsBesideJobsTest : public ::testing::Test {
     expected_.clear();
     jobs_.clear();
     Edit edit;
-    edit.tables.push_back(NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}}), {RowAt(20)}));
+    edit.tables.push_back(
+        NewTable(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}}), {RowAt(20)}));
     edit.last_sequence = 100'000;
     edit.next_file_number = 100'000;
     edit.next_table_id = 2;
@@ -57,7 +58,8 @@ class DropsBesideJobsTest : public ::testing::Test {
     const absl::Status checked = CheckVersion(*version_);
     ASSERT_TRUE(checked.ok()) << checked << "\n" << VersionText(*version_);
   }
-  void Take(std::vector<TabletEdit> tablets, const std::optional<SstableFile>& file = std::nullopt) {
+  void Take(std::vector<TabletEdit> tablets,
+            const std::optional<SstableFile>& file = std::nullopt) {
     Edit edit;
     if (file) edit.new_files = {*file};
     edit.tables.push_back({.table_id = 1, .tablets = std::move(tablets)});
@@ -113,17 +115,19 @@ class DropsBesideJobsTest : public ::testing::Test {
 
   void BeginJob() {
     const Tablet& tablet = table().tablets[random_.Below(table().tablets.size())];
-    const bool is_busy = std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) { return job.tablet == tablet.range; });
+    const bool is_busy = std::any_of(jobs_.begin(), jobs_.end(),
+                                     [&](const Job& job) { return job.tablet == tablet.range; });
     if (is_busy || tablet.stack.empty()) return;
     Job job{.tablet = tablet.range, .moves = random_.OneIn(3)};
     const auto begin = static_cast<std::ptrdiff_t>(random_.Below(tablet.stack.size()));
     const auto count = 1 + random_.Below(tablet.stack.size() - static_cast<size_t>(begin));
-    job.inputs.assign(tablet.stack.begin() + begin, tablet.stack.begin() + begin + static_cast<std::ptrdiff_t>(count));
+    job.inputs.assign(tablet.stack.begin() + begin,
+                      tablet.stack.begin() + begin + static_cast<std::ptrdiff_t>(count));
     const RowKeys rows = RowsOfInputs(job);
     if (rows.empty()) return;
-    // The picker takes only what may be installed.
+    // The picker picks only inputs whose output may be installed.
     if (job.moves) {
-      if (!InstallMove(table(), job.tablet, job.inputs).ok()) return;
+      if (!InstallMetadataMerge(table(), job.tablet, job.inputs).ok()) return;
     } else {
       job.output = NewFile(rows);
       if (!InstallCompaction(table(), job.tablet, job.inputs, job.output).ok()) return;
@@ -137,18 +141,20 @@ class DropsBesideJobsTest : public ::testing::Test {
     const Job job = *at;
     jobs_.erase(at);
     if (!job.dropped.empty()) ++ends_after_drops_;
-    const auto installed =
-        job.moves ? InstallMove(table(), job.tablet, job.inputs) : InstallCompaction(table(), job.tablet, job.inputs, job.output);
+    const auto installed = job.moves
+                               ? InstallMetadataMerge(table(), job.tablet, job.inputs)
+                               : InstallCompaction(table(), job.tablet, job.inputs, job.output);
     ASSERT_TRUE(installed.ok()) << installed.status();
     if (job.moves) return Take({*installed});
-    const bool is_shown = std::any_of(installed->stack.begin(), installed->stack.end(),
-                                      [&](const ReferenceEdit& reference) { return reference.file_number == job.output.number; });
+    const bool is_shown = std::any_of(
+        installed->stack.begin(), installed->stack.end(),
+        [&](const ReferenceEdit& reference) { return reference.file_number == job.output.number; });
     Take({*installed}, is_shown ? std::optional(job.output) : std::nullopt);
     if (!is_shown) ++empty_outputs_;
     Expect(job);
   }
 
-  // The output stands where the inputs stood, in every row that was not dropped.
+  // In every row that was not dropped, the output replaces the inputs at their place.
   void Expect(const Job& job) {
     std::set<uint64_t> inputs;
     for (const SstableReference& input : job.inputs) inputs.insert(input.file->number);
@@ -170,7 +176,8 @@ class DropsBesideJobsTest : public ::testing::Test {
       for (const Tablet& tablet : table().tablets) {
         for (const SstableReference& reference : tablet.stack) {
           const uint64_t number = reference.file->number;
-          if (reference.range.Contains(row) && files_.at(number).contains(row)) shown.push_back(number);
+          if (reference.range.Contains(row) && files_.at(number).contains(row))
+            shown.push_back(number);
         }
       }
       ASSERT_EQ(shown, expected_[row]) << "row " << row << "\n" << VersionText(*version_);
@@ -179,9 +186,10 @@ class DropsBesideJobsTest : public ::testing::Test {
 
   Random random_{0};
   std::shared_ptr<const Version> version_;
-  std::map<uint64_t, RowKeys> files_;                      // the rows of each
-  std::map<std::string, std::vector<uint64_t>> expected_;  // of each row the files that show it, newest first
-  std::vector<Job> jobs_;                                  // at most one for a tablet
+  std::map<uint64_t, RowKeys> files_;  // the rows of each file
+  // For each row, the files that contain it, newest first.
+  std::map<std::string, std::vector<uint64_t>> expected_;
+  std::vector<Job> jobs_;  // at most one per tablet
   uint64_t next_file_ = 10;
   uint64_t sequence_ = 0;
   int ends_after_drops_ = 0;

@@ -1,4 +1,5 @@
-// Edits: what is encoded comes back, what is no edit is refused without harm, and what does not fit a version is refused with its reason.
+// Tests edits: an encoded edit decodes to the same edit, other bytes are rejected without harm, and
+// an edit that does not fit a version is rejected with the reason.
 #include "manifest/edit.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include "manifest/edit_coding.h"
 #include "manifest/stack_edits.h"
 #include "manifest/token_table.h"
+#include "model/validate.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
@@ -49,7 +51,7 @@ TEST(EditTest, ASnapshotMakesTheVersionFromNothing) {
     const auto rebuilt = Apply(Version(), *decoded);
     ASSERT_TRUE(rebuilt.ok()) << rebuilt.status();
     EXPECT_EQ(VersionText(**rebuilt), VersionText(version));
-    // One file that several references share is one file again.
+    // A file that several references share is shared again after decoding.
     EXPECT_TRUE(CheckVersion(**rebuilt).ok());
   }
 }
@@ -60,10 +62,20 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
       .AddFamily("b", GcRule::MaxNumVersions(7))
       .AddFamily("c", GcRule::MaxAge(std::chrono::milliseconds(5)));
   schema.AddFamily("d", GcRule::Intersection(GcRule::MaxNumVersions(1),
-                                             GcRule::Union(GcRule::MaxNumVersions(9), GcRule::MaxAge(std::chrono::hours(1)))));
-  schema.SetCompression(Compression::kNone).SetGranularity(TimestampGranularity::kMicros).AddSplit("m").AddSplit("q").SetProperty("k", "");
-  schema.SetLimits({.row_key_bytes = 10, .qualifier_bytes = 20, .value_bytes = 30, .row_bytes = 40, .mutations = 50});
-  const std::vector<FamilyEntry> families = {{4, "a"}, {2, "b", 300}, {9, "c"}, {1, "d", UINT64_MAX}};
+                                             GcRule::Union(GcRule::MaxNumVersions(9),
+                                                           GcRule::MaxAge(std::chrono::hours(1)))));
+  schema.SetCompression(Compression::kNone)
+      .SetGranularity(TimestampGranularity::kMicros)
+      .AddSplit("m")
+      .AddSplit("q")
+      .SetProperty("k", "");
+  schema.SetLimits({.row_key_bytes = 10,
+                    .qualifier_bytes = 20,
+                    .value_bytes = 30,
+                    .row_bytes = 40,
+                    .mutations = 50});
+  const std::vector<FamilyEntry> families = {
+      {4, "a"}, {2, "b", 300}, {9, "c"}, {1, "d", UINT64_MAX}};
   Edit edit;
   edit.tables.push_back(NewTable(MakeDefinition(3, "table", 12, schema, families), {"m", "q"}));
   const auto decoded = DecodeEdit(EncodeEdit(edit));
@@ -71,8 +83,10 @@ TEST(EditTest, RulesAndTypesOfEveryKindComeBack) {
   const TableDefinition& definition = *decoded->tables.at(0).definition;
   EXPECT_EQ(definition.schema, schema);
   EXPECT_EQ(definition.families.ids(), (std::vector<uint32_t>{1, 2, 4, 9})) << "by id";
-  const std::vector<uint64_t> unsealed_through = {UINT64_MAX, 300, 0, 0};
-  for (uint32_t rank = 1; rank <= 4; ++rank) EXPECT_EQ(definition.families[rank].unsealed_through, unsealed_through[rank - 1]);
+  const std::vector<uint64_t> unfenced_through = {UINT64_MAX, 300, 0, 0};
+  for (uint32_t family_index = 1; family_index <= 4; ++family_index)
+    EXPECT_EQ(definition.families[family_index].unfenced_through,
+              unfenced_through[family_index - 1]);
   EXPECT_EQ(definition.epoch, 12u);
   EXPECT_EQ(definition.name, "table");
   ASSERT_EQ(definition.retentions.size(), 4u);
@@ -95,7 +109,8 @@ TEST(EditTest, TheKeyOfTheTokensComesBackAndNeverChanges) {
 
 TEST(EditTest, TheTokensTableHasTheDefinitionOfTheFormat) {
   Edit edit;
-  edit.tables.push_back({.table_id = kTokenTableId, .flushed_through = 7, .tablets = {{.range = KeyRange::All()}}});
+  edit.tables.push_back(
+      {.table_id = kTokenTableId, .flushed_through = 7, .tablets = {{.range = KeyRange::All()}}});
   const auto version = Apply(Version(), DecodeEdit(EncodeEdit(edit)).value());
   ASSERT_TRUE(version.ok()) << version.status();
   EXPECT_EQ(CheckVersion(**version), absl::OkStatus());
@@ -123,7 +138,7 @@ TEST(EditTest, EveryTruncationIsRefusedOrAnEdit) {
         ASSERT_TRUE(absl::IsInvalidArgument(decoded.status()));
         continue;
       }
-      // A cut between two fields leaves an edit; it must then be one that says less.
+      // Bytes cut between two fields are still an edit, but it must contain less.
       ASSERT_LT(EncodeEdit(*decoded).size(), bytes.size());
     }
   }
@@ -146,7 +161,7 @@ TEST(EditTest, PartsOfAnyLengthMakeTheSameEdit) {
   }
 }
 
-// A field: its tag, the length of its content, and that.
+// Returns a field: its tag, the length of its content, and the content.
 std::string Field(uint64_t tag, const std::string& content) {
   std::string bytes;
   AppendVarint(bytes, tag);
@@ -156,21 +171,25 @@ std::string Field(uint64_t tag, const std::string& content) {
 
 TEST(EditTest, UnknownTagsAndWhatBelongsToNothingAreRefused) {
   for (const uint64_t tag : {uint64_t{0}, uint64_t{19}, uint64_t{1} << 40}) {
-    EXPECT_NE(Message(DecodeEdit(Field(tag, "")).status()).find("unknown edit tag"), std::string::npos) << tag;
+    EXPECT_NE(Message(DecodeEdit(Field(tag, "")).status()).find("unknown edit tag"),
+              std::string::npos)
+        << tag;
   }
   const std::string table = Field(2, "\x01");
   const std::string tablet = Field(14, std::string("\x01\x00", 2));
   const std::string reference = Field(18, "\x05\x02\x01\x01");
   EXPECT_TRUE(DecodeEdit(table + tablet + reference).ok());
-  for (const std::string& bytes : {tablet, reference, table + reference, table + tablet + table + reference, table + Field(15, ""),
-                                   table + Field(16, "m"), table + Field(17, "\x01k"), Field(11, "")}) {
+  for (const std::string& bytes :
+       {tablet, reference, table + reference, table + tablet + table + reference,
+        table + Field(15, ""), table + Field(16, "m"), table + Field(17, "\x01k"), Field(11, "")}) {
     EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(bytes).status()));
   }
-  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(Field(4, "\x01\x01")).status())) << "more than the field holds";
+  EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(Field(4, "\x01\x01")).status()))
+      << "more than the field holds";
   EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(Field(4, "")).status())) << "less";
   std::string rule("\x01m\x01", 3);  // a family's name, id, type
   rule += std::string(1, '\0');
-  for (int i = 0; i < 100'000; ++i) rule += "\x03\x02";  // unions of two without end
+  for (int i = 0; i < 100'000; ++i) rule += "\x03\x02";  // endlessly nested unions of two
   const std::string traits = Field(12, std::string("\x01t\x01\x00\x00\x01\x01\x01\x01\x01", 10));
   EXPECT_TRUE(DecodeEdit(table + traits).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(DecodeEdit(table + traits + Field(15, rule)).status()));
@@ -181,7 +200,8 @@ TEST(EditTest, KeysThatNoRowHasAreRefused) {
     Edit edit;
     edit.new_files.push_back(TestFile(7, std::string(row_bytes, 'k'), std::string(row_bytes, 'k')));
     edit.tables.push_back({.table_id = 1});
-    edit.tables[0].tablets.push_back({KeyRange{"", std::string(range_bytes, 'z'), false}, {{7, KeyRange::All(), 1, 1}}});
+    edit.tables[0].tablets.push_back(
+        {KeyRange{"", std::string(range_bytes, 'z'), false}, {{7, KeyRange::All(), 1, 1}}});
     return DecodeEdit(EncodeEdit(edit)).status();
   };
   EXPECT_TRUE(decode(kRowKeyBytesMax + 1, kRowKeyBytesMax).ok());
@@ -189,7 +209,7 @@ TEST(EditTest, KeysThatNoRowHasAreRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(decode(kRowKeyBytesMax + 1, kRowKeyBytesMax + 1)));
 }
 
-// Many references that say "all of the tablet" in six bytes have its keys once.
+// Many references that mean "the whole tablet" in six bytes share one copy of its keys.
 TEST(EditTest, ReferencesToAllOfATabletShareItsKeys) {
   Edit edit;
   TabletEdit& tablet = edit.tables.emplace_back(TableEdit{.table_id = 1}).tablets.emplace_back();
@@ -212,12 +232,16 @@ TEST(EditTest, ADefinitionNoUserCouldMakeIsRefused) {
     return DecodeEdit(EncodeEdit(edit)).status();
   };
   EXPECT_TRUE(decode(TestDefinition(1, "t", 1, {{"cf", GcRule::None()}})).ok());
-  EXPECT_TRUE(absl::IsInvalidArgument(decode(TestDefinition(1, "no spaces", 1, {{"cf", GcRule::None()}}))));
-  EXPECT_TRUE(absl::IsInvalidArgument(decode(TestDefinition(1, "t", 1, {{"c f", GcRule::None()}}))));
-  EXPECT_TRUE(absl::IsInvalidArgument(decode(TestDefinition(1, "t", 1, {{"cf", GcRule::MaxNumVersions(0)}}))));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(decode(TestDefinition(1, "no spaces", 1, {{"cf", GcRule::None()}}))));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(decode(TestDefinition(1, "t", 1, {{"c f", GcRule::None()}}))));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      decode(TestDefinition(1, "t", 1, {{"cf", GcRule::MaxNumVersions(0)}}))));
   Schema schema;
   schema.AddFamily("a").AddFamily("b");
-  EXPECT_TRUE(absl::IsInvalidArgument(decode(MakeDefinition(1, "t", 1, schema, {{5, "a"}, {5, "b"}}))));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(decode(MakeDefinition(1, "t", 1, schema, {{5, "a"}, {5, "b"}}))));
 }
 
 class ApplyTest : public ::testing::Test {
@@ -234,7 +258,7 @@ class ApplyTest : public ::testing::Test {
     edit.tables[0].tablets[0].stack.push_back({5, KeyRange{"a", "m", false}, 1, 9});
     version_ = Apply(Version(), edit).value();
   }
-  // The refusal of an edit that changes table 1.
+  // Returns the error for an edit that changes table 1.
   std::string Refusal(const std::function<void(Edit*, TableEdit*)>& change) {
     Edit edit;
     edit.tables.emplace_back().table_id = 1;
@@ -248,13 +272,16 @@ class ApplyTest : public ::testing::Test {
 TEST_F(ApplyTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(Refusal([](Edit*, TableEdit*) {}), "OK");
   EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->table_id = 2; }), "table 2: it does not exist");
-  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->table_id = 2, t->drop = true; }), "table 2: it does not exist");
-  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->drop = true, t->flushed_through = 10; }), "table 1: it is dropped and changed at once");
-  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->flushed_through = 8; }), "table 1: its flushed_through goes back");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->table_id = 2, t->drop = true; }),
+            "table 2: it does not exist");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->drop = true, t->flushed_through = 10; }),
+            "table 1: it is both dropped and changed");
+  EXPECT_EQ(Refusal([](Edit*, TableEdit* t) { t->flushed_through = 8; }),
+            "table 1: its flushed_through goes back");
   EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
               t->definition = TestDefinition(1, "t", 1, {{"cf", GcRule::None()}});
             }),
-            "table 1: its schema epoch does not rise");
+            "table 1: its schema epoch does not increase");
   EXPECT_EQ(Refusal([](Edit*, TableEdit* t) {
               t->definition = TestDefinition(2, "t", 2, {{"cf", GcRule::None()}});
             }),
@@ -280,7 +307,8 @@ TEST_F(ApplyTest, RefusesWhatDoesNotFit) {
             "table 1: file 5 is described twice");
 }
 
-// Table 1 has the tablets up to m and from m on; `cut` are the ranges of an edit's tablets, "m-p" or "m-" each.
+// Table 1 has a tablet up to m and one from m on. `cut` contains the ranges of an edit's tablets,
+// such as "m-p" or "m-".
 TEST_F(ApplyTest, TabletsAreCutAnewWhereTheirRunsFit) {
   const auto ranges = [](const std::string& text) {
     std::vector<TabletEdit> tablets;
@@ -311,8 +339,8 @@ TEST_F(ApplyTest, TabletsAreCutAnewWhereTheirRunsFit) {
   EXPECT_EQ(after("p- m-p"), "-m m-p p-");
   EXPECT_EQ(after("-c c-p p-"), "-c c-p p-") << "a split and a merge at once";
   EXPECT_EQ(after("-c c-m m-p p-"), "-c c-m m-p p-");
-  for (const char* cut :
-       {"-c", "c-m", "-p", "m-p", "p-", "-c d-m", "-m -m", "-c -m", "-m m-p q-", "-m m-m m-", "-d c-m", "- m-", "-m -", "x-y"}) {
+  for (const char* cut : {"-c", "c-m", "-p", "m-p", "p-", "-c d-m", "-m -m", "-c -m", "-m m-p q-",
+                          "-m m-m m-", "-d c-m", "- m-", "-m -", "x-y"}) {
     EXPECT_EQ(after(cut), "refused") << cut;
   }
   version_ = std::make_shared<const Version>();

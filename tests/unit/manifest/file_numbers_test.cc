@@ -1,5 +1,5 @@
-// What could break: a manifest or a CURRENT with numbers near 2^64, damaged or made by somebody. Files that are made
-// after it would get small numbers again.
+// Tests manifests and CURRENT files with numbers near 2^64, from damage or forgery. Files created
+// afterwards would get small numbers again.
 #include <gtest/gtest.h>
 
 #include "io/file_names.h"
@@ -21,10 +21,12 @@ TEST(FileNumbersTest, AnEditCannotRaiseThemTooFar) {
 
 TEST(FileNumbersTest, CurrentNamesAManifestThatCanExist) {
   for (const uint64_t number : {kNextFileNumberMax, kFileNumberEnd, UINT64_MAX}) {
-    const auto current = DecodeCurrent(EncodeCurrent({.manifest_number = number, .database_id = 5}));
+    const auto current =
+        DecodeCurrent(EncodeCurrent({.manifest_number = number, .database_id = 5}));
     EXPECT_TRUE(absl::IsDataLoss(current.status())) << number;
   }
-  const auto greatest = DecodeCurrent(EncodeCurrent({.manifest_number = kNextFileNumberMax - 1, .database_id = 5}));
+  const auto greatest =
+      DecodeCurrent(EncodeCurrent({.manifest_number = kNextFileNumberMax - 1, .database_id = 5}));
   EXPECT_TRUE(greatest.ok()) << greatest.status();
 }
 

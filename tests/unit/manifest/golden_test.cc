@@ -1,16 +1,17 @@
-// A manifest of format version 1, kept byte for byte: it must open, say the same, and be written the same today.
-// STELE_REWRITE=1 writes the files anew: only for a format that was never released.
+// Tests a golden manifest of format version 2: it must open, decode to the same version, and be
+// written with the same bytes.
+// STELE_REWRITE=1 writes the files again. Use it only for a format that was never released.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
-#include "io/crash_file_system.h"
 #include "manifest/edit.h"
 #include "manifest/manifest_log.h"
 #include "manifest/token_table.h"
 #include "support/base_test_data.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
@@ -23,16 +24,19 @@ std::string ReadGolden(const std::string& name) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void WriteGolden(const std::string& name, const std::string& bytes) { std::ofstream(GoldenPath(name), std::ios::binary) << bytes; }
+void WriteGolden(const std::string& name, const std::string& bytes) {
+  std::ofstream(GoldenPath(name), std::ios::binary) << bytes;
+}
 
-// The bytes are those of this nonce; other manifests draw one.
+// A fixed nonce; other manifests use a random one.
 constexpr ManifestOptions kFixed{.nonce = 0x5eed};
 
-// A fixed history: two tables, all rules, shared and cut files, a dropped table.
+// Writes a fixed history: two tables, all kinds of GC rules, shared and cut files, a dropped table.
 std::unique_ptr<CrashFileSystem> WriteToday() {
   auto files = std::make_unique<CrashFileSystem>();
   EXPECT_TRUE(files->CreateDirectory("/db").ok());
-  const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version(), kFixed);
+  const auto log =
+      ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, Version(), kFixed);
   EXPECT_TRUE(log.ok());
   VersionHistory history(21, /*recuts=*/false);
   for (int step = 0; step < 25; ++step) EXPECT_TRUE((*log)->Append(history.Next()).ok());
@@ -67,13 +71,13 @@ TEST(GoldenManifestTest, OpensAndDumpsAsItDid) {
   EXPECT_EQ(VersionText(*recovered->version), VersionText(*history.version()));
 }
 
-// The key of the tokens and their table, with a flush of it.
+// Writes the key of the tokens, their table, and a flush of that table.
 std::unique_ptr<CrashFileSystem> WriteTokensToday() {
   auto files = std::make_unique<CrashFileSystem>();
   EXPECT_TRUE(files->CreateDirectory("/db").ok());
   Version initial;
   initial.token_key = {.first = 0x0123456789abcdef, .second = 0xfedcba9876543210};
-  initial.tables.emplace(kTokenTableId, EmptyTokenTable());
+  initial.tables.Set(kTokenTableId, EmptyTokenTable());
   const auto log = ManifestLog::Create(files.get(), "/db", 0x0123456789abcdef, 1, initial, kFixed);
   EXPECT_TRUE(log.ok());
   Edit flush;

@@ -1,13 +1,14 @@
-// A crash before every call, and a fault in every call, of making, appending to, switching and recovering manifests. After a crash the
-// database is there with every edit that was acked, at most one more, or was never there; a failed call leaves a log that says so.
+// Tests a crash before every call, and a fault in every call, of creating, appending to, switching
+// and recovering manifests. After a crash the database has every acknowledged edit and at most one
+// more, or it was never created. A failed call leaves a log that reports the failure.
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 #include "base/status.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
 #include "manifest/manifest_log.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
@@ -18,23 +19,25 @@ constexpr ManifestOptions kSmallest{.bytes_min = 1200, .snapshot_multiple = 1};
 constexpr ManifestOptions kInParts{.bytes_min = 3000, .snapshot_multiple = 1, .part_bytes = 100};
 constexpr int kEditCount = 14;
 
-// The version without the numbers that a switch of manifests moves.
+// Returns the version's text without the numbers that a switch of manifests changes.
 std::string TextOf(const Version& version) {
   const std::string text = VersionText(version);
-  return fmt::format("last_sequence={} clock_mark={}\n{}", version.last_sequence, version.clock_mark, text.substr(text.find('\n') + 1));
+  return fmt::format("last_sequence={} clock_mark={}\n{}", version.last_sequence,
+                     version.clock_mark, text.substr(text.find('\n') + 1));
 }
 
 struct Work {
   bool created = false;
   absl::Status created_status;
-  std::vector<std::string> acked;  // versions, first the empty one
+  std::vector<std::string> acked;  // versions; the first is empty
   std::string attempted;           // the version after the edit that failed
   absl::Status failure;
   bool poisoned = false;
   int acked_after_failure = 0;
 };
 
-// Makes a database and appends edits; goes on after a failure with the same edit, as a retry would.
+// Creates a database and appends edits. After a failure it appends the same edit again, as a retry
+// does.
 Work WriteHistory(CrashFileSystem* files, const ManifestOptions& options = kSmallest) {
   Work work;
   auto log = ManifestLog::Create(files, "/db", 77, 1, Version(), options);
@@ -61,7 +64,7 @@ Work WriteHistory(CrashFileSystem* files, const ManifestOptions& options = kSmal
   return work;
 }
 
-// What a reopening finds must be the last acked version, or the one whose edit was under way.
+// A reopening must find the last acknowledged version, or the one of the edit in progress.
 void CheckReopened(CrashFileSystem* files, const Work& work, const std::string& where) {
   const auto state = InspectDirectory(files, "/db");
   ASSERT_TRUE(state.ok()) << where << ": " << state.status();
@@ -83,7 +86,7 @@ void CheckReopened(CrashFileSystem* files, const Work& work, const std::string& 
   const auto recovered = ManifestLog::Recover(files, "/db", false, kSmallest);
   ASSERT_TRUE(recovered.ok()) << where << ": " << recovered.status();
   ASSERT_EQ(TextOf(*recovered->version), text) << where;
-  // And it lasts: a power loss now changes nothing.
+  // The recovered state is durable: a power loss changes nothing.
   const auto lost_power = files->Crash(CrashPolicy::DropUnsynced(), 1);
   const auto again = ManifestLog::Recover(lost_power.get(), "/db", true, kSmallest);
   ASSERT_TRUE(again.ok()) << where << ": " << again.status();
@@ -98,8 +101,10 @@ std::unique_ptr<CrashFileSystem> NewFiles() {
 }
 
 class ManifestCrashOptionsTest : public ::testing::TestWithParam<ManifestOptions> {};
-INSTANTIATE_TEST_SUITE_P(WholeAndInParts, ManifestCrashOptionsTest, ::testing::Values(kSmallest, kInParts),
-                         [](const auto& test) { return test.param.part_bytes == kInParts.part_bytes ? "Parts" : "Whole"; });
+INSTANTIATE_TEST_SUITE_P(WholeAndInParts, ManifestCrashOptionsTest,
+                         ::testing::Values(kSmallest, kInParts), [](const auto& test) {
+                           return test.param.part_bytes == kInParts.part_bytes ? "Parts" : "Whole";
+                         });
 
 TEST_P(ManifestCrashOptionsTest, ACrashBeforeEveryCall) {
   auto whole = NewFiles();
@@ -128,20 +133,23 @@ TEST_P(ManifestCrashOptionsTest, ACrashBeforeEveryCall) {
   EXPECT_GT(image_count, 500);
 }
 
-// With and without an edit that was cut off.
+// With and without an edit that was interrupted.
 TEST_P(ManifestCrashOptionsTest, ACrashBeforeEveryCallOfRecovery) {
   auto whole = NewFiles();
   Work work = WriteHistory(whole.get(), GetParam());
   work.attempted = work.acked.back();
   const auto killed = whole->Crash(CrashPolicy::KilledProcess(), 0);
-  const std::string name = JoinPath("/db", ManifestName(ManifestLog::Recover(killed.get(), "/db", true)->manifest_number));
+  const std::string name = JoinPath(
+      "/db", ManifestName(ManifestLog::Recover(killed.get(), "/db", true)->manifest_number));
   ASSERT_TRUE(killed->WriteFile(name, *killed->ReadFile(name) + std::string(700, 'x')).ok());
   for (uint64_t call = 1;; ++call) {
     const auto files = killed->Crash(CrashPolicy::KeepAll(), 0);
     files->SetCrashAtCall(files->calls() + call);
-    const bool finished = ManifestLog::Recover(files.get(), "/db", false, GetParam()).ok() && !files->crashed();
+    const bool finished =
+        ManifestLog::Recover(files.get(), "/db", false, GetParam()).ok() && !files->crashed();
     for (uint64_t seed = 0; seed < 14; ++seed) {
-      const auto image = files->Crash(seed < 8 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed), seed);
+      const auto image =
+          files->Crash(seed < 8 ? CrashPolicy::PowerLoss() : CrashPolicy::Random(seed), seed);
       CheckReopened(image.get(), work, fmt::format("recovery call {} seed {}", call, seed));
       if (HasFatalFailure()) return;
     }
@@ -150,11 +158,13 @@ TEST_P(ManifestCrashOptionsTest, ACrashBeforeEveryCallOfRecovery) {
   }
 }
 
-// An edit of several records that cannot be written whole leaves none of them, and may be tried again.
+// If an edit of several records cannot be written completely, none of its records remains, and the
+// edit can be retried.
 TEST(ManifestCrashTest, AnEditInPartsIsUndoneAtEachOfThem) {
   for (uint64_t part = 1;; ++part) {
     auto files = NewFiles();
-    const auto log = ManifestLog::Create(files.get(), "/db", 77, 1, Version(), {.part_bytes = 40}).value();
+    const auto log =
+        ManifestLog::Create(files.get(), "/db", 77, 1, Version(), {.part_bytes = 40}).value();
     VersionHistory history(12);
     const Edit edit = history.Next();
     const std::string before = *files->ReadFile("/db/MANIFEST-000001");
@@ -165,11 +175,13 @@ TEST(ManifestCrashTest, AnEditInPartsIsUndoneAtEachOfThem) {
     }
     ASSERT_EQ(*files->ReadFile("/db/MANIFEST-000001"), before);
     ASSERT_TRUE(log->Append(edit).ok());
-    ASSERT_EQ(TextOf(*ManifestLog::Recover(files.get(), "/db", true)->version), TextOf(*history.version()));
+    ASSERT_EQ(TextOf(*ManifestLog::Recover(files.get(), "/db", true)->version),
+              TextOf(*history.version()));
   }
 }
 
-// Recovery needs no room: it goes on in the manifest that is there, and so does Append while a new one cannot be made.
+// Recovery needs no space: it continues in the existing manifest. So does Append while a new
+// manifest cannot be created.
 TEST(ManifestCrashTest, AFullDiskDoesNotKeepADatabaseFromOpening) {
   auto files = NewFiles();
   const Work work = WriteHistory(files.get());
@@ -185,7 +197,7 @@ TEST(ManifestCrashTest, AFullDiskDoesNotKeepADatabaseFromOpening) {
   EXPECT_EQ(recovered->discarded_bytes, 4u);
   EXPECT_EQ(TextOf(*recovered->version), work.acked.back());
   EXPECT_EQ(*killed->ReadFile(path), whole);
-  // Room for edits, and none for a snapshot beside the manifest that is there.
+  // There is room for edits, but not for a snapshot next to the existing manifest.
   for (int i = 0; i < 40; ++i) {
     killed->SetCapacity(killed->used_bytes() + 100);
     Edit edit;
@@ -199,7 +211,8 @@ TEST(ManifestCrashTest, AFullDiskDoesNotKeepADatabaseFromOpening) {
   EXPECT_GT(recovered->log->number(), number) << "a switch is tried again";
 }
 
-// One failed call at each place: the log goes on, or is poisoned and acks nothing more; what is on disk is as after a crash.
+// Makes one call fail at each place. The log either continues, or is poisoned and acknowledges
+// nothing more. The state on disk is as after a crash.
 void FailEveryCall(int error_number, bool partial, FailedSync mode) {
   auto whole = NewFiles();
   const uint64_t first_call = whole->calls() + 1;
@@ -212,7 +225,8 @@ void FailEveryCall(int error_number, bool partial, FailedSync mode) {
     files->SetFailedSync(mode);
     files->FailCall(call, {.error_number = error_number, .partial = partial});
     const Work work = WriteHistory(files.get());
-    const std::string where = fmt::format("call {} error {} partial {}", call, error_number, partial);
+    const std::string where =
+        fmt::format("call {} error {} partial {}", call, error_number, partial);
     poisoned_count += work.poisoned ? 1 : 0;
     survived_count += work.acked_after_failure > 0 ? 1 : 0;
     if (work.poisoned) {
@@ -235,8 +249,12 @@ void FailEveryCall(int error_number, bool partial, FailedSync mode) {
 }
 
 TEST(ManifestCrashTest, AnErrorInEveryCall) { FailEveryCall(EIO, false, FailedSync::kCleanNew); }
-TEST(ManifestCrashTest, AFullDiskInEveryCall) { FailEveryCall(ENOSPC, true, FailedSync::kCleanNew); }
-TEST(ManifestCrashTest, AnErrorInEveryCallThatLosesCachedPages) { FailEveryCall(EIO, true, FailedSync::kCleanOld); }
+TEST(ManifestCrashTest, AFullDiskInEveryCall) {
+  FailEveryCall(ENOSPC, true, FailedSync::kCleanNew);
+}
+TEST(ManifestCrashTest, AnErrorInEveryCallThatLosesCachedPages) {
+  FailEveryCall(EIO, true, FailedSync::kCleanOld);
+}
 
 TEST(ManifestCrashTest, AFailedWriteIsUndone) {
   auto files = NewFiles();
@@ -246,7 +264,8 @@ TEST(ManifestCrashTest, AFailedWriteIsUndone) {
   const uint64_t bytes = files->Stat("/db/MANIFEST-000001")->bytes;
   files->FailKind(CallKind::kWrite, 1, {.error_number = ENOSPC, .partial = true});
   EXPECT_TRUE(absl::IsResourceExhausted(log->Append(edit).status()));
-  EXPECT_EQ(files->Stat("/db/MANIFEST-000001")->bytes, bytes) << "what was written of it must not come back after a crash";
+  EXPECT_EQ(files->Stat("/db/MANIFEST-000001")->bytes, bytes)
+      << "what was written of it must not come back after a crash";
   EXPECT_FALSE(log->poisoned());
   EXPECT_TRUE(log->Append(edit).ok());
 
@@ -258,17 +277,19 @@ TEST(ManifestCrashTest, AFailedWriteIsUndone) {
   EXPECT_EQ(log->Append(next).status(), first) << "the first error stays";
 }
 
-// A table whose definition takes several pages of the cache.
+// An edit with a table whose definition takes several pages of the page cache.
 Edit BigEdit(uint32_t table_id) {
   Schema schema;
   schema.AddFamily("cf").SetProperty("big", std::string(20'000, static_cast<char>('a' + table_id)));
   Edit edit;
-  edit.tables.push_back(NewTable(MakeDefinition(table_id, fmt::format("t{}", table_id), 1, schema, {{table_id, "cf"}})));
+  edit.tables.push_back(NewTable(
+      MakeDefinition(table_id, fmt::format("t{}", table_id), 1, schema, {{table_id, "cf"}})));
   edit.next_table_id = edit.next_family_id = table_id + 1;
   return edit;
 }
 
-// After a failed sync the cache shows bytes that no later sync will write. Who reopens must not build on them.
+// After a failed sync the page cache has bytes that no later sync writes. A reopening must not rely
+// on them.
 TEST(ManifestCrashTest, WhatAFailedSyncLeftInTheCacheIsWrittenAnew) {
   auto files = NewFiles();
   files->SetFailedSync(FailedSync::kCleanNew);

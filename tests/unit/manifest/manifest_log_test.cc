@@ -1,12 +1,13 @@
-// The manifest file in peace: what is appended is recovered, growth begins a new manifest, and what a directory holds is told apart.
+// Tests the manifest file without faults: appended edits are recovered, growth starts a new
+// manifest, and the states of a directory are distinguished.
 #include "manifest/manifest_log.h"
 
 #include <gtest/gtest.h>
 
 #include "base/status.h"
-#include "io/crash_file_system.h"
 #include "io/file_names.h"
 #include "manifest/stack_edits.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/manifest_history.h"
 
 namespace stele::internal {
@@ -34,7 +35,9 @@ class ManifestLogTest : public ::testing::Test {
     EXPECT_TRUE(state.ok()) << state.status();
     return *state;
   }
-  absl::Status InspectError(const std::string& directory = "/db") { return InspectDirectory(&files_, directory).status(); }
+  absl::Status InspectError(const std::string& directory = "/db") {
+    return InspectDirectory(&files_, directory).status();
+  }
   CrashFileSystem files_;
 };
 
@@ -85,7 +88,7 @@ TEST_F(ManifestLogTest, RecoveryGoesOnInTheManifestThatIsThere) {
   EXPECT_EQ(VersionText(*Recover(true).version), VersionText(*recovered.log->version()));
 }
 
-// An edit of any size: more than a record holds, and more than several.
+// An edit of any size: larger than a record, and larger than several.
 TEST_F(ManifestLogTest, AnEditMayTakeManyRecords) {
   const auto log = Create({.part_bytes = 1000});
   VersionHistory history(9);
@@ -147,10 +150,12 @@ TEST_F(ManifestLogTest, ADatabaseIsMadeOnlyWhereNoneIs) {
   EXPECT_EQ(Inspect(), DirectoryState::kEmpty);
   EXPECT_EQ(Inspect("/other"), DirectoryState::kMissing);
   EXPECT_TRUE(absl::IsFailedPrecondition(InspectError("/no/other"))) << "its parent is missing";
-  EXPECT_TRUE(absl::IsNotFound(ManifestLog::Create(&files_, "/other", kDatabaseId, 1, Version()).status()));
+  EXPECT_TRUE(
+      absl::IsNotFound(ManifestLog::Create(&files_, "/other", kDatabaseId, 1, Version()).status()));
   Create();
   EXPECT_EQ(Inspect(), DirectoryState::kDatabase);
-  EXPECT_TRUE(absl::IsAlreadyExists(ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version()).status()));
+  EXPECT_TRUE(absl::IsAlreadyExists(
+      ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version()).status()));
 }
 
 TEST_F(ManifestLogTest, LeftoversOfACreationAreToldFromHalfADatabase) {
@@ -162,10 +167,10 @@ TEST_F(ManifestLogTest, LeftoversOfACreationAreToldFromHalfADatabase) {
   auto log = Create();
   EXPECT_EQ(Names(), (std::vector<std::string>{"CURRENT", "LOCK", "MANIFEST-000001"}));
 
-  // All but CURRENT, with nothing in it yet: as a creation that was cut off leaves it.
+  // Everything except CURRENT, without an edit: as an interrupted creation leaves it.
   ASSERT_TRUE(files_.Remove("/db/CURRENT").ok());
   EXPECT_EQ(Inspect(), DirectoryState::kUnfinishedCreation);
-  // A log segment or an SSTable tells of a database that was in use.
+  // A log segment or an SSTable shows that the database was in use.
   for (const char* name : {"/db/000002.log", "/db/000002.sst"}) {
     ASSERT_TRUE(files_.WriteFile(name, "").ok());
     EXPECT_TRUE(absl::IsFailedPrecondition(InspectError())) << name;
@@ -177,7 +182,8 @@ TEST_F(ManifestLogTest, LeftoversOfACreationAreToldFromHalfADatabase) {
   ASSERT_TRUE(log->Append(history.Next()).ok());
   ASSERT_TRUE(files_.Remove("/db/CURRENT").ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(InspectError())) << InspectError();
-  EXPECT_TRUE(absl::IsFailedPrecondition(ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version()).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version()).status()));
 }
 
 TEST_F(ManifestLogTest, AManifestMadeLaterIsNoLeftover) {
@@ -191,7 +197,8 @@ TEST_F(ManifestLogTest, AManifestMadeLaterIsNoLeftover) {
 TEST_F(ManifestLogTest, ForeignDirectoriesAreLeftAlone) {
   ASSERT_TRUE(files_.WriteFile("/db/notes.txt", "mine").ok());
   EXPECT_NE(ToStd(InspectError().message()).find("notes.txt"), std::string_view::npos);
-  EXPECT_TRUE(absl::IsFailedPrecondition(ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version()).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      ManifestLog::Create(&files_, "/db", kDatabaseId, 1, Version()).status()));
   ASSERT_TRUE(files_.WriteFile("/db/CURRENT", "MANIFEST-000004\n").ok());
   EXPECT_NE(ToStd(InspectError().message()).find("LevelDB"), std::string_view::npos);
   EXPECT_TRUE(absl::IsFailedPrecondition(InspectError("/db/notes.txt")));
@@ -204,28 +211,29 @@ TEST_F(ManifestLogTest, MissingAndShortFilesAreNamed) {
   Version version;
   auto table = std::make_shared<TableState>();
   table->definition = TestDefinition(1, "t", 1, {{"cf", GcRule::None()}});
-  table->tablets = {{KeyRange::All(), {}}};
+  Tablet tablet{KeyRange::All(), {}};
   for (const uint64_t number : {7, 8}) {
     SstableFile file = TestFile(number, "a", "b");
     file.summary.file_bytes = 4;
     ASSERT_TRUE(files_.WriteFile(JoinPath("/db", SstableName(number)), "four").ok());
-    table->tablets[0].stack.push_back({std::make_shared<SstableFile>(file), KeyRange::All(), number, number});
+    tablet.stack.push_back({std::make_shared<SstableFile>(file), KeyRange::All(), number, number});
   }
-  version.tables[1] = table;
+  table->tablets = {tablet};
+  version.tables.Set(1, table);
   EXPECT_TRUE(CheckFiles(&files_, "/db", version).ok());
   ASSERT_TRUE(files_.WriteFile("/db/000008.sst", "five!").ok());
   EXPECT_EQ(ToStd(CheckFiles(&files_, "/db", version).message()),
-            "000008.sst @0: the file has 5 bytes, the manifest says 4; nothing was changed; finish the copy of the directory, or put the "
-            "file back "
-            "from a checkpoint");
+            "000008.sst @0: the file has 5 bytes, the manifest says 4; nothing was changed; "
+            "complete the copy of the directory, or restore the file from a checkpoint");
   ASSERT_TRUE(files_.Remove("/db/000007.sst").ok());
   EXPECT_EQ(
       ToStd(CheckFiles(&files_, "/db", version).message()),
-      "000007.sst @0: the file is missing (1 more files are missing or of the wrong size); nothing was changed; finish the copy of the "
-      "directory, or put the file back from a checkpoint");
+      "000007.sst @0: the file is missing (1 more files are missing or of the wrong size); nothing "
+      "was changed; complete the copy of the directory, or restore the file from a checkpoint");
   EXPECT_TRUE(absl::IsDataLoss(CheckFiles(&files_, "/db", version)));
   files_.FailKind(CallKind::kStat, 1, {.error_number = EIO, .sticky = true});
-  EXPECT_TRUE(CheckFiles(&files_, "/db", version).ok()) << "one file must not keep all tables from being opened";
+  EXPECT_TRUE(CheckFiles(&files_, "/db", version).ok())
+      << "one file must not keep all tables from being opened";
 }
 
 }  // namespace

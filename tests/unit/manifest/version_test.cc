@@ -1,4 +1,5 @@
-// CheckVersion: each invariant of version.h, broken alone, is named; and the check of intervals agrees with the definition.
+// Tests CheckVersion: it names each invariant of version.h that is broken alone, and its check of
+// intervals agrees with the definition.
 #include "manifest/version.h"
 
 #include <gtest/gtest.h>
@@ -12,23 +13,26 @@
 namespace stele::internal {
 namespace {
 
-// A version with one table of two tablets, [-, m) and [m, end), open for change.
+// A version with one table of two tablets, [-, m) and [m, end), that the test can change.
 struct Draft {
   Version version;
-  TableState table;
+  TableState table;  // but its tablets
+  std::vector<Tablet> tablets;
   Draft() {
     table.definition = TestDefinition(1, "t", 1, {{"cf", GcRule::None()}});
-    table.tablets = {{KeyRange{"", "m", false}, {}}, {KeyRange{"m", "", true}, {}}};
+    tablets = {{KeyRange{"", "m", false}, {}}, {KeyRange{"m", "", true}, {}}};
     version.last_sequence = 100;
     version.next_file_number = 50;
     version.next_table_id = 2;
     version.next_family_id = 2;
   }
   void Add(size_t tablet, KeyRange range, uint64_t first, uint64_t last, uint64_t number = 7) {
-    table.tablets[tablet].stack.push_back({std::make_shared<SstableFile>(TestFile(number, "a", "z")), std::move(range), first, last});
+    tablets[tablet].stack.push_back(
+        {std::make_shared<SstableFile>(TestFile(number, "a", "z")), std::move(range), first, last});
   }
   std::string Verdict() {
-    version.tables[1] = std::make_shared<TableState>(table);
+    table.tablets = tablets;
+    version.tables.Set(1, std::make_shared<TableState>(table));
     const absl::Status status = CheckVersion(version);
     return status.ok() ? "OK" : std::string(ToStd(status.message()));
   }
@@ -38,33 +42,48 @@ void ExpectVerdict(std::string_view expected_part, const std::function<void(Draf
   Draft draft;
   change(&draft);
   const std::string verdict = draft.Verdict();
-  EXPECT_NE(verdict.find(expected_part), std::string::npos) << verdict << "\nshould say: " << expected_part;
+  EXPECT_NE(verdict.find(expected_part), std::string::npos)
+      << verdict << "\nshould say: " << expected_part;
 }
 
 TEST(VersionTest, EachBrokenInvariantIsNamed) {
   ExpectVerdict("OK", [](Draft*) {});
-  ExpectVerdict("does not begin where", [](Draft* d) { d->table.tablets[1].range.start = "n"; });
-  ExpectVerdict("does not begin where", [](Draft* d) { d->table.tablets[1].range.start = "l"; });
-  ExpectVerdict("does not begin where", [](Draft* d) { d->table.tablets[0].range.start = "a"; });
-  ExpectVerdict("end before the end", [](Draft* d) { d->table.tablets[1].range = KeyRange{"m", "z", false}; });
-  ExpectVerdict("end before the end", [](Draft* d) { d->table.tablets.clear(); });
-  ExpectVerdict("does not begin where", [](Draft* d) { d->table.tablets.push_back({KeyRange{"", "", true}, {}}); });
-  ExpectVerdict("its rows are not the tablet's", [](Draft* d) { d->Add(0, KeyRange{"a", "n", false}, 1, 2); });
-  ExpectVerdict("its rows are not the tablet's", [](Draft* d) { d->Add(0, KeyRange{"b", "b", false}, 1, 2); });
-  ExpectVerdict("sequences run backwards", [](Draft* d) { d->Add(0, KeyRange{"a", "b", false}, 3, 2); });
-  ExpectVerdict("above the last one", [](Draft* d) { d->Add(0, KeyRange{"a", "b", false}, 3, 101); });
-  ExpectVerdict("number was never given out", [](Draft* d) { d->Add(0, KeyRange{"a", "b", false}, 3, 4, 50); });
-  ExpectVerdict("is two files", [](Draft* d) {
+  ExpectVerdict("does not begin where", [](Draft* d) { d->tablets[1].range.start = "n"; });
+  ExpectVerdict("does not begin where", [](Draft* d) { d->tablets[1].range.start = "l"; });
+  ExpectVerdict("does not begin where", [](Draft* d) { d->tablets[0].range.start = "a"; });
+  ExpectVerdict("end before the end", [](Draft* d) {
+    d->tablets[1].range = KeyRange{"m", "z", false};
+  });
+  ExpectVerdict("end before the end", [](Draft* d) { d->tablets.clear(); });
+  ExpectVerdict("does not begin where", [](Draft* d) {
+    d->tablets.push_back({KeyRange{"", "", true}, {}});
+  });
+  ExpectVerdict("its rows are outside the tablet", [](Draft* d) {
+    d->Add(0, KeyRange{"a", "n", false}, 1, 2);
+  });
+  ExpectVerdict("its rows are outside the tablet", [](Draft* d) {
+    d->Add(0, KeyRange{"b", "b", false}, 1, 2);
+  });
+  ExpectVerdict("its last sequence is below its first", [](Draft* d) {
+    d->Add(0, KeyRange{"a", "b", false}, 3, 2);
+  });
+  ExpectVerdict("above the last assigned one", [](Draft* d) {
+    d->Add(0, KeyRange{"a", "b", false}, 3, 101);
+  });
+  ExpectVerdict("number was never assigned", [](Draft* d) {
+    d->Add(0, KeyRange{"a", "b", false}, 3, 4, 50);
+  });
+  ExpectVerdict("is described twice", [](Draft* d) {
     d->Add(0, KeyRange{"a", "b", false}, 3, 4);
     d->Add(1, KeyRange{"m", "n", false}, 3, 4);
   });
-  ExpectVerdict("id was never given out", [](Draft* d) { d->version.next_table_id = 1; });
-  ExpectVerdict("family id 1 was never given out", [](Draft* d) { d->version.next_family_id = 1; });
+  ExpectVerdict("id was never assigned", [](Draft* d) { d->version.next_table_id = 1; });
+  ExpectVerdict("family id 1 was never assigned", [](Draft* d) { d->version.next_family_id = 1; });
   ExpectVerdict("not below those of the newer", [](Draft* d) {
     d->Add(0, KeyRange{"a", "c", false}, 3, 4, 8);
     d->Add(0, KeyRange{"b", "d", false}, 4, 5, 9);
   });
-  ExpectVerdict("OK", [](Draft* d) {  // side by side, so the order does not matter
+  ExpectVerdict("OK", [](Draft* d) {  // without common rows, so the order does not matter
     d->Add(0, KeyRange{"a", "b", false}, 3, 4, 8);
     d->Add(0, KeyRange{"b", "d", false}, 4, 5, 9);
   });
@@ -75,20 +94,22 @@ TEST(VersionTest, NamesAndFamiliesBelongToOneTable) {
   draft.version.next_table_id = 3;
   draft.version.next_family_id = 9;
   TableState other = draft.table;
+  other.tablets = draft.tablets;
   other.definition = TestDefinition(2, "t", 1, {{"cf", GcRule::None()}}, 5);
-  draft.version.tables[2] = std::make_shared<TableState>(other);
-  EXPECT_EQ(draft.Verdict(), "tables 1 and 2 have one name");
+  draft.version.tables.Set(2, std::make_shared<TableState>(other));
+  EXPECT_EQ(draft.Verdict(), "tables 1 and 2 have the same name");
   other.definition = TestDefinition(2, "u", 1, {{"cf", GcRule::None()}}, 1);
-  draft.version.tables[2] = std::make_shared<TableState>(other);
-  EXPECT_EQ(draft.Verdict(), "tables 1 and 2 have one family id");
+  draft.version.tables.Set(2, std::make_shared<TableState>(other));
+  EXPECT_EQ(draft.Verdict(), "tables 1 and 2 share a family id");
   other.definition = TestDefinition(2, "u", 1, {{"cf", GcRule::None()}}, 5);
-  draft.version.tables[2] = std::make_shared<TableState>(other);
+  draft.version.tables.Set(2, std::make_shared<TableState>(other));
   EXPECT_EQ(draft.Verdict(), "OK");
-  EXPECT_EQ(draft.version.FindTable("u"), draft.version.tables[2].get());
+  EXPECT_EQ(draft.version.FindTable("u"), draft.version.tables.at(2).get());
   EXPECT_EQ(draft.version.FindTable("v"), nullptr);
 }
 
-// The sweep in CheckVersion against the definition: any two references that share rows have disjoint intervals, the newer first.
+// Compares the sweep in CheckVersion with the definition: any two references with common rows have
+// disjoint intervals, the newer one first.
 TEST(VersionTest, IntervalsAreJudgedAsDefined) {
   Random random(3);
   int good_count = 0;
@@ -100,14 +121,16 @@ TEST(VersionTest, IntervalsAreJudgedAsDefined) {
       const char start = static_cast<char>('a' + random.Below(6));
       const char end = static_cast<char>(start + 1 + random.Below(4));
       const uint64_t first = random.OneIn(4) ? level : level - 5;
-      draft.Add(0, KeyRange{std::string(1, start), std::string(1, end), false}, first, first + random.Below(5), 10 + i);
+      draft.Add(0, KeyRange{std::string(1, start), std::string(1, end), false}, first,
+                first + random.Below(5), 10 + i);
       if (!random.OneIn(4)) level -= 8;
     }
     bool expected = true;
-    const std::vector<SstableReference>& stack = draft.table.tablets[0].stack;
+    const std::vector<SstableReference>& stack = draft.tablets[0].stack;
     for (size_t i = 0; i < stack.size(); ++i) {
       for (size_t j = i + 1; j < stack.size(); ++j) {
-        expected = expected && (!stack[i].range.Overlaps(stack[j].range) || stack[j].sequence_last < stack[i].sequence_first);
+        expected = expected && (!stack[i].range.Overlaps(stack[j].range) ||
+                                stack[j].sequence_last < stack[i].sequence_first);
       }
     }
     good_count += expected ? 1 : 0;

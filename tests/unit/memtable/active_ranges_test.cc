@@ -16,7 +16,7 @@ struct Range {
   CommitPoint commit;
 };
 
-// From new to old, at each timestamp, against a search of all ranges.
+// Goes from new to old and compares the result at each timestamp with a search of all ranges.
 TEST(ActiveRangesTest, AnswersWhatASearchOfAllRangesDoes) {
   constexpr int64_t kTimestamps = 60;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
@@ -25,18 +25,24 @@ TEST(ActiveRangesTest, AnswersWhatASearchOfAllRangesDoes) {
     std::vector<Range> ranges;
     for (uint64_t left = random.Below(40); left > 0; --left) {
       const auto newest = static_cast<int64_t>(random.Below(kTimestamps));
-      const auto start = random.OneIn(4) ? 0 : static_cast<int64_t>(random.Below(static_cast<uint64_t>(newest) + 1));
-      ranges.push_back({start, newest, {.sequence = 1 + ranges.size() / 3, .position = static_cast<uint32_t>(ranges.size())}});
+      const auto start =
+          random.OneIn(4) ? 0
+                          : static_cast<int64_t>(random.Below(static_cast<uint64_t>(newest) + 1));
+      ranges.push_back(
+          {start,
+           newest,
+           {.sequence = 1 + ranges.size() / 3, .position = static_cast<uint32_t>(ranges.size())}});
     }
-    std::sort(ranges.begin(), ranges.end(),
-              [](const Range& a, const Range& b) { return a.newest != b.newest ? a.newest > b.newest : a.commit > b.commit; });
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+      return a.newest != b.newest ? a.newest > b.newest : a.commit > b.commit;
+    });
     ActiveRanges active;
     size_t next = 0;
     for (int64_t timestamp = kTimestamps - 1; timestamp >= 0; --timestamp) {
       for (; next < ranges.size() && ranges[next].newest == timestamp; ++next) {
         active.Add(timestamp, ranges[next].start, ranges[next].commit);
       }
-      if (random.OneIn(3)) continue;  // a column does not have a version everywhere
+      if (random.OneIn(3)) continue;  // a column does not have a version at every timestamp
       CommitPoint hidden, rest;
       for (size_t i = 0; i < next; ++i) {
         if (ranges[i].start <= timestamp) hidden = std::max(hidden, ranges[i].commit);
@@ -48,7 +54,7 @@ TEST(ActiveRangesTest, AnswersWhatASearchOfAllRangesDoes) {
   }
 }
 
-// A long series of deletes, each of a later window: none of them reaches down to the next.
+// A long series of deletes, each of a later time range. None of them reaches the next.
 TEST(ActiveRangesTest, KeepsNoneThatEndedAboveTheCurrentTimestamp) {
   ActiveRanges active;
   for (uint64_t commit = 1000; commit > 0; --commit) {
@@ -63,7 +69,8 @@ TEST(ActiveRangesTest, KeepsNoneThatEndedAboveTheCurrentTimestamp) {
 
 TEST(ActiveRangesTest, KeepsNoneThatAnotherMakesNeedless) {
   ActiveRanges active;
-  for (uint64_t commit = 1; commit <= 1000; ++commit) {  // each begins further down, and is newer
+  // Each starts at an older timestamp, and is newer.
+  for (uint64_t commit = 1; commit <= 1000; ++commit) {
     const auto reach = static_cast<int64_t>(2000 - commit);
     active.Add(reach, reach - 1000, {.sequence = commit, .position = 0});
     EXPECT_EQ(active.size(), 1u);

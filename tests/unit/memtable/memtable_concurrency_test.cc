@@ -20,10 +20,13 @@ constexpr uint64_t kColumns = 24;  // more than a plain list of cells holds
 
 std::string RowKey(uint64_t row) { return fmt::format("row{:04}", row); }
 
-// Commit `sequence` sets one cell in each of two rows, and every tenth one deletes a third row first. From its number alone follows what a
-// cursor at any sequence has to see.
+// Commit `sequence` sets one cell in each of two rows. Every tenth commit first deletes a third
+// row. The expected contents at any sequence follow from the sequence number alone.
 struct Commit {
-  explicit Commit(uint64_t sequence) : random(sequence), deleted(random.Below(kRows)), rows{random.Below(kRows), random.Below(kRows)} {
+  explicit Commit(uint64_t sequence)
+      : random(sequence),
+        deleted(random.Below(kRows)),
+        rows{random.Below(kRows), random.Below(kRows)} {
     for (uint64_t& column : columns) column = random.Below(kColumns);
     deletes = sequence % 10 == 0;
   }
@@ -45,13 +48,16 @@ void Write(Memtable* memtable, uint64_t sequence) {
   }
   for (int i : {0, 1}) {
     writer.StartRow(1, RowKey(commit.rows[i]));
-    writer.Add(
-        {.kind = CellKind::kSet, .family_id = 1, .timestamp = 5, .qualifier = fmt::format("q{:02}", commit.columns[i]), .value = value});
+    writer.Add({.kind = CellKind::kSet,
+                .family_id = 1,
+                .timestamp = 5,
+                .qualifier = fmt::format("q{:02}", commit.columns[i]),
+                .value = value});
   }
   ASSERT_TRUE(ApplyBatch(memtable, sequence, writer.Finish()).ok());
 }
 
-// By row and column the sequence that set the cell, 0 where there is none.
+// By row and column: the sequence that set the cell, 0 for none.
 using Table = std::vector<std::vector<uint64_t>>;
 
 Table ExpectedAt(uint64_t sequence) {
@@ -74,13 +80,15 @@ Table ReadAt(const Memtable& memtable, uint64_t sequence, Direction direction) {
     while (cursor->ReadCells(&cells)) {
     }
     for (const Cell& cell : cells) {
-      if (cell.kind == CellKind::kSet) table[row][std::stoul(std::string(cell.qualifier.substr(1)))] = LoadFixed64(cell.value.data());
+      if (cell.kind == CellKind::kSet)
+        table[row][std::stoul(std::string(cell.qualifier.substr(1)))] =
+            LoadFixed64(cell.value.data());
     }
   }
   return table;
 }
 
-// Cursors at published sequences see exactly the commits up to theirs, while later ones are being applied.
+// Cursors at published sequences see exactly the commits up to theirs while later ones are applied.
 TEST(MemtableConcurrency, CursorsSeeTheirSnapshotBesideAWriter) {
   Memtable memtable(TestFamilies());
   std::atomic<uint64_t> published{0};
@@ -103,7 +111,8 @@ TEST(MemtableConcurrency, CursorsSeeTheirSnapshotBesideAWriter) {
   for (std::thread& reader : readers) reader.join();
 }
 
-// Rows come and go around a reader that seeks: what was published is found, and its neighbours are in order.
+// A reader seeks while rows are inserted. It finds published rows, with their adjacent rows in
+// order.
 TEST(MemtableConcurrency, SeeksFindPublishedRowsBesideInserts) {
   constexpr uint64_t kKeys = 20'000;
   const auto key = [](uint64_t i) { return fmt::format("shared-prefix{:05}", i * 7'919 % kKeys); };

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "memtable/memtable.h"
+#include "support/base_sanitized.h"
 #include "support/cell_naive_fold.h"
 #include "support/memtable_fill.h"
 #include "unit/memtable/reference.h"
@@ -13,11 +14,16 @@
 namespace stele::internal {
 namespace {
 
-// A memtable and the reference, filled alike. Few rows, columns and timestamps, so that everything meets everything.
+// A memtable and the reference with the same contents. Few rows, columns and timestamps, so that
+// everything collides.
 class Twins {
  public:
   Twins(uint64_t seed, int rows, int qualifiers, int timestamps)
-      : random_(seed), rows_(rows), qualifiers_(qualifiers), timestamps_(timestamps), memtable_(TestFamilies()) {}
+      : random_(seed),
+        rows_(rows),
+        qualifiers_(qualifiers),
+        timestamps_(timestamps),
+        memtable_(TestFamilies()) {}
 
   void Commit() {
     sequence_ += 1 + random_.Below(2);
@@ -36,13 +42,16 @@ class Twins {
   }
 
   std::string RandomRowKey() { return fmt::format("row-with-prefix-{}", random_.Below(rows_)); }
-  std::string RandomQualifier() { return std::string(1, static_cast<char>('a' + random_.Below(qualifiers_))); }
+  std::string RandomQualifier() {
+    return std::string(1, static_cast<char>('a' + random_.Below(qualifiers_)));
+  }
   // All families, some of them, or none.
   FamilyMap RandomFamilies() {
     FamilyMap families = {0, 1, 2, 3, 4};
     if (random_.OneIn(2)) return families;
-    uint32_t rank = 0;
-    for (uint32_t source = 1; source <= 4; ++source) families[source] = random_.OneIn(2) ? kSkippedFamily : ++rank;
+    uint32_t family_index = 0;
+    for (uint32_t source = 1; source <= 4; ++source)
+      families[source] = random_.OneIn(2) ? kSkippedFamily : ++family_index;
     return families;
   }
 
@@ -71,10 +80,13 @@ class Twins {
       cell.range_start = random_.OneIn(3) ? 0 : random_.Below(cell.timestamp + 1);
       return cell;
     }
-    cell.kind = cell.family == 3 ? CellKind::kSum : cell.family == 4 ? CellKind::kHll : CellKind::kSet;
+    cell.kind = cell.family == 3   ? CellKind::kSum
+                : cell.family == 4 ? CellKind::kHll
+                                   : CellKind::kSet;
     cell.value = fmt::format("{}", sequence_);
     if (cell.kind == CellKind::kSum) cell.value = NaiveNumber(static_cast<int64_t>(random_.Next()));
-    if (cell.kind == CellKind::kHll) cell.value = NaiveSketch({fmt::format("item {}", random_.Below(1000))});
+    if (cell.kind == CellKind::kHll)
+      cell.value = NaiveSketch({fmt::format("item {}", random_.Below(1000))});
     return cell;
   }
 
@@ -85,7 +97,7 @@ class Twins {
   uint64_t sequence_ = 0;
 };
 
-// Rows without cells are allowed; the reference has none.
+// The memtable may return rows without cells; the reference returns none.
 bool ToRowWithCells(CellCursor* cursor, bool found, std::vector<OwnedCell>* cells) {
   for (; found; found = cursor->NextRow()) {
     *cells = ReadRow(cursor);
@@ -98,10 +110,12 @@ void ExpectSameAsOf(Twins* twins, uint64_t sequence) {
   const FamilyMap families = twins->RandomFamilies();
   const OwnedRows expected = twins->reference().Resolve(sequence, families);
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
-    auto cursor = twins->memtable().NewCursor(sequence, {.direction = direction, .families = families});
+    auto cursor =
+        twins->memtable().NewCursor(sequence, {.direction = direction, .families = families});
     OwnedRows rows = ReadAll(cursor.get());
     if (direction == Direction::kReverse) std::reverse(rows.begin(), rows.end());
-    ASSERT_EQ(PrintRows(WithRangesJoined(rows)), PrintRows(WithRangesJoined(expected))) << "as of " << sequence;
+    ASSERT_EQ(PrintRows(WithRangesJoined(rows)), PrintRows(WithRangesJoined(expected)))
+        << "as of " << sequence;
     auto naive = NewVectorCursor(expected, {.direction = direction});
     for (int i = 0; i < 4; ++i) {
       const std::string bound = twins->RandomRowKey();
@@ -127,7 +141,8 @@ void ExpectSameSkips(Twins* twins, uint64_t sequence) {
     cursor->SkipTo(family, qualifier);
     naive->SkipTo(family, qualifier);
     const OwnedRows rows = WithRangesJoined({{"r", ReadRow(cursor.get())}});
-    ASSERT_EQ(PrintRows(rows), PrintRows(WithRangesJoined({{"r", ReadRow(naive.get())}}))) << family << ":" << qualifier;
+    ASSERT_EQ(PrintRows(rows), PrintRows(WithRangesJoined({{"r", ReadRow(naive.get())}})))
+        << family << ":" << qualifier;
   }
 }
 
@@ -136,16 +151,19 @@ struct Shape {
 };
 
 TEST(MemtableRandom, HandsOutWhatTheReferenceDoes) {
-  const Shape shapes[] = {{40, 4, 8, 60}, {3, 3, 5, 60}, {1, 2, 40, 120}, {1, 26, 3, 120}, {1, 1, 90, 160}};
-  for (uint64_t seed = 1; seed <= 5; ++seed) {
+  const Shape shapes[] = {
+      {40, 4, 8, 60}, {3, 3, 5, 60}, {1, 2, 40, 120}, {1, 26, 3, 120}, {1, 1, 90, 160}};
+  for (uint64_t seed = 1; seed <= SanitizedPart(5); ++seed) {
     for (const Shape& shape : shapes) {
-      SCOPED_TRACE(fmt::format("seed {} rows {} qualifiers {}", seed, shape.rows, shape.qualifiers));
+      SCOPED_TRACE(
+          fmt::format("seed {} rows {} qualifiers {}", seed, shape.rows, shape.qualifiers));
       Twins twins(seed, shape.rows, shape.qualifiers, shape.timestamps);
       for (int commit = 1; commit <= shape.commits; ++commit) {
         twins.Commit();
         if (commit % 20 != 0) continue;
         for (int i = 0; i < 4; ++i) {
-          const uint64_t sequence = i == 0 ? twins.sequence() : twins.random().Below(twins.sequence() + 1);
+          const uint64_t sequence =
+              i == 0 ? twins.sequence() : twins.random().Below(twins.sequence() + 1);
           ExpectSameAsOf(&twins, sequence);
           ExpectSameSkips(&twins, sequence);
           if (testing::Test::HasFatalFailure()) return;

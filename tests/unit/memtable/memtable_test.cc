@@ -12,7 +12,8 @@
 namespace stele::internal {
 namespace {
 
-// Each string is one commit, of sequences 1, 2, 3 ...; what a cursor at `sequence` hands out is `expected`.
+// Each string is one commit, with sequences 1, 2, 3 ... A cursor at `sequence` must return
+// `expected`.
 struct Case {
   const char* name;
   std::vector<const char*> commits;
@@ -21,41 +22,62 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {"NothingOfLaterCommits", {"r a:q @1 = one", "r a:q @2 = two\ns a:q @1 = new row"}, 1, "r a:q @1 = one\n"},
-    {"NewestOfOneIdentity", {"r a:q @1 = one", "r a:q @1 = two", "r a:q @1 = three"}, 2, "r a:q @1 = two\n"},
+    {"NothingOfLaterCommits",
+     {"r a:q @1 = one", "r a:q @2 = two\ns a:q @1 = new row"},
+     1,
+     "r a:q @1 = one\n"},
+    {"NewestOfOneCellKey",
+     {"r a:q @1 = one", "r a:q @1 = two", "r a:q @1 = three"},
+     2,
+     "r a:q @1 = two\n"},
     {"LaterInTheBatchIsNewer", {"r a:q @1 = one\nr a:q @1 = two"}, 1, "r a:q @1 = two\n"},
-    {"DigestRow9OverwriteWithNothing", {"r a:q @1 = one", "r a:q @1 ="}, 2, "r a:q @1 =\n"},
-    {"DigestRow10EmptyQualifierAndValue", {"r a: @0 ="}, 1, "r a: @0 =\n"},
-    {"DigestRow21SetDeleteRowSet", {"r a:q @1 = x\nr DELETE\nr b:q @1 = y"}, 1, "r DELETE\nr b:q @1 = y\n"},
-    {"DigestRow22DeleteColumnThenOlderSet",
+    {"SemanticsRow9OverwriteWithNothing", {"r a:q @1 = one", "r a:q @1 ="}, 2, "r a:q @1 =\n"},
+    {"SemanticsRow10EmptyQualifierAndValue", {"r a: @0 ="}, 1, "r a: @0 =\n"},
+    {"SemanticsRow21SetDeleteRowSet",
+     {"r a:q @1 = x\nr DELETE\nr b:q @1 = y"},
+     1,
+     "r DELETE\nr b:q @1 = y\n"},
+    {"SemanticsRow22DeleteColumnThenOlderSet",
      {"r a:q @9 = x", "r a:q DELETE [0,max]", "r a:q @3 = y"},
      3,
      "r a:q DELETE [0,max]\nr a:q @3 = y\n"},
-    {"DigestRow23RangeIsHalfOpen",
-     {"r a:q @1000 = 1\nr a:q @2000 = 2\nr a:q @3000 = 3\nr a:q @4000 = 4", "r a:q DELETE [2000,2999]"},
+    {"SemanticsRow23RangeIsHalfOpen",
+     {"r a:q @1000 = 1\nr a:q @2000 = 2\nr a:q @3000 = 3\nr a:q @4000 = 4",
+      "r a:q DELETE [2000,2999]"},
      2,
      "r a:q @4000 = 4\nr a:q @3000 = 3\nr a:q DELETE [2000,2999]\nr a:q @1000 = 1\n"},
-    {"DigestRow30RowWithAllDeleted", {"r a:q @1 = x", "r a DELETE"}, 2, "r a DELETE\n"},
-    {"DeltasOfOneIdentityFold",
-     {"r a:q @1 sum 5\nr b:q @1 min 5", "r a:q @1 sum 3\nr b:q @1 min 3", "r a:q @1 sum 9\nr b:q @1 min 9\nr a:q @2 sum 1"},
+    {"SemanticsRow30RowWithAllDeleted", {"r a:q @1 = x", "r a DELETE"}, 2, "r a DELETE\n"},
+    {"DeltasOfOneCellKeyFold",
+     {"r a:q @1 sum 5\nr b:q @1 min 5", "r a:q @1 sum 3\nr b:q @1 min 3",
+      "r a:q @1 sum 9\nr b:q @1 min 9\nr a:q @2 sum 1"},
      3,
      "r a:q @2 sum 1\nr a:q @1 sum 17\nr b:q @1 min 3\n"},
-    {"AViewBetweenTwoDeltasSeesTheFoldAsOfItself", {"r a:q @1 sum 5", "r a:q @1 sum 3", "r a:q @1 sum 9"}, 2, "r a:q @1 sum 8\n"},
-    {"DigestRow123DeleteThenAdd",
+    {"AViewBetweenTwoDeltasSeesTheFoldAsOfItself",
+     {"r a:q @1 sum 5", "r a:q @1 sum 3", "r a:q @1 sum 9"},
+     2,
+     "r a:q @1 sum 8\n"},
+    {"SemanticsRow123DeleteThenAdd",
      {"r a:q @1 sum 5", "r a:q @1 sum 100\nr a:q DELETE [0,max]\nr a:q @1 sum 3", "r a:q @1 sum 1"},
      3,
      "r a:q DELETE [0,max]\nr a:q @1 sum 4\n"},
     {"ADeleteOfAnotherColumnCutsNothing",
-     {"r a:q @1 sum 5", "r a:q @1 sum 5\nr a:p DELETE [0,max]\nr a:q @1 sum 3", "r b DELETE", "r a:q @1 sum 1"},
+     {"r a:q @1 sum 5", "r a:q @1 sum 5\nr a:p DELETE [0,max]\nr a:q @1 sum 3", "r b DELETE",
+      "r a:q @1 sum 1"},
      4,
      "r a:p DELETE [0,max]\nr a:q @1 sum 14\nr b DELETE\n"},
-    {"ADeleteOfTheRowCuts", {"r a:q @1 hll a b", "r DELETE\nr a:q @1 hll c", "r a:q @1 hll d c"}, 3, "r DELETE\nr a:q @1 hll of about 2\n"},
+    {"ADeleteOfTheRowCuts",
+     {"r a:q @1 hll a b", "r DELETE\nr a:q @1 hll c", "r a:q @1 hll d c"},
+     3,
+     "r DELETE\nr a:q @1 hll of about 2\n"},
     {"BeforeTheDelete", {"r a:q @1 = x", "r DELETE"}, 1, "r a:q @1 = x\n"},
     {"RowTombstoneTakesTheOthersAlong",
      {"r a DELETE\nr a:q DELETE [1,2]\nr b:q @1 = x", "r DELETE", "r a DELETE\nr a:q DELETE [3,4]"},
      3,
      "r DELETE\n"},
-    {"FamilyTombstoneTakesRangesAlong", {"r a:q DELETE [1,2]\nr b:q DELETE [1,2]", "r a DELETE"}, 2, "r a DELETE\nr b:q DELETE [1,2]\n"},
+    {"FamilyTombstoneTakesRangesAlong",
+     {"r a:q DELETE [1,2]\nr b:q DELETE [1,2]", "r a DELETE"},
+     2,
+     "r a DELETE\nr b:q DELETE [1,2]\n"},
     {"OlderFamilyTombstoneStillHidesBesideAnOlderRowTombstone",
      {"r DELETE", "r a:q @1 = x\nr b:q @1 = y", "r a DELETE"},
      3,
@@ -64,8 +86,14 @@ const Case kCases[] = {
      {"r a DELETE", "r a:q @5 = x\nr a:q @6 = y", "r a:q DELETE [5,5]"},
      3,
      "r a DELETE\nr a:q @6 = y\n"},
-    {"RangeInsideAnotherIsDropped", {"r a:q DELETE [2,8]", "r a:q DELETE [3,5]"}, 2, "r a:q DELETE [2,8]\n"},
-    {"EqualEndsKeepTheWider", {"r a:q DELETE [2,8]", "r a:q DELETE [5,8]\nr a:q @2 = x"}, 2, "r a:q DELETE [2,8]\nr a:q @2 = x\n"},
+    {"RangeInsideAnotherIsDropped",
+     {"r a:q DELETE [2,8]", "r a:q DELETE [3,5]"},
+     2,
+     "r a:q DELETE [2,8]\n"},
+    {"EqualEndsKeepTheWider",
+     {"r a:q DELETE [2,8]", "r a:q DELETE [5,8]\nr a:q @2 = x"},
+     2,
+     "r a:q DELETE [2,8]\nr a:q @2 = x\n"},
     {"OverlappingRangesBecomeOne",
      {"r a:q DELETE [4,8]\nr a:q @5 = x", "r a:q @5 = y", "r a:q DELETE [2,6]\nr a:q @7 = z"},
      3,
@@ -74,7 +102,10 @@ const Case kCases[] = {
      {"r a:q DELETE [4,8]", "r a:q @3 = x", "r a:q DELETE [2,6]"},
      2,
      "r a:q DELETE [4,8]\nr a:q @3 = x\n"},
-    {"TouchingRangesBecomeOne", {"r a:q DELETE [4,8]", "r a:q DELETE [2,3]", "r a:q @3 = x"}, 3, "r a:q DELETE [2,8]\nr a:q @3 = x\n"},
+    {"TouchingRangesBecomeOne",
+     {"r a:q DELETE [4,8]", "r a:q DELETE [2,3]", "r a:q @3 = x"},
+     3,
+     "r a:q DELETE [2,8]\nr a:q @3 = x\n"},
     {"RangesApartStay",
      {"r a:q DELETE [4,8]", "r a:q DELETE [1,2]", "r a:q @3 = x"},
      3,
@@ -93,7 +124,8 @@ TEST(Memtable, ResolvesAsOfASequence) {
   for (const Case& c : kCases) {
     Memtable memtable(TestFamilies());
     for (size_t i = 0; i < c.commits.size(); ++i) ApplyLines(&memtable, i + 1, c.commits[i]);
-    EXPECT_EQ(PrintAll(memtable.NewCursor(c.sequence, AllFamilies(memtable)).get()), c.expected) << c.name;
+    EXPECT_EQ(PrintAll(memtable.NewCursor(c.sequence, AllFamilies(memtable)).get()), c.expected)
+        << c.name;
   }
 }
 
@@ -117,16 +149,20 @@ TEST(Memtable, CountsWhatItHolds) {
 
 TEST(Memtable, LeavesOutFamiliesItDoesNotKnow) {
   Memtable memtable(FamilyList({{1, "a"}, {3, "c"}}));
-  ASSERT_TRUE(ApplyBatch(&memtable, 1, BatchOf("r b:q @1 = x\ns b:q @1 = x\ns c:q @1 = y\nt b DELETE")).ok());
+  ASSERT_TRUE(
+      ApplyBatch(&memtable, 1, BatchOf("r b:q @1 = x\ns b:q @1 = x\ns c:q @1 = y\nt b DELETE"))
+          .ok());
   EXPECT_EQ(memtable.cell_count(), 1u);
   EXPECT_FALSE(memtable.ContainsRow("r"));
   auto cursor = memtable.NewCursor(1, {.families = TestFamilies().MapFrom(memtable.family_ids())});
-  EXPECT_EQ(PrintAll(cursor.get()), "s c:q @1 = y\n") << "under the rank of the cursor's user";
+  EXPECT_EQ(PrintAll(cursor.get()), "s c:q @1 = y\n")
+      << "under the family index of the cursor's user";
 }
 
 TEST(Memtable, HandsOutNothingOfUnwantedFamilies) {
   Memtable memtable(TestFamilies());
-  ApplyLines(&memtable, 1, "r DELETE\nr a:q @1 = x\nr b DELETE\nr b:q @1 = x\nr c:q @1 = x\ns b:q @1 = x");
+  ApplyLines(&memtable, 1,
+             "r DELETE\nr a:q @1 = x\nr b DELETE\nr b:q @1 = x\nr c:q @1 = x\ns b:q @1 = x");
   auto cursor = memtable.NewCursor(1, {.families = {0, 0, 0, 1, 0}});
   ASSERT_TRUE(cursor->SeekToEdge());
   EXPECT_EQ(PrintRows({{"r", ReadRow(cursor.get())}}), "r DELETE\nr a:q @1 = x\n");
@@ -137,7 +173,9 @@ TEST(Memtable, HandsOutNothingOfUnwantedFamilies) {
 TEST(Memtable, SkipToGoesToTheColumnButHandsOutTombstonesOnTheWay) {
   Memtable memtable(TestFamilies());
   ApplyLines(&memtable, 1, "r c:x @1 = hidden");
-  ApplyLines(&memtable, 2, "r a DELETE\nr a:x @1 = 1\nr c:x @2 = hidden\nr c:y @1 = hidden\nr c:z @3 = hidden\nr d:x @1 = 5");
+  ApplyLines(&memtable, 2,
+             "r a DELETE\nr a:x @1 = 1\nr c:x @2 = hidden\nr c:y @1 = hidden\nr c:z @3 = hidden\nr "
+             "d:x @1 = 5");
   ApplyLines(&memtable, 3, "r c DELETE");
   ApplyLines(&memtable, 4, "r c:x @4 = left out\nr c:y @7 = 7\nr c:y DELETE [2,3]");
   const char* const from_cy = "r c DELETE\nr c:y @7 = 7\nr d:x @1 = 5\n";
@@ -145,7 +183,7 @@ TEST(Memtable, SkipToGoesToTheColumnButHandsOutTombstonesOnTheWay) {
   ASSERT_TRUE(cursor->SeekRow("r"));
   cursor->SkipTo(3, "y");
   EXPECT_EQ(PrintRows({{"r", ReadRow(cursor.get())}}), from_cy);
-  // Under a projection the user's rank 1 is family c.
+  // With a projection, the user's family index 1 is family c.
   cursor = memtable.NewCursor(4, {.families = {0, 0, 0, 1, 2}});
   ASSERT_TRUE(cursor->SeekRow("r"));
   cursor->SkipTo(1, "y");
@@ -176,7 +214,7 @@ TEST(Memtable, StreamsAndSeeksInAGiantRow) {
   std::vector<Cell> cells;
   ASSERT_TRUE(cursor->ReadCells(&cells));
   const size_t first = cells.size();
-  EXPECT_LE(first, 10u);  // who wants one column does not pay for many
+  EXPECT_LE(first, 10u);  // a reader of one column does not pay for many
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(cursor->ReadCells(&cells));
   const size_t before = cells.size();
   ASSERT_TRUE(cursor->ReadCells(&cells));
@@ -189,31 +227,35 @@ TEST(Memtable, StreamsAndSeeksInAGiantRow) {
   while (cursor->ReadCells(&cells)) {
   }
   ASSERT_EQ(cells.size(), 5000u);
-  for (uint32_t i = 0; i < 5000; ++i) ASSERT_EQ(cells[i].qualifier, fmt::format("{:05}", 15'000 + i));
+  for (uint32_t i = 0; i < 5000; ++i)
+    ASSERT_EQ(cells[i].qualifier, fmt::format("{:05}", 15'000 + i));
 }
 
-TEST(Memtable, PassesOverALongHistoryOfOneIdentity) {
+TEST(Memtable, PassesOverALongHistoryOfOneCellKey) {
   constexpr uint64_t kCommits = 20'000;
   Memtable memtable(TestFamilies());
   ApplyLines(&memtable, 1, "r a:before @5 = b\nr a:hot @5 = 1\nr a:zafter @5 = a");
-  for (uint64_t sequence = 2; sequence <= kCommits; ++sequence) ApplyLines(&memtable, sequence, fmt::format("r a:hot @5 = {}", sequence));
+  for (uint64_t sequence = 2; sequence <= kCommits; ++sequence)
+    ApplyLines(&memtable, sequence, fmt::format("r a:hot @5 = {}", sequence));
   for (uint64_t sequence : {uint64_t{1}, uint64_t{2}, uint64_t{9'999}, kCommits}) {
     EXPECT_EQ(PrintAll(memtable.NewCursor(sequence, AllFamilies(memtable)).get()),
               fmt::format("r a:before @5 = b\nr a:hot @5 = {}\nr a:zafter @5 = a\n", sequence));
   }
 }
 
-// All are active halfway down, the oldest of them in front: what each of them costs must not grow.
+// All ranges overlap in the middle, and the oldest starts first. The cost per range must not grow.
 TEST(Memtable, ManyOverlappingRangesOfOneColumnAreHandedOutAsOne) {
   constexpr uint64_t kCommits = 100'000;
   Memtable memtable(TestFamilies());
-  ApplyLines(&memtable, 1, fmt::format("r a:q @{} = hidden\nr a:q @{} = above", kCommits, 2 * kCommits + 1));
+  ApplyLines(&memtable, 1,
+             fmt::format("r a:q @{} = hidden\nr a:q @{} = above", kCommits, 2 * kCommits + 1));
   for (uint64_t i = 1; i <= kCommits; ++i) {
     ApplyLines(&memtable, i + 1, fmt::format("r a:q DELETE [{},{}]", i, kCommits + i));
   }
   for (const uint64_t last : {uint64_t{1}, kCommits / 2, kCommits}) {
-    EXPECT_EQ(PrintAll(memtable.NewCursor(last + 1, AllFamilies(memtable)).get()),
-              fmt::format("r a:q @{} = above\nr a:q DELETE [1,{}]\n", 2 * kCommits + 1, kCommits + last));
+    EXPECT_EQ(
+        PrintAll(memtable.NewCursor(last + 1, AllFamilies(memtable)).get()),
+        fmt::format("r a:q @{} = above\nr a:q DELETE [1,{}]\n", 2 * kCommits + 1, kCommits + last));
   }
 }
 
@@ -252,15 +294,19 @@ TEST(Memtable, KeysThatShareTheirFirstEightBytesKeepTheirOrder) {
   EXPECT_TRUE(memtable.ContainsRow("prefix00a"));
 }
 
-// Ascending runs between rows that are there already: where the next row goes is then known from the last one, on all levels of the list.
+// Ascending sequences of new rows between existing rows. The position of the next row is then known
+// from the last one, on all levels of the skip list.
 TEST(Memtable, FindsRowsInsertedInAscendingRuns) {
   constexpr uint64_t kRuns = 40;
   constexpr uint64_t kRunRows = 50;
   Memtable memtable(TestFamilies());
-  const auto row_key = [](uint64_t run, uint64_t row) { return fmt::format("{:02}/{:02}", run * 7 % kRuns, row); };
+  const auto row_key = [](uint64_t run, uint64_t row) {
+    return fmt::format("{:02}/{:02}", run * 7 % kRuns, row);
+  };
   uint64_t sequence = 0;
   for (uint64_t run = 0; run < kRuns; ++run) {
-    for (uint64_t row = 0; row < kRunRows; ++row) ApplyLines(&memtable, ++sequence, row_key(run, row) + " DELETE");
+    for (uint64_t row = 0; row < kRunRows; ++row)
+      ApplyLines(&memtable, ++sequence, row_key(run, row) + " DELETE");
   }
   auto cursor = memtable.NewCursor(sequence, AllFamilies(memtable));
   for (uint64_t i = 0; i < sequence; ++i) {
@@ -279,7 +325,7 @@ TEST(Memtable, DamagedOperationsAreDataLoss) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
 }
 
-// Every allocation that filling a memtable makes is refused once. What was committed before stays readable.
+// Each allocation of a fill fails once. Earlier commits stay readable.
 TEST(Memtable, RefusedMemoryIsResourceExhausted) {
   int refusals = 0;
   for (int nth = 1; nth < 30; ++nth) {
@@ -290,7 +336,8 @@ TEST(Memtable, RefusedMemoryIsResourceExhausted) {
     while (status.ok() && sequence < 300) {
       ++sequence;
       status = ApplyBatch(&memtable, sequence,
-                          BatchOf(fmt::format("r{} a:q @1 = {}\nbig b:q @{} = x", sequence, std::string(500, 'v'), sequence)));
+                          BatchOf(fmt::format("r{} a:q @1 = {}\nbig b:q @{} = x", sequence,
+                                              std::string(500, 'v'), sequence)));
     }
     FailBufferAllocation(0);
     if (!status.ok()) {

@@ -1,4 +1,5 @@
-// tests/unit/memtable/reference.h: what a memtable has to hand out, worked out the slow way from the list of all operations.
+// tests/unit/memtable/reference.h: computes the expected contents of a memtable by brute force from
+// the list of all operations.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class Reference {
   void Add(const CommitPoint& commit, std::string row_key, OwnedCell cell) {
     ops_.push_back({commit, std::move(row_key), std::move(cell)});
   }
-  // As of `sequence`, in row order, with source ranks mapped by `families`.
+  // Returns the contents as of `sequence`, in row order. `families` maps family indexes.
   OwnedRows Resolve(uint64_t sequence, const FamilyMap& families) const;
 
  private:
@@ -25,7 +26,7 @@ class Reference {
     OwnedCell cell;
   };
   static bool Deletes(const OwnedCell& tombstone, const OwnedCell& version);
-  // The tombstone makes `other` needless for older sources.
+  // Returns whether the tombstone makes `other` redundant for older sources.
   static bool Covers(const Op& tombstone, const Op& other);
   static void FoldDeltas(std::vector<OwnedCell>* cells);
   static bool Stays(const Op& op, const std::vector<const Op*>& row);

@@ -1,5 +1,6 @@
-// Compaction never changes what a read sees: a table is written, flushed, compacted and read at random, with rules and a clock that moves,
-// and every read is compared with the whole history, of which nothing was ever dropped (engine rules 1, 8, 9 and 11).
+// Tests that compaction never changes the result of a read. A table is written, flushed, compacted
+// and read at random, with GC rules and a moving clock. Every read is compared with the complete
+// history (engine rules 1, 8, 9 and 11).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,8 @@ GcRule RandomRule(Random& random, int depth) {
     case 1:
       return GcRule::MaxAge(std::chrono::microseconds(1 + random.Below(30)));
     case 2:
-      return random.OneIn(3) ? GcRule::None() : GcRule::MaxNumVersions(1 + static_cast<int>(random.Below(3)));
+      return random.OneIn(3) ? GcRule::None()
+                             : GcRule::MaxNumVersions(1 + static_cast<int>(random.Below(3)));
     case 3:
     case 4:
       return GcRule::Union(RandomRule(random, depth - 1), RandomRule(random, depth - 1));
@@ -30,8 +32,9 @@ GcRule RandomRule(Random& random, int depth) {
   }
 }
 
-// The kind of rule whose verdicts need both rank and time, and so are the easiest to get wrong in partial work.
-GcRule RankAndAge(Random& random) {
+// This kind of rule depends on both ordinal and time, so partial compactions get it wrong most
+// easily.
+GcRule OrdinalAndAge(Random& random) {
   return GcRule::Intersection(GcRule::MaxNumVersions(1 + static_cast<int>(random.Below(2))),
                               GcRule::MaxAge(std::chrono::microseconds(5 + random.Below(20))));
 }
@@ -44,7 +47,8 @@ struct Source {
 class SimulatedTable {
  public:
   SimulatedTable(Random& random, const HistoryShape& shape) : random_(random), shape_(shape) {
-    for (uint32_t i = 0; i < shape.family_count; ++i) rules_.emplace_back(random_.OneIn(2) ? RankAndAge(random_) : RandomRule(random_, 2));
+    for (uint32_t i = 0; i < shape.family_count; ++i)
+      rules_.emplace_back(random_.OneIn(2) ? OrdinalAndAge(random_) : RandomRule(random_, 2));
   }
 
   void Write() {
@@ -52,7 +56,9 @@ class SimulatedTable {
     Operation operation = RandomOperation(random_, shape_);
     operation.commit_time = now_;
     const OwnedCell& cell = operation.cell;
-    if (cell.kind == CellKind::kDeleteRange && cell.range_start > 0 && rules_[cell.family - 1].CountsVersions()) Seal(operation);
+    if (cell.kind == CellKind::kDeleteRange && cell.range_start > 0 &&
+        rules_[cell.family - 1].CountsVersions())
+      GcFence(operation);
     history_.push_back(std::move(operation));
   }
 
@@ -60,7 +66,8 @@ class SimulatedTable {
     if (flushed_ == history_.size()) return;
     const int64_t newest = history_.back().commit_time;
     OwnedRows rows = Resolve(history_, flushed_, history_.size());
-    stack_.insert(stack_.begin(), Source{Retained({std::move(rows)}, newest, stack_.empty()), newest});
+    stack_.insert(stack_.begin(),
+                  Source{Retained({std::move(rows)}, newest, stack_.empty()), newest});
     flushed_ = history_.size();
   }
 
@@ -72,16 +79,20 @@ class SimulatedTable {
     for (size_t i = begin; i < end; ++i) inputs.push_back(stack_[i].rows);
     const int64_t newest = stack_[begin].newest_commit_time;
     Source output{Retained(std::move(inputs), newest, end == stack_.size()), newest};
-    stack_.erase(stack_.begin() + static_cast<ptrdiff_t>(begin), stack_.begin() + static_cast<ptrdiff_t>(end));
-    if (!output.rows.empty()) stack_.insert(stack_.begin() + static_cast<ptrdiff_t>(begin), std::move(output));
+    stack_.erase(stack_.begin() + static_cast<ptrdiff_t>(begin),
+                 stack_.begin() + static_cast<ptrdiff_t>(end));
+    if (!output.rows.empty())
+      stack_.insert(stack_.begin() + static_cast<ptrdiff_t>(begin), std::move(output));
   }
 
-  // A reference goes whole when age alone condemns each of its versions and it has no tombstone.
+  // Drops a whole file if it has no tombstone and all its versions are garbage by age.
   void DropFiles() {
     std::erase_if(stack_, [this](const Source& source) {
       for (const OwnedRow& row : source.rows) {
         for (const OwnedCell& cell : row.cells) {
-          if (cell.View().is_tombstone() || !rules_[cell.family - 1].Condemned(1, cell.timestamp, now_)) return false;
+          if (cell.View().is_tombstone() ||
+              !rules_[cell.family - 1].IsGarbage(1, cell.timestamp, now_))
+            return false;
         }
       }
       return true;
@@ -93,27 +104,32 @@ class SimulatedTable {
   void CheckReads() {
     const OwnedRows live = LiveRows(history_, rules_, now_);
     ASSERT_EQ(PrintRows(Read(rules_)), PrintRows(live)) << Describe();
-    // Without GC a reader sees at least what is live, and nothing that was deleted. (Of a condemned version it may see an overwritten
-    // value: a job that dropped the newer one need not have had the older one among its inputs.)
+    // Without GC a reader sees at least the live cells, and no deleted cell. For a garbage version
+    // it may see an overwritten value, because a job that dropped the newer value need not have had
+    // the older one among its inputs.
     const OwnedRows stored = Read({});
     ASSERT_TRUE(Holds(stored, live)) << Describe() << PrintRows(stored);
     for (const OwnedRow& row : stored) {
-      for (const OwnedCell& cell : row.cells) ASSERT_TRUE(WasNeverDeleted(row.row_key, cell)) << Describe() << PrintRows(stored);
+      for (const OwnedCell& cell : row.cells)
+        ASSERT_TRUE(WasNeverDeleted(row.row_key, cell)) << Describe() << PrintRows(stored);
     }
   }
 
  private:
-  // Engine rule 8: what the rule condemns in this column goes for good before ranks are lowered.
-  void Seal(const Operation& ranged_delete) {
-    uint64_t rank = 0;
+  // Engine rule 8: versions of the column that the rule makes garbage are deleted for good before
+  // ordinals become lower.
+  void GcFence(const Operation& range_delete) {
+    uint64_t ordinal = 0;
     for (const OwnedRow& row : LiveRows(history_, {}, now_)) {
       for (const OwnedCell& cell : row.cells) {
-        if (row.row_key != ranged_delete.row_key || CompareColumn(cell.View(), ranged_delete.cell.View()) != 0) continue;
-        if (!rules_[cell.family - 1].Condemned(++rank, cell.timestamp, now_)) continue;
-        Operation seal = ranged_delete;
-        seal.cell.timestamp = cell.timestamp;
-        seal.cell.range_start = 0;
-        history_.push_back(std::move(seal));
+        if (row.row_key != range_delete.row_key ||
+            CompareColumn(cell.View(), range_delete.cell.View()) != 0)
+          continue;
+        if (!rules_[cell.family - 1].IsGarbage(++ordinal, cell.timestamp, now_)) continue;
+        Operation fence = range_delete;
+        fence.cell.timestamp = cell.timestamp;
+        fence.cell.range_start = 0;
+        history_.push_back(std::move(fence));
         return;
       }
     }
@@ -121,7 +137,8 @@ class SimulatedTable {
 
   OwnedRows Retained(std::vector<OwnedRows> inputs, int64_t newest_commit_time, bool reaches_end) {
     RetentionPolicy policy{rules_, now_, true, newest_commit_time, reaches_end};
-    return ReadAll(NewRetentionCursor(MergeOf(std::move(inputs), random_), std::move(policy)).get());
+    return ReadAll(
+        NewRetentionCursor(MergeOf(std::move(inputs), random_), std::move(policy)).get());
   }
 
   OwnedRows Read(const std::vector<Retention>& rules) {
@@ -129,25 +146,33 @@ class SimulatedTable {
     sources.push_back(Resolve(history_, flushed_, history_.size()));
     for (const Source& source : stack_) sources.push_back(source.rows);
     RetentionPolicy policy{.rules = rules, .now = now_, .drop_tombstones = true};
-    return ReadAll(NewRetentionCursor(MergeOf(std::move(sources), random_), std::move(policy)).get());
+    return ReadAll(
+        NewRetentionCursor(MergeOf(std::move(sources), random_), std::move(policy)).get());
   }
 
   bool WasNeverDeleted(const std::string& row_key, const OwnedCell& cell) const {
-    const auto written = std::find_if(history_.rbegin(), history_.rend(), [&](const Operation& operation) {
-      // Of a sum something was added that was not deleted; how much is shown of it is no matter where
-      // the version is condemned.
-      const bool is_same = cell.kind == CellKind::kSum ? CompareCells(operation.cell.View(), cell.View()) == 0 : operation.cell == cell;
-      return operation.row_key == row_key && is_same;
-    });
-    return written != history_.rend() && std::none_of(history_.rbegin(), written, [&](const Operation& later) {
+    const auto written =
+        std::find_if(history_.rbegin(), history_.rend(), [&](const Operation& operation) {
+          // For a sum, some delta was added and not deleted. While the version is garbage, the sum
+          // shown does not matter.
+          const bool is_same = cell.kind == CellKind::kSum
+                                   ? CompareCells(operation.cell.View(), cell.View()) == 0
+                                   : operation.cell == cell;
+          return operation.row_key == row_key && is_same;
+        });
+    return written != history_.rend() &&
+           std::none_of(history_.rbegin(), written, [&](const Operation& later) {
              return later.row_key == row_key && Deletes(later.cell, cell);
            });
   }
 
   static bool Holds(const OwnedRows& whole, const OwnedRows& part) {
     return std::all_of(part.begin(), part.end(), [&](const OwnedRow& row) {
-      const auto same = std::find_if(whole.begin(), whole.end(), [&](const OwnedRow& other) { return other.row_key == row.row_key; });
-      return same != whole.end() && std::all_of(row.cells.begin(), row.cells.end(), [&](const OwnedCell& cell) {
+      const auto same = std::find_if(whole.begin(), whole.end(), [&](const OwnedRow& other) {
+        return other.row_key == row.row_key;
+      });
+      return same != whole.end() &&
+             std::all_of(row.cells.begin(), row.cells.end(), [&](const OwnedCell& cell) {
                return std::find(same->cells.begin(), same->cells.end(), cell) != same->cells.end();
              });
     });
@@ -157,7 +182,8 @@ class SimulatedTable {
     std::string text = "now " + std::to_string(now_) + "\n";
     for (const Retention& rule : rules_) text += "rule " + rule.rule().ToString() + "\n";
     for (const Operation& operation : history_) {
-      text += std::to_string(operation.commit_time) + ": " + PrintCell(operation.row_key, operation.cell.View()) + "\n";
+      text += std::to_string(operation.commit_time) + ": " +
+              PrintCell(operation.row_key, operation.cell.View()) + "\n";
     }
     return text;
   }

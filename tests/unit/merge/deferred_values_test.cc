@@ -1,4 +1,4 @@
-// Deferred values (cell/cell.h): of all that sources hand out only what comes out of merge and retention is read.
+// Tests lazy values (cell/cell.h): only values that leave merge and garbage collection are read.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,12 +17,13 @@
 namespace stele::internal {
 namespace {
 
-// One row "r" with these versions of one column, newest first, each in a batch of its own as large values are; those from `history` on are
-// handed out when they are asked for. Reading the version of `damaged` fails.
+// One row "r" with these versions of one column, newest first. Each is in a separate batch, as
+// large values are. Versions from `history` on are returned only on request. Reading the version of
+// `damaged` fails.
 class LargeVersions final : public CellCursor {
  public:
-  LargeVersions(std::string name, std::vector<int64_t> timestamps, std::vector<int64_t>* reads, int64_t damaged = 0,
-                size_t history = SIZE_MAX)
+  LargeVersions(std::string name, std::vector<int64_t> timestamps, std::vector<int64_t>* reads,
+                int64_t damaged = 0, size_t history = SIZE_MAX)
       : name_(std::move(name)),
         timestamps_(std::move(timestamps)),
         reads_(*reads),
@@ -40,7 +41,8 @@ class LargeVersions final : public CellCursor {
     return true;
   }
   void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
-  bool ReadHistory(uint32_t /*family*/, std::string_view /*qualifier*/, std::vector<Cell>* cells) override {
+  bool ReadHistory(uint32_t /*family*/, std::string_view /*qualifier*/,
+                   std::vector<Cell>* cells) override {
     if (history_next_ < timestamps_.size()) Append(timestamps_[history_next_++], cells);
     return true;
   }
@@ -51,7 +53,7 @@ class LargeVersions final : public CellCursor {
   absl::Status status() const override { return absl::OkStatus(); }
 
  private:
-  class Value final : public DeferredValue {
+  class Value final : public LazyValue {
    public:
     explicit Value(LargeVersions* cursor) : cursor_(*cursor) {}
     absl::Status ReadInto(Cell* cell) override {
@@ -59,7 +61,7 @@ class LargeVersions final : public CellCursor {
       if (cell->timestamp == cursor_.damaged_) return DataLoss("file", 17, "damaged");
       std::string value = cursor_.name_ + std::to_string(cell->timestamp);
       value.resize(kBatchEndingBytes, '.');
-      cell->SetDeferred(cursor_.pinned_.emplace_back(std::move(value)));
+      cell->SetReadValue(cursor_.pinned_.emplace_back(std::move(value)));
       return absl::OkStatus();
     }
 
@@ -72,7 +74,7 @@ class LargeVersions final : public CellCursor {
     cell.family = 1;
     cell.timestamp = timestamp;
     cell.qualifier = "q";
-    cell.Defer(&values_.emplace_back(this), kBatchEndingBytes);
+    cell.SetLazy(&values_.emplace_back(this), kBatchEndingBytes);
   }
 
   const std::string name_;
@@ -86,25 +88,28 @@ class LargeVersions final : public CellCursor {
   std::deque<std::string> pinned_;
 };
 
-class DeferredValuesTest : public ::testing::Test {
+class LazyValuesTest : public ::testing::Test {
  protected:
   std::unique_ptr<CellCursor> Chain(const GcRule& rule, int64_t damaged = 0) {
     std::vector<std::unique_ptr<CellCursor>> sources;
-    sources.push_back(std::make_unique<LargeVersions>("new", std::vector<int64_t>{9, 5, 3}, &reads_, damaged));
-    sources.push_back(std::make_unique<LargeVersions>("old", std::vector<int64_t>{8, 5, 1}, &reads_, damaged));
+    sources.push_back(
+        std::make_unique<LargeVersions>("new", std::vector<int64_t>{9, 5, 3}, &reads_, damaged));
+    sources.push_back(
+        std::make_unique<LargeVersions>("old", std::vector<int64_t>{8, 5, 1}, &reads_, damaged));
     rules_ = {Retention(rule)};
-    return NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.rules = rules_, .reads_deferred = true});
+    return NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward),
+                              {.rules = rules_, .reads_lazy_values = true});
   }
-  // The beginnings of the values, batch by batch.
+  // Returns the first bytes of the values, batch by batch.
   std::vector<std::string> ReadRow(CellCursor* chain) {
     std::vector<std::string> values;
     std::vector<Cell> cells;
     EXPECT_TRUE(chain->SeekToEdge());
     while (chain->ReadCells(&cells)) {
       for (const Cell& cell : cells) {
-        EXPECT_FALSE(cell.is_deferred());
+        EXPECT_FALSE(cell.is_lazy);
         EXPECT_EQ(cell.value.size(), kBatchEndingBytes);
-        if (!cell.is_deferred()) values.emplace_back(cell.value.substr(0, cell.value.find('.')));
+        if (!cell.is_lazy) values.emplace_back(cell.value.substr(0, cell.value.find('.')));
       }
       cells.clear();
       chain->Unpin();
@@ -116,17 +121,19 @@ class DeferredValuesTest : public ::testing::Test {
   std::vector<Retention> rules_;
 };
 
-TEST_F(DeferredValuesTest, WhatComesOutIsRead) {
-  EXPECT_EQ(ReadRow(Chain(GcRule::None()).get()), (std::vector<std::string>{"new9", "old8", "new5", "new3", "old1"}));
+TEST_F(LazyValuesTest, WhatComesOutIsRead) {
+  EXPECT_EQ(ReadRow(Chain(GcRule::None()).get()),
+            (std::vector<std::string>{"new9", "old8", "new5", "new3", "old1"}));
   EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8, 5, 3, 1})) << "the older source's 5 is hidden";
 }
 
-TEST_F(DeferredValuesTest, WhatIsCondemnedIsNotRead) {
-  EXPECT_EQ(ReadRow(Chain(GcRule::MaxNumVersions(2)).get()), (std::vector<std::string>{"new9", "old8"}));
+TEST_F(LazyValuesTest, WhatIsGarbageIsNotRead) {
+  EXPECT_EQ(ReadRow(Chain(GcRule::MaxNumVersions(2)).get()),
+            (std::vector<std::string>{"new9", "old8"}));
   EXPECT_EQ(reads_, (std::vector<int64_t>{9, 8}));
 }
 
-// One row "r" with these cells of one column.
+// Makes one row "r" with these cells of one column.
 std::unique_ptr<CellCursor> SourceOf(std::vector<OwnedCell> cells) {
   for (OwnedCell& cell : cells) {
     cell.family = 1;
@@ -135,27 +142,32 @@ std::unique_ptr<CellCursor> SourceOf(std::vector<OwnedCell> cells) {
   return NewVectorCursor({{"r", std::move(cells)}}, {.batch_cells = 100});
 }
 
-// Who asks for the newest has it with the first version of the history that is not deleted.
-TEST_F(DeferredValuesTest, OfHistoryNoMoreIsReadThanTheNewest) {
+// A read of the newest version ends at the first version of the history that is not deleted.
+TEST_F(LazyValuesTest, OfHistoryNoMoreIsReadThanTheNewest) {
   for (const int64_t deleted_from : {9, 7}) {
     reads_.clear();
     std::vector<std::unique_ptr<CellCursor>> sources;
-    sources.push_back(SourceOf({{.kind = CellKind::kDeleteRange, .timestamp = 9, .range_start = deleted_from}}));
-    sources.push_back(std::make_unique<LargeVersions>("v", std::vector<int64_t>{9, 8, 7, 6, 5, 4}, &reads_, 0, 1));
-    const auto chain =
-        NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.drop_tombstones = true, .reads_deferred = true});
-    EXPECT_EQ(ReadRow(chain.get()), std::vector<std::string>{"v" + std::to_string(deleted_from - 1)});
+    sources.push_back(
+        SourceOf({{.kind = CellKind::kDeleteRange, .timestamp = 9, .range_start = deleted_from}}));
+    sources.push_back(std::make_unique<LargeVersions>("v", std::vector<int64_t>{9, 8, 7, 6, 5, 4},
+                                                      &reads_, 0, 1));
+    const auto chain = NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward),
+                                          {.drop_tombstones = true, .reads_lazy_values = true});
+    EXPECT_EQ(ReadRow(chain.get()),
+              std::vector<std::string>{"v" + std::to_string(deleted_from - 1)});
     EXPECT_EQ(reads_, std::vector<int64_t>{deleted_from - 1});
   }
 }
 
-// Nor does one that is hidden further down bring the history back.
-TEST_F(DeferredValuesTest, HistoryIsNotAskedForBehindTheNewest) {
+// Hidden versions further down do not cause a read of the history either.
+TEST_F(LazyValuesTest, HistoryIsNotAskedForBehindTheNewest) {
   std::vector<std::unique_ptr<CellCursor>> sources;
-  sources.push_back(SourceOf({{.timestamp = 10, .value = "newest"}, {.kind = CellKind::kDeleteRange, .timestamp = 9, .range_start = 9}}));
-  sources.push_back(std::make_unique<LargeVersions>("v", std::vector<int64_t>{9, 8, 7}, &reads_, 0, 1));
-  const auto chain =
-      NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.drop_tombstones = true, .reads_deferred = true});
+  sources.push_back(SourceOf({{.timestamp = 10, .value = "newest"},
+                              {.kind = CellKind::kDeleteRange, .timestamp = 9, .range_start = 9}}));
+  sources.push_back(
+      std::make_unique<LargeVersions>("v", std::vector<int64_t>{9, 8, 7}, &reads_, 0, 1));
+  const auto chain = NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward),
+                                        {.drop_tombstones = true, .reads_lazy_values = true});
   std::vector<Cell> cells;
   ASSERT_TRUE(chain->SeekToEdge());
   while (chain->ReadCells(&cells)) {
@@ -165,12 +177,17 @@ TEST_F(DeferredValuesTest, HistoryIsNotAskedForBehindTheNewest) {
   EXPECT_TRUE(reads_.empty());
 }
 
-// A batch ends with a large value also where sources share a column and none of them has to be read on.
-TEST_F(DeferredValuesTest, ALargeValueEndsABatch) {
+// A batch ends with a large value, also if sources share a column and none of them needs another
+// read.
+TEST_F(LazyValuesTest, ALargeValueEndsABatch) {
   const std::string large(kBatchEndingBytes, 'v');
   std::vector<std::unique_ptr<CellCursor>> sources;
-  sources.push_back(SourceOf({{.timestamp = 9, .value = large}, {.timestamp = 7, .value = large}, {.timestamp = 5, .value = "5"}}));
-  sources.push_back(SourceOf({{.timestamp = 8, .value = large}, {.timestamp = 6, .value = "6"}, {.timestamp = 4, .value = "4"}}));
+  sources.push_back(SourceOf({{.timestamp = 9, .value = large},
+                              {.timestamp = 7, .value = large},
+                              {.timestamp = 5, .value = "5"}}));
+  sources.push_back(SourceOf({{.timestamp = 8, .value = large},
+                              {.timestamp = 6, .value = "6"},
+                              {.timestamp = 4, .value = "4"}}));
   const auto merged = NewMergeCursor(std::move(sources), Direction::kForward);
   ASSERT_TRUE(merged->SeekToEdge());
   std::vector<size_t> batches;
@@ -179,32 +196,35 @@ TEST_F(DeferredValuesTest, ALargeValueEndsABatch) {
     merged->Unpin();
   }
   ASSERT_GE(batches.size(), 4u);
-  EXPECT_EQ(std::vector<size_t>(batches.begin(), batches.begin() + 3), (std::vector<size_t>{1, 1, 1}));
+  EXPECT_EQ(std::vector<size_t>(batches.begin(), batches.begin() + 3),
+            (std::vector<size_t>{1, 1, 1}));
 }
 
-// What is left over of a source that was told to unpin can still be read.
-TEST_F(DeferredValuesTest, AUserMayLetGoSeldom) {
+// The remaining cells of a source stay readable after Unpin.
+TEST_F(LazyValuesTest, AUserMayLetGoSeldom) {
   std::vector<int64_t> most;
   std::vector<int64_t> others;
-  for (int64_t timestamp = 200; timestamp > 0; --timestamp) (timestamp % 3 == 0 ? others : most).push_back(timestamp);
+  for (int64_t timestamp = 200; timestamp > 0; --timestamp)
+    (timestamp % 3 == 0 ? others : most).push_back(timestamp);
   std::vector<std::unique_ptr<CellCursor>> sources;
   sources.push_back(std::make_unique<LargeVersions>("v", most, &reads_));
   sources.push_back(std::make_unique<LargeVersions>("v", others, &reads_));
-  const std::unique_ptr<CellCursor> chain =
-      NewRetentionCursor(NewMergeCursor(std::move(sources), Direction::kForward), {.reads_deferred = true});
+  const std::unique_ptr<CellCursor> chain = NewRetentionCursor(
+      NewMergeCursor(std::move(sources), Direction::kForward), {.reads_lazy_values = true});
   ASSERT_TRUE(chain->SeekToEdge());
   int64_t next = 200;
   std::vector<Cell> cells;
   for (bool more = true; more; chain->Unpin()) {
     cells.clear();
     for (int batch = 0; batch < 13 && more; ++batch) more = chain->ReadCells(&cells);
-    for (const Cell& cell : cells) EXPECT_EQ(cell.value.substr(0, cell.value.find('.')), "v" + std::to_string(next--));
+    for (const Cell& cell : cells)
+      EXPECT_EQ(cell.value.substr(0, cell.value.find('.')), "v" + std::to_string(next--));
   }
   EXPECT_EQ(next, 0);
   EXPECT_EQ(reads_.size(), 200u);
 }
 
-TEST_F(DeferredValuesTest, AFailureWithholdsTheBatchAndLasts) {
+TEST_F(LazyValuesTest, AFailureWithholdsTheBatchAndLasts) {
   const std::unique_ptr<CellCursor> chain = Chain(GcRule::None(), 8);
   EXPECT_EQ(ReadRow(chain.get()), std::vector<std::string>{"new9"});
   EXPECT_EQ(chain->status().code(), absl::StatusCode::kDataLoss);

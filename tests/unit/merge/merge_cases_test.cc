@@ -1,8 +1,10 @@
-// Named cases, as text: tests/data/merge/*.txt.
+// Tests named cases of the merge as text: tests/data/merge/*.txt.
 //
-//   merge [reverse]      the input's sources, newest first, each begun by a line "source"; the output is what the merge hands out
-//   retain now=N [partial commit=N] [drop] [a=RULE ...]   the same through retention; RULE is in cbt's grammar, by family name
-//                        "drop" drops tombstones. A last line counts what was dropped, if anything was.
+//   merge [reverse]    the input's sources, newest first, each after a line "source"; the output is
+//                      the result of the merge
+//   retain now=N [partial commit=N] [drop] [a=RULE ...]
+//                      the same with garbage collection; RULE is in cbt's grammar, by family name;
+//                      "drop" drops tombstones; a last line counts the dropped cells, if any
 #include <gtest/gtest.h>
 
 #include "merge/merge_cursor.h"
@@ -24,14 +26,15 @@ std::unique_ptr<CellCursor> MergedInput(const TextCase& text_case) {
     }
   }
   std::vector<std::unique_ptr<CellCursor>> cursors;
-  for (const std::string& source : sources) cursors.push_back(NewVectorCursor(ParseRows(source), {.direction = direction}));
+  for (const std::string& source : sources)
+    cursors.push_back(NewVectorCursor(ParseRows(source), {.direction = direction}));
   return NewMergeCursor(std::move(cursors), direction);
 }
 
 std::vector<Retention> RulesOf(const TextCase& text_case) {
   std::vector<Retention> rules;
-  for (uint32_t rank = 1; rank <= TestFamilies().size(); ++rank) {
-    const std::string& family = TestFamilies()[rank].name;
+  for (uint32_t family_index = 1; family_index <= TestFamilies().size(); ++family_index) {
+    const std::string& family = TestFamilies()[family_index].name;
     if (!text_case.has(family)) {
       rules.emplace_back();
       continue;
@@ -47,16 +50,18 @@ std::string RunCase(const TextCase& text_case) {
   if (text_case.command == "merge") return PrintAll(MergedInput(text_case).get());
   EXPECT_EQ(text_case.command, "retain");
   const std::vector<Retention> rules = RulesOf(text_case);
-  RetentionPolicy policy{.rules = rules, .now = text_case.number("now"), .drop_tombstones = text_case.has("drop")};
+  RetentionPolicy policy{
+      .rules = rules, .now = text_case.number("now"), .drop_tombstones = text_case.has("drop")};
   if (text_case.has("partial")) {
     policy.partial = true;
     policy.newest_commit_time = text_case.number("commit");
   }
   RetentionStats stats;
-  std::string output = PrintAll(NewRetentionCursor(MergedInput(text_case), std::move(policy), &stats).get());
-  if (stats.cells_condemned + stats.tombstones_dropped > 0) {
-    output +=
-        "dropped: " + std::to_string(stats.cells_condemned) + " versions, " + std::to_string(stats.tombstones_dropped) + " tombstones\n";
+  std::string output =
+      PrintAll(NewRetentionCursor(MergedInput(text_case), std::move(policy), &stats).get());
+  if (stats.garbage_cells + stats.tombstones_dropped > 0) {
+    output += "dropped: " + std::to_string(stats.garbage_cells) + " versions, " +
+              std::to_string(stats.tombstones_dropped) + " tombstones\n";
   }
   return output;
 }

@@ -1,4 +1,5 @@
-// What sources pin while one row of many cells goes through a merge: a user may let go after every batch or after many.
+// Tests how much the sources pin while one row of many cells is merged. A user may unpin after
+// every batch or after many.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +28,8 @@ struct Pins {
 
 class WatchedCursor final : public CellCursor {
  public:
-  WatchedCursor(std::unique_ptr<CellCursor> input, Pins* pins) : input_(std::move(input)), pins_(*pins) {}
+  WatchedCursor(std::unique_ptr<CellCursor> input, Pins* pins)
+      : input_(std::move(input)), pins_(*pins) {}
 
   bool SeekToEdge() override { return input_->SeekToEdge(); }
   bool SeekRow(std::string_view bound) override { return input_->SeekRow(bound); }
@@ -37,7 +39,9 @@ class WatchedCursor final : public CellCursor {
     pins_.batches_max = std::max(pins_.batches_max, ++pins_.batches);
     return input_->ReadCells(cells);
   }
-  void SkipTo(uint32_t family, std::string_view qualifier) override { input_->SkipTo(family, qualifier); }
+  void SkipTo(uint32_t family, std::string_view qualifier) override {
+    input_->SkipTo(family, qualifier);
+  }
   void Unpin() override {
     pins_.batches = 0;
     input_->Unpin();
@@ -53,27 +57,33 @@ std::string Qualifier(uint32_t cell) { return fmt::format("{:08}", cell); }
 
 class MergePinsTest : public ::testing::Test {
  protected:
-  // Cell after cell in another source, so that none is ever through with what it has read when another is.
+  // The cells alternate between the sources, so that no source is at the end of a batch when
+  // another is.
   std::unique_ptr<CellCursor> Merge() {
     std::vector<std::unique_ptr<CellCursor>> sources;
     for (uint32_t source = 0; source < kSources; ++source) {
       OwnedRow row{.row_key = "row", .cells = {}};
       for (uint32_t cell = source; cell < kCells; cell += kSources) {
-        row.cells.push_back({.family = 1, .timestamp = int64_t{kCells} - cell, .qualifier = Qualifier(cell), .value = "value"});
+        row.cells.push_back({.family = 1,
+                             .timestamp = int64_t{kCells} - cell,
+                             .qualifier = Qualifier(cell),
+                             .value = "value"});
       }
-      sources.push_back(
-          std::make_unique<WatchedCursor>(NewVectorCursor({std::move(row)}, {.batch_cells = kSourceBatch + source}), &pins_[source]));
+      sources.push_back(std::make_unique<WatchedCursor>(
+          NewVectorCursor({std::move(row)}, {.batch_cells = kSourceBatch + source}),
+          &pins_[source]));
     }
     return NewMergeCursor(std::move(sources), Direction::kForward);
   }
-  // All of the row in pieces of so many batches, after each of which the user lets go.
+  // Reads the whole row and unpins after every `batches_a_piece` batches.
   void Read(CellCursor* cursor, size_t batches_a_piece) {
     ASSERT_TRUE(cursor->SeekToEdge());
     uint32_t next = 0;
     std::vector<Cell> cells;
     for (bool more = true; more; cursor->Unpin()) {
       cells.clear();
-      for (size_t batch = 0; batch < batches_a_piece && more; ++batch) more = cursor->ReadCells(&cells);
+      for (size_t batch = 0; batch < batches_a_piece && more; ++batch)
+        more = cursor->ReadCells(&cells);
       for (const Cell& cell : cells) {
         ASSERT_EQ(cell.qualifier, Qualifier(next));
         ASSERT_EQ(cell.value, "value");
@@ -83,7 +93,9 @@ class MergePinsTest : public ::testing::Test {
     EXPECT_EQ(next, kCells);
   }
   uint32_t BatchesMax() const {
-    return std::max_element(pins_, pins_ + kSources, [](const Pins& a, const Pins& b) { return a.batches_max < b.batches_max; })
+    return std::max_element(
+               pins_, pins_ + kSources,
+               [](const Pins& a, const Pins& b) { return a.batches_max < b.batches_max; })
         ->batches_max;
   }
 
@@ -95,8 +107,8 @@ TEST_F(MergePinsTest, AUserThatLetsGoOfEveryBatchPinsTwoOfEachSource) {
   EXPECT_LE(BatchesMax(), 2u);
 }
 
-// Regression: only a source of which nothing was left over let go, which hardly ever was the case, and a giant row read in pieces was
-// pinned whole.
+// Regression: only a source without remaining cells unpinned. That was rare, so a giant row read in
+// parts was pinned as a whole.
 TEST_F(MergePinsTest, AUserThatLetsGoSeldomPinsAPieceAndLittleMore) {
   constexpr size_t kBatchesAPiece = 20;
   Read(Merge().get(), kBatchesAPiece);
@@ -104,11 +116,12 @@ TEST_F(MergePinsTest, AUserThatLetsGoSeldomPinsAPieceAndLittleMore) {
   EXPECT_LE(BatchesMax(), kOfOneSource + 6);
 }
 
-// All but the first cells of a row are condemned: what the rest lies in may go again and again, though a user still has the first.
-TEST_F(MergePinsTest, CondemnedCellsGiveTheOccasionToLetGo) {
+// All but the first cells of a row are garbage. The merge must unpin their memory repeatedly,
+// although a user still has the first cells.
+TEST_F(MergePinsTest, GarbageCellsGiveTheOccasionToLetGo) {
   const std::vector<Retention> rules = {Retention(GcRule::MaxAge(std::chrono::microseconds(10)))};
-  const std::unique_ptr<CellCursor> cursor =
-      NewRetentionCursor(Merge(), {.rules = rules, .now = int64_t{kCells} + 1, .drop_tombstones = true});
+  const std::unique_ptr<CellCursor> cursor = NewRetentionCursor(
+      Merge(), {.rules = rules, .now = int64_t{kCells} + 1, .drop_tombstones = true});
   ASSERT_TRUE(cursor->SeekToEdge());
   std::vector<Cell> cells;
   ASSERT_TRUE(cursor->ReadCells(&cells));

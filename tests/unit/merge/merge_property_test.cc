@@ -1,4 +1,4 @@
-// The merge against brute force over all pairs of cells of all sources.
+// Tests the merge against brute force over all pairs of cells of all sources.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ Sources RandomSources(Random& random) {
   const size_t source_count = 2 + random.Below(5);
   for (size_t i = 0; i < source_count; ++i) {
     History history;
-    for (uint64_t left = random.Below(60); left > 0; --left) history.push_back(RandomOperation(random, sources.shape));
+    for (uint64_t left = random.Below(60); left > 0; --left)
+      history.push_back(RandomOperation(random, sources.shape));
     sources.newest_first.push_back(Resolve(history, 0, history.size()));
   }
   return sources;
@@ -42,11 +43,12 @@ std::vector<OwnedCell> CellsOf(const OwnedRows& rows, const std::string& row_key
   return {};
 }
 
-bool AnyDeletes(const std::vector<OwnedCell>& cells, const OwnedCell& identity) {
-  return std::any_of(cells.begin(), cells.end(), [&](const OwnedCell& cell) { return Deletes(cell, identity); });
+bool AnyDeletes(const std::vector<OwnedCell>& cells, const OwnedCell& cell_key) {
+  return std::any_of(cells.begin(), cells.end(),
+                     [&](const OwnedCell& cell) { return Deletes(cell, cell_key); });
 }
 
-// The versions of a row that survive: no newer source has the identity or deletes it.
+// Returns the versions of a row that survive: no newer source has the same cell key or deletes it.
 std::vector<OwnedCell> SurvivingSets(const Sources& sources, const std::string& row_key) {
   std::vector<OwnedCell> surviving;
   for (size_t s = 0; s < sources.newest_first.size(); ++s) {
@@ -54,14 +56,16 @@ std::vector<OwnedCell> SurvivingSets(const Sources& sources, const std::string& 
       bool hidden = cell.View().is_tombstone();
       for (size_t newer = 0; newer < s; ++newer) {
         for (const OwnedCell& other : CellsOf(sources.newest_first[newer], row_key)) {
-          hidden |= Deletes(other, cell) || (other.kind == CellKind::kSet && CompareCells(other.View(), cell.View()) == 0);
+          hidden |= Deletes(other, cell) ||
+                    (other.kind == CellKind::kSet && CompareCells(other.View(), cell.View()) == 0);
         }
       }
       if (!hidden) surviving.push_back(cell);
     }
   }
-  std::sort(surviving.begin(), surviving.end(),
-            [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
+  std::sort(surviving.begin(), surviving.end(), [](const OwnedCell& a, const OwnedCell& b) {
+    return CompareCells(a.View(), b.View()) < 0;
+  });
   for (size_t i = 1; i < surviving.size();) {
     if (CompareCells(surviving[i - 1].View(), surviving[i].View()) != 0) {
       ++i;
@@ -75,7 +79,8 @@ std::vector<OwnedCell> SurvivingSets(const Sources& sources, const std::string& 
 
 std::vector<OwnedCell> SetsOf(const std::vector<OwnedCell>& cells) {
   std::vector<OwnedCell> sets;
-  std::copy_if(cells.begin(), cells.end(), std::back_inserter(sets), [](const OwnedCell& cell) { return !cell.View().is_tombstone(); });
+  std::copy_if(cells.begin(), cells.end(), std::back_inserter(sets),
+               [](const OwnedCell& cell) { return !cell.View().is_tombstone(); });
   return sets;
 }
 
@@ -85,17 +90,19 @@ std::vector<std::string> RowKeysOf(const HistoryShape& shape) {
   return row_keys;
 }
 
-// Every identity there can be.
-std::vector<OwnedCell> Identities(const HistoryShape& shape) {
-  std::vector<OwnedCell> identities;
+// Returns every possible cell key.
+std::vector<OwnedCell> CellKeys(const HistoryShape& shape) {
+  std::vector<OwnedCell> cell_keys;
   for (uint32_t family = 1; family <= shape.family_count; ++family) {
     for (uint64_t qualifier = 0; qualifier < shape.qualifier_count; ++qualifier) {
       for (int64_t timestamp = 0; timestamp <= shape.timestamp_count; ++timestamp) {
-        identities.push_back({.family = family, .timestamp = timestamp, .qualifier = "q" + std::to_string(qualifier)});
+        cell_keys.push_back({.family = family,
+                             .timestamp = timestamp,
+                             .qualifier = "q" + std::to_string(qualifier)});
       }
     }
   }
-  return identities;
+  return cell_keys;
 }
 
 TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
@@ -104,42 +111,50 @@ TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
     Random random(seed);
     const Sources sources = RandomSources(random);
     const OwnedRows merged = ReadAll(MergeOf(sources.newest_first, random).get());
-    const std::vector<OwnedCell> identities = Identities(sources.shape);
+    const std::vector<OwnedCell> cell_keys = CellKeys(sources.shape);
     for (const std::string& row_key : RowKeysOf(sources.shape)) {
       const std::vector<OwnedCell> cells = CellsOf(merged, row_key);
       ASSERT_EQ(SetsOf(cells), SurvivingSets(sources, row_key)) << PrintRows(merged);
-      for (const OwnedCell& identity : identities) {
+      for (const OwnedCell& cell_key : cell_keys) {
         bool deleted = false;
-        for (const OwnedRows& rows : sources.newest_first) deleted |= AnyDeletes(CellsOf(rows, row_key), identity);
-        ASSERT_EQ(AnyDeletes(cells, identity), deleted) << row_key << " " << PrintCell("", identity.View()) << "\n" << PrintRows(merged);
+        for (const OwnedRows& rows : sources.newest_first)
+          deleted |= AnyDeletes(CellsOf(rows, row_key), cell_key);
+        ASSERT_EQ(AnyDeletes(cells, cell_key), deleted)
+            << row_key << " " << PrintCell("", cell_key.View()) << "\n"
+            << PrintRows(merged);
       }
     }
   }
 }
 
-// Where several sources have the row, no tombstone is handed out that another one makes needless.
+// In rows that several sources have, the merge returns no tombstone that another one makes
+// redundant.
 TEST(MergePropertyTest, NoCoveredTombstonesInSharedColumns) {
   for (uint64_t seed = 1; seed <= SanitizedPart(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Sources sources = RandomSources(random);
-    // A source that has every column makes every column a shared one, and the second one shares each row.
+    // A source with every column makes all columns shared, and the second source shares each row.
     History everywhere;
     for (const std::string& row_key : RowKeysOf(sources.shape)) {
-      for (OwnedCell cell : Identities(sources.shape)) {
+      for (OwnedCell cell : CellKeys(sources.shape)) {
         cell.value = "x";
         if (cell.timestamp == 0) everywhere.push_back({row_key, cell, 0});
       }
     }
-    sources.newest_first.insert(sources.newest_first.begin(), 2, Resolve(everywhere, 0, everywhere.size()));
+    sources.newest_first.insert(sources.newest_first.begin(), 2,
+                                Resolve(everywhere, 0, everywhere.size()));
     for (const OwnedRow& row : ReadAll(MergeOf(sources.newest_first, random).get())) {
       for (const OwnedCell& a : row.cells) {
         for (const OwnedCell& b : row.cells) {
           if (&a == &b || !a.View().is_tombstone()) continue;
           ASSERT_FALSE(b.kind == CellKind::kDeleteRow) << PrintRows({row});
-          ASSERT_FALSE(b.kind == CellKind::kDeleteFamily && b.family == a.family) << PrintRows({row});
-          const OwnedCell oldest{.family = a.family, .timestamp = a.range_start, .qualifier = a.qualifier};
-          ASSERT_FALSE(b.kind == CellKind::kDeleteRange && Deletes(b, a) && Deletes(b, oldest)) << PrintRows({row});
+          ASSERT_FALSE(b.kind == CellKind::kDeleteFamily && b.family == a.family)
+              << PrintRows({row});
+          const OwnedCell oldest{
+              .family = a.family, .timestamp = a.range_start, .qualifier = a.qualifier};
+          ASSERT_FALSE(b.kind == CellKind::kDeleteRange && Deletes(b, a) && Deletes(b, oldest))
+              << PrintRows({row});
         }
       }
     }
@@ -171,18 +186,23 @@ TEST(MergePropertyTest, ReverseIsTheSameRowsBackwards) {
   }
 }
 
-// Up to twenty sources of each kind there is, in both directions: rows of their own in stretches or in turns, rows all have, none at all.
+// Makes up to twenty sources of every kind, for both directions: separate rows in ranges or
+// alternating, rows that all sources have, and no rows.
 Sources RandomManySources(Random& random) {
   Sources sources;
-  sources.shape = {
-      .row_count = 1 + random.Below(30), .family_count = 2, .qualifier_count = 2, .timestamp_count = 6, .tombstone_percent = 20};
+  sources.shape = {.row_count = 1 + random.Below(30),
+                   .family_count = 2,
+                   .qualifier_count = 2,
+                   .timestamp_count = 6,
+                   .tombstone_percent = 20};
   const uint64_t source_count = 1 + random.Below(20);
   const uint64_t stretch = 1 + random.Below(5);
   const uint64_t kind = random.Below(4);
   const auto has_row = [&](uint64_t source, uint64_t row) {
     if (kind == 0) return random.OneIn(3);
     if (kind == 1) return row / stretch % source_count == source;
-    if (kind == 2) return random.Below(10) < 2 + (row / 8 % 2) * 6;  // at times alone, at times among many
+    // Sometimes in one source, sometimes in many.
+    if (kind == 2) return random.Below(10) < 2 + (row / 8 % 2) * 6;
     return true;
   };
   for (uint64_t i = 0; i < source_count; ++i) {
@@ -226,7 +246,8 @@ TEST(MergePropertyTest, SeeksFindWhatAWalkFinds) {
       const OwnedRows all = ReadAll(MergeOf(sources.newest_first, random, direction).get());
       const auto cursor = MergeOf(sources.newest_first, random, direction);
       for (int i = 0; i < 8; ++i) {
-        const std::string bound = "row" + std::to_string(random.Below(8)) + (random.OneIn(2) ? "x" : "");
+        const std::string bound =
+            "row" + std::to_string(random.Below(8)) + (random.OneIn(2) ? "x" : "");
         const auto inside = [&](const OwnedRow& row) {
           return direction == Direction::kForward ? row.row_key >= bound : row.row_key < bound;
         };
@@ -248,19 +269,25 @@ TEST(MergePropertyTest, SeeksFindWhatAWalkFinds) {
   }
 }
 
-// `position` runs over the cells of the whole row; what is handed out must be in order, complete from the target on, and never made up.
-void CheckSkips(CellCursor* cursor, const std::vector<OwnedCell>& whole, const HistoryShape& shape, Random& random) {
+// `position` counts the cells of the whole row. The returned cells must be in order, complete from
+// the target on, and cells of the row.
+void CheckSkips(CellCursor* cursor, const std::vector<OwnedCell>& whole, const HistoryShape& shape,
+                Random& random) {
   OwnedCell target{.kind = CellKind::kDeleteRange};
   size_t position = 0;
   const auto may_be_missing = [&](const OwnedCell& cell) {
-    if (cell.kind == CellKind::kDeleteRow || (cell.kind == CellKind::kDeleteFamily && cell.family == target.family)) return false;
+    if (cell.kind == CellKind::kDeleteRow ||
+        (cell.kind == CellKind::kDeleteFamily && cell.family == target.family))
+      return false;
     return CompareColumn(cell.View(), target.View()) < 0;
   };
   std::vector<Cell> batch;
   for (bool more = true; more;) {
     if (random.OneIn(2)) {
-      OwnedCell next{.family = 1 + static_cast<uint32_t>(random.Below(shape.family_count + 1)), .kind = CellKind::kDeleteRange};
-      next.qualifier = random.OneIn(3) ? "" : "q" + std::to_string(random.Below(shape.qualifier_count));
+      OwnedCell next{.family = 1 + static_cast<uint32_t>(random.Below(shape.family_count + 1)),
+                     .kind = CellKind::kDeleteRange};
+      next.qualifier =
+          random.OneIn(3) ? "" : "q" + std::to_string(random.Below(shape.qualifier_count));
       if (CompareColumn(next.View(), target.View()) >= 0) {
         target = next;
         cursor->SkipTo(target.family, target.qualifier);
@@ -269,8 +296,8 @@ void CheckSkips(CellCursor* cursor, const std::vector<OwnedCell>& whole, const H
     batch.clear();
     more = cursor->ReadCells(&batch);
     for (const Cell& cell : batch) {
-      while (position < whole.size() && whole[position].View().family != 0 && may_be_missing(whole[position]) &&
-             CompareCells(whole[position].View(), cell) != 0) {
+      while (position < whole.size() && whole[position].View().family != 0 &&
+             may_be_missing(whole[position]) && CompareCells(whole[position].View(), cell) != 0) {
         ++position;
       }
       ASSERT_LT(position, whole.size());
@@ -297,18 +324,24 @@ TEST(MergePropertyTest, SkippingLosesNothingFromTheTargetOn) {
   }
 }
 
-// Long columns and long runs: batches of kCellBatch end in the middle of everything.
+// Long columns and long sequences: batches of kCellBatch end at every kind of position.
 TEST(MergePropertyTest, LargeRowsStream) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Sources sources;
-    sources.shape = {.row_count = 1, .family_count = 2, .qualifier_count = 3, .timestamp_count = 500, .tombstone_percent = 2};
+    sources.shape = {.row_count = 1,
+                     .family_count = 2,
+                     .qualifier_count = 3,
+                     .timestamp_count = 500,
+                     .tombstone_percent = 2};
     for (int i = 0; i < 3; ++i) {
       History history;
-      for (int left = 0; left < 700; ++left) history.push_back(RandomOperation(random, sources.shape));
+      for (int left = 0; left < 700; ++left)
+        history.push_back(RandomOperation(random, sources.shape));
       std::erase_if(history, [](const Operation& operation) {
-        return operation.cell.kind == CellKind::kDeleteRow || operation.cell.kind == CellKind::kDeleteFamily;
+        return operation.cell.kind == CellKind::kDeleteRow ||
+               operation.cell.kind == CellKind::kDeleteFamily;
       });
       sources.newest_first.push_back(Resolve(history, 0, history.size()));
     }
@@ -318,7 +351,8 @@ TEST(MergePropertyTest, LargeRowsStream) {
   }
 }
 
-// Any call of any source may fail: the merge hands out a prefix of the truth, then says why it stopped, and calls no one again.
+// Any call of any source may fail. The merge then returns a prefix of the correct result and the
+// error, and calls no source again.
 TEST(MergePropertyTest, AFailingSourceStopsTheMerge) {
   uint64_t failures = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -330,8 +364,9 @@ TEST(MergePropertyTest, AFailingSourceStopsTheMerge) {
       std::vector<std::unique_ptr<CellCursor>> cursors;
       const size_t failing_source = random.Below(sources.newest_first.size());
       for (size_t s = 0; s < sources.newest_first.size(); ++s) {
-        cursors.push_back(
-            NewVectorCursor(sources.newest_first[s], {.batch_cells = 2, .failing_call = s == failing_source ? failing_call : 0}));
+        cursors.push_back(NewVectorCursor(
+            sources.newest_first[s],
+            {.batch_cells = 2, .failing_call = s == failing_source ? failing_call : 0}));
       }
       const auto cursor = NewMergeCursor(std::move(cursors), Direction::kForward);
       const std::string read = PrintAll(cursor.get());

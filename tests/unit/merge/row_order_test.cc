@@ -1,4 +1,4 @@
-// The order of rows against brute force, and what it costs: comparisons are counted, not timed.
+// Tests the order of rows against brute force, and its cost: comparisons are counted, not timed.
 #include "merge/row_order.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,11 @@ namespace {
 
 class CountingComparison {
  public:
-  CountingComparison(Direction direction, uint64_t* count) : comparison_(direction), count_(count) {}
-  RowPlace PlaceOf(std::string_view row_key, size_t prefix_bytes) const { return comparison_.PlaceOf(row_key, prefix_bytes); }
+  CountingComparison(Direction direction, uint64_t* count)
+      : comparison_(direction), count_(count) {}
+  RowPlace PlaceOf(std::string_view row_key, size_t prefix_bytes) const {
+    return comparison_.PlaceOf(row_key, prefix_bytes);
+  }
   int operator()(const RowPlace& a, const RowPlace& b) const {
     ++*count_;
     return comparison_(a, b);
@@ -33,7 +36,7 @@ class CountingComparison {
 
 using RowKeys = std::vector<std::string>;
 
-// Sources that step as cursors do: the bytes of a row key go when its source steps.
+// Sources that step as cursors do: the bytes of a row key become invalid when its source steps.
 class Walk {
  public:
   Walk(std::vector<RowKeys> sources, Direction direction)
@@ -74,7 +77,7 @@ class Walk {
     }
     return order_.FindRow();
   }
-  // "row key: the sources that have it", newest first.
+  // Prints "row key: the sources that have it", newest first.
   std::string Text() const {
     std::string text = fmt::format("{}:", order_.row_key());
     for (const uint32_t source : order_.sources()) text += fmt::format(" {}", source);
@@ -91,7 +94,9 @@ class Walk {
     std::copy(row_key.begin(), row_key.end(), keys_[source].get());
     return true;
   }
-  std::string_view View(uint32_t source) const { return {keys_[source].get(), sources_[source][at_[source]].size()}; }
+  std::string_view View(uint32_t source) const {
+    return {keys_[source].get(), sources_[source][at_[source]].size()};
+  }
 
   std::vector<RowKeys> sources_;
   uint64_t comparisons_ = 0;
@@ -107,20 +112,23 @@ std::vector<std::string> TextsOf(const std::vector<RowKeys>& sources, Direction 
   for (const std::string& row_key : all) {
     std::string& text = texts.emplace_back(row_key + ":");
     for (size_t i = 0; i < sources.size(); ++i) {
-      if (std::count(sources[i].begin(), sources[i].end(), row_key) > 0) text += fmt::format(" {}", i);
+      if (std::count(sources[i].begin(), sources[i].end(), row_key) > 0)
+        text += fmt::format(" {}", i);
     }
   }
   if (direction == Direction::kReverse) std::reverse(texts.begin(), texts.end());
   return texts;
 }
 
-// Keys with much in common, keys that begin others, zeros behind, and the greatest bytes there are.
+// Makes keys with common prefixes, keys that are prefixes of others, keys with trailing zeros, and
+// keys of the greatest bytes.
 std::string RandomKey(Random& random, std::string_view prefix) {
   switch (random.Below(8)) {
     case 0:
       return std::string(1 + random.Below(12), '\xff');
     case 1:
-      return std::string(prefix.substr(0, 1 + random.Below(prefix.size()))) + std::string(random.Below(3), '\0');
+      return std::string(prefix.substr(0, 1 + random.Below(prefix.size()))) +
+             std::string(random.Below(3), '\0');
     case 2:
       return fmt::format("{}", random.Below(30));
     default:
@@ -137,7 +145,8 @@ TEST(RowOrderTest, RowsComeInOrderWithAllWhoHaveThem) {
     const uint64_t rows_max = 1 + random.Below(40);
     for (RowKeys& row_keys : sources) {
       std::set<std::string> some;
-      for (uint64_t left = random.OneIn(5) ? 0 : random.Below(rows_max); left > 0; --left) some.insert(RandomKey(random, prefix));
+      for (uint64_t left = random.OneIn(5) ? 0 : random.Below(rows_max); left > 0; --left)
+        some.insert(RandomKey(random, prefix));
       row_keys.assign(some.begin(), some.end());
     }
     for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
@@ -157,7 +166,8 @@ TEST(RowOrderTest, RowsComeInOrderWithAllWhoHaveThem) {
 
 RowKeys Numbered(uint64_t begin, uint64_t end, uint64_t step = 1) {
   RowKeys row_keys;
-  for (uint64_t i = begin; i < end; i += step) row_keys.push_back(fmt::format("tenant#user{:08}", i));
+  for (uint64_t i = begin; i < end; i += step)
+    row_keys.push_back(fmt::format("tenant#user{:08}", i));
   return row_keys;
 }
 
@@ -173,7 +183,8 @@ TEST(RowOrderTest, AStretchOfOneSourceCostsOneComparisonARow) {
   std::vector<RowKeys> sources;
   for (uint64_t i = 0; i < 16; ++i) sources.push_back(Numbered(i * kRows, (i + 1) * kRows));
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
-    // Beside one a row: the tree set up, and at each change of sources a few walks up its four levels.
+    // In addition to one comparison per row: building the tree, and at each change of sources a few
+    // walks up its four levels.
     EXPECT_LE(ComparisonsOfWalk(sources, direction), 16 * kRows + 16 + 16 * 4 * 4);
   }
 }
@@ -185,8 +196,9 @@ TEST(RowOrderTest, ASourceAloneComparesLittleAndOneOfTwentyFiveTimes) {
   for (uint64_t i = 0; i < 20; ++i) taking_turns.push_back(Numbered(i, kRows, 20));
   EXPECT_LE(ComparisonsOfWalk(taking_turns, Direction::kForward), 5 * kRows + 20);
   EXPECT_LE(ComparisonsOfWalk(taking_turns, Direction::kReverse), 5 * kRows + 20);
-  // Who has the row is known without comparing: it is the steps that cost.
-  EXPECT_LE(ComparisonsOfWalk(std::vector<RowKeys>(16, Numbered(0, kRows)), Direction::kForward), 16 * 4 * kRows + 16);
+  // The sources that have a row are known without comparisons. Only the steps cost comparisons.
+  EXPECT_LE(ComparisonsOfWalk(std::vector<RowKeys>(16, Numbered(0, kRows)), Direction::kForward),
+            16 * 4 * kRows + 16);
 }
 
 }  // namespace

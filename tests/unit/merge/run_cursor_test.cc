@@ -1,4 +1,4 @@
-// A run of sources against one source with all their rows; what is opened is counted.
+// Tests a cursor over a sorted run against one source with all rows, and counts the opened sources.
 #include "merge/run_cursor.h"
 
 #include <fmt/format.h>
@@ -15,14 +15,15 @@ namespace stele::internal {
 namespace {
 
 struct Opened {
-  size_t count = 0;    // so far
+  size_t count = 0;    // opened so far
   size_t at_once = 0;  // open now
   size_t at_once_max = 0;
 };
 
 class CountedCursor final : public CellCursor {
  public:
-  CountedCursor(std::unique_ptr<CellCursor> input, Opened* opened) : input_(std::move(input)), opened_(*opened) {
+  CountedCursor(std::unique_ptr<CellCursor> input, Opened* opened)
+      : input_(std::move(input)), opened_(*opened) {
     ++opened_.count;
     opened_.at_once_max = std::max(opened_.at_once_max, ++opened_.at_once);
   }
@@ -33,7 +34,9 @@ class CountedCursor final : public CellCursor {
   bool NextRow() override { return input_->NextRow(); }
   std::string_view row_key() const override { return input_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override { return input_->ReadCells(cells); }
-  void SkipTo(uint32_t family, std::string_view qualifier) override { input_->SkipTo(family, qualifier); }
+  void SkipTo(uint32_t family, std::string_view qualifier) override {
+    input_->SkipTo(family, qualifier);
+  }
   void Unpin() override { input_->Unpin(); }
   absl::Status status() const override { return input_->status(); }
 
@@ -42,17 +45,22 @@ class CountedCursor final : public CellCursor {
   Opened& opened_;
 };
 
-// Rows in parts, some of them without a row, some of them not wanted.
+// Rows divided into parts. Some parts have no row, and some are not wanted.
 struct Parts {
-  OwnedRows all;  // that show
+  OwnedRows all;  // visible rows
   std::vector<OwnedRows> rows;
   std::vector<std::string> bounds;  // part i: [bounds[2i], bounds[2i + 1])
   std::vector<bool> wanted;
-  bool unbounded_end = false;  // the last part
+  bool unbounded_end = false;  // of the last part
 };
 
 OwnedRow RowOf(const std::string& row_key) {
-  return {row_key, {{.family = 1, .kind = CellKind::kSet, .timestamp = 1, .qualifier = "q", .value = "of " + row_key}}};
+  return {row_key,
+          {{.family = 1,
+            .kind = CellKind::kSet,
+            .timestamp = 1,
+            .qualifier = "q",
+            .value = "of " + row_key}}};
 }
 
 Parts RandomParts(Random& random) {
@@ -77,11 +85,14 @@ Parts RandomParts(Random& random) {
 
 std::unique_ptr<CellCursor> RunOf(const Parts& parts, Direction direction, Opened* opened) {
   std::vector<RunPart> run;
-  for (size_t i = 0; i < parts.rows.size(); ++i) run.push_back({parts.bounds[2 * i], parts.bounds[2 * i + 1], false});
+  for (size_t i = 0; i < parts.rows.size(); ++i)
+    run.push_back({parts.bounds[2 * i], parts.bounds[2 * i + 1], false});
   if (parts.unbounded_end) run.back() = {run.back().start, {}, true};
-  const auto open = [&parts, direction, opened](size_t index) -> absl::StatusOr<std::unique_ptr<CellCursor>> {
+  const auto open = [&parts, direction,
+                     opened](size_t index) -> absl::StatusOr<std::unique_ptr<CellCursor>> {
     if (!parts.wanted[index]) return nullptr;
-    return std::make_unique<CountedCursor>(NewVectorCursor(parts.rows[index], {.direction = direction}), opened);
+    return std::make_unique<CountedCursor>(
+        NewVectorCursor(parts.rows[index], {.direction = direction}), opened);
   };
   return NewRunCursor(std::move(run), open, direction);
 }
@@ -103,7 +114,8 @@ TEST(RunCursorTest, WalksAndSeeksAsOneSource) {
           found = whole->NextRow();
           ASSERT_EQ(run->NextRow(), found);
         } else {
-          const std::string bound = fmt::format("{:03}", random.Below(60)) + (random.OneIn(3) ? "x" : "");
+          const std::string bound =
+              fmt::format("{:03}", random.Below(60)) + (random.OneIn(3) ? "x" : "");
           found = whole->SeekRow(bound);
           ASSERT_EQ(run->SeekRow(bound), found) << bound;
         }
@@ -141,11 +153,12 @@ TEST(RunCursorTest, OnlyThePartInReachIsOpened) {
     EXPECT_EQ(opened.count, 1u);
     ASSERT_TRUE(run->SeekRow("0505"));
     EXPECT_EQ(opened.count, 1u) << "it is open already";
-    // Behind the last row of its part: that part is looked at, and the next has the row.
+    // After the last row of its part: the cursor opens that part, and then the next one, which has
+    // the row.
     ASSERT_TRUE(run->SeekRow(direction == Direction::kForward ? "0208" : "0201"));
     EXPECT_EQ(run->row_key(), direction == Direction::kForward ? "0211" : "0195");
     EXPECT_EQ(opened.count, 3u);
-    // Between two parts: only one of them can have it.
+    // Between two parts: only one of them can have the row.
     ASSERT_TRUE(run->SeekRow("0309"));
     EXPECT_EQ(run->row_key(), direction == Direction::kForward ? "0311" : "0305");
     EXPECT_EQ(opened.count, 4u);
@@ -160,11 +173,13 @@ TEST(RunCursorTest, APartThatCannotBeOpenedFailsWhereItIsComeTo) {
   const Parts parts = HundredParts();
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
     std::vector<RunPart> bounds;
-    for (size_t i = 0; i < parts.rows.size(); ++i) bounds.push_back({parts.bounds[2 * i], parts.bounds[2 * i + 1], false});
+    for (size_t i = 0; i < parts.rows.size(); ++i)
+      bounds.push_back({parts.bounds[2 * i], parts.bounds[2 * i + 1], false});
     const auto open = [&](size_t index) -> absl::StatusOr<std::unique_ptr<CellCursor>> {
       if (index == 50) return absl::UnavailableError("no descriptor left");
       return NewVectorCursor(parts.rows[index],
-                             {.direction = direction, .failing_call = index == 10 ? uint64_t{2} : uint64_t{index == 80}});
+                             {.direction = direction,
+                              .failing_call = index == 10 ? uint64_t{2} : uint64_t{index == 80}});
     };
     auto run = NewRunCursor(bounds, open, direction);
     ASSERT_TRUE(run->SeekRow(direction == Direction::kForward ? "0490" : "0520"));

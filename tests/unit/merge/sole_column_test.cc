@@ -1,4 +1,5 @@
-// Reads of one column through a merge that stops where no older source matters, against brute force.
+// Tests reads of one column through a merge that stops when no older source matters, against brute
+// force.
 #include "merge/sole_column.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +21,11 @@ constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
 constexpr char kRow[] = "row0";
 
-// Notes whether its row was read.
+// Records whether its row was read.
 class NotedCursor final : public CellCursor {
  public:
-  NotedCursor(std::unique_ptr<CellCursor> cursor, bool* is_read) : cursor_(std::move(cursor)), is_read_(is_read) {}
+  NotedCursor(std::unique_ptr<CellCursor> cursor, bool* is_read)
+      : cursor_(std::move(cursor)), is_read_(is_read) {}
   bool SeekToEdge() override { return cursor_->SeekToEdge(); }
   bool SeekRow(std::string_view bound) override { return cursor_->SeekRow(bound); }
   bool NextRow() override { return cursor_->NextRow(); }
@@ -32,7 +34,9 @@ class NotedCursor final : public CellCursor {
     *is_read_ = true;
     return cursor_->ReadCells(cells);
   }
-  void SkipTo(uint32_t family, std::string_view qualifier) override { cursor_->SkipTo(family, qualifier); }
+  void SkipTo(uint32_t family, std::string_view qualifier) override {
+    cursor_->SkipTo(family, qualifier);
+  }
   void Unpin() override { cursor_->Unpin(); }
   absl::Status status() const override { return cursor_->status(); }
 
@@ -41,11 +45,11 @@ class NotedCursor final : public CellCursor {
   bool* const is_read_;
 };
 
-// One row's.
+// The cells of one row.
 using SourceCells = std::vector<OwnedCell>;
 
 struct Answer {
-  SourceCells cells;           // of the column, versions
+  SourceCells cells;           // versions of the column
   std::vector<bool> are_read;  // by source
 };
 
@@ -62,14 +66,17 @@ SourceCells VersionsOf(CellCursor* merged, const SoleColumn& column, bool skips)
 }
 
 std::unique_ptr<CellCursor> CursorOf(const SourceCells& cells, size_t batch_cells) {
-  return NewVectorCursor(cells.empty() ? OwnedRows() : OwnedRows{{kRow, cells}}, {.batch_cells = batch_cells});
+  return NewVectorCursor(cells.empty() ? OwnedRows() : OwnedRows{{kRow, cells}},
+                         {.batch_cells = batch_cells});
 }
 
-Answer Read(const std::vector<SourceCells>& newest_first, const SoleColumn& column, size_t batch_cells, bool skips) {
+Answer Read(const std::vector<SourceCells>& newest_first, const SoleColumn& column,
+            size_t batch_cells, bool skips) {
   const auto are_read = std::make_unique<bool[]>(newest_first.size());
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (size_t i = 0; i < newest_first.size(); ++i) {
-    cursors.push_back(std::make_unique<NotedCursor>(CursorOf(newest_first[i], batch_cells), &are_read[i]));
+    cursors.push_back(
+        std::make_unique<NotedCursor>(CursorOf(newest_first[i], batch_cells), &are_read[i]));
   }
   const auto merged = NewMergeCursor(std::move(cursors), Direction::kForward, column);
   Answer answer{.cells = VersionsOf(merged.get(), column, skips)};
@@ -77,21 +84,23 @@ Answer Read(const std::vector<SourceCells>& newest_first, const SoleColumn& colu
   return answer;
 }
 
-// By a merge that does not know that one column is all.
-SourceCells ReadAllOf(const std::vector<SourceCells>& newest_first, const SoleColumn& column, size_t batch_cells) {
+// Reads through a merge that does not know that only one column is wanted.
+SourceCells ReadAllOf(const std::vector<SourceCells>& newest_first, const SoleColumn& column,
+                      size_t batch_cells) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (const SourceCells& cells : newest_first) cursors.push_back(CursorOf(cells, batch_cells));
   return VersionsOf(NewMergeCursor(std::move(cursors), Direction::kForward).get(), column, false);
 }
 
-// What statistics of the sources would say of the family.
+// Returns the greatest timestamps of the older sources, as statistics of the family give them.
 std::vector<int64_t> OlderGreatest(const std::vector<SourceCells>& newest_first, uint32_t family) {
   std::vector<int64_t> older_greatest(newest_first.size());
   int64_t greatest = kLeast;
   for (size_t i = newest_first.size(); i-- > 0;) {
     older_greatest[i] = greatest;
     for (const OwnedCell& cell : newest_first[i]) {
-      if (cell.family == family && !cell.View().is_tombstone()) greatest = std::max(greatest, cell.timestamp);
+      if (cell.family == family && !cell.View().is_tombstone())
+        greatest = std::max(greatest, cell.timestamp);
     }
   }
   return older_greatest;
@@ -112,12 +121,15 @@ TEST(SoleColumnTest, StoppingChangesNoAnswer) {
     std::vector<SourceCells> sources;
     for (uint64_t left = 2 + random.Below(4); left > 0; --left) {
       History history;
-      for (uint64_t operations = random.Below(8); operations > 0; --operations) history.push_back(RandomOperation(random, shape));
+      for (uint64_t operations = random.Below(8); operations > 0; --operations)
+        history.push_back(RandomOperation(random, shape));
       const OwnedRows rows = Resolve(history, 0, history.size());
       sources.push_back(rows.empty() ? SourceCells() : rows.front().cells);
     }
     const std::string qualifier = "q" + std::to_string(random.Below(shape.qualifier_count));
-    SoleColumn column{.family = 1 + static_cast<uint32_t>(random.Below(2)), .qualifier = qualifier, .newest_alone = random.OneIn(2)};
+    SoleColumn column{.family = 1 + static_cast<uint32_t>(random.Below(2)),
+                      .qualifier = qualifier,
+                      .newest_alone = random.OneIn(2)};
     column.older_greatest = OlderGreatest(sources, column.family);
     const size_t batch_cells = 1 + random.Below(4);
     const bool skips = random.OneIn(2);
@@ -130,17 +142,26 @@ TEST(SoleColumnTest, StoppingChangesNoAnswer) {
       ASSERT_EQ(answer.cells, expected);
     }
     answered_count += !expected.empty();
-    for (size_t i = 0; i < sources.size(); ++i) unread_count += !sources[i].empty() && !answer.are_read[i];
+    for (size_t i = 0; i < sources.size(); ++i)
+      unread_count += !sources[i].empty() && !answer.are_read[i];
   }
   EXPECT_GT(answered_count, 500u);
   EXPECT_GT(unread_count, 500u);
 }
 
 OwnedCell Version(int64_t timestamp, CellKind kind = CellKind::kSet) {
-  return {.family = 1, .kind = kind, .timestamp = timestamp, .qualifier = "q", .value = std::string(kind == CellKind::kSet ? 1 : 8, 'v')};
+  return {.family = 1,
+          .kind = kind,
+          .timestamp = timestamp,
+          .qualifier = "q",
+          .value = std::string(kind == CellKind::kSet ? 1 : 8, 'v')};
 }
 OwnedCell DeletesRange(int64_t start, int64_t newest) {
-  return {.family = 1, .kind = CellKind::kDeleteRange, .timestamp = newest, .range_start = start, .qualifier = "q"};
+  return {.family = 1,
+          .kind = CellKind::kDeleteRange,
+          .timestamp = newest,
+          .range_start = start,
+          .qualifier = "q"};
 }
 const OwnedCell kDeletesFamily{.family = 1, .kind = CellKind::kDeleteFamily};
 const OwnedCell kColumnBefore{.family = 1, .timestamp = 9, .qualifier = "p", .value = "v"};
@@ -154,33 +175,60 @@ TEST(SoleColumnTest, SourcesAreReadUpToTheOneThatSettles) {
     std::vector<bool> are_read;
   };
   const std::vector<Case> cases = {
-      {"the newest is in the newest source", {{Version(5)}, {Version(4)}, {Version(3)}}, true, {true, false, false}},
+      {"the newest is in the newest source",
+       {{Version(5)}, {Version(4)}, {Version(3)}},
+       true,
+       {true, false, false}},
       {"of equal timestamps", {{Version(5)}, {Version(5)}}, true, {true, false}},
-      {"an older source is newer", {{Version(5)}, {Version(4)}, {Version(6)}, {Version(2)}}, true, {true, true, true, false}},
+      {"an older source is newer",
+       {{Version(5)}, {Version(4)}, {Version(6)}, {Version(2)}},
+       true,
+       {true, true, true, false}},
       {"all versions are asked for", {{Version(5)}, {Version(4)}}, false, {true, true}},
-      {"all of the column is deleted", {{DeletesRange(0, kGreatest)}, {Version(4)}}, false, {true, false}},
-      {"all of the column is deleted, and written", {{DeletesRange(0, kGreatest), Version(4)}, {Version(9)}}, false, {true, false}},
+      {"all of the column is deleted",
+       {{DeletesRange(0, kGreatest)}, {Version(4)}},
+       false,
+       {true, false}},
+      {"all of the column is deleted, and written",
+       {{DeletesRange(0, kGreatest), Version(4)}, {Version(9)}},
+       false,
+       {true, false}},
       {"the family is deleted", {{kDeletesFamily}, {Version(4)}}, false, {true, false}},
       {"from a timestamp on", {{DeletesRange(1, kGreatest)}, {Version(4)}}, true, {true, true}},
       {"up to a timestamp", {{DeletesRange(0, 7)}, {Version(4)}}, true, {true, true}},
-      {"what may be hidden settles nothing", {{DeletesRange(3, 7)}, {Version(5)}, {Version(2)}}, true, {true, true, true}},
-      {"what stands beside a range of its own source", {{DeletesRange(3, 7), Version(5)}, {Version(2)}}, true, {true, false}},
+      {"what may be hidden settles nothing",
+       {{DeletesRange(3, 7)}, {Version(5)}, {Version(2)}},
+       true,
+       {true, true, true}},
+      {"what stands beside a range of its own source",
+       {{DeletesRange(3, 7), Version(5)}, {Version(2)}},
+       true,
+       {true, false}},
       {"deltas", {{Version(5, CellKind::kSum)}, {Version(4, CellKind::kSum)}}, true, {true, true}},
-      {"another column says nothing", {{kColumnBehind}, {Version(4)}, {Version(3)}}, true, {true, true, false}},
+      {"another column says nothing",
+       {{kColumnBehind}, {Version(4)}, {Version(3)}},
+       true,
+       {true, true, false}},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
-    const SoleColumn column{
-        .family = 1, .qualifier = "q", .newest_alone = one.newest_alone, .older_greatest = OlderGreatest(one.newest_first, 1)};
+    const SoleColumn column{.family = 1,
+                            .qualifier = "q",
+                            .newest_alone = one.newest_alone,
+                            .older_greatest = OlderGreatest(one.newest_first, 1)};
     EXPECT_EQ(Read(one.newest_first, column, 10, false).are_read, one.are_read);
     EXPECT_EQ(Read(one.newest_first, column, 10, true).are_read, one.are_read);
   }
 }
 
-// A source whose first cells do not come to the column may hide what an older one has.
+// A source whose first cells are before the column may hide cells of an older source.
 TEST(SoleColumnTest, WhatWasNotComeToMayHide) {
-  const std::vector<SourceCells> sources = {{kColumnBefore, DeletesRange(3, 7)}, {Version(5)}, {Version(2)}};
-  const SoleColumn column{.family = 1, .qualifier = "q", .newest_alone = true, .older_greatest = OlderGreatest(sources, 1)};
+  const std::vector<SourceCells> sources = {
+      {kColumnBefore, DeletesRange(3, 7)}, {Version(5)}, {Version(2)}};
+  const SoleColumn column{.family = 1,
+                          .qualifier = "q",
+                          .newest_alone = true,
+                          .older_greatest = OlderGreatest(sources, 1)};
   const Answer answer = Read(sources, column, 1, false);
   ASSERT_EQ(answer.cells.size(), 1u);
   EXPECT_EQ(answer.cells.front().timestamp, 2);

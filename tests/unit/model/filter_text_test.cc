@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "model/access.h"
 #include "model/filter_node.h"
 #include "stele/filter.h"
 
@@ -13,20 +14,24 @@ using internal::FilterKind;
 using internal::Random;
 
 TEST(FilterTest, TheDefaultPassesAll) {
-  EXPECT_EQ(Filter().node().kind, FilterKind::kPassAll);
+  EXPECT_EQ(internal::Access::Node(Filter()).kind, FilterKind::kPassAll);
   EXPECT_EQ(Filter(), Filter::PassAll());
   EXPECT_NE(Filter(), Filter::BlockAll());
 }
 
 TEST(FilterTest, EqualityIsOfTheExpression) {
-  EXPECT_EQ(Filter::Chain(Filter::Family("a"), Filter::Latest(1)), Filter::Chain(Filter::Family("a"), Filter::Latest(1)));
-  EXPECT_NE(Filter::Chain(Filter::Family("a"), Filter::Latest(1)), Filter::Chain(Filter::Latest(1), Filter::Family("a")));
-  EXPECT_NE(Filter::Chain(Filter::Family("a"), Filter::Latest(1)), Filter::Interleave(Filter::Family("a"), Filter::Latest(1)));
+  EXPECT_EQ(Filter::Chain(Filter::Family("a"), Filter::Latest(1)),
+            Filter::Chain(Filter::Family("a"), Filter::Latest(1)));
+  EXPECT_NE(Filter::Chain(Filter::Family("a"), Filter::Latest(1)),
+            Filter::Chain(Filter::Latest(1), Filter::Family("a")));
+  EXPECT_NE(Filter::Chain(Filter::Family("a"), Filter::Latest(1)),
+            Filter::Interleave(Filter::Family("a"), Filter::Latest(1)));
   EXPECT_NE(Filter::Family("a"), Filter::FamilyRegex("a"));
   EXPECT_NE(Filter::Column("a", "b"), Filter::Column("a", "c"));
   EXPECT_NE(Filter::RowSample(0.25), Filter::RowSample(0.5));
   EXPECT_NE(Filter::TimestampRange({}), Filter::TimestampRange({.end = Timestamp()}));
-  EXPECT_NE(Filter::ColumnRange("f", ByteRange::RightOpen("a", "b")), Filter::ColumnRange("f", ByteRange::Closed("a", "b")));
+  EXPECT_NE(Filter::ColumnRange("f", ByteRange::RightOpen("a", "b")),
+            Filter::ColumnRange("f", ByteRange::Closed("a", "b")));
 }
 
 TEST(ByteRangeTest, BoundsAreLiteral) {
@@ -57,14 +62,17 @@ std::vector<Case> Cases() {
       {Filter::ColumnRegex("\\C*"), "column_regex(\"\\\\C*\")"},
       {Filter::Family("cf"), "family(\"cf\")"},
       {Filter::Column("cf", std::string("\0\"\xff", 3)), "column(\"cf\", \"\\x00\\\"\\xff\")"},
-      {Filter::ColumnRange("cf", ByteRange::RightOpen("a", "b")), "column_range(\"cf\", [\"a\", \"b\"))"},
-      {Filter::ColumnRange("cf", ByteRange::LeftOpen("", "")), "column_range(\"cf\", (\"\", \"\"])"},
+      {Filter::ColumnRange("cf", ByteRange::RightOpen("a", "b")),
+       "column_range(\"cf\", [\"a\", \"b\"))"},
+      {Filter::ColumnRange("cf", ByteRange::LeftOpen("", "")),
+       "column_range(\"cf\", (\"\", \"\"])"},
       {Filter::ValueRange(ByteRange::All()), "value_range([, ))"},
       {Filter::ValueRange(ByteRange::StartingAt("a")), "value_range([\"a\", ))"},
       {Filter::ValueRange(ByteRange::EndingAt("a")), "value_range([, \"a\"])"},
       {Filter::ValueRange(ByteRange::Open("a", "b")), "value_range((\"a\", \"b\"))"},
       {Filter::TimestampRange({.start = Timestamp::FromMicros(5)}), "timestamps(5, )"},
-      {Filter::TimestampRange({.start = Timestamp::FromMicros(-5), .end = Timestamp()}), "timestamps(-5, 0)"},
+      {Filter::TimestampRange({.start = Timestamp::FromMicros(-5), .end = Timestamp()}),
+       "timestamps(-5, 0)"},
       {Filter::RowKeyRegex("row"), "row_regex(\"row\")"},
       {Filter::ValueRegex(""), "value_regex(\"\")"},
       {Filter::ValueBitmask("\x01"), "value_bitmask(\"\\x01\")"},
@@ -74,9 +82,11 @@ std::vector<Case> Cases() {
       {Filter::StripValue(), "strip"},
       {Filter::Label("l-1"), "label(\"l-1\")"},
       {Filter::Sink(), "sink"},
-      {Filter::Condition(Filter::Family("a"), Filter::PassAll()), "condition(family(\"a\"), all, none)"},
+      {Filter::Condition(Filter::Family("a"), Filter::PassAll()),
+       "condition(family(\"a\"), all, none)"},
       {Filter::Chain(Filter::Family("cf"), Filter::Latest(1)), "chain(family(\"cf\"), latest(1))"},
-      {Filter::Interleave(Filter::StripValue(), Filter::Sink(), Filter::PassAll()), "interleave(strip, sink, all)"},
+      {Filter::Interleave(Filter::StripValue(), Filter::Sink(), Filter::PassAll()),
+       "interleave(strip, sink, all)"},
       {Filter::Chain(std::vector<Filter>{}), "chain()"},
       {Filter::Interleave(std::vector<Filter>{Filter::PassAll()}), "interleave(all)"},
   };
@@ -92,10 +102,14 @@ TEST(FilterTextTest, EveryKindIsPrintedAndParsed) {
 }
 
 TEST(FilterTextTest, SpaceIsFreeAndEscapesHaveShortForms) {
-  EXPECT_EQ(*Filter::Parse("  chain (\n family( \"cf\" ) ,latest( 1 ) )\t"), Filter::Chain(Filter::Family("cf"), Filter::Latest(1)));
-  EXPECT_EQ(*Filter::Parse(R"(value_regex("\n\r\t\0\"\\\x7F"))"), Filter::ValueRegex(std::string("\n\r\t\0\"\\\x7f", 7)));
-  EXPECT_EQ(*Filter::Parse("value_range((\"a\",))"), Filter::ValueRange(ByteRange(Bound::kOpen, "a", Bound::kUnbounded, "")));
-  EXPECT_EQ(*Filter::Parse("value_range([,\"a\"))"), Filter::ValueRange(ByteRange(Bound::kUnbounded, "", Bound::kOpen, "a")));
+  EXPECT_EQ(*Filter::Parse("  chain (\n family( \"cf\" ) ,latest( 1 ) )\t"),
+            Filter::Chain(Filter::Family("cf"), Filter::Latest(1)));
+  EXPECT_EQ(*Filter::Parse(R"(value_regex("\n\r\t\0\"\\\x7F"))"),
+            Filter::ValueRegex(std::string("\n\r\t\0\"\\\x7f", 7)));
+  EXPECT_EQ(*Filter::Parse("value_range((\"a\",))"),
+            Filter::ValueRange(ByteRange(RangeBound::kOpen, "a", RangeBound::kUnbounded, "")));
+  EXPECT_EQ(*Filter::Parse("value_range([,\"a\"))"),
+            Filter::ValueRange(ByteRange(RangeBound::kUnbounded, "", RangeBound::kOpen, "a")));
 }
 
 TEST(FilterTextTest, RefusesWhatIsWrong) {
@@ -162,7 +176,7 @@ std::string RandomBytes(Random& random) {
 }
 
 ByteRange RandomByteRange(Random& random) {
-  const auto bound = [&random] { return static_cast<Bound>(random.Below(3)); };
+  const auto bound = [&random] { return static_cast<RangeBound>(random.Below(3)); };
   return ByteRange(bound(), RandomBytes(random), bound(), RandomBytes(random));
 }
 
@@ -201,7 +215,8 @@ Filter RandomLeaf(Random& random) {
     case 13:
       return Filter::CellsRowOffset(count);
     case 14:
-      return Filter::RowSample(static_cast<double>(static_cast<int64_t>(random.Next())) / static_cast<double>(1 + random.Below(1'000'000)));
+      return Filter::RowSample(static_cast<double>(static_cast<int64_t>(random.Next())) /
+                               static_cast<double>(1 + random.Below(1'000'000)));
     case 15:
       return Filter::StripValue();
     case 16:
@@ -214,11 +229,13 @@ Filter RandomLeaf(Random& random) {
 Filter RandomFilter(Random& random, int depth_left) {
   if (depth_left == 0 || !random.OneIn(3)) return RandomLeaf(random);
   if (random.OneIn(3)) {
-    return Filter::Condition(RandomFilter(random, depth_left - 1), RandomFilter(random, depth_left - 1),
+    return Filter::Condition(RandomFilter(random, depth_left - 1),
+                             RandomFilter(random, depth_left - 1),
                              RandomFilter(random, depth_left - 1));
   }
   std::vector<Filter> children;
-  for (uint64_t i = random.Below(4); i > 0; --i) children.push_back(RandomFilter(random, depth_left - 1));
+  for (uint64_t i = random.Below(4); i > 0; --i)
+    children.push_back(RandomFilter(random, depth_left - 1));
   return random.OneIn(2) ? Filter::Chain(children) : Filter::Interleave(children);
 }
 
@@ -231,7 +248,8 @@ TEST(FilterTextTest, EveryFilterParsesBack) {
     ASSERT_TRUE(back.ok()) << text << ": " << back.status();
     ASSERT_EQ(*back, filter) << text;
   }
-  for (const double odd : {0.1, 1e-300, -0.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double odd : {0.1, 1e-300, -0.0, std::numeric_limits<double>::infinity(),
+                           std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_EQ(*Filter::Parse(Filter::RowSample(odd).ToString()), Filter::RowSample(odd)) << odd;
   }
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "model/access.h"
 #include "model/gc_rule_node.h"
 #include "model/validate.h"
 
@@ -16,16 +17,18 @@ using internal::GcRuleNode;
 using internal::Random;
 
 TEST(GcRuleTest, BuildersFillTheNode) {
-  EXPECT_EQ(GcRule().node().kind, GcRuleNode::Kind::kNone);
-  EXPECT_EQ(GcRule::MaxNumVersions(3).node().kind, GcRuleNode::Kind::kMaxVersions);
-  EXPECT_EQ(GcRule::MaxNumVersions(3).node().version_count, 3);
-  EXPECT_EQ(GcRule::MaxAge(24h).node().kind, GcRuleNode::Kind::kMaxAge);
-  EXPECT_EQ(GcRule::MaxAge(24h).node().age_micros, 86'400'000'000);
-  const GcRule rule = GcRule::Union(GcRule::MaxAge(1s), GcRule::Intersection(GcRule::MaxNumVersions(2), GcRule::MaxAge(1h)));
-  EXPECT_EQ(rule.node().kind, GcRuleNode::Kind::kUnion);
-  EXPECT_EQ(rule.node().depth, 2);
-  ASSERT_EQ(rule.node().children.size(), 2u);
-  EXPECT_EQ(rule.node().children[1].node().kind, GcRuleNode::Kind::kIntersection);
+  EXPECT_EQ(internal::Access::Node(GcRule()).kind, GcRuleNode::Kind::kNone);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxNumVersions(3)).kind, GcRuleNode::Kind::kMaxVersions);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxNumVersions(3)).version_count, 3);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxAge(24h)).kind, GcRuleNode::Kind::kMaxAge);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxAge(24h)).age_micros, 86'400'000'000);
+  const GcRule rule = GcRule::Union(
+      GcRule::MaxAge(1s), GcRule::Intersection(GcRule::MaxNumVersions(2), GcRule::MaxAge(1h)));
+  EXPECT_EQ(internal::Access::Node(rule).kind, GcRuleNode::Kind::kUnion);
+  EXPECT_EQ(internal::Access::Node(rule).depth, 2);
+  ASSERT_EQ(internal::Access::Node(rule).children.size(), 2u);
+  EXPECT_EQ(internal::Access::Node(internal::Access::Node(rule).children[1]).kind,
+            GcRuleNode::Kind::kIntersection);
 }
 
 TEST(GcRuleTest, OfNothingKeepsAllAndOfOneIsThatOne) {
@@ -72,10 +75,13 @@ TEST(GcRuleParseTest, ReadsTheGrammarOfCbt) {
       {"maxversions=2 and maxage=10d", GcRule::Intersection(two, days)},
       {"(maxversions=2)", two},
       {"maxversions=2||maxage=10d||maxage=1h", GcRule::Union(two, days, hour)},
-      {"maxage=10d || (maxage=1h && maxversions=2)", GcRule::Union(days, GcRule::Intersection(hour, two))},
-      // As in cbt the operators bind equally, from the left.
-      {"maxage=10d || maxage=1h && maxversions=2", GcRule::Intersection(GcRule::Union(days, hour), two)},
-      {"maxage=10d && maxage=1h || maxversions=2", GcRule::Union(GcRule::Intersection(days, hour), two)},
+      {"maxage=10d || (maxage=1h && maxversions=2)",
+       GcRule::Union(days, GcRule::Intersection(hour, two))},
+      // As in cbt, the operators have equal precedence and associate to the left.
+      {"maxage=10d || maxage=1h && maxversions=2",
+       GcRule::Intersection(GcRule::Union(days, hour), two)},
+      {"maxage=10d && maxage=1h || maxversions=2",
+       GcRule::Union(GcRule::Intersection(days, hour), two)},
       {"(maxversions=2||maxage=10d)||maxage=1h", GcRule::Union(GcRule::Union(two, days), hour)},
       {"(never)||maxage=1h", GcRule::Union(GcRule::None(), hour)},
       {"maxversions=2147483647", GcRule::MaxNumVersions(2147483647)},
@@ -121,7 +127,8 @@ TEST(GcRuleParseTest, RefusesWhatIsWrong) {
   };
   for (const char* text : texts) {
     const absl::StatusOr<GcRule> rule = GcRule::Parse(text);
-    EXPECT_EQ(rule.status().code(), absl::StatusCode::kInvalidArgument) << text << " -> " << (rule.ok() ? rule->ToString() : "");
+    EXPECT_EQ(rule.status().code(), absl::StatusCode::kInvalidArgument)
+        << text << " -> " << (rule.ok() ? rule->ToString() : "");
   }
 }
 
@@ -129,7 +136,8 @@ TEST(GcRuleParseTest, EndsAtADepthInsteadOfTheStack) {
   const std::string deep = std::string(100'000, '(') + "never" + std::string(100'000, ')');
   EXPECT_EQ(GcRule::Parse(deep).status().code(), absl::StatusCode::kInvalidArgument);
   std::string alternating = "maxversions=1";
-  for (int i = 0; i < 10'000; ++i) alternating += i % 2 == 0 ? "||maxversions=1" : "&&maxversions=1";
+  for (int i = 0; i < 10'000; ++i)
+    alternating += i % 2 == 0 ? "||maxversions=1" : "&&maxversions=1";
   EXPECT_EQ(GcRule::Parse(alternating).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -140,8 +148,11 @@ TEST(GcRuleToStringTest, PicksTheGreatestUnitAndParenthesisesOnlyInside) {
   EXPECT_EQ(GcRule::MaxAge(90min).ToString(), "maxage=90m");
   EXPECT_EQ(GcRule::MaxAge(1500ms).ToString(), "maxage=1500ms");
   EXPECT_EQ(GcRule::MaxAge(1001us).ToString(), "maxage=1001us");
-  EXPECT_EQ(GcRule::Union(GcRule::MaxNumVersions(2), GcRule::MaxAge(240h)).ToString(), "maxversions=2||maxage=10d");
-  EXPECT_EQ(GcRule::Union(GcRule::MaxAge(1h), GcRule::Intersection(GcRule::MaxNumVersions(2), GcRule::MaxAge(1s))).ToString(),
+  EXPECT_EQ(GcRule::Union(GcRule::MaxNumVersions(2), GcRule::MaxAge(240h)).ToString(),
+            "maxversions=2||maxage=10d");
+  EXPECT_EQ(GcRule::Union(GcRule::MaxAge(1h),
+                          GcRule::Intersection(GcRule::MaxNumVersions(2), GcRule::MaxAge(1s)))
+                .ToString(),
             "maxage=1h||(maxversions=2&&maxage=1s)");
 }
 
@@ -150,14 +161,17 @@ GcRule RandomRule(Random& random, int depth_left) {
     case 0:
       return GcRule::None();
     case 1:
-      return GcRule::MaxNumVersions(static_cast<int>(1 + random.Below(random.OneIn(4) ? 2147483647 : 5)));
+      return GcRule::MaxNumVersions(
+          static_cast<int>(1 + random.Below(random.OneIn(4) ? 2147483647 : 5)));
     case 2: {
       const int64_t units[] = {1, 1'000, 1'000'000, 60'000'000, 3'600'000'000, 86'400'000'000};
-      return GcRule::MaxAge(std::chrono::microseconds(1'000 + static_cast<int64_t>(random.Below(100'000)) * units[random.Below(6)]));
+      return GcRule::MaxAge(std::chrono::microseconds(
+          1'000 + static_cast<int64_t>(random.Below(100'000)) * units[random.Below(6)]));
     }
     default: {
       std::vector<GcRule> children;
-      for (uint64_t i = random.Below(4); i > 0; --i) children.push_back(RandomRule(random, depth_left - 1));
+      for (uint64_t i = random.Below(4); i > 0; --i)
+        children.push_back(RandomRule(random, depth_left - 1));
       return random.OneIn(2) ? GcRule::Union(children) : GcRule::Intersection(children);
     }
   }
@@ -177,24 +191,31 @@ TEST(GcRuleToStringTest, EveryValidRuleParsesBack) {
   EXPECT_GT(valid_count, 15'000);
 }
 
-// Sizes of the equal protocol buffer, counted by hand.
+// The sizes of the equivalent protocol buffer, counted by hand.
 TEST(GcRuleLimitTest, MeasuresTheMessage) {
-  EXPECT_EQ(GcRule::None().node().wire_bytes, 0u);
-  EXPECT_EQ(GcRule::MaxNumVersions(1).node().wire_bytes, 2u);
-  EXPECT_EQ(GcRule::MaxNumVersions(128).node().wire_bytes, 3u);
-  EXPECT_EQ(GcRule::MaxNumVersions(-1).node().wire_bytes, 11u);
-  EXPECT_EQ(GcRule::MaxAge(1s).node().wire_bytes, 4u);        // tag, length, tag, 1
-  EXPECT_EQ(GcRule::MaxAge(1s + 1ms).node().wire_bytes, 8u);  // ... and tag, 1000000 in three bytes
-  EXPECT_EQ(GcRule::Union(GcRule::MaxNumVersions(1), GcRule::MaxNumVersions(1)).node().wire_bytes, 2u + 2 * (2u + 2u));
+  EXPECT_EQ(internal::Access::Node(GcRule::None()).wire_bytes, 0u);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxNumVersions(1)).wire_bytes, 2u);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxNumVersions(128)).wire_bytes, 3u);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxNumVersions(-1)).wire_bytes, 11u);
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxAge(1s)).wire_bytes, 4u);  // tag, length, tag, 1
+  EXPECT_EQ(internal::Access::Node(GcRule::MaxAge(1s + 1ms)).wire_bytes,
+            8u);  // ... and tag, 1000000 in three bytes
+  EXPECT_EQ(
+      internal::Access::Node(GcRule::Union(GcRule::MaxNumVersions(1), GcRule::MaxNumVersions(1)))
+          .wire_bytes,
+      2u + 2 * (2u + 2u));
 }
 
 TEST(GcRuleLimitTest, CountsAndAges) {
   EXPECT_TRUE(internal::ValidateGcRule(GcRule::MaxNumVersions(1)).ok());
   EXPECT_TRUE(internal::ValidateGcRule(GcRule::MaxAge(1ms)).ok());
-  for (const GcRule& rule : {GcRule::MaxNumVersions(0), GcRule::MaxNumVersions(-1), GcRule::MaxAge(999us), GcRule::MaxAge(-1h),
-                             GcRule::MaxAge(std::chrono::microseconds::min())}) {
+  for (const GcRule& rule :
+       {GcRule::MaxNumVersions(0), GcRule::MaxNumVersions(-1), GcRule::MaxAge(999us),
+        GcRule::MaxAge(-1h), GcRule::MaxAge(std::chrono::microseconds::min())}) {
     EXPECT_EQ(internal::ValidateGcRule(rule).code(), absl::StatusCode::kInvalidArgument) << rule;
-    EXPECT_EQ(internal::ValidateGcRule(GcRule::Union(GcRule::MaxAge(1h), rule)).code(), absl::StatusCode::kInvalidArgument) << rule;
+    EXPECT_EQ(internal::ValidateGcRule(GcRule::Union(GcRule::MaxAge(1h), rule)).code(),
+              absl::StatusCode::kInvalidArgument)
+        << rule;
   }
 }
 
@@ -205,12 +226,13 @@ TEST(GcRuleLimitTest, DepthAndSize) {
   deep = GcRule::Union(deep, GcRule::None());
   EXPECT_EQ(internal::ValidateGcRule(deep).code(), absl::StatusCode::kInvalidArgument);
 
-  // 124 children of 4 bytes and 3 more for the union: 499 bytes.
+  // 124 children of 4 bytes, and 3 bytes for the union: 499 bytes.
   std::vector<GcRule> many(124, GcRule::MaxNumVersions(1));
-  EXPECT_EQ(GcRule::Union(many).node().wire_bytes, 499u);
+  EXPECT_EQ(internal::Access::Node(GcRule::Union(many)).wire_bytes, 499u);
   EXPECT_TRUE(internal::ValidateGcRule(GcRule::Union(many)).ok());
   many.push_back(GcRule::MaxNumVersions(1));
-  EXPECT_EQ(internal::ValidateGcRule(GcRule::Union(many)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(internal::ValidateGcRule(GcRule::Union(many)).code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(GcRuleLimitTest, AMonstrousRuleIsRefusedAndHarmless) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "model/access.h"
 #include "model/mutation_ops.h"
 
 namespace stele {
@@ -15,7 +16,7 @@ using Kind = MutationOp::Kind;
 
 std::vector<MutationOp> Decode(const RowMutation& mutation) {
   std::vector<MutationOp> ops;
-  MutationOpReader reader(mutation.encoded_ops());
+  MutationOpReader reader(internal::Access::EncodedOps(mutation));
   MutationOp op;
   while (reader.Next(&op)) ops.push_back(op);
   return ops;
@@ -45,9 +46,16 @@ TEST(RowMutationTest, EveryKindComesBackWithItsFields) {
   const std::vector<MutationOp> ops = Decode(mutation);
   ASSERT_EQ(ops.size(), 10u);
 
-  const Kind kinds[] = {
-      Kind::kSetCell,          Kind::kSetCell,          Kind::kAddInt,           Kind::kAddItem,          Kind::kMerge,
-      Kind::kDeleteFromColumn, Kind::kDeleteFromColumn, Kind::kDeleteFromColumn, Kind::kDeleteFromFamily, Kind::kDeleteFromRow};
+  const Kind kinds[] = {Kind::kSetCell,
+                        Kind::kSetCell,
+                        Kind::kAddInt,
+                        Kind::kAddItem,
+                        Kind::kMerge,
+                        Kind::kDeleteFromColumn,
+                        Kind::kDeleteFromColumn,
+                        Kind::kDeleteFromColumn,
+                        Kind::kDeleteFromFamily,
+                        Kind::kDeleteFromRow};
   const char* const families[] = {"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", ""};
   const char* const qualifiers[] = {"q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "", ""};
   const char* const values[] = {"v1", "v2", "", "item", "state", "", "", "", "", ""};
@@ -69,7 +77,8 @@ TEST(RowMutationTest, KeepsWhatIsWrongAsItWasGiven) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   RowMutation mutation;
   mutation.SetCell("", "", Timestamp::FromMicros(kLeast), "")
-      .DeleteFromColumn("f", "q", {.start = Timestamp::FromMicros(kMost), .end = Timestamp::FromMicros(kLeast)})
+      .DeleteFromColumn(
+          "f", "q", {.start = Timestamp::FromMicros(kMost), .end = Timestamp::FromMicros(kLeast)})
       .AddToCell("f", "q", Timestamp::FromMicros(-1), kLeast);
   const std::vector<MutationOp> ops = Decode(mutation);
   ASSERT_EQ(ops.size(), 3u);
@@ -97,7 +106,7 @@ TEST(RowMutationTest, HoldsAnyBytes) {
 TEST(MutationOpReaderTest, StopsAtBytesThatNoMutationWrites) {
   RowMutation mutation;
   mutation.SetCell("family", "qualifier", Timestamp::FromMillis(1), "value");
-  const std::string bytes(mutation.encoded_ops());
+  const std::string bytes(internal::Access::EncodedOps(mutation));
   MutationOp op;
   for (size_t length = 0; length < bytes.size(); ++length) {
     MutationOpReader reader(std::string_view(bytes).substr(0, length));
@@ -113,9 +122,11 @@ TEST(MutationOpReaderTest, StopsAtBytesThatNoMutationWrites) {
 TEST(RowMutationTest, KnowsWhetherItDeletesRanges) {
   RowMutation mutation("r");
   mutation.SetCell("f", "q", "v").DeleteFromColumn("f", "q").DeleteFromFamily("f").DeleteFromRow();
-  EXPECT_FALSE(mutation.deletes_ranges());
-  EXPECT_TRUE(RowMutation(mutation).DeleteFromColumn("f", "q", {.start = Timestamp::FromMillis(1)}).deletes_ranges());
-  EXPECT_TRUE(mutation.DeleteFromColumn("f", "q", {.end = Timestamp::FromMillis(1)}).deletes_ranges());
+  EXPECT_FALSE(internal::Access::DeletesRanges(mutation));
+  EXPECT_TRUE(internal::Access::DeletesRanges(
+      RowMutation(mutation).DeleteFromColumn("f", "q", {.start = Timestamp::FromMillis(1)})));
+  EXPECT_TRUE(internal::Access::DeletesRanges(
+      mutation.DeleteFromColumn("f", "q", {.end = Timestamp::FromMillis(1)})));
 }
 
 TEST(ReadModifyWriteRuleTest, HoldsWhatItWasGiven) {

@@ -23,7 +23,7 @@ const std::string kZero(1, '\0');
 TEST(RowRangeTest, BoundsAreAsNamed) {
   struct Case {
     RowRange range;
-    const char* contained;  // of a..e
+    const char* contained;  // the keys of a..e that it contains
     const char* text;
   };
   const Case cases[] = {
@@ -41,7 +41,8 @@ TEST(RowRangeTest, BoundsAreAsNamed) {
       {RowRange::LeftOpen("b", "b"), "", "(\"b\", \"b\"]"},
       {RowRange::Open("b", "b"), "", "(\"b\", \"b\")"},
       {RowRange::Closed("d", "b"), "", "[\"d\", \"b\"]"},
-      {RowRange::Open("", "c"), "ab", "[, \"c\")"},  // row 61 of the digest: an empty bound is none
+      // Row 61 of docs/reference/semantics.md: an empty bound is open.
+      {RowRange::Open("", "c"), "ab", "[, \"c\")"},
       {RowRange::Open("c", ""), "de", "(\"c\", )"},  // row 62
       {RowRange::Closed("", ""), "abcde", "[, )"},
       {RowRange::Prefix("c"), "c", "[\"c\", \"d\")"},
@@ -71,7 +72,7 @@ TEST(RowRangeTest, PrefixRemembersHowItWasMade) {
   EXPECT_FALSE(RowRange::Prefix("a").Contains("b"));
   EXPECT_TRUE(RowRange::Prefix("\xff").Contains("\xff\xff"));
   EXPECT_FALSE(RowRange::Prefix("\xff").Contains("\xfe"));
-  EXPECT_EQ(RowRange::Prefix("\xff").end_bound(), Bound::kUnbounded);
+  EXPECT_EQ(RowRange::Prefix("\xff").end_bound(), RangeBound::kUnbounded);
 }
 
 TEST(RowRangeTest, ComparesBytesAsUnsigned) {
@@ -101,8 +102,9 @@ TEST(KeyRangeTest, ComesFromEachKindOfRange) {
   EXPECT_TRUE(ToKeyRange(RowRange::Open("a", "a"))->IsEmpty());
 }
 
-TEST(KeyRangeTest, InvertedIsInvalid) {  // row 59 of the digest
-  for (const RowRange& range : {RowRange::Closed("d", "b"), RowRange::Open("d", "b"), RowRange::RightOpen("d", "b")}) {
+TEST(KeyRangeTest, InvertedIsInvalid) {  // row 59 of docs/reference/semantics.md
+  for (const RowRange& range :
+       {RowRange::Closed("d", "b"), RowRange::Open("d", "b"), RowRange::RightOpen("d", "b")}) {
     EXPECT_EQ(ToKeyRange(range).status().code(), absl::StatusCode::kInvalidArgument) << range;
     EXPECT_EQ(Normalize(range).status().code(), absl::StatusCode::kInvalidArgument) << range;
   }
@@ -143,17 +145,27 @@ TEST(NormalizeTest, AnEmptyRowKeyIsInvalid) {
   EXPECT_EQ(Normalize(RowSet().Append("")).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(NormalizeTest, MergesWhatOverlapsOrTouches) {  // row 57 of the digest and its kin
+// Row 57 of docs/reference/semantics.md, and related cases.
+TEST(NormalizeTest, MergesWhatOverlapsOrTouches) {
   RowSet rows;
-  rows.Append("e").Append("b").Append(RowRange::Closed("a", "c")).Append(RowRange::RightOpen("b", "d"));
+  rows.Append("e")
+      .Append("b")
+      .Append(RowRange::Closed("a", "c"))
+      .Append(RowRange::RightOpen("b", "d"));
   EXPECT_EQ(*Normalize(rows), (std::vector<KeyRange>{{"a", "d", false}, KeyRange::Single("e")}));
 
   RowSet touching;
-  touching.Append(RowRange::RightOpen("b", "c")).Append(RowRange::RightOpen("a", "b")).Append("c").Append("c");
+  touching.Append(RowRange::RightOpen("b", "c"))
+      .Append(RowRange::RightOpen("a", "b"))
+      .Append("c")
+      .Append("c");
   EXPECT_EQ(*Normalize(touching), (std::vector<KeyRange>{{"a", "c" + kZero, false}}));
 
   RowSet unbounded;
-  unbounded.Append(RowRange::StartingAt("m")).Append("z").Append(RowRange::Closed("x", "y")).Append("a");
+  unbounded.Append(RowRange::StartingAt("m"))
+      .Append("z")
+      .Append(RowRange::Closed("x", "y"))
+      .Append("a");
   EXPECT_EQ(*Normalize(unbounded), (std::vector<KeyRange>{KeyRange::Single("a"), {"m", "", true}}));
 }
 
@@ -192,7 +204,8 @@ TEST(NormalizeTest, HoldsExactlyWhatTheSetHolds) {
     RowSet rows;
     std::set<std::string> points;
     for (uint64_t i = random.Below(4); i > 0; --i) rows.Append(RandomRange(random));
-    for (uint64_t i = random.Below(4); i > 0; --i) rows.Append(*points.insert(RandomRowKey(random)).first);
+    for (uint64_t i = random.Below(4); i > 0; --i)
+      rows.Append(*points.insert(RandomRowKey(random)).first);
     const absl::StatusOr<std::vector<KeyRange>> ranges = Normalize(rows);
     ASSERT_TRUE(ranges.ok()) << ranges.status();
     for (size_t i = 0; i < ranges->size(); ++i) {

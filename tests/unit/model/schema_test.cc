@@ -19,9 +19,18 @@ TEST(SchemaTest, Defaults) {
 
 TEST(SchemaTest, FamiliesAndSplitsAreSortedWhateverTheOrder) {
   Schema one;
-  one.AddFamily("b").AddFamily("a", GcRule::MaxNumVersions(1)).AddFamily("c").AddSplit("z").AddSplit("m").AddSplit("z");
+  one.AddFamily("b")
+      .AddFamily("a", GcRule::MaxNumVersions(1))
+      .AddFamily("c")
+      .AddSplit("z")
+      .AddSplit("m")
+      .AddSplit("z");
   Schema other;
-  other.AddFamily("c").AddFamily("b").AddSplit("m").AddFamily("a", GcRule::MaxNumVersions(1)).AddSplit("z");
+  other.AddFamily("c")
+      .AddFamily("b")
+      .AddSplit("m")
+      .AddFamily("a", GcRule::MaxNumVersions(1))
+      .AddSplit("z");
   ASSERT_EQ(one.families().size(), 3u);
   EXPECT_EQ(one.families()[0].name, "a");
   EXPECT_EQ(one.families()[2].name, "c");
@@ -31,7 +40,8 @@ TEST(SchemaTest, FamiliesAndSplitsAreSortedWhateverTheOrder) {
 
 TEST(SchemaTest, FindsFamilies) {
   Schema schema;
-  schema.AddFamily("b").AddFamily({.name = "a", .gc = GcRule::MaxNumVersions(7), .value_type = ValueType::kHll});
+  schema.AddFamily("b").AddFamily(
+      {.name = "a", .gc = GcRule::MaxNumVersions(7), .value_type = ValueType::kHll});
   ASSERT_NE(schema.family("a"), nullptr);
   EXPECT_EQ(schema.family("a")->gc, GcRule::MaxNumVersions(7));
   EXPECT_EQ(schema.family("a")->value_type, ValueType::kHll);
@@ -44,14 +54,16 @@ TEST(SchemaTest, FindsFamilies) {
 
 TEST(SchemaTest, EqualityLooksAtEverything) {
   const Schema base = Schema().AddFamily("a").AddSplit("m").SetProperty("k", "v");
-  EXPECT_EQ(base, Schema().SetProperty("k", "old").SetProperty("k", "v").AddSplit("m").AddFamily("a"));
+  EXPECT_EQ(base,
+            Schema().SetProperty("k", "old").SetProperty("k", "v").AddSplit("m").AddFamily("a"));
   EXPECT_NE(base, Schema(base).AddFamily("b"));
   EXPECT_NE(base, Schema(base).AddSplit("n"));
   EXPECT_NE(base, Schema(base).SetProperty("k", "w"));
   EXPECT_NE(base, Schema(base).SetGranularity(TimestampGranularity::kMicros));
   EXPECT_NE(base, Schema(base).SetCompression(Compression::kFast));
   EXPECT_NE(base, Schema(base).SetLimits({.row_key_bytes = 1}));
-  EXPECT_NE(base, Schema().AddFamily("a", GcRule::MaxNumVersions(1)).AddSplit("m").SetProperty("k", "v"));
+  EXPECT_NE(base,
+            Schema().AddFamily("a", GcRule::MaxNumVersions(1)).AddSplit("m").SetProperty("k", "v"));
 }
 
 TEST(FamilyChangeTest, HoldsWhatItWasGiven) {

@@ -26,12 +26,15 @@ TEST(TimestampTest, TimePointsRoundDownAndComeBack) {
   const std::chrono::system_clock::time_point time{std::chrono::nanoseconds(1'999)};
   EXPECT_EQ(Timestamp::From(time).micros(), 1);
   EXPECT_EQ(Timestamp::From(std::chrono::system_clock::time_point{-1ns}).micros(), -1);
-  EXPECT_EQ(Timestamp::FromMicros(1'700'000'000'123'456).ToTimePoint().time_since_epoch(), 1'700'000'000'123'456us);
+  EXPECT_EQ(Timestamp::FromMicros(1'700'000'000'123'456).ToTimePoint().time_since_epoch(),
+            1'700'000'000'123'456us);
 }
 
 TEST(TimestampTest, TimePointsSaturateWhereTheClockEnds) {
-  EXPECT_EQ(Timestamp::FromMicros(kMost).ToTimePoint(), std::chrono::system_clock::time_point::max());
-  EXPECT_EQ(Timestamp::FromMicros(kLeast).ToTimePoint(), std::chrono::system_clock::time_point::min());
+  EXPECT_EQ(Timestamp::FromMicros(kMost).ToTimePoint(),
+            std::chrono::system_clock::time_point::max());
+  EXPECT_EQ(Timestamp::FromMicros(kLeast).ToTimePoint(),
+            std::chrono::system_clock::time_point::min());
 }
 
 TEST(TimestampTest, PrintsRfc3339) {

@@ -16,10 +16,10 @@ TEST(TokenUseTest, CoversItsEntriesAlone) {
 }
 
 TEST(TokenUseTest, ComesBackFromItsBytes) {
-  for (const TokenAnswer answer :
-       {TokenAnswer::kOk, TokenAnswer::kPredicateMatched, TokenAnswer::kPredicateNotMatched, TokenAnswer::kRow}) {
+  for (const TokenResult answer : {TokenResult::kOk, TokenResult::kPredicateMatched,
+                                   TokenResult::kPredicateNotMatched, TokenResult::kRow}) {
     TokenUse use{.answer = answer, .entries = {{0, 1}, {5, 300}}};
-    if (answer == TokenAnswer::kRow) use.row = std::string("r\0w", 3);
+    if (answer == TokenResult::kRow) use.row = std::string("r\0w", 3);
     TokenUse read;
     ASSERT_TRUE(DecodeTokenUse(EncodeTokenUse(use), &read));
     EXPECT_EQ(read, use);

@@ -12,11 +12,12 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 std::string Print(const BatchOp& op) {
-  return std::to_string(static_cast<int>(op.kind)) + " " + std::to_string(op.family_id) + " " + std::string(op.qualifier) + " " +
-         std::to_string(op.timestamp) + " " + std::to_string(op.range_start) + " " + std::string(op.value) + "\n";
+  return std::to_string(static_cast<int>(op.kind)) + " " + std::to_string(op.family_id) + " " +
+         std::string(op.qualifier) + " " + std::to_string(op.timestamp) + " " +
+         std::to_string(op.range_start) + " " + std::string(op.value) + "\n";
 }
 
-// All of it as text; ends with "damaged" when the reader says so.
+// Prints the whole batch. The text ends with "damaged" if the reader reports damage.
 std::string PrintBatch(std::string_view batch) {
   std::string text;
   BatchReader reader(batch);
@@ -35,9 +36,21 @@ std::string PrintBatch(std::string_view batch) {
 const BatchOp kOps[] = {
     {.kind = CellKind::kDeleteRow},
     {.kind = CellKind::kDeleteFamily, .family_id = 300},
-    {.kind = CellKind::kDeleteRange, .family_id = 4'000'000'000, .timestamp = kMax, .range_start = 0, .qualifier = "q"},
-    {.kind = CellKind::kSet, .family_id = 1, .timestamp = 1'700'000'000'000'000, .qualifier = "", .value = ""},
-    {.kind = CellKind::kSet, .family_id = 2, .timestamp = 0, .qualifier = "qualifier", .value = "value"},
+    {.kind = CellKind::kDeleteRange,
+     .family_id = 4'000'000'000,
+     .timestamp = kMax,
+     .range_start = 0,
+     .qualifier = "q"},
+    {.kind = CellKind::kSet,
+     .family_id = 1,
+     .timestamp = 1'700'000'000'000'000,
+     .qualifier = "",
+     .value = ""},
+    {.kind = CellKind::kSet,
+     .family_id = 2,
+     .timestamp = 0,
+     .qualifier = "qualifier",
+     .value = "value"},
 };
 
 std::string SmallBatch() {
@@ -58,18 +71,34 @@ TEST(Batch, ReadsWhatWasWritten) {
 TEST(Batch, KeepsOperationsOfKindsApartFromFieldsTheyDoNotHave) {
   BatchWriter writer;
   writer.StartRow(1, "r");
-  writer.Add({.kind = CellKind::kDeleteFamily, .family_id = 5, .timestamp = 9, .range_start = 8, .qualifier = "q", .value = "v"});
-  EXPECT_EQ(PrintBatch(writer.Finish()), "1 r\n" + Print({.kind = CellKind::kDeleteFamily, .family_id = 5}));
+  writer.Add({.kind = CellKind::kDeleteFamily,
+              .family_id = 5,
+              .timestamp = 9,
+              .range_start = 8,
+              .qualifier = "q",
+              .value = "v"});
+  EXPECT_EQ(PrintBatch(writer.Finish()),
+            "1 r\n" + Print({.kind = CellKind::kDeleteFamily, .family_id = 5}));
 }
 
 TEST(Batch, AStampedTimestampIsTheClockOfTheBatch) {
   for (const int64_t clock_micros : {int64_t{7}, INT64_MAX, int64_t{-5}}) {
     BatchWriter writer;
     writer.StartRow(1, "r");
-    writer.Add({.kind = CellKind::kSet, .family_id = 1, .timestamp = 4, .qualifier = "before", .value = "v"});
-    const size_t place =
-        writer.AddStamped({.kind = CellKind::kSet, .family_id = UINT32_MAX, .qualifier = "stamped", .value = std::string(300, 'v')});
-    writer.Add({.kind = CellKind::kSet, .family_id = 1, .timestamp = 6, .qualifier = "after", .value = "v"});
+    writer.Add({.kind = CellKind::kSet,
+                .family_id = 1,
+                .timestamp = 4,
+                .qualifier = "before",
+                .value = "v"});
+    const size_t place = writer.AddStamped({.kind = CellKind::kSet,
+                                            .family_id = UINT32_MAX,
+                                            .qualifier = "stamped",
+                                            .value = std::string(300, 'v')});
+    writer.Add({.kind = CellKind::kSet,
+                .family_id = 1,
+                .timestamp = 6,
+                .qualifier = "after",
+                .value = "v"});
     std::string batch = writer.Finish();
     SetBatchClock(&batch, clock_micros, place);
     BatchReader reader(batch);
@@ -80,7 +109,8 @@ TEST(Batch, AStampedTimestampIsTheClockOfTheBatch) {
       timestamps.push_back(op.timestamp);
       return true;
     }));
-    EXPECT_EQ(timestamps, (std::vector<int64_t>{4, std::max<int64_t>(clock_micros, 0), 6})) << "a timestamp is not negative";
+    EXPECT_EQ(timestamps, (std::vector<int64_t>{4, std::max<int64_t>(clock_micros, 0), 6}))
+        << "a timestamp is not negative";
     EXPECT_FALSE(reader.NextRow(&row));
     EXPECT_TRUE(reader.ok());
     EXPECT_EQ(reader.clock_micros(), clock_micros);
@@ -139,7 +169,7 @@ TEST(Batch, EveryShorterBatchIsDamaged) {
   EXPECT_TRUE(PrintBatch(batch + '\0').ends_with("damaged"));
 }
 
-// Bytes of an operation alone, as ForEach sees them.
+// The bytes of an operation alone, as ForEach gets them.
 bool Reads(std::string_view encoded_ops) {
   return RowOps(1, "r", 1, encoded_ops).ForEach([](const BatchOp&) { return true; });
 }
@@ -153,7 +183,8 @@ std::string Encoded(const BatchOp& op) {
 }
 
 TEST(Batch, RefusesOperationsOutOfBounds) {
-  const BatchOp set{.kind = CellKind::kSet, .family_id = 1, .timestamp = 1, .qualifier = "q", .value = "v"};
+  const BatchOp set{
+      .kind = CellKind::kSet, .family_id = 1, .timestamp = 1, .qualifier = "q", .value = "v"};
   ASSERT_TRUE(Reads(Encoded(set)));
   BatchOp no_family = set;
   no_family.family_id = 0;
@@ -165,7 +196,11 @@ TEST(Batch, RefusesOperationsOutOfBounds) {
   const std::string too_long(kBatchKeyBytesMax + 1, 'q');
   long_qualifier.qualifier = too_long;
   EXPECT_FALSE(Reads(Encoded(long_qualifier)));
-  BatchOp range{.kind = CellKind::kDeleteRange, .family_id = 1, .timestamp = 5, .range_start = 5, .qualifier = "q"};
+  BatchOp range{.kind = CellKind::kDeleteRange,
+                .family_id = 1,
+                .timestamp = 5,
+                .range_start = 5,
+                .qualifier = "q"};
   EXPECT_TRUE(Reads(Encoded(range)));
   range.range_start = 6;
   EXPECT_FALSE(Reads(Encoded(range)));
@@ -183,7 +218,11 @@ TEST(Batch, RefusesOperationsOutOfBounds) {
 }
 
 TEST(Batch, RefusesDeltasThatAreNone) {
-  BatchOp delta{.kind = CellKind::kSum, .family_id = 1, .timestamp = 1, .qualifier = "q", .value = "12345678"};
+  BatchOp delta{.kind = CellKind::kSum,
+                .family_id = 1,
+                .timestamp = 1,
+                .qualifier = "q",
+                .value = "12345678"};
   for (const CellKind kind : {CellKind::kSum, CellKind::kMin, CellKind::kMax}) {
     delta.kind = kind;
     delta.value = "12345678";

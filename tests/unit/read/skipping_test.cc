@@ -1,4 +1,5 @@
-// Engine rule 12: versions that statistics rule out are not read, and no answer depends on that.
+// Tests engine rule 12: versions that statistics exclude are not read, and results do not depend on
+// that.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr int64_t kTimestamps = 60;
 
-// Timestamps mostly grow with the commits, so that files, and the rows written last, have spans of their own.
+// Most timestamps grow with the commits, so that each file, and the rows written last, have
+// separate time ranges.
 History RandomHistory(Random& random, size_t count) {
   History history;
   const bool grows = !random.OneIn(4);
@@ -29,7 +31,8 @@ History RandomHistory(Random& random, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     Operation operation = RandomOperation(random, shape);
     OwnedCell& cell = operation.cell;
-    const int64_t moved = grows && !random.OneIn(10) ? static_cast<int64_t>(i * kTimestamps / count) : 0;
+    const int64_t moved =
+        grows && !random.OneIn(10) ? static_cast<int64_t>(i * kTimestamps / count) : 0;
     if (cell.kind >= CellKind::kDeleteRange) cell.timestamp += moved;
     if (cell.kind == CellKind::kDeleteRange && !random.OneIn(3)) cell.range_start += moved;
     if (cell.kind == CellKind::kSet) cell.value += std::string(random.Below(80), 'v');
@@ -38,7 +41,9 @@ History RandomHistory(Random& random, size_t count) {
   return history;
 }
 
-std::chrono::microseconds RandomAge(Random& random) { return std::chrono::microseconds(1 + random.Below(kTimestamps)); }
+std::chrono::microseconds RandomAge(Random& random) {
+  return std::chrono::microseconds(1 + random.Below(kTimestamps));
+}
 
 GcRule RandomRule(Random& random) {
   const auto versions = GcRule::MaxNumVersions(1 + static_cast<int>(random.Below(3)));
@@ -54,11 +59,12 @@ GcRule RandomRule(Random& random) {
     case 4:
       return GcRule::Intersection(versions, GcRule::MaxAge(RandomAge(random)));
     default:
-      return GcRule::Union(GcRule::MaxAge(RandomAge(random)), GcRule::Intersection(versions, GcRule::MaxAge(RandomAge(random))));
+      return GcRule::Union(GcRule::MaxAge(RandomAge(random)),
+                           GcRule::Intersection(versions, GcRule::MaxAge(RandomAge(random))));
   }
 }
 
-// A filter, and what it means: cells of a row in, cells of the row out.
+// A filter, and its definition as a function from cells to cells.
 struct Step {
   Filter filter;
   std::function<bool(const OwnedCell& cell, size_t place_in_row, size_t place_in_column)> passes;
@@ -68,22 +74,26 @@ Step RandomStep(Random& random) {
   switch (random.Below(5)) {
     case 0: {
       const size_t count = 1 + random.Below(3);
-      return {Filter::Latest(static_cast<int>(count)), [=](const OwnedCell&, size_t, size_t place) { return place < count; }};
+      return {Filter::Latest(static_cast<int>(count)),
+              [=](const OwnedCell&, size_t, size_t place) { return place < count; }};
     }
     case 1: {
       const size_t count = 1 + random.Below(6);
-      return {Filter::CellsRowLimit(static_cast<int>(count)), [=](const OwnedCell&, size_t place, size_t) { return place < count; }};
+      return {Filter::CellsRowLimit(static_cast<int>(count)),
+              [=](const OwnedCell&, size_t place, size_t) { return place < count; }};
     }
     case 2:
-      return {Filter::Family("b"), [](const OwnedCell& cell, size_t, size_t) { return cell.family == 2; }};
+      return {Filter::Family("b"),
+              [](const OwnedCell& cell, size_t, size_t) { return cell.family == 2; }};
     default: {
       const auto start = static_cast<int64_t>(random.Below(kTimestamps + 8));
       const bool has_end = random.OneIn(2);
       const int64_t end = has_end ? start + 1 + static_cast<int64_t>(random.Below(20)) : INT64_MAX;
       TimestampRange range{.start = Timestamp::FromMicros(start)};
       if (has_end) range.end = Timestamp::FromMicros(end);
-      return {Filter::TimestampRange(range),
-              [=](const OwnedCell& cell, size_t, size_t) { return cell.timestamp >= start && cell.timestamp < end; }};
+      return {Filter::TimestampRange(range), [=](const OwnedCell& cell, size_t, size_t) {
+                return cell.timestamp >= start && cell.timestamp < end;
+              }};
     }
   }
 }
@@ -107,7 +117,8 @@ std::string Answer(const OwnedRows& live, const std::vector<Step>& steps, bool r
     if (row.cells.empty()) continue;
     std::string text = row.row_key;
     for (const OwnedCell& cell : row.cells) {
-      text += fmt::format(" {}:{}@{}={}", TestFamilies()[cell.family].name, cell.qualifier, cell.timestamp, cell.value);
+      text += fmt::format(" {}:{}@{}={}", TestFamilies()[cell.family].name, cell.qualifier,
+                          cell.timestamp, cell.value);
     }
     rows.push_back(std::move(text));
   }
@@ -120,7 +131,8 @@ HandmadeTable MakeTable(const History& history, const std::vector<GcRule>& rules
   const size_t source_count = 1 + random.Below(5);
   const size_t memtable_count = random.Below(2);
   for (size_t i = 0; i < source_count; ++i) {
-    const OwnedRows rows = Resolve(history, history.size() * i / source_count, history.size() * (i + 1) / source_count);
+    const OwnedRows rows = Resolve(history, history.size() * i / source_count,
+                                   history.size() * (i + 1) / source_count);
     if (i + memtable_count < source_count) {
       constexpr std::array<uint32_t, 3> kGroupBytes = {64, 500, 3000};
       table.AddFile(rows, KeyRange::All(), kGroupBytes[random.Below(kGroupBytes.size())]);
@@ -135,7 +147,7 @@ uint64_t PagesOf(const HandmadeTable& table, RowStreamOptions options) {
   const auto stream = table.Open(std::move(options));
   while (stream->Next()) {
   }
-  return stream->stats().pages;
+  return stream->stats().blocks;
 }
 
 TEST(SkippingTest, RandomFiltersAnswerAsIfAllWereRead) {
@@ -175,7 +187,8 @@ TEST(SkippingTest, RandomFiltersAnswerAsIfAllWereRead) {
         pages_of_all += PagesOf(table, table.Options({}, now));
       }
       ASSERT_EQ(Show(table, std::move(options)), expected)
-          << filter.ToString() << " of rules " << rules[0].ToString() << " and " << rules[1].ToString() << " at " << now;
+          << filter.ToString() << " of rules " << rules[0].ToString() << " and "
+          << rules[1].ToString() << " at " << now;
     }
   }
   RecordProperty("pages", fmt::format("{} of {}", pages, pages_of_all));

@@ -1,4 +1,4 @@
-// OpenChain: which sources a tablet's reads go through, and what of each may show.
+// Tests OpenChain: the sources that reads of a tablet use, and the visible part of each.
 #include "read/source_chain.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,11 @@ std::string Read(const HandmadeTable& table, size_t tablet_index, ChainOptions o
   return *chain == nullptr ? kNothing : PrintAll(chain->get());
 }
 
-// What a chain for this row alone says of it.
+// Returns the result of a cursor tree for this row alone.
 std::string ReadRowAlone(const HandmadeTable& table, std::string_view row_key) {
   ChainOptions options{.sequence = table.sequence(), .only_row = row_key};
-  const auto chain = OpenChain(table.view(), table.view().tablets[TabletIndexOf(table.view(), row_key)], options);
+  const auto chain =
+      OpenChain(table.view(), table.view().tablets[TabletIndexOf(table.view(), row_key)], options);
   if (!chain.ok()) return std::string(ToStd(chain.status().message()));
   if (*chain == nullptr) return kNothing;
   if (!(*chain)->SeekRow(row_key) || (*chain)->row_key() != row_key) return "no such row";
@@ -37,8 +38,10 @@ std::string ReadRowAlone(const HandmadeTable& table, std::string_view row_key) {
 
 TEST(SourceChainTest, TabletsAreFoundByTheirBounds) {
   const HandmadeTable table({"c", "f"});
-  const std::vector<std::pair<std::string, size_t>> places = {{"", 0}, {"a", 0}, {"bzz", 0}, {"c", 1}, {"e", 1}, {"f", 2}, {"z", 2}};
-  for (const auto& [row_key, index] : places) EXPECT_EQ(TabletIndexOf(table.view(), row_key), index) << row_key;
+  const std::vector<std::pair<std::string, size_t>> places = {
+      {"", 0}, {"a", 0}, {"bzz", 0}, {"c", 1}, {"e", 1}, {"f", 2}, {"z", 2}};
+  for (const auto& [row_key, index] : places)
+    EXPECT_EQ(TabletIndexOf(table.view(), row_key), index) << row_key;
 }
 
 TEST(SourceChainTest, ATabletShowsItsRowsOnly) {
@@ -47,7 +50,8 @@ TEST(SourceChainTest, ATabletShowsItsRowsOnly) {
   table.AddMemtable("b a:q @2 = memory\nc a:q @2 = memory\n");
   EXPECT_EQ(Read(table, 0, {}), "a a:q @1 = file\nb a:q @2 = memory\nb a:q @1 = file\n");
   EXPECT_EQ(Read(table, 1, {}), "c a:q @2 = memory\nc a:q @1 = file\nd a:q @1 = file\n");
-  EXPECT_EQ(Read(table, 1, {.direction = Direction::kReverse}), "d a:q @1 = file\nc a:q @2 = memory\nc a:q @1 = file\n");
+  EXPECT_EQ(Read(table, 1, {.direction = Direction::kReverse}),
+            "d a:q @1 = file\nc a:q @2 = memory\nc a:q @1 = file\n");
 }
 
 TEST(SourceChainTest, NewerSourcesComeBeforeOlderOnes) {
@@ -61,7 +65,7 @@ TEST(SourceChainTest, NewerSourcesComeBeforeOlderOnes) {
   EXPECT_EQ(ReadRowAlone(table, "r"), "r a:q @1 = newest\n");
 }
 
-// What an excision left of a file, in a scan and by key.
+// The rows that a drop left of a file, in a scan and by key.
 TEST(SourceChainTest, RowsOutsideANarrowedReferenceDoNotShow) {
   HandmadeTable table;
   table.AddFile("a a:q @1 = v\nb a:q @1 = v\nc a:q @1 = v\nd a:q @1 = v\n", {"b", "d", false});
@@ -76,15 +80,17 @@ TEST(SourceChainTest, ARowAloneOpensOnlyWhatMayHaveIt) {
   HandmadeTable table;
   table.AddFile("b a:q @1 = v\nd a:q @1 = v\n");
   for (const char* row : {"b", "d"})
-    EXPECT_EQ(ReadRowAlone(table, row), fmt::format("{} a:q @1 = v\n", row)) << "a file's first and last row";
-  for (const char* row : {"a", "e"}) EXPECT_EQ(ReadRowAlone(table, row), kNothing) << "outside of the file";
+    EXPECT_EQ(ReadRowAlone(table, row), fmt::format("{} a:q @1 = v\n", row))
+        << "a file's first and last row";
+  for (const char* row : {"a", "e"})
+    EXPECT_EQ(ReadRowAlone(table, row), kNothing) << "outside of the file";
   CursorStats stats;
   ChainOptions options{.sequence = table.sequence(), .stats = &stats, .only_row = "d"};
   ASSERT_TRUE((*OpenChain(table.view(), table.view().tablets[0], options))->SeekRow("d"));
-  EXPECT_GT(stats.pages, 0u);
+  EXPECT_GT(stats.blocks, 0u);
 }
 
-// Engine rule 12: a bloom knows the rows of tombstones.
+// Engine rule 12: a bloom filter contains the rows of tombstones.
 TEST(SourceChainTest, ATombstoneOfANewerFileIsFoundByKey) {
   HandmadeTable table;
   table.AddFile("a a:q @1 = v\nb a:q @1 = old\nc a:q @1 = v\n");
@@ -95,12 +101,13 @@ TEST(SourceChainTest, ATombstoneOfANewerFileIsFoundByKey) {
   EXPECT_EQ(Show(table, std::move(options)), "");
 }
 
-// Engine rule 12: leaving out a family leaves out its cells, never the tombstones of whole rows.
+// Engine rule 12: skipping a family skips its cells, but never the tombstones of whole rows.
 TEST(SourceChainTest, UnwantedFamiliesAreLeftOutAndTombstonesOfRowsAreNot) {
   HandmadeTable table;
   table.AddFile("r a:q @1 = v\nr b:q @1 = v\nr c:q @1 = v\ns a:q @1 = v\ns b:q @1 = v\n");
   table.AddMemtable("s DELETE\ns a:q @2 = v\n");
-  EXPECT_EQ(Read(table, 0, {.wanted_families = {false, true, false, false}}), "r b:q @1 = v\ns DELETE\n");
+  EXPECT_EQ(Read(table, 0, {.wanted_families = {false, true, false, false}}),
+            "r b:q @1 = v\ns DELETE\n");
   RowStreamOptions options = table.Options(Filter::Family("b"));
   EXPECT_EQ(Show(table, std::move(options)), "r b:q@1=v");
 }
@@ -117,7 +124,7 @@ TEST(SourceChainTest, AFileThatCannotBeOpenedFailsReadsOfItsRowsOnly) {
   EXPECT_EQ(Show(table, std::move(options)), "a a:q@1=v; UNAVAILABLE");
 }
 
-// Files that do not overlap are one source, and of those only the one in reach is asked for.
+// Files that do not overlap are one source, and only the file in the read set is opened.
 TEST(SourceChainTest, AFileOfARunThatCannotBeOpenedFailsWhereItIsComeTo) {
   HandmadeTable table;
   table.AddFile("a a:q @1 = v\nb a:q @1 = v\n");
@@ -140,7 +147,8 @@ TEST(SourceChainTest, RunsKeepRecencyWhereverTheirFilesStand) {
   table.AddFile("m a:q @1 = 3\nn a:q @1 = 3\n");
   table.AddFile("b a:q @1 = 4\nc a:q @1 = 4\n", {"b", "c", false});
   table.AddFile("y a:q @1 = 5\nz DELETE\n");
-  const std::string rows = "a a:q @1 = 2\nb a:q @1 = 4\nm a:q @1 = 3\nn a:q @1 = 3\ny a:q @1 = 5\nz DELETE\n";
+  const std::string rows =
+      "a a:q @1 = 2\nb a:q @1 = 4\nm a:q @1 = 3\nn a:q @1 = 3\ny a:q @1 = 5\nz DELETE\n";
   EXPECT_EQ(Read(table, 0, {}), rows);
   EXPECT_EQ(Read(table, 0, {.direction = Direction::kReverse}),
             "z DELETE\ny a:q @1 = 5\nn a:q @1 = 3\nm a:q @1 = 3\nb a:q @1 = 4\na a:q @1 = 2\n");

@@ -1,4 +1,5 @@
-// Damage of any kind is found, named, and contained: never a wrong cell, never a crash, whatever byte it hits.
+// Tests that damage of any byte is detected, named and contained: never a wrong cell, never a
+// crash.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -6,7 +7,9 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "io/mem_file_system.h"
-#include "sstable/sstable_format.h"
+#include "sstable/format/sstable_format.h"
+#include "sstable/inspect/sstable_dump.h"
+#include "sstable/inspect/sstable_verify.h"
 #include "support/base_sanitized.h"
 #include "support/sstable_testing.h"
 
@@ -18,9 +21,11 @@ class Damaged : public testing::Test {
   void SetUp() override {
     RowShape shape{.row_count = 40, .family_count = 3, .cells_per_row = 5, .value_bytes = 30};
     rows_ = RandomRows(3, shape);
-    rows_[20].cells.push_back({1, CellKind::kSet, 5, 0, "big", std::string(70'000, 'x')});  // compresses to little
+    // Highly compressible.
+    rows_[20].cells.push_back({1, CellKind::kSet, 5, 0, "big", std::string(70'000, 'x')});
     SortCells(&rows_[20].cells);
-    for (int i = 0; i < 100; ++i) rows_[30].cells.push_back({2, CellKind::kSet, i, 0, "history", fmt::format("v{}", i)});
+    for (int i = 0; i < 100; ++i)
+      rows_[30].cells.push_back({2, CellKind::kSet, i, 0, "history", fmt::format("v{}", i)});
     SortCells(&rows_[30].cells);
     options_ = OptionsForTest(3);
     options_.row_group_bytes = 600;
@@ -29,17 +34,21 @@ class Damaged : public testing::Test {
     ASSERT_LT(bytes_.size(), 32'000u);
   }
 
-  std::string Write(const std::string& path, const SstableBuilderOptions& options, SstableSummary* summary) {
+  std::string Write(const std::string& path, const SstableBuilderOptions& options,
+                    SstableSummary* summary) {
     auto written = WriteSstable(&file_system_, path, rows_, options);
     EXPECT_TRUE(written.ok()) << written.status();
     if (summary != nullptr) *summary = *written;
     return *ReadBytes(&file_system_, path);
   }
 
-  // Opens and reads `bytes`: an error that names the file, or exactly the rows. `expect_found`: the former.
-  void ExpectNeverWrong(const std::string& bytes, bool expect_found, const std::string& what, bool is_expected_known = true) {
+  // Opens and reads `bytes`. The result is an error that names the file, or exactly the rows. With
+  // `expect_found`, it must be the error.
+  void ExpectNeverWrong(const std::string& bytes, bool expect_found, const std::string& what,
+                        bool is_expected_known = true) {
     ASSERT_TRUE(WriteBytes(&file_system_, "damaged", bytes).ok());
-    const auto reader = OpenSstableFile(&file_system_, "damaged", is_expected_known ? &summary_ : nullptr);
+    const auto reader =
+        OpenSstableFile(&file_system_, "damaged", is_expected_known ? &summary_ : nullptr);
     ASSERT_TRUE(file_system_.Remove("damaged").ok());
     absl::Status status = reader.status();
     if (reader.ok()) {
@@ -49,7 +58,8 @@ class Damaged : public testing::Test {
         ASSERT_EQ(*rows, rows_) << what;
       }
       size_t damage_count = 0;
-      const absl::Status verified = (*reader)->Verify([&](const SstableReader::Damage&) { ++damage_count; });
+      const absl::Status verified =
+          VerifySstable(**reader, [&](const SstableDamage&) { ++damage_count; });
       ASSERT_TRUE(verified.ok()) << what << ": " << verified;
       ASSERT_EQ(damage_count == 0, status.ok()) << what << ": verify and read disagree";
     }
@@ -57,7 +67,8 @@ class Damaged : public testing::Test {
       ASSERT_FALSE(expect_found) << what << ": not found";
       return;
     }
-    ASSERT_TRUE(absl::IsDataLoss(status) || absl::IsUnimplemented(status)) << what << ": " << status;
+    ASSERT_TRUE(absl::IsDataLoss(status) || absl::IsUnimplemented(status))
+        << what << ": " << status;
     ASSERT_NE(ToStd(status.message()).find("000007.sst"), std::string_view::npos) << status;
   }
 
@@ -68,23 +79,28 @@ class Damaged : public testing::Test {
   std::string bytes_;
 };
 
-constexpr size_t kStride = kSanitized ? 5 : 1;  // in bytes
+constexpr size_t kStride = kSanitized ? 13 : 1;  // in bytes; odd
 
-// Small enough for each bit to be flipped. Together they have every part that a file can have.
+// Files so small that every bit can be flipped. Together they have every part that a file can have.
 struct SmallFile {
   const char* name;
   Codec codec;
   std::vector<OwnedRow> rows;
   uint32_t row_group_bytes;
-  std::vector<const char*> parts;  // regexes: its dump has them
+  std::vector<const char*> parts;  // regexes that match its dump
 };
 
 std::vector<SmallFile> SmallFiles() {
   const RowShape shape{.row_count = 12, .family_count = 3, .cells_per_row = 4, .value_bytes = 12};
   std::vector<OwnedRow> large = RowsOfSections();
-  large[5].cells.push_back({3, CellKind::kSet, 5, 0, "x", std::string(70'000, 'x')});  // compresses to little
+  // Highly compressible.
+  large[5].cells.push_back({3, CellKind::kSet, 5, 0, "x", std::string(70'000, 'x')});
   return {{"raw", Codec::kNone, RandomRows(4, shape), 200, {"tombstones [1-9]"}},
-          {"with sections", Codec::kLz4, std::move(large), 200, {"section 1 ranks 1 ", "section 2 history ranks 2 "}},
+          {"with sections",
+           Codec::kLz4,
+           std::move(large),
+           200,
+           {"section 1 families 1 ", "section 2 history families 2 "}},
           {"with a dictionary", Codec::kZstd, RowsAlike(), 64, {"dictionary [1-9]"}}};
 }
 
@@ -94,13 +110,16 @@ TEST_F(Damaged, EveryBitOfEveryByte) {
     rows_ = file.rows;
     options_ = OptionsForTest(3, file.codec, file.row_group_bytes);
     bytes_ = Write(file.name, options_, &summary_);
-    const std::string dump = *(*OpenSstableFile(&file_system_, file.name))->Dump(/*cells=*/false);
-    for (const char* part : file.parts) ASSERT_TRUE(std::regex_search(dump, std::regex(part))) << part << " in\n" << dump;
+    const std::string dump =
+        *DumpSstable(**OpenSstableFile(&file_system_, file.name), /*cells=*/false);
+    for (const char* part : file.parts)
+      ASSERT_TRUE(std::regex_search(dump, std::regex(part))) << part << " in\n" << dump;
     for (size_t at = 0; at < bytes_.size(); at += kStride) {
       for (int bit = 0; bit < 8; ++bit) {
         std::string bytes = bytes_;
         bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
-        ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes, true, fmt::format("bit {} of byte {}", bit, at), at % 2 == 0));
+        ASSERT_NO_FATAL_FAILURE(
+            ExpectNeverWrong(bytes, true, fmt::format("bit {} of byte {}", bit, at), at % 2 == 0));
       }
     }
   }
@@ -108,13 +127,15 @@ TEST_F(Damaged, EveryBitOfEveryByte) {
 
 TEST_F(Damaged, EveryTruncation) {
   for (size_t length = 0; length < bytes_.size(); length += kStride) {
-    ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes_.substr(0, length), true, fmt::format("cut at {}", length), length % 2 == 0));
+    ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes_.substr(0, length), true,
+                                             fmt::format("cut at {}", length), length % 2 == 0));
   }
 }
 
 TEST_F(Damaged, BytesTooMany) {
   ExpectNeverWrong(bytes_ + '\0', true, "a byte more");
-  ExpectNeverWrong(bytes_ + bytes_.substr(bytes_.size() - kSstableTailBytes), true, "the tail twice");
+  ExpectNeverWrong(bytes_ + bytes_.substr(bytes_.size() - kSstableTailBytes), true,
+                   "the tail twice");
 }
 
 TEST_F(Damaged, EverySectorZeroedOrSet) {
@@ -127,8 +148,9 @@ TEST_F(Damaged, EverySectorZeroedOrSet) {
   }
 }
 
-// Two stretches of the file change places, at the places and with the lengths that its own blocks have among others.
-TEST_F(Damaged, SwappedStretches) {
+// Exchanges two ranges of the file. Some of them are at the offsets and have the lengths of its own
+// blocks.
+TEST_F(Damaged, SwappedByteRanges) {
   Random random(5);
   for (int i = 0; i < 2000; ++i) {
     const size_t length = 16 + random.Below(400);
@@ -137,7 +159,8 @@ TEST_F(Damaged, SwappedStretches) {
     std::string bytes = bytes_;
     bytes.replace(a, length, bytes_, b, length);
     bytes.replace(b, length, bytes_, a, length);
-    ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes, bytes != bytes_, fmt::format("{} bytes at {} and {}", length, a, b)));
+    ASSERT_NO_FATAL_FAILURE(ExpectNeverWrong(bytes, bytes != bytes_,
+                                             fmt::format("{} bytes at {} and {}", length, a, b)));
   }
 }
 
@@ -148,7 +171,8 @@ TEST_F(Damaged, BlocksOfAnotherFileDoNotPass) {
   ASSERT_EQ(other_bytes.size(), bytes_.size());
   ASSERT_NE(other_bytes, bytes_);
   ExpectNeverWrong(other_bytes, true, "the whole file");
-  // The same content at the same place: only the seed can tell. Data blocks are the same bytes in both files, so the references decide.
+  // The same content at the same offset: only the seed differs. The data blocks are the same bytes
+  // in both files, so the references to them decide.
   const size_t data_end = summary_.index_offset;
   const std::string mixed = bytes_.substr(0, data_end) + other_bytes.substr(data_end);
   ExpectNeverWrong(mixed, true, "this file's blocks under the other's index");
@@ -170,10 +194,11 @@ TEST_F(Damaged, AnotherFormatIsRefusedWithBothVersions) {
   ASSERT_TRUE(WriteBytes(&file_system_, "newer", bytes).ok());
   const absl::Status status = OpenSstableFile(&file_system_, "newer").status();
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
-  EXPECT_NE(ToStd(status.message()).find("format 8; 1 is the one known here"), std::string_view::npos) << status;
+  EXPECT_NE(ToStd(status.message()).find("format 8; this build knows 1"), std::string_view::npos)
+      << status;
 }
 
-// One row group is hit: cursors fail there, and only there; Verify names it and its families.
+// One row group is damaged. Cursors fail there and nowhere else. Verify names it and its families.
 TEST_F(Damaged, OtherRowGroupsStayReadable) {
   const auto good = OpenSstableFile(&file_system_, "good");
   ASSERT_TRUE(good.ok());
@@ -182,8 +207,10 @@ TEST_F(Damaged, OtherRowGroupsStayReadable) {
   ASSERT_TRUE(WriteBytes(&file_system_, "damaged", bytes).ok());
   const auto reader = OpenSstableFile(&file_system_, "damaged", &summary_);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  std::vector<SstableReader::Damage> damages;
-  ASSERT_TRUE((*reader)->Verify([&](const SstableReader::Damage& damage) { damages.push_back(damage); }).ok());
+  std::vector<SstableDamage> damages;
+  ASSERT_TRUE(VerifySstable(**reader, [&](const SstableDamage& damage) {
+                damages.push_back(damage);
+              }).ok());
   ASSERT_EQ(damages.size(), 1u);
   CursorOptions options;
   options.families = AllFamilies(3);

@@ -1,12 +1,12 @@
-// Files that were made to lie: every checksum is right, and what stands behind it is not. An error, never a crash, and in no more memory
-// and time than the file's length accounts for.
+// Tests forged files: every checksum is correct, and the contents are not. Reading them returns an
+// error without a crash, in memory and time proportional to the file's length.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "io/mem_file_system.h"
-#include "sstable/page_builder.h"
-#include "sstable/row_group.h"
+#include "sstable/read/row_group.h"
+#include "sstable/write/page_builder.h"
 #include "support/sstable_repair.h"
 #include "support/sstable_testing.h"
 
@@ -15,9 +15,10 @@ namespace {
 
 class Hostile : public testing::Test {
  protected:
-  // The file of `rows`, not compressed.
+  // Returns an uncompressed file of `rows`.
   std::string Write(const std::vector<OwnedRow>& rows, uint32_t family_count) {
-    const auto written = WriteSstable(&file_system_, "good", rows, OptionsForTest(family_count, Codec::kNone, 32 << 10));
+    const auto written = WriteSstable(&file_system_, "good", rows,
+                                      OptionsForTest(family_count, Codec::kNone, 32 << 10));
     EXPECT_TRUE(written.ok()) << written.status();
     return *ReadBytes(&file_system_, "good");
   }
@@ -32,7 +33,8 @@ class Hostile : public testing::Test {
   MemFileSystem file_system_;
 };
 
-// What a compaction does. Were the output written, its inputs would be removed, and some of what was in them be out of reach.
+// Copies the file as a compaction does. If the output were written, the inputs would be deleted,
+// and some of their cells could not be read.
 absl::Status Copy(const SstableReader& reader, FileSystem* file_system) {
   const auto file = file_system->Open("copy", OpenMode::kCreate);
   SstableBuilder builder(file->get(), OptionsForTest(1));
@@ -40,14 +42,17 @@ absl::Status Copy(const SstableReader& reader, FileSystem* file_system) {
   std::vector<Cell> cells;
   for (bool more = cursor->SeekToEdge(); more; more = cursor->NextRow()) {
     STELE_RETURN_IF_ERROR(builder.StartRow(cursor->row_key()));
-    for (cells.clear(); cursor->ReadCells(&cells); cells.clear()) STELE_RETURN_IF_ERROR(builder.AddCells(cells));
+    for (cells.clear(); cursor->ReadCells(&cells); cells.clear())
+      STELE_RETURN_IF_ERROR(builder.AddCells(cells));
   }
   STELE_RETURN_IF_ERROR(cursor->status());
   return builder.Finish().status();
 }
 
 TEST_F(Hostile, CellsOutOfOrderAreNotWrittenAgain) {
-  std::vector<OwnedRow> rows = {{"row", {{1, CellKind::kSet, 5, 0, "aaaa", "first"}, {1, CellKind::kSet, 5, 0, "bbbb", "second"}}}};
+  std::vector<OwnedRow> rows = {
+      {"row",
+       {{1, CellKind::kSet, 5, 0, "aaaa", "first"}, {1, CellKind::kSet, 5, 0, "bbbb", "second"}}}};
   std::string bytes = Write(rows, 1);
   EXPECT_EQ(Copy(*Open(bytes), &file_system_), absl::OkStatus());
   ASSERT_TRUE(file_system_.Remove("hostile").ok());
@@ -75,7 +80,9 @@ TEST(BuilderOrder, WhatDoesNotFollowIsRefused) {
       {"a lesser family", {2, CellKind::kSet, 5, 0, "q", "v"}, cell},
       {"a range tombstone behind its timestamp", cell, {1, CellKind::kDeleteRange, 5, 1, "q", ""}},
       {"a family tombstone behind a cell", cell, {1, CellKind::kDeleteFamily, 0, 0, "", ""}},
-      {"a second row tombstone", {kRowRank, CellKind::kDeleteRow, 0, 0, "", ""}, {kRowRank, CellKind::kDeleteRow, 0, 0, "", ""}},
+      {"a second row tombstone",
+       {kRowFamily, CellKind::kDeleteRow, 0, 0, "", ""},
+       {kRowFamily, CellKind::kDeleteRow, 0, 0, "", ""}},
   };
   for (const OutOfOrder& one : cases) {
     for (const bool in_one_call : {true, false}) {
@@ -110,37 +117,39 @@ TEST(BuilderOrder, RowsThatDoNotFollowAreRefused) {
 
 constexpr size_t kPageBytesMin = 21;  // no family page is shorter
 
-// A unit of pages without bytes, each of which would take some hundred in memory.
-TEST(UnitHead, PagesAreNotMadeForBytesThatAreNotThere) {
+// A block of pages without bytes, where each page would take some hundred bytes in memory.
+TEST(BlockHead, PagesAreNotMadeForBytesThatAreNotThere) {
   constexpr uint32_t kPages = 100'000;
-  const UnitReference reference{.rank_first = 1, .rank_last = kPages, .row_first = 0, .row_end = 1};
+  const BlockEntry reference{
+      .family_first = 1, .family_last = kPages, .row_first = 0, .row_end = 1};
   for (const size_t page_bytes : {size_t{0}, kPageBytesMin - 1, kPageBytesMin}) {
     std::vector<std::pair<uint32_t, size_t>> heads;
-    for (uint32_t rank = 1; rank <= kPages; ++rank) heads.emplace_back(rank, page_bytes);
+    for (uint32_t family_index = 1; family_index <= kPages; ++family_index)
+      heads.emplace_back(family_index, page_bytes);
     std::string raw;
-    AppendUnitHead(&raw, heads);
-    auto units = DecodedUnits::Allocate(nullptr, raw.size(), 2);
-    ASSERT_TRUE(units.ok());
-    EXPECT_FALSE((*units)->AddUnit(1, reference, raw)) << page_bytes;
-    EXPECT_LT((*units)->memory_bytes(), 3 * raw.size()) << page_bytes;
+    AppendBlockHead(&raw, heads);
+    auto blocks = DecodedBlocks::Allocate(nullptr, raw.size(), 2);
+    ASSERT_TRUE(blocks.ok());
+    EXPECT_FALSE((*blocks)->AddBlock(1, reference, raw)) << page_bytes;
+    EXPECT_LT((*blocks)->memory_bytes(), 3 * raw.size()) << page_bytes;
   }
 }
 
-TEST(UnitHead, TheLeastPageIsAsLongAsIsSaid) {
+TEST(BlockHead, TheLeastPageIsAsLongAsIsSaid) {
   FamilyPageBuilder builder;
   builder.AddCell(0, "", 0, StoredKind::kDeleteFamily, "");
   std::string page;
   builder.AppendPage(1, &page);
   EXPECT_EQ(page.size(), kPageBytesMin);
   std::string raw;
-  AppendUnitHead(&raw, {{1, page.size()}});
+  AppendBlockHead(&raw, {{1, page.size()}});
   raw += page;
-  const UnitReference reference{.rank_first = 1, .rank_last = 1, .row_first = 0, .row_end = 1};
-  auto units = DecodedUnits::Allocate(nullptr, raw.size() + kPackedSlackBytes, 0);
-  ASSERT_TRUE(units.ok());
-  char* const copy = (*units)->NextRaw(raw.size());
+  const BlockEntry reference{.family_first = 1, .family_last = 1, .row_first = 0, .row_end = 1};
+  auto blocks = DecodedBlocks::Allocate(nullptr, raw.size() + kPackedSlackBytes, 0);
+  ASSERT_TRUE(blocks.ok());
+  char* const copy = (*blocks)->NextRaw(raw.size());
   std::copy(raw.begin(), raw.end(), copy);
-  EXPECT_TRUE((*units)->AddUnit(1, reference, {copy, raw.size()}));
+  EXPECT_TRUE((*blocks)->AddBlock(1, reference, {copy, raw.size()}));
 }
 
 }  // namespace

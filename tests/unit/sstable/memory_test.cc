@@ -1,4 +1,5 @@
-// Refused memory is an error that passes: at every allocation, the file stays good and the next try works.
+// Tests that a failed allocation is a transient error: at every allocation, the file stays valid
+// and the next attempt succeeds.
 #include <gtest/gtest.h>
 
 #include "base/buffer.h"
@@ -12,7 +13,8 @@ namespace {
 class RefusedMemory : public testing::Test {
  protected:
   void SetUp() override {
-    rows_ = RandomRows(11, {.row_count = 30, .family_count = 2, .cells_per_row = 4, .large_value_percent = 10});
+    rows_ = RandomRows(
+        11, {.row_count = 30, .family_count = 2, .cells_per_row = 4, .large_value_percent = 10});
     ASSERT_TRUE(WriteSstable(&file_system_, "table", rows_, OptionsForTest(2)).ok());
   }
   void TearDown() override { FailBufferAllocation(0); }
@@ -27,11 +29,12 @@ TEST_F(RefusedMemory, OpeningAndReading) {
   for (int nth = 1;; ++nth) {
     FailBufferAllocation(nth);
     const auto reader = OpenSstableFile(&file_system_, "table", nullptr, &cache);
-    const auto rows = reader.ok() ? ReadWholeSstable(**reader) : absl::StatusOr<std::vector<OwnedRow>>(reader.status());
+    const auto rows = reader.ok() ? ReadWholeSstable(**reader)
+                                  : absl::StatusOr<std::vector<OwnedRow>>(reader.status());
     FailBufferAllocation(0);
     if (rows.ok()) {
       EXPECT_EQ(*rows, rows_);
-      break;  // no allocation was left to fail
+      break;  // no allocation failed in this round
     }
     ++failure_count;
     ASSERT_TRUE(absl::IsResourceExhausted(rows.status())) << rows.status();
@@ -62,12 +65,14 @@ TEST_F(RefusedMemory, Building) {
   EXPECT_TRUE(absl::IsResourceExhausted(summary.status())) << summary.status();
 }
 
-// A value of many blocks costs its own size to read, and both kinds of block come back.
+// Reading a value of many blocks takes memory for its size. Its compressed and its uncompressed
+// blocks are read correctly.
 TEST_F(RefusedMemory, HundredMebibytes) {
   Random random(1);
   std::string value(100 << 20, 'z');
   for (size_t i = 0; i < value.size() / 2; i += 8) StoreFixed64(value.data() + i, random.Next());
-  const std::vector<OwnedRow> rows = {{"row", {{1, CellKind::kSet, 1, 0, "q", value}, {1, CellKind::kSet, 0, 0, "q", "small"}}}};
+  const std::vector<OwnedRow> rows = {
+      {"row", {{1, CellKind::kSet, 1, 0, "q", value}, {1, CellKind::kSet, 0, 0, "q", "small"}}}};
   const auto summary = WriteSstable(&file_system_, "huge", rows, OptionsForTest(1));
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_LT(summary->file_bytes, 60u << 20);

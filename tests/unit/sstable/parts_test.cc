@@ -1,4 +1,5 @@
-// The parts an SSTable is made of, alone: packed integers, codecs, bloom, index bounds, block cache, cursors of several threads.
+// Tests the parts of an SSTable alone: packed integers, codecs, bloom filter, index bounds, block
+// cache, cursors of several threads.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -7,11 +8,12 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "io/mem_file_system.h"
-#include "sstable/bloom.h"
-#include "sstable/codec.h"
-#include "sstable/packed_ints.h"
-#include "sstable/page.h"
-#include "sstable/page_builder.h"
+#include "sstable/format/bloom.h"
+#include "sstable/format/codec.h"
+#include "sstable/format/packed_ints.h"
+#include "sstable/inspect/sstable_verify.h"
+#include "sstable/read/page.h"
+#include "sstable/write/page_builder.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
@@ -19,8 +21,14 @@ namespace {
 
 // Every width, both ends of the range, and the slack that loads need.
 TEST(PackedInts, RoundTrip) {
-  const std::vector<std::vector<int64_t>> lists = {
-      {}, {7}, {-5, -5, -5}, {0, 255}, {0, 256}, {1000, 1000 + 65536}, {-1, 0xffffffffll}, {INT64_MIN, INT64_MAX, 0, -1}};
+  const std::vector<std::vector<int64_t>> lists = {{},
+                                                   {7},
+                                                   {-5, -5, -5},
+                                                   {0, 255},
+                                                   {0, 256},
+                                                   {1000, 1000 + 65536},
+                                                   {-1, 0xffffffffll},
+                                                   {INT64_MIN, INT64_MAX, 0, -1}};
   for (const auto& list : lists) {
     std::string bytes;
     AppendPackedValues(&bytes, std::span<const int64_t>(list));
@@ -63,7 +71,9 @@ TEST(PackedInts, OffsetsThatGoBackAreRefused) {
 }
 
 TEST(PackedInts, HostileHeads) {
-  for (const std::string& head : {std::string("\x03\0\0", 3), std::string("\x01\0\xff\xff\xff\xff\xff\x01", 8), std::string("\x01", 1)}) {
+  for (const std::string& head :
+       {std::string("\x03\0\0", 3), std::string("\x01\0\xff\xff\xff\xff\xff\x01", 8),
+        std::string("\x01", 1)}) {
     ByteReader in(head);
     PackedInts ints;
     EXPECT_FALSE(ints.ReadFrom(&in, 1));
@@ -74,7 +84,7 @@ TEST(PackedInts, HostileHeads) {
   EXPECT_FALSE(ints.ReadFrom(&in, uint64_t{1} << 62)) << "a count whose bytes overflow";
 }
 
-// A few bytes may not claim many cells: arrays of width 0 take no space whatever their count.
+// A few bytes must not claim many cells: arrays of width 0 take no space, whatever their count.
 TEST(FamilyPage, CellsThatTakeNoBytesAreBounded) {
   const auto page_of = [](uint64_t cell_count) {
     std::string page;
@@ -107,7 +117,8 @@ bool IsInside(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-// Any byte of a page set to anything: it is refused, or all that it hands out lies within it.
+// Sets each byte of a page to each value. The page is rejected, or everything that it returns is
+// inside the page.
 TEST(FamilyPage, NothingReachesOutOfIt) {
   FamilyPageBuilder builder;
   builder.AddCell(0, "a", 5, StoredKind::kSet, "one");
@@ -134,7 +145,8 @@ TEST(FamilyPage, NothingReachesOutOfIt) {
       for (uint32_t cell = 0; cell < parsed.cell_count(); ++cell) {
         ASSERT_TRUE(IsInside(parsed.qualifier(cell), page)) << at << " set to " << value;
         ASSERT_TRUE(IsInside(parsed.slot(cell), page)) << at << " set to " << value;
-        ASSERT_TRUE(parsed.kind(cell) >= StoredKind::kDeleteFamily && parsed.kind(cell) <= StoredKind::kHll);
+        ASSERT_TRUE(parsed.kind(cell) >= StoredKind::kDeleteFamily &&
+                    parsed.kind(cell) <= StoredKind::kHll);
         if (parsed.kind(cell) == StoredKind::kDeleteRange) {
           ASSERT_EQ(parsed.slot(cell).size(), 8u);
         }
@@ -199,7 +211,8 @@ TEST(Codec, WhatDoesNotShrinkStaysRaw) {
   }
 }
 
-// Regression: such a block left the context amid a frame, where it takes no dictionary; a flush then failed for good.
+// Regression: after such a block the context was in the middle of a frame and accepted no
+// dictionary. Every later flush failed.
 TEST(Codec, TakesADictionaryAfterWhatDidNotShrink) {
   Random random(1);
   std::string noise(500, '\0');
@@ -210,13 +223,14 @@ TEST(Codec, TakesADictionaryAfterWhatDidNotShrink) {
   EXPECT_EQ(compressor.SetDictionary("a dictionary"), absl::OkStatus());
 }
 
-TEST(Bloom, FewFalsePositives) {
-  BloomBuilder builder;
+TEST(BloomFilter, FewFalsePositives) {
+  BloomFilterBuilder builder;
   constexpr uint64_t kRows = 100'000;  // more than one chunk
-  for (uint64_t i = 0; i < kRows; ++i) ASSERT_TRUE(builder.AddRow(RowHash(fmt::format("row{}", i))).ok());
+  for (uint64_t i = 0; i < kRows; ++i)
+    ASSERT_TRUE(builder.AddRow(RowHash(fmt::format("row{}", i))).ok());
   const auto bytes = builder.Finish();
   ASSERT_TRUE(bytes.ok());
-  const auto bloom = Bloom::FromBytes(bytes->view());
+  const auto bloom = BloomFilter::FromBytes(bytes->view());
   ASSERT_TRUE(bloom.ok());
   uint64_t found = 0;
   for (uint64_t i = 0; i < kRows; ++i) {
@@ -247,7 +261,8 @@ TEST(BlockCache, KeepsToItsCapacityAndSurvivesScans) {
     cache.Insert(id, i, std::make_shared<Weight>(1000));
     ASSERT_LE(cache.bytes(), cache.capacity_bytes());
   }
-  for (uint64_t i = 0; i < 20; ++i) EXPECT_NE(cache.Find(id, i), nullptr) << "a scan drove out block " << i;
+  for (uint64_t i = 0; i < 20; ++i)
+    EXPECT_NE(cache.Find(id, i), nullptr) << "a scan drove out block " << i;
   EXPECT_EQ(cache.Find(id, 1000), nullptr);
   EXPECT_NE(cache.Find(id, 4999), nullptr);
 }
@@ -262,7 +277,7 @@ TEST(BlockCache, ProtectedBlocksAgeToo) {
   }
   EXPECT_EQ(cache.Find(id, 0), nullptr);
   EXPECT_NE(cache.Find(id, 999), nullptr);
-  // A part stays free for newcomers, so that they live long enough to be hit.
+  // A part of the cache stays free for new blocks, so that they live long enough to be hit.
   for (uint64_t i = 2000; i < 2010; ++i) cache.Insert(id, i, std::make_shared<Weight>(1000));
   for (uint64_t i = 2000; i < 2010; ++i) EXPECT_NE(cache.Find(id, i), nullptr);
 }
@@ -282,21 +297,22 @@ TEST(BlockCache, ReplaceEraseAndTooLarge) {
   EXPECT_EQ(cache.Find(first, 1), nullptr);
   EXPECT_EQ(pinned->memory_bytes(), 3000u);
   EXPECT_NE(cache.Find(second, 1), nullptr);
-  cache.Insert(second, 1, std::make_shared<Weight>(200'000));  // larger than all of the cache
+  cache.Insert(second, 1, std::make_shared<Weight>(200'000));  // larger than the whole cache
   EXPECT_EQ(cache.Find(second, 1), nullptr);
   EXPECT_EQ(cache.bytes(), 0u);
   EXPECT_EQ(cache.hits(), 3u);
   EXPECT_EQ(cache.misses(), 2u);
 }
 
-// What a footer claims to have is held against the bytes that are left before memory is taken for it.
+// The sizes that a footer claims are compared with the bytes that remain before memory is
+// allocated.
 TEST(Footer, AClaimTakesNoMoreMemoryThanItsBytesHold) {
   Footer footer;
   SectionReference section;
   for (uint32_t id = 1; id <= 1000; ++id) {
     footer.summary.families.push_back({.family_id = id, .cells = 1});
     footer.family_ids.push_back(id);
-    section.ranks.push_back(id);
+    section.family_indexes.push_back(id);
   }
   footer.sections.push_back(section);
   std::string bytes;
@@ -305,18 +321,20 @@ TEST(Footer, AClaimTakesNoMoreMemoryThanItsBytesHold) {
   ASSERT_TRUE(ReadFooter(bytes, &read));
   EXPECT_EQ(read.summary.families.capacity(), 1000u);
   EXPECT_EQ(read.family_ids.capacity(), 1000u);
-  EXPECT_EQ(read.sections.front().ranks.capacity(), 1000u);
+  EXPECT_EQ(read.sections.front().family_indexes.capacity(), 1000u);
   Footer cut;
-  EXPECT_FALSE(ReadFooter(std::string_view(bytes).substr(0, 4000), &cut)) << "a thousand families claimed, some of them there";
+  EXPECT_FALSE(ReadFooter(std::string_view(bytes).substr(0, 4000), &cut))
+      << "a thousand families claimed, some of them there";
   EXPECT_EQ(cut.summary.families.capacity(), 0u);
   footer.family_ids.pop_back();
-  footer.sections.front().ranks.pop_back();
+  footer.sections.front().family_indexes.pop_back();
   std::string fewer;
   AppendFooter(&fewer, footer);
-  EXPECT_FALSE(ReadFooter(fewer, &cut)) << "a family that has no rank";
+  EXPECT_FALSE(ReadFooter(fewer, &cut)) << "a family that has no family index";
 }
 
-// Files come and go while blocks are evicted, replaced and too large: what a file had goes with it, and nothing else.
+// Files are opened and closed while blocks are evicted, replaced and rejected as too large. Erase
+// removes a file's blocks and no others.
 TEST(BlockCache, EraseTakesAFilesBlocksAndNoOthers) {
   BlockCache cache(200'000);
   Random random(11);
@@ -325,7 +343,8 @@ TEST(BlockCache, EraseTakesAFilesBlocksAndNoOthers) {
   for (int step = 0; step < 20'000; ++step) {
     uint64_t& file = files[random.Below(files.size())];
     if (!random.OneIn(50)) {
-      cache.Insert(file, random.Below(40), std::make_shared<Weight>(random.OneIn(30) ? 300'000 : 500 + random.Below(2000)));
+      cache.Insert(file, random.Below(40),
+                   std::make_shared<Weight>(random.OneIn(30) ? 300'000 : 500 + random.Below(2000)));
       ASSERT_LE(cache.bytes(), cache.capacity_bytes());
       continue;
     }
@@ -346,7 +365,8 @@ TEST(BlockCache, EraseTakesAFilesBlocksAndNoOthers) {
 
 TEST(Reader, FileWithoutRows) {
   MemFileSystem file_system;
-  const auto summary = WriteSstable(&file_system, "empty", {{"row without cells", {}}}, OptionsForTest(2));
+  const auto summary =
+      WriteSstable(&file_system, "empty", {{"row without cells", {}}}, OptionsForTest(2));
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(summary->rows, 0u);
   const auto reader = OpenSstableFile(&file_system, "empty", &*summary);
@@ -361,18 +381,23 @@ TEST(Reader, FileWithoutRows) {
     EXPECT_FALSE(cursor->SeekRow("row"));
     EXPECT_TRUE(cursor->status().ok());
   }
-  EXPECT_TRUE((*reader)->Verify([](const SstableReader::Damage& damage) { ADD_FAILURE() << damage.what; }).ok());
+  EXPECT_TRUE(VerifySstable(**reader, [](const SstableDamage& damage) {
+                ADD_FAILURE() << damage.what;
+              }).ok());
 }
 
 TEST(Reader, ProjectionReadsLess) {
   MemFileSystem file_system;
   std::vector<OwnedRow> rows;
   for (int i = 0; i < 500; ++i) {
-    OwnedRow row{fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "a", "x"}, {2, CellKind::kSet, 1, 0, "b", std::string(3000, 'b')}}};
+    OwnedRow row{fmt::format("row{:05}", i),
+                 {{1, CellKind::kSet, 1, 0, "a", "x"},
+                  {2, CellKind::kSet, 1, 0, "b", std::string(3000, 'b')}}};
     row.cells[1].value[static_cast<size_t>(i)] = 'c';
     rows.push_back(row);
   }
-  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(2, Codec::kNone, 64 << 10)).ok());
+  ASSERT_TRUE(
+      WriteSstable(&file_system, "table", rows, OptionsForTest(2, Codec::kNone, 64 << 10)).ok());
   const auto reader = OpenSstableFile(&file_system, "table");
   ASSERT_TRUE(reader.ok());
   CursorStats stats;
@@ -384,13 +409,14 @@ TEST(Reader, ProjectionReadsLess) {
   EXPECT_EQ(ReadRows(cursor.get()).size(), rows.size());
   EXPECT_LT(stats.bytes_read, 100'000u);  // of 1.5 million
   EXPECT_LT(stats.bytes_decoded, 50'000u);
-  EXPECT_GT(stats.pages, 0u);
+  EXPECT_GT(stats.blocks, 0u);
 }
 
-// Several threads, one reader, a cache too small for the file: everyone sees every row.
+// Several threads, one reader, and a cache too small for the file: every cursor sees every row.
 TEST(Concurrency, CursorsShareReaderAndCache) {
   MemFileSystem file_system;
-  const std::vector<OwnedRow> rows = RandomRows(9, {.row_count = 300, .family_count = 4, .cells_per_row = 6});
+  const std::vector<OwnedRow> rows =
+      RandomRows(9, {.row_count = 300, .family_count = 4, .cells_per_row = 6});
   ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(4)).ok());
   BlockCache cache(60'000);
   const auto reader = OpenSstableFile(&file_system, "table", nullptr, &cache);

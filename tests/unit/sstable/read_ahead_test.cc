@@ -1,4 +1,5 @@
-// How much of the file a cursor reads for what it looks at: never another section's extents, never much more than twice what it went by.
+// Tests how much of the file a cursor reads: never another section's extents, and never much more
+// than twice the bytes it used.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,26 +23,31 @@ std::string Noise(Random& random, size_t bytes) {
 
 class ReadAheadTest : public testing::Test {
  protected:
-  // Of 3 MB: family 1 is narrow and has a section of its own, family 2 has one for the newest versions and one for history.
+  // A file of 3 MB. Family 1 is narrow and has its own section. Family 2 has a section for the
+  // newest versions and one for the history.
   void SetUp() override {
     Random random(22);
     std::vector<OwnedRow> rows;
     for (int i = 0; i < kRows; ++i) {
       OwnedRow row{fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "n", Noise(random, 20)}}};
-      for (int version = 20; version > 0; --version) row.cells.push_back({2, CellKind::kSet, version, 0, "w", Noise(random, 100)});
+      for (int version = 20; version > 0; --version)
+        row.cells.push_back({2, CellKind::kSet, version, 0, "w", Noise(random, 100)});
       rows.push_back(std::move(row));
     }
-    ASSERT_TRUE(WriteSstable(&file_system_, "table", rows, OptionsForTest(2, Codec::kLz4, 8 << 10)).ok());
+    ASSERT_TRUE(
+        WriteSstable(&file_system_, "table", rows, OptionsForTest(2, Codec::kLz4, 8 << 10)).ok());
     auto reader = OpenSstableFile(&file_system_, "table");
     ASSERT_TRUE(reader.ok()) << reader.status();
     reader_ = *std::move(reader);
   }
 
-  // Bytes read for some rows from the 200th, or from the end.
+  // Returns the bytes read for some rows from the 200th on, or from the end.
   uint64_t BytesRead(Direction direction, size_t row_count, FamilyMap families, bool latest_only) {
     CursorStats stats;
-    const auto cursor =
-        reader_->NewCursor({.direction = direction, .families = std::move(families), .latest_only = latest_only, .stats = &stats});
+    const auto cursor = reader_->NewCursor({.direction = direction,
+                                            .families = std::move(families),
+                                            .latest_only = latest_only,
+                                            .stats = &stats});
     std::vector<Cell> cells;
     bool more = cursor->SeekRow(direction == Direction::kForward ? "row00200" : "row01300");
     for (size_t i = 0; more && i < row_count; ++i) {
@@ -54,11 +60,12 @@ class ReadAheadTest : public testing::Test {
 
   static constexpr int kRows = 1500;
   static constexpr uint64_t kNarrowBytes = 50;     // of a row in its section, with its key
-  static constexpr uint64_t kLatestBytes = 130;    // likewise
+  static constexpr uint64_t kLatestBytes = 130;    // of a row in its section, with its key
   static constexpr uint64_t kGroupBytes = 10'000;  // at most
   MemFileSystem memory_;
   uint64_t reads_ = 0;
-  ObservedFileSystem file_system_{&memory_, [this](CallKind kind, const std::string&) { reads_ += kind == CallKind::kRead; }};
+  ObservedFileSystem file_system_{
+      &memory_, [this](CallKind kind, const std::string&) { reads_ += kind == CallKind::kRead; }};
   std::shared_ptr<SstableReader> reader_;
 };
 
@@ -67,7 +74,8 @@ TEST_F(ReadAheadTest, TakesInNoOtherSection) {
   const FamilyMap narrow = {0, 1, kSkippedFamily};
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
     EXPECT_LE(BytesRead(direction, 1000, narrow, false), 2 * 1000 * kNarrowBytes + 2 * kGroupBytes);
-    EXPECT_LE(BytesRead(direction, 1000, all, true), 2 * 1000 * (kNarrowBytes + kLatestBytes) + 4 * kGroupBytes);
+    EXPECT_LE(BytesRead(direction, 1000, all, true),
+              2 * 1000 * (kNarrowBytes + kLatestBytes) + 4 * kGroupBytes);
   }
 }
 
@@ -75,26 +83,31 @@ TEST_F(ReadAheadTest, GrowsWithWhatWasLookedAt) {
   const FamilyMap wide = {0, kSkippedFamily, 2};
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
     for (const size_t row_count : {1, 2, 100, 400, 1000}) {
-      EXPECT_LE(BytesRead(direction, row_count, wide, true), 2 * row_count * kLatestBytes + 2 * kGroupBytes) << row_count;
+      EXPECT_LE(BytesRead(direction, row_count, wide, true),
+                2 * row_count * kLatestBytes + 2 * kGroupBytes)
+          << row_count;
     }
   }
 }
 
-// Blocks of large values lie between extents too.
+// Blocks of large values are between extents too.
 TEST_F(ReadAheadTest, TakesInNoLargeValues) {
   Random random(23);
   std::vector<OwnedRow> rows;
   for (int i = 0; i < 1500; ++i) {
     OwnedRow row{fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "n", Noise(random, 1000)}}};
-    if (i % 100 == 50) row.cells.push_back({2, CellKind::kSet, 1, 0, "large", Noise(random, 100'000)});
+    if (i % 100 == 50)
+      row.cells.push_back({2, CellKind::kSet, 1, 0, "large", Noise(random, 100'000)});
     rows.push_back(std::move(row));
   }
-  ASSERT_TRUE(WriteSstable(&file_system_, "large", rows, OptionsForTest(2, Codec::kLz4, 8 << 10)).ok());
+  ASSERT_TRUE(
+      WriteSstable(&file_system_, "large", rows, OptionsForTest(2, Codec::kLz4, 8 << 10)).ok());
   const auto reader = OpenSstableFile(&file_system_, "large");
   ASSERT_TRUE(reader.ok()) << reader.status();
   for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
     CursorStats stats;
-    const auto cursor = (*reader)->NewCursor({.direction = direction, .families = {0, 1, kSkippedFamily}, .stats = &stats});
+    const auto cursor = (*reader)->NewCursor(
+        {.direction = direction, .families = {0, 1, kSkippedFamily}, .stats = &stats});
     ASSERT_TRUE(cursor->SeekToEdge());
     EXPECT_EQ(ReadRows(cursor.get()).size(), rows.size());
     EXPECT_LE(stats.bytes_read, 1500u * 1100);
@@ -110,16 +123,20 @@ TEST_F(ReadAheadTest, FewReadsForAScan) {
   }
 }
 
-// A file of which one byte cannot be read.
+// A file with one byte that cannot be read.
 class FileWithBadByte final : public File {
  public:
-  FileWithBadByte(std::unique_ptr<File> below, const uint64_t* bad_offset) : below_(std::move(below)), bad_offset_(*bad_offset) {}
+  FileWithBadByte(std::unique_ptr<File> below, const uint64_t* bad_offset)
+      : below_(std::move(below)), bad_offset_(*bad_offset) {}
 
   absl::StatusOr<size_t> Read(uint64_t offset, size_t bytes, char* out) const override {
-    if (bad_offset_ >= offset && bad_offset_ - offset < bytes) return absl::UnavailableError("read: input/output error");
+    if (bad_offset_ >= offset && bad_offset_ - offset < bytes)
+      return absl::UnavailableError("read: input/output error");
     return below_->Read(offset, bytes, out);
   }
-  absl::Status Write(uint64_t offset, std::string_view bytes) override { return below_->Write(offset, bytes); }
+  absl::Status Write(uint64_t offset, std::string_view bytes) override {
+    return below_->Write(offset, bytes);
+  }
   absl::Status Sync() override { return below_->Sync(); }
   absl::Status Truncate(uint64_t bytes) override { return below_->Truncate(bytes); }
   absl::Status Allocate(uint64_t bytes) override { return below_->Allocate(bytes); }
@@ -131,30 +148,35 @@ class FileWithBadByte final : public File {
   const uint64_t& bad_offset_;
 };
 
-class AtOnce final : public AheadRunner {
+class AtOnce final : public PrefetchRunner {
  public:
-  bool Run(std::shared_ptr<AheadTask> task) override {
+  bool Run(std::shared_ptr<PrefetchTask> task) override {
     task->Run();
     return true;
   }
   bool IsOfThisProcess() const override { return true; }
 };
 
-// Rows before it come, however far ahead is read, and whoever reads.
+// Rows before the damage are returned, whatever the size of the readahead and whichever thread
+// reads.
 TEST(ReadAheadOfDamage, FailsOnlyWhereTheCursorComesToIt) {
   MemFileSystem file_system;
   constexpr int kRows = 3000;
   constexpr int kRowsOfGroup = 20;  // at most
   std::vector<OwnedRow> rows;
   Random random(24);
-  for (int i = 0; i < kRows; ++i) rows.push_back({fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "q", Noise(random, 100)}}});
-  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(1, Codec::kLz4, 1 << 10)).ok());
+  for (int i = 0; i < kRows; ++i)
+    rows.push_back(
+        {fmt::format("row{:05}", i), {{1, CellKind::kSet, 1, 0, "q", Noise(random, 100)}}});
+  ASSERT_TRUE(
+      WriteSstable(&file_system, "table", rows, OptionsForTest(1, Codec::kLz4, 1 << 10)).ok());
   auto file = file_system.Open("table", OpenMode::kRead);
   ASSERT_TRUE(file.ok());
   uint64_t bad_offset = ~uint64_t{0};
-  const auto reader = SstableReader::Open(std::make_unique<FileWithBadByte>(*std::move(file), &bad_offset), "table", nullptr, nullptr);
+  const auto reader = SstableReader::Open(
+      std::make_unique<FileWithBadByte>(*std::move(file), &bad_offset), "table", nullptr, nullptr);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  bad_offset = 200'000;  // of some 360'000 with rows
+  bad_offset = 200'000;  // of about 360'000 bytes with rows
   const auto can_read = [&](int row) {
     const auto cursor = (*reader)->NewCursor({.families = AllFamilies(1)});
     std::vector<Cell> cells;
@@ -167,13 +189,16 @@ TEST(ReadAheadOfDamage, FailsOnlyWhereTheCursorComesToIt) {
   ASSERT_LT(first_bad, end_bad);
   EXPECT_LE(end_bad - first_bad, kRowsOfGroup);
   AtOnce at_once;
-  for (AheadRunner* ahead : {static_cast<AheadRunner*>(nullptr), static_cast<AheadRunner*>(&at_once)}) {
+  for (PrefetchRunner* prefetch_runner :
+       {static_cast<PrefetchRunner*>(nullptr), static_cast<PrefetchRunner*>(&at_once)}) {
     for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
-      const auto cursor = (*reader)->NewCursor({.direction = direction, .families = AllFamilies(1), .ahead = ahead});
+      const auto cursor = (*reader)->NewCursor(
+          {.direction = direction, .families = AllFamilies(1), .prefetch_runner = prefetch_runner});
       ASSERT_TRUE(cursor->SeekToEdge());
       const auto row_count = static_cast<int>(ReadRows(cursor.get()).size());
       EXPECT_TRUE(absl::IsUnavailable(cursor->status())) << cursor->status();
-      EXPECT_GE(row_count, (direction == Direction::kForward ? first_bad : kRows - end_bad) - kRowsOfGroup);
+      EXPECT_GE(row_count,
+                (direction == Direction::kForward ? first_bad : kRows - end_bad) - kRowsOfGroup);
     }
   }
 }

@@ -1,4 +1,5 @@
-// What goes into an SSTable comes out of it: every shape of row, both directions, seeks, projections, skips, with and without a cache.
+// Tests that an SSTable returns the rows written to it: every shape of row, both directions, seeks,
+// projections, skips, with and without a cache.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +7,8 @@
 
 #include "base/status.h"
 #include "io/mem_file_system.h"
+#include "sstable/format/bloom.h"
+#include "sstable/inspect/sstable_verify.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
@@ -24,20 +27,48 @@ const NamedShape kShapes[] = {
     {"zstd", {.row_count = 300, .family_count = 3}, 2048, Codec::kZstd},
     {"raw", {.row_count = 300, .family_count = 3, .is_key_length_fixed = false}, 700, Codec::kNone},
     {"hundred_families", {.row_count = 150, .family_count = 100, .cells_per_row = 9}, 8192},
-    {"wide_rows", {.row_count = 5, .family_count = 3, .cells_per_row = 2000, .qualifier_count = 0}, 400},
-    {"long_histories", {.row_count = 6, .family_count = 2, .cells_per_row = 2000, .qualifier_count = 3}, 400},
-    {"wide_among_narrow", {.row_count = 120, .family_count = 4, .cells_per_row = 30, .qualifier_count = 40}, 256},
-    {"tombstones", {.row_count = 300, .family_count = 5, .cells_per_row = 8, .tombstone_percent = 70}, 512},
-    {"deltas", {.row_count = 300, .family_count = 4, .cells_per_row = 8, .qualifier_count = 3, .delta_family_count = 3}, 512},
+    {"wide_rows",
+     {.row_count = 5, .family_count = 3, .cells_per_row = 2000, .qualifier_count = 0},
+     400},
+    {"long_histories",
+     {.row_count = 6, .family_count = 2, .cells_per_row = 2000, .qualifier_count = 3},
+     400},
+    {"wide_among_narrow",
+     {.row_count = 120, .family_count = 4, .cells_per_row = 30, .qualifier_count = 40},
+     256},
+    {"tombstones",
+     {.row_count = 300, .family_count = 5, .cells_per_row = 8, .tombstone_percent = 70},
+     512},
+    {"deltas",
+     {.row_count = 300,
+      .family_count = 4,
+      .cells_per_row = 8,
+      .qualifier_count = 3,
+      .delta_family_count = 3},
+     512},
     {"deltas_zstd",
-     {.row_count = 40, .family_count = 2, .cells_per_row = 300, .qualifier_count = 4, .delta_family_count = 2},
+     {.row_count = 40,
+      .family_count = 2,
+      .cells_per_row = 300,
+      .qualifier_count = 4,
+      .delta_family_count = 2},
      400,
      Codec::kZstd},
     {"empty_values", {.row_count = 300, .family_count = 2, .cells_per_row = 4, .value_bytes = 0}},
-    {"narrow_family", {.row_count = 300, .family_count = 4, .value_bytes = 600, .narrow_family_count = 2}, 512},
-    {"narrow_family_zstd", {.row_count = 900, .family_count = 3, .value_bytes = 600, .narrow_family_count = 1}, 2048, Codec::kZstd},
+    {"narrow_family",
+     {.row_count = 300, .family_count = 4, .value_bytes = 600, .narrow_family_count = 2},
+     512},
+    {"narrow_family_zstd",
+     {.row_count = 900, .family_count = 3, .value_bytes = 600, .narrow_family_count = 1},
+     2048,
+     Codec::kZstd},
     {"narrow_histories",
-     {.row_count = 40, .family_count = 3, .cells_per_row = 300, .qualifier_count = 4, .value_bytes = 500, .narrow_family_count = 1},
+     {.row_count = 40,
+      .family_count = 3,
+      .cells_per_row = 300,
+      .qualifier_count = 4,
+      .value_bytes = 500,
+      .narrow_family_count = 1},
      512},
     {"large_values_beside_narrow",
      {.row_count = 6,
@@ -48,7 +79,9 @@ const NamedShape kShapes[] = {
       .large_value_percent = 2,
       .narrow_family_count = 1},
      1024},
-    {"large_values", {.row_count = 12, .family_count = 2, .cells_per_row = 4, .large_value_percent = 30}, 1024},
+    {"large_values",
+     {.row_count = 12, .family_count = 2, .cells_per_row = 4, .large_value_percent = 30},
+     1024},
 };
 
 class RoundTrip : public testing::TestWithParam<NamedShape> {
@@ -73,19 +106,20 @@ class RoundTrip : public testing::TestWithParam<NamedShape> {
     return reader_->NewCursor(options);
   }
 
-  // About half of the families, under ranks of the user that leave room.
+  // Maps about half of the families, to family indexes with gaps.
   FamilyMap RandomMap() {
     FamilyMap map(GetParam().shape.family_count + 1, kSkippedFamily);
-    uint32_t rank = 0;
+    uint32_t family_index = 0;
     for (size_t i = 1; i < map.size(); ++i) {
-      rank += 1 + static_cast<uint32_t>(random_.Below(2));
-      if (random_.OneIn(2)) map[i] = rank;
+      family_index += 1 + static_cast<uint32_t>(random_.Below(2));
+      if (random_.OneIn(2)) map[i] = family_index;
     }
     return map;
   }
 
-  // Rows without a cell wanted need not come; this one did not.
-  static bool IsLeftOut(const OwnedRow& row, const FamilyMap& map, const CellCursor& cursor, bool is_positioned) {
+  // A row without a wanted cell need not be returned. Returns whether this one was omitted.
+  static bool IsLeftOut(const OwnedRow& row, const FamilyMap& map, const CellCursor& cursor,
+                        bool is_positioned) {
     return Projected(row.cells, map).empty() && (!is_positioned || cursor.row_key() != row.row_key);
   }
 
@@ -95,7 +129,8 @@ class RoundTrip : public testing::TestWithParam<NamedShape> {
     const std::vector<OwnedCell> got = ReadPinnedRow(cursor);
     ASSERT_TRUE(cursor->status().ok()) << cursor->status();
     ASSERT_EQ(got.size(), wanted.size()) << row.row_key;
-    for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], wanted[i]) << ToText(got[i]) << " but wanted " << ToText(wanted[i]);
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], wanted[i]) << ToText(got[i]) << " but wanted " << ToText(wanted[i]);
   }
 
   std::string RandomBound() {
@@ -160,7 +195,9 @@ TEST_P(RoundTrip, Seeks) {
   const FamilyMap map = RandomMap();
   auto forward = NewCursor(Direction::kForward, map);
   auto reverse = NewCursor(Direction::kReverse, map);
-  const auto by_key = [](const OwnedRow& row, const std::string& bound) { return row.row_key < bound; };
+  const auto by_key = [](const OwnedRow& row, const std::string& bound) {
+    return row.row_key < bound;
+  };
   for (int i = 0; i < 60; ++i) {
     const std::string bound = RandomBound();
     const auto place = std::lower_bound(rows_.begin(), rows_.end(), bound, by_key);
@@ -192,8 +229,10 @@ TEST_P(RoundTrip, Seeks) {
   }
 }
 
-// SkipTo may leave out what comes before its column, but for the tombstones that reach into it; from there on nothing may be missing.
-void ExpectSkipped(const std::vector<OwnedCell>& wanted, const std::vector<OwnedCell>& got, const OwnedCell& column) {
+// SkipTo may omit cells before its column, except tombstones that reach into it. From the column
+// on, no cell may be missing.
+void ExpectSkipped(const std::vector<OwnedCell>& wanted, const std::vector<OwnedCell>& got,
+                   const OwnedCell& column) {
   size_t at = 0;
   for (const OwnedCell& cell : got) {
     while (at < wanted.size() && !(wanted[at] == cell)) ++at;
@@ -205,9 +244,11 @@ void ExpectSkipped(const std::vector<OwnedCell>& wanted, const std::vector<Owned
     const bool is_there = at < got.size() && got[at] == cell;
     if (is_there) ++at;
     const bool is_tombstone_over =
-        cell.kind == CellKind::kDeleteRow || (cell.kind == CellKind::kDeleteFamily && cell.family == column.family);
+        cell.kind == CellKind::kDeleteRow ||
+        (cell.kind == CellKind::kDeleteFamily && cell.family == column.family);
     const bool may_go = !is_tombstone_over && CompareColumn(cell.View(), column.View()) < 0;
-    ASSERT_TRUE(is_there || may_go) << "left out: " << ToText(cell) << " after skip to " << ToText(column);
+    ASSERT_TRUE(is_there || may_go)
+        << "left out: " << ToText(cell) << " after skip to " << ToText(column);
   }
 }
 
@@ -229,7 +270,8 @@ TEST_P(RoundTrip, SkipTo) {
         cursor->Unpin();
       }
       target += random_.Below(wanted.size() - target);
-      OwnedCell next{.family = std::max(wanted[target].family, 1u), .qualifier = wanted[target].qualifier};
+      OwnedCell next{.family = std::max(wanted[target].family, 1u),
+                     .qualifier = wanted[target].qualifier};
       if (random_.OneIn(3)) next.qualifier = next.qualifier.substr(0, 1);
       if (CompareColumn(next.View(), column.View()) < 0) continue;
       column = next;
@@ -261,7 +303,7 @@ TEST_P(RoundTrip, UnpinnedBatchesStream) {
   }
 }
 
-// All that was handed out since the last Unpin stays where it is, however many batches there were.
+// All cells returned since the last Unpin stay valid, however many batches there were.
 TEST_P(RoundTrip, CellsStayUntilUnpin) {
   const FamilyMap map = AllFamilies(GetParam().shape.family_count);
   auto cursor = NewCursor(Direction::kForward, map);
@@ -272,7 +314,8 @@ TEST_P(RoundTrip, CellsStayUntilUnpin) {
     for (bool more = true; more;) {
       more = cursor->ReadCells(&cells);
       if (more && !random_.OneIn(3)) continue;
-      for (const Cell& cell : cells) ASSERT_EQ(OwnedCell::Copy(cell), row.cells[count++]) << row.row_key;
+      for (const Cell& cell : cells)
+        ASSERT_EQ(OwnedCell::Copy(cell), row.cells[count++]) << row.row_key;
       cells.clear();
       cursor->Unpin();
     }
@@ -292,18 +335,21 @@ TEST_P(RoundTrip, SummaryCountsWhatIsThere) {
     for (const OwnedCell& cell : row.cells) {
       if (cell.View().is_tombstone()) ++counted.tombstones;
       if (cell.kind == CellKind::kDeleteRow) ++counted.row_tombstones;
-      if (cell.family == kRowRank) continue;
+      if (cell.family == kRowFamily) continue;
       FamilySummary& family = families[cell.family - 1];
       family.logical_bytes += cell.qualifier.size() + 8 + cell.value.size();
       if (cell.View().is_tombstone()) {
         ++family.tombstones;
         continue;
       }
-      family.timestamp_min = family.cells == 0 ? cell.timestamp : std::min(family.timestamp_min, cell.timestamp);
-      family.timestamp_max = family.cells == 0 ? cell.timestamp : std::max(family.timestamp_max, cell.timestamp);
+      family.timestamp_min =
+          family.cells == 0 ? cell.timestamp : std::min(family.timestamp_min, cell.timestamp);
+      family.timestamp_max =
+          family.cells == 0 ? cell.timestamp : std::max(family.timestamp_max, cell.timestamp);
       ++family.cells;
       ++counted.cells;
-      family.versions_max = std::max(family.versions_max, ++versions[{cell.family, cell.qualifier}]);
+      family.versions_max =
+          std::max(family.versions_max, ++versions[{cell.family, cell.qualifier}]);
     }
   }
   counted.families.clear();
@@ -322,7 +368,8 @@ TEST_P(RoundTrip, SummaryCountsWhatIsThere) {
 }
 
 TEST_P(RoundTrip, BloomHasNoFalseNegatives) {
-  for (const OwnedRow& row : rows_) EXPECT_TRUE(reader_->MayContainRow(RowHash(row.row_key))) << row.row_key;
+  for (const OwnedRow& row : rows_)
+    EXPECT_TRUE(reader_->MayContainRow(RowHash(row.row_key))) << row.row_key;
 }
 
 TEST_P(RoundTrip, BoundariesAscend) {
@@ -338,8 +385,9 @@ TEST_P(RoundTrip, BoundariesAscend) {
 }
 
 TEST_P(RoundTrip, VerifyFindsNothing) {
-  const absl::Status status =
-      reader_->Verify([](const SstableReader::Damage& damage) { ADD_FAILURE() << damage.offset << " " << damage.what; });
+  const absl::Status status = VerifySstable(*reader_, [](const SstableDamage& damage) {
+    ADD_FAILURE() << damage.offset << " " << damage.what;
+  });
   EXPECT_TRUE(status.ok()) << status;
 }
 
@@ -348,23 +396,29 @@ TEST_P(RoundTrip, SameInputSameBytes) {
   EXPECT_EQ(*ReadBytes(&file_system_, "table"), *ReadBytes(&file_system_, "again"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, RoundTrip, testing::ValuesIn(kShapes), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Shapes, RoundTrip, testing::ValuesIn(kShapes),
+                         [](const auto& info) { return std::string(info.param.name); });
 
-// What was read ahead when the user let go is handed out by the next call, and stays while the one after reads on.
+// A prefetched value that the source had at an Unpin is returned by the next call, and stays valid
+// while the following call reads.
 TEST(SectionJoin, ALargeValueReadAheadStaysUntilUnpin) {
   std::vector<OwnedRow> rows;
-  for (int i = 0; i < 2000; ++i) {  // so that family 1 has a section of its own
-    rows.push_back(
-        {fmt::format("a{:04}", i), {{1, CellKind::kSet, 1, 0, "n", "x"}, {2, CellKind::kSet, 1, 0, "q", std::string(500, 'w')}}});
+  for (int i = 0; i < 2000; ++i) {  // so that family 1 gets its own section
+    rows.push_back({fmt::format("a{:04}", i),
+                    {{1, CellKind::kSet, 1, 0, "n", "x"},
+                     {2, CellKind::kSet, 1, 0, "q", std::string(500, 'w')}}});
   }
   OwnedRow row{"row", {}};
-  for (int i = 0; i < 20; ++i) row.cells.push_back({1, CellKind::kSet, 1, 0, fmt::format("n{:03}", i), "x"});
+  for (int i = 0; i < 20; ++i)
+    row.cells.push_back({1, CellKind::kSet, 1, 0, fmt::format("n{:03}", i), "x"});
   for (int i = 0; i < 300; ++i) {
-    row.cells.push_back({2, CellKind::kSet, 1, 0, fmt::format("q{:03}", i), i == 249 ? std::string(1 << 20, 'L') : "s"});
+    row.cells.push_back({2, CellKind::kSet, 1, 0, fmt::format("q{:03}", i),
+                         i == 249 ? std::string(1 << 20, 'L') : "s"});
   }
   rows.push_back(row);
   MemFileSystem file_system;
-  ASSERT_TRUE(WriteSstable(&file_system, "table", rows, OptionsForTest(2, Codec::kLz4, 32 << 10)).ok());
+  ASSERT_TRUE(
+      WriteSstable(&file_system, "table", rows, OptionsForTest(2, Codec::kLz4, 32 << 10)).ok());
   const auto reader = OpenSstableFile(&file_system, "table");
   ASSERT_TRUE(reader.ok()) << reader.status();
   CursorOptions options;
@@ -380,7 +434,8 @@ TEST(SectionJoin, ALargeValueReadAheadStaysUntilUnpin) {
   while (cursor->ReadCells(&cells)) {
   }
   ASSERT_EQ(cells.size() + count, row.cells.size());
-  for (size_t i = 0; i < cells.size(); ++i) ASSERT_TRUE(OwnedCell::Copy(cells[i]) == row.cells[count + i]) << count + i;
+  for (size_t i = 0; i < cells.size(); ++i)
+    ASSERT_TRUE(OwnedCell::Copy(cells[i]) == row.cells[count + i]) << count + i;
 }
 
 }  // namespace

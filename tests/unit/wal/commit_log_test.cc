@@ -1,5 +1,6 @@
-// What could break: records lost, changed or reordered between Append and ReadLog; a released or recycled segment read again; numbers and
-// sizes that the rest of the engine relies on (oldest_segment, bytes, Parts).
+// Tests for these failures: records lost, changed or reordered between Append and ReadLog; a
+// released or recycled segment read again; wrong values that the engine relies on (oldest_segment,
+// bytes, Parts).
 #include "wal/commit_log.h"
 
 #include <gtest/gtest.h>
@@ -18,19 +19,21 @@ class CommitLogTest : public ::testing::Test {
     ASSERT_TRUE(file_system_.CreateDirectory("db").ok());
     Open();
   }
-  // As a new process does: what is in memory is gone, what was written is not.
+  // Opens the log as a new process does: memory is lost, and written bytes are not.
   void Open(uint64_t oldest_segment = 0) {
     log_.reset();
     replay_ = ReplayWal(&file_system_, "db", oldest_segment);
     ASSERT_TRUE(replay_.status.ok()) << replay_.status;
-    absl::StatusOr<std::unique_ptr<CommitLog>> log = CommitLog::Start(WalOptions(&file_system_, "db", &numbers_), replay_.tail);
+    absl::StatusOr<std::unique_ptr<CommitLog>> log =
+        CommitLog::Start(WalOptions(&file_system_, "db", &numbers_), replay_.tail);
     ASSERT_TRUE(log.ok()) << log.status();
     log_ = *std::move(log);
   }
   void ExpectReplayed(uint64_t first, uint64_t last, size_t payload_bytes) {
     ASSERT_EQ(replay_.records.size(), last - first + 1);
     for (uint64_t sequence = first; sequence <= last; ++sequence) {
-      EXPECT_EQ(replay_.records[sequence - first], (WalRecord{sequence, WalPayload(sequence, payload_bytes)}));
+      EXPECT_EQ(replay_.records[sequence - first],
+                (WalRecord{sequence, WalPayload(sequence, payload_bytes)}));
     }
   }
   size_t FileCount() { return file_system_.List("db")->size(); }
@@ -52,7 +55,8 @@ TEST_F(CommitLogTest, NewLogIsEmpty) {
 
 TEST_F(CommitLogTest, RecordsOfEverySizeComeBackInOrder) {
   std::vector<std::string> payloads;
-  for (size_t bytes = 0; bytes < 40; ++bytes) payloads.push_back(std::string(bytes, static_cast<char>('a' + bytes % 26)));
+  for (size_t bytes = 0; bytes < 40; ++bytes)
+    payloads.push_back(std::string(bytes, static_cast<char>('a' + bytes % 26)));
   payloads.push_back(std::string(100'000, 'x'));  // larger than a segment
   payloads.push_back("after");
   std::vector<LogRecord> group;
@@ -61,7 +65,8 @@ TEST_F(CommitLogTest, RecordsOfEverySizeComeBackInOrder) {
   EXPECT_EQ(log_->last_sequence(), 10 * payloads.size());
   Open();
   ASSERT_EQ(replay_.records.size(), payloads.size());
-  for (size_t i = 0; i < payloads.size(); ++i) EXPECT_EQ(replay_.records[i], (WalRecord{10 * (i + 1), payloads[i]}));
+  for (size_t i = 0; i < payloads.size(); ++i)
+    EXPECT_EQ(replay_.records[i], (WalRecord{10 * (i + 1), payloads[i]}));
 }
 
 TEST_F(CommitLogTest, RotatesWithAndWithoutSpares) {
@@ -75,7 +80,7 @@ TEST_F(CommitLogTest, RotatesWithAndWithoutSpares) {
   ExpectReplayed(1, 100, 600);
 }
 
-// Zeros ahead of a log that is synced for flushes alone would be written for nobody.
+// If a log is synced only for flushes, writing zeros in advance would be wasted.
 TEST_F(CommitLogTest, SparesAreMadeForThoseWhoSyncOften) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 30, 600).ok());
   EXPECT_FALSE(log_->SpareIsDue());
@@ -88,14 +93,15 @@ TEST_F(CommitLogTest, SparesAreMadeForThoseWhoSyncOften) {
   }
   ASSERT_TRUE(log_->SpareIsDue());
   ASSERT_TRUE(log_->PrepareSpare().ok());
-  // The active segment was only reserved: the next record goes to the spare, and those after it stay there.
+  // The active segment was only reserved. The next record goes to the recycled segment, and later
+  // ones stay there.
   const CommitLog::SegmentPart before = log_->Parts().back();
   ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
   const CommitLog::SegmentPart after = log_->Parts().back();
   EXPECT_GT(after.number, before.number);
   ASSERT_TRUE(AppendWal(log_.get(), next++, 1, 10).ok());
   EXPECT_EQ(log_->Parts().back().number, after.number);
-  // A large sync is no sign of more to come soon.
+  // A large sync does not mean that more will follow soon.
   ASSERT_TRUE(AppendWal(log_.get(), next, 30, 600).ok());
   ASSERT_TRUE(log_->Sync().ok());
   EXPECT_FALSE(log_->SpareIsDue());
@@ -103,7 +109,7 @@ TEST_F(CommitLogTest, SparesAreMadeForThoseWhoSyncOften) {
   EXPECT_EQ(replay_.records.size(), next + 29);
 }
 
-// What was released is written already: it becomes a spare at no cost.
+// A released segment is written already, so it is recycled at no cost.
 TEST_F(CommitLogTest, ReleasedSegmentsBecomeSparesWhoeverSyncs) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 30, 600).ok());
   ASSERT_TRUE(log_->Sync().ok());
@@ -121,7 +127,8 @@ TEST_F(CommitLogTest, SequencesMustAscend) {
   EXPECT_EQ(log_->last_sequence(), 5u);
   Open();
   EXPECT_EQ(replay_.records.size(), 1u);
-  EXPECT_EQ(AppendWal(log_.get(), 5, 1, 10).code(), absl::StatusCode::kInvalidArgument) << "also after a reopen";
+  EXPECT_EQ(AppendWal(log_.get(), 5, 1, 10).code(), absl::StatusCode::kInvalidArgument)
+      << "also after a reopen";
 }
 
 TEST_F(CommitLogTest, SyncedSequenceFollowsSync) {
@@ -155,13 +162,14 @@ TEST_F(CommitLogTest, ReleaseRecyclesAndOldBytesNeverComeBack) {
     EXPECT_EQ(log_->oldest_segment(), oldest);
     while (log_->NeedsSpare()) ASSERT_TRUE(log_->PrepareSpare().ok());
   }
-  // Recycled files are full of good records of their earlier lives; the records after them must end the log all the same.
+  // Recycled files are full of valid records of earlier uses. The log must still end before them.
   EXPECT_LE(FileCount(), 6u);
   Open(oldest);
   ASSERT_FALSE(replay_.records.empty());
   EXPECT_EQ(replay_.records.back().sequence, next - 1);
   EXPECT_LE(replay_.records.front().sequence, next - 2);
-  for (size_t i = 1; i < replay_.records.size(); ++i) EXPECT_EQ(replay_.records[i].sequence, replay_.records[i - 1].sequence + 1);
+  for (size_t i = 1; i < replay_.records.size(); ++i)
+    EXPECT_EQ(replay_.records[i].sequence, replay_.records[i - 1].sequence + 1);
   EXPECT_EQ(replay_.tail.discarded_bytes, 0u);
 }
 

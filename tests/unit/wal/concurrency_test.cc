@@ -1,12 +1,13 @@
-// What could break: data races and lost wake-ups between the appending thread, threads that sync, and the background that prepares and
-// releases segments. ThreadSanitizer is the judge of the races; what was synced must be there afterwards.
+// Tests for data races and lost wake-ups between the appending thread, syncing threads, and the
+// background work that prepares and releases segments. ThreadSanitizer finds the races. Synced
+// records must exist afterwards.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 #include <vector>
 
-#include "io/crash_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/wal_fixture.h"
 
 namespace stele::internal {
@@ -55,12 +56,14 @@ TEST(WalConcurrency, AppendSyncPrepareAndReleaseBesideEachOther) {
 
   EXPECT_EQ(failures, 0);
   ASSERT_TRUE(log->Sync().ok());
-  const WalReplay replay = ReplayWal(disk.Crash(CrashPolicy::DropUnsynced(), 1).get(), "db", oldest);
+  const WalReplay replay =
+      ReplayWal(disk.Crash(CrashPolicy::DropUnsynced(), 1).get(), "db", oldest);
   ASSERT_TRUE(replay.status.ok()) << replay.status;
   EXPECT_EQ(replay.tail.last_sequence, kRecords);
   ASSERT_FALSE(replay.records.empty());
   EXPECT_LE(replay.records.front().sequence, released + 1);
-  for (const WalRecord& record : replay.records) ASSERT_EQ(record.payload, WalPayload(record.sequence, 300));
+  for (const WalRecord& record : replay.records)
+    ASSERT_EQ(record.payload, WalPayload(record.sequence, 300));
 }
 
 }  // namespace

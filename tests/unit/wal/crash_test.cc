@@ -1,13 +1,14 @@
-// What could break: a crash at any call of any life of the log that loses synced records, leaves a hole, brings recycled bytes back, or is
-// taken for damage (engine rules 3, 18, 20; a crash is never DataLoss). Faults: a failed write or a full disk must stay contained, a failed
-// sync must poison.
+// Tests a crash at any call of any workload of the log. It must not lose synced records, leave a
+// gap, bring recycled bytes back, or be reported as DataLoss (engine rules 3, 18 and 20). Also
+// tests faults: a failed write or a full disk must stay contained, and a failed sync must poison
+// the log.
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 #include "base/buffer.h"
-#include "io/crash_file_system.h"
 #include "support/base_sanitized.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/wal_fixture.h"
 #include "support/wal_workload.h"
 
@@ -50,12 +51,13 @@ TEST_P(WalCrash, AtEveryCallLeavesAPrefixWithAllThatWasSynced) {
       if (image_seed <= 5 && image_seed > 2) policy = CrashPolicy::PowerLoss();
       const auto image = disk->Crash(policy, image_seed);
       const std::string wrong = life.Check(image.get(), false);
-      ASSERT_EQ(wrong, "") << "seed " << seed << " crash at call " << call << " image " << image_seed;
+      ASSERT_EQ(wrong, "") << "seed " << seed << " crash at call " << call << " image "
+                           << image_seed;
     }
   }
 }
 
-// A crash, a recovery that crashes too at any of its calls, and what is left then.
+// A crash, a recovery that crashes too at each of its calls, and the state after that.
 TEST_P(WalCrash, DuringRecoveryLosesNothingMore) {
   const uint64_t seed = GetParam();
   const uint64_t calls = CallsOf(seed);
@@ -73,7 +75,8 @@ TEST_P(WalCrash, DuringRecoveryLosesNothingMore) {
       for (uint64_t image_seed = 1; image_seed <= 3; ++image_seed) {
         const auto second_image = image->Crash(CrashPolicy::PowerLoss(), image_seed);
         const std::string wrong = second.Check(second_image.get(), false);
-        ASSERT_EQ(wrong, "") << "seed " << seed << " calls " << call << ", " << second_call << " image " << image_seed;
+        ASSERT_EQ(wrong, "") << "seed " << seed << " calls " << call << ", " << second_call
+                             << " image " << image_seed;
       }
     }
   }
@@ -91,9 +94,11 @@ TEST_P(WalCrash, FailedCallsAreContainedOrPoison) {
       life.Run(kSteps, /*go_on_after_errors=*/true);
       poisoned_count += life.poisoned() ? 1 : 0;
       for (uint64_t image_seed = 1; image_seed <= 3; ++image_seed) {
-        const auto image = disk->Crash(image_seed == 1 ? CrashPolicy::DropUnsynced() : CrashPolicy::PowerLoss(), image_seed);
+        const auto image = disk->Crash(
+            image_seed == 1 ? CrashPolicy::DropUnsynced() : CrashPolicy::PowerLoss(), image_seed);
         const std::string wrong = life.Check(image.get(), false);
-        ASSERT_EQ(wrong, "") << "seed " << seed << " errno " << error_number << " at call " << call << " image " << image_seed;
+        ASSERT_EQ(wrong, "") << "seed " << seed << " errno " << error_number << " at call " << call
+                             << " image " << image_seed;
       }
       if (!life.poisoned()) {
         const std::string wrong = life.Check(disk.get(), true);
@@ -109,11 +114,12 @@ INSTANTIATE_TEST_SUITE_P(Seeds, WalCrash, ::testing::Range<uint64_t>(1, 1 + (kSa
 class WalFault : public ::testing::Test {
  protected:
   void SetUp() override {
-    absl::StatusOr<std::unique_ptr<CommitLog>> log = CommitLog::Start(WalOptions(disk_.get(), "db", numbers_.get()), LogTail{});
+    absl::StatusOr<std::unique_ptr<CommitLog>> log =
+        CommitLog::Start(WalOptions(disk_.get(), "db", numbers_.get()), LogTail{});
     ASSERT_TRUE(log.ok()) << log.status();
     log_ = *std::move(log);
   }
-  // The next `count` writes.
+  // Makes the next `count` writes fail.
   void FailWrites(uint64_t count, const Fault& fault) {
     for (uint64_t nth = 1; nth <= count; ++nth) disk_->FailKind(CallKind::kWrite, nth, fault);
   }
@@ -147,7 +153,7 @@ TEST_F(WalFault, TwoFailedWritesAreAnErrorAndTheLogGoesOn) {
   EXPECT_EQ(AfterPowerLoss().size(), 2u);
 }
 
-// Regression: the error was answered while the record lay whole on the disk, and a recovery took it up.
+// Regression: the call failed although the whole record was on disk, and recovery replayed it.
 TEST_F(WalFault, ARefusedWriteThatArrivedWholeIsNeverReplayed) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
   ASSERT_TRUE(log_->Sync().ok());
@@ -155,12 +161,15 @@ TEST_F(WalFault, ARefusedWriteThatArrivedWholeIsNeverReplayed) {
   EXPECT_EQ(AppendWal(log_.get(), 2, 1, 100).code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(log_->poisoned());
   for (uint64_t seed = 1; seed <= 40; ++seed) {
-    const CrashPolicy policy = seed == 1 ? CrashPolicy::KilledProcess() : seed == 2 ? CrashPolicy::KeepAll() : CrashPolicy::Random(seed);
+    const CrashPolicy policy = seed == 1   ? CrashPolicy::KilledProcess()
+                               : seed == 2 ? CrashPolicy::KeepAll()
+                                           : CrashPolicy::Random(seed);
     const WalReplay replay = ReplayWal(disk_->Crash(policy, seed).get(), "db");
     ASSERT_TRUE(replay.status.ok()) << replay.status;
     EXPECT_EQ(replay.records.size(), 1u) << "seed " << seed;
   }
-  // Another record under the same sequence takes the refused one's place, also when nothing of it was synced.
+  // Another record with the same sequence replaces the rejected one, also if nothing of it was
+  // synced.
   const std::string other = "another";
   const LogRecord record{2, other};
   ASSERT_TRUE(log_->Append({&record, 1}).ok());
@@ -169,14 +178,15 @@ TEST_F(WalFault, ARefusedWriteThatArrivedWholeIsNeverReplayed) {
   EXPECT_EQ(replay.records.back().payload, other);
 }
 
-// Of a group of which the first record arrived, none is replayed.
+// If only the first record of a write group was written, none of them is replayed.
 TEST_F(WalFault, ARefusedGroupIsRefusedWhole) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
   const std::string payload(200, 'p');
   const LogRecord records[] = {{2, payload}, {3, payload}, {4, payload}};
   FailWrites(2, Fault{.error_number = EIO, .partial = true});
   EXPECT_FALSE(log_->Append(records).ok());
-  EXPECT_EQ(ReplayWal(disk_->Crash(CrashPolicy::KilledProcess(), 1).get(), "db").records.size(), 1u);
+  EXPECT_EQ(ReplayWal(disk_->Crash(CrashPolicy::KilledProcess(), 1).get(), "db").records.size(),
+            1u);
 }
 
 TEST_F(WalFault, ALogThatCannotBeEndedBeforeARefusedWriteIsPoisoned) {
@@ -185,16 +195,19 @@ TEST_F(WalFault, ALogThatCannotBeEndedBeforeARefusedWriteIsPoisoned) {
     uint64_t nth;
     int error_number;
   };
-  for (const Case& failing : {Case{CallKind::kWrite, 3, EIO}, Case{CallKind::kSync, 1, EIO}, Case{CallKind::kSyncDirectory, 1, EIO},
-                              Case{CallKind::kAllocate, 2, ENOSPC}}) {
+  for (const Case& failing :
+       {Case{CallKind::kWrite, 3, EIO}, Case{CallKind::kSync, 1, EIO},
+        Case{CallKind::kSyncDirectory, 1, EIO}, Case{CallKind::kAllocate, 2, ENOSPC}}) {
     log_.reset();
     disk_ = NewDisk();
     numbers_ = std::make_unique<WalNumbers>();
     SetUp();
     ASSERT_TRUE(AppendWal(log_.get(), 1, 1, 100).ok());
     FailWrites(2, Fault{.error_number = EIO, .whole = true});
-    // Where there is no room for a whole segment, a smaller one would do.
-    disk_->FailKind(failing.kind, failing.nth, Fault{.error_number = failing.error_number, .sticky = failing.error_number == ENOSPC});
+    // If there is no room for a whole segment, a smaller one is enough.
+    disk_->FailKind(
+        failing.kind, failing.nth,
+        Fault{.error_number = failing.error_number, .sticky = failing.error_number == ENOSPC});
     const absl::Status refused = AppendWal(log_.get(), 2, 1, 100);
     disk_->ClearFaults();
     EXPECT_NE(refused.message().find("may be found again"), absl::string_view::npos) << refused;
@@ -239,7 +252,7 @@ TEST_F(WalFault, AFailedSyncIsFinal) {
   EXPECT_EQ(AfterPowerLoss().size(), 1u);
 }
 
-// Regression: a newer segment was synced before an older one, and a power cut left a hole.
+// Regression: a newer segment was synced before an older one, and a power loss left a gap.
 TEST_F(WalFault, SyncGoesThroughLowerSegmentsFirst) {
   ASSERT_TRUE(AppendWal(log_.get(), 1, 20, 600).ok());  // several segments, nothing synced
   ASSERT_GT(log_->Parts().size(), 2u);

@@ -1,9 +1,10 @@
-// A log on a disk with little room: it takes small segments, keeps none that it does not use, and is the same again when there is room.
+// Tests a log on a disk with little space: it uses small segments, keeps no unused ones, and
+// returns to normal when there is space.
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "io/crash_file_system.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/wal_fixture.h"
 
 namespace stele::internal {
@@ -44,7 +45,10 @@ TEST_F(ScarceSpaceTest, SegmentsAreSmall) {
   ASSERT_EQ(log_->Sync(), absl::OkStatus());
   ASSERT_EQ(log_->Release(10), absl::OkStatus());
   EXPECT_LE(disk_.used_bytes(), 2 * kSmall) << "what is released is not kept for later";
-  EXPECT_EQ(ReplayWal(disk_.Crash(CrashPolicy::DropUnsynced(), 1).get(), "db", log_->oldest_segment()).status, absl::OkStatus());
+  EXPECT_EQ(
+      ReplayWal(disk_.Crash(CrashPolicy::DropUnsynced(), 1).get(), "db", log_->oldest_segment())
+          .status,
+      absl::OkStatus());
 }
 
 TEST_F(ScarceSpaceTest, ARecordThatIsLargerGetsItsOwnSegment) {

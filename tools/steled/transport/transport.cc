@@ -1,10 +1,9 @@
-#include "transport/transport.h"
+#include "steled/transport/transport.h"
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -14,113 +13,64 @@
 #include <utility>
 #include <vector>
 
-#include "errors.h"
-#include "transport/call_threads.h"
-#include "transport/call_times.h"
-#include "transport/http2_connection.h"
-#include "transport/listening_socket.h"
-#include "transport/poller.h"
-#include "transport/socket.h"
-#include "transport/tls.h"
+#include "steled/base/errors.h"
+#include "steled/transport/calls/call_threads.h"
+#include "steled/transport/calls/call_times.h"
+#include "steled/transport/calls/overload.h"
+#include "steled/transport/calls/request_memory.h"
+#include "steled/transport/http2/http2_connection.h"
+#include "steled/transport/http2/served_call.h"
+#include "steled/transport/sockets/listening_socket.h"
+#include "steled/transport/sockets/poller.h"
+#include "steled/transport/sockets/socket.h"
+#include "steled/transport/sockets/tls.h"
 
 namespace stele::server {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-using ConnectionPtr = std::shared_ptr<Http2Connection>;
+using ConnectionPtr = ServedCall::ConnectionPtr;
 
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
-constexpr std::chrono::seconds kIdle(10);  // after which a thread too many ends
+constexpr std::chrono::seconds kIdle(10);  // after which a superfluous thread ends
 constexpr std::chrono::seconds kStalledLook(1);
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
-// For clients to read what calls answered that were stopped.
+// The time for clients to read the responses of stopped calls.
 constexpr std::chrono::milliseconds kLastWords(500);
 
-// A call on its way through the server.
-class ServedCall final : public Call {
- public:
-  ServedCall(ConnectionPtr connection, Http2Connection::StreamPtr stream)
-      : connection_(std::move(connection)), stream_(std::move(stream)) {}
-
-  const Method* method() const { return stream_->method; }
-  const std::string& path() const override { return stream_->path; }
-  std::string_view metadata(std::string_view name) const override {
-    for (const auto& [known, value] : stream_->metadata) {
-      if (known == name) return value;
-    }
-    return {};
-  }
-  std::optional<SteadyClock::time_point> deadline() const override { return stream_->deadline; }
-  std::stop_token stop() const override { return stream_->stop.get_token(); }
-
-  bool Reserve(size_t bytes) override { return connection_->Reserve(stream_.get(), bytes); }
-  bool Receive(std::string* message) override {
-    if (!connection_->Receive(stream_.get(), message)) return false;
-    received_bytes_ += message->size();
-    return true;
-  }
-  bool Send(std::string framed, bool is_last) override {
-    sent_bytes_ += framed.size() - kPrefixBytes;
-    return connection_->Send(stream_.get(), std::move(framed), is_last);
-  }
-  bool HasMore() const override { return connection_->HasMore(*stream_); }
-  bool CanSend() const override { return connection_->CanSend(*stream_); }
-  void Pause(std::shared_ptr<PausedCall> rest) override { rest_ = std::move(rest); }
-
-  absl::Status Handle() {
-    const std::shared_ptr<PausedCall> rest = std::move(rest_);
-    // It may have waited for a thread, or its client for a connection: nobody counts on its effect any more.
-    STELED_RETURN_IF_ERROR(CheckAwaited(*this));
-    try {
-      return rest == nullptr ? (*stream_->method)(this) : rest->Resume(this);
-    } catch (const std::exception& error) {  // what a library throws ends a call, not the server
-      rest_ = nullptr;
-      return MakeStatus(absl::StatusCode::kInternal, error.what());
-    }
-  }
-  // The method asked to be paused.
-  SteadyClock::time_point begin() const { return begin_; }
-  void SetBegin(SteadyClock::time_point begin) { begin_ = begin; }
-  bool IsPaused() const { return rest_ != nullptr; }
-  PausedCall* rest() const { return rest_.get(); }
-  absl::StatusCode Finish(const absl::Status& status) { return connection_->Finish(stream_.get(), status); }
-
-  const ConnectionPtr& connection() const { return connection_; }
-  const Http2Connection::StreamPtr& stream() const { return stream_; }
-  size_t received_bytes() const { return received_bytes_; }
-  size_t sent_bytes() const { return sent_bytes_; }
-
- private:
-  ConnectionPtr connection_;
-  Http2Connection::StreamPtr stream_;
-  std::shared_ptr<PausedCall> rest_;  // null: the method is to be run, or has ended
-  SteadyClock::time_point begin_;
-  size_t received_bytes_ = 0;
-  size_t sent_bytes_ = 0;
-};
-
-// What connections ask for. An object of its own, which stays whole until the last thread has ended.
+// The interface for connections. A separate object, which exists until the last thread has ended.
 class Host final : public ConnectionHost {
  public:
-  Host(const TransportOptions& options, const Router* router, CallObserver* observer, std::function<void(const Http2Stream*)> resume)
-      : options_(options), router_(*router), observer_(observer), resume_(std::move(resume)) {}
+  Host(const TransportOptions& options, const Router* router, CallObserver* observer,
+       std::function<void(const Http2Stream*)> resume)
+      : options_(options),
+        router_(*router),
+        observer_(observer),
+        resume_(std::move(resume)),
+        memory_(options.request_memory_bytes) {}
 
   const Method* FindMethod(std::string_view path) const override { return router_.Find(path); }
+  bool TakesStream(std::string_view path) const override {
+    return std::find(options_.request_streams.begin(), options_.request_streams.end(), path) !=
+           options_.request_streams.end();
+  }
   bool IsAskedFor(std::string_view name) const override {
-    return std::find(options_.metadata.begin(), options_.metadata.end(), name) != options_.metadata.end();
+    return std::find(options_.metadata.begin(), options_.metadata.end(), name) !=
+           options_.metadata.end();
   }
   const TransportTrailers& trailers() const override { return options_.trailers; }
   size_t message_bytes_max() const override { return options_.message_bytes_max; }
-  bool ReserveRequestBytes(size_t bytes) override {
-    if (request_bytes_.fetch_add(bytes) + bytes <= options_.request_memory_bytes) return true;
-    request_bytes_.fetch_sub(bytes);
-    return false;
+  bool ReserveRequestBytes(size_t bytes) override { return memory_.Reserve(bytes); }
+  void ReleaseRequestBytes(size_t bytes) override { memory_.Release(bytes); }
+  RequestMemory* memory() { return &memory_; }
+  void OnRefused(const RefusedCall& call) override {
+    if (observer_ != nullptr) observer_->OnRefused(call);
   }
-  void ReleaseRequestBytes(size_t bytes) override { request_bytes_.fetch_sub(bytes); }
-  void OnRefused(const std::string& path, absl::StatusCode code) override {
-    if (observer_ != nullptr) observer_->OnRefused(path, code);
+  void OnHandshakeFailed(const std::string& peer, std::string_view reason) override {
+    if (observer_ != nullptr) observer_->OnHandshakeFailed(peer, reason);
   }
+  size_t request_bytes() const { return memory_.bytes(); }
   size_t connection_answer_bytes_max() const override { return options_.request_memory_bytes / 4; }
   void OnResumed(const Http2Stream* stream) override { resume_(stream); }
 
@@ -129,7 +79,7 @@ class Host final : public ConnectionHost {
   const Router& router_;
   CallObserver* const observer_;  // may be null
   const std::function<void(const Http2Stream*)> resume_;
-  std::atomic<size_t> request_bytes_ = 0;
+  RequestMemory memory_;
 };
 
 std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, const Router& router) {
@@ -140,8 +90,8 @@ std::vector<const Method*> MethodsOf(const std::vector<std::string>& paths, cons
 
 class Http2Transport final : public Transport {
  public:
-  Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer, ListeningSocket listening,
-                 std::optional<TlsContext> tls)
+  Http2Transport(const TransportOptions& options, const Router* router, CallObserver* observer,
+                 ListeningSocket listening, std::optional<TlsContext> tls)
       : options_(options),
         host_(options_, router, observer, [this](const Http2Stream* stream) { Resume(stream); }),
         observer_(observer),
@@ -149,22 +99,37 @@ class Http2Transport final : public Transport {
         tls_(std::move(tls)),
         address_(listening_.address()),
         times_(MethodsOf(options.syncing, *router)),
-        // Two beside those that run calls: one waits for events, so that a call can be given up while all run.
+        // Two more than run calls: one waits for events, so that a call can be cancelled while all
+        // others run.
         threads_([this] { return TakeTurn(); }, options.calls_max + kOtherCallsMax + 2) {}
 
   ~Http2Transport() override { Stop(std::chrono::milliseconds(0)); }
 
   absl::Status Begin() {
     STELED_RETURN_IF_ERROR(poller_.status());
-    if (!poller_.Add(listening_.descriptor(), kListening)) return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
+    if (!poller_.Add(listening_.descriptor(), kListening))
+      return MakeStatus(absl::StatusCode::kUnavailable, "cannot wait for connections");
     threads_.Start();
     return absl::OkStatus();
   }
 
   const std::string& address() const override { return address_; }
 
+  TransportFigures Figures() override {
+    TransportFigures figures{.request_bytes = host_.request_bytes()};
+    for (const ConnectionPtr& connection : Connections()) {
+      ++figures.connections;
+      figures.streams += connection->StreamCount();
+    }
+    const std::lock_guard lock(mutex_);
+    figures.accepted = next_connection_ - kFirstConnection;
+    figures.paused_calls = paused_.size();
+    return figures;
+  }
+
   absl::Status UseTls(const TlsFiles& tls) override {
-    STELED_ASSIGN_OR_RETURN(TlsContext context, TlsContext::Create(tls.certificate_chain, tls.private_key, tls.client_ca));
+    STELED_ASSIGN_OR_RETURN(TlsContext context, TlsContext::Create(tls.certificate_chain,
+                                                                   tls.private_key, tls.client_ca));
     const std::lock_guard lock(tls_mutex_);
     tls_ = std::move(context);
     return absl::OkStatus();
@@ -224,7 +189,7 @@ class Http2Transport final : public Transport {
     return CallThreads::Turn::kDidWork;
   }
 
-  // The first call of what came is run here and now; the others are for other threads.
+  // Runs the first of the new calls on this thread; other threads run the others.
   void Serve(const Poller::Event& event) {
     const uint64_t id = event.id;
     const ConnectionPtr connection = Find(id);
@@ -235,9 +200,10 @@ class Http2Transport final : public Transport {
     std::optional<ServedCall> first;
     for (Http2Connection::StreamPtr& stream : begun) {
       ServedCall call(connection, std::move(stream));
-      if (const absl::Status admitted = Admit(call); !admitted.ok()) {
+      RefusalCause cause{};
+      if (const absl::Status admitted = Admit(call, &cause); !admitted.ok()) {
         call.Finish(admitted);
-        host_.OnRefused(call.path(), admitted.code());
+        host_.OnRefused({call.path(), call.peer(), admitted.code(), cause});
       } else if (!first.has_value()) {
         first.emplace(std::move(call));
       } else {
@@ -248,16 +214,21 @@ class Http2Transport final : public Transport {
     if (first.has_value()) RunCall(&*first);
   }
 
-  absl::Status Admit(const ServedCall& call) {
+  absl::Status Admit(const ServedCall& call, RefusalCause* cause) {
     const std::lock_guard lock(mutex_);
-    if (is_draining_) return MakeStatus(absl::StatusCode::kUnavailable, "The server ends");
+    if (is_draining_) {
+      *cause = RefusalCause::kShutdown;
+      return Overloaded("The server ends");
+    }
     const int most = IsLimited(call) ? options_.calls_max : kOtherCallsMax;
     if (PlacesTaken(call) >= most) {
-      return MakeStatus(absl::StatusCode::kUnavailable, fmt::format("{} calls run already; try again later", most));
+      *cause = IsLimited(call) ? RefusalCause::kCallLimit : RefusalCause::kOtherCallLimit;
+      return Overloaded(fmt::format("{} calls run already; try again later", most));
     }
     if (IsLimited(call) && *call.connection()->call_count() >= (most + 1) / 2) {
-      return MakeStatus(absl::StatusCode::kUnavailable,
-                        fmt::format("{} calls of this connection run already; try again later", (most + 1) / 2));
+      *cause = RefusalCause::kConnectionCallLimit;
+      return Overloaded(
+          fmt::format("{} calls of this connection run already; try again later", (most + 1) / 2));
     }
     TakePlace(call);
     ++call_count_;
@@ -265,10 +236,14 @@ class Http2Transport final : public Transport {
     return absl::OkStatus();
   }
 
-  bool IsLimited(const ServedCall& call) const { return call.path().starts_with(options_.limited_prefix); }
+  bool IsLimited(const ServedCall& call) const {
+    return call.path().starts_with(options_.limited_prefix);
+  }
 
-  // These three under the lock.
-  int& PlacesTaken(const ServedCall& call) { return IsLimited(call) ? limited_count_ : other_count_; }
+  // These three need the lock.
+  int& PlacesTaken(const ServedCall& call) {
+    return IsLimited(call) ? limited_count_ : other_count_;
+  }
   void TakePlace(const ServedCall& call) {
     ++PlacesTaken(call);
     if (IsLimited(call)) ++*call.connection()->call_count();
@@ -301,13 +276,14 @@ class Http2Transport final : public Transport {
       waiting_.pop_front();
       are_more = !waiting_.empty();
     }
-    if (are_more) poller_.Wake();  // wakes may have been told as one
+    if (are_more) poller_.Wake();  // several wakes may have been merged
     RunCall(&*call);
     return true;
   }
 
   void RunCall(ServedCall* call) {
-    threads_.BeginCall(times_.AreShort(call->method(), !times_.Syncs(call->method()) || IsOnlyCall()));
+    threads_.BeginCall(
+        times_.AreShort(call->method(), !times_.Syncs(call->method()) || IsOnlyCall()));
     const SteadyClock::time_point begin = SteadyClock::now();
     const bool is_resumed = call->IsPaused();
     if (!is_resumed) {
@@ -318,16 +294,13 @@ class Http2Transport final : public Transport {
     times_.Add(call->method(), SteadyClock::now() - begin);
     {
       const std::lock_guard lock(mutex_);
-      LeavePlace(*call);  // before the client hears of the end, and asks for the next
+      LeavePlace(*call);  // before the client gets the end, and sends the next call
     }
     if (call->IsPaused()) {
       KeepPaused(std::move(*call));
       return threads_.EndCall();
     }
-    const absl::StatusCode code = call->Finish(status);
-    if (observer_ != nullptr) {
-      observer_->OnEnd(call->path(), code, SteadyClock::now() - call->begin(), call->received_bytes(), call->sent_bytes());
-    }
+    TellEnd(*call, call->Finish(status));
     threads_.EndCall();
     const std::lock_guard lock(mutex_);
     --call_count_;
@@ -335,7 +308,18 @@ class Http2Transport final : public Transport {
     if (call_count_ == 0 && is_draining_) call_ended_.notify_all();
   }
 
-  // Under the lock.
+  void TellEnd(const ServedCall& call, absl::StatusCode code) {
+    if (observer_ == nullptr) return;
+    // One that had sent something ran.
+    if (call.refusal().has_value() && call.sent_bytes() == 0) {
+      return observer_->OnRefused(
+          {call.path(), call.peer(), code, *call.refusal(), /*has_begun=*/true});
+    }
+    observer_->OnEnd({call.path(), call.peer(), code, SteadyClock::now() - call.begin(),
+                      call.received_bytes(), call.sent_bytes(), call.is_beyond_memory()});
+  }
+
+  // Needs the lock.
   int RunningCount() const { return call_count_ - static_cast<int>(paused_.size()); }
   void UpdateRunning() { are_running_ = RunningCount() > 0; }
 
@@ -352,7 +336,7 @@ class Http2Transport final : public Transport {
     connection->Pause(stream.get());
   }
 
-  // Under the lock of the stream's connection.
+  // Needs the lock of the stream's connection.
   void Resume(const Http2Stream* stream) {
     {
       const std::lock_guard lock(mutex_);
@@ -366,10 +350,11 @@ class Http2Transport final : public Transport {
     poller_.Wake();
   }
 
-  // What a client is slow to read holds no more than it has to. Those whose deadline has passed end.
+  // Releases resources of paused calls whose clients are slow. Ends those whose deadline has
+  // passed.
   void ShrinkPaused() {
     const SteadyClock::time_point now = SteadyClock::now();
-    std::vector<std::shared_ptr<void>> given_away;  // let go of without the lock
+    std::vector<std::shared_ptr<void>> given_away;  // destroyed without the lock
     std::vector<const Http2Stream*> late;
     {
       const std::lock_guard lock(mutex_);
@@ -389,18 +374,27 @@ class Http2Transport final : public Transport {
       const int descriptor = AcceptOne();
       if (descriptor < 0) return;
       const std::optional<TlsContext> tls = Tls();
-      std::unique_ptr<Socket> socket = tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
+      std::unique_ptr<Socket> socket =
+          tls.has_value() ? NewTlsSocket(descriptor, *tls) : NewPlainSocket(descriptor);
       if (socket == nullptr) continue;
       const auto connection = std::make_shared<Http2Connection>(std::move(socket), &host_);
+      if (!connection->is_charged()) continue;  // it is closed, and its client tries again
       uint64_t id = 0;
       {
         const std::lock_guard lock(mutex_);
-        if (is_draining_) continue;                                     // the others have been told, and nobody would look after this one
-        if (connections_.size() >= options_.connections_max) continue;  // it is closed, and its client tries again
-        id = next_connection_++;
-        connections_.emplace(id, connection);
+        // The others were notified, and this one would not be.
+        if (is_draining_) continue;
+        if (connections_.size() < options_.connections_max) {
+          id = next_connection_++;
+          connections_.emplace(id, connection);
+        }
       }
-      // What came before is told now.
+      if (id == 0) {
+        // It is closed, and its client retries.
+        if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
+        continue;
+      }
+      // Bytes that arrived before are reported now.
       if (!poller_.Add(descriptor, id)) Remove(id);
     }
   }
@@ -442,7 +436,7 @@ class Http2Transport final : public Transport {
 
   void GiveUpStalled() {
     std::vector<uint64_t> silent;
-    const SteadyClock::time_point since = SteadyClock::now() - options_.patience;
+    const SteadyClock::time_point since = SteadyClock::now() - options_.cutoffs;
     const SteadyClock::time_point begun_since = SteadyClock::now() - options_.request_time_max;
     {
       const std::lock_guard lock(mutex_);
@@ -451,21 +445,24 @@ class Http2Transport final : public Transport {
       }
     }
     for (const uint64_t id : silent) Remove(id);
-    for (const ConnectionPtr& connection : Connections()) connection->GiveUpStalled(since, begun_since);
+    for (const ConnectionPtr& connection : Connections())
+      connection->GiveUpStalled(since, begun_since);
   }
 
   void EndUnread() {
     const SteadyClock::time_point now = SteadyClock::now();
-    const Http2Connection::Patience patience{.since = now - options_.stall_timeout,
-                                             .ping_since = now - options_.ping_after,
-                                             .silent_since = now - options_.ping_after - options_.patience};
+    const Http2Connection::Cutoffs cutoffs{
+        .since = now - options_.stall_timeout,
+        .ping_since = now - options_.ping_after,
+        .silent_since = now - options_.ping_after - options_.cutoffs};
     std::map<uint64_t, ConnectionPtr> connections;
     {
       const std::lock_guard lock(mutex_);
       connections = connections_;
     }
     for (const auto& [id, connection] : connections) {
-      if (!connection->EndUnread(patience)) Remove(id);
+      if (!connection->EndUnread(cutoffs)) Remove(id);
+      connection->StopCallsOfClosedStreams();
     }
   }
 
@@ -478,7 +475,8 @@ class Http2Transport final : public Transport {
       GiveUpStalled();
       EndUnread();
       ShrinkPaused();
-      AcceptAll();  // whom an error kept out
+      host_.memory()->TrimWhenQuiet();
+      AcceptAll();  // clients that an error kept out
     }
   }
 
@@ -488,15 +486,15 @@ class Http2Transport final : public Transport {
   std::mutex listening_mutex_;
   ListeningSocket listening_;  // guarded by listening_mutex_
   std::mutex tls_mutex_;
-  std::optional<TlsContext> tls_;  // guarded by tls_mutex_; its sockets share what it points to
+  std::optional<TlsContext> tls_;  // guarded by tls_mutex_; its sockets share the objects
   const std::string address_;
   Poller poller_;
-  std::atomic<bool> are_running_ = false;  // calls; a hint for who waits
+  std::atomic<bool> are_running_ = false;  // calls are running; a hint for waiting threads
   std::atomic<bool> is_stopped_ = false;
   bool is_stopping_ = false;  // Stop was called
 
   std::mutex mutex_;
-  std::map<uint64_t, ConnectionPtr> connections_;  // guarded by mutex_, as all below
+  std::map<uint64_t, ConnectionPtr> connections_;  // guarded by mutex_, like all below
   uint64_t next_connection_ = kFirstConnection;
   std::deque<ServedCall> waiting_;
   struct Paused {
@@ -504,9 +502,9 @@ class Http2Transport final : public Transport {
     SteadyClock::time_point since;
   };
   std::unordered_map<const Http2Stream*, Paused> paused_;
-  int limited_count_ = 0;  // calls that wait or run, of limited_prefix
+  int limited_count_ = 0;  // calls of limited_prefix that wait or run
   int other_count_ = 0;    // the others
-  int call_count_ = 0;     // these, those that are being answered, and those that are paused
+  int call_count_ = 0;     // these, those that are being responded to, and paused ones
   bool is_draining_ = false;
   std::condition_variable call_ended_;
 
@@ -517,13 +515,18 @@ class Http2Transport final : public Transport {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(const TransportOptions& options, const Router* router, CallObserver* observer) {
+absl::StatusOr<std::unique_ptr<Transport>> Transport::Start(const TransportOptions& options,
+                                                            const Router* router,
+                                                            CallObserver* observer) {
   std::optional<TlsContext> tls;
   if (!options.tls.certificate_chain.empty()) {
-    STELED_ASSIGN_OR_RETURN(tls, TlsContext::Create(options.tls.certificate_chain, options.tls.private_key, options.tls.client_ca));
+    STELED_ASSIGN_OR_RETURN(
+        tls, TlsContext::Create(options.tls.certificate_chain, options.tls.private_key,
+                                options.tls.client_ca));
   }
   STELED_ASSIGN_OR_RETURN(ListeningSocket listening, ListeningSocket::Listen(options.listen));
-  auto server = std::make_unique<Http2Transport>(options, router, observer, std::move(listening), std::move(tls));
+  auto server = std::make_unique<Http2Transport>(options, router, observer, std::move(listening),
+                                                 std::move(tls));
   STELED_RETURN_IF_ERROR(server->Begin());
   return server;
 }

@@ -1,11 +1,14 @@
-// transport/transport.h: gRPC over HTTP/2: listens, reads calls, has them handled by threads of its own, and sends what they answer.
+// steled/transport/transport.h: gRPC over HTTP/2: listens, receives calls, runs them on its
+// threads, and sends their responses.
 //
-// Bounds:    at most calls_max calls at once, each with a thread while it runs, and half of them for one connection. A call beyond them
-//            is answered UNAVAILABLE, as is one that does not fit into request_memory_bytes beside the others: clients try these again.
-//            A message above message_bytes_max is RESOURCE_EXHAUSTED. Calls that are paused, and paths outside of `limited_prefix`, have
-//            places of their own.
+// Bounds:    at most calls_max calls at once, each with a thread while it runs, and half of them
+//            for one connection. A call above that returns UNAVAILABLE, as does one that does not
+//            fit into request_memory_bytes with the others: clients retry these. A message above
+//            message_bytes_max is RESOURCE_EXHAUSTED. Paused calls, and paths outside of
+//            `limited_prefix`, have separate limits.
 //
-// Errors:    InvalidArgument for what is no address and for keys that cannot be read; Unavailable where the address cannot be had.
+// Errors:    InvalidArgument for an invalid address and for keys that cannot be read; Unavailable
+//            if the address cannot be used.
 // Threads:   Start and Stop by one thread.
 // Source:    gRPC over HTTP/2; RFC 9113.
 #pragma once
@@ -16,13 +19,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "transport/call.h"
+#include "steled/transport/calls/call.h"
 
 namespace stele::server {
 
 inline constexpr int kOtherCallsMax = 64;
 
-// PEM texts. With a client_ca, clients have to show a certificate that it signed.
+// A moment's figures of a transport.
+struct TransportFigures {
+  size_t connections = 0;
+  uint64_t accepted = 0;     // connections since the start, without refused ones
+  size_t streams = 0;        // of all connections
+  size_t paused_calls = 0;   // that wait for their clients to read
+  size_t request_bytes = 0;  // reserved of request_memory_bytes
+};
+
+// PEM texts. With a client_ca, clients must present a certificate signed by it.
 struct TlsFiles {
   std::string certificate_chain;
   std::string private_key;
@@ -30,40 +42,50 @@ struct TlsFiles {
 };
 
 struct TransportOptions {
-  std::string listen;                 // "HOST:PORT", where port 0 takes a free one, or "unix:PATH"
-  TlsFiles tls;                       // without a certificate connections are plain
-  std::vector<std::string> metadata;  // names, in lower case, of what methods ask calls for
-  TransportTrailers trailers;         // of every answer, beside its status
-  std::vector<std::string> syncing;   // paths of methods whose calls wait for the disk
-  // Calls of paths that begin so count against calls_max. The others, as health and administration, have kOtherCallsMax.
+  std::string listen;  // "HOST:PORT", where port 0 selects a free one, or "unix:PATH"
+  TlsFiles tls;        // without a certificate connections are plain
+  std::vector<std::string> metadata;  // names, in lower case, of the metadata that methods use
+  TransportTrailers trailers;         // of every response, in addition to its status
+  // Paths of methods whose requests are streams of messages. The others begin once their one
+  // message has come and the request has ended.
+  std::vector<std::string> request_streams;
+  std::vector<std::string> syncing;  // paths of methods whose calls wait for the disk
+  // Calls of paths with this prefix count against calls_max. The others, such as health and
+  // administration, have kOtherCallsMax.
   std::string limited_prefix = "/";
   int calls_max = 256;
   size_t connections_max = 4096;
   size_t message_bytes_max = size_t{272} << 20;
   size_t request_memory_bytes = size_t{512} << 20;
-  // How long a connection may take to send the HTTP/2 preface, a request may make no progress, and
-  // a PING may stay unanswered.
-  std::chrono::milliseconds patience{20'000};
-  // A request that has not come whole by then is given up, however it goes on.
+  // The time limits for a connection to send the HTTP/2 preface, for a request to make progress,
+  // and for a PING to be acknowledged.
+  std::chrono::milliseconds cutoffs{20'000};
+  // An incomplete request is given up after this time, whatever its progress.
   std::chrono::milliseconds request_time_max{300'000};
-  // A stream of which its client reads next to nothing for so long is ended, as is a connection that takes no bytes.
+  // A stream whose client reads almost nothing for so long is ended, as is a connection that takes
+  // no bytes.
   std::chrono::milliseconds stall_timeout{60'000};
-  // A client that is silent for so long is asked by a PING whether it is there, and has `patience` to answer.
+  // A client that is silent for so long gets a PING, and has `cutoffs` to respond.
   std::chrono::milliseconds ping_after{60'000};
 };
 
 class Transport {
  public:
-  // `router` and `observer` have to outlive it; `observer` may be null.
-  static absl::StatusOr<std::unique_ptr<Transport>> Start(const TransportOptions& options, const Router* router, CallObserver* observer);
+  // `router` and `observer` must outlive it; `observer` may be null.
+  static absl::StatusOr<std::unique_ptr<Transport>> Start(const TransportOptions& options,
+                                                          const Router* router,
+                                                          CallObserver* observer);
   virtual ~Transport() = default;
 
-  // Of the options, with the port that was taken.
+  // That of the options, with the actual port.
   virtual const std::string& address() const = 0;
-  // Connections from now on use these; those that are open keep theirs. InvalidArgument: nothing changed. Thread-safe.
+  // Thread-safe.
+  virtual TransportFigures Figures() = 0;
+  // New connections use these; open ones keep theirs. After InvalidArgument nothing has changed.
+  // Thread-safe.
   virtual absl::Status UseTls(const TlsFiles& tls) = 0;
-  // Takes no more calls, lets those that run end for `grace`, stops the rest, waits for them, leaves clients a moment to read what they
-  // answered, and closes all connections. Once.
+  // Accepts no more calls, gives running ones `grace` to end, stops the others and waits for them,
+  // gives clients a moment to read the responses, and closes all connections. Call it once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
 };
 

@@ -1,0 +1,208 @@
+#include "admin/verify.h"
+
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "io/file_names.h"
+#include "sstable/inspect/sstable_verify.h"
+
+namespace stele::internal {
+namespace {
+
+RowRange RowsOf(const KeyRange& range) {
+  return range.unbounded_end ? RowRange::StartingAt(range.start)
+                             : RowRange::RightOpen(range.start, range.end);
+}
+
+std::vector<std::string> NamesOf(const TableDefinition& definition,
+                                 const std::vector<uint32_t>& family_ids) {
+  std::vector<std::string> names;
+  for (const uint32_t id : family_ids) {
+    if (const std::optional<uint32_t> family_index = definition.families.IndexOfId(id))
+      names.push_back(definition.families[*family_index].name);
+  }
+  return names;
+}
+
+struct Place {
+  std::string file;
+  uint64_t offset = 0;
+  std::string what;
+};
+
+// Parses the place of corruption from an error: DataLoss begins with "file @offset: "
+// (base/status.h). Any other error is attributed to `file`. File names have no space and no slash;
+// a directory may precede them.
+Place PlaceOf(const absl::Status& status, std::string_view file) {
+  const std::string_view text = ToStd(status.message());
+  const Place unknown{.file = std::string(file), .what = std::string(text)};
+  if (status.code() != absl::StatusCode::kDataLoss) return unknown;
+  for (size_t at = text.find(" @"); at != std::string_view::npos; at = text.find(" @", at + 1)) {
+    const std::string_view rest = text.substr(at + 2);
+    uint64_t offset = 0;
+    const auto [digits_end, error] =
+        std::from_chars(rest.data(), rest.data() + rest.size(), offset);
+    const size_t digits = static_cast<size_t>(digits_end - rest.data());
+    if (error != std::errc() || rest.substr(digits, 2) != ": ") continue;
+    const size_t name_begin = text.substr(0, at).find_last_of("/ ") + 1;
+    const std::string_view name = text.substr(name_begin, at - name_begin);
+    if (!ParseFileName(name)) continue;
+    return {
+        .file = std::string(name), .offset = offset, .what = std::string(rest.substr(digits + 2))};
+  }
+  return unknown;
+}
+
+// The rows that the table covers of each file, over all its tablets.
+std::map<uint64_t, KeyRange> RowsByFile(const TableView& table) {
+  std::map<uint64_t, KeyRange> rows;
+  for (const ViewTablet& tablet : table.tablets) {
+    for (const ViewReference& reference : tablet.stack) {
+      const auto [it, added] =
+          rows.emplace(reference.reference.file->number, reference.reference.range);
+      if (!added) it->second = Hull(it->second, reference.reference.range);
+    }
+  }
+  return rows;
+}
+
+// Checks the reference's file. The table covers `rows` of it.
+void VerifyFile(const TableView& table, const ViewReference& reference, const KeyRange& rows_shown,
+                VerifyReport* report) {
+  const TableDefinition& definition = table.definition();
+  const SstableFile& file = *reference.reference.file;
+  const std::string name = SstableName(file.number);
+  ++report->files;
+  report->bytes += file.summary.file_bytes;
+  const auto add = [&](const SstableDamage& damage) {
+    RowRange rows = damage.first_row.empty() && damage.last_row.empty()
+                        ? RowsOf(rows_shown)
+                        : RowRange::Closed(damage.first_row, damage.last_row);
+    report->damages.push_back({.file = name,
+                               .offset = damage.offset,
+                               .table = definition.name,
+                               .rows = std::move(rows),
+                               .families = NamesOf(definition, damage.family_ids),
+                               .what = damage.what});
+  };
+  const auto add_error = [&](const absl::Status& status) {
+    const Place place = PlaceOf(status, name);
+    add({.offset = place.offset, .what = place.what});
+  };
+  const std::shared_ptr<SstableReader>& reader = reference.file->reader();
+  if (reader == nullptr) return add_error(reference.file->open_status());
+  if (absl::Status status = VerifySstable(*reader, add); !status.ok()) add_error(status);
+}
+
+void AddError(const absl::Status& status, std::string_view file, VerifyReport* report) {
+  Place place = PlaceOf(status, file);
+  report->damages.push_back(
+      {.file = std::move(place.file), .offset = place.offset, .what = std::move(place.what)});
+}
+
+void VerifyManifest(const VerifySource& source, VerifyReport* report) {
+  const absl::StatusOr<ManifestLog::Recovered> read = ManifestLog::Recover(
+      source.directory->file_system(), source.directory->path(), /*read_only=*/true);
+  ++report->files;
+  if (!read.ok()) return AddError(read.status(), kCurrentName, report);
+  const ManifestLog::SyncedEnd synced =
+      source.manifest == nullptr ? ManifestLog::SyncedEnd() : source.manifest->synced_end();
+  if (read->manifest_number < synced.number || read->end_offset < synced.bytes) {
+    const std::string name = ManifestName(read->manifest_number);
+    AddError(DataLoss(name, read->end_offset,
+                      fmt::format("no valid record, although {} was synced up to {}",
+                                  ManifestName(synced.number), synced.bytes)),
+             name, report);
+  }
+  const absl::StatusOr<FileInfo> info = source.directory->file_system()->Stat(
+      source.directory->PathOf(ManifestName(read->manifest_number)));
+  if (info.ok()) report->bytes += info->bytes;
+}
+
+// Reads the log concurrently with its writers: the parts that existed at the start.
+absl::Status ReadParts(const VerifySource& source,
+                       const std::vector<CommitLog::SegmentPart>& parts) {
+  const CommitLog::SegmentPart& written = parts.back();
+  STELE_ASSIGN_OR_RETURN(const LogTail tail,
+                         ReadLog({.file_system = source.directory->file_system(),
+                                  .directory = source.directory->path(),
+                                  .database_id = source.directory->id(),
+                                  .oldest_segment = parts.front().number,
+                                  .end = {written.number, written.bytes}},
+                                 [](uint64_t, std::string_view) { return absl::OkStatus(); }));
+  // After a crash, a bad end would be an unfinished write. Here it is known how much was written.
+  if (LogPosition{tail.segment_number, tail.end_offset} >=
+      LogPosition{written.number, written.bytes})
+    return absl::OkStatus();
+  return DataLoss(SegmentName(tail.segment_number), tail.end_offset,
+                  fmt::format("no valid record, although {} was written up to {}",
+                              SegmentName(written.number), written.bytes));
+}
+
+// A flush may release segments while they are read, which then look corrupt or are missing. The
+// read is repeated, in the end without a concurrent install.
+void VerifyLog(const VerifySource& source, VerifyReport* report) {
+  constexpr int kReadsDuringInstalls = 3;
+  std::vector<CommitLog::SegmentPart> parts;
+  const auto read = [&] {
+    parts = source.log->Parts();
+    return ReadParts(source, parts);
+  };
+  absl::Status status;
+  for (int readings = 0; readings <= kReadsDuringInstalls; ++readings) {
+    status = readings < kReadsDuringInstalls ? read() : source.installer->Pause(read);
+    // NotFound: a spare segment was renamed between its listing and its opening.
+    const bool is_settled =
+        source.log->oldest_segment() == parts.front().number && !absl::IsNotFound(status);
+    if (status.ok() || is_settled) break;
+  }
+  for (const CommitLog::SegmentPart& part : parts) {
+    ++report->files;
+    report->bytes += part.bytes;
+  }
+  if (!status.ok()) AddError(status, SegmentName(parts.front().number), report);
+}
+
+// Writers continue meanwhile. Only the manifest is read without concurrent edits.
+absl::Status VerifyLogAndManifest(const VerifySource& source, VerifyReport* report) {
+  STELE_RETURN_IF_ERROR(source.installer->Pause([&] {
+    VerifyManifest(source, report);
+    return absl::OkStatus();
+  }));
+  VerifyLog(source, report);
+  return source.open
+      ->CheckOpen();  // if it was closed meanwhile, the files may belong to another process
+}
+
+}  // namespace
+
+absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source) {
+  STELE_RETURN_IF_ERROR(source.open->CheckOpen());
+  VerifyReport report;
+  const std::shared_ptr<const ReadView> view = source.state->view();
+  for (const auto& [table_id, table] : view->tables) {
+    std::map<uint64_t, KeyRange> to_check = RowsByFile(*table);
+    for (const ViewTablet& tablet : table->tablets) {
+      for (const ViewReference& reference : tablet.stack) {
+        STELE_RETURN_IF_ERROR(source.open->CheckOpen());
+        const auto file = to_check.find(reference.reference.file->number);
+        if (file == to_check.end()) continue;  // it was checked for another tablet
+        VerifyFile(*table, reference, file->second, &report);
+        to_check.erase(file);
+      }
+    }
+  }
+  if (source.log == nullptr) {
+    VerifyManifest(source, &report);
+    return report;
+  }
+  STELE_RETURN_IF_ERROR(VerifyLogAndManifest(source, &report));
+  return report;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,33 @@
+// admin/verify.h: reads and checks every byte of a database's present state.
+//
+// Covers:    every SSTable that the current Version references, the log, the manifest. Each
+//            corruption is listed with the table, the rows and the families that it may affect; it
+//            is not returned as an error. A poisoned database is verified, too.
+// Threads:   thread-safe; runs concurrently with reads and writes, on the state at its start.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "commit/installer.h"
+#include "manifest/manifest_log.h"
+#include "state/database_directory.h"
+#include "state/engine_state.h"
+#include "state/open_check.h"
+#include "stele/stats.h"
+#include "wal/commit_log.h"
+
+namespace stele::internal {
+
+// The parts that are verified. All outlive the call.
+struct VerifySource {
+  const DatabaseDirectory* directory = nullptr;
+  const EngineState* state = nullptr;
+  const OpenCheck* open = nullptr;
+  // Null when read-only.
+  const ManifestLog* manifest = nullptr;
+  const CommitLog* log = nullptr;
+  Installer* installer = nullptr;
+};
+
+absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source);
+
+}  // namespace stele::internal

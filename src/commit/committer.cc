@@ -1,0 +1,441 @@
+#include "commit/committer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "base/coding.h"
+#include "base/status.h"
+#include "mutation/batch.h"
+
+namespace stele::internal {
+namespace {
+
+// The limit of a write group, which is one write to the log: large enough to share a sync among
+// many writers, small enough that the first writer does not wait for long.
+constexpr size_t kGroupBytesMax = size_t{1} << 20;
+// The limit for batches that are scanned for the rows that they write before a conditional batch
+// may join them. Small, since the queue's lock is held.
+constexpr size_t kRowsLookedThroughBytesMax = size_t{64} << 10;
+
+// The rows that the batches of a group write.
+class GroupRows {
+ public:
+  // Returns true if none of `conditions` names a row that a batch writes. `batches` include those
+  // of all previous calls. Also returns false if the check would take too long.
+  template <typename BatchOf>
+  bool Spare(const std::vector<RowCondition>& conditions, size_t batch_count,
+             const BatchOf& batch_of) {
+    if (conditions.empty()) return true;
+    for (; looked_through_ < batch_count; ++looked_through_) {
+      const std::string_view batch = batch_of(looked_through_);
+      bytes_ += batch.size();
+      if (bytes_ > kRowsLookedThroughBytesMax) return false;
+      BatchReader reader(batch);
+      for (RowOps row; reader.NextRow(&row);) rows_.emplace(row.table_id(), row.row_key());
+      if (!reader.ok()) return false;
+    }
+    return std::none_of(conditions.begin(), conditions.end(),
+                        [this](const RowCondition& condition) {
+                          const RowWatches::Watch& row = condition.watch;
+                          return rows_.contains({row.table_id(), row.row_key()});
+                        });
+  }
+
+ private:
+  std::set<std::pair<uint32_t, std::string_view>> rows_;
+  size_t looked_through_ = 0;
+  size_t bytes_ = 0;
+};
+
+constexpr char kPausedTable[] = "stele/paused_table";  // a payload of a status
+
+absl::Status RefusedByPause(uint32_t table_id) {
+  absl::Status refused =
+      Aborted("writes of the table are paused while a load or a drop is installed");
+  std::string encoded;
+  AppendVarint(encoded, table_id);
+  refused.SetPayload(kPausedTable, absl::Cord(encoded));
+  return refused;
+}
+
+}  // namespace
+
+std::optional<uint32_t> PausedTable(const absl::Status& refused) {
+  const absl::optional<absl::Cord> payload = refused.GetPayload(kPausedTable);
+  if (!payload.has_value()) return std::nullopt;
+  const std::string encoded(*payload);
+  uint32_t table_id = 0;
+  ByteReader(encoded).ReadVarint32(&table_id);
+  return table_id;
+}
+
+struct Committer::Waiter {
+  CommitRequest request;
+  // Set: an exclusive section; the request is empty.
+  const std::function<absl::Status()>* section = nullptr;
+  absl::Status status;
+  bool done = false;
+  CondVar turn;  // signalled when done, or when it is at the head of the queue
+};
+
+Committer::Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits)
+    : state_(state), log_(log), clock_(clock), limits_(limits) {}
+
+absl::Status Committer::Commit(CommitRequest request) {
+  Waiter waiter{.request = std::move(request)};
+  if (IsInSection()) {
+    CommitGroup({&waiter});
+    return waiter.status;
+  }
+  Enqueue(&waiter);
+  return waiter.status;
+}
+
+bool Committer::IsInSection() const {
+  return section_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+absl::Status Committer::RunExclusive(const std::function<absl::Status()>& section) {
+  Waiter waiter{.section = &section};
+  Enqueue(&waiter);
+  return waiter.status;
+}
+
+void Committer::Enqueue(Waiter* waiter) {
+  {
+    MutexLock lock(mutex_);
+    if (closed_) {
+      waiter->status = FailedPrecondition("the database is closed; open it again to write");
+      return;
+    }
+    queue_.push_back(waiter);
+    while (!waiter->done && queue_.front() != waiter) waiter->turn.Wait(mutex_);
+    if (waiter->done) return;
+  }
+  Lead(waiter);
+}
+
+absl::Status Committer::PauseWrites(uint32_t table_id,
+                                    const std::function<absl::Status()>& section) {
+  bool begun = false;
+  while (!begun) {
+    {
+      MutexLock lock(mutex_);
+      while (!MayPause(table_id)) resumed_.Wait(mutex_);
+    }
+    STELE_RETURN_IF_ERROR(RunExclusive([&]() -> absl::Status {
+      {
+        MutexLock lock(mutex_);
+        // Another pause began first.
+        if (!MayPause(table_id)) return absl::OkStatus();
+      }
+      STELE_RETURN_IF_ERROR(section());
+      MutexLock lock(mutex_);
+      paused_.insert(table_id);
+      pause_count_.fetch_add(1, std::memory_order_relaxed);
+      begun = true;
+      return absl::OkStatus();
+    }));
+  }
+  return absl::OkStatus();
+}
+
+bool Committer::MayPause(uint32_t table_id) const {
+  return !paused_.contains(table_id) && !held_back_.contains(table_id);
+}
+
+void Committer::ResumeWrites(uint32_t table_id) {
+  MutexLock lock(mutex_);
+  paused_.erase(table_id);
+  pause_count_.fetch_sub(1, std::memory_order_relaxed);
+  resumed_.SignalAll();
+}
+
+void Committer::DeferPauses(uint32_t table_id) {
+  MutexLock lock(mutex_);
+  ++held_back_[table_id];
+}
+
+void Committer::AllowPauses(uint32_t table_id) {
+  MutexLock lock(mutex_);
+  const auto it = held_back_.find(table_id);
+  if (--it->second > 0) return;
+  held_back_.erase(it);
+  resumed_.SignalAll();
+}
+
+bool Committer::AwaitResume(uint32_t table_id, std::chrono::nanoseconds timeout) {
+  MutexLock lock(mutex_);
+  if (paused_.contains(table_id)) resumed_.WaitFor(mutex_, timeout);
+  return !paused_.contains(table_id);
+}
+
+absl::Status Committer::CheckPauses(const CommitRequest& request) const {
+  if (pause_count_.load(std::memory_order_relaxed) == 0) return absl::OkStatus();
+  MutexLock lock(mutex_);
+  BatchReader reader(request.batch);
+  for (RowOps row; reader.NextRow(&row);) {
+    if (!paused_.contains(row.table_id())) continue;
+    EventCounts::Add(state_->event_counts().pause_refusals);
+    return RefusedByPause(row.table_id());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Committer::CheckPause(uint32_t table_id) const {
+  MutexLock lock(mutex_);
+  if (!paused_.contains(table_id)) return absl::OkStatus();
+  EventCounts::Add(state_->event_counts().pause_refusals);
+  return RefusedByPause(table_id);
+}
+
+void Committer::Lead(Waiter* leader) {
+  const std::vector<Waiter*> group = TakeGroup(leader);
+  if (leader->section != nullptr) {
+    leader->status = poison();
+    section_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if (leader->status.ok()) leader->status = (*leader->section)();
+    section_thread_.store({}, std::memory_order_relaxed);
+  } else {
+    CommitGroup(group);
+  }
+  MutexLock lock(mutex_);
+  for (Waiter* member : group) {
+    queue_.pop_front();
+    member->done = true;
+    if (member != leader) member->turn.Signal();
+  }
+  if (!queue_.empty()) queue_.front()->turn.Signal();
+}
+
+// Returns the leader and the waiters behind it that can share its write. The group ends before an
+// exclusive section, and before a conditional batch if an earlier batch of the group changes one of
+// its rows. Otherwise the conditional batch is checked as if it were first.
+std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
+  std::vector<Waiter*> group;
+  if (leader->section != nullptr) return {leader};
+  MutexLock lock(mutex_);
+  size_t bytes = 0;
+  GroupRows rows;
+  const auto batch_of = [&group](size_t index) -> std::string_view {
+    return group[index]->request.batch;
+  };
+  for (Waiter* waiter : queue_) {
+    const std::optional<RowCondition>& token = waiter->request.token;
+    const bool is_repeat =
+        token.has_value() &&
+        std::any_of(group.begin(), group.end(), [&token](const Waiter* member) {
+          return member->request.token.has_value() &&
+                 member->request.token->watch.row_key() == token->watch.row_key();
+        });
+    const bool joins =
+        waiter == leader || (waiter->section == nullptr && !is_repeat &&
+                             rows.Spare(waiter->request.conditions, group.size(), batch_of));
+    bytes += waiter->request.batch.size();
+    if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
+    group.push_back(waiter);
+  }
+  return group;
+}
+
+// The checks that may refuse the batch before anything is logged.
+absl::Status Committer::Admit(const CommitRequest& request) const {
+  const bool is_current = request.generation == generation();
+  if (!is_current) STELE_RETURN_IF_ERROR(CheckTables(request));
+  const auto is_written = [](const RowCondition& condition) {
+    return condition.watch.WrittenAfter(condition.sequence);
+  };
+  if (request.token.has_value() && is_written(*request.token)) {
+    EventCounts::Add(state_->event_counts().condition_refusals);
+    return Aborted("the token was used since it was looked up");
+  }
+  for (const RowCondition& condition : request.conditions) {
+    const bool written = is_written(condition);
+    const absl::Status moved =
+        is_current ? absl::OkStatus()
+                   : changes_.CheckRow(condition.watch.table_id(), condition.watch.row_key(),
+                                       request.generation);
+    if (!written && moved.ok()) continue;
+    EventCounts::Add(state_->event_counts().condition_refusals);
+    return written ? Aborted("the row was written since it was read") : moved;
+  }
+  return absl::OkStatus();
+}
+
+// The generation changed since the batch was made. Checks whether the change concerns one of the
+// batch's tables.
+absl::Status Committer::CheckTables(const CommitRequest& request) const {
+  const bool depends_on_rules = request.has_range_delete || !request.conditions.empty();
+  BatchReader reader(request.batch);
+  std::optional<uint32_t> checked;  // rows of one table are usually contiguous
+  for (RowOps row; reader.NextRow(&row);) {
+    if (checked == row.table_id()) continue;
+    checked = row.table_id();
+    if (!state_->HasTable(row.table_id()))
+      return Aborted("the table was deleted since the batch was made");
+    STELE_RETURN_IF_ERROR(
+        changes_.CheckWrite(row.table_id(), depends_on_rules, request.generation));
+  }
+  return absl::OkStatus();
+}
+
+void Committer::CommitGroup(const std::vector<Waiter*>& group) {
+  const absl::Status poisoned = poison();
+  const int64_t commit_time = clock_->Now();
+  std::vector<LogRecord> records;
+  std::vector<Waiter*> members;
+  bool sync = false;
+  uint64_t sequence = last_sequence_;
+  for (Waiter* waiter : group) {
+    waiter->status = !poisoned.ok() ? poisoned : Admit(waiter->request);
+    if (waiter->status.ok()) waiter->status = CheckPauses(waiter->request);
+    if (!waiter->status.ok()) continue;
+    SetBatchClock(&waiter->request.batch, commit_time, waiter->request.token_stamp);
+    records.push_back({.sequence = ++sequence, .payload = waiter->request.batch});
+    members.push_back(waiter);
+    sync = sync || waiter->request.sync;
+  }
+  if (members.empty()) return;
+  const auto fail_all = [&members](const absl::Status& status) {
+    for (Waiter* member : members) member->status = status;
+  };
+  last_sequence_ = sequence;
+  const absl::Status appended = log_->Append(records);
+  NoteAppend(appended);
+  if (!appended.ok()) {
+    if (!log_->poisoned()) return fail_all(appended);
+    Poison(appended);
+    return fail_all(poison());
+  }
+  if (sync) {
+    if (absl::Status status = log_->Sync(); !status.ok()) {
+      Poison(status);
+      return fail_all(poison());
+    }
+  }
+  touched_.clear();
+  for (const LogRecord& record : records) {
+    if (absl::Status status = Apply(record.sequence, record.payload, commit_time); !status.ok()) {
+      Poison(status);
+      return fail_all(poison());
+    }
+  }
+  state_->Publish(sequence);
+  NoteWrites(records);
+  commits_.fetch_add(members.size(), std::memory_order_relaxed);
+  FreezeFullMemtables();
+}
+
+absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t commit_time) {
+  BatchReader reader(batch);
+  RowOps row;
+  uint32_t position = 0;
+  uint32_t table_id = 0;
+  EngineState::WriteTarget target;
+  while (reader.NextRow(&row)) {
+    if (target.memtable == nullptr || row.table_id() != table_id) {
+      table_id = row.table_id();
+      target = state_->TargetOf(table_id, commit_time);
+      // Its table was checked, so it exists; data of a deleted table is not needed.
+      if (target.memtable == nullptr) continue;
+      if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end())
+        touched_.push_back(table_id);
+    }
+    const size_t bytes_before = target.memtable->bytes();
+    const absl::Status applied = target.memtable->Apply(sequence, row, &position);
+    // Includes operations that were applied before memory was refused.
+    state_->AddMemtableBytes(target.memtable->bytes() - bytes_before);
+    STELE_RETURN_IF_ERROR(applied);
+    target.tablet_writes->CountWrite(row.row_key());
+  }
+  return absl::OkStatus();
+}
+
+// After Publish: see row_watches.h.
+void Committer::NoteWrites(const std::vector<LogRecord>& records) {
+  if (!row_watches_.HasRows()) return;
+  for (const LogRecord& record : records) {
+    BatchReader reader(record.payload);
+    for (RowOps row; reader.NextRow(&row);) row_watches_.Note(row, record.sequence);
+    row_watches_.EndNote(record.sequence);
+  }
+}
+
+void Committer::FreezeFullMemtables() {
+  const uint64_t memtable_bytes_max = state_->memory().PortionOf(limits_.memtable_bytes);
+  for (const uint32_t table_id : touched_) {
+    const std::shared_ptr<Memtable> active = state_->ActiveMemtable(table_id, 0);
+    if (active != nullptr && active->bytes() >= memtable_bytes_max) state_->Freeze(table_id);
+  }
+  const uint64_t active_bytes_max = state_->memory().PortionOf(limits_.active_bytes_max);
+  if (state_->memtable_bytes() > active_bytes_max) state_->FreezeLargest(active_bytes_max);
+  const bool needs_segment = log_->SpareIsDue();
+  if (needs_segment && !needed_segment_) state_->SignalChange();
+  needed_segment_ = needs_segment;
+  // If the disk has little room, the log uses less of it.
+  const uint64_t log_bytes_max =
+      log_->space_is_scarce() ? limits_.log_bytes_max / 4 : limits_.log_bytes_max;
+  if (log_->bytes() > log_bytes_max) {
+    if (const std::optional<uint32_t> table_id = state_->TableWithOldestActive())
+      state_->Freeze(*table_id);
+  }
+}
+
+void Committer::Close() {
+  MutexLock lock(mutex_);
+  closed_ = true;
+  if (queue_.empty()) return;
+  // Writers in the queue still get their turn. An exclusive section, which is never run, marks the
+  // end of the queue.
+  const std::function<absl::Status()> nothing;
+  Waiter last{.section = &nothing};
+  queue_.push_back(&last);
+  while (queue_.front() != &last) last.turn.Wait(mutex_);
+  queue_.pop_front();
+}
+
+uint64_t Committer::TakeSequence() {
+  state_->Publish(++last_sequence_);
+  return last_sequence_;
+}
+
+size_t Committer::queued() const {
+  MutexLock lock(mutex_);
+  return queue_.size();
+}
+
+void Committer::NoteAppend(const absl::Status& status) {
+  const bool found_no_space = absl::IsResourceExhausted(status);
+  if (!found_no_space && !has_append_failure_) return;
+  has_append_failure_ = found_no_space;
+  MutexLock lock(mutex_);
+  append_failure_ = found_no_space ? status : absl::OkStatus();
+  has_failure_.store(found_no_space || !poison_.ok(), std::memory_order_release);
+}
+
+absl::Status Committer::append_failure() const {
+  MutexLock lock(mutex_);
+  return append_failure_;
+}
+
+absl::Status Committer::poison() const {
+  MutexLock lock(mutex_);
+  return poison_;
+}
+
+void Committer::Poison(const absl::Status& status) {
+  {
+    MutexLock lock(mutex_);
+    if (!poison_.ok()) return;
+    poison_ = FailedPrecondition(
+        "the database accepts no more writes because a write could not be made durable ({}); close "
+        "and reopen it to recover",
+        ToStd(status.message()));
+    has_failure_.store(true, std::memory_order_release);
+  }
+  state_->SignalChange();  // wakes waits for background work, which end with an error from now on
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,175 @@
+// commit/committer.h: the commit queue: one order for all writes, group commit with a leader,
+// conditions, and exclusive sections.
+//
+// Path:      table writes -> Commit -> (leader) log append, sync if requested, memtables, publish
+//            -> return to the writers.
+// Leader:    writers queue up, and the one at the head leads. It takes the writers behind it (up to
+//            kGroupBytesMax), assigns each batch its sequence, appends all of them with one write,
+//            syncs if any requests it, applies and publishes them, and wakes the others. A
+//            conditional batch joins a group only if no other batch of it writes its rows.
+// Tokens:    a write with a token also writes the token's row, on the condition that no other
+//            commit wrote that row since the token was looked up. A group has each token at most
+//            once, so that the second of two writes with one token sees the first.
+// Refusal:   a batch that a later schema change concerns (commit/table_changes.h), or whose
+//            condition no longer holds, is refused with Aborted before it is logged. Its writer
+//            builds it again (engine rules 5 and 6).
+// Errors:    a failed append refuses the group and has no effect, also for a later recovery. An
+//            append that the log could not undo, a failed sync, or refused memory in the middle of
+//            applying poisons the database: no write is acknowledged any more (engine rule 20).
+// Threads:   thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "commit/row_watches.h"
+#include "commit/table_changes.h"
+#include "state/database_clock.h"
+#include "state/engine_state.h"
+#include "wal/commit_log.h"
+
+namespace stele::internal {
+
+// A condition that holds if no commit after `sequence` wrote the row, and no change of the table
+// after the batch's generation added or removed rows. The watch began before the row was read.
+struct RowCondition {
+  RowWatches::Watch watch;
+  uint64_t sequence = 0;
+};
+
+// The table whose pause refused a commit. None: the commit was refused for another reason.
+std::optional<uint32_t> PausedTable(const absl::Status& refused);
+
+struct CommitRequest {
+  std::string batch;  // encoded (mutation/batch.h)
+  bool sync = false;
+  // The generation of table changes, taken before the schema and the rows were read.
+  uint64_t generation = 0;
+  bool has_range_delete = false;
+  std::vector<RowCondition> conditions;
+  std::optional<RowCondition> token;  // for the token's row, which `batch` writes
+  size_t token_stamp = 0;             // the position of its timestamp (SetBatchClock)
+};
+
+class Committer {
+ public:
+  struct Limits {
+    uint64_t memtable_bytes = 0;
+    // The limit for all active memtables together; above it the largest are frozen.
+    uint64_t active_bytes_max = 0;
+    uint64_t log_bytes_max = 0;
+  };
+  // All arguments must outlive it. `log` may be null (read-only): every commit is refused then.
+  Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits);
+
+  // Returns Aborted if the batch is stale: build it again. If a pause refused it (PausedTable),
+  // wait for the end of the pause first. Other errors are the result of the write. Inside an
+  // exclusive section it commits at once.
+  absl::Status Commit(CommitRequest request);
+  // Runs `section` like a commit: no other write runs concurrently, and all writes queued before it
+  // are done. The section may commit. It must not run another section, and must not take a row
+  // latch, since the holder of a latch may be waiting behind it.
+  absl::Status RunExclusive(const std::function<absl::Status()>& section);
+  // Pauses the writes of one table until ResumeWrites: commits to it are refused. Writes of other
+  // tables continue. First waits for the end of an earlier pause of the table, and for the writers
+  // that it held back. The pause begins in the commit order: `section` runs as an exclusive section
+  // at its beginning, and there is no pause if it fails.
+  absl::Status PauseWrites(uint32_t table_id, const std::function<absl::Status()>& section);
+  void ResumeWrites(uint32_t table_id);
+  // For a writer that a pause of the table refused. Between DeferPauses and AllowPauses no other
+  // pause of the table begins, so that the writer can commit. Several writers may do so at once.
+  void DeferPauses(uint32_t table_id);
+  void AllowPauses(uint32_t table_id);
+  // Waits for the end of the table's pause, for about `timeout` at most. True if it is over.
+  bool AwaitResume(uint32_t table_id, std::chrono::nanoseconds timeout);
+  // Later calls, and calls that wait, return FailedPrecondition. Returns when no leader is active.
+  void Close();
+
+  // True on the thread that runs an exclusive section, and until its end.
+  bool IsInSection() const;
+  // Returns the refusal of a pause of the table, if there is one. Inside an exclusive section no
+  // pause begins, so that OK holds until its end.
+  absl::Status CheckPause(uint32_t table_id) const;
+
+  // A writer reads this number before the schema and rows that it uses, so that a change in between
+  // is detected.
+  uint64_t generation() const { return changes_.generation(); }
+  // Change it in an exclusive section, after the change is installed.
+  TableChanges& changes() { return changes_; }
+  RowWatches& row_watches() { return row_watches_; }
+  // The error that poisoned the database: writes return it until the database is reopened. OK if it
+  // is not poisoned.
+  absl::Status poison() const;
+  void Poison(const absl::Status& status);
+  // The error of the last append to the log if it found no space; otherwise OK.
+  absl::Status append_failure() const;
+  // True if poison() or append_failure() is an error. Takes no lock.
+  bool has_failure() const { return has_failure_.load(std::memory_order_acquire); }
+  // For an exclusive section that commits without a batch, such as a bulk load. Returns a new
+  // sequence and publishes it. No memtable and no log record has this sequence.
+  uint64_t TakeSequence();
+  uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
+  // Commits and sections that wait or run; may be slightly out of date.
+  size_t queued() const;
+  // For recovery: the next commit gets `sequence` + 1 or a later one.
+  void StartAfter(uint64_t sequence) { last_sequence_ = sequence; }
+
+ private:
+  struct Waiter;
+  void NoteAppend(const absl::Status& status);
+  void Enqueue(Waiter* waiter);
+  void Lead(Waiter* leader);
+  std::vector<Waiter*> TakeGroup(Waiter* leader);
+  void CommitGroup(const std::vector<Waiter*>& group);
+  bool MayPause(uint32_t table_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckPauses(const CommitRequest& request) const;
+  absl::Status Admit(const CommitRequest& request) const;
+  absl::Status CheckTables(const CommitRequest& request) const;
+  absl::Status Apply(uint64_t sequence, std::string_view batch, int64_t commit_time);
+  void NoteWrites(const std::vector<LogRecord>& records);
+  void FreezeFullMemtables();
+
+  EngineState* const state_;
+  CommitLog* const log_;
+  DatabaseClock* const clock_;
+  const Limits limits_;
+  TableChanges changes_;
+  RowWatches row_watches_;
+  // The thread that runs an exclusive section. Relaxed, since only that thread compares it with
+  // itself.
+  std::atomic<std::thread::id> section_thread_{};
+  std::atomic<uint64_t> commits_{0};  // relaxed: a figure
+  uint64_t last_sequence_ = 0;        // confined to the leader
+  std::vector<uint32_t> touched_;     // confined to the leader: tables of the group
+  // Confined to the leader: background threads were asked to prepare a log segment.
+  bool needed_segment_ = false;
+  mutable Mutex mutex_;
+  std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);
+  // The paused tables. A pause begins in the commit order, so only the leader adds one.
+  std::set<uint32_t> paused_ ABSL_GUARDED_BY(mutex_);
+  // The size of paused_. Relaxed, because only the leader reads it, and only the leader adds.
+  std::atomic<size_t> pause_count_{0};
+  // By table: the number of writers that hold off its next pause, if there are any.
+  std::map<uint32_t, size_t> held_back_ ABSL_GUARDED_BY(mutex_);
+  // Signalled when a pause ends, and when the last writer stops holding one off.
+  CondVar resumed_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status poison_ ABSL_GUARDED_BY(mutex_);
+  absl::Status append_failure_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> has_failure_{false};  // one of the two; stored under mutex_
+  bool has_append_failure_ = false;       // confined to the leader
+};
+
+}  // namespace stele::internal

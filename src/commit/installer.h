@@ -1,0 +1,85 @@
+// commit/installer.h: installs edits, the only way in which the Version changes: first the log,
+// then the manifest, then the view, and then the removal of obsolete files.
+//
+// Path:      flush and compaction jobs, schema changes, excision -> Install -> manifest, engine
+//            state, SSTable files, log.
+// Rules:     no edit becomes durable before the log is durable up to it (engine rule 3). Files are
+//            removed only after the edit that drops them is durable (engine rule 22). Segments are
+//            recycled only after the manifest states that older ones are not needed (engine rule
+//            18).
+// Errors:    a failed sync of the log or any failure of the manifest poisons the database (rule
+//            20).
+// Threads:   thread-safe; one install at a time. I/O happens under mutex_, never under
+//            EngineState::mutex.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "commit/committer.h"
+#include "compaction/compaction_debt.h"
+#include "manifest/manifest_log.h"
+#include "state/database_clock.h"
+#include "state/database_directory.h"
+#include "state/engine_state.h"
+#include "views/sstable_files.h"
+#include "wal/commit_log.h"
+
+namespace stele::internal {
+
+class Installer {
+ public:
+  struct Parts {
+    EngineState* state = nullptr;
+    Committer* committer = nullptr;
+    CommitLog* log = nullptr;
+    ManifestLog* manifest = nullptr;
+    SstableFiles* files = nullptr;
+    DatabaseClock* clock = nullptr;
+    const DatabaseDirectory* directory = nullptr;
+  };
+  explicit Installer(Parts parts) : parts_(parts) {}
+
+  // `make` gets the current Version and returns the edit, or an error that is returned without any
+  // change. It need not set the clock mark, file numbers or segments.
+  using MakeEdit = std::function<absl::StatusOr<Edit>(const Version& version)>;
+  absl::Status Install(const MakeEdit& make,
+                       std::optional<EngineState::Flushed> flushed = std::nullopt);
+
+  // Runs `section`; every later Install returns FailedPrecondition.
+  absl::Status Close(const std::function<absl::Status()>& section) {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    return section();
+  }
+
+  // Runs `section` without a concurrent install.
+  absl::Status Pause(const std::function<absl::Status()>& section) {
+    MutexLock lock(mutex_);
+    return section();
+  }
+
+  // The compaction debt of the current Version; may be slightly out of date.
+  uint64_t debt_bytes() const { return debt_bytes_.load(std::memory_order_relaxed); }
+  // Computes it again: at open, and when a tablet turned out to have an unreadable file.
+  void CountDebt();
+
+ private:
+  void MarkObsolete(const Version& before, const Version& after);
+
+  const Parts parts_;
+  const pid_t pid_ = ::getpid();  // of the process that opened the database
+  Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  CompactionDebt debt_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint64_t> debt_bytes_{0};
+};
+
+}  // namespace stele::internal

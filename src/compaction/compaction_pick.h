@@ -1,0 +1,103 @@
+// compaction/compaction_pick.h: the input of the picker (PickerInput) and its result
+// (CompactionPick).
+//
+// Path:      job_scheduler -> PickerInput -> picker.h, tablet_picker.h -> CompactionPick ->
+//            job_runner.
+// Threads:   plain values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manifest/version.h"
+
+namespace stele::internal {
+
+enum class CompactionKind {
+  kMerge,  // merge the inputs into one file
+  kMajor,  // merge the whole stack; tombstones are dropped
+  // Rewrite a part of the oldest cluster in the bottommost codec. No other reference has its rows.
+  kRecompress,
+  // Rewrite small adjacent files of one cluster as one. No other reference of the cluster has their
+  // rows.
+  kSmallFiles,
+  // Give adjacent references without common rows one commit interval; nothing is read.
+  kMetadataMerge,
+  kDropFiles,     // remove references without reading them
+  kSplitTablet,   // by metadata only
+  kMergeTablets,  // by metadata only
+};
+
+// docs/decisions/0015-compaction-policy.md explains the values. Tests use smaller ones.
+struct CompactionSizes {
+  // Smaller subcompactions extend over adjacent tablets.
+  uint64_t subcompaction_bytes = uint64_t{8} << 20;
+  uint64_t neighbours_bytes = uint64_t{256} << 20;  // such a compaction reads at most this much
+  uint64_t small_file_bytes = uint64_t{1} << 20;    // smaller adjacent files are combined
+  // Adjacent cold references are recompressed when they have at least this many bytes together.
+  uint64_t recompress_bytes = uint64_t{32} << 20;
+  // A cold tablet with fewer bytes in the other codec is left as it is.
+  uint64_t cold_bytes = uint64_t{64} << 10;
+  int64_t cold_micros = 600'000'000;  // data committed longer ago is cold
+};
+
+// The part of a pick that is in one tablet.
+struct PlannedSubcompaction {
+  KeyRange tablet;
+  size_t input_begin = 0;  // positions in the tablet's stack, newest first: [begin, end)
+  size_t input_end = 0;
+};
+
+struct CompactionPick {
+  CompactionKind kind = CompactionKind::kMerge;
+  uint32_t table_id = 0;
+  // Adjacent tablets, ascending. More than one if they merge, or if a compaction extends over them.
+  std::vector<PlannedSubcompaction> subcompactions;
+  std::string split_row;      // for a split: the first row of the second half
+  std::string reason;         // one line for events and dumps
+  uint64_t output_bytes = 0;  // a lower estimate of the bytes that the job writes
+  // The database clock, read before the schema. So a GC rule that changes later is never applied at
+  // an earlier time.
+  int64_t now = 0;
+};
+
+// A row that divides the bytes of a tablet in half.
+struct SplitPoint {
+  std::string split_row;  // not the first possible row of the tablet
+  uint64_t bytes_before = 0;
+  uint64_t bytes_behind = 0;
+};
+
+using FilesByTablet = std::map<TabletName, std::set<uint64_t>>;  // files by number
+
+struct PickerInput {
+  const Version* version = nullptr;
+  std::set<TabletName> busy;            // tablets with a running job, which are not picked
+  std::set<uint32_t> busy_tables = {};  // no tablet of these tables is picked
+  int64_t now = 0;
+  uint64_t tablet_bytes_max = 0;  // a larger tablet is split; 0: no splits and merges
+  // Returns nullopt if one row is too large or the point is unknown. Null: no splits. Called only
+  // for tablets of `version` that are due.
+  std::function<std::optional<SplitPoint>(const TabletName& tablet)> find_split_point = nullptr;
+  // Reads of a tablet (rows requested or returned) since its stack last changed, except by a split
+  // or merge of tablets. Only tablets with reads. Writes show in the stack itself.
+  std::map<TabletName, uint64_t> reads = {};
+  // For each tablet, the files whose rows in it cannot be read. No job that reads uses them, and
+  // none merges across them. Such a tablet is compacted without its neighbours.
+  FilesByTablet unreadable = {};
+  // Jobs that would write more are not picked, since the disk has no room for them. The second
+  // limit is for jobs that reclaim dead bytes.
+  uint64_t output_bytes_max = UINT64_MAX;
+  uint64_t reclaiming_output_bytes_max = UINT64_MAX;
+  // Receives the output size of the smallest job that was not picked for that reason; 0: none. May
+  // be null.
+  uint64_t* withheld_bytes = nullptr;
+  CompactionSizes sizes = {};
+};
+
+}  // namespace stele::internal

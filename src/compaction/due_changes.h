@@ -1,0 +1,35 @@
+// compaction/due_changes.h: checks whether a compaction became due since all tablets were examined.
+//
+// A background thread looks for a compaction after each change. PickCompaction examines all
+// tablets. If it finds none, later looks examine only the tablets that changed since then, and
+// PickCompaction runs again only if one of them has a compaction due.
+// Path:      job_scheduler -> here -> picker.h.
+// Limits:    a compaction may become due without a change of its tablet: by time, by reads, and by
+//            changes of other tablets that share a file. So PickCompaction must run from time to
+//            time anyway.
+// Threads:   pure if PickerInput::find_split_point is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+
+#include "compaction/picker.h"
+
+namespace stele::internal {
+
+// A run of PickCompaction that found nothing due, and nothing that waits for disk space.
+struct QuietLook {
+  std::shared_ptr<const Version> version;
+  std::set<TabletName> busy;
+  std::set<uint32_t> busy_tables;
+  FilesByTablet unreadable;
+};
+
+// True if a compaction is due in a tablet that changed since `look`: in its stack, its table's
+// schema, or whether it is busy. The input's Version was made by Apply (edit.h). Adds the number of
+// tablets examined to `examined`: at most three for each changed tablet, and all tablets of a table
+// whose schema changed.
+bool IsAnyDueSince(const QuietLook& look, const PickerInput& input, uint64_t* examined);
+
+}  // namespace stele::internal

@@ -1,0 +1,83 @@
+// io/space_reserve.h: the file RESERVE, which reserves disk space for the time when the disk is
+// full.
+//
+// Freeing space on a full disk needs a little space itself: for a record in the log and the
+// manifest, and for a flush. The reserve is released for that: by Open if it finds no room, and by
+// a call that frees space. Until the reserve is restored, all other writes are refused, so that
+// they do not use it up.
+// Path:      open, write_gate -> Release; job_scheduler -> Restore.
+// Format:    the contents of the file have no meaning (docs/reference/format/conventions.md).
+// Errors:    none: if the file cannot be made, there is no reserve.
+// Threads:   thread-safe. Its mutex is held over I/O; calls that do not access the file take no
+//            lock.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/mutex.h"
+#include "io/file_system.h"
+
+namespace stele::internal {
+
+class SpaceReserve {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  // `bytes` is the size of the file; 0: no reserve. The file is made only if `headroom_bytes` stay
+  // free. After a release, less free space is enough. On a disk that is too small for it, a file of
+  // 1 MiB is made, which is enough for Open and a drop.
+  SpaceReserve(FileSystem* file_system, std::string directory, uint64_t bytes,
+               uint64_t headroom_bytes)
+      : file_system_(file_system),
+        directory_(std::move(directory)),
+        bytes_(bytes),
+        headroom_bytes_(headroom_bytes),
+        file_bytes_(bytes) {}
+
+  // The bytes that this process may still write to the disk; UINT64_MAX if there is no limit or it
+  // is unknown.
+  uint64_t FreeBytes() const;
+  // What a release would free now.
+  uint64_t ReservedBytes() const {
+    return is_in_place_.load(std::memory_order_acquire) ? file_bytes_.load() : 0;
+  }
+  // Checks whether an earlier session left the file.
+  void Find();
+  // Removes the file. Returns true if there was one.
+  bool Release();
+  // It was released and not restored.
+  bool is_released() const { return is_released_.load(std::memory_order_acquire); }
+  // While it is released: why writes that free no space are refused.
+  absl::Status Refusal() const;
+
+  // True if the file is missing and it is time to check whether there is room for it.
+  // TimePoint::max() as `now`: there will be no later time.
+  bool RestoreIsDue(TimePoint now) const;
+  // Makes the file if there is room for it and `may_take`. Otherwise it is due again after a
+  // second, or after NoteSpaceFreed.
+  void Restore(TimePoint now, bool may_take);
+  // Space may have become free.
+  void NoteSpaceFreed() { waits_.store(false, std::memory_order_release); }
+
+ private:
+  std::string Path() const;
+  uint64_t NeededBytes() const;  // must be free before it is made
+  bool Make() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  FileSystem* const file_system_;
+  const std::string directory_;
+  const uint64_t bytes_;
+  const uint64_t headroom_bytes_;
+  std::atomic<uint64_t> file_bytes_;  // the size of the file: bytes_, or that of a small one
+  Mutex mutex_;                       // held while the file is made or removed
+  std::atomic<bool> is_in_place_{false};
+  std::atomic<bool> is_released_{false};
+  std::atomic<bool> waits_{false};
+  std::atomic<TimePoint::rep> retry_at_{0};  // while it waits
+};
+
+}  // namespace stele::internal

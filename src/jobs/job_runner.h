@@ -1,0 +1,93 @@
+// jobs/job_runner.h: runs one flush or one compaction from start to install: collects its inputs,
+// runs the pure job, and installs the edit.
+//
+// Path:      job_scheduler -> here -> jobs/flush_job.h, jobs/compaction_job.h -> installer.
+// Errors:    those of the job and the install. Aborted: the table was deleted or the inputs were
+//            replaced meanwhile; the result is discarded, and the job is picked again if it is
+//            still due. Cancelled: stopped. After a schema change, or after rows were dropped, the
+//            result is installed without those rows (docs/decisions/0040-drops-beside-jobs.md). A
+//            compaction over several tablets is installed by one edit or discarded completely.
+// Threads:   called without locks; at most one flush at a time for a table, and one compaction for
+//            a tablet (the caller ensures it).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "commit/committer.h"
+#include "commit/installer.h"
+#include "compaction/compaction_pick.h"
+#include "jobs/job_context.h"
+#include "read/read_view.h"
+#include "state/database_clock.h"
+#include "state/engine_state.h"
+#include "state/events.h"
+#include "state/write_gate.h"
+#include "write/write_throttle.h"
+
+namespace stele::internal {
+
+// Counters since open. Relaxed: figures that order nothing.
+struct JobCounters {
+  std::atomic<uint64_t> flushes{0};
+  std::atomic<uint64_t> compactions{0};  // those that read and wrote: the sum of the next four
+  std::atomic<uint64_t> merging_compactions{0};
+  std::atomic<uint64_t> major_compactions{0};
+  std::atomic<uint64_t> recompressions{0};
+  std::atomic<uint64_t> small_file_compactions{0};
+  std::atomic<uint64_t> metadata_merges{0};
+  std::atomic<uint64_t> files_dropped{0};  // references dropped without reading them
+  std::atomic<uint64_t> bytes_flushed{0};
+  std::atomic<uint64_t> bytes_compacted{0};
+  std::atomic<uint64_t> bulk_loads{0};
+  std::atomic<uint64_t> bytes_loaded{0};
+  std::atomic<uint64_t> memtable_spills{0};
+  std::atomic<uint64_t> bytes_spilled{0};
+  std::atomic<uint64_t> tablet_splits{0};
+  std::atomic<uint64_t> tablet_merges{0};
+  std::atomic<uint64_t> excisions{0};
+  std::atomic<uint64_t> jobs_discarded{0};
+  std::atomic<uint64_t> full_picks{0};                // looks for a compaction over all tablets
+  std::atomic<uint64_t> changed_tablets_examined{0};  // in the other looks
+};
+
+// Returns the part of `view` that the job of a pick needs: the table's state and the pick's files,
+// but no memtable and no other file, which a long job would keep alive.
+std::shared_ptr<const ReadView> JobView(const ReadView& view, const CompactionPick& pick);
+
+class JobRunner {
+ public:
+  // All parts outlive it.
+  struct Parts {
+    JobContext context;
+    EngineState* state = nullptr;
+    Committer* committer = nullptr;
+    Installer* installer = nullptr;
+    DatabaseClock* clock = nullptr;
+    Events* events = nullptr;
+    const WriteGate* gate = nullptr;
+    WriteThrottle* throttle = nullptr;
+  };
+  explicit JobRunner(const Parts& parts) : parts_(parts) {}
+
+  // Flushes the table's oldest frozen memtable. Also returns OK if the table is deleted. If `stop`
+  // is set, the job stops with Cancelled; `stop` may be null.
+  absl::Status FlushOldestMemtable(uint32_t table_id, const std::atomic<bool>* stop);
+
+  // `view` is the one that the pick was made from, or its JobView. A flush that is installed
+  // meanwhile changes the positions that the pick names, and a schema change may make the pick
+  // invalid, so the job uses that view. If `stop` is set, the job stops with Cancelled.
+  absl::Status RunPick(const std::shared_ptr<const ReadView>& view, const CompactionPick& pick,
+                       const std::atomic<bool>* stop);
+
+  const JobContext& context() const { return parts_.context; }
+  JobCounters& counters() { return counters_; }
+
+ private:
+  const Parts parts_;
+  JobCounters counters_;
+};
+
+}  // namespace stele::internal

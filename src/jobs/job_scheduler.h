@@ -1,0 +1,192 @@
+// jobs/job_scheduler.h: the background threads, and the scheduling of flushes, compactions, spare
+// log segments and spills.
+//
+// Order:     flushes first (writers wait for them), then a log segment, then spills of pinned
+//            views, then compactions. Compactions have separate threads with a lower priority than
+//            the rest of the process, so flushes, reads and writes never wait for one
+//            (docs/decisions/0015-compaction-policy.md). A single background thread does one job at
+//            a time, at normal priority.
+// Errors:    a failed job is retried with backoff, while other jobs continue. The error is kept in
+//            EngineState and reported once by Event; it is removed when the job succeeds or is no
+//            longer due. A file that a compaction cannot read is left alone
+//            (state/unreadable_files.h): its tablet compacts the newer and the older files. In a
+//            poisoned database no job is due, since no result could be installed.
+// Waits:     a waiting call returns failures that concern its own work, and no others.
+// Manual:    without threads, Step() runs one due job on the caller's thread, and calls that wait
+//            run jobs themselves. The order of events is the same each time, for tests.
+// Threads:   thread-safe. Jobs and the picker run without any lock: the picker works on a view, and
+//            its pick is started only if it is still valid. The engine's other threads are those
+//            that prefetch (jobs/prefetch_pool.h), and one for each bulk load
+//            (jobs/single_thread_executor.h).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+#include "commit/committer.h"
+#include "compaction/due_changes.h"
+#include "compaction/picker.h"
+#include "io/space_reserve.h"
+#include "jobs/job_runner.h"
+#include "jobs/memtable_spill.h"
+#include "jobs/split_point.h"
+#include "state/database_clock.h"
+#include "state/engine_options.h"
+#include "state/engine_state.h"
+#include "state/events.h"
+#include "state/write_gate.h"
+#include "stele/options.h"
+#include "wal/commit_log.h"
+#include "write/write_admission.h"
+
+namespace stele::internal {
+
+class JobScheduler final : public BackgroundWork {
+ public:
+  // All parts outlive it.
+  struct Parts {
+    EngineState* state = nullptr;
+    JobRunner* jobs = nullptr;
+    Committer* committer = nullptr;
+    CommitLog* log = nullptr;
+    WriteGate* gate = nullptr;
+    SpaceReserve* reserve = nullptr;
+    DatabaseClock* clock = nullptr;
+    Events* events = nullptr;
+    MemtableSpillParts spill;
+  };
+  JobScheduler(const Parts& parts, const EngineSizes& sizes, int threads);
+  ~JobScheduler() override;
+
+  void Start();
+  // Asks running jobs to stop, and returns when no thread runs.
+  void Stop();
+  // Runs one due job on this thread. Returns false if none was due. For engines without threads.
+  bool Step();
+
+  // Waits until `done` returns true (called with the state's mutex held). Returns early with the
+  // error of a job that `concerns` selects (also called with the mutex held) and that fails after
+  // the call began; or with FailedPrecondition if stopped or poisoned.
+  absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns);
+  absl::Status WaitForMemory(const std::function<bool()>& done) override;
+  absl::Status StepWhile(const std::function<bool()>& wanted) override;
+  // Waits until no job is due or running and no thread holds a view. Every failure ends the wait.
+  absl::Status WaitForIdle();
+  // Reserves the tablet that contains the row for a compaction by the caller, after waiting until
+  // no job runs on it. ReleaseTablet frees it. In between the tablet keeps its range, which is
+  // returned, and Stop() sets `stop` and waits. NotFound: the table was deleted.
+  absl::StatusOr<KeyRange> ClaimTablet(uint32_t table_id, std::string_view row_key,
+                                       std::atomic<bool>* stop);
+  void ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop);
+
+  // The last failure that still lasts, or the reason why a compaction waits for disk space.
+  absl::Status LastError() const;
+
+ private:
+  struct Work {
+    JobSubject subject;
+    CompactionPick pick;  // for kCompaction
+    // kCompaction: the part of the view that the job needs.
+    std::shared_ptr<const ReadView> view;
+  };
+  // The result of a look at all tablets that found no compaction due. For a second afterwards, only
+  // tablets that changed since are examined.
+  struct Quiet {
+    QuietLook look;
+    int64_t now = 0;  // the database clock when all tablets were examined
+    std::chrono::steady_clock::time_point at;
+  };
+  // The input of a pick, collected under the lock and used outside. The view may be the last user
+  // of a file, so destroy it outside the lock, too, and before a wait, since others may take the
+  // wait for the end of all work.
+  struct PickState {
+    int64_t now = 0;  // the database clock, before the view was taken
+    std::shared_ptr<const ReadView> view;
+    std::weak_ptr<const ReadView> of;    // that view, as long as any thread holds it
+    std::set<TabletName> excluded;       // tablets that are not picked at present
+    std::set<uint32_t> excluded_tables;  // tables that are not picked at present
+    std::shared_ptr<const Quiet> quiet;  // the newest, or one made from this look
+    FilesByTablet unreadable;            // files that are not picked at present
+  };
+  struct Next {
+    std::optional<Work> work;
+    std::optional<DatabaseEvent::Kind> report;  // set only if there is no work
+  };
+  // The kinds of jobs that a thread runs.
+  enum class Lane : uint8_t { kAll, kUrgent, kCompaction };
+  void RunThread(Lane lane);
+  // Returns the next job of this lane, which is started; or else an event to report; or else, if
+  // `wait`, nothing after waiting for a change.
+  Next TakeNext(Lane lane, bool wait);
+  void Perform(Next& next);
+  void Run(Work& work);
+  static std::vector<JobSubject> SubjectsOf(const Work& work);
+  void ReportOutcome(const Work& work, const absl::Status& status);
+  void Notify(DatabaseEvent::Kind report);
+  PickerInput InputOf(const PickState& pick_state);
+  // Examines all tablets.
+  std::optional<CompactionPick> Pick(const PickState& pick_state, bool* is_withheld = nullptr);
+  // Examines the tablets that changed since pick_state->quiet, and all tablets if one of those is
+  // due. Sets pick_state->quiet if nothing was due, and clears it otherwise.
+  std::optional<CompactionPick> PickIfChanged(PickState* pick_state);
+  void NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes);
+  uint64_t FailureCount() const;
+  // Like WaitUntil, for failures with numbers above `failure_count`.
+  absl::Status WaitSince(uint64_t failure_count, const std::function<bool()>& done,
+                         const JobFailures::Concerns& concerns);
+  // Without threads there is no backoff: the caller of Step wants a retry.
+  JobFailures::TimePoint BackoffNow() const;
+
+  // The state's mutex must be held.
+  std::optional<JobSubject> PickUrgentLocked() const;  // jobs that need no picker
+  bool MayCompactLocked() const;
+  PickState PickStateLocked(int64_t now) const;
+  bool IsCurrentLocked(Lane lane,
+                       const PickState& pick_state) const;  // another look would see the same
+  bool IsCurrentLocked(const CompactionPick& pick, const ReadView& job_view) const;
+  void EndPickLocked();
+  bool RunsLocked() const;
+  bool QuietLocked() const;  // idle, except that a compaction may be due
+  void BeginLocked(const Work& work);
+  // Returns true if there is an event to report: the first failure of the job, or the end of the
+  // last failure.
+  bool EndLocked(const Work& work, const absl::Status& status);
+  // While nothing is due: returns the event of a poison that was not reported yet, or of the end of
+  // failures whose work is no longer due.
+  std::optional<DatabaseEvent::Kind> TakeReportLocked();
+  void FailuresChangedLocked();
+
+  const Parts parts_;
+  EngineState& state_;
+  JobCounters& counters_;
+  const EngineSizes sizes_;
+  const int thread_count_;
+  std::vector<std::thread> threads_;
+  SplitPointCache split_point_;
+  std::atomic<bool> stop_{false};
+  // Guarded by state_.mutex().
+  int running_flushes_ = 0;
+  int running_compactions_ = 0;
+  int picking_ = 0;  // threads that may hold a view while they look for work
+  bool preparing_segment_ = false;
+  bool spilling_ = false;
+  bool restoring_reserve_ = false;
+  std::shared_ptr<const Quiet> quiet_;
+  absl::Status waits_for_space_;  // why a due compaction is not started
+  bool poison_reported_ = false;
+  CondVar picking_ended_;                // signalled when picking_ becomes 0
+  std::set<std::atomic<bool>*> claims_;  // the stop flags of compactions run by callers
+};
+
+}  // namespace stele::internal

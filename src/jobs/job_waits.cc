@@ -1,0 +1,132 @@
+// Waiting for background work, and reserving tablets for compactions run by callers.
+#include <utility>
+
+#include "base/status.h"
+#include "jobs/job_scheduler.h"
+#include "read/source_chain.h"
+
+namespace stele::internal {
+namespace {
+
+// Work that becomes due by time does not wake a thread.
+constexpr auto kTimedWait = std::chrono::seconds(1);
+
+bool FreesMemory(const JobSubject& subject) {
+  return subject.kind == JobSubject::Kind::kFlush || subject.kind == JobSubject::Kind::kSpill;
+}
+
+}  // namespace
+
+absl::Status JobScheduler::WaitUntil(const std::function<bool()>& done,
+                                     const JobFailures::Concerns& concerns) {
+  return WaitSince(FailureCount(), done, concerns);
+}
+
+absl::Status JobScheduler::WaitForMemory(const std::function<bool()>& done) {
+  return WaitUntil(done, FreesMemory);
+}
+
+absl::Status JobScheduler::StepWhile(const std::function<bool()>& wanted) {
+  const uint64_t count = FailureCount();
+  // Without threads there is no backoff, so retrying a failed job would not end.
+  while (FailureCount() == count && wanted() && Step()) {
+  }
+  MutexLock lock(state_.mutex());
+  return state_.failures().Since(count, FreesMemory);
+}
+
+uint64_t JobScheduler::FailureCount() const {
+  MutexLock lock(state_.mutex());
+  return state_.failures().count();
+}
+
+absl::Status JobScheduler::WaitSince(uint64_t failure_count, const std::function<bool()>& done,
+                                     const JobFailures::Concerns& concerns) {
+  MutexLock lock(state_.mutex());
+  bool wake_threads = true;
+  while (!done()) {
+    if (stop_.load(std::memory_order_acquire)) return FailedPrecondition("the database was closed");
+    STELE_RETURN_IF_ERROR(parts_.committer->poison());
+    STELE_RETURN_IF_ERROR(state_.failures().Since(failure_count, concerns));
+    if (thread_count_ > 0) {
+      // Work that becomes due by time wakes no thread, so wake them once.
+      if (std::exchange(wake_threads, false)) state_.SignalChangeLocked();
+      wake_threads = !state_.WaitForChangeLocked(kTimedWait);
+      continue;
+    }
+    state_.mutex().Unlock();
+    const bool stepped = Step();
+    state_.mutex().Lock();
+    if (!stepped && !done())
+      return FailedPrecondition("no background work is due that could end the wait");
+  }
+  return absl::OkStatus();
+}
+
+bool JobScheduler::RunsLocked() const {
+  state_.mutex().AssertHeld();
+  return running_flushes_ > 0 || running_compactions_ > 0 || preparing_segment_ || spilling_ ||
+         restoring_reserve_;
+}
+
+bool JobScheduler::QuietLocked() const {
+  state_.mutex().AssertHeld();
+  // While a failed job waits for its retry, the work is not finished.
+  return !RunsLocked() && state_.failures().empty() && !PickUrgentLocked();
+}
+
+absl::Status JobScheduler::WaitForIdle() {
+  const uint64_t failure_count = FailureCount();
+  const auto all = [](const JobSubject&) { return true; };
+  PickState busy;  // at the last look, a compaction was due
+  while (true) {
+    STELE_RETURN_IF_ERROR(WaitSince(
+        failure_count, [&] { return QuietLocked() && !IsCurrentLocked(Lane::kAll, busy); }, all));
+    const int64_t now = parts_.clock->Now();
+    PickState pick_state;
+    {
+      MutexLock lock(state_.mutex());
+      pick_state = PickStateLocked(now);
+    }
+    if (Pick(pick_state)) {
+      busy = std::move(pick_state);
+      std::shared_ptr<const Quiet> freed;  // freed outside the lock
+      MutexLock lock(state_.mutex());
+      freed = std::exchange(quiet_, nullptr);  // so that the threads examine all tablets, too
+      continue;
+    }
+    MutexLock lock(state_.mutex());
+    while (picking_ > 0) picking_ended_.Wait(state_.mutex());
+    if (QuietLocked() && IsCurrentLocked(Lane::kAll, pick_state)) return absl::OkStatus();
+  }
+}
+
+absl::StatusOr<KeyRange> JobScheduler::ClaimTablet(uint32_t table_id, std::string_view row_key,
+                                                   std::atomic<bool>* stop) {
+  std::optional<KeyRange> range;
+  const auto claim = [&] {
+    state_.mutex().AssertHeld();
+    if (stop_.load(std::memory_order_acquire)) return false;
+    const std::shared_ptr<const ReadView> view = state_.ViewLocked();
+    const TableView* table = view->Find(table_id);
+    if (table == nullptr) return true;
+    const KeyRange& found = table->tablets[TabletIndexOf(*table, row_key)].range;
+    if (!state_.MarkBusyLocked({table_id, found.start})) return false;
+    claims_.insert(stop);
+    range = found;
+    return true;
+  };
+  // A job that fails releases the tablet, too.
+  STELE_RETURN_IF_ERROR(WaitUntil(claim, [](const JobSubject&) { return false; }));
+  if (!range) return NotFound("the table was deleted");
+  return *std::move(range);
+}
+
+void JobScheduler::ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop) {
+  MutexLock lock(state_.mutex());
+  state_.EndBusyLocked(tablet);
+  claims_.erase(stop);
+  state_.SignalChangeLocked();
+}
+
+}  // namespace stele::internal

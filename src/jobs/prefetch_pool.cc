@@ -1,0 +1,84 @@
+#include "jobs/prefetch_pool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kWaitingMax = 32;  // with more waiting, the cursors would reach them first
+constexpr int kThreadsMax = 2;
+
+}  // namespace
+
+PrefetchPool::PrefetchPool(int threads_max)
+    : threads_max_(static_cast<size_t>(std::max(threads_max, 0))), pid_(::getpid()) {}
+
+PrefetchPool::~PrefetchPool() { Stop(); }
+
+int PrefetchPool::ThreadsForThisMachine() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 0, kThreadsMax);
+}
+
+bool PrefetchPool::IsOfThisProcess() const { return ::getpid() == pid_; }
+
+bool PrefetchPool::Run(std::shared_ptr<PrefetchTask> task) {
+  // Before the mutex, which may have been held when the process was forked.
+  if (!IsOfThisProcess()) return false;
+  MutexLock lock(mutex_);
+  if (stopped_ || waiting_.size() >= kWaitingMax) return false;
+  if (idle_count_ <= waiting_.size() && !BeginThreadLocked() && threads_.empty()) return false;
+  waiting_.push_back(std::move(task));
+  changed_.Signal();
+  return true;
+}
+
+// Returns false if there are enough threads, or the system refuses another.
+bool PrefetchPool::BeginThreadLocked() {
+  if (threads_.size() == threads_max_) return false;
+  // pthread_create, since std::thread would end the process if the system refuses a thread; a scan
+  // can do without.
+  pthread_t thread;
+  const auto run = [](void* pool) -> void* {
+    static_cast<PrefetchPool*>(pool)->RunThread();
+    return nullptr;
+  };
+  if (::pthread_create(&thread, nullptr, run, this) != 0) return false;
+  threads_.push_back(thread);
+  return true;
+}
+
+void PrefetchPool::RunThread() {
+  while (true) {
+    // Destroyed outside the mutex: it may be the last owner of an open file.
+    std::shared_ptr<PrefetchTask> task;
+    {
+      MutexLock lock(mutex_);
+      ++idle_count_;
+      while (!stopped_ && waiting_.empty()) changed_.Wait(mutex_);
+      --idle_count_;
+      if (stopped_) return;
+      task = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    task->Run();
+  }
+}
+
+void PrefetchPool::Stop() {
+  std::deque<std::shared_ptr<PrefetchTask>> dropped;
+  std::vector<pthread_t> threads;
+  {
+    MutexLock lock(mutex_);
+    stopped_ = true;
+    dropped.swap(waiting_);
+    threads.swap(threads_);
+    changed_.SignalAll();
+  }
+  for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,99 @@
+// merge/version_counter.h: counts the versions of each column of a row, and tells which of them the
+// GC rules collect. All code that reads cells counts them here.
+//
+// Path:      retention_cursor (reads, flush, compaction), rows read without a cursor tree
+//            (read/row_cursors), GC fences (db/gc_fence) -> here -> gc/retention.h.
+// Threads:   thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cell/cell.h"
+#include "gc/retention.h"
+
+namespace stele::internal {
+
+struct RetentionPolicy {
+  // By family index - 1. Families beyond the end keep everything. The rules must outlive the
+  // cursor.
+  std::span<const Retention> rules;
+  int64_t now = 0;
+  // Set for flush and compaction: ordinals are partial, and are applied at newest_commit_time.
+  bool partial = false;
+  int64_t newest_commit_time = 0;
+  bool drop_tombstones = false;
+  // The input returns lazy values (cell.h). This cursor reads those of the cells that it keeps.
+  bool reads_lazy_values = false;
+  // Partial only: by family index - 1; ordinals of families beyond the end are known. If true, only
+  // the age of versions counts, since a newer range delete without a GC fence may have lowered
+  // ordinals (engine rule 8).
+  std::vector<bool> unknown_ordinals;
+};
+
+class VersionCounter {
+ public:
+  // `policy` must outlive the counter.
+  explicit VersionCounter(const RetentionPolicy& policy) : policy_(policy) {}
+
+  // The next version belongs to another row.
+  void StartRow() {
+    column_ = Cell{};  // The qualifier, too: its bytes belonged to the previous row.
+    rule_ = nullptr;
+    garbage_count_ = 0;
+  }
+  // Counts the version, and returns true if the rule of its family collects it. Takes the versions
+  // of a row in order, newest first in a column, without tombstones. Versions below a garbage
+  // version may be left out. The bytes of the version must stay valid until Unpin().
+  bool IsGarbage(const Cell& version) {
+    if (version.family != column_.family) StartFamily(version.family);
+    if (rule_ == nullptr) return false;
+    if (CompareColumn(version, column_) != 0) {
+      column_ = version;
+      ordinal_ = 0;
+      garbage_count_ = 0;
+    }
+    ++ordinal_;
+    if (garbage_count_ == 0 && !IsGarbageByOrdinal(version.timestamp)) return false;
+    ++garbage_count_;
+    return true;
+  }
+  // Copies the qualifier of the current column, so that its bytes may be released.
+  void Unpin() {
+    if (column_.qualifier.data() == column_qualifier_.data()) return;
+    column_qualifier_.assign(column_.qualifier);
+    column_.qualifier = column_qualifier_;
+  }
+
+  // The column of the last version whose family has a rule.
+  const Cell& column() const { return column_; }
+  // The garbage versions of that column since the last ForgetGarbage(). While it is not 0, the rest
+  // of the column is known to be garbage.
+  uint32_t garbage_count() const { return garbage_count_; }
+  void ForgetGarbage() { garbage_count_ = 0; }
+
+ private:
+  void StartFamily(uint32_t family);
+  // Engine rule 9. A partial ordinal is a lower bound of the true ordinal at the time when the
+  // newest input was committed, so it is applied at that time. Independently, a version is garbage
+  // if its age alone makes even the newest version (ordinal 1) garbage. Both conditions stay true
+  // further down the column.
+  bool IsGarbageByOrdinal(int64_t timestamp) const {
+    if (!policy_.partial) return rule_->IsGarbage(ordinal_, timestamp, policy_.now);
+    if (are_ordinals_known_ && rule_->IsGarbage(ordinal_, timestamp, policy_.newest_commit_time))
+      return true;
+    return rule_->IsGarbage(1, timestamp, policy_.now);
+  }
+
+  const RetentionPolicy& policy_;
+  const Retention* rule_ = nullptr;  // of the column's family; null: it keeps everything
+  bool are_ordinals_known_ = true;   // for that family; partial policies
+  Cell column_;                      // the qualifier's bytes are pinned, or in column_qualifier_
+  std::string column_qualifier_;
+  uint64_t ordinal_ = 0;
+  uint32_t garbage_count_ = 0;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,189 @@
+#include "read/row_assembler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "cell/held_cells.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kPieceCellsMin = 256;
+constexpr size_t kChargedArraysMin = 256 << 10;  // counting less would cost more
+constexpr std::chrono::milliseconds kProgressInterval(10);
+constexpr uint32_t kBatchesPerCheck = 4;  // a row of one batch was checked before it was begun
+
+// A few row groups of each of many sources are pinned without a question.
+constexpr uint64_t kFreePinnedBytes = uint64_t{1} << 20;
+// About what a cell takes in a row group in addition to its bytes, at most.
+constexpr uint64_t kStoredCellBytes = 32;
+
+}  // namespace
+
+void ScanProgress::ReportIfDue(std::string_view scanned_through) {
+  const std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
+  if (empty_batch_count_ == kEmptyBatchesPerClock) reported_at_ = now;
+  if (now - reported_at_ < kProgressInterval) return;
+  reported_at_ = now;
+  report_(scanned_through);
+}
+
+RowAssembler::RowAssembler(FilterProgram* program, Interruption* interruption,
+                           const RowAssemblerOptions& options)
+    : program_(*program),
+      interruption_(*interruption),
+      options_(options),
+      piece_cells_max_(std::max<size_t>(kPieceCellsMin, options.piece_bytes / kCellObjectBytes)),
+      charge_(options.memory_tracker, MemoryTracker::Use::kBlocks) {}
+
+bool RowAssembler::StartRow(std::string_view row_key) {
+  cells_.clear();
+  begin_ = end_ = 0;
+  row_done_ = false;
+  pinned_before_ = options_.stats->bytes_pinned;
+  start_ = program_.StartRow(row_key);
+  return start_ != FilterProgram::Next::kRowDone;
+}
+
+bool RowAssembler::Read(CellCursor* cursor) {
+  cursor_ = cursor;
+  if (!program_.in_place()) {
+    if (!passes_) passes_.emplace();
+    passes_->StartRow(cursor_, options_.direction, &program_, &interruption_);
+  } else if (start_ == FilterProgram::Next::kSkipTo) {
+    cursor_->SkipTo(program_.skip_family(), program_.skip_qualifier());
+  }
+  return ReadPiece();
+}
+
+bool RowAssembler::ReadPlain(const PlainRow& row, const std::optional<RetentionPolicy>& retention) {
+  AppendKeptCells(row, retention, &cells_);
+  cells_seen_ += cells_.size();
+  program_.Run(&cells_, 0);
+  row_done_ = true;
+  return ReadPiece();
+}
+
+// Reads until the piece is full and one more cell passed, or until the row ends.
+bool RowAssembler::ReadPiece() {
+  begin_ = end_;
+  size_t bytes = 0;
+  while (true) {
+    while (end_ < cells_.size() && bytes < options_.piece_bytes && end_ - begin_ < piece_cells_max_)
+      bytes += CellBytes(cells_[end_++]);
+    if (end_ < cells_.size() || row_done_ || (options_.first_cell_only && end_ > begin_)) break;
+    if (!DropShownCells()) return false;
+    if (IsCopyDue(bytes) && !CopyCells()) return false;
+    ReserveBatch();
+    if (!ReadBatch()) {
+      if (!status_.ok()) return false;
+      break;
+    }
+  }
+  shown_max_ = std::max(shown_max_, end_ - begin_);
+  ChargeHeld();
+  return end_ > begin_;
+}
+
+// Appends the cells of one batch that pass. Returns false at the row's end.
+bool RowAssembler::ReadBatch() {
+  if (++batches_ % kBatchesPerCheck == 0 && Interrupted()) return false;
+  if (!program_.in_place()) return ReadInPasses();
+  const size_t begin = cells_.size();
+  if (!cursor_->ReadCells(&cells_)) {
+    row_done_ = true;
+    if (!cursor_->status().ok()) Fail(cursor_->status());
+    return false;
+  }
+  cells_seen_ += cells_.size() - begin;
+  const FilterProgram::Next next = program_.Run(&cells_, begin);
+  if (next == FilterProgram::Next::kRowDone) {
+    row_done_ = true;
+  } else if (next == FilterProgram::Next::kSkipTo) {
+    cursor_->SkipTo(program_.skip_family(), program_.skip_qualifier());
+  }
+  if (cells_.size() == begin) return AfterEmptyBatch();
+  return true;
+}
+
+// Not inlined, so that plain reads stay short.
+ABSL_ATTRIBUTE_NOINLINE bool RowAssembler::ReadInPasses() {
+  const size_t begin = cells_.size();
+  const uint64_t seen_before = passes_->cells_seen();
+  const bool found = passes_->Read(&cells_);
+  cells_seen_ += passes_->cells_seen() - seen_before;
+  if (found) return cells_.size() > begin || AfterEmptyBatch();
+  row_done_ = true;
+  if (!passes_->status().ok()) Fail(passes_->status());
+  return false;
+}
+
+// A giant row may have many batches without a cell that passes.
+bool RowAssembler::AfterEmptyBatch() {
+  if (Interrupted()) return false;
+  if (options_.progress != nullptr) options_.progress->CountEmptyBatch({});
+  if (cells_.empty() && !(passes_ && passes_->has_pending())) Unpin();
+  return true;
+}
+
+// Before more is read: of the pieces that were returned nothing stays.
+bool RowAssembler::DropShownCells() {
+  if (begin_ == 0) return true;
+  cells_.erase(cells_.begin(), cells_.begin() + static_cast<ptrdiff_t>(begin_));
+  end_ -= begin_;
+  begin_ = 0;
+  return CopyCells();
+}
+
+bool RowAssembler::IsCopyDue(uint64_t bytes) const {
+  const uint64_t pinned_bytes = options_.stats->bytes_pinned - pinned_before_;
+  return pinned_bytes > kFreePinnedBytes &&
+         pinned_bytes - kFreePinnedBytes > 2 * (bytes + cells_.size() * kStoredCellBytes);
+}
+
+// Copies the bytes of the cells, so that the pages they came from can be released.
+bool RowAssembler::CopyCells() {
+  absl::StatusOr<Buffer> held = CopyOut(std::span(cells_));
+  if (!held.ok()) return Fail(std::move(held).status());
+  held_ = *std::move(held);
+  if (passes_) {
+    if (absl::Status pending = passes_->CopyInput(); !pending.ok()) return Fail(std::move(pending));
+  }
+  ChargeHeld();
+  Unpin();
+  return true;
+}
+
+void RowAssembler::Unpin() {
+  cursor_->Unpin();
+  pinned_before_ = options_.stats->bytes_pinned;
+}
+
+// A doubled array would be twice as large as a piece may be.
+void RowAssembler::ReserveBatch() {
+  const size_t capacity = cells_.capacity();
+  if (cells_.size() + kCellBatch <= capacity || capacity * sizeof(Cell) < kChargedArraysMin) return;
+  cells_.reserve(std::min(2 * capacity, std::max(capacity, piece_cells_max_)) + kCellBatch);
+  ChargeHeld();
+}
+
+void RowAssembler::ChargeHeld() {
+  const size_t arrays_bytes = cells_.capacity() * sizeof(Cell) + shown_max_ * sizeof(CellView);
+  const size_t bytes = held_.memory_bytes() + (passes_ ? passes_->held_bytes() : 0) +
+                       (arrays_bytes >= kChargedArraysMin ? arrays_bytes : 0);
+  if (bytes != charge_.bytes()) charge_.Set(bytes);
+}
+
+bool RowAssembler::Interrupted() {
+  absl::Status status = interruption_.Check();
+  if (!status.ok()) Fail(std::move(status));
+  return !status_.ok();
+}
+
+bool RowAssembler::Fail(absl::Status status) {
+  status_ = std::move(status);
+  return false;
+}
+
+}  // namespace stele::internal

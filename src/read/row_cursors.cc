@@ -1,0 +1,176 @@
+#include "read/row_cursors.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stele::internal {
+namespace {
+
+class FileRowCursor final : public CellCursor {
+ public:
+  FileRowCursor(const SstableReader* reader, std::string_view row_key, CursorOptions options)
+      : reader_(reader),
+        row_key_(row_key),
+        direction_(options.direction),
+        options_(std::move(options)) {
+    options_.direction = Direction::kForward;  // one row is the same in both directions
+  }
+
+  bool SeekToEdge() override { return Enter(true); }
+  bool SeekRow(std::string_view bound) override {
+    return Enter(direction_ == Direction::kForward ? row_key_ >= bound : row_key_ < bound);
+  }
+  bool NextRow() override { return Enter(false); }
+  std::string_view row_key() const override { return row_key_; }
+  bool ReadCells(std::vector<Cell>* cells) override;
+  void SkipTo(uint32_t family, std::string_view qualifier) override;
+  bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override {
+    if (!is_cursor_placed_ && !PlaceCursor()) return status().ok();
+    return cursor_->ReadHistory(family, qualifier, cells);
+  }
+  void Unpin() override {
+    if (cursor_ != nullptr) cursor_->Unpin();
+  }
+  absl::Status status() const override {
+    return cursor_ != nullptr && status_.ok() ? cursor_->status() : status_;
+  }
+
+ private:
+  enum class Place : uint8_t {
+    kNowhere,
+    kUnread,  // on the row
+    kInCursor,
+    kAtEnd,
+  };
+
+  bool Enter(bool is_found) {
+    place_ = is_found && status_.ok() ? Place::kUnread : Place::kNowhere;
+    skip_family_ = kRowFamily;
+    is_cursor_placed_ = false;
+    return place_ == Place::kUnread;
+  }
+  bool ReadFirstCells(std::vector<Cell>* cells);
+  bool PlaceCursor();
+
+  const SstableReader* const reader_;
+  const std::string_view row_key_;
+  const Direction direction_;
+  CursorOptions options_;
+  Place place_ = Place::kNowhere;
+  uint32_t skip_family_ = kRowFamily;  // kRowFamily: nothing is skipped
+  std::string skip_qualifier_;
+  std::optional<PlainRow> plain_;       // already read
+  std::unique_ptr<CellCursor> cursor_;  // null: not needed so far
+  bool is_cursor_placed_ = false;       // on the row
+  absl::Status status_;
+};
+
+bool FileRowCursor::ReadCells(std::vector<Cell>* cells) {
+  if (place_ == Place::kInCursor) return cursor_->ReadCells(cells);
+  return std::exchange(place_, Place::kAtEnd) == Place::kUnread && ReadFirstCells(cells);
+}
+
+// If the row turns out to need a cursor, the cursor finds the decoded blocks in the cache.
+bool FileRowCursor::ReadFirstCells(std::vector<Cell>* cells) {
+  if (options_.fill_cache && cursor_ == nullptr && !plain_.has_value()) {
+    PlainRow row;
+    const absl::StatusOr<RowForm> form = reader_->ReadPlainRow(row_key_, options_, &row);
+    status_ = form.status();
+    if (!form.ok() || *form == RowForm::kAbsent) return false;
+    if (*form == RowForm::kPlain) plain_ = std::move(row);
+  }
+  if (!plain_.has_value()) {
+    if (!PlaceCursor()) return false;
+    place_ = Place::kInCursor;
+    if (skip_family_ != kRowFamily) cursor_->SkipTo(skip_family_, skip_qualifier_);
+    return cursor_->ReadCells(cells);
+  }
+  const size_t begin = cells->size();
+  plain_->AppendCells(cells);
+  const auto is_skipped = [this](const Cell& cell) {
+    return cell.family != skip_family_ ? cell.family < skip_family_
+                                       : cell.qualifier < skip_qualifier_;
+  };
+  const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
+  if (skip_family_ != kRowFamily)
+    cells->erase(first, std::partition_point(first, cells->end(), is_skipped));
+  return cells->size() > begin;
+}
+
+// Returns false if the file does not have the row, or cannot be read.
+bool FileRowCursor::PlaceCursor() {
+  if (cursor_ == nullptr) cursor_ = reader_->NewCursor(options_);
+  return is_cursor_placed_ = cursor_->SeekRow(row_key_) && cursor_->row_key() == row_key_;
+}
+
+void FileRowCursor::SkipTo(uint32_t family, std::string_view qualifier) {
+  if (place_ == Place::kInCursor) return cursor_->SkipTo(family, qualifier);
+  skip_family_ = family;
+  skip_qualifier_.assign(qualifier);
+}
+
+// Ordinals are exact, since all versions of the row are here.
+void DropGarbage(const RetentionPolicy& policy, size_t begin, std::vector<Cell>* cells) {
+  VersionCounter versions(policy);
+  const auto first = cells->begin() + static_cast<ptrdiff_t>(begin);
+  cells->erase(std::remove_if(first, cells->end(),
+                              [&](const Cell& cell) { return versions.IsGarbage(cell); }),
+               cells->end());
+}
+
+class PlainRowCursor final : public CellCursor {
+ public:
+  PlainRowCursor(std::string_view row_key, PlainRow row, Direction direction,
+                 const std::optional<RetentionPolicy>& retention)
+      : row_key_(row_key), row_(std::move(row)), direction_(direction), retention_(retention) {}
+
+  bool SeekToEdge() override { return Seek(true); }
+  bool SeekRow(std::string_view bound) override {
+    return Seek(direction_ == Direction::kForward ? row_key_ >= bound : row_key_ < bound);
+  }
+  bool NextRow() override { return Seek(false); }
+  std::string_view row_key() const override { return row_key_; }
+  bool ReadCells(std::vector<Cell>* cells) override {
+    if (!std::exchange(is_unread_, false)) return false;
+    const size_t begin = cells->size();
+    AppendKeptCells(row_, retention_, cells);
+    return cells->size() > begin;
+  }
+  void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
+  void Unpin() override {}
+  absl::Status status() const override { return absl::OkStatus(); }
+
+ private:
+  bool Seek(bool is_found) { return is_unread_ = is_found; }
+
+  const std::string_view row_key_;
+  const PlainRow row_;
+  const Direction direction_;
+  const std::optional<RetentionPolicy> retention_;
+  bool is_unread_ = false;  // it stands on the row, and its cells were not handed out
+};
+
+}  // namespace
+
+std::unique_ptr<CellCursor> NewFileRowCursor(const SstableReader* reader, std::string_view row_key,
+                                             CursorOptions options) {
+  return std::make_unique<FileRowCursor>(reader, row_key, std::move(options));
+}
+
+void AppendKeptCells(const PlainRow& row, const std::optional<RetentionPolicy>& retention,
+                     std::vector<Cell>* cells) {
+  const size_t begin = cells->size();
+  row.AppendCells(cells);
+  if (retention) DropGarbage(*retention, begin, cells);
+}
+
+std::unique_ptr<CellCursor> NewPlainRowCursor(std::string_view row_key, PlainRow row,
+                                              Direction direction,
+                                              const std::optional<RetentionPolicy>& retention) {
+  return std::make_unique<PlainRowCursor>(row_key, std::move(row), direction, retention);
+}
+
+}  // namespace stele::internal

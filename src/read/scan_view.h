@@ -1,0 +1,53 @@
+// read/scan_view.h: the view that a scan reads, which it exchanges for a newer one of its pin when
+// a job has written what the old one holds in memory.
+//
+// Path:      scan_cursor -> here -> db's pinned views (PinnedView), base/arena.h.
+// Memory:    of the memtables that only the old view held, the blocks that the row shown last is in
+//            stay until FreeShown: the user may be looking at it
+//            (docs/decisions/0031-readers-at-rest.md).
+// Threads:   confined to one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/arena.h"
+#include "base/memory_tracker.h"
+#include "read/read_view.h"
+#include "stele/row.h"
+
+namespace stele::internal {
+
+// Returns those of `blocks` that bytes of the row are in, each once.
+ArenaBlocks BlocksOfRow(ArenaBlocks blocks, const RowView& row);
+
+class ScanView {
+ public:
+  // `pin` may be null: then the view is never replaced. `memory_tracker` may be null.
+  ScanView(std::shared_ptr<const TableView> table, std::shared_ptr<const PinnedView> pin,
+           MemoryTracker* memory_tracker)
+      : table_(std::move(table)),
+        pin_(std::move(pin)),
+        kept_charge_(memory_tracker, MemoryTracker::Use::kBlocks) {}
+
+  // Null after Close().
+  const std::shared_ptr<const TableView>& table() const { return table_; }
+  // True if the pin's view was replaced since the last Switch.
+  bool IsReplaced() const { return pin_ != nullptr && pin_->replacements() != replacements_seen_; }
+  // Switches to the pin's present view, which shows the same rows. Returns the table's view before,
+  // or null if it has not changed.
+  std::shared_ptr<const TableView> Switch(const RowView& shown);
+  // The row shown is no longer in use.
+  void FreeShown();
+  void Close();
+
+ private:
+  std::shared_ptr<const TableView> table_;
+  std::shared_ptr<const PinnedView> pin_;
+  uint64_t replacements_seen_ = 0;
+  ArenaBlocks kept_blocks_;
+  MemoryCharge kept_charge_;
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,19 @@
+// sstable/inspect/sstable_dump.h: prints an open SSTable as stable text, for people and golden
+// tests.
+//
+// Path:      `stele dump` -> inspect/dump -> here.
+// Errors:    DataLoss at the first damage.
+// Threads:   as a cursor.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "sstable/read/sstable_reader.h"
+
+namespace stele::internal {
+
+// Returns the header and each row group with its pages, and with `cells` also every cell.
+absl::StatusOr<std::string> DumpSstable(const SstableReader& reader, bool cells);
+
+}  // namespace stele::internal

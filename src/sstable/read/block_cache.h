@@ -1,0 +1,66 @@
+// sstable/read/block_cache.h: a cache of decoded row groups, shared by all SSTables of a database.
+//
+// Path:      sstable cursors -> here. The key is the reader's cache id (unique per open file) and
+//            the block's offset.
+// Policy:    sharded; a scan-resistant segmented LRU (a block enters the probation segment and
+//            moves to the protected one on its second use).
+// Budget:    with a memory tracker, the cache uses the memory that other uses leave. It evicts
+//            blocks when other uses are charged, down to its minimum. The creator of a block
+//            charges its memory (kBlocks) as long as any thread holds it.
+// Lifetime:  a pinned block (shared_ptr) outlives its eviction. Pinned bytes of evicted blocks are
+//            not counted here.
+// Threads:   thread-safe. One mutex per shard; no I/O under it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/memory_tracker.h"
+#include "base/mutex.h"
+
+namespace stele::internal {
+
+class CachedBlock {
+ public:
+  virtual ~CachedBlock() = default;
+  virtual size_t memory_bytes() const = 0;
+};
+
+class BlockCache final : private Shrinkable {
+ public:
+  // `memory_tracker` may be null and must outlive the cache. The cache shrinks for other uses as
+  // long as it is larger than `bytes_min`.
+  explicit BlockCache(size_t capacity_bytes, MemoryTracker* memory_tracker = nullptr,
+                      size_t bytes_min = 0);
+  ~BlockCache() override;
+  uint64_t NewCacheId();  // for one open file
+  std::shared_ptr<const CachedBlock> Find(uint64_t cache_id, uint64_t offset);
+  void Insert(uint64_t cache_id, uint64_t offset, std::shared_ptr<const CachedBlock> block);
+  void Erase(uint64_t cache_id);  // removes all blocks of one file, when it is deleted
+  size_t bytes() const;
+  size_t capacity_bytes() const { return capacity_bytes_; }
+  MemoryTracker* memory_tracker() const { return memory_tracker_; }
+  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
+  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
+
+ private:
+  class Shard;
+  void Shrink(uint64_t over_bytes) override;
+  bool ShrinkBy(uint64_t wanted_bytes);
+  Shard& ShardOf(uint64_t cache_id, uint64_t offset);
+  const size_t capacity_bytes_;
+  MemoryTracker* const memory_tracker_;
+  const size_t bytes_min_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  // Relaxed: the total that all threads are evicting at the moment; it orders nothing.
+  std::atomic<uint64_t> giving_bytes_{0};
+  // Relaxed: the shard that shrinks first; only an even distribution matters.
+  std::atomic<size_t> shard_next_{0};
+  std::atomic<uint64_t> cache_id_next_{1};
+  std::atomic<uint64_t> hits_{0};
+  std::atomic<uint64_t> misses_{0};
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,161 @@
+#include "state/read_path.h"
+
+#include <utility>
+
+#include "base/status.h"
+#include "model/access.h"
+#include "model/filter_node.h"
+#include "model/validate.h"
+
+namespace stele::internal {
+namespace {
+
+absl::StatusOr<FilterProgram> CompileFilter(const Filter& filter,
+                                            const TableDefinition& definition) {
+  if (Access::Node(filter).kind == FilterKind::kPassAll) return FilterProgram();
+  STELE_RETURN_IF_ERROR(ValidateFilter(filter, definition.schema.granularity()));
+  return FilterProgram::Compile(filter, definition.families);
+}
+
+}  // namespace
+
+LocalSnapshot::LocalSnapshot(std::shared_ptr<const void> database, const ReadPath& reads)
+    : LocalSnapshot(std::move(database), reads, reads.TakeReadPoint()) {}
+
+LocalSnapshot::LocalSnapshot(std::shared_ptr<const void> database, const ReadPath& reads,
+                             ReadPoint point)
+    : database_(std::move(database)),
+      reads_(&reads),
+      sequence_(point.sequence),
+      now_(point.now),
+      pin_(reads.Pin(std::move(point), PinnedViews::Kind::kSnapshot)) {}
+
+ReadPoint LocalSnapshot::point() const {
+  return {.view = pin_->view(), .sequence = sequence_, .now = now_, .pin = pin_};
+}
+
+absl::StatusOr<RowStreamOptions> ReadPath::StreamOptionsOf(uint32_t table_id,
+                                                           const ReadPoint& point,
+                                                           std::vector<KeyRange> ranges,
+                                                           const Filter& filter,
+                                                           const ReadOptions& options) const {
+  const auto it = point.view->tables.find(table_id);
+  if (it == point.view->tables.end()) return NotFound("the table was deleted");
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, it->second->definition()));
+  return RowStreamOptions{
+      .history_reads = &parts_.state->event_counts().history_reads,
+      .pin = point.pin,
+      .sequence = point.sequence,
+      .now = point.now,
+      .table = it->second,
+      .ranges = std::move(ranges),
+      .program = std::move(program),
+      .limit = options.limit,
+      .reverse = options.reverse,
+      .apply_gc = options.apply_gc,
+      .fill_cache = options.fill_cache,
+      .piece_bytes = options.row_piece_bytes,
+      .prefetch_runner = parts_.prefetch,
+      .memory_tracker = parts_.memory,
+      .interruption = {options.stop, options.deadline, parts_.open->closed_flag()},
+      .on_progress = options.on_progress};
+}
+
+RowLookup ReadPath::LookupAt(const ReadPoint& point, const ReadOptions& options) const {
+  return {.sequence = point.sequence,
+          .now = point.now,
+          .apply_gc = options.apply_gc,
+          .fill_cache = options.fill_cache,
+          .interruption = {options.stop, options.deadline, parts_.open->closed_flag()},
+          .memory_tracker = parts_.memory};
+}
+
+absl::StatusOr<ReadPoint> ReadPath::ReadPointOf(const ReadOptions& options) const {
+  STELE_RETURN_IF_ERROR(parts_.open->CheckOpen());
+  if (options.snapshot.is_empty()) return TakeReadPoint();
+  const auto* snapshot =
+      dynamic_cast<const LocalSnapshot*>(Access::Backend(options.snapshot).get());
+  if (snapshot == nullptr || !snapshot->IsOf(*this)) {
+    return InvalidArgument(
+        "ReadOptions.snapshot was taken from another database; take one from this");
+  }
+  return snapshot->point();
+}
+
+ReadPoint ReadPath::PinTable(uint32_t table_id, ReadPoint point) const {
+  const auto table = point.view->tables.find(table_id);
+  if (point.pin != nullptr || table == point.view->tables.end()) return point;
+  auto view = std::make_shared<ReadView>();
+  view->version = point.view->version;
+  view->tables.Set(table_id, table->second);
+  point.view = std::move(view);
+  point.pin = parts_.pins->Pin(point, PinnedViews::Kind::kScan);
+  return point;
+}
+
+absl::StatusOr<std::unique_ptr<RowStream>> ReadPath::OpenRowStream(
+    std::shared_ptr<const void> database, uint32_t table_id, const ReadPoint& point,
+    std::vector<KeyRange> ranges, const Filter& filter, const ReadOptions& options) const {
+  STELE_ASSIGN_OR_RETURN(RowStreamOptions stream,
+                         StreamOptionsOf(table_id, point, std::move(ranges), filter, options));
+  stream.keep_alive = std::move(database);
+  return std::make_unique<RowStream>(std::move(stream));
+}
+
+absl::StatusOr<bool> ReadPath::RowPasses(uint32_t table_id, const ReadPoint& point,
+                                         std::string_view row_key, const Filter& filter,
+                                         const ReadOptions& options) const {
+  const TableView* const table = point.view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
+  RowLookup lookup = LookupAt(point, options);
+  return HasPassingCell(*table, row_key, &program, &lookup);
+}
+
+absl::StatusOr<std::optional<Row>> ReadPath::LookUpOneRow(uint32_t table_id, const ReadPoint& point,
+                                                          std::string_view row_key,
+                                                          const Filter& filter,
+                                                          const ReadOptions& options) const {
+  const TableView* const table = point.view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  RowLookup lookup = LookupAt(point, options);
+  if (Access::Node(filter).kind == FilterKind::kPassAll) {
+    FilterProgram all;
+    return LookUpRow(*table, row_key, &all, &lookup);
+  }
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
+  return LookUpRow(*table, row_key, &program, &lookup);
+}
+
+absl::StatusOr<std::optional<stele::Cell>> ReadPath::LookUpNewestCell(
+    uint32_t table_id, const ReadPoint& point, std::string_view row_key, const ColumnName& column,
+    const ReadOptions& options) const {
+  const TableView* const table = point.view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  RowLookup lookup = LookupAt(point, options);
+  FilterProgram program =
+      FilterProgram::OfNewestCell(column.family, column.qualifier, table->definition().families);
+  STELE_ASSIGN_OR_RETURN(const std::optional<Row> row,
+                         LookUpRow(*table, row_key, &program, &lookup));
+  if (!row.has_value()) return std::nullopt;
+  const CellView& cell = row->cells().front();
+  return stele::Cell(cell.timestamp(), std::string(cell.value()));
+}
+
+absl::StatusOr<std::vector<std::optional<Row>>> ReadPath::LookUpRows(
+    uint32_t table_id, const ReadPoint& point, std::span<const std::string_view> row_keys,
+    const Filter& filter, const ReadOptions& options) const {
+  const TableView* const table = point.view->Find(table_id);
+  if (table == nullptr) return NotFound("the table was deleted");
+  STELE_ASSIGN_OR_RETURN(FilterProgram program, CompileFilter(filter, table->definition()));
+  RowLookup lookup = LookupAt(point, options);
+  std::vector<std::optional<Row>> rows;
+  rows.reserve(row_keys.size());
+  for (const std::string_view row_key : row_keys) {
+    STELE_ASSIGN_OR_RETURN(std::optional<Row> row, LookUpRow(*table, row_key, &program, &lookup));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,43 @@
+// state/unreadable_files.h: the SSTables that a compaction could not read, so that later
+// compactions of the same tablet leave them alone.
+//
+// A file may have rows of many tablets. It is recorded for those whose rows could not be read.
+// Path:      job_runner -> Add; job_scheduler, installer -> FilesAt -> compaction/picker.h.
+// Retry:     an I/O error may be transient: such a file is tried again after a second, then with
+//            doubling delays up to a minute. Corruption is permanent: such a file is left alone
+//            until the database is opened again.
+// Threads:   thread-compatible; EngineState::mutex_ guards the engine's instance.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+
+#include "absl/status/status.h"
+#include "compaction/compaction_pick.h"
+
+namespace stele::internal {
+
+class UnreadableFiles {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  // A job failed with `why` when it read the tablet's rows in the file. Returns false, and changes
+  // nothing, for an error that is not about the file (no memory, no file descriptor, a stopped
+  // job).
+  bool Add(uint64_t file_number, const TabletName& tablet, const absl::Status& why, TimePoint now);
+  // The file is no longer in the database.
+  void Forget(uint64_t file_number) { files_.erase(file_number); }
+  bool empty() const { return files_.empty(); }
+  // The files to leave alone at this time.
+  FilesByTablet FilesAt(TimePoint now) const;
+
+ private:
+  struct Rest {
+    std::chrono::milliseconds backoff{0};
+    TimePoint retry_at{};
+  };
+  std::map<uint64_t, std::map<TabletName, Rest>> files_;  // by file number
+};
+
+}  // namespace stele::internal

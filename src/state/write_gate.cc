@@ -1,0 +1,119 @@
+#include "state/write_gate.h"
+
+#include <chrono>
+#include <string>
+
+#include "base/status.h"
+
+namespace stele::internal {
+
+absl::Status WriteGate::Refusal() {
+  EngineState& state = *parts_.state;
+  if (!state.writes_refused()) return absl::OkStatus();
+  {
+    MutexLock lock(state.mutex());
+    const absl::Status failure = state.failures().RefusingWrites();
+    if (!failure.ok())
+      return WithContext(failure, "writes are refused while background work fails (it is retried)");
+  }
+  if (RestoreReserve()) return absl::OkStatus();
+  return parts_.reserve->Refusal();
+}
+
+bool WriteGate::RestoreReserve() {
+  EngineState& state = *parts_.state;
+  SpaceReserve& reserve = *parts_.reserve;
+  const bool was_released = reserve.is_released();
+  bool is_wanted = false;  // for the retry of a flush that failed
+  {
+    MutexLock lock(state.mutex());
+    is_wanted = !state.failures().RefusingWrites().ok();
+  }
+  reserve.Restore(has_threads_ ? std::chrono::steady_clock::now() : SpaceReserve::TimePoint::max(),
+                  /*may_take=*/!is_wanted);
+  if (!was_released || reserve.is_released()) return false;
+  {
+    MutexLock lock(state.mutex());
+    state.SetWritesRefused(!state.failures().RefusingWrites().ok());
+    state.SignalChangeLocked();
+  }
+  parts_.events->Report(DatabaseEvent::Kind::kBackgroundRecovered, "the disk has free space again");
+  return true;
+}
+
+void WriteGate::NoteFreedSpace() {
+  parts_.reserve->NoteSpaceFreed();
+  EngineState& state = *parts_.state;
+  MutexLock lock(state.mutex());
+  state.failures().EndBackoffOf(JobSubject::Kind::kFlush);
+  state.SignalChangeLocked();
+}
+
+absl::Status WriteGate::CheckWritable(const FreesSpace& frees_space) {
+  STELE_RETURN_IF_ERROR(parts_.open->CheckChangeable());
+  absl::Status refusal = Refusal();
+  if (!absl::IsResourceExhausted(refusal) || !frees_space || !frees_space()) return refusal;
+  MakeRoom();
+  return absl::OkStatus();
+}
+
+absl::Status WriteGate::LastingRefusal() const {
+  if (parts_.state->writes_refused()) {
+    MutexLock lock(parts_.state->mutex());
+    STELE_RETURN_IF_ERROR(parts_.state->failures().RefusingWrites());
+  }
+  return parts_.reserve->Refusal();
+}
+
+bool WriteGate::SpaceIsScarce() const {
+  const SpaceReserve& reserve = *parts_.reserve;
+  return reserve.is_released() || reserve.FreeBytes() < parts_.state->memtable_bytes() +
+                                                            sizes_.memtable_bytes +
+                                                            2 * sizes_.segment_bytes;
+}
+
+absl::Status WriteGate::CheckRoomForFlushes(std::string_view what, uint64_t bytes) const {
+  const uint64_t free_bytes = parts_.reserve->FreeBytes();
+  const uint64_t unflushed_bytes = parts_.state->memtable_bytes();
+  if (free_bytes >= unflushed_bytes + sizes_.open_bytes + bytes) return absl::OkStatus();
+  return ResourceExhausted(
+      "{}: {} bytes are free on the disk, and {} in memory must be flushed; free disk space", what,
+      free_bytes, unflushed_bytes);
+}
+
+absl::Status WriteGate::CheckRoomForSegment(uint64_t bytes) const {
+  const uint64_t free_bytes = parts_.reserve->FreeBytes();
+  const uint64_t needed_bytes = parts_.state->memtable_bytes() + sizes_.open_bytes + bytes;
+  if (free_bytes >= needed_bytes || free_bytes + parts_.reserve->ReservedBytes() >= needed_bytes)
+    return absl::OkStatus();
+  return ResourceExhausted(
+      "the disk is full: {} bytes are free, but the log may not use the {} that flushes and the "
+      "next opening need; delete data or free disk space",
+      free_bytes, needed_bytes - bytes);
+}
+
+bool WriteGate::MakeRoom() {
+  if (!parts_.reserve->Release()) return false;
+  {
+    EngineState& state = *parts_.state;
+    MutexLock lock(state.mutex());
+    state.SetWritesRefused(true);
+    state.failures().EndBackoffOf(JobSubject::Kind::kFlush);
+    state.SignalChangeLocked();
+  }
+  const absl::Status refusal = parts_.reserve->Refusal();
+  parts_.events->Report(DatabaseEvent::Kind::kBackgroundError,
+                        std::string(ToStd(refusal.message())), 0, refusal);
+  return true;
+}
+
+absl::Status WriteGate::RunFreeing(const std::function<absl::Status()>& call) {
+  STELE_RETURN_IF_ERROR(parts_.open->CheckChangeable());
+  if (absl::IsResourceExhausted(Refusal())) MakeRoom();
+  absl::Status status = call();
+  if (absl::IsResourceExhausted(status) && MakeRoom()) status = call();
+  if (status.ok()) NoteFreedSpace();
+  return status;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,71 @@
+// state/write_gate.h: checks whether the database accepts writes now: it is open for writing, no
+// background failure refuses writes, and the disk has room.
+//
+// On a full disk only a write that frees space is admitted. The reserve (io/space_reserve.h) is
+// released for it.
+//
+// Path:      writes, schema changes -> CheckWritable, RunFreeing; job_scheduler -> RestoreReserve.
+// Threads:   thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "io/space_reserve.h"
+#include "state/engine_options.h"
+#include "state/engine_state.h"
+#include "state/events.h"
+#include "state/open_check.h"
+
+namespace stele::internal {
+
+class WriteGate {
+ public:
+  // Called only if the result matters.
+  using FreesSpace = std::function<bool()>;
+
+  // All parts outlive it.
+  struct Parts {
+    const OpenCheck* open = nullptr;
+    EngineState* state = nullptr;
+    SpaceReserve* reserve = nullptr;
+    Events* events = nullptr;
+  };
+  WriteGate(const Parts& parts, const EngineSizes& sizes, bool has_threads)
+      : parts_(parts), sizes_(sizes), has_threads_(has_threads) {}
+
+  // Returns the error of OpenCheck::CheckChangeable, or the background error while it lasts and
+  // refuses writes. The committer refuses writes to a poisoned database. If space is missing, a
+  // write that frees space is admitted anyway, and the reserve is released for it.
+  absl::Status CheckWritable(const FreesSpace& frees_space = nullptr);
+  // The error of CheckWritable for a write that frees no space. Changes nothing.
+  absl::Status LastingRefusal() const;
+  // Runs a call that frees space. On a full disk it runs once more with the reserve released. Not
+  // refused while writes are.
+  absl::Status RunFreeing(const std::function<absl::Status()>& call);
+  // Releases the reserve. Returns true if that freed space just now.
+  bool MakeRoom();
+  // Makes the reserve again if there is room. Returns true if it was released and exists again.
+  bool RestoreReserve();
+  // Files were removed: jobs that failed for lack of space may be retried at once.
+  void NoteFreedSpace();
+  // True if the disk has room for little more than what flushes may need.
+  bool SpaceIsScarce() const;
+  // Returns ResourceExhausted unless `bytes` can be written and the rest of the disk still has room
+  // for a flush of all memtables and for the next Open. For a job or a bulk load.
+  absl::Status CheckRoomForFlushes(std::string_view what, uint64_t bytes) const;
+  // The same for a log segment of `bytes`. The reserve counts as room. Only a call that frees space
+  // releases it; until then, a flush that needs it fails.
+  absl::Status CheckRoomForSegment(uint64_t bytes) const;
+
+ private:
+  absl::Status Refusal();  // why writes that free no space are refused
+
+  const Parts parts_;
+  const EngineSizes sizes_;
+  const bool has_threads_;
+};
+
+}  // namespace stele::internal

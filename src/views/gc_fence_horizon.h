@@ -1,0 +1,38 @@
+// views/gc_fence_horizon.h: finds the oldest commit, in any source newer than a job's inputs, that
+// may contain a range delete without a GC fence.
+//
+// A range delete gets a fence for the GC rule of its time (write/gc_fence.h). Under a later rule, a
+// flush or compaction that does not see the delete could consider ordinals final although the
+// delete lowered them. So a rule that counts versions records the last commit before it
+// (FamilyEntry::unfenced_through), and a job uses ordinals only if everything newer than its inputs
+// was committed after that.
+//
+// Path:      job_runner, admin/checkpoint -> here -> manifest/version.h FamiliesOfUnknownOrdinals;
+//            job_scheduler, recovery -> AwaitsFlushOfUnfenced.
+// Why:       docs/decisions/0033-a-rule-that-becomes-stricter.md.
+// Threads:   pure functions of a view. A memtable that is empty in the view gets commits under the
+//            view's schema or a later one. Those under the view's schema have fences for its rules;
+//            a later rule does not affect the job (docs/decisions/0041-what-refuses-a-write.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "manifest/version.h"
+#include "read/read_view.h"
+
+namespace stele::internal {
+
+// The oldest commit in the table's memtables that are newer than `memtable`; null: in all of them.
+// UINT64_MAX: there is none.
+uint64_t OldestCommitInMemtables(const TableView& table, const Memtable* memtable);
+// The oldest commit newer than a compaction's inputs in the tablet with that range: in memtables,
+// and in its stack as it is `now`, since a flush after the pick may have moved commits there.
+// Sources that do not overlap the inputs may be included.
+uint64_t OldestCommitAbove(const TableView& now, const KeyRange& range,
+                           std::span<const SstableReference> inputs);
+// True if the memtables have commits from before a family's rule. Until they are flushed, no
+// compaction uses ordinals of that family.
+bool AwaitsFlushOfUnfenced(const TableView& table);
+
+}  // namespace stele::internal

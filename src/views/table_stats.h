@@ -1,0 +1,25 @@
+// views/table_stats.h: statistics and samples of a table, computed from its view without reading
+// data.
+//
+// Shared files count by share: a table counts a file's figures once, and a tablet counts the part
+// of the file's row-group boundaries that are in it. Memtables count with their size before
+// compression; their figures may be slightly ahead of what reads see.
+// Threads:   pure functions.
+#pragma once
+
+#include <vector>
+
+#include "model/row_ranges.h"
+#include "read/read_view.h"
+#include "stele/mutation.h"
+#include "stele/stats.h"
+
+namespace stele::internal {
+
+TableStats StatsOf(const TableView& table);
+
+// Returns tablet starts and, at about equal distances in bytes, row keys of `rows`. The last sample
+// is the end of `rows` ("" for the table's end) with all bytes. Source: Bigtable's SampleRowKeys.
+std::vector<RowKeySample> SampleTable(const TableView& table, const KeyRange& rows);
+
+}  // namespace stele::internal

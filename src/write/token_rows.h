@@ -1,0 +1,58 @@
+// write/token_rows.h: stores idempotency tokens as rows of the token table
+// (manifest/token_table.h), so that log, flush, compaction, recovery and checkpoints treat them
+// like all data.
+//
+// Path:      a write finds its token's row here -> it applies the entries that the row does not
+//            cover -> AppendTokenUse adds the use to the batch of the write -> the commit leader
+//            checks that the row was not written meanwhile (commit/committer.h).
+// Key:       SipHash of the token, keyed by Version::token_key, so that no client can construct the
+//            key of another client's row.
+// Errors:    those of a read; DataLoss for a row that cannot be decoded.
+// Threads:   thread-safe.
+// Format:    docs/reference/format/tokens.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "commit/committer.h"
+#include "commit/row_watches.h"
+#include "model/token_use.h"
+#include "mutation/batch.h"
+#include "state/read_path.h"
+#include "stele/options.h"
+#include "stele/row.h"
+
+namespace stele::internal {
+
+// The entries that were applied with a token so far.
+struct TokenState {
+  std::vector<TokenUse> uses;
+  std::vector<EntryRange> entries;  // of all uses, ascending
+  // The condition that the token's row has not changed since it was read. Nullopt: the write has no
+  // token.
+  std::optional<RowCondition> unchanged;
+
+  // Returns the use that covers the entry; null: the entry was not applied.
+  const TokenUse* Covering(uint64_t entry) const;
+};
+
+// Looks up options.idempotency_token.
+absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
+                                     const WriteOptions& options);
+
+// Adds the token's row to the batch of the write. Returns the position of its timestamp, for
+// SetBatchClock.
+size_t AppendTokenUse(const RowCondition& token, const TokenUse& use, BatchWriter* batch);
+
+// TokenUse::row, for a write that returns a row.
+std::string EncodeReturnedRow(const Row& row);
+absl::StatusOr<Row> DecodeReturnedRow(std::string_view row_key, std::string_view bytes);
+
+// The error of a write whose token was used by another kind of write.
+absl::Status UsedForAnotherKind();
+
+}  // namespace stele::internal

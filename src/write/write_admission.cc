@@ -1,0 +1,198 @@
+#include "write/write_admission.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr int kOptimisticAttempts = 8;  // afterwards a write runs exclusively
+// Refusals of any kind, including those because of a token.
+constexpr int kAttemptsMax = 1000;
+// How often a write that waits checks its stop token and its deadline, and whether the wait is over
+// if it has neither.
+constexpr std::chrono::milliseconds kAwaitedCheckEvery{20};
+constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
+// On a full disk, memtables of so many bytes are flushed to release segments of the log.
+constexpr uint64_t kFlushedForRoomBytesMin = uint64_t{32} << 10;
+constexpr char kFinal[] = "stele/final";  // a payload of a status
+
+AttemptMode ModeOf(int attempts) {
+  return attempts < kOptimisticAttempts ? AttemptMode::kOptimistic : AttemptMode::kExclusive;
+}
+
+// The write has a stop token or a deadline.
+bool MayStop(const WriteOptions& options) {
+  return options.stop.stop_possible() || options.deadline.has_value();
+}
+
+// The pauses of tables (Committer::PauseWrites) that a write waits for between its attempts. It
+// holds no row latch and no turn as a large write meanwhile. No other pause of these tables begins
+// before this ends, so that no stream of loads and drops starves the write.
+class PauseWaits {
+ public:
+  explicit PauseWaits(Committer* committer) : committer_(*committer) {}
+  ~PauseWaits() {
+    for (const uint32_t table_id : tables_) committer_.AllowPauses(table_id);
+  }
+  PauseWaits(const PauseWaits&) = delete;
+  PauseWaits& operator=(const PauseWaits&) = delete;
+
+  // An attempt returned `refused`. True if a pause refused it.
+  bool NoteRefusal(const absl::Status& refused) {
+    const std::optional<uint32_t> table_id = PausedTable(refused);
+    if (!table_id.has_value()) return false;
+    committer_.DeferPauses(*table_id);
+    tables_.push_back(*table_id);
+    return true;
+  }
+
+  // Waits for the end of the pause that was noted last. Returns Cancelled or DeadlineExceeded if no
+  // caller waits for the write any more.
+  absl::Status AwaitResume(const WriteOptions& options) {
+    const std::chrono::nanoseconds every =
+        MayStop(options) ? kAwaitedCheckEvery : kResumeCheckEvery;
+    do {
+      STELE_RETURN_IF_ERROR(CheckAwaited(options));
+    } while (!committer_.AwaitResume(tables_.back(), every));
+    return absl::OkStatus();
+  }
+
+ private:
+  Committer& committer_;
+  std::vector<uint32_t> tables_;
+};
+
+}  // namespace
+
+absl::Status CheckAwaited(const WriteOptions& options) {
+  if (options.stop.stop_requested())
+    return Cancelled("the write was stopped by its stop token before it was committed");
+  if (options.deadline.has_value() && std::chrono::steady_clock::now() >= *options.deadline) {
+    return DeadlineExceeded("the write was not committed before its deadline");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AsFinal(absl::Status status) {
+  status.SetPayload(kFinal, absl::Cord());
+  return status;
+}
+
+bool IsFinal(const absl::Status& status) { return status.GetPayload(kFinal).has_value(); }
+
+std::function<absl::Status()> AwaitedCheckOf(const WriteOptions& options) {
+  if (!MayStop(options)) return nullptr;
+  return [&options] { return CheckAwaited(options); };
+}
+
+WriteAdmission::WriteAdmission(const Parts& parts, const EngineSizes& sizes, bool has_threads)
+    : parts_(parts), sizes_(sizes), has_threads_(has_threads), large_writes_(parts.memory) {}
+
+absl::Status WriteAdmission::Attempt(uint64_t bytes, const WriteOptions& options,
+                                     AttemptWrite attempt,
+                                     const WriteGate::FreesSpace& frees_space) {
+  PauseWaits pauses(parts_.committer);
+  int attempts = 0;
+  while (true) {
+    const absl::Status status = AttemptInTurn(bytes, options, attempt, frees_space, &attempts);
+    if (!pauses.NoteRefusal(status)) return status;
+    STELE_RETURN_IF_ERROR(pauses.AwaitResume(options));
+  }
+}
+
+absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& options,
+                                           AttemptWrite attempt,
+                                           const WriteGate::FreesSpace& frees_space,
+                                           int* attempts) {
+  STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
+  const LargeWrites::Guard hold(&large_writes_, bytes, AwaitedCheckOf(options));
+  STELE_RETURN_IF_ERROR(hold.status());
+  if (hold.is_alone()) STELE_RETURN_IF_ERROR(DrainMemtables(options));
+  STELE_RETURN_IF_ERROR(AwaitTurn(bytes, options, frees_space));
+  // No other write runs anyway, and the changes of an exclusive attempt can be freed.
+  if (hold.is_alone()) *attempts = std::max(*attempts, kOptimisticAttempts);
+  while (*attempts < kAttemptsMax) {
+    STELE_RETURN_IF_ERROR(CheckAwaited(options));
+    const absl::Status status = attempt(ModeOf((*attempts)++));
+    if (MadeRoomFor(status, frees_space) || FlushedForRoom(status, options)) continue;
+    if (status.code() != absl::StatusCode::kAborted || PausedTable(status)) return status;
+  }
+  return Aborted("the rows or the schema kept changing under the write; try again");
+}
+
+// Returns true if the log had no room for a write and releasing the reserve made room just now:
+// then the write should be attempted again.
+bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
+                                 const WriteGate::FreesSpace& frees_space) {
+  return absl::IsResourceExhausted(refused) && frees_space && frees_space() &&
+         parts_.gate->SpaceIsScarce() && parts_.gate->MakeRoom();
+}
+
+// Returns true if the log had no room for a write and flushes released some of its segments: then
+// the write should be attempted again.
+bool WriteAdmission::FlushedForRoom(const absl::Status& refused, const WriteOptions& options) {
+  if (!absl::IsResourceExhausted(refused) || IsFinal(refused)) return false;
+  if (parts_.state->memtable_bytes() < kFlushedForRoomBytesMin || !parts_.gate->SpaceIsScarce())
+    return false;
+  return DrainMemtables(options).ok();
+}
+
+// Writers are slowed while the budget is exceeded, whatever use exceeds it; but only that, since
+// readers may wait for them.
+WritePressure WriteAdmission::Pressure() const {
+  return {.memtable_bytes = parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() +
+                            parts_.memory->bytes_over(),
+          .memtable_bytes_max = WriteMemoryBytes(),
+          .debt_bytes = parts_.installer->debt_bytes(),
+          .debt_bytes_max = 64 * sizes_.memtable_bytes};
+}
+
+absl::Status WriteAdmission::AwaitTurn(uint64_t bytes, const WriteOptions& write,
+                                       const WriteGate::FreesSpace& frees_space) {
+  const WritePressure pressure = Pressure();
+  if (WriteThrottle::PressureOf(pressure) <= WriteThrottle::kPressureFree) return absl::OkStatus();
+  if (!has_threads_) {
+    return parts_.background->StepWhile(
+        [this] { return WriteThrottle::PressureOf(Pressure()) > WriteThrottle::kPressureFree; });
+  }
+  parts_.throttle->AwaitMemoryTurn(bytes, WriteThrottle::MemoryPressure(pressure));
+  STELE_RETURN_IF_ERROR(parts_.throttle->AwaitDebtTurns(bytes, [&]() -> absl::StatusOr<double> {
+    STELE_RETURN_IF_ERROR(parts_.gate->CheckWritable(frees_space));
+    STELE_RETURN_IF_ERROR(CheckAwaited(write));
+    return WriteThrottle::DebtPressure(Pressure());
+  }));
+  const auto has_room = [this] {
+    return parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() < WriteMemoryBytes();
+  };
+  if (has_room()) return absl::OkStatus();
+  // The limit itself, reached only if nothing is flushed. The flush of any table would free memory.
+  return AwaitBackground(write, has_room);
+}
+
+absl::Status WriteAdmission::AwaitBackground(const WriteOptions& write,
+                                             const std::function<bool()>& done) {
+  bool is_done = false;
+  STELE_RETURN_IF_ERROR(parts_.background->WaitForMemory(
+      [&] { return (is_done = done()) || !CheckAwaited(write).ok(); }));
+  return is_done ? absl::OkStatus() : CheckAwaited(write);
+}
+
+// Waits until only active memtables are in memory, which are empty or have later commits.
+absl::Status WriteAdmission::DrainMemtables(const WriteOptions& options) {
+  EngineState& state = *parts_.state;
+  STELE_RETURN_IF_ERROR(parts_.committer->RunExclusive([&state] {
+    state.FreezeLargest(0);
+    return absl::OkStatus();
+  }));
+  return AwaitBackground(options, [&state] {
+    state.mutex().AssertHeld();
+    return state.IsDrainedLocked();
+  });
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,108 @@
+// write/write_admission.h: admits writes, and retries those that the commit leader refused. All
+// writes run through Attempt: single rows, batches, bulk writes, conditional writes.
+//
+// Admission: a write is refused while the database accepts none (state/write_gate.h). It waits for
+//            large writes (write/large_writes.h), and is delayed or stopped while background work
+//            is behind (write/write_throttle.h).
+// Retries:   Attempt is the only retry loop. It repeats a write that the commit leader refused with
+//            Aborted, that a pause of its table refused, or that the log had no room for. On a full
+//            disk the memtables are flushed before, which releases segments of the log.
+// Stop:      every wait ends when the write's stop token or deadline ends it.
+// Path:      write/write_path.h, write/conditional_writes.h -> Attempt.
+// Threads:   thread-safe; blocks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "base/memory_tracker.h"
+#include "commit/committer.h"
+#include "commit/installer.h"
+#include "state/engine_options.h"
+#include "state/engine_state.h"
+#include "state/write_gate.h"
+#include "stele/options.h"
+#include "views/pinned_views.h"
+#include "write/large_writes.h"
+#include "write/write_throttle.h"
+
+namespace stele::internal {
+
+// How an attempt runs. Other writes run concurrently with an optimistic one, and the commit leader
+// refuses it if one of them conflicts. No other write runs concurrently with an exclusive one, so
+// it is never refused. It is used after several refusals, so that every write completes.
+enum class AttemptMode { kOptimistic, kExclusive };
+
+// Returns Cancelled or DeadlineExceeded if no caller waits for the write any more.
+absl::Status CheckAwaited(const WriteOptions& options);
+// CheckAwaited, for as long as `options` exist; null: it cannot fail.
+std::function<absl::Status()> AwaitedCheckOf(const WriteOptions& options);
+
+// Marks the error of an attempt that must not be repeated, because its changes were freed.
+absl::Status AsFinal(absl::Status status);
+bool IsFinal(const absl::Status& status);
+
+// The background work that writes wait for. jobs/job_scheduler.h, which is above this directory,
+// implements it. Only a write that must wait calls it.
+class BackgroundWork {
+ public:
+  virtual ~BackgroundWork() = default;
+
+  // Waits until flushes and spills make `done` (called with the state's mutex held) return true.
+  // Fails if one of them fails meanwhile, or the database is closed or poisoned.
+  virtual absl::Status WaitForMemory(const std::function<bool()>& done) = 0;
+  // Without threads: runs jobs on this thread while `wanted` returns true and a job is due. Stops
+  // at the first failure. Fails if a flush or a spill failed.
+  virtual absl::Status StepWhile(const std::function<bool()>& wanted) = 0;
+};
+
+class WriteAdmission {
+ public:
+  // All parts outlive it. In a read-only database `installer` and `background` are null, and the
+  // gate refuses every write.
+  struct Parts {
+    WriteGate* gate = nullptr;
+    EngineState* state = nullptr;
+    PinnedViews* pins = nullptr;
+    MemoryTracker* memory = nullptr;
+    Committer* committer = nullptr;
+    Installer* installer = nullptr;
+    WriteThrottle* throttle = nullptr;
+    BackgroundWork* background = nullptr;
+  };
+  WriteAdmission(const Parts& parts, const EngineSizes& sizes, bool has_threads);
+
+  // Waits until a write of `bytes` may begin, and calls `attempt` until it returns anything but
+  // Aborted. The write is admitted on a full disk if `frees_space` returns true.
+  using AttemptWrite = absl::FunctionRef<absl::Status(AttemptMode mode)>;
+  absl::Status Attempt(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
+                       const WriteGate::FreesSpace& frees_space = nullptr);
+
+  // Delays a write of `bytes` if background work is behind.
+  absl::Status AwaitTurn(uint64_t bytes, const WriteOptions& options,
+                         const WriteGate::FreesSpace& frees_space = nullptr);
+  LargeWrites& large_writes() { return large_writes_; }
+  // True if writes of this size wait for other large writes.
+  bool IsLarge(uint64_t bytes) const { return large_writes_.IsLarge(bytes); }
+
+ private:
+  WritePressure Pressure() const;
+  // Attempts until one is not refused. Also returns if a pause refused one.
+  absl::Status AttemptInTurn(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
+                             const WriteGate::FreesSpace& frees_space, int* attempts);
+  uint64_t WriteMemoryBytes() const { return parts_.memory->PortionOf(sizes_.write_memory_bytes); }
+  // Waits until background work made `done` true. Stops as the write does.
+  absl::Status AwaitBackground(const WriteOptions& write, const std::function<bool()>& done);
+  absl::Status DrainMemtables(const WriteOptions& options);
+  bool MadeRoomFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);
+  bool FlushedForRoom(const absl::Status& refused, const WriteOptions& options);
+
+  const Parts parts_;
+  const EngineSizes sizes_;
+  const bool has_threads_;
+  LargeWrites large_writes_;
+};
+
+}  // namespace stele::internal

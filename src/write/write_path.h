@@ -1,0 +1,47 @@
+// write/write_path.h: commits mutations. Writes that depend on the contents of a row are in
+// conditional_writes.h.
+//
+// Path:      local_table, local_database -> here -> write/write_steps.h -> commit/committer.h.
+// Errors:    those of Table::Apply. Nothing is written unless the result is OK (a commit whose sync
+//            failed may or may not be found after reopening, as with every log).
+// Threads:   thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mutation/write_entry.h"
+#include "state/database_clock.h"
+#include "stele/mutation.h"
+#include "stele/options.h"
+#include "write/write_admission.h"
+#include "write/write_steps.h"
+
+namespace stele::internal {
+
+class WritePath {
+ public:
+  // All parts outlive it.
+  struct Parts {
+    const WriteSteps* steps = nullptr;
+    WriteAdmission* admission = nullptr;
+    DatabaseClock* clock = nullptr;
+  };
+  explicit WritePath(const Parts& parts) : parts_(parts) {}
+
+  // Commits all entries in one batch: all or nothing.
+  absl::Status ApplyTogether(std::span<const WriteEntry> entries,
+                             const WriteOptions& options) const;
+
+  // Commits each mutation separately, in order, and returns those that failed. Consecutive ones
+  // share batches.
+  std::vector<FailedMutation> ApplyEach(uint32_t table_id, std::span<const RowMutation> mutations,
+                                        const WriteOptions& options) const;
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace stele::internal

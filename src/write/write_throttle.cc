@@ -1,0 +1,98 @@
+#include "write/write_throttle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+using std::chrono::nanoseconds;
+using TimePoint = std::chrono::steady_clock::time_point;
+
+constexpr double kDrainShare = 0.3;         // the weight of a new measurement in the average
+constexpr double kDrainMin = 256 * 1024.0;  // bytes a second: writers always make progress
+// The longest wait for one turn, so that pauses stay short.
+constexpr auto kTurnMax = std::chrono::milliseconds(20);
+
+nanoseconds TimeOf(uint64_t bytes, double bytes_per_second) {
+  return nanoseconds(static_cast<int64_t>(1e9 * static_cast<double>(bytes) / bytes_per_second));
+}
+
+}  // namespace
+
+double WriteThrottle::MemoryPressure(const WritePressure& pressure) {
+  return static_cast<double>(pressure.memtable_bytes) /
+         static_cast<double>(pressure.memtable_bytes_max);
+}
+
+double WriteThrottle::DebtPressure(const WritePressure& pressure) {
+  return static_cast<double>(pressure.debt_bytes) / static_cast<double>(pressure.debt_bytes_max);
+}
+
+double WriteThrottle::RateLocked(double pressure) const {
+  mutex_.AssertHeld();
+  const double ease = 0.5 / pressure;
+  return std::max(kDrainMin, drain_ * ease * ease);
+}
+
+nanoseconds WriteThrottle::BookMemoryTurn(uint64_t bytes, double pressure, TimePoint now) {
+  if (pressure <= kPressureFree) return nanoseconds(0);
+  MutexLock lock(mutex_);
+  const TimePoint turn = std::clamp(memory_turn_next_, now, now + kTurnMax);
+  memory_turn_next_ = turn + std::min<nanoseconds>(TimeOf(bytes, RateLocked(pressure)), kTurnMax);
+  return turn - now;
+}
+
+WriteThrottle::Turn WriteThrottle::BookDebtTurn(uint64_t bytes, double pressure, TimePoint now) {
+  if (pressure <= kPressureFree) return {.bytes = bytes};
+  MutexLock lock(mutex_);
+  const double rate = RateLocked(pressure);
+  const auto most = static_cast<uint64_t>(rate * std::chrono::duration<double>(kTurnMax).count());
+  const uint64_t turn_bytes = std::min(bytes, most);
+  const TimePoint turn = std::max(debt_turn_next_, now);
+  debt_turn_next_ = turn + TimeOf(turn_bytes, rate);
+  return {.wait = turn - now, .bytes = turn_bytes};
+}
+
+void WriteThrottle::AwaitMemoryTurn(uint64_t bytes, double pressure) {
+  const nanoseconds wait = BookMemoryTurn(bytes, pressure, std::chrono::steady_clock::now());
+  if (wait.count() <= 0) return;
+  MutexLock lock(mutex_);
+  drained_.WaitFor(mutex_, wait);
+}
+
+absl::Status WriteThrottle::AwaitDebtTurns(
+    uint64_t bytes, const std::function<absl::StatusOr<double>()>& pressure) {
+  while (bytes > 0) {
+    STELE_ASSIGN_OR_RETURN(double pressure_now, pressure());
+    const TimePoint now = std::chrono::steady_clock::now();
+    const Turn turn = BookDebtTurn(bytes, pressure_now, now);
+    bytes -= turn.bytes;
+    for (nanoseconds left = turn.wait; left.count() > 0 && pressure_now > kPressureFree;
+         left = now + turn.wait - std::chrono::steady_clock::now()) {
+      {
+        MutexLock lock(mutex_);
+        drained_.WaitFor(mutex_, std::min<nanoseconds>(left, kTurnMax));
+      }
+      STELE_ASSIGN_OR_RETURN(pressure_now, pressure());
+    }
+  }
+  return absl::OkStatus();
+}
+
+void WriteThrottle::Drained(uint64_t bytes, std::chrono::nanoseconds took) {
+  if (bytes == 0 || took.count() <= 0) return;
+  const double rate = 1e9 * static_cast<double>(bytes) / static_cast<double>(took.count());
+  MutexLock lock(mutex_);
+  drain_ += (std::exchange(is_measured_, true) ? kDrainShare : 1.0) * (rate - drain_);
+  drained_.SignalAll();
+}
+
+double WriteThrottle::drain_bytes_per_second() const {
+  MutexLock lock(mutex_);
+  return drain_;
+}
+
+}  // namespace stele::internal

@@ -1,0 +1,81 @@
+// write/write_throttle.h: write throttling: delays writers early and by a little, rather than
+// stopping them late.
+//
+// Pressure is the fill level of the write memory, or the compaction debt divided by its limit,
+// whichever is greater. Below kPressureFree writers are never delayed. Above it, each write waits
+// for its turn at a rate of
+//     drain * (0.5 / pressure)^2
+// where drain is the recent throughput of background work in bytes per second. At half pressure
+// writers are exactly as fast as the background work, so the pressure converges to the level where
+// both are equal.
+// - Memory also has a hard limit (WriteAdmission::AwaitTurn), so a write waits at most 20 ms for
+//   its turn, however many writes come at once.
+// - Debt has no hard limit: all writers together get this rate. A turn admits the bytes of 20 ms at
+//   this rate. A large write takes several turns, so a small concurrent write waits for one turn of
+//   each writer, not for all their bytes.
+// Units:     bytes, seconds; pressure is a ratio.
+// Threads:   thread-safe; AwaitTurn blocks.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/mutex.h"
+
+namespace stele::internal {
+
+struct WritePressure {
+  uint64_t memtable_bytes = 0;
+  uint64_t memtable_bytes_max = 1;
+  uint64_t debt_bytes = 0;
+  uint64_t debt_bytes_max = 1;
+};
+
+class WriteThrottle {
+ public:
+  static constexpr double kPressureFree = 0.25;
+
+  struct Turn {
+    std::chrono::nanoseconds wait{0};  // until it begins
+    uint64_t bytes = 0;                // the bytes that it admits
+  };
+
+  static double MemoryPressure(const WritePressure& pressure);
+  static double DebtPressure(const WritePressure& pressure);
+  static double PressureOf(const WritePressure& pressure) {
+    return std::max(MemoryPressure(pressure), DebtPressure(pressure));
+  }
+  // Returns how long a write of `bytes` at time `now` waits at this memory pressure, and books its
+  // turn.
+  std::chrono::nanoseconds BookMemoryTurn(uint64_t bytes, double pressure,
+                                          std::chrono::steady_clock::time_point now);
+  // Returns the next turn at this debt pressure for a write that has `bytes` left at `now`.
+  Turn BookDebtTurn(uint64_t bytes, double pressure, std::chrono::steady_clock::time_point now);
+  // Books a turn and waits for it, or until the next Drained, whichever comes first.
+  void AwaitMemoryTurn(uint64_t bytes, double pressure);
+  // Waits for all turns of a write. Ends early if the pressure is gone, or if `pressure` returns an
+  // error, which is returned. Calls `pressure` at least every 20 ms.
+  absl::Status AwaitDebtTurns(uint64_t bytes,
+                              const std::function<absl::StatusOr<double>()>& pressure);
+  // Background work flushed `bytes` of memtables in `took`.
+  void Drained(uint64_t bytes, std::chrono::nanoseconds took);
+  double drain_bytes_per_second() const;
+
+ private:
+  double RateLocked(double pressure) const;
+
+  mutable Mutex mutex_;
+  CondVar drained_;
+  // Until it is measured. With a lower value, writes to a new database would be delayed without
+  // need.
+  double drain_ ABSL_GUARDED_BY(mutex_) = 200e6;
+  bool is_measured_ ABSL_GUARDED_BY(mutex_) = false;
+  std::chrono::steady_clock::time_point memory_turn_next_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point debt_turn_next_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace stele::internal

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""check_prose fails on a part of the tree with too many sentences that are hard to read, and only on that part."""
+import unittest
+
+from planted_tree import messages
+
+import check_prose
+
+PLAIN = "// The log appends records to a segment.\nint a;\n"
+HARD = "// Whoever appends records waits for the segment.\nint b;\n"
+LONG = "// The log appends " + "records and " * 20 + "bytes.\nint c;\n"
+
+
+def header(sentences):
+    return "// wal/log.h: the log.\n#pragma once\n" + sentences
+
+
+class CheckProse(unittest.TestCase):
+    def setUp(self):
+        self.rewrites, check_prose.REWRITES = check_prose.REWRITES, {}
+
+    def tearDown(self):
+        check_prose.REWRITES = self.rewrites
+
+    def test_a_part_that_is_being_rewritten_has_its_own_limit(self):
+        planted = {"src/wal/log.h": header(79 * PLAIN + 21 * HARD)}
+        check_prose.REWRITES = {"src": 0.2}
+        self.assertEqual(len(messages(check_prose.check, planted)), 21)
+        check_prose.REWRITES = {"src": 0.22}
+        self.assertEqual(messages(check_prose.check, planted), [])
+
+    def test_plain_sentences_are_clean(self):
+        self.assertEqual(messages(check_prose.check, {"src/wal/log.h": header(100 * PLAIN)}), [])
+
+    def test_four_of_a_hundred_are_allowed(self):
+        self.assertEqual(messages(check_prose.check, {"src/wal/log.h": header(96 * PLAIN + 4 * HARD)}), [])
+
+    def test_five_of_a_hundred_are_found(self):
+        found = messages(check_prose.check, {"src/wal/log.h": header(95 * PLAIN + 5 * HARD)})
+        self.assertEqual(len(found), 5)
+        self.assertIn("src/wal/log.h:193: 'Whoever' (better: name the caller, thread or file): ", found[0])
+
+    def test_long_sentences_are_found(self):
+        found = messages(check_prose.check, {"src/wal/log.h": header(95 * PLAIN + 5 * LONG)})
+        self.assertEqual(len(found), 5)
+        self.assertIn("44 words", found[0])
+
+    def test_documents_count_but_their_code_and_tables_do_not(self):
+        hard = "Whoever writes a row waits for it.\n\n"
+        self.assertEqual(len(messages(check_prose.check, {"docs/page.md": 5 * hard})), 5)
+        self.assertEqual(messages(check_prose.check, {"docs/page.md": "```\n" + 5 * hard + "```\n| whoever | writes | a row |\n"}), [])
+
+    def test_a_part_does_not_hide_in_another(self):
+        planted = {"src/wal/log.h": header(300 * PLAIN), "tests/unit/wal/log_test.cc": 5 * HARD}
+        found = messages(check_prose.check, planted)
+        self.assertEqual({line.split(":")[0] for line in found}, {"tests/unit/wal/log_test.cc"})
+
+    def test_a_comment_after_code_counts(self):
+        found = messages(check_prose.check, {"src/wal/log.h": header(5 * "int d;  // what it is for whoever reads\n")})
+        self.assertEqual(len(found), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,82 @@
+// Tests that every write of the data service checks its call: a cancelled call changes nothing.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "steled/fake_call.h"
+#include "steled/routes.h"
+#include "steled/services/data_service.h"
+#include "steled/services/read_rows.h"
+#include "steled/state/open_tables.h"
+
+namespace stele::server {
+namespace {
+
+namespace data_wire = ::google::bigtable::v2;
+
+constexpr char kTable[] = "projects/p/instances/i/tables/t";
+
+void SetCell(data_wire::Mutation* mutation) {
+  mutation->mutable_set_cell()->set_family_name("f");
+  mutation->mutable_set_cell()->set_value("v");
+}
+
+class AwaitedCallsTest : public testing::Test {
+ protected:
+  AwaitedCallsTest() {
+    Table table = tables_.Create("p/i/t", Schema().AddFamily("f")).value();
+    row_ = std::move(table);
+  }
+  // Checks the results of the method for a cancelled call and for a live one.
+  template <typename Request, typename Method>
+  void ExpectGivenUp(const Request& request, const Method& method) {
+    FakeCall given_up(request);
+    given_up.Cancel();
+    EXPECT_EQ(method(&given_up).code(), absl::StatusCode::kCancelled) << request.GetTypeName();
+    EXPECT_FALSE(row_.Exists("r").value()) << request.GetTypeName();
+    FakeCall awaited(request);
+    EXPECT_EQ(method(&awaited), absl::OkStatus()) << request.GetTypeName();
+    EXPECT_TRUE(row_.Exists("r").value()) << request.GetTypeName();
+    EXPECT_EQ(row_.DropRowRange(RowRange::All()), absl::OkStatus());
+  }
+
+  Database database_ = Database::Open("mem:").value();
+  OpenTables tables_{database_};
+  Records records_{database_};
+  Instances instances_{&tables_, &records_, [](std::string_view) { return false; },
+                       /*is_strict=*/false};
+  AppProfiles profiles_{&records_};
+  DataService service_{&tables_, &instances_, &profiles_, nullptr, kDefaultMessageBytesMax};
+  Table row_;
+};
+
+TEST_F(AwaitedCallsTest, MutateRowInPlaceAndParsed) {
+  data_wire::MutateRowRequest request;
+  request.set_table_name(kTable);
+  request.set_row_key("r");
+  SetCell(request.add_mutations());
+  const auto method = [this](Call* call) { return service_.MutateRow(call); };
+  ExpectGivenUp(request, method);
+  // A request that is not parsed in place.
+  request.add_mutations()->mutable_delete_from_family()->set_family_name("f");
+  SetCell(request.add_mutations());
+  ExpectGivenUp(request, method);
+}
+
+TEST_F(AwaitedCallsTest, ConditionalWrites) {
+  data_wire::CheckAndMutateRowRequest check;
+  check.set_table_name(kTable);
+  check.set_row_key("r");
+  SetCell(check.add_false_mutations());
+  ExpectGivenUp(check, [this](Call* call) { return service_.CheckAndMutateRow(call); });
+  data_wire::ReadModifyWriteRowRequest append;
+  append.set_table_name(kTable);
+  append.set_row_key("r");
+  append.add_rules()->set_family_name("f");
+  append.mutable_rules(0)->set_append_value("v");
+  ExpectGivenUp(append, [this](Call* call) { return service_.ReadModifyWriteRow(call); });
+}
+
+}  // namespace
+}  // namespace stele::server

@@ -1,0 +1,222 @@
+// Tests clients that read slowly or not at all: their memory, service to other clients, and their
+// end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "steled/transport/transport_fixture.h"
+
+namespace stele::server {
+namespace {
+
+// HTTP/2's INTERNAL_ERROR. REFUSED_STREAM would promise that the call had no effect.
+constexpr uint32_t kInternalError = 2;
+constexpr int kMessageCount = 40;
+
+// Sends kMessageCount messages of 100,000 bytes, and pauses if Send would wait.
+class Sender final : public PausedCall, public std::enable_shared_from_this<Sender> {
+ public:
+  explicit Sender(std::atomic<int>* shrunk) : shrunk_(*shrunk) {}
+
+  absl::Status Resume(Call* call) override {
+    while (sent_ < kMessageCount) {
+      if (!call->CanSend()) {
+        call->Pause(shared_from_this());
+        return absl::InternalError("nobody looks at this");
+      }
+      if (!call->Send(std::string(kPrefixBytes + 100'000, 's'), ++sent_ == kMessageCount)) break;
+    }
+    return absl::OkStatus();
+  }
+  std::shared_ptr<void> Shrink() override {
+    shrunk_.fetch_add(1);
+    shrunk_.notify_all();
+    return nullptr;
+  }
+
+ private:
+  std::atomic<int>& shrunk_;
+  int sent_ = 0;
+};
+
+class PauseTest : public TransportTest {
+ protected:
+  PauseTest() {
+    methods_["/pause"] = [this](Call* call) {
+      return std::make_shared<Sender>(&shrunk_)->Resume(call);
+    };
+  }
+
+  static bool HasHeaders(Http2Client* client, const std::vector<int32_t>& streams) {
+    return client->Until([&] {
+      return std::all_of(streams.begin(), streams.end(), [&](int32_t stream) {
+        return client->answer(stream).headers.contains(":status");
+      });
+    });
+  }
+
+  std::atomic<int> shrunk_ = 0;
+};
+
+TEST_F(PauseTest, PausedCallsTakeNoPlaceAndGoOnWhereTheyWere) {
+  Start([](TransportOptions* options) { options->calls_max = 2; });
+  Http2Client slow(transport_->address(), /*window_bytes=*/1000);
+  std::vector<int32_t> streams;
+  while (streams.size() < 50) {
+    const int32_t stream = BeginMany(&slow, "/pause", 1)[0];
+    ASSERT_TRUE(HasHeaders(&slow, {stream}));
+    // Its headers may have arrived before those of the one that began before the pause.
+    if (slow.answer(stream).Status() != "14") streams.push_back(stream);
+  }
+  Http2Client other(transport_->address());
+  while (other.Call("/echo", "beside").Status() != "0") std::this_thread::yield();
+  const size_t bytes = kMessageCount * (kPrefixBytes + 100'000);
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = slow.Await(streams[static_cast<size_t>(i)]);
+    EXPECT_EQ(answer.Status(), "0");
+    EXPECT_EQ(answer.body.size(), bytes);
+  }
+  counter_.Await("/pause", absl::StatusCode::kOk, 2);
+}
+
+TEST_F(PauseTest, ACallThatIsGivenUpWhileItIsPausedEnds) {
+  Start();
+  {
+    Http2Client slow(transport_->address(), /*window_bytes=*/1000);
+    const std::vector<int32_t> streams = BeginMany(&slow, "/pause", 3);
+    ASSERT_TRUE(HasHeaders(&slow, streams));
+    Await(shrunk_, 1);
+    slow.Reset(streams[0]);
+    slow.Until([] { return true; });
+    counter_.Await("/pause", absl::StatusCode::kCancelled, 1);
+  }
+  counter_.Await("/pause", absl::StatusCode::kCancelled, 3);  // with the connection
+}
+
+TEST_F(PauseTest, ADeadlineEndsAPausedCall) {
+  Start();
+  Http2Client slow(transport_->address(), /*window_bytes=*/1000);
+  Http2Client::Headers headers = Http2Client::GrpcHeaders("/pause");
+  headers.emplace_back("grpc-timeout", "50m");
+  const int32_t stream = slow.Begin(headers);
+  slow.Write(stream, Framed(""), true);
+  ASSERT_TRUE(HasHeaders(&slow, {stream}));
+  counter_.Await("/pause", absl::StatusCode::kDeadlineExceeded, 1);
+}
+
+TEST_F(PauseTest, TheServersEndEndsPausedCalls) {
+  Start();
+  Http2Client slow(transport_->address(), /*window_bytes=*/1000);
+  ASSERT_TRUE(HasHeaders(&slow, BeginMany(&slow, "/pause", 3)));
+  transport_->Stop(std::chrono::milliseconds(1));
+  counter_.Await("/pause", absl::StatusCode::kUnavailable, 3);
+}
+
+// Neither a paused call nor one that waits in Send.
+TEST_F(PauseTest, ACallThatNobodyReadsIsEnded) {
+  Start([](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
+  for (const char* const path : {"/pause", "/flood"}) {
+    Http2Client slow(transport_->address(), /*window_bytes=*/1000);
+    const int32_t stream = BeginMany(&slow, path, 1)[0];
+    // Its reads move the stream's window, but not enough.
+    ASSERT_TRUE(slow.Until([&] { return slow.answer(stream).headers.contains(":status"); }));
+    counter_.Await(path, absl::StatusCode::kCancelled, 1);
+    EXPECT_EQ(slow.Await(stream).error, kInternalError) << path;
+    EXPECT_EQ(slow.Call("/echo", "").Status(), "0");
+  }
+}
+
+// The client is silent, so no read of its connection tells the call.
+TEST_F(PauseTest, ACallOfAnEndedStreamIsStopped) {
+  methods_["/notify"] = [this](Call* call) {
+    call->Send(std::string(kPrefixBytes + 5'000, 'n'), false);
+    return methods_["/wait"](call);
+  };
+  Start([](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
+  Http2Client silent(transport_->address(), /*window_bytes=*/1000);
+  const int32_t stream = BeginMany(&silent, "/notify", 1)[0];
+  ASSERT_TRUE(HasHeaders(&silent, {stream}));
+  Await(stopped_, 1);
+}
+
+TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
+  methods_["/large"] = [](Call* call) {
+    call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
+    return absl::OkStatus();
+  };
+  Start([](TransportOptions* options) {
+    options->stall_timeout = std::chrono::milliseconds(1);
+    options->request_memory_bytes = 600'000;
+  });
+  Http2Client slow(transport_->address(), /*window_bytes=*/1000);
+  const int32_t stream = BeginMany(&slow, "/large", 1)[0];
+  ASSERT_TRUE(HasHeaders(&slow, {stream}));
+  Http2Client other(transport_->address());
+  while (other.Call("/large", "").Status() == "14") std::this_thread::yield();
+  EXPECT_EQ(slow.Await(stream).error, kInternalError);
+}
+
+TEST_F(PauseTest, OtherPathsHavePlacesOfTheirOwn) {
+  Start([](TransportOptions* options) {
+    options->limited_prefix = "/wait";
+    options->calls_max = 2;
+  });
+  Http2Client first(transport_->address());
+  Http2Client second(transport_->address());
+  for (Http2Client* const client : {&first, &second}) {
+    BeginMany(client, "/wait", 1);
+    ASSERT_TRUE(client->Until([] { return true; }));
+  }
+  Await(running_, 2);
+  EXPECT_EQ(first.Call("/wait", "").Status(), "14");
+  EXPECT_EQ(first.Call("/echo", "").Status(), "0");
+}
+
+TEST_F(PauseTest, AConnectionHasHalfOfThePlaces) {
+  Start([](TransportOptions* options) { options->calls_max = 4; });
+  Http2Client greedy(transport_->address());
+  BeginMany(&greedy, "/wait", 2);
+  ASSERT_TRUE(greedy.Until([] { return true; }));
+  Await(running_, 2);
+  EXPECT_EQ(greedy.Call("/echo", "").Status(), "14");
+  Http2Client other(transport_->address());
+  EXPECT_EQ(other.Call("/echo", "").Status(), "0");
+}
+
+TEST_F(PauseTest, ConnectionsBeyondTheMostAreClosed) {
+  Start([](TransportOptions* options) { options->connections_max = 2; });
+  Http2Client first(transport_->address());
+  EXPECT_EQ(first.Call("/echo", "").Status(), "0");
+  {
+    Http2Client second(transport_->address());
+    EXPECT_EQ(second.Call("/echo", "").Status(), "0");
+    Http2Client third(transport_->address());
+    EXPECT_FALSE(third.Until([] { return false; }));
+  }
+  // One ended, and another takes its place.
+  while (true) {
+    Http2Client next(transport_->address());
+    if (next.Call("/echo", "").Status() == "0") break;
+  }
+}
+
+// Its system still acknowledges bytes, but no process reads them.
+TEST_F(PauseTest, AClientThatAnswersNoPingIsGone) {
+  Start([](TransportOptions* options) {
+    options->ping_after = std::chrono::milliseconds(1);
+    options->cutoffs = std::chrono::milliseconds(1);
+  });
+  Http2Client silent(transport_->address());
+  EXPECT_EQ(silent.Call("/echo", "").Status(), "0");
+  BeginMany(&silent, "/wait", 1);
+  ASSERT_TRUE(silent.Until([] { return true; }));
+  Await(running_, 1);
+  Await(stopped_, 1);  // and it was closed
+}
+
+}  // namespace
+}  // namespace stele::server

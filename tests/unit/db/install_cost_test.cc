@@ -1,0 +1,160 @@
+// Counts allocations of an install and a freeze, and tablets examined by a wake-up, with 10, 1,000
+// and 10,000 tablets. The cost depends on the change and not on the number of tablets.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "db/engine.h"
+#include "jobs/job_runner.h"
+#include "model/access.h"
+#include "support/base_sanitized.h"
+#include "support/crash_fs/crash_file_system.h"
+#include "support/db_workload.h"
+
+namespace {
+
+struct Allocations {
+  int64_t objects = 0;
+  int64_t bytes = 0;
+};
+thread_local Allocations allocations;  // of this thread
+
+}  // namespace
+
+// Replace the allocation functions of the whole program, to count. They are not inlined, because
+// the compiler then reports that memory from `operator new` is passed to `free`. The forms that do
+// not throw are replaced too: what they allocate is freed by the `operator delete` below. The
+// sanitizers have their own allocation functions, so their builds do not count.
+#ifndef STELE_SANITIZED
+[[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  ++allocations.objects;
+  allocations.bytes += static_cast<int64_t>(size);
+  return std::malloc(size > 0 ? size : 1);
+}
+[[gnu::noinline]] void* operator new(size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept {
+  std::free(memory);
+}
+#endif
+
+namespace stele::internal {
+namespace {
+
+constexpr int64_t kTabletCounts[] = {10, 1'000, 10'000};
+
+std::string RowOf(int64_t i) { return fmt::format("{:05}", i); }
+
+class ManyTablets {
+ public:
+  explicit ManyTablets(int64_t tablet_count, int threads = 0) {
+    EngineOptions options = SmallEngineOptions(&file_system_);
+    // Only the test flushes.
+    options.sizes.memtable_bytes = options.sizes.write_memory_bytes = 8 << 20;
+    options.sizes.log_bytes_max = options.sizes.segment_bytes = 8 << 20;
+    options.background_threads = threads;
+    local_ = OpenDatabase("/db", std::move(options)).value();
+    database_ = Access::Make<Database>(local_);
+    Schema schema;
+    schema.AddFamily("f");
+    for (int64_t i = 1; i < tablet_count; ++i) schema.AddSplit(RowOf(i));
+    table_ = database_.CreateTable("t", schema).value();
+    id_ = engine().storage().state.view()->version->FindTable("t")->definition->id;
+  }
+  Engine& engine() { return *local_->engine(); }
+  Table& table() { return table_; }
+  JobCounters& counters() { return engine().storage().jobs->counters(); }
+  absl::Status Write(int64_t row) {
+    return table_.Apply(
+        RowMutation(RowOf(row)).SetCell("f", "q", Timestamp::FromMicros(1000), "v"));
+  }
+  void Freeze() { engine().storage().state.Freeze(id_); }
+  absl::Status FlushFrozen() { return engine().storage().jobs->FlushOldestMemtable(id_, nullptr); }
+
+ private:
+  CrashFileSystem file_system_;
+  std::shared_ptr<LocalDatabase> local_;
+  Database database_;
+  Table table_;
+  uint32_t id_ = 0;
+};
+
+struct Cost {
+  Allocations freeze;
+  Allocations install;  // with the flush before it
+};
+
+template <typename Work>
+Allocations CountOf(const Work& work) {
+  const Allocations before = allocations;
+  work();
+  return {allocations.objects - before.objects, allocations.bytes - before.bytes};
+}
+
+Cost CostOfOneRow(int64_t tablet_count) {
+  ManyTablets tablets(tablet_count);
+  Cost cost;
+  for (const int64_t row : {3, 4}) {  // the first makes what the database makes once
+    EXPECT_EQ(tablets.Write(row), absl::OkStatus());
+    cost.freeze = CountOf([&] { tablets.Freeze(); });
+    cost.install = CountOf([&] { EXPECT_EQ(tablets.FlushFrozen(), absl::OkStatus()); });
+  }
+  return cost;
+}
+
+// Chunks of many tablets are full and those of a few are not, and the lists of chunks grow by 1/64
+// of the tablets. That is the slack.
+TEST(InstallCostTest, AnInstallAllocatesForWhatItChanges) {
+  if (kSanitized) GTEST_SKIP() << "allocations are not counted";
+  const Cost few = CostOfOneRow(kTabletCounts[0]);
+  for (const int64_t count : kTabletCounts) {
+    const Cost cost = CostOfOneRow(count);
+    RecordProperty(fmt::format("objects{}", count), std::to_string(cost.install.objects));
+    RecordProperty(fmt::format("bytes{}", count), std::to_string(cost.install.bytes));
+    EXPECT_LE(cost.install.objects, few.install.objects + 100)
+        << count << " tablets, " << few.install.objects;
+    EXPECT_LE(cost.install.bytes, few.install.bytes + 16'384 + 8 * count)
+        << count << " tablets, " << few.install.bytes;
+  }
+}
+
+TEST(InstallCostTest, AFreezeAllocatesTheSameForAnyNumberOfTablets) {
+  if (kSanitized) GTEST_SKIP() << "allocations are not counted";
+  const Cost few = CostOfOneRow(kTabletCounts[0]);
+  for (const int64_t count : kTabletCounts) {
+    const Cost cost = CostOfOneRow(count);
+    EXPECT_EQ(cost.freeze.objects, few.freeze.objects) << count;
+    EXPECT_EQ(cost.freeze.bytes, few.freeze.bytes) << count;
+  }
+}
+
+// A wake-up after a flush of one row examines its tablet and the two adjacent ones, unless a second
+// has passed since all were examined. The new table is one change of all its tablets.
+TEST(InstallCostTest, AWakeUpExaminesTheTabletsThatChanged) {
+  constexpr uint64_t kFlushesMax = 2'000;
+  for (const int64_t count : kTabletCounts) {
+    ManyTablets tablets(count, /*threads=*/1);
+    const std::atomic<uint64_t>& examined = tablets.counters().changed_tablets_examined;
+    uint64_t flushes = 0;
+    while (flushes < 20 || (examined.load() == 0 && flushes < kFlushesMax)) {
+      ASSERT_EQ(tablets.Write(static_cast<int64_t>(flushes++ % 5)), absl::OkStatus());
+      ASSERT_EQ(tablets.table().Flush(), absl::OkStatus());
+    }
+    ASSERT_EQ(tablets.engine().scheduler().WaitForIdle(), absl::OkStatus());
+    EXPECT_GT(examined.load(), 0u) << "each wake-up examined all tablets";
+    EXPECT_LE(examined.load(), static_cast<uint64_t>(count) + 6 * flushes) << count;
+  }
+}
+
+}  // namespace
+}  // namespace stele::internal

@@ -1,0 +1,19 @@
+// tools/stele/location.h: opens the database that a location names.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "stele/database.h"
+
+namespace stele::cli {
+
+// True for "bigtable://...".
+bool IsRemote(std::string_view location);
+
+// Opens a directory, "mem:", or "bigtable://PROJECT/INSTANCE[?...]". A remote location is
+// Unimplemented if the command was built without stele::remote.
+absl::StatusOr<Database> OpenLocation(std::string_view location,
+                                      const DatabaseOptions& options = {});
+
+}  // namespace stele::cli

@@ -1,0 +1,68 @@
+// steled/backups/automated_backups.h: creates the backups that tables' automated_backup_policy
+// requests.
+//
+// A table is due when its last automated backup started as long ago as the policy's frequency, or
+// when it has none. The backup goes to the first cluster of the table's instance, with the id
+// "auto-MICROSECONDS-N", and expires after the policy's retention_period. Backups removes it then,
+// like any other.
+//
+// Format:    record "automated_backup/TABLE": google.protobuf.Timestamp, when the last one started.
+// Errors:    those of Backups and Records. After a failure the table waits for 20 seconds, and for
+//            twice that time after each further failure, up to an hour. If a record cannot be
+//            written, as on a full disk, the backup is not made again, only the record is retried.
+// Threads:   MakeDue() by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "remote/wire/table.pb.h"
+#include "stele/timestamp.h"
+#include "steled/backups/backups.h"
+#include "steled/state/instances.h"
+#include "steled/state/open_tables.h"
+#include "steled/state/records.h"
+
+namespace stele::server {
+
+class AutomatedBackups {
+ public:
+  // All arguments must outlive this object.
+  AutomatedBackups(OpenTables* tables, const Instances* instances, Backups* backups,
+                   Records* records, std::shared_ptr<TimestampClock> clock);
+
+  // Creates the backups that are due, one after the other. If one table fails, the others still get
+  // theirs; returns the first error. Returns OK early once `stop` is requested.
+  absl::Status MakeDue(const std::stop_token& stop);
+
+ private:
+  // A table whose backup or record failed.
+  struct Unfinished {
+    int64_t made_micros = 0;    // the start of a backup that no record has; 0: none
+    int64_t failed_micros = 0;  // the time of the last failure
+    int64_t pause_micros = 0;   // from then until the next attempt
+  };
+
+  bool Waits(const std::string& stored_name) const;
+  void NoteFailure(const std::string& stored_name);
+  absl::Status MakeIfDue(const std::string& stored_name, const std::stop_token& stop);
+  // Returns the start of the backup.
+  absl::StatusOr<int64_t> Make(const std::string& table_name,
+                               const google::bigtable::admin::v2::AutomatedBackupPolicy& policy,
+                               const std::stop_token& stop);
+
+  OpenTables& tables_;
+  const Instances& instances_;
+  Backups& backups_;
+  Records& records_;
+  const std::shared_ptr<TimestampClock> clock_;
+  int made_count_ = 0;                            // distinguishes ids of the same microsecond
+  std::map<std::string, Unfinished> unfinished_;  // by the stored name of the table
+};
+
+}  // namespace stele::server

@@ -1,0 +1,46 @@
+// steled/monitoring/call_log.h: log lines about calls and connections: refusals for want of room,
+// failed handshakes and slow calls.
+//
+// Each kind has a LogLimit. A line that follows suppressed ones has their number as `suppressed`.
+//
+// Path:      transport -> here -> the next observer (metrics).
+// Threads:   thread-safe.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "steled/base/log.h"
+#include "steled/transport/calls/call_observer.h"
+
+namespace stele::server {
+
+class CallLog final : public CallObserver {
+ public:
+  // A call that takes `slow_call` or longer is logged; 0: none is. `next` may be null.
+  CallLog(std::chrono::milliseconds slow_call, CallObserver* next)
+      : slow_call_(slow_call), next_(next) {}
+
+  void OnBegin(const std::string& path) override;
+  void OnEnd(const EndedCall& call) override;
+  void OnRefused(const RefusedCall& call) override;
+  void OnConnectionRefused(const std::string& peer) override;
+  void OnHandshakeFailed(const std::string& peer, std::string_view reason) override;
+
+  // Logs the numbers of lines that were suppressed and that no later line has reported.
+  void ReportSuppressed();
+
+ private:
+  void LogRefusal(const std::string& path, const std::string& peer, absl::StatusCode code,
+                  RefusalCause cause);
+
+  const std::chrono::milliseconds slow_call_;
+  CallObserver* const next_;
+  std::array<LogLimit, kRefusalCauses> refusal_limits_;
+  LogLimit handshake_limit_;
+  LogLimit slow_call_limit_;
+};
+
+}  // namespace stele::server

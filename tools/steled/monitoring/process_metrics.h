@@ -1,0 +1,27 @@
+// steled/monitoring/process_metrics.h: figures of the process, its build and its transport for
+// Prometheus.
+//
+// The names of the process's figures are those that Prometheus's client libraries use.
+//
+// Threads:   thread-safe.
+// Source:    proc(5); "process metrics" of Prometheus's guide for client libraries.
+#pragma once
+
+#include <prometheus/collectable.h>
+
+#include <functional>
+#include <memory>
+
+#include "steled/transport/transport.h"
+
+namespace stele::server {
+
+// process_* and steled_build_info. What the system does not tell is left out.
+std::shared_ptr<prometheus::Collectable> NewProcessMetrics();
+
+// Connections, streams, paused calls and the memory for requests, of which there is
+// `request_memory_bytes`.
+std::shared_ptr<prometheus::Collectable> NewTransportMetrics(
+    std::function<TransportFigures()> figures, size_t request_memory_bytes);
+
+}  // namespace stele::server

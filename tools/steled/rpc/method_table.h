@@ -1,0 +1,201 @@
+// steled/rpc/method_table.h: maps the paths of calls to the methods of services.
+//
+// Path:      transport -> Find -> a Method made here: it parses the request, calls the service and
+//            sends the response.
+// Errors:    of a call: INTERNAL if its request cannot be parsed or is missing, like gRPC's
+//            servers. A client's library made those bytes, so INVALID_ARGUMENT, which is about a
+//            request's contents, would send its user looking in the wrong place.
+// Threads:   thread-compatible: filled before the server runs; many threads call a method.
+// Cost:      of a call, in addition to its method: a lookup in a hash map, and an arena for the
+//            request and the response.
+#pragma once
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/message_lite.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "steled/rpc/message_writer.h"
+#include "steled/transport/calls/call.h"
+
+namespace stele::server {
+
+class MethodTable final : public Router {
+ public:
+  // For requests as large as the transport accepts.
+  static constexpr size_t kAnyBytes = std::numeric_limits<size_t>::max();
+
+  template <typename Service, typename Request, typename Response>
+  using Unary = absl::Status (Service::*)(const Request& request, Response* response);
+  // A method that uses its call, for example to check whether the client still waits.
+  template <typename Service, typename Request, typename Response>
+  using Watching = absl::Status (Service::*)(const Request& request, Call* call,
+                                             Response* response);
+  // A method that sends its responses itself.
+  template <typename Service, typename Request>
+  using Sending = absl::Status (Service::*)(const Request& request, Call* call);
+  template <typename Service, typename Request, typename Response>
+  using Streaming = absl::Status (Service::*)(const Request& request, Call* call,
+                                              MessageWriter<Response>* writer);
+  // A method that handles the whole call, for example with many requests.
+  template <typename Service>
+  using Whole = absl::Status (Service::*)(Call* call);
+
+  // From now on `service`, which must outlive the table, handles "/SERVICE_NAME/METHOD_NAME". A
+  // request above `bytes_max` returns RESOURCE_EXHAUSTED.
+  template <typename Service, typename Request, typename Response>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service,
+           Unary<Service, Request, Response> method, size_t bytes_max = kAnyBytes);
+  template <typename Service, typename Request, typename Response>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service,
+           Watching<Service, Request, Response> method);
+  template <typename Service, typename Request>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service,
+           Sending<Service, Request> method);
+  template <typename Service, typename Request, typename Response>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service,
+           Streaming<Service, Request, Response> method);
+  template <typename Service>
+  void Add(std::string_view service_name, std::string_view method_name, Service* service,
+           Whole<Service> method);
+
+  const Method* Find(std::string_view path) const override;
+
+  // Sorted.
+  std::vector<std::string> Paths() const;
+  // The services with a method here, sorted.
+  std::vector<std::string> ServiceNames() const;
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
+  void AddMethod(std::string_view service_name, std::string_view method_name, Method method);
+  // `answer` is a function from a Request and the call to a Response.
+  template <typename Request, typename Response, typename Answer>
+  void AddAnswering(std::string_view service_name, std::string_view method_name, size_t bytes_max,
+                    Answer answer);
+
+  std::unordered_map<std::string, Method, Hash, std::equal_to<>> methods_;  // by path
+};
+
+// ---- the parts of a Method ----
+
+// The limit for parts (request_parts.h) of one request. The maximum number of changes in a request
+// has fewer parts, however they are encoded.
+inline constexpr size_t kPartsMax = 1'500'000;
+
+// The messages of one call, which are freed together. Most calls need no other memory for them.
+class CallArena {
+ public:
+  google::protobuf::Arena* get() { return &arena_; }
+
+ private:
+  static constexpr size_t kFirstBytes = 4096;
+
+  google::protobuf::ArenaOptions OptionsOf() {
+    google::protobuf::ArenaOptions options;
+    options.initial_block = first_.data();
+    options.initial_block_size = first_.size();
+    return options;
+  }
+
+  alignas(std::max_align_t) std::array<char, kFirstBytes> first_;
+  google::protobuf::Arena arena_{OptionsOf()};
+};
+
+// Parses a request; `call` is charged for its parts. Returns RESOURCE_EXHAUSTED if they are too
+// many.
+absl::Status ParseRequest(const std::string& message, Call* call,
+                          google::protobuf::Message* request);
+// Charges `call` for the copy of a large request that parsing or conversion makes. UNAVAILABLE:
+// there is no room for it at the moment.
+absl::Status ChargeCopy(size_t byte_count, Call* call);
+// Receives the single request of a call, of at most `bytes_max`.
+absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Message* request);
+// Receives it without parsing, for a method that parses it itself; and the error if it is invalid.
+absl::Status ReceiveBytes(Call* call, std::string* message);
+absl::Status NoRequest(size_t byte_count, std::string_view type_name);
+// Sends the single response of a call.
+absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
+// The status of a call whose client is gone: no client reads it, but it is counted.
+absl::Status ClientGone();
+
+template <typename Service, typename Request, typename Response>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Unary<Service, Request, Response> method, size_t bytes_max) {
+  AddAnswering<Request, Response>(
+      service_name, method_name, bytes_max,
+      [service, method](const Request& request, Call*, Response* response) {
+        return (service->*method)(request, response);
+      });
+}
+
+template <typename Service, typename Request, typename Response>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Watching<Service, Request, Response> method) {
+  AddAnswering<Request, Response>(
+      service_name, method_name, kAnyBytes,
+      [service, method](const Request& request, Call* call, Response* response) {
+        return (service->*method)(request, call, response);
+      });
+}
+
+template <typename Request, typename Response, typename Answer>
+void MethodTable::AddAnswering(std::string_view service_name, std::string_view method_name,
+                               size_t bytes_max, Answer answer) {
+  AddMethod(service_name, method_name, [answer, bytes_max](Call* call) -> absl::Status {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
+    if (absl::Status received = ReceiveRequest(call, bytes_max, request); !received.ok())
+      return received;
+    auto* const response = google::protobuf::Arena::CreateMessage<Response>(arena.get());
+    if (absl::Status answered = answer(*request, call, response); !answered.ok()) return answered;
+    return SendResponse(*response, call);
+  });
+}
+
+template <typename Service, typename Request>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Sending<Service, Request> method) {
+  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
+    if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok())
+      return received;
+    return (service->*method)(*request, call);
+  });
+}
+
+template <typename Service, typename Request, typename Response>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Streaming<Service, Request, Response> method) {
+  AddMethod(service_name, method_name, [service, method](Call* call) -> absl::Status {
+    CallArena arena;
+    auto* const request = google::protobuf::Arena::CreateMessage<Request>(arena.get());
+    if (absl::Status received = ReceiveRequest(call, kAnyBytes, request); !received.ok())
+      return received;
+    MessageWriter<Response> writer(call);
+    return (service->*method)(*request, call, &writer);
+  });
+}
+
+template <typename Service>
+void MethodTable::Add(std::string_view service_name, std::string_view method_name, Service* service,
+                      Whole<Service> method) {
+  AddMethod(service_name, method_name,
+            [service, method](Call* call) { return (service->*method)(call); });
+}
+
+}  // namespace stele::server

@@ -1,0 +1,230 @@
+#include "steled/rpc/operations.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "steled/base/errors.h"
+#include "steled/rpc/status.h"
+#include "steled/transport/calls/overload.h"
+
+namespace stele::server {
+namespace {
+
+// A client that gets an unfinished operation polls only after seconds.
+constexpr std::chrono::milliseconds kAnswerAfter(500);
+
+uint64_t NowMicros() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
+}
+
+// Returns "operations/RESOURCE/" for a collection's name, which may begin with "operations" and end
+// with a slash.
+std::string CollectionPrefix(std::string name) {
+  while (name.ends_with('/')) name.pop_back();
+  if (name.ends_with("/operations"))
+    name.resize(name.size() - std::string_view("/operations").size());
+  if (name.empty()) return "operations/";
+  return name == "operations" || name.starts_with("operations/") ? name + "/"
+                                                                 : "operations/" + name + "/";
+}
+
+std::chrono::nanoseconds ToNanoseconds(const google::protobuf::Duration& duration,
+                                       std::chrono::seconds at_most) {
+  const auto whole =
+      std::chrono::seconds(std::clamp<int64_t>(duration.seconds(), 0, at_most.count()));
+  return std::min<std::chrono::nanoseconds>(
+      whole + std::chrono::nanoseconds(std::max(duration.nanos(), 0)), at_most);
+}
+
+absl::Status OperationNotFound(const std::string& name) {
+  return NotFound("Operation not found: {}", name);
+}
+
+}  // namespace
+
+// Numbers continue from the time when the server was started.
+Operations::Operations() : number_(NowMicros()) {}
+
+Operations::~Operations() { Stop(); }
+
+google::longrunning::Operation Operations::AddDone(const std::string& resource,
+                                                   const google::protobuf::Message& metadata,
+                                                   const google::protobuf::Message& response) {
+  const std::lock_guard lock(mutex_);
+  google::longrunning::Operation operation = NewOperation(resource, metadata);
+  operation.mutable_response()->PackFrom(response);
+  operation.set_done(true);
+  entries_[number_].operation = operation;
+  ForgetOldLocked();
+  return operation;
+}
+
+google::longrunning::Operation Operations::NewOperation(const std::string& resource,
+                                                        const google::protobuf::Message& metadata) {
+  google::longrunning::Operation operation;
+  operation.set_name(fmt::format("operations/{}/operations/{}", resource, ++number_));
+  operation.mutable_metadata()->PackFrom(metadata);
+  return operation;
+}
+
+absl::StatusOr<google::longrunning::Operation> Operations::Start(
+    const std::string& resource, const google::protobuf::Message& metadata, Work work) {
+  std::unique_lock lock(mutex_);
+  if (stopped_) return MakeStatus(absl::StatusCode::kUnavailable, "The server is about to end");
+  if (running_ >= kRunningMax) {
+    return Overloaded(
+        absl::StatusCode::kResourceExhausted,
+        fmt::format("{} operations are running; try again when one is done", running_));
+  }
+  google::longrunning::Operation operation = NewOperation(resource, metadata);
+  const uint64_t number = number_;
+  // The objects held by the work are destroyed before it counts as done.
+  auto run = [this, number, work = std::move(work)](const std::stop_token& stop) mutable {
+    const Outcome outcome = work(stop);
+    work = nullptr;
+    Finish(number, outcome);
+  };
+  std::jthread thread;
+  try {
+    thread = std::jthread(std::move(run));
+  } catch (const std::system_error& error) {
+    return Overloaded(absl::StatusCode::kResourceExhausted,
+                      fmt::format("No thread to run it on ({}); try again later", error.what()));
+  }
+  ++running_;
+  entries_[number] = {operation, std::move(thread)};
+  ForgetOldLocked();
+  // Once it is done, newer operations may displace it.
+  changed_.wait_for(lock, kAnswerAfter, [&] {
+    const auto entry = entries_.find(number);
+    if (entry != entries_.end()) operation = entry->second.operation;
+    return operation.done() || entry == entries_.end();
+  });
+  return operation;
+}
+
+void Operations::Finish(uint64_t number, const Outcome& outcome) {
+  const std::lock_guard lock(mutex_);
+  google::longrunning::Operation& operation = entries_.at(number).operation;
+  *operation.mutable_metadata() = outcome.metadata;
+  if (outcome.status.ok()) {
+    *operation.mutable_response() = outcome.response;
+  } else {
+    operation.mutable_error()->set_code(outcome.status.raw_code());
+    operation.mutable_error()->set_message(ReadableText(outcome.status));
+  }
+  operation.set_done(true);
+  --running_;
+  changed_.notify_all();
+}
+
+// The thread of a finished operation takes no lock any more, so joining it under the lock is safe.
+void Operations::ForgetOldLocked() {
+  for (auto entry = entries_.begin(); entry != entries_.end() && entries_.size() > kKept;) {
+    entry = entry->second.operation.done() ? entries_.erase(entry) : std::next(entry);
+  }
+  std::erase_if(entries_, [](const auto& entry) {
+    return entry.second.is_deleted && entry.second.operation.done();
+  });
+}
+
+void Operations::Stop() {
+  std::unique_lock lock(mutex_);
+  stopped_ = true;
+  for (auto& [number, entry] : entries_) entry.thread.request_stop();
+  changed_.notify_all();  // calls of WaitOperation return
+  changed_.wait(lock, [this] { return running_ == 0; });
+}
+
+Operations::Entry* Operations::FindLocked(const std::string& name) {
+  for (auto& [number, entry] : entries_) {
+    if (!entry.is_deleted && entry.operation.name() == name) return &entry;
+  }
+  return nullptr;
+}
+
+absl::Status Operations::GetOperation(const google::longrunning::GetOperationRequest& request,
+                                      google::longrunning::Operation* response) {
+  const std::lock_guard lock(mutex_);
+  const Entry* const entry = FindLocked(request.name());
+  if (entry == nullptr) return OperationNotFound(request.name());
+  *response = entry->operation;
+  return absl::OkStatus();
+}
+
+// Requests a stop; finished work is not undone.
+absl::Status Operations::CancelOperation(const google::longrunning::CancelOperationRequest& request,
+                                         google::protobuf::Empty* /*response*/) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = FindLocked(request.name());
+  if (entry == nullptr) return OperationNotFound(request.name());
+  entry->thread.request_stop();
+  return absl::OkStatus();
+}
+
+absl::Status Operations::ListOperations(const google::longrunning::ListOperationsRequest& request,
+                                        google::longrunning::ListOperationsResponse* response) {
+  if (!request.filter().empty())
+    return Unimplemented("A filter of operations is not offered; leave it empty");
+  if (request.page_size() < 0) return InvalidArgument("page_size must not be negative");
+  const int page = request.page_size() == 0 ? kOperationsPerPage
+                                            : std::min(request.page_size(), kOperationsPerPage);
+  // The token is the number of the last operation on the previous page.
+  uint64_t after = 0;
+  const std::string& token = request.page_token();
+  const auto parsed = std::from_chars(token.data(), token.data() + token.size(), after);
+  if (!token.empty() && (parsed.ec != std::errc() || parsed.ptr != token.data() + token.size())) {
+    return InField(InvalidArgument("was not given by this server"), "page_token");
+  }
+  const std::string prefix = CollectionPrefix(request.name());
+  const std::lock_guard lock(mutex_);
+  uint64_t last = 0;
+  for (auto entry = entries_.upper_bound(after); entry != entries_.end(); ++entry) {
+    if (entry->second.is_deleted || !entry->second.operation.name().starts_with(prefix)) continue;
+    if (response->operations_size() == page) {
+      response->set_next_page_token(std::to_string(last));
+      break;
+    }
+    *response->add_operations() = entry->second.operation;
+    last = entry->first;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Operations::DeleteOperation(const google::longrunning::DeleteOperationRequest& request,
+                                         google::protobuf::Empty* /*response*/) {
+  const std::lock_guard lock(mutex_);
+  Entry* const entry = FindLocked(request.name());
+  if (entry == nullptr) return OperationNotFound(request.name());
+  // Its thread may still run. ForgetOldLocked erases the entry later.
+  entry->is_deleted = true;
+  return absl::OkStatus();
+}
+
+absl::Status Operations::WaitOperation(const google::longrunning::WaitOperationRequest& request,
+                                       Call* call, google::longrunning::Operation* response) {
+  std::chrono::steady_clock::time_point until =
+      std::chrono::steady_clock::now() +
+      (request.has_timeout() ? ToNanoseconds(request.timeout(), kWaitMax) : kWaitMax);
+  if (call->deadline().has_value()) until = std::min(until, *call->deadline());
+  std::unique_lock lock(mutex_);
+  if (waiters_ >= kWaitersMax) until = {};
+  bool is_known = false;
+  ++waiters_;
+  changed_.wait_until(lock, call->stop(), until, [&] {
+    const Entry* const entry = FindLocked(request.name());
+    is_known = entry != nullptr;
+    if (is_known) *response = entry->operation;
+    return stopped_ || !is_known || entry->operation.done();
+  });
+  --waiters_;
+  // A deleted operation is unknown, also while a call waits for it.
+  return is_known ? absl::OkStatus() : OperationNotFound(request.name());
+}
+
+}  // namespace stele::server

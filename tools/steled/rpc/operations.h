@@ -1,0 +1,108 @@
+// steled/rpc/operations.h: implements google.longrunning.Operations: work that may continue after
+// its call has returned.
+//
+// Most work is done before the call returns; work that may take long gets a separate thread.
+// Clients look up an operation by its name even if it was already done. The newest kKept operations
+// are remembered, in memory. A name is never reused, also after a restart.
+//
+// Errors:    NOT_FOUND for a name that was never assigned, or too long ago; RESOURCE_EXHAUSTED if
+//            kRunningMax are running, or if the system refuses a thread.
+// Threads:   thread-safe. Work may use objects that outlive Stop(), or the Operations.
+// Source:    google.longrunning.Operations.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "remote/wire/operations.pb.h"
+#include "steled/transport/calls/call.h"
+
+namespace stele::server {
+
+class Operations {
+ public:
+  // The result of work; the operation has this metadata and response then. With an error there is
+  // no response.
+  struct Outcome {
+    absl::Status status;
+    google::protobuf::Any metadata;
+    google::protobuf::Any response;
+  };
+  using Work = std::function<Outcome(const std::stop_token&)>;
+
+  Operations();
+  ~Operations();
+
+  // Creates an operation that is done, with `metadata` and `response`, under a new name.
+  google::longrunning::Operation AddDone(const std::string& resource,
+                                         const google::protobuf::Message& metadata,
+                                         const google::protobuf::Message& response);
+
+  // Starts `work`, and waits for it briefly, so that short work is returned as done.
+  // CancelOperation and Stop() stop its token.
+  absl::StatusOr<google::longrunning::Operation> Start(const std::string& resource,
+                                                       const google::protobuf::Message& metadata,
+                                                       Work work);
+
+  // Stops running work and waits for it. Start returns Unavailable from then on.
+  void Stop();
+
+  // The methods of the service, as unary calls.
+  absl::Status GetOperation(const google::longrunning::GetOperationRequest& request,
+                            google::longrunning::Operation* response);
+  absl::Status CancelOperation(const google::longrunning::CancelOperationRequest& request,
+                               google::protobuf::Empty* response);
+  // Lists the operations of a collection, oldest first: "operations" has all,
+  // "operations/projects/P" those of a project.
+  absl::Status ListOperations(const google::longrunning::ListOperationsRequest& request,
+                              google::longrunning::ListOperationsResponse* response);
+  // Forgets an operation. Running work continues.
+  absl::Status DeleteOperation(const google::longrunning::DeleteOperationRequest& request,
+                               google::protobuf::Empty* response);
+  // Waits until the operation is done, the timeout is over, or kWaitMax has passed. Returns its
+  // state then. While kWaitersMax calls wait, it returns the state at once.
+  absl::Status WaitOperation(const google::longrunning::WaitOperationRequest& request, Call* call,
+                             google::longrunning::Operation* response);
+
+ private:
+  static constexpr size_t kKept = 1000;
+  static constexpr size_t kRunningMax = 8;
+  static constexpr int kOperationsPerPage = 100;
+  // The API lets a server return early. A waiting call occupies a thread, so it does not wait for
+  // long.
+  static constexpr std::chrono::seconds kWaitMax{30};
+  // More calls return at once, so that waiting calls never take the threads of other calls, such as
+  // health checks.
+  static constexpr int kWaitersMax = 16;
+
+  struct Entry {
+    google::longrunning::Operation operation;
+    std::jthread thread;      // for work that is not done before its call returns
+    bool is_deleted = false;  // DeleteOperation was called while it ran
+  };
+
+  google::longrunning::Operation NewOperation(const std::string& resource,
+                                              const google::protobuf::Message& metadata);
+  Entry* FindLocked(const std::string& name);
+  void ForgetOldLocked();
+  void Finish(uint64_t number, const Outcome& outcome);
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;  // an operation is done
+  bool stopped_ = false;                 // guarded by mutex_
+  size_t running_ = 0;                   // guarded by mutex_
+  int waiters_ = 0;                      // guarded by mutex_
+  uint64_t number_ = 0;                  // of the newest; guarded by mutex_
+  std::map<uint64_t, Entry> entries_;    // guarded by mutex_, except for joining the threads
+};
+
+}  // namespace stele::server

@@ -1,0 +1,306 @@
+#include "steled/services/data_service.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "remote/wire/filter_translation.h"
+#include "remote/wire/mutation_translation.h"
+#include "remote/wire/names.h"
+#include "remote/wire/row_set_translation.h"
+#include "steled/base/errors.h"
+#include "steled/rpc/method_table.h"
+#include "steled/services/mutate_rows.h"
+#include "steled/services/read_rows_call.h"
+#include "steled/services/row_errors.h"
+
+namespace stele::server {
+
+using internal::CheckRowKey;
+using internal::ToChanges;
+using internal::ToFilter;
+using internal::ToRowMutation;
+using internal::ToRowRange;
+using internal::ToRowSet;
+using internal::ToRules;
+
+namespace wire = ::google::bigtable::v2;
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Rejects views, which plain tables do not have.
+absl::Status CheckNoView(std::string_view authorized_view,
+                         std::string_view materialized_view = {}) {
+  if (authorized_view.empty() && materialized_view.empty()) return absl::OkStatus();
+  return Unimplemented("Views are not offered; name a table");
+}
+
+// An entry's status is not the call's status: a client that still reads it did not cancel the call;
+// the server did.
+absl::Status OfWrite(const absl::Status& awaited) {
+  return absl::IsCancelled(awaited) ? MakeStatus(absl::StatusCode::kUnavailable, "The server ends")
+                                    : awaited;
+}
+
+// For writes: stops a write that no caller waits for any more.
+WriteOptions WhileAwaited(const Call* call) {
+  return {.stop = call->stop(), .deadline = call->deadline()};
+}
+
+void FillRow(const Row& row, wire::Row* out) {
+  out->set_key(std::string(row.row_key()));
+  wire::Family* family = nullptr;
+  for (const CellView& cell : row.cells()) {
+    if (family == nullptr || family->name() != cell.family()) {
+      family = out->add_families();
+      family->set_name(std::string(cell.family()));
+    }
+    // One cell for each column: the result of a ReadModifyWriteRow.
+    wire::Column* const column = family->add_columns();
+    column->set_qualifier(std::string(cell.qualifier()));
+    wire::Cell* const out_cell = column->add_cells();
+    out_cell->set_timestamp_micros(cell.timestamp().micros());
+    out_cell->set_value(std::string(cell.value()));
+  }
+}
+
+}  // namespace
+
+template <typename Check>
+absl::StatusOr<OpenTable> DataService::FindChecked(std::string_view wire_name,
+                                                   std::string_view app_profile_id,
+                                                   const Check& check) {
+  absl::StatusOr<OpenTable> table = tables_.Find(wire_name);
+  if (!table.ok() && !absl::IsNotFound(table.status())) return table.status();
+  // Without a table the granularity is unknown, so allow the finest.
+  const TableTraits traits =
+      table.ok() ? table->traits : TableTraits{.granularity = TimestampGranularity::kMicros};
+  STELED_RETURN_IF_ERROR(check(traits));
+  if (table.ok() && profile_calls_ != nullptr) profile_calls_->Count(wire_name, app_profile_id);
+  return table;
+}
+
+absl::Status DataService::ReadRows(const wire::ReadRowsRequest& request, Call* call) {
+  const SteadyClock::time_point begin = SteadyClock::now();
+  STELED_RETURN_IF_ERROR(
+      CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
+  RowSet rows;
+  Filter filter;
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    if (request.rows_limit() < 0) return InvalidArgument("rows_limit must not be negative");
+    STELED_ASSIGN_OR_RETURN(rows, ToRowSet(request.rows()));
+    STELED_ASSIGN_OR_RETURN(filter, ToFilter(request.filter(), traits.granularity));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(const OpenTable table,
+                          FindChecked(request.table_name(), request.app_profile_id(), check));
+  ReadRowsCall::Request read{
+      .table = table.table,
+      .table_name = request.table_name(),
+      .rows = std::move(rows),
+      .filter = std::move(filter),
+      .rows_limit = request.rows_limit(),
+      .is_reversed = request.reversed(),
+      .has_full_stats = request.request_stats_view() == wire::ReadRowsRequest::REQUEST_STATS_FULL,
+      .tells_scanned = TakesScanned(call->metadata(kFeatures)),
+      .message_bytes_max = message_bytes_max_};
+  return std::make_shared<ReadRowsCall>(std::move(read), begin)->Run(call);
+}
+
+absl::Status DataService::SampleRowKeys(const wire::SampleRowKeysRequest& request, Call* call,
+                                        MessageWriter<wire::SampleRowKeysResponse>* writer) {
+  STELED_RETURN_IF_ERROR(
+      CheckNoView(request.authorized_view_name(), request.materialized_view_name()));
+  RowRange range;
+  const auto check = [&](const TableTraits&) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(range, ToRowRange(request.row_range()));
+    return absl::OkStatus();
+  };
+  STELED_ASSIGN_OR_RETURN(const OpenTable table,
+                          FindChecked(request.table_name(), request.app_profile_id(), check));
+  const absl::StatusOr<std::vector<RowKeySample>> samples = table.table.SampleRowKeys(range);
+  if (!samples.ok()) return OfRow(samples.status(), {}, request.table_name());
+  wire::SampleRowKeysResponse response;
+  if (samples->size() == 1) {
+    // A small table has only a sample for the range's end. Clients expect an existing key, as
+    // Bigtable returns.
+    RowReader last = table.table.ReadRows(
+        range, Filter::Chain({Filter::CellsRowLimit(1), Filter::StripValue()}),
+        {.limit = 1, .reverse = true, .stop = call->stop(), .deadline = call->deadline()});
+    if (last.Next()) {
+      response.set_row_key(std::string(last.row().row_key()));
+      response.set_offset_bytes(static_cast<int64_t>(samples->front().offset_bytes));
+      if (response.row_key() != samples->front().row_key && !writer->Write(response))
+        return absl::OkStatus();
+    }
+    STELED_RETURN_IF_ERROR(OfRow(last.status(), {}, request.table_name()));
+  }
+  for (const RowKeySample& sample : *samples) {
+    response.set_row_key(sample.row_key);
+    response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
+    if (!(&sample == &samples->back() ? writer->WriteLast(response) : writer->Write(response)))
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DataService::MutateRow(Call* call) {
+  RowWrite write;
+  write.options = WhileAwaited(call);
+  STELED_RETURN_IF_ERROR(ReadRowWrite(call, &write));
+  if (write.mutation.count() > 0) {
+    const std::string_view row_key = write.mutation.row_key();
+    const absl::Status applied = write.table->table.Apply(std::move(write.mutation), write.options);
+    STELED_RETURN_IF_ERROR(OfRow(applied, row_key, write.table_name));
+  }
+  return SendResponse(wire::MutateRowResponse(), call);
+}
+
+absl::Status DataService::ReadRowWrite(Call* call, RowWrite* write) {
+  std::string bytes;
+  STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
+  if (internal::PlainEntries plain; internal::ReadPlainRow(bytes, &plain)) {
+    STELED_RETURN_IF_ERROR(ChargeCopy(bytes.size(), call));
+    return TakePlainRow(plain, write);
+  }
+  CallArena arena;
+  auto* const request = google::protobuf::Arena::CreateMessage<wire::MutateRowRequest>(arena.get());
+  STELED_RETURN_IF_ERROR(ParseRequest(bytes, call, request));
+  bytes = {};  // so that a large request is not in memory twice
+  return TakeParsedRow(*request, write);
+}
+
+absl::Status DataService::TakePlainRow(const internal::PlainEntries& request, RowWrite* write) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name));
+  const internal::PlainEntries::Entry& entry = request.entries.front();
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(write->mutation,
+                            ToRowMutation(entry.row_key, request.CellsOf(entry), traits));
+    return absl::OkStatus();
+  };
+  write->table_name = request.table_name;
+  STELED_ASSIGN_OR_RETURN(write->table,
+                          FindChecked(request.table_name, request.app_profile_id, check));
+  return absl::OkStatus();
+}
+
+absl::Status DataService::TakeParsedRow(const wire::MutateRowRequest& request, RowWrite* write) {
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(write->mutation,
+                            ToRowMutation(request.row_key(), request.mutations(), traits));
+    STELED_ASSIGN_OR_RETURN(write->options.idempotency_token, TokenOf(request.idempotency()));
+    return absl::OkStatus();
+  };
+  write->table_name = request.table_name();
+  STELED_ASSIGN_OR_RETURN(write->table,
+                          FindChecked(request.table_name(), request.app_profile_id(), check));
+  return absl::OkStatus();
+}
+
+absl::Status DataService::MutateRows(Call* call) {
+  std::string table_name;
+  EntryList entries;
+  std::optional<OpenTable> table;
+  STELED_RETURN_IF_ERROR(ReadEntries(call, &table_name, &entries, &table));
+  const std::vector<absl::Status> verdicts = ApplyEntries(
+      &table->table, entries, WhileAwaited(call), [call] { return OfWrite(CheckAwaited(*call)); });
+  SendVerdicts(
+      table_name, entries, verdicts, kPrefixBytes,
+      [call](std::string framed, bool is_last) { return call->Send(std::move(framed), is_last); });
+  return absl::OkStatus();
+}
+
+absl::Status DataService::ReadEntries(Call* call, std::string* table_name, EntryList* entries,
+                                      std::optional<OpenTable>* table) {
+  std::string bytes;
+  STELED_RETURN_IF_ERROR(ReceiveBytes(call, &bytes));
+  MutateRowsMessage request;
+  STELED_RETURN_IF_ERROR(request.Read(std::move(bytes), call));
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_ASSIGN_OR_RETURN(*entries, request.ToEntries(traits));
+    return absl::OkStatus();
+  };
+  *table_name = request.table_name();
+  STELED_ASSIGN_OR_RETURN(*table,
+                          FindChecked(request.table_name(), request.app_profile_id(), check));
+  return absl::OkStatus();
+}
+
+absl::Status DataService::CheckAndMutateRow(Call* call) {
+  ConditionalWrite write;
+  STELED_RETURN_IF_ERROR(ReadConditionalWrite(call, &write));
+  const absl::StatusOr<MutationBranch> branch = write.table->table.CheckAndMutateRow(
+      write.row_key, write.predicate, std::move(write.if_matched), std::move(write.if_not_matched),
+      WhileAwaited(call));
+  if (!branch.ok()) return OfRow(branch.status(), write.row_key, write.table_name);
+  wire::CheckAndMutateRowResponse response;
+  response.set_predicate_matched(*branch == MutationBranch::kPredicateMatched);
+  return SendResponse(response, call);
+}
+
+absl::Status DataService::ReadConditionalWrite(Call* call, ConditionalWrite* write) {
+  CallArena arena;
+  auto& request =
+      *google::protobuf::Arena::CreateMessage<wire::CheckAndMutateRowRequest>(arena.get());
+  STELED_RETURN_IF_ERROR(ReceiveRequest(call, MethodTable::kAnyBytes, &request));
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_RETURN_IF_ERROR(CheckRowKey(request.row_key(), traits));
+    if (request.true_mutations().empty() && request.false_mutations().empty())
+      return InvalidArgument("No mutations provided");
+    STELED_ASSIGN_OR_RETURN(write->predicate,
+                            ToFilter(request.predicate_filter(), traits.granularity));
+    STELED_ASSIGN_OR_RETURN(write->if_matched, ToChanges({}, request.true_mutations(), traits));
+    STELED_ASSIGN_OR_RETURN(write->if_not_matched,
+                            ToChanges({}, request.false_mutations(), traits));
+    return absl::OkStatus();
+  };
+  write->table_name = request.table_name();
+  write->row_key = request.row_key();
+  STELED_ASSIGN_OR_RETURN(write->table,
+                          FindChecked(request.table_name(), request.app_profile_id(), check));
+  return profiles_.CheckTransactions(request.table_name(), request.app_profile_id());
+}
+
+absl::Status DataService::PingAndWarm(const wire::PingAndWarmRequest& request,
+                                      wire::PingAndWarmResponse* /*response*/) {
+  return instances_.CheckExists(request.name());
+}
+
+absl::Status DataService::ReadModifyWriteRow(Call* call) {
+  RuleWrite write;
+  STELED_RETURN_IF_ERROR(ReadRuleWrite(call, &write));
+  wire::ReadModifyWriteRowResponse response;
+  {
+    const absl::StatusOr<Row> row =
+        write.table->table.ReadModifyWriteRow(write.row_key, write.rules, WhileAwaited(call));
+    if (!row.ok()) return OfRow(row.status(), write.row_key, write.table_name);
+    write.rules.clear();  // they, and the row, may be large
+    FillRow(*row, response.mutable_row());
+  }
+  return SendResponse(response, call);
+}
+
+absl::Status DataService::ReadRuleWrite(Call* call, RuleWrite* write) {
+  CallArena arena;
+  auto& request =
+      *google::protobuf::Arena::CreateMessage<wire::ReadModifyWriteRowRequest>(arena.get());
+  STELED_RETURN_IF_ERROR(ReceiveRequest(call, MethodTable::kAnyBytes, &request));
+  STELED_RETURN_IF_ERROR(CheckNoView(request.authorized_view_name()));
+  const auto check = [&](const TableTraits& traits) -> absl::Status {
+    STELED_RETURN_IF_ERROR(CheckRowKey(request.row_key(), traits));
+    STELED_ASSIGN_OR_RETURN(write->rules, ToRules(request.rules(), traits));
+    return absl::OkStatus();
+  };
+  write->table_name = request.table_name();
+  write->row_key = request.row_key();
+  STELED_ASSIGN_OR_RETURN(write->table,
+                          FindChecked(request.table_name(), request.app_profile_id(), check));
+  return profiles_.CheckTransactions(request.table_name(), request.app_profile_id());
+}
+
+}  // namespace stele::server

@@ -1,0 +1,174 @@
+#include "steled/services/mutate_rows.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "model/access.h"
+#include "steled/base/errors.h"
+#include "steled/rpc/method_table.h"
+#include "steled/rpc/status.h"
+#include "steled/services/row_errors.h"
+
+namespace stele::server {
+
+using internal::ToRowMutation;
+
+namespace wire = ::google::bigtable::v2;
+
+namespace {
+
+constexpr size_t kChangesMax = internal::PlainEntries::kCountMax;
+constexpr size_t kResponseBytes = size_t{256} << 10;
+// The limits for entries that are applied together: some of the engine's batches. Between them it
+// is checked whether the client still waits.
+constexpr size_t kChunkEntries = 16'384;
+constexpr size_t kChunkBytes = size_t{4} << 20;
+
+absl::Status AddEntry(const wire::MutateRowsRequest::Entry& entry, const TableTraits& traits,
+                      EntryList* out) {
+  STELED_ASSIGN_OR_RETURN(RowMutation mutation,
+                          ToRowMutation(entry.row_key(), entry.mutations(), traits));
+  STELED_ASSIGN_OR_RETURN(std::string token, TokenOf(entry.idempotency()));
+  out->mutations.push_back(std::move(mutation));
+  out->tokens.push_back(std::move(token));
+  return absl::OkStatus();
+}
+
+// Checks the request as a whole, before its entries.
+absl::Status CheckCounts(size_t entry_count, size_t change_count) {
+  if (entry_count == 0) return InvalidArgument("No mutations provided");
+  if (change_count <= kChangesMax) return absl::OkStatus();
+  return InvalidArgument("More than {} mutations are not allowed in one request", kChangesMax);
+}
+
+absl::Status InEntry(const absl::Status& status, size_t index) {
+  return InField(InElement(status, index), "Entry list");
+}
+
+// True for an entry that is applied separately: it has a token, or no changes.
+bool IsAlone(const EntryList& entries, size_t index) {
+  return !entries.tokens[index].empty() || entries.mutations[index].count() == 0;
+}
+
+// Returns the end of the entries from `begin` on that are applied together.
+size_t EndOfChunk(const EntryList& entries, size_t begin) {
+  size_t end = begin;
+  size_t bytes = 0;
+  while (end < entries.mutations.size() && !IsAlone(entries, end) && end - begin < kChunkEntries &&
+         bytes < kChunkBytes) {
+    bytes += internal::Access::EncodedOps(entries.mutations[end++]).size();
+  }
+  return end;
+}
+
+void SetVerdict(size_t index, const absl::Status& verdict, std::string_view row_key,
+                std::string_view table_name, wire::MutateRowsResponse::Entry* entry) {
+  entry->set_index(static_cast<int64_t>(index));
+  google::rpc::Status* const status = entry->mutable_status();
+  status->Clear();
+  if (verdict.ok()) return;
+  const absl::Status told = OfRow(verdict, row_key, table_name);
+  status->set_code(told.raw_code());
+  status->set_message(ReadableText(told));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TokenOf(const wire::Idempotency& idempotency) {
+  const int64_t now_micros =
+      idempotency.has_start_time() ? Timestamp::From(std::chrono::system_clock::now()).micros() : 0;
+  return internal::ToToken(idempotency, now_micros);
+}
+
+absl::StatusOr<EntryList> ToEntries(const wire::MutateRowsRequest& request,
+                                    const TableTraits& traits) {
+  size_t change_count = 0;
+  for (const wire::MutateRowsRequest::Entry& entry : request.entries())
+    change_count += static_cast<size_t>(entry.mutations_size());
+  STELED_RETURN_IF_ERROR(CheckCounts(static_cast<size_t>(request.entries_size()), change_count));
+  EntryList entries;
+  entries.mutations.reserve(static_cast<size_t>(request.entries_size()));
+  entries.tokens.reserve(static_cast<size_t>(request.entries_size()));
+  for (int i = 0; i < request.entries_size(); ++i) {
+    const absl::Status status = AddEntry(request.entries(i), traits, &entries);
+    if (!status.ok()) return InEntry(status, static_cast<size_t>(i));
+  }
+  return entries;
+}
+
+absl::Status MutateRowsMessage::Read(std::string bytes, Call* call) {
+  bytes_ = std::move(bytes);
+  is_plain_ = internal::ReadPlainEntries(bytes_, &plain_);
+  if (is_plain_) return ChargeCopy(bytes_.size(), call);
+  plain_ = {};
+  const absl::Status parsed = ParseRequest(bytes_, call, &request_);
+  bytes_ = {};  // so that a large request is not in memory twice
+  return parsed;
+}
+
+absl::StatusOr<EntryList> MutateRowsMessage::ToEntries(const TableTraits& traits) const {
+  if (!is_plain_) return server::ToEntries(request_, traits);
+  STELED_RETURN_IF_ERROR(CheckCounts(plain_.entries.size(), plain_.cells.size()));
+  EntryList entries;
+  entries.mutations.reserve(plain_.entries.size());
+  entries.tokens.resize(plain_.entries.size());
+  for (size_t i = 0; i < plain_.entries.size(); ++i) {
+    absl::StatusOr<RowMutation> mutation =
+        ToRowMutation(plain_.entries[i].row_key, plain_.CellsOf(plain_.entries[i]), traits);
+    if (!mutation.ok()) return InEntry(mutation.status(), i);
+    entries.mutations.push_back(*std::move(mutation));
+  }
+  return entries;
+}
+
+std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
+                                       const WriteOptions& options,
+                                       const std::function<absl::Status()>& check) {
+  std::vector<absl::Status> verdicts(entries.mutations.size());
+  for (size_t begin = 0; begin < verdicts.size();) {
+    if (absl::Status status = check(); !status.ok()) {
+      std::fill(verdicts.begin() + static_cast<ptrdiff_t>(begin), verdicts.end(),
+                std::move(status));
+      break;
+    }
+    if (IsAlone(entries, begin)) {
+      const RowMutation& mutation = entries.mutations[begin];
+      WriteOptions alone = options;
+      alone.idempotency_token = entries.tokens[begin];
+      if (mutation.count() > 0) verdicts[begin] = table->Apply(mutation, std::move(alone));
+      ++begin;
+      continue;
+    }
+    const size_t end = EndOfChunk(entries, begin);
+    const std::span<const RowMutation> together =
+        std::span(entries.mutations).subspan(begin, end - begin);
+    for (FailedMutation& failed : table->BulkApply(together, options))
+      verdicts[begin + failed.index] = std::move(failed.status);
+    begin = end;
+  }
+  for (absl::Status& verdict : verdicts) {
+    if (absl::IsCancelled(verdict)) verdict = check();
+  }
+  return verdicts;
+}
+
+void SendVerdicts(std::string_view table_name, const EntryList& entries,
+                  const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
+                  const std::function<bool(std::string message, bool is_last)>& send) {
+  // Concatenated messages with one entry each are one message with all entries.
+  wire::MutateRowsResponse one;
+  wire::MutateRowsResponse::Entry* const entry = one.add_entries();
+  std::string message(prefix_bytes, '\0');
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    SetVerdict(i, verdicts[i], entries.mutations[i].row_key(), table_name, entry);
+    one.AppendToString(&message);
+    const bool is_last = i + 1 == verdicts.size();
+    if (message.size() < kResponseBytes && !is_last) continue;
+    if (!send(std::move(message), is_last)) return;
+    message.assign(prefix_bytes, '\0');
+  }
+}
+
+}  // namespace stele::server

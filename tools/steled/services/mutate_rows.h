@@ -1,0 +1,83 @@
+// steled/services/mutate_rows.h: the entries of a MutateRows: checked together, applied one by one,
+// each with a status.
+//
+// Errors:    InvalidArgument for the whole request if the form of any entry is invalid; otherwise a
+//            status for each entry.
+// Threads:   pure functions, except that ApplyEntries changes its table and Read charges its call.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "remote/wire/bigtable.pb.h"
+#include "remote/wire/mutation_translation.h"
+#include "remote/wire/plain_entries.h"
+#include "stele/table.h"
+#include "steled/transport/calls/call.h"
+
+namespace stele::server {
+
+using internal::TableTraits;
+
+// Returns the token of a change that has just arrived.
+absl::StatusOr<std::string> TokenOf(const google::bigtable::v2::Idempotency& idempotency);
+
+// In the order of the request. tokens[i] is "" if entry i has none.
+struct EntryList {
+  std::vector<RowMutation> mutations;
+  std::vector<std::string> tokens;
+};
+
+absl::StatusOr<EntryList> ToEntries(const google::bigtable::v2::MutateRowsRequest& request,
+                                    const TableTraits& traits);
+
+// A request in its encoded form. It is parsed in place if it only sets cells, otherwise by
+// protobuf.
+class MutateRowsMessage {
+ public:
+  MutateRowsMessage() = default;
+  MutateRowsMessage(const MutateRowsMessage&) = delete;  // the parsed views point into it
+  MutateRowsMessage& operator=(const MutateRowsMessage&) = delete;
+
+  // Returns INTERNAL if `bytes` are not a MutateRowsRequest, and RESOURCE_EXHAUSTED if there is no
+  // memory for the parsed message, which `call` is charged for.
+  absl::Status Read(std::string bytes, Call* call);
+
+  std::string_view table_name() const {
+    return is_plain_ ? plain_.table_name : std::string_view(request_.table_name());
+  }
+  std::string_view app_profile_id() const {
+    return is_plain_ ? plain_.app_profile_id : std::string_view(request_.app_profile_id());
+  }
+  std::string_view authorized_view_name() const {
+    return is_plain_ ? plain_.authorized_view_name
+                     : std::string_view(request_.authorized_view_name());
+  }
+  absl::StatusOr<EntryList> ToEntries(const TableTraits& traits) const;
+
+ private:
+  bool is_plain_ = false;
+  std::string bytes_;                                // if plain, like the next one
+  internal::PlainEntries plain_;                     // points into bytes_
+  google::bigtable::v2::MutateRowsRequest request_;  // otherwise
+};
+
+// Applies the entries in order, although clients must not rely on it, and returns a status for
+// each. `check` is called regularly: its error becomes the status of all remaining entries, which
+// are not applied. `options` apply to each write, except the token. An entry that was stopped by
+// them gets the result of `check`.
+std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
+                                       const WriteOptions& options,
+                                       const std::function<absl::Status()>& check);
+
+// Sends every index once, in order, in messages of some hundred KiB. The messages have
+// `prefix_bytes` in front, which `send` may fill in. Stops when it returns false.
+void SendVerdicts(std::string_view table_name, const EntryList& entries,
+                  const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
+                  const std::function<bool(std::string message, bool is_last)>& send);
+
+}  // namespace stele::server

@@ -1,0 +1,145 @@
+#include "steled/services/read_rows_call.h"
+
+#include "steled/base/errors.h"
+#include "steled/rpc/status.h"
+#include "steled/services/row_errors.h"
+#include "steled/transport/calls/overload.h"
+
+namespace stele::server {
+namespace {
+
+// A row larger than this reaches the chunker in parts, so that a call needs little memory for any
+// row.
+constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+
+std::optional<RowRange> RangeBehind(const RowRange& range, std::string_view last) {
+  if (range.end_bound() != RangeBound::kUnbounded && range.end() <= last) return std::nullopt;
+  if (range.start_bound() != RangeBound::kUnbounded && range.start() > last) return range;
+  return range.end_bound() == RangeBound::kClosed
+             ? RowRange::LeftOpen(std::string(last), range.end())
+             : RowRange::Open(std::string(last), range.end());
+}
+
+std::optional<RowRange> RangeBefore(const RowRange& range, std::string_view last) {
+  if (range.start_bound() != RangeBound::kUnbounded && range.start() >= last) return std::nullopt;
+  if (range.end_bound() != RangeBound::kUnbounded && range.end() < last) return range;
+  return range.start_bound() == RangeBound::kOpen
+             ? RowRange::Open(range.start(), std::string(last))
+             : RowRange::RightOpen(range.start(), std::string(last));
+}
+
+}  // namespace
+
+RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed) {
+  RowSet left;
+  for (const std::string& row_key : rows.row_keys()) {
+    if (is_reversed ? row_key < last : row_key > last) left.Append(row_key);
+  }
+  for (const RowRange& range : rows.ranges()) {
+    std::optional<RowRange> rest =
+        is_reversed ? RangeBefore(range, last) : RangeBehind(range, last);
+    if (rest.has_value()) left.Append(*std::move(rest));
+  }
+  return left;
+}
+
+ReadRowsCall::ReadRowsCall(Request request, SteadyClock::time_point begin)
+    : request_(std::move(request)),
+      begin_(begin),
+      sender_([this](std::string framed, bool is_last) { return Take(std::move(framed), is_last); },
+              request_.tells_scanned, begin, request_.message_bytes_max) {}
+
+absl::Status ReadRowsCall::Resume(Call* call) { return Readable(Run(call)); }
+
+absl::Status ReadRowsCall::Run(Call* call) {
+  call_ = call;
+  while (SendWaiting()) {
+    if (!waiting_.empty()) {
+      STELED_RETURN_IF_ERROR(ChargeWaiting());
+      call->Pause(shared_from_this());
+      return absl::OkStatus();
+    }
+    if (is_finished_) return absl::OkStatus();
+    STELED_RETURN_IF_ERROR(AddRows());
+  }
+  return MakeStatus(absl::StatusCode::kCancelled, "The client reads no more");
+}
+
+absl::Status ReadRowsCall::ChargeWaiting() {
+  size_t bytes = 0;
+  for (const auto& [framed, is_last] : waiting_) bytes += framed.size();
+  if (bytes <= charged_bytes_) return absl::OkStatus();
+  if (!call_->Reserve(bytes - charged_bytes_)) {
+    return Overloaded("Too many bytes of answers that nobody has read; try again later");
+  }
+  charged_bytes_ = bytes;
+  return absl::OkStatus();
+}
+
+std::shared_ptr<void> ReadRowsCall::Shrink() {
+  if (reader_ == nullptr || sender_.in_row()) return nullptr;
+  last_row_key_ = std::string(reader_->row().row_key());
+  AddStats();
+  return std::shared_ptr<RowReader>(std::move(reader_));
+}
+
+void ReadRowsCall::OpenReader() {
+  const bool has_begun = row_count_ > 0;
+  const ReadOptions options{
+      .limit = request_.rows_limit == 0 ? 0 : request_.rows_limit - row_count_,
+      .reverse = request_.is_reversed,
+      .row_piece_bytes = kPieceBytes,
+      .stop = call_->stop(),
+      .deadline = call_->deadline(),
+      .on_progress = [this](std::string_view row_key) { OnProgress(row_key); }};
+  const RowSet rows =
+      has_begun ? RowsBehind(request_.rows, last_row_key_, request_.is_reversed) : request_.rows;
+  reader_ = std::make_unique<RowReader>(request_.table.ReadRows(rows, request_.filter, options));
+}
+
+void ReadRowsCall::OnProgress(std::string_view scanned_through) {
+  // Progress is not sent to a client that does not read, since it would only occupy memory.
+  if (waiting_.empty()) sender_.OnProgress(scanned_through, SteadyClock::now());
+}
+
+bool ReadRowsCall::Take(std::string framed, bool is_last) {
+  waiting_.emplace_back(std::move(framed), is_last);
+  return SendWaiting();
+}
+
+bool ReadRowsCall::SendWaiting() {
+  while (!waiting_.empty() && !is_gone_ && call_->CanSend()) {
+    auto [framed, is_last] = std::move(waiting_.front());
+    waiting_.pop_front();
+    is_gone_ = !call_->Send(std::move(framed), is_last);
+  }
+  return !is_gone_;
+}
+
+absl::Status ReadRowsCall::AddRows() {
+  const bool is_over = request_.rows_limit > 0 && row_count_ >= request_.rows_limit;
+  if (reader_ == nullptr && !is_over) OpenReader();
+  while (reader_ != nullptr && reader_->Next()) {
+    const RowView& row = reader_->row();
+    if (row.is_last_piece()) ++row_count_;
+    if (!sender_.Add(row, SteadyClock::now()) || !waiting_.empty()) return absl::OkStatus();
+  }
+  // The rows before an error are valid. A client resumes after the last row that it got, and
+  // discards an incomplete row.
+  if (reader_ != nullptr) STELED_RETURN_IF_ERROR(OfRow(reader_->status(), {}, request_.table_name));
+  if (reader_ != nullptr) AddStats();
+  reader_ = nullptr;
+  is_finished_ = true;
+  sender_.Finish(stats_, request_.has_full_stats, SteadyClock::now() - begin_);
+  return absl::OkStatus();
+}
+
+void ReadRowsCall::AddStats() {
+  const ReadStats stats = reader_->stats();
+  stats_.rows_seen += stats.rows_seen;
+  stats_.rows_returned += stats.rows_returned;
+  stats_.cells_seen += stats.cells_seen;
+  stats_.cells_returned += stats.cells_returned;
+}
+
+}  // namespace stele::server

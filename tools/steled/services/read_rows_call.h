@@ -1,0 +1,84 @@
+// steled/services/read_rows_call.h: the state of one ReadRows, which can be paused while its client
+// does not read.
+//
+// If the client reads slowly, the read is paused, and no thread waits for the client. After a
+// second the paused read closes its reader, and so releases its view of the table. It resumes after
+// its last row with a new view of the table. In the middle of a row that spans messages, it keeps
+// its reader.
+//
+// Path:      data_service -> ReadRowsCall -> RowSender -> the call.
+// Bounds:    one message and the incomplete row in memory, in addition to the call's unsent bytes.
+// Errors:    those of the read; CANCELLED once no client listens.
+// Threads:   one at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "stele/table.h"
+#include "steled/services/row_sender.h"
+#include "steled/transport/calls/call.h"
+
+namespace stele::server {
+
+// The rest of `rows` after a read, reversed or not, has reached `last`.
+RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed);
+
+class ReadRowsCall final : public PausedCall, public std::enable_shared_from_this<ReadRowsCall> {
+ public:
+  struct Request {
+    Table table;
+    std::string table_name;  // as in the API
+    RowSet rows;
+    Filter filter;
+    int64_t rows_limit = 0;  // 0: none
+    bool is_reversed = false;
+    bool has_full_stats = false;
+    bool tells_scanned = false;
+    size_t message_bytes_max = kDefaultMessageBytesMax;
+  };
+  ReadRowsCall(Request request, std::chrono::steady_clock::time_point begin);
+
+  // Runs to its end, or until the client has to read first.
+  absl::Status Run(Call* call);
+  absl::Status Resume(Call* call) override;
+  std::shared_ptr<void> Shrink() override;
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+
+  void OpenReader();
+  void OnProgress(std::string_view scanned_through);
+  // Takes a message from the sender. Returns false if no client listens.
+  bool Take(std::string framed, bool is_last);
+  // Sends the waiting messages. Returns false if no client listens.
+  bool SendWaiting();
+  // Charges the waiting messages to the memory that requests share.
+  absl::Status ChargeWaiting();
+  // Adds rows until a message waits or there are no more rows.
+  absl::Status AddRows();
+  void AddStats();
+
+  const Request request_;
+  const SteadyClock::time_point begin_;
+  Call* call_ = nullptr;               // of the current Run
+  std::unique_ptr<RowReader> reader_;  // null: will be opened after last_row_key_
+  RowSender sender_;
+  std::deque<std::pair<std::string, bool>> waiting_;  // messages, and whether each is the last
+  size_t charged_bytes_ = 0;                          // for the largest size that has waited
+  // The last complete row, once the reader was released.
+  std::string last_row_key_;
+  int64_t row_count_ = 0;     // complete rows
+  ReadStats stats_;           // of earlier readers
+  bool is_gone_ = false;      // the client is gone
+  bool is_finished_ = false;  // the last message was created
+};
+
+}  // namespace stele::server

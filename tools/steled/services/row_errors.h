@@ -1,0 +1,17 @@
+// steled/services/row_errors.h: rewords the library's errors about a row as Bigtable does.
+//
+// Errors:    the code stays; the message is Bigtable's where clients look for it.
+// Threads:   pure functions.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace stele::server {
+
+// For a change of one row: adds the prefix that Bigtable puts before its reasons.
+absl::Status OfRow(const absl::Status& status, std::string_view row_key,
+                   std::string_view wire_table_name);
+
+}  // namespace stele::server

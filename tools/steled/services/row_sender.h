@@ -1,0 +1,53 @@
+// steled/services/row_sender.h: decides when the rows of a read are sent, and reports progress
+// while no row is found.
+//
+// If rows are found rarely, each is sent soon; if many are found, messages are full. A client that
+// supports it gets the progress of a read that finds nothing, and can resume from there if it is
+// disconnected.
+//
+// Path:      data_service -> RowSender -> RowChunker -> the call.
+// Errors:    none; a sink that returns false ends the work.
+// Threads:   confined to its call.
+// Source:    ReadRowsResponse.last_scanned_row_key.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "steled/services/read_rows.h"
+
+namespace stele::server {
+
+class RowSender {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  static constexpr std::chrono::milliseconds kInterval{50};
+
+  // `tells_scanned`: the client supports it. Messages have at most `message_bytes_max` bytes.
+  RowSender(RowChunker::Sink sink, bool tells_scanned, TimePoint now,
+            size_t message_bytes_max = kDefaultMessageBytesMax);
+
+  // Adds a row or a partial row. Returns false if the sink accepts no more.
+  bool Add(const RowView& row, TimePoint now);
+  // Takes the reports of ReadOptions.on_progress.
+  void OnProgress(std::string_view scanned_through, TimePoint now);
+  // True inside a row that is not complete.
+  bool in_row() const { return chunker_.in_row(); }
+  bool Finish(const ReadStats& stats, bool full_stats, std::chrono::nanoseconds elapsed);
+
+ private:
+  bool IsDue(TimePoint now) const { return now - sent_ > kInterval; }
+
+  RowChunker chunker_;
+  const bool tells_scanned_;
+  bool was_sent_ = false;  // something was sent since the last check
+  TimePoint sent_;         // when the last message was sent
+};
+
+// Returns whether the metadata "bigtable-features" says that the client supports
+// last_scanned_row_key.
+inline constexpr char kFeatures[] = "bigtable-features";
+bool TakesScanned(std::string_view features);
+
+}  // namespace stele::server

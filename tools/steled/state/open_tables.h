@@ -1,0 +1,111 @@
+// steled/state/open_tables.h: the tables of the database, by the names in requests.
+//
+// It caches the handles of requested tables with the constant parts of their schemas, so that a
+// request for one row does not copy a schema. Every table is created and deleted through this
+// class; no other process can have the database open.
+//
+// Errors:    InvalidArgument for a name, NotFound for a table; the library's errors.
+// Threads:   thread-safe. Requests that name tables wait while the deletion of a table becomes
+//            durable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "remote/wire/mutation_translation.h"
+#include "stele/database.h"
+#include "stele/table.h"
+
+namespace stele::server {
+
+using internal::TableTraits;
+
+struct OpenTable {
+  Table table;
+  TableTraits traits;
+};
+
+class OpenTables {
+ public:
+  explicit OpenTables(Database database) : database_(std::move(database)) {}
+
+  // By its name in the API.
+  absl::StatusOr<OpenTable> Find(std::string_view wire_name);
+
+  // Discards the cached schema after families changed.
+  void Forget(std::string_view wire_name);
+
+  // By its stored name.
+  absl::StatusOr<Table> Create(const std::string& stored_name, const Schema& schema);
+  absl::Status Delete(const std::string& stored_name);
+
+  // Creates a table that no request sees until Reveal or Delete. DeleteUnrevealed() deletes tables
+  // that were not revealed when a process ended; call it first.
+  absl::StatusOr<Table> CreateHidden(const std::string& stored_name, Schema schema);
+  absl::Status Reveal(const std::string& stored_name);
+  // Deletes a hidden table. Does nothing if there is none of that name: another request deleted it,
+  // and the name may belong to a new table.
+  absl::Status DeleteHidden(const std::string& stored_name);
+  absl::Status DeleteUnrevealed();
+
+  // Marks a table as deleted at `micros`: no request finds or lists it, and its data is kept. After
+  // a crash it is either unchanged or deleted.
+  absl::Status Retire(const std::string& stored_name, int64_t micros);
+  // Restores the table with that name that was retired last, protected against deletion. NotFound
+  // if there is none, AlreadyExists if a table has the name.
+  absl::Status Unretire(const std::string& stored_name);
+  // Deletes tables that were retired before `micros`. If one fails, the others are still deleted;
+  // returns the first error. Returns early once `stop` is requested.
+  absl::Status PurgeRetired(int64_t micros, const std::stop_token& stop = {});
+  // Finds the retired tables of an earlier process; call it before requests.
+  absl::Status LoadRetired();
+  // True if a table has that name, or is being restored under it; not for a retired one.
+  bool IsTaken(const std::string& stored_name) const;
+
+  // Deletes all tables with this prefix. Until Reopen none of them is found or listed, and none can
+  // be created, also after an error, when some may be left.
+  absl::Status CloseAndDelete(const std::string& stored_prefix);
+  void Reopen(const std::string& stored_prefix);
+
+  // The tables with this prefix, sorted.
+  absl::StatusOr<std::vector<std::string>> List(std::string_view stored_prefix) const;
+  absl::StatusOr<Table> Open(const std::string& stored_name) const {
+    return database_.OpenTable(stored_name);
+  }
+
+  // Held by a request that changes tables or instances, from the check of protection to the change.
+  std::mutex& changes() { return changes_; }
+
+ private:
+  absl::Status DeleteLocked(const std::string& stored_name);
+  absl::Status CheckOpenLocked(const std::string& stored_name) const;
+  absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
+  bool IsClosedLocked(std::string_view stored_name) const;
+  // A new table with the name of a retired one replaces it. Fails while writes are refused.
+  absl::Status ReplaceRetiredLocked(const std::string& stored_name);
+  absl::Status DropRetiredLocked(const std::string& stored_name);
+
+  Database database_;
+  std::mutex changes_;  // acquired before mutex_
+  mutable std::shared_mutex mutex_;
+  std::map<std::string, OpenTable, std::less<>> by_wire_name_;  // guarded by mutex_
+  std::set<std::string, std::less<>> hidden_;                   // stored names; guarded by mutex_
+  // The time of deletion, by stored name; guarded by mutex_.
+  std::map<std::string, int64_t, std::less<>> retired_;
+  // Prefixes of stored names; guarded by mutex_.
+  std::set<std::string, std::less<>> closed_;
+};
+
+// NotFound with Bigtable's message.
+absl::Status TableNotFound(std::string_view wire_name);
+
+}  // namespace stele::server

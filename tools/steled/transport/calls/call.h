@@ -1,0 +1,93 @@
+// steled/transport/calls/call.h: the interface of a call for the method that handles it.
+//
+// Path:      http2_connection -> the router's Method -> a service.
+// Units:     messages are bytes of protobuf, without gRPC's prefix.
+// Threads:   confined to the thread that runs the method, except that the token of stop() may be
+//            passed to others.
+// Source:    gRPC over HTTP/2.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "steled/transport/calls/call_observer.h"
+
+namespace stele::server {
+
+// Names, in lower case, and values.
+using TransportTrailers = std::vector<std::pair<std::string, std::string>>;
+
+// The size of gRPC's prefix of each message: a byte for compression, and the length in four bytes,
+// big-endian.
+inline constexpr size_t kPrefixBytes = 5;
+
+class Call;
+
+// The state of a call that waits for its client to read.
+class PausedCall {
+ public:
+  virtual ~PausedCall() = default;
+  // Goes on in the method's place, as the method would; may pause the call again.
+  virtual absl::Status Resume(Call* call) = 0;
+  // Called when the client has read nothing for a while. Returns resources that Resume can create
+  // again, for the caller to destroy; or null. Must be fast. Never called while Resume runs.
+  virtual std::shared_ptr<void> Shrink() = 0;
+};
+
+class Call {
+ public:
+  virtual ~Call() = default;
+
+  // For example "/google.bigtable.v2.Bigtable/MutateRow".
+  virtual const std::string& path() const = 0;
+  // The client's metadata under `name`, which is one of TransportOptions.metadata; empty: none.
+  virtual std::string_view metadata(std::string_view name) const = 0;
+  // When the client stops waiting; nullopt: never.
+  virtual std::optional<std::chrono::steady_clock::time_point> deadline() const = 0;
+  // Stopped when the client cancelled the call, its connection ended, or the server ends. A method
+  // that ends for that reason returns CANCELLED; if the server ends, the client gets UNAVAILABLE.
+  virtual std::stop_token stop() const = 0;
+
+  // Reserves memory of the requests' limit, until the call has ended. Returns false if there is no
+  // room.
+  virtual bool Reserve(size_t bytes) = 0;
+  // The method does nothing and returns an error because of a limit: the call is counted as
+  // refused, and not among those that ran. A failed Reserve says so, too.
+  virtual void SetRefused(RefusalCause cause) = 0;
+  // Waits for the next message of the request. Returns false if there is none any more.
+  virtual bool Receive(std::string* message) = 0;
+  // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client
+  // has not read enough of the previous messages. A message that `is_last` is sent together with
+  // the status that the method then returns. Returns false if no client listens any more.
+  virtual bool Send(std::string framed, bool is_last) = 0;
+  // False if Send would wait.
+  virtual bool CanSend() const = 0;
+  // The method returns now, its result is ignored, and its thread handles other calls. Once Send
+  // would not wait, or no client waits for the response any more, `rest` is resumed, possibly by
+  // another thread.
+  virtual void Pause(std::shared_ptr<PausedCall> rest) = 0;
+};
+
+// Returns CANCELLED or DEADLINE_EXCEEDED if no client waits for the response any more, else OK.
+absl::Status CheckAwaited(const Call& call);
+
+// Handles the calls of one path. Its result is the status of the call, which is sent to the client.
+using Method = std::function<absl::Status(Call*)>;
+
+// Finds the method of a path. Immutable once the server runs.
+class Router {
+ public:
+  virtual ~Router() = default;
+  // Returns null for an unknown path: the call returns UNIMPLEMENTED.
+  virtual const Method* Find(std::string_view path) const = 0;
+};
+
+}  // namespace stele::server

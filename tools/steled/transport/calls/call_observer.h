@@ -1,0 +1,70 @@
+// steled/transport/calls/call_observer.h: reports connections and calls to metrics and the log.
+//
+// Threads:   an observer must be thread-safe. Its functions must be quick: some are called under
+//            the lock of a connection.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace stele::server {
+
+// Why a call or a connection was refused.
+enum class RefusalCause : uint8_t {
+  kCallLimit,            // calls_max of data calls run
+  kConnectionCallLimit,  // of one connection
+  kOtherCallLimit,       // of calls that are not data calls
+  kWatcherLimit,         // of clients that watch the health
+  kMemory,               // for requests
+  kConnectionLimit,
+  kShutdown,
+  kGivenUp,  // before it began: the client cancelled it or its deadline passed
+  kSlowRequest,
+  kLargeHeaders,
+  kUnknownMethod,
+  kBadRequest,  // breaks gRPC's rules, or is too large
+};
+inline constexpr size_t kRefusalCauses = 12;
+
+// In lower case, with underscores.
+std::string_view NameOf(RefusalCause cause);
+
+// A call that ran.
+struct EndedCall {
+  const std::string& path;
+  const std::string& peer;
+  absl::StatusCode code;  // what the client is told, or would be if it still listened
+  std::chrono::steady_clock::duration elapsed;
+  size_t received_bytes;  // of messages, without their prefixes
+  size_t sent_bytes;
+  bool is_beyond_memory = false;  // it was ended because its unread responses took too much memory
+};
+
+// A call that did nothing.
+struct RefusedCall {
+  const std::string& path;
+  const std::string& peer;
+  absl::StatusCode code;
+  RefusalCause cause;
+  bool has_begun = false;  // OnBegin was called, and OnEnd is not
+};
+
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  virtual void OnBegin(const std::string& path) = 0;
+  virtual void OnEnd(const EndedCall& call) = 0;
+  virtual void OnRefused(const RefusedCall& call) = 0;
+  // A connection above the limit was closed at once.
+  virtual void OnConnectionRefused(const std::string& peer) = 0;
+  // A client that sent something did not finish its TLS handshake, or did not begin with HTTP/2's
+  // preface.
+  virtual void OnHandshakeFailed(const std::string& peer, std::string_view reason) = 0;
+};
+
+}  // namespace stele::server

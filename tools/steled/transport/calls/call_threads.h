@@ -1,0 +1,86 @@
+// steled/transport/calls/call_threads.h: threads that wait for events and handle them: few at a
+// time while calls are short, and more while calls take long.
+//
+// All threads with a permit run the same function again and again: it waits for an event and
+// handles it. There are as many permits as cores, so that events wake no more threads than can run:
+// a thread with a permit goes from one short call to the next without sleeping in between. Before a
+// long call a thread passes its permit to another thread. If a call was expected to be short and is
+// not, a monitor thread takes the permit away (like Go's sysmon). Threads without work for a while
+// end.
+//
+// Threads:   thread-safe; Start and Wait once, by a thread that is none of these.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace stele::server {
+
+// The number is odd while it runs a short call.
+struct alignas(64) CallPermit {
+  std::atomic<uint64_t> calls = 0;
+};
+
+class CallThreads {
+ public:
+  enum class Turn { kDidWork, kHadNothing, kStop };
+
+  // `turn` waits for work, between StartsWaiting() and StopsWaiting(), and does it. There are at
+  // most `threads_max` threads.
+  CallThreads(std::function<Turn()> turn, int threads_max);
+  ~CallThreads();
+  CallThreads(const CallThreads&) = delete;
+  CallThreads& operator=(const CallThreads&) = delete;
+
+  void Start();
+  // Returns when all have ended; `turn` must return kStop from now on.
+  void Wait();
+
+  void StartsWaiting() { waiting_.fetch_add(1); }
+  void StopsWaiting() { waiting_.fetch_sub(1); }
+  // Called around each call, in a turn. `is_short`: an estimate that others may wait until it ends.
+  void BeginCall(bool is_short);
+  void EndCall();
+
+ private:
+  static constexpr int kIdleMax = 2;  // threads that stay, however little work there is
+
+  void Run();
+  // Waits for a permit. Returns null if the thread must end; it is not counted any more.
+  CallPermit* AwaitPermit();
+  // These two need the lock. A waiting or new thread gets a free permit, if there is one.
+  void FillPermit();
+  void FreePermit(CallPermit* permit);
+
+  void Watch(const std::stop_token& stop);
+  // Needs the lock. Takes away the permits whose call is the same as at the last look. Returns
+  // whether any call ran since.
+  bool LookAtPermits(std::vector<uint64_t>* seen);
+
+  const std::function<Turn()> turn_;
+  const int threads_max_;
+  std::vector<CallPermit> permits_;
+  std::atomic<int> waiting_ = 0;
+  std::atomic<size_t> free_count_ = 0;      // size of free_, readable without the lock
+  std::atomic<bool> watch_sleeps_ = false;  // until a call begins
+
+  std::mutex mutex_;
+  std::vector<CallPermit*> free_;  // guarded by mutex_, like the next three
+  int count_ = 0;
+  int unpermitted_ = 0;  // threads that wait for a permit
+  bool is_stopping_ = false;
+  std::condition_variable permit_freed_;
+  std::condition_variable ended_;
+  std::condition_variable_any call_began_;
+
+  std::jthread watch_;
+};
+
+}  // namespace stele::server

@@ -1,0 +1,33 @@
+// steled/transport/calls/overload.h: the status of a call that the server refuses because it is
+// overloaded.
+//
+// The status carries a google.rpc.RetryInfo. Clients that know it wait for the delay and retry,
+// whatever the method. So only a call that had no effect may get it.
+//
+// Threads:   thread-safe functions.
+// Source:    google/rpc/status.proto, google/rpc/error_details.proto.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace stele::server {
+
+// UNAVAILABLE, with a delay between kRetryMillisMin and kRetryMillisMax. The delay varies from call
+// to call, so that refused clients do not all return at the same time.
+inline constexpr int kRetryMillisMin = 100;
+inline constexpr int kRetryMillisMax = 300;
+absl::Status Overloaded(std::string_view text);
+// The same with another code.
+absl::Status Overloaded(absl::StatusCode code, std::string_view text);
+
+// `status` with its text replaced; its code and details remain.
+absl::Status WithText(const absl::Status& status, std::string_view text);
+
+// The value of the header "grpc-status-details-bin": a google.rpc.Status in base64. "" if the
+// status has no details.
+std::string StatusDetails(const absl::Status& status);
+
+}  // namespace stele::server

@@ -1,0 +1,133 @@
+#include "steled/transport/http2/grpc_protocol.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "steled/base/errors.h"
+
+namespace stele::server {
+namespace {
+
+// The limit for memory that is allocated before a message's bytes arrive: a client may announce
+// bytes that it never sends.
+constexpr size_t kReserveBytesMax = size_t{1} << 20;
+// Once this many have arrived, memory for all is allocated: a growing string would exist twice
+// while it is copied.
+constexpr size_t kReserveAllBytes = kReserveBytesMax / 2;
+
+}  // namespace
+
+std::optional<std::chrono::nanoseconds> ParseTimeout(std::string_view text) {
+  using Nanos = std::chrono::nanoseconds;
+  constexpr size_t kDigitsMax = 8;
+  if (text.size() < 2 || text.size() > kDigitsMax + 1) return std::nullopt;
+  int64_t count = 0;
+  const char* const end = text.data() + text.size() - 1;
+  if (const auto [stopped, error] = std::from_chars(text.data(), end, count);
+      error != std::errc() || stopped != end || count < 0) {
+    return std::nullopt;
+  }
+  switch (text.back()) {
+    case 'H':
+      return std::min<Nanos>(std::chrono::hours(std::min<int64_t>(count, 24 * 365)),
+                             std::chrono::hours(24 * 365));
+    case 'M':
+      return std::chrono::minutes(count);
+    case 'S':
+      return std::chrono::seconds(count);
+    case 'm':
+      return std::chrono::milliseconds(count);
+    case 'u':
+      return std::chrono::microseconds(count);
+    case 'n':
+      return Nanos(count);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsGrpcContentType(std::string_view text) {
+  constexpr std::string_view kType = "application/grpc";
+  if (!text.starts_with(kType)) return false;
+  return text.size() == kType.size() || text[kType.size()] == '+' || text[kType.size()] == ';';
+}
+
+std::string PercentEncoded(std::string_view text) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text.substr(0, kStatusTextBytes)) {
+    if (c >= ' ' && c <= '~' && c != '%') {
+      encoded.push_back(c);
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    encoded.push_back('%');
+    encoded.push_back(kHex[byte >> 4]);
+    encoded.push_back(kHex[byte & 15]);
+  }
+  return encoded;
+}
+
+void WritePrefix(std::string* framed) {
+  const auto length = static_cast<uint32_t>(framed->size() - kPrefixBytes);
+  (*framed)[0] = 0;  // not compressed
+  for (size_t i = 1; i < kPrefixBytes; ++i)
+    (*framed)[i] = static_cast<char>(length >> (8 * (kPrefixBytes - 1 - i)));
+}
+
+absl::Status MessageSplitter::Add(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (prefix_.size() < kPrefixBytes) {
+      const size_t taken = std::min(bytes.size(), kPrefixBytes - prefix_.size());
+      prefix_.append(bytes.substr(0, taken));
+      bytes.remove_prefix(taken);
+      if (prefix_.size() < kPrefixBytes) return absl::OkStatus();
+      STELED_RETURN_IF_ERROR(ReadPrefix());
+    }
+    const size_t taken = std::min(bytes.size(), length_ - message_.size());
+    if (message_.size() >= kReserveAllBytes) message_.reserve(length_);
+    message_.append(bytes.substr(0, taken));
+    bytes.remove_prefix(taken);
+    if (message_.size() < length_) return absl::OkStatus();
+    whole_.push_back({std::exchange(message_, {}), prefix_[0] == 1});
+    prefix_.clear();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MessageSplitter::ReadPrefix() {
+  if (prefix_[0] == 1 && !allows_compressed_) {
+    return MakeStatus(absl::StatusCode::kInternal,
+                      "A message is compressed, and grpc-encoding does not say how");
+  }
+  if (prefix_[0] != 0 && prefix_[0] != 1)
+    return MakeStatus(absl::StatusCode::kInternal,
+                      "A message begins with a byte that is not gRPC's");
+  length_ = 0;
+  for (size_t i = 1; i < kPrefixBytes; ++i)
+    length_ = length_ << 8 | static_cast<unsigned char>(prefix_[i]);
+  if (length_ > message_bytes_max_) {
+    return MakeStatus(
+        absl::StatusCode::kResourceExhausted,
+        fmt::format("A message of {} bytes; at most {} are allowed", length_, message_bytes_max_));
+  }
+  message_.reserve(std::min(length_, kReserveBytesMax));
+  return absl::OkStatus();
+}
+
+bool MessageSplitter::Take(std::string* message, bool* is_compressed) {
+  if (whole_.empty()) return false;
+  *message = std::move(whole_.front().message);
+  *is_compressed = whole_.front().is_compressed;
+  whole_.erase(whole_.begin());
+  return true;
+}
+
+void MessageSplitter::Drop() {
+  prefix_.clear();
+  message_ = {};
+  whole_.clear();
+}
+
+}  // namespace stele::server

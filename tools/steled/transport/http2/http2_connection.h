@@ -1,0 +1,217 @@
+// steled/transport/http2/http2_connection.h: the connection of one client: HTTP/2 with nghttp2, and
+// the calls on its streams.
+//
+// A thread that has bytes to read or to send does it at once, under the connection's lock and
+// without waiting. Bytes that a socket does not take are kept until its descriptor is writable
+// again. Methods run without the lock.
+//
+// Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
+// Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
+//            and one message unsent per call. Large responses that are not read yet are charged to
+//            the memory for requests.
+// Errors:    a client that violates HTTP/2 is disconnected; one that violates gRPC gets a status.
+// Threads:   thread-safe.
+// Source:    RFC 9113; gRPC over HTTP/2.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steled/transport/calls/call.h"
+#include "steled/transport/http2/http2_stream.h"
+#include "steled/transport/sockets/socket.h"
+
+namespace stele::server {
+
+// The state that all connections of a server share.
+class ConnectionHost {
+ public:
+  virtual ~ConnectionHost() = default;
+  virtual const Method* FindMethod(std::string_view path) const = 0;
+  // Whether requests of that path are streams of messages.
+  virtual bool TakesStream(std::string_view path) const = 0;
+  // True if calls need the header with that name.
+  virtual bool IsAskedFor(std::string_view name) const = 0;
+  virtual size_t message_bytes_max() const = 0;
+  // The trailers of every response, in addition to its status.
+  virtual const TransportTrailers& trailers() const = 0;
+  // Of the memory that requests may take. False: there is no room.
+  virtual bool ReserveRequestBytes(size_t bytes) = 0;
+  virtual void ReleaseRequestBytes(size_t bytes) = 0;
+  // The part of it that the responses of one connection may use.
+  virtual size_t connection_answer_bytes_max() const = 0;
+  // A paused call may continue. Called under the connection's lock.
+  virtual void OnResumed(const Http2Stream* stream) = 0;
+  // These two are reported as to a CallObserver.
+  virtual void OnRefused(const RefusedCall& call) = 0;
+  virtual void OnHandshakeFailed(const std::string& peer, std::string_view reason) = 0;
+};
+
+class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
+ public:
+  static constexpr uint32_t kStreamsMax = 100;
+  static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
+  // What a connection takes without its streams: nghttp2's session and its tables of headers.
+  // Measured were 14 KiB without a call and 39 KiB with full tables.
+  static constexpr size_t kConnectionBytes = size_t{40} << 10;
+  // What a stream takes without the headers that are kept of it and without its messages; and a
+  // small answer.
+  static constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
+  static constexpr size_t kStreamBytes = (size_t{1} << 10) + kSmallAnswerBytes;
+  // No method has a longer path.
+  static constexpr size_t kPathBytesMax = 256;
+  // A request is stalled if it brings fewer bytes within the time for a stall, or no byte of a
+  // message after its headers. A large request must also bring this part of what it holds:
+  // otherwise a client could fill the memory for requests and keep it with a few bytes now and
+  // then.
+  static constexpr size_t kPaceBytes = size_t{16} << 10;
+  static constexpr size_t kPaceShare = 16;
+  // A client that reads less than this from a stream within the stall timeout does not read it.
+  static constexpr size_t kReadBytesMin = size_t{16} << 10;
+
+  using StreamPtr = std::shared_ptr<Http2Stream>;
+
+  // `host` must outlive it.
+  Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host);
+  ~Http2Connection();
+  // False: there is no memory for it; Close it.
+  bool is_charged() const { return is_charged_; }
+  Http2Connection(const Http2Connection&) = delete;
+  Http2Connection& operator=(const Http2Connection&) = delete;
+
+  enum class Ready {
+    kWaits,  // until its descriptor is ready
+    kMore,   // there is more to read; other connections may be handled first
+    kOver,   // call Close
+  };
+  // Reads the received bytes and sends what can be sent. `is_ending`: according to its descriptor
+  // the client sends no more. Appends the streams whose methods must be run.
+  Ready OnReady(bool is_ending, std::vector<StreamPtr>* begun);
+  // Takes no more calls; those that run go on.
+  void Drain();
+  // Gives up requests that have received almost nothing since `since`, and incomplete ones that
+  // began before `begun_since`, and releases their memory.
+  void GiveUpStalled(std::chrono::steady_clock::time_point since,
+                     std::chrono::steady_clock::time_point begun_since);
+  struct Cutoffs {
+    // A client that has read almost nothing since then does not read.
+    std::chrono::steady_clock::time_point since;
+    // A client that was silent since then gets a PING.
+    std::chrono::steady_clock::time_point ping_since;
+    // A client that got a PING and was silent since then is gone.
+    std::chrono::steady_clock::time_point silent_since;
+  };
+  // Ends the streams that their client does not read. Returns false if it takes no bytes at all or
+  // is gone; call Close then.
+  bool EndUnread(const Cutoffs& cutoffs);
+  // Stops the running calls; those that stop return UNAVAILABLE.
+  void StopCalls();
+  // Stops the running calls of streams that were closed outside of OnReady.
+  void StopCallsOfClosedStreams();
+  // Closes it, and ends its calls.
+  void Close();
+  // True if the client has sent the HTTP/2 preface.
+  bool IsGreeted() const { return is_greeted_; }
+  // Waits until the client's system has all responses, or the client is gone.
+  void AwaitRead(std::chrono::steady_clock::time_point end);
+  int descriptor() const { return descriptor_; }
+  // The client's address (PeerName).
+  const std::string& peer() const { return peer_; }
+  size_t StreamCount() const;
+  // The number of its calls that wait or run. The transport's lock guards it.
+  int* call_count() { return &call_count_; }
+  std::chrono::steady_clock::time_point since() const { return since_; }
+
+  // For the call on `stream`, as documented in call.h.
+  bool Send(Http2Stream* stream, std::string framed, bool is_last);
+  bool Reserve(Http2Stream* stream, size_t bytes);
+  bool Receive(Http2Stream* stream, std::string* message);
+  bool CanSend(const Http2Stream& stream) const;
+  // Notifies the host once Send would not wait, or the call must end; at once if it is so now.
+  void Pause(Http2Stream* stream);
+  // The method is done, or is not run at all. Returns the result of the call: `status`, unless the
+  // client, its deadline or the end of the server decided it.
+  absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
+
+ private:
+  struct Callbacks;  // callbacks of nghttp2, under the lock
+
+  // All of these need the lock.
+  bool ReadSome(bool is_ending, bool* is_more);
+  bool IsWanted() const;
+  // Shuts down the sending side and ignores what arrives, so that the client can read what was
+  // sent. Closing the socket while bytes still arrive would reset it and discard unread data.
+  void Linger();
+  // Sends as much as the socket takes. Returns false if it is closed.
+  bool Flush();
+  bool FillOutput();
+  void FlushOrShutDown();
+
+  void ResumeIfDue(Http2Stream* stream);
+  // Returns false if there is no room for a response of this size.
+  bool ChargeAnswer(Http2Stream* stream, size_t bytes);
+  // Charges output_ and more bytes for it. Returns false if there is no room: then output_ stays
+  // small, and the connection sends in smaller pieces.
+  bool ChargeOutput();
+  void DropUnsent(Http2Stream* stream);
+  void OnRequestHeaders(Http2Stream* stream);
+  void OnRequestBytes(Http2Stream* stream, std::string_view bytes);
+  void NotePace(Http2Stream* stream, size_t bytes);
+  void OnRequestEnd(Http2Stream* stream);
+  void BeginCall(Http2Stream* stream);
+  void OnStreamClosed(int32_t stream_id);
+  // Releases what was charged for the stream, except what its method holds.
+  void ReleaseStream(Http2Stream* stream);
+
+  // Ignores the rest of the request.
+  void GiveUp(Http2Stream* stream, RefusalCause cause, const absl::Status& status);
+  void Answer(Http2Stream* stream, const absl::Status& status);
+  void SubmitHeaders(Http2Stream* stream);
+  void SubmitTrailersOnly(Http2Stream* stream);
+  // Answers a request that is not gRPC with its http_refusal.
+  void RefuseAsHttp(Http2Stream* stream);
+  // Takes up to `room` bytes of the first unsent message, and sets the flags for nghttp2.
+  ssize_t TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
+
+  ConnectionHost& host_;
+  const int descriptor_;
+  const std::string peer_;
+  const bool is_charged_;
+  int call_count_ = 0;
+  std::atomic<bool> is_greeted_ = false;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+
+  mutable std::mutex mutex_;
+  const std::unique_ptr<Socket> socket_;  // this and all below: guarded by mutex_
+  nghttp2_session* session_ = nullptr;
+  std::map<int32_t, StreamPtr> streams_;
+  std::vector<StreamPtr>* begun_ = nullptr;  // of the running OnReady
+  std::vector<std::stop_source> stopped_;    // to be stopped once the lock is released
+  std::string output_;                       // bytes from nghttp2 that the socket has not taken
+  size_t output_offset_ = 0;
+  size_t output_charge_ = 0;  // reserved of the memory for requests
+  size_t unsent_bytes_ = 0;   // of all streams
+  size_t unsent_charge_ = 0;  // likewise
+  // unsent_bytes_ decreased, all output was sent, or a stream was closed.
+  std::condition_variable room_;
+  std::chrono::steady_clock::time_point read_at_ = since_;  // when bytes last arrived
+  // When the socket last took bytes, or had none to take.
+  std::chrono::steady_clock::time_point written_at_ = since_;
+  // A PING was sent, and nothing was received since.
+  bool is_asked_ = false;
+  // Its client was informed that it violated HTTP/2.
+  bool is_broken_ = false;
+  bool is_lingering_ = false;  // until the client closes it
+  bool is_closed_ = false;
+};
+
+}  // namespace stele::server

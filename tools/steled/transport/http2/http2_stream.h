@@ -1,0 +1,84 @@
+// steled/transport/http2/http2_stream.h: the state of one call's stream. The lock of its connection
+// guards all members that are not documented as constant.
+//
+// Threads:   see above; the method's thread and those that serve the connection share it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "steled/transport/calls/call.h"
+#include "steled/transport/http2/grpc_protocol.h"
+
+namespace stele::server {
+
+// A call with more unsent bytes waits before it sends the next message.
+inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
+
+struct Http2Stream {
+  Http2Stream(int32_t stream_id, size_t message_bytes_max)
+      : id(stream_id), request(message_bytes_max) {}
+
+  const int32_t id;
+  // From the request's headers; constant once the call has begun.
+  std::string path;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  // The headers that methods use.
+  std::vector<std::pair<std::string, std::string>> metadata;
+  const Method* method = nullptr;
+  size_t header_bytes = 0;  // of all headers, also of those not kept
+  std::chrono::steady_clock::time_point begun_at = std::chrono::steady_clock::now();
+  bool is_post = false;
+  bool is_grpc = false;
+  bool has_bad_timeout = false;
+  bool has_unknown_encoding = false;
+  // The HTTP status of a request that is not gRPC. It is sent once the request ends or brings data.
+  const char* http_refusal = nullptr;
+  bool takes_stream = false;  // its method begins before the request ends
+
+  MessageSplitter request;
+  size_t stream_bytes = 0;   // reserved of the memory for requests, until the stream is closed
+  size_t request_bytes = 0;  // likewise, until the method is done
+  size_t paced_bytes = 0;    // received since waits_since
+  std::chrono::steady_clock::time_point waits_since;  // for kPaceBytes, until the method begins
+  bool request_ended = false;
+  bool has_begun = false;  // its method was passed to a thread
+
+  bool is_paused = false;  // its method waits for room without a thread
+
+  bool response_begun = false;     // its headers were submitted
+  bool has_trailers = true;        // like every response of gRPC
+  std::deque<std::string> unsent;  // framed; the first is sent first
+  size_t unsent_offset = 0;        // the bytes sent of the first one
+  size_t unsent_bytes = 0;         // the unsent bytes of all
+  size_t unsent_held = 0;          // size of the messages that are not sent completely
+  size_t unsent_charge = 0;        // reserved of the memory for requests, for unsent bytes
+  size_t unsent_at_mark = 0;       // when the client was last seen to read
+  std::chrono::steady_clock::time_point unsent_mark;
+  bool is_given_up = false;            // it will be reset, since its client does not read it
+  std::optional<absl::Status> status;  // the result of the method, or the reason why there is none
+  bool has_lost_message = false;       // a message from the method was lost
+  bool is_beyond_memory = false;       // why it was lost
+  absl::Status request_error;          // why a message could not be passed to the method
+  bool is_done = false;                // the method is done
+  bool is_closed = false;              // no client listens any more
+  bool is_ending = false;              // the server stops it; its client gets that status
+
+  // True if its method must end.
+  bool IsStopped() const { return is_closed || is_ending; }
+  // True if Send does not wait.
+  bool CanSend() const { return IsStopped() || unsent_bytes <= kUnsentBytesMax; }
+
+  std::condition_variable changed;  // messages arrived, bytes were sent, or it was closed
+  std::stop_source stop;
+};
+
+}  // namespace stele::server

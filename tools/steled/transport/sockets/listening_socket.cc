@@ -1,0 +1,192 @@
+#include "steled/transport/sockets/listening_socket.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "steled/base/errors.h"
+
+namespace stele::server {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+absl::StatusOr<Addresses> Resolve(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return InvalidArgument("{}: not HOST:PORT", address);
+  std::string host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), address.c_str() + colon + 1,
+                                &hints, &found);
+  if (error != 0) return InvalidArgument("{}: {}", address, gai_strerror(error));
+  return Addresses(found, &freeaddrinfo);
+}
+
+void SetOption(int descriptor, int level, int option, int value) {
+  setsockopt(descriptor, level, option, &value, sizeof(value));
+}
+
+// Returns -1 and sets errno on failure.
+int ListenOn(const addrinfo& address) {
+  const int descriptor = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  SetOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 &&
+      listen(descriptor, SOMAXCONN) == 0)
+    return descriptor;
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return -1;
+}
+
+int PortOf(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return 0;
+  const in_port_t port = address.ss_family == AF_INET6
+                             ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                             : reinterpret_cast<const sockaddr_in&>(address).sin_port;
+  return ntohs(port);
+}
+
+// Errors of the accepted connection, after which others may be accepted (accept(2)).
+bool IsOfOneClient(int error) {
+  constexpr std::array<int, 10> kErrors = {EINTR,       ECONNABORTED, ENETDOWN, EPROTO,
+                                           ENOPROTOOPT, EHOSTDOWN,    ENONET,   EHOSTUNREACH,
+                                           EOPNOTSUPP,  ENETUNREACH};
+  return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
+}
+
+// Returns -1 and sets errno if no process listens on it, or it cannot be checked.
+int ConnectTo(const sockaddr_un& address) {
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  const int connected =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const int error = errno;
+  close(descriptor);
+  errno = error;
+  return connected;
+}
+
+// Removes the socket that a killed process left. Other files are kept, and so is a socket on which
+// a process listens.
+void RemoveStaleSocket(const sockaddr_un& address) {
+  struct stat status {};
+  if (lstat(address.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
+  if (ConnectTo(address) != 0 && errno == ECONNREFUSED) unlink(address.sun_path);
+}
+
+absl::StatusOr<int> ListenOnUnixSocket(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return InvalidArgument("unix:{}: a socket's path has at most {} bytes", path,
+                           sizeof(address.sun_path) - 1);
+  }
+  path.copy(address.sun_path, path.size());
+  RemoveStaleSocket(address);
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool is_bound =
+      descriptor >= 0 &&
+      bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
+  const std::string reason = std::strerror(errno);
+  if (is_bound) unlink(address.sun_path);
+  if (descriptor >= 0) close(descriptor);
+  return MakeStatus(absl::StatusCode::kUnavailable,
+                    fmt::format("cannot listen on unix:{}: {}", path, reason));
+}
+
+int Reserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+}  // namespace
+
+absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& address) {
+  constexpr std::string_view kUnix = "unix:";
+  if (address.starts_with(kUnix)) {
+    const std::string path = address.substr(kUnix.size());
+    STELED_ASSIGN_OR_RETURN(const int descriptor, ListenOnUnixSocket(path));
+    return ListeningSocket(descriptor, address, path);
+  }
+  STELED_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address));
+  for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
+    const int descriptor = ListenOn(*at);
+    if (descriptor < 0) continue;
+    return ListeningSocket(
+        descriptor, fmt::format("{}:{}", address.substr(0, address.rfind(':')), PortOf(descriptor)),
+        "");
+  }
+  return MakeStatus(
+      absl::StatusCode::kUnavailable,
+      fmt::format("cannot listen on {}: {}; is the port taken?", address, std::strerror(errno)));
+}
+
+ListeningSocket::ListeningSocket(int descriptor, std::string address, std::string path)
+    : descriptor_(descriptor),
+      address_(std::move(address)),
+      path_(std::move(path)),
+      reserve_(Reserve()) {}
+
+ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      address_(std::move(other.address_)),
+      path_(std::exchange(other.path_, std::string())),
+      reserve_(std::exchange(other.reserve_, -1)) {}
+
+ListeningSocket::~ListeningSocket() {
+  Close();
+  if (reserve_ >= 0) close(reserve_);
+}
+
+void ListeningSocket::Close() {
+  if (descriptor_ < 0) return;
+  close(std::exchange(descriptor_, -1));
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+int ListeningSocket::Accept(std::chrono::milliseconds user_timeout) {
+  while (true) {
+    if (reserve_ < 0) reserve_ = Reserve();
+    const int client = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client >= 0) {
+      if (!path_.empty()) return client;
+      SetOption(client, IPPROTO_TCP, TCP_NODELAY, 1);
+      SetOption(client, SOL_SOCKET, SO_KEEPALIVE, 1);
+      SetOption(client, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+      SetOption(client, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+      SetOption(client, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(user_timeout.count()));
+      return client;
+    }
+    if ((errno == EMFILE || errno == ENFILE) && reserve_ >= 0) {
+      close(reserve_);
+      const int turned_away = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (turned_away >= 0) close(turned_away);
+      reserve_ = Reserve();
+      if (turned_away >= 0) continue;
+      return -1;
+    }
+    if (!IsOfOneClient(errno)) return -1;
+  }
+}
+
+}  // namespace stele::server

@@ -1,0 +1,45 @@
+// steled/transport/sockets/listening_socket.h: the socket that clients connect to.
+//
+// A Unix socket is a file that this process creates and removes. A file that a killed process left
+// is replaced.
+//
+// Errors:    InvalidArgument for an invalid address; Unavailable if the address cannot be used.
+// Threads:   confined, except Accept, which is thread-safe.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace stele::server {
+
+class ListeningSocket {
+ public:
+  // `address` is "HOST:PORT" or "[HOST]:PORT", where port 0 selects a free one, or "unix:PATH".
+  static absl::StatusOr<ListeningSocket> Listen(const std::string& address);
+  ~ListeningSocket();
+  ListeningSocket(ListeningSocket&& other) noexcept;
+  ListeningSocket& operator=(ListeningSocket&&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  // The address given to Listen, with the actual port.
+  const std::string& address() const { return address_; }
+  // Returns the descriptor of the next client: non-blocking, with TCP_NODELAY and keepalive. -1: no
+  // client waits. If there is no free descriptor, a client is accepted and closed at once, so that
+  // it knows. The system ends the connection if it takes nothing of the sent bytes for
+  // `user_timeout`.
+  int Accept(std::chrono::milliseconds user_timeout);
+  // Accepts no more clients.
+  void Close();
+
+ private:
+  ListeningSocket(int descriptor, std::string address, std::string path);
+
+  int descriptor_;
+  std::string address_;
+  std::string path_;  // the path of a Unix socket; "": none
+  int reserve_;       // closed for a moment when descriptors run out
+};
+
+}  // namespace stele::server

@@ -1,0 +1,37 @@
+// steled/transport/sockets/tls.h: the settings of all encrypted connections: the server's key and
+// its trusted CA.
+//
+// TLS 1.2 or newer, HTTP/2 by ALPN, no renegotiation. With a client CA every client must present a
+// certificate signed by it.
+//
+// Errors:    InvalidArgument for an invalid certificate or key, or a key that does not belong to
+//            the certificate.
+// Threads:   immutable.
+// Source:    RFC 9113, section 9.2.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+using SSL_CTX = struct ssl_ctx_st;
+
+namespace stele::server {
+
+class TlsContext {
+ public:
+  // PEM texts; with an empty `client_ca` clients need no certificate.
+  static absl::StatusOr<TlsContext> Create(const std::string& certificate_chain,
+                                           const std::string& private_key,
+                                           const std::string& client_ca);
+
+  SSL_CTX* get() const { return context_.get(); }
+
+ private:
+  explicit TlsContext(std::shared_ptr<SSL_CTX> context) : context_(std::move(context)) {}
+
+  std::shared_ptr<SSL_CTX> context_;
+};
+
+}  // namespace stele::server
