@@ -11,7 +11,6 @@ namespace {
 
 constexpr size_t kPieceCellsMin = 256;
 constexpr size_t kChargedArraysMin = 256 << 10;  // counting less would cost more
-constexpr std::chrono::milliseconds kProgressInterval(10);
 constexpr uint32_t kBatchesPerCheck = 4;  // a row of one batch was checked before it was begun
 
 // A few row groups of each of many sources are pinned without a question.
@@ -24,7 +23,7 @@ constexpr uint64_t kStoredCellBytes = 32;
 void ScanProgress::ReportIfDue(std::string_view scanned_through) {
   const std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
   if (empty_batch_count_ == kEmptyBatchesPerClock) reported_at_ = now;
-  if (now - reported_at_ < kProgressInterval) return;
+  if (now - reported_at_ < interval_) return;
   reported_at_ = now;
   report_(scanned_through);
 }

@@ -39,11 +39,12 @@ namespace stele::internal {
 // The memory that a cell costs a reader in addition to its bytes, while it is collected and shown.
 inline constexpr size_t kCellObjectBytes = sizeof(Cell) + sizeof(CellView);
 
-// Reports how far a scan has come while no row passes its filter: rarely, by the clock.
+// Reports how far a scan has come while no row passes its filter: at most once per `interval`.
 class ScanProgress {
  public:
   using Report = std::function<void(std::string_view scanned_through)>;
-  explicit ScanProgress(Report report) : report_(std::move(report)) {}
+  ScanProgress(Report report, std::chrono::steady_clock::duration interval)
+      : report_(std::move(report)), interval_(interval) {}
 
   // The next row was asked for.
   void Restart() { empty_batch_count_ = 0; }
@@ -57,7 +58,8 @@ class ScanProgress {
   static constexpr uint64_t kEmptyBatchesPerClock = 64;  // as Interruption has it
   void ReportIfDue(std::string_view scanned_through);
 
-  const Report report_;             // may be empty
+  const Report report_;  // may be empty
+  const std::chrono::steady_clock::duration interval_;
   uint64_t empty_batch_count_ = 0;  // rows and batches since a row was asked for
   std::chrono::steady_clock::time_point reported_at_;
 };

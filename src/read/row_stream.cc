@@ -49,7 +49,7 @@ RowStream::RowStream(RowStreamOptions options)
     : options_(std::move(options)),
       scan_(ScanView(options_.table, options_.pin, options_.memory_tracker), TakeRanges(&options_),
             ChainOptionsOf(options_, &cursor_stats_)),
-      progress_(std::move(options_.on_progress)),
+      progress_(std::move(options_.on_progress), options_.progress_interval),
       assembler_(&options_.program, &options_.interruption,
                  {.piece_bytes = PieceBytes(options_),
                   .direction = DirectionOf(options_),

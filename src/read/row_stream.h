@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -54,6 +55,8 @@ struct RowStreamOptions {
   MemoryTracker* memory_tracker = nullptr;
   Interruption interruption;
   std::function<void(std::string_view)> on_progress;  // may be empty
+  // The time between two reports, at least. Tests set 0: then each due count of empty rows reports.
+  std::chrono::milliseconds progress_interval{10};
 };
 
 // In builds with invariants: shows copies of rows, and overwrites them when the row is over, so
