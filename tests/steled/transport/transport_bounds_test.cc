@@ -40,7 +40,7 @@ TEST_F(TransportTest, RequestsThatWaitAreBounded) {
 }
 
 TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
-  Start([](TransportOptions* options) {
+  StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = MemoryFor(2, 70'000);
     options->cutoffs = std::chrono::milliseconds(1);
   });
@@ -53,26 +53,32 @@ TEST_F(TransportTest, ARequestThatStopsInItsMiddleIsGivenUp) {
   // There is no such timeout for a running call.
   const int32_t talk = client.Begin(Http2Client::GrpcHeaders("/talk"));
   client.Write(talk, Framed("one"), false);
-  EXPECT_EQ(client.Await(stream).Status(), "14");
-  counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
+  ASSERT_TRUE(client.Until([&] { return client.answer(talk).body == Framed("one"); }));
+  {
+    const Looks looks(transport_.get());
+    EXPECT_EQ(client.Await(stream).Status(), "14");
+    counter_.Await("/echo", absl::StatusCode::kUnavailable, 1);
+  }
   EXPECT_EQ(client.Call("/take", std::string(60'000, 'x')).Status(), "0");
   client.Write(talk, Framed("two"), true);
   EXPECT_EQ(client.Await(talk).Status(), "0");
   // A connection without any bytes is not kept either: it gets the server's settings, and then the
   // end.
+  const Looks looks(transport_.get());
   EXPECT_FALSE(silent.Until([] { return false; }));
 }
 
 // Each stream is charged, so a client could use up the memory for requests with headers alone.
 TEST_F(TransportTest, ARequestOfHeadersAloneIsGivenUp) {
-  Start([](TransportOptions* options) {
+  StartWithoutLooks([](TransportOptions* options) {
     options->request_memory_bytes = MemoryFor(1, Http2Connection::kStreamBytes + 100);
     options->cutoffs = std::chrono::milliseconds(1);
-    options->request_time_max = std::chrono::seconds(3);
   });
   Http2Client client(transport_->address());
+  EXPECT_EQ(client.Call("/echo", "").Status(), "0");  // it has sent the preface
   for (const char* const path : {"/echo", "/talk"}) {
     const int32_t stream = client.Begin(Http2Client::GrpcHeaders(path));
+    const Looks looks(transport_.get());
     EXPECT_EQ(client.Await(stream).Status(), "14");
     EXPECT_EQ(client.answer(stream).headers.at("grpc-message"),
               "The request has headers and no message");
@@ -83,11 +89,12 @@ TEST_F(TransportTest, ARequestOfHeadersAloneIsGivenUp) {
 
 // The frame with the headers says that more of them follow.
 TEST_F(TransportTest, HeadersThatStopInTheirMiddleAreGivenUp) {
-  Start([](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(1); });
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(1); });
   Http2Client client(transport_->address());
   EXPECT_EQ(client.Call("/echo", "").Status(), "0");
   client.SendRaw(std::string("\0\0\1\1\0\0\0\0\x65\x83", 10));  // POST
-  while (counter_.refused_for(RefusalCause::kSlowRequest) == 0) std::this_thread::yield();
+  while (counter_.refused_for(RefusalCause::kSlowRequest) == 0) transport_->LookForStalled();
   client.SendRaw(std::string("\0\0\2\x9\4\0\0\0\x65\x86\x84", 11));  // http /
   Http2Client other(transport_->address());
   EXPECT_EQ(other.Call("/echo", "").Status(), "0");
@@ -95,13 +102,15 @@ TEST_F(TransportTest, HeadersThatStopInTheirMiddleAreGivenUp) {
 
 // A few bytes now and then do not keep a request alive.
 TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
-  Start([](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(500); });
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(500); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed(std::string(20'000'000, 'h')).substr(0, 50'000), false);
   while (!client.answer(stream).is_closed) {
     client.Write(stream, "h", false);
     ASSERT_EQ(client.Call("/take", "").Status(), "0");
+    transport_->LookForStalled();
   }
   EXPECT_EQ(client.answer(stream).Status(), "14");
 }
@@ -109,7 +118,8 @@ TEST_F(TransportTest, ARequestThatHardlyMovesIsGivenUp) {
 // A large request must bring a part of what it holds. Otherwise a few clients could fill the memory
 // for requests and keep it.
 TEST_F(TransportTest, ALargeRequestThatSlowsDownIsGivenUp) {
-  Start([](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(500); });
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(500); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed(std::string(16'000'000, 'h')).substr(0, 8'000'000), false);
@@ -120,6 +130,7 @@ TEST_F(TransportTest, ALargeRequestThatSlowsDownIsGivenUp) {
     do {
       ASSERT_EQ(client.Call("/take", "").Status(), "0");
     } while (std::chrono::steady_clock::now() < next);
+    transport_->LookForStalled();
   }
   EXPECT_EQ(client.answer(stream).Status(), "14");
   EXPECT_EQ(client.answer(stream).headers.at("grpc-message"), "The request stopped in its middle");
@@ -127,19 +138,23 @@ TEST_F(TransportTest, ALargeRequestThatSlowsDownIsGivenUp) {
 
 // The server holds a whole message whose request does not end. No thread waits for the end.
 TEST_F(TransportTest, ARequestThatDoesNotEndIsGivenUp) {
-  Start([](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(1); });
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->cutoffs = std::chrono::milliseconds(1); });
   Http2Client client(transport_->address());
   const int32_t stream = client.Begin(Http2Client::GrpcHeaders("/echo"));
   client.Write(stream, Framed("whole"), false);
+  EXPECT_EQ(client.Call("/take", "").Status(), "0");  // the server has the message
+  const Looks looks(transport_.get());
   EXPECT_EQ(client.Await(stream).Status(), "14");
-  EXPECT_EQ(counter_.begun(), 0);
+  EXPECT_EQ(counter_.begun(), 1) << "only the other call";
 }
 
 TEST_F(TransportTest, ARequestHasATimeToComeWhole) {
-  Start(
+  StartWithoutLooks(
       [](TransportOptions* options) { options->request_time_max = std::chrono::milliseconds(1); });
   Http2Client client(transport_->address());
   const int32_t mute = client.Begin(Http2Client::GrpcHeaders("/echo"));
+  const Looks looks(transport_.get());
   EXPECT_EQ(client.Await(mute).Status(), "14");
   EXPECT_EQ(client.answer(mute).headers.at("grpc-message"), "The request takes too long");
 }
@@ -498,7 +513,7 @@ TEST_F(TransportTest, StopCutsStreamsAndNotLastMessages) {
     call->Send(std::string(kPrefixBytes, '\0') + "done", true);
     return absl::OkStatus();
   };
-  Start();
+  Start([](TransportOptions* options) { options->last_words = std::chrono::minutes(1); });
   Http2Client client(transport_->address());
   std::vector<int32_t> streams;
   for (const char* const path : {"/deaf", "/flood", "/late"})

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -175,6 +176,29 @@ class TransportTest : public testing::Test, public Router {
     ASSERT_TRUE(transport.ok()) << transport.status();
     transport_ = *std::move(transport);
   }
+
+  // Like Start. The transport looks for stalled clients only when a test calls LookForStalled, so
+  // time limits of a millisecond do not end what a slow machine delays.
+  void StartWithoutLooks(const std::function<void(TransportOptions*)>& change) {
+    Start([&](TransportOptions* options) {
+      options->look_every = std::chrono::hours(24);
+      change(options);
+    });
+  }
+  // Looks for stalled clients all the time, on a thread, as long as it exists.
+  class Looks {
+   public:
+    explicit Looks(Transport* transport)
+        : thread_([transport](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
+              transport->LookForStalled();
+              std::this_thread::yield();
+            }
+          }) {}
+
+   private:
+    std::jthread thread_;
+  };
 
   // Memory for so many connections and `bytes` of requests.
   static size_t MemoryFor(size_t connections, size_t bytes) {

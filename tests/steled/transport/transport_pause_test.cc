@@ -118,13 +118,17 @@ TEST_F(PauseTest, TheServersEndEndsPausedCalls) {
 
 // Neither a paused call nor one that waits in Send.
 TEST_F(PauseTest, ACallThatNobodyReadsIsEnded) {
-  Start([](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
   for (const char* const path : {"/pause", "/flood"}) {
     Http2Client slow(transport_->address(), /*window_bytes=*/1000);
     const int32_t stream = BeginMany(&slow, path, 1)[0];
     // Its reads move the stream's window, but not enough.
     ASSERT_TRUE(slow.Until([&] { return slow.answer(stream).headers.contains(":status"); }));
-    counter_.Await(path, absl::StatusCode::kCancelled, 1);
+    {
+      const Looks looks(transport_.get());
+      counter_.Await(path, absl::StatusCode::kCancelled, 1);
+    }
     EXPECT_EQ(slow.Await(stream).error, kInternalError) << path;
     EXPECT_EQ(slow.Call("/echo", "").Status(), "0");
   }
@@ -136,10 +140,12 @@ TEST_F(PauseTest, ACallOfAnEndedStreamIsStopped) {
     call->Send(std::string(kPrefixBytes + 5'000, 'n'), false);
     return methods_["/wait"](call);
   };
-  Start([](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
+  StartWithoutLooks(
+      [](TransportOptions* options) { options->stall_timeout = std::chrono::milliseconds(1); });
   Http2Client silent(transport_->address(), /*window_bytes=*/1000);
   const int32_t stream = BeginMany(&silent, "/notify", 1)[0];
   ASSERT_TRUE(HasHeaders(&silent, {stream}));
+  const Looks looks(transport_.get());
   Await(stopped_, 1);
 }
 
@@ -148,7 +154,7 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
     call->Send(std::string(kPrefixBytes + 400'000, 'l'), true);
     return absl::OkStatus();
   };
-  Start([](TransportOptions* options) {
+  StartWithoutLooks([](TransportOptions* options) {
     options->stall_timeout = std::chrono::milliseconds(1);
     options->request_memory_bytes = 600'000;
   });
@@ -156,7 +162,7 @@ TEST_F(PauseTest, AnAnswerThatNobodyReadsIsLetGoOf) {
   const int32_t stream = BeginMany(&slow, "/large", 1)[0];
   ASSERT_TRUE(HasHeaders(&slow, {stream}));
   Http2Client other(transport_->address());
-  while (other.Call("/large", "").Status() == "14") std::this_thread::yield();
+  while (other.Call("/large", "").Status() == "14") transport_->LookForStalled();
   EXPECT_EQ(slow.Await(stream).error, kInternalError);
 }
 
@@ -206,7 +212,7 @@ TEST_F(PauseTest, ConnectionsBeyondTheMostAreClosed) {
 
 // Its system still acknowledges bytes, but no process reads them.
 TEST_F(PauseTest, AClientThatAnswersNoPingIsGone) {
-  Start([](TransportOptions* options) {
+  StartWithoutLooks([](TransportOptions* options) {
     options->ping_after = std::chrono::milliseconds(1);
     options->cutoffs = std::chrono::milliseconds(1);
   });
@@ -215,6 +221,7 @@ TEST_F(PauseTest, AClientThatAnswersNoPingIsGone) {
   BeginMany(&silent, "/wait", 1);
   ASSERT_TRUE(silent.Until([] { return true; }));
   Await(running_, 1);
+  const Looks looks(transport_.get());
   Await(stopped_, 1);  // and it was closed
 }
 

@@ -33,11 +33,8 @@ using ConnectionPtr = ServedCall::ConnectionPtr;
 
 constexpr uint64_t kListening = 1;
 constexpr uint64_t kFirstConnection = 2;
-constexpr std::chrono::seconds kIdle(10);  // after which a superfluous thread ends
-constexpr std::chrono::seconds kStalledLook(1);
+constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
-// The time for clients to read the responses of stopped calls.
-constexpr std::chrono::milliseconds kLastWords(500);
 
 // The interface for connections. A separate object, which exists until the last thread has ended.
 class Host final : public ConnectionHost {
@@ -135,6 +132,12 @@ class Http2Transport final : public Transport {
     return absl::OkStatus();
   }
 
+  void LookForStalled() override {
+    GiveUpStalled();
+    EndUnread();
+    ShrinkPaused();
+  }
+
   void Stop(std::chrono::milliseconds grace) override {
     if (std::exchange(is_stopping_, true)) return;
     stalled_watch_.request_stop();
@@ -156,7 +159,8 @@ class Http2Transport final : public Transport {
         for (const ConnectionPtr& connection : Connections()) connection->StopCalls();
         lock.lock();
         call_ended_.wait(lock, is_idle);
-        end = SteadyClock::now() + std::min(grace, kLastWords);
+        end = SteadyClock::now();
+        if (grace > grace.zero()) end += options_.last_words;
       }
     }
     for (const ConnectionPtr& connection : Connections()) connection->AwaitRead(end);
@@ -471,10 +475,8 @@ class Http2Transport final : public Transport {
     std::unique_lock lock(mutex);
     std::condition_variable_any never;
     while (!stop.stop_requested()) {
-      never.wait_for(lock, stop, kStalledLook, [] { return false; });
-      GiveUpStalled();
-      EndUnread();
-      ShrinkPaused();
+      never.wait_for(lock, stop, options_.look_every, [] { return false; });
+      LookForStalled();
       host_.memory()->TrimWhenQuiet();
       AcceptAll();  // clients that an error kept out
     }

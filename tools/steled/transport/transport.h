@@ -67,6 +67,10 @@ struct TransportOptions {
   std::chrono::milliseconds stall_timeout{60'000};
   // A client that is silent for so long gets a PING, and has `cutoffs` to respond.
   std::chrono::milliseconds ping_after{60'000};
+  // The time between two calls of LookForStalled by the transport itself.
+  std::chrono::milliseconds look_every{1'000};
+  // The time for clients to read the responses of the calls that Stop ended.
+  std::chrono::milliseconds last_words{500};
 };
 
 class Transport {
@@ -84,8 +88,12 @@ class Transport {
   // New connections use these; open ones keep theirs. After InvalidArgument nothing has changed.
   // Thread-safe.
   virtual absl::Status UseTls(const TlsFiles& tls) = 0;
+  // Ends the calls and connections whose clients exceed a time limit of the options. The transport
+  // calls it every `look_every`. Thread-safe.
+  virtual void LookForStalled() = 0;
   // Accepts no more calls, gives running ones `grace` to end, stops the others and waits for them,
-  // gives clients a moment to read the responses, and closes all connections. Call it once.
+  // gives clients `last_words` to read the responses, and closes all connections. Without `grace`
+  // it closes them at once. Call it once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;
 };
 
