@@ -22,9 +22,11 @@ std::string ReadAll(const std::string& path) {
 
 }  // namespace
 
-bool RunningCommand::HasEnded() {
-  if (pid_ != 0 && waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = 0;
-  return pid_ == 0;
+bool RunningCommand::AwaitStop() {
+  int how = 0;
+  if (pid_ == 0 || waitpid(pid_, &how, WUNTRACED) != pid_) return false;
+  if (!WIFSTOPPED(how)) pid_ = 0;
+  return WIFSTOPPED(how);
 }
 
 void RunningCommand::Kill() {
@@ -54,7 +56,7 @@ std::string CommandTest::WriteFile(std::string_view name, std::string_view bytes
 }
 
 pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string& out,
-                         const std::string& err) const {
+                         const std::string& err, std::vector<std::string> environment) const {
   const char* const program = std::getenv("STELE_COMMAND");
   if (program == nullptr) {
     ADD_FAILURE() << "STELE_COMMAND is not set: run this through ctest";
@@ -65,8 +67,10 @@ pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  std::string zone = "TZ=UTC";
-  char* const environment[] = {zone.data(), nullptr};
+  environment.emplace_back("TZ=UTC");
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -75,7 +79,7 @@ pid_t CommandTest::Spawn(const std::vector<std::string>& args, const std::string
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(),
                                    O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, program, &actions, nullptr, argv.data(), environment);
+  const int error = posix_spawn(&pid, program, &actions, nullptr, argv.data(), variables.data());
   posix_spawn_file_actions_destroy(&actions);
   EXPECT_EQ(error, 0) << program;
   return error == 0 ? pid : 0;
@@ -91,9 +95,14 @@ CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const 
   return CommandResult{WIFEXITED(how) ? WEXITSTATUS(how) : -1, ReadAll(out), ReadAll(err)};
 }
 
-std::unique_ptr<RunningCommand> CommandTest::Start(const std::vector<std::string>& args) const {
+std::unique_ptr<RunningCommand> CommandTest::StartAndStop(
+    int rename_count, const std::vector<std::string>& args) const {
+  const char* const library = std::getenv("STOP_AT_RENAME_LIBRARY");
+  EXPECT_NE(library, nullptr) << "run this through ctest";
   return std::make_unique<RunningCommand>(
-      Spawn(args, Path("stdout-started"), Path("stderr-started")));
+      Spawn(args, Path("stdout-started"), Path("stderr-started"),
+            {std::string("LD_PRELOAD=") + (library == nullptr ? "" : library),
+             "STELE_STOP_AT_RENAME=.new " + std::to_string(rename_count)}));
 }
 
 CommandResult CommandTest::Run(const std::vector<std::string>& args) const {

@@ -27,8 +27,9 @@ class RunningCommand {
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
 
-  // Returns whether the command has exited.
-  bool HasEnded();
+  // Waits until the command stops itself (tests/preload/stop_at_rename.cc). Returns false if it
+  // ends before.
+  bool AwaitStop();
   // Sends SIGKILL and waits until the process is dead.
   void Kill();
 
@@ -46,7 +47,9 @@ class CommandTest : public testing::Test {
   // Runs without --db and without STELE_DB.
   CommandResult RunPlain(const std::vector<std::string>& args) const;
   // Like RunPlain, without waiting for the end.
-  std::unique_ptr<RunningCommand> Start(const std::vector<std::string>& args) const;
+  // The command stops itself when it has renamed `rename_count` files that end with ".new".
+  std::unique_ptr<RunningCommand> StartAndStop(int rename_count,
+                                               const std::vector<std::string>& args) const;
   // Runs it, expects success and an empty standard error, and returns standard output.
   std::string Output(const std::vector<std::string>& args) const;
   // Expects exit status `exit_status`, an empty standard output, and `text` in one line of standard
@@ -60,8 +63,9 @@ class CommandTest : public testing::Test {
 
  private:
   // Returns the child's pid, or 0 if it could not start.
-  pid_t Spawn(const std::vector<std::string>& args, const std::string& out,
-              const std::string& err) const;
+  // `environment` is added to TZ, which is the only other variable.
+  pid_t Spawn(const std::vector<std::string>& args, const std::string& out, const std::string& err,
+              std::vector<std::string> environment = {}) const;
 
   std::string directory_;
 };

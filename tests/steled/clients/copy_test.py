@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""copy_test.py STELE STELED SYNC_TRACE: `stele copy` between directories, running servers and Google's emulator, with kills of both sides in between.
+"""copy_test.py STELE STELED SYNC_TRACE STOP_AT_RENAME: `stele copy` between directories, running servers and Google's emulator, with kills of both sides in between.
 
 Where the command was built without stele::remote nothing is tested, that is said, and the exit code is 77 (skipped). The emulator's tests are
 skipped where it is not installed.
@@ -20,7 +20,7 @@ import unittest
 
 from cbt_client import SKIPPED, cbt
 
-STELE, STELED, SYNC_TRACE = (sys.argv[1:4] + ["", "", ""])[:3]
+STELE, STELED, SYNC_TRACE, STOP_AT_RENAME = (sys.argv[1:5] + [""] * 4)[:4]
 EMULATOR = "/usr/lib/google-cloud-sdk/platform/bigtable-emulator/cbtemulator"
 FAMILIES = "families=plain:maxversions=2,all,sum:never:intsum,min:never:intmin,max:never:intmax"
 
@@ -106,24 +106,26 @@ class CopyTest(unittest.TestCase):
                                                  [cell("sum", f"q{first + i}", str(i)) for i in range(500)]})
         self.load(table, rows)
 
-    def load_many(self, table, count=20000):
+    def load_many(self, table, count=4000):
         self.load(table, [{"row": f"row{i}", "cells": [cell("plain", "q", f"value {i}"), cell("sum", "q", str(i))]} for i in range(count)])
 
-    def begin_copy(self, marks, *args):
-        """A copy whose marks have moved a few times."""
-        copy = subprocess.Popen([STELE, "copy", *args, "batch-size=20"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def begin_copy(self, *args, writes="8", stderr=subprocess.PIPE, batch_size=20):
+        """A copy that stops itself when it has written its marks so many times (tests/preload/stop_at_rename.cc)."""
+        copy = subprocess.Popen([STELE, "copy", *args, f"batch-size={batch_size}"], stdout=subprocess.DEVNULL, stderr=stderr, text=True,
+                                env={**os.environ, "LD_PRELOAD": STOP_AT_RENAME, "STELE_STOP_AT_RENAME": f".new {writes}"})
         self.addCleanup(copy.kill)
-        seen = set()
-        while len(seen) < 8:
-            self.assertIsNone(copy.poll(), "it was to be killed: give it more rows")
-            if marks.exists():
-                seen.add(marks.read_bytes())
         return copy
 
+    def await_stop(self, copy):
+        ended, how = os.waitpid(copy.pid, os.WUNTRACED)
+        self.assertTrue(ended == copy.pid and os.WIFSTOPPED(how), "it was to be stopped: give it more rows")
+
     def copy_and_kill(self, marks, *args):
-        copy = self.begin_copy(marks, *args)
+        copy = self.begin_copy(*args)
+        self.await_stop(copy)
         copy.kill()
         copy.communicate()
+        self.assertTrue(marks.exists())
 
     def there_and_back(self, server):
         location = server.location()
@@ -149,7 +151,7 @@ class CopyTest(unittest.TestCase):
             self.copy_and_kill(marks, self.source, location, "--resume", str(marks))
         _, said = self.stele("copy", self.source, location, "--resume", str(marks), "--verify")
         self.assertIn("t: resuming after ", said)
-        self.assertIn("Verified t: 20000 rows are the same.", said)
+        self.assertIn("Verified t: 4000 rows are the same.", said)
         self.assertFalse(marks.exists())
 
     def test_steled_there_and_back(self):
@@ -162,9 +164,8 @@ class CopyTest(unittest.TestCase):
         server = self.steled()
         marks = self.folder / "marks"
         self.load_many("t")
-        first = self.begin_copy(marks, self.source, server.location(), "--resume", str(marks))
-        first.send_signal(signal.SIGSTOP)
-        self.assertTrue(os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1]))
+        first = self.begin_copy(self.source, server.location(), "--resume", str(marks))
+        self.await_stop(first)
         before = marks.read_bytes()
         for instance in ("i", "other"):
             _, said = self.stele("copy", self.source, server.location(instance), "--resume", str(marks), status=1)
@@ -186,19 +187,25 @@ class CopyTest(unittest.TestCase):
         self.assertEqual(lines[lines.index(f"remove {marks}"):], [f"remove {marks}", f"sync {self.folder.resolve()}"])
 
     def test_the_bar_grows(self):
-        self.load("t", [{"row": f"row{i:05}", "cells": [cell("plain", "q", f"value {i}")]} for i in range(20000)], FAMILIES,
-                  "splits=" + ",".join(f"row{i:05}" for i in range(1000, 20000, 1000)))
+        self.load("t", [{"row": f"row{i:05}", "cells": [cell("plain", "q", f"value {i}")]} for i in range(6000)], FAMILIES,
+                  "splits=" + ",".join(f"row{i:05}" for i in range(300, 6000, 300)))
         terminal, stderr = pty.openpty()
-        copy = subprocess.Popen([STELE, "copy", self.source, self.steled().location(), "--resume", str(self.folder / "marks"), "batch-size=5",
-                                 "workers=1"], stdout=subprocess.DEVNULL, stderr=stderr)
+        began = time.monotonic()
+        copy = self.begin_copy(self.source, self.steled().location(), "--resume", str(self.folder / "marks"), "workers=1",
+                               writes="150,500,850", stderr=stderr, batch_size=5)
         os.close(stderr)
         self.addCleanup(os.close, terminal)
+        # The bar is due a second after the start, and then every tenth of a second. The copy is stopped when that time has passed.
+        for _ in range(3):
+            self.await_stop(copy)
+            time.sleep(max(0.2, began + 1.2 - time.monotonic()))
+            copy.send_signal(signal.SIGCONT)
         seen, text = [], b""
         while len(set(seen)) < 3:
             try:
                 text += os.read(terminal, 4096)
             except OSError:  # how a terminal tells its end
-                self.fail(f"the copy ended: give it more rows; it said {text!r}")
+                self.fail(f"the copy ended; it said {text!r}")
             seen = re.findall(rb"\rcopying t \[(#*)\.*\] +(\d+)% \d+ bytes stored \(\d+/s\)\x1b\[K", text)
         copy.kill()
         copy.wait()
@@ -221,7 +228,7 @@ class CopyTest(unittest.TestCase):
         server.start()
         _, said = copy.communicate()
         self.assertEqual(copy.returncode, 0, said)
-        self.assertIn("Verified t: 20000 rows are the same.", said)
+        self.assertIn("Verified t: 4000 rows are the same.", said)
 
     def test_a_server_that_forgot_everything(self):
         server = self.steled()
