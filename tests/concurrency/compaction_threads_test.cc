@@ -25,10 +25,10 @@ namespace {
 
 constexpr int kFlushCount = 6;  // the number that triggers a merge
 
-// Returns false if the condition is not true after a minute. The test then fails.
+// Returns false if the condition is not true after two minutes. The test then fails.
 template <typename Condition>
 bool Await(const Condition& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::yield();

@@ -154,7 +154,7 @@ TEST(LockingChild, HoldsAndForks) {
   absl::StatusOr<Database> database = Database::Open(ChildProcess::Directory());
   if (!database.ok()) std::_Exit(1);
   if (::fork() == 0) {
-    ::alarm(60);  // in case the test ends before it kills this process
+    ::alarm(120);  // in case the test ends before it kills this process
     ChildProcess::Notify(fmt::format("{}\n", ::getpid()));
   }
   ChildProcess::WaitForEver();

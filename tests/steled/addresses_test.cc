@@ -162,10 +162,10 @@ class NotifySocket {
   NotifySocket(const NotifySocket&) = delete;
   NotifySocket& operator=(const NotifySocket&) = delete;
 
-  // The next message; "" if none comes within 20 s.
+  // The next message; "" if none comes within two minutes.
   std::string Next() {
     pollfd wait{.fd = descriptor_, .events = POLLIN, .revents = 0};
-    if (poll(&wait, 1, 20'000) != 1) return "";
+    if (poll(&wait, 1, 120'000) != 1) return "";
     std::array<char, 1024> bytes{};
     const ssize_t count = recv(descriptor_, bytes.data(), bytes.size(), 0);
     return {bytes.data(), static_cast<size_t>(std::max<ssize_t>(count, 0))};

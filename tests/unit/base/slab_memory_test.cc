@@ -175,7 +175,7 @@ TEST(SlabMemory, AForkedChildTakesAndGivesBackWhateverOthersWereDoing) {
   for (int i = 0; i < 30; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::alarm(20);  // ends the test if a lock is never released
+      ::alarm(120);  // ends the test if a lock is never released
       bool intact = IsIntact(before);
       GiveBackMemory(before.slot, before.bytes);
       for (size_t bytes = 3000; bytes < 100'000; bytes += 1000) {

@@ -108,7 +108,7 @@ TEST_F(BackgroundWaitsTest, NoCallbackRunsUnderALock) {
       engine().storage().state.view();
       engine().storage().installer->Pause([] { return absl::OkStatus(); }).IgnoreError();
     }));
-    if (probes.back().wait_for(std::chrono::seconds(5)) != std::future_status::ready) ++held;
+    if (probes.back().wait_for(std::chrono::minutes(2)) != std::future_status::ready) ++held;
   };
   clock_->hook = probe;
   on_event_ = probe;

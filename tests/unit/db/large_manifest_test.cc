@@ -25,7 +25,7 @@ constexpr size_t kLongestRowKey = 65'535;
 Schema SchemaOfLongProperties() {
   Schema schema;
   schema.AddFamily("f");
-  for (uint64_t i = 0; i < SanitizedPart(600); ++i)
+  for (uint64_t i = 0; i < ReducedPart(600); ++i)
     schema.SetProperty(fmt::format("property{}", i),
                        std::string(65'000, static_cast<char>('a' + i % 26)));
   return schema;
@@ -78,7 +78,7 @@ TEST_F(LargeManifestTest, ATableOfLongRowKeysIsFlushed) {
   const auto row = [](int i) {
     return fmt::format("{:05}{}", i, std::string(kLongestRowKey - 5, 'k'));
   };
-  constexpr int kTablets = static_cast<int>(SanitizedPart(540));
+  constexpr int kTablets = static_cast<int>(ReducedPart(540));
   for (int i = 1; i <= kTablets; ++i) schema.AddSplit(row(2 * i));
   std::shared_ptr<LocalDatabase> local = Open(&files_);
   Database database = Access::Make<Database>(local);

@@ -65,7 +65,7 @@ class LoadBesideWritesTest : public ::testing::Test {
       if (!all_ended || is_writing_.exchange(true)) return;
       write(table_);  // may have to wait
       write(other_);
-      all_ended = writes.back().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+      all_ended = writes.back().wait_for(std::chrono::minutes(2)) == std::future_status::ready;
       is_writing_ = false;
     };
     act();
@@ -101,7 +101,7 @@ class LoadBesideWritesTest : public ::testing::Test {
     return waiting.get();
   }
   static bool IsDone(std::future<absl::Status>& call) {
-    return call.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    return call.wait_for(std::chrono::minutes(2)) == std::future_status::ready;
   }
 
   CrashFileSystem files_;
@@ -149,7 +149,7 @@ TEST_F(LoadBesideWritesTest, AWriteThatWaitsForADropKeepsItsDeadline) {
       return table_.Apply(Cell("row", "after"), {.deadline = std::chrono::steady_clock::now() +
                                                              std::chrono::milliseconds(100)});
     }));
-    writes.back().wait_for(std::chrono::seconds(20));  // the drop waits for this sync
+    writes.back().wait_for(std::chrono::minutes(2));  // the drop waits for this sync
     is_writing_ = false;
   };
   EXPECT_EQ(table_.DropRowRange(RowRange::All()), absl::OkStatus());

@@ -42,7 +42,7 @@ class VerifyBesideWritesTest : public ::testing::Test {
     on_log_read_ = [&] {
       if (acts.size() == acts_max || !all_ended) return;
       acts.push_back(std::async(std::launch::async, act));
-      all_ended = acts.back().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+      all_ended = acts.back().wait_for(std::chrono::minutes(2)) == std::future_status::ready;
     };
     const absl::StatusOr<VerifyReport> report = database_.database().Verify();
     on_log_read_ = nullptr;

@@ -358,7 +358,7 @@ TEST_F(PosixTest, AChildThatOutlivesAKilledHolderHoldsNothing) {
           fs_.Lock(Path("other/LOCK"), mode, "pid 4711");
       if (!held.ok() || !another.ok()) return 1;
       Start([&] {
-        ::alarm(60);  // in case the test ends before it kills this process
+        ::alarm(120);  // in case the test ends before it kills this process
         forked.SendPid();
         ::pause();
         return 0;

@@ -214,17 +214,24 @@ TEST(RemoteRead, AStopEndsItWhileItWaitsForTheServer) {
   }
 }
 
+// The client waits for a second of real time. A machine that stalls for as long makes it ask once
+// more, so later calls get the rows that their request asks for.
 TEST(RemoteRead, AServerThatFallsSilentIsAskedAgain) {
   FakeServer server;
+  const std::string after_a = "row_ranges { start_key_closed: \"a\\000\" }";
   server.on_read = [&](size_t call, grpc::ServerContext* context, FakeServer::ReadWriter* writer) {
-    writer->Write(RowsMessage({call == 0 ? "a" : "b"}));
-    while (call == 0 && !context->IsCancelled()) std::this_thread::yield();
+    if (call == 0) {
+      writer->Write(RowsMessage({"a"}));
+      while (!context->IsCancelled()) std::this_thread::yield();
+    } else if (RowsOf(server.reads[call]) == after_a) {
+      writer->Write(RowsMessage({"b"}));
+    }
     return grpc::Status::OK;
   };
   Table table = server.OpenTable("&retry_seconds=3");
   EXPECT_EQ(Read(table), Keys({"a", "b"}));
-  ASSERT_EQ(server.reads.size(), 2u);
-  EXPECT_EQ(RowsOf(server.reads[1]), "row_ranges { start_key_closed: \"a\\000\" }");
+  ASSERT_GE(server.reads.size(), 2u);
+  EXPECT_EQ(RowsOf(server.reads[1]), after_a);
 }
 
 TEST(RemoteRead, AReaderThatIsLetGoEndsItsStream) {
