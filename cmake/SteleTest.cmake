@@ -4,11 +4,12 @@
 # src/LAYER, of the directories that it includes (STELE_BELOW_<layer>), and of those that only its
 # tests use (STELE_TESTS_USE_<layer>). A directory and its test therefore build while others do not.
 # tests/support/<layer>_*.cc joins every test that links <layer>, and the crashable file system
-# of tests/support/crash_fs every test that links io. The labels are unit and sanitized, and tsan for
-# directories that use threads (STELE_CONCURRENT_LAYERS).
+# of tests/support/crash_fs every test that links io. The labels are unit and sanitized. A build with
+# the thread sanitizer has only the files whose tests use threads (stele_tests_with_threads), with
+# the label tsan.
 # stele_test(NAME sources... [LABELS labels...] [TIMEOUT seconds] [ENVIRONMENT NAME=value...]
-# [EACH_ALONE]): a GoogleTest program linked with the whole static library. ctest runs it once, or
-# once per test with EACH_ALONE. It may use internals: src/ and tests/ are on the include path, and
+# [EACH_ALONE [ONLY_NIGHTLY tests...]]): a GoogleTest program linked with the whole static library. ctest runs it once, or
+# once per test with EACH_ALONE, without those of ONLY_NIGHTLY unless STELE_NIGHTLY is set. It may use internals: src/ and tests/ are on the include path, and
 # all of tests/support/ is linked.
 # stele_program(NAME sources...): the base of both: an executable with the project's flags.
 #
@@ -16,7 +17,6 @@
 # build builds only the tests it runs. The asan preset runs the label sanitized, the tsan preset the
 # label tsan.
 set(STELE_TESTS_USE_inspect mutation cell model)
-set(STELE_CONCURRENT_LAYERS base io memtable sstable commit write jobs db)
 
 # The flags of everything under tests/. Compiling is most of a test's cost, so an optimized build
 # optimizes tests little, and a sanitizer build not at all. The library that they link has the flags
@@ -30,6 +30,9 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # with -O1 gcc 12 reports false positives in sums of strings
   target_compile_options(stele_test_flags INTERFACE -Wno-array-bounds)
+endif()
+if(STELE_NIGHTLY)
+  target_compile_definitions(stele_test_flags INTERFACE STELE_NIGHTLY)
 endif()
 target_link_libraries(stele_test_flags INTERFACE stele_private_flags GTest::gtest)
 
@@ -98,8 +101,35 @@ function(stele_label name)
   endforeach()
 endfunction()
 
+# Removes the files of tests that use no thread from a list of sources. They cannot show a race, and
+# under the thread sanitizer they would take most of the time. A file uses threads if it names one of
+# the words below; files without tests stay.
+function(stele_tests_with_threads sources_variable)
+  set(kept "")
+  set(has_threads FALSE)
+  foreach(source IN LISTS ${sources_variable})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" tests REGEX "^TEST(_F|_P)?\\(")
+    file(STRINGS "${source}" threads
+         REGEX "std::(thread|jthread|async)|background_threads = [1-9]|Database::Open\\(")
+    if(threads OR NOT tests)
+      list(APPEND kept "${source}")
+    endif()
+    if(threads AND tests)
+      set(has_threads TRUE)
+    endif()
+  endforeach()
+  if(NOT has_threads)
+    set(kept "")
+  endif()
+  set(${sources_variable} "${kept}" PARENT_SCOPE)
+endfunction()
+
 function(stele_unit_test layer)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/${layer}/*.cc")
+  if(STELE_SANITIZE STREQUAL "thread")
+    stele_tests_with_threads(sources)
+  endif()
   string(REPLACE "/" "_" library "stele_${layer}")
   if(NOT sources OR NOT (TARGET ${library} OR EXISTS "${PROJECT_SOURCE_DIR}/tests/support/${layer}"))
     return()
@@ -124,7 +154,7 @@ function(stele_unit_test layer)
   target_link_libraries(${test} PRIVATE -Wl,--start-group ${libraries} -Wl,--end-group GTest::gtest GTest::gtest_main)
   add_test(NAME ${test} COMMAND ${test})
   set_tests_properties(${test} PROPERTIES TIMEOUT 900)
-  if(layer IN_LIST STELE_CONCURRENT_LAYERS)
+  if(STELE_SANITIZE STREQUAL "thread")
     stele_label(${test} unit sanitized tsan)
   else()
     stele_label(${test} unit sanitized)
@@ -132,7 +162,7 @@ function(stele_unit_test layer)
 endfunction()
 
 function(stele_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH_ALONE" "TIMEOUT" "LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EACH_ALONE" "TIMEOUT" "LABELS;ENVIRONMENT;ONLY_NIGHTLY")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)
   endif()
@@ -141,7 +171,13 @@ function(stele_test name)
   stele_all_support(${name})
   target_link_libraries(${name} PRIVATE stele_static GTest::gtest GTest::gtest_main)
   if(arg_EACH_ALONE)
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+    set(filter "")
+    if(arg_ONLY_NIGHTLY AND NOT STELE_NIGHTLY)
+      list(JOIN arg_ONLY_NIGHTLY ":" filter)
+      set(filter TEST_FILTER "-${filter}")
+    endif()
+    gtest_discover_tests(${name} ${filter} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+                         ENVIRONMENT "MALLOC_ARENA_MAX=4")
     return()
   endif()
   add_test(NAME ${name} COMMAND ${name})

@@ -3,7 +3,7 @@
 # building, and progress messages. Sourced, not run.
 #
 # Requires bash, and the checkout's root as $STELE_ROOT. Defines stele_say, stele_fail,
-# stele_install_packages, stele_configure, stele_build and $STELE_JOBS.
+# stele_install_packages, stele_require_space, stele_configure, stele_build and $STELE_JOBS.
 
 STELE_STARTED=$SECONDS
 
@@ -12,6 +12,22 @@ stele_say() { printf '==> [%d:%02d] %s\n' $(((SECONDS - STELE_STARTED) / 60)) $(
 stele_fail() {
   printf 'error: %s\n' "$*" >&2
   exit 1
+}
+
+# Fails for a reason outside of the project: packages cannot be installed. Exits with 75, sysexits.h's
+# EX_TEMPFAIL, so that a scheduler can tell it from a failed test.
+stele_fail_outside() {
+  printf 'error: infrastructure: %s\n' "$*" >&2
+  exit 75
+}
+
+# stele_require_space GIB: fails if the checkout's disk has less free space.
+stele_require_space() {
+  local free_kib
+  free_kib=$(df -Pk "$STELE_ROOT" | awk 'NR == 2 {print $4}')
+  if [ "$free_kib" -lt $(($1 * 1024 * 1024)) ]; then
+    stele_fail "$STELE_ROOT has $((free_kib / 1024)) MiB of free disk space, and building and testing needs $1 GiB: free some and run it again"
+  fi
 }
 
 # Prints the number of parallel compilers: one per core, but at most one per 1.5 GiB of free memory.
@@ -56,9 +72,18 @@ stele_install_packages() {
     as_root=(sudo -n)
     sudo -n true 2>/dev/null || as_root=(sudo)
   fi
-  "${as_root[@]}" apt-get update -q </dev/null || stele_fail "apt-get update failed; these packages are missing: ${missing[*]}"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" </dev/null ||
-    stele_fail "apt-get could not install: ${missing[*]}"
+  # A mirror may be slow or refuse a connection, and another program may hold the package lock.
+  local options=(-q -o Acquire::Retries=5 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o DPkg::Lock::Timeout=120)
+  local try
+  for try in 1 2 3; do
+    if "${as_root[@]}" apt-get update "${options[@]}" </dev/null &&
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install "${options[@]}" -y --no-install-recommends "${missing[@]}" </dev/null; then
+      return
+    fi
+    stele_say "packages: apt-get failed, try $try of 3"
+    if [ "$try" -lt 3 ]; then sleep "${STELE_APT_PAUSE:-20}"; fi
+  done
+  stele_fail_outside "apt-get could not install: ${missing[*]}"
 }
 
 # stele_configure PRESET

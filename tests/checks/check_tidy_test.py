@@ -23,6 +23,7 @@ VIOLATIONS = [
     ("src/wal/log.cc", function_of(71, "void Long(Options options = {}) {"), "has 71 lines"),
     ("tests/unit/wal/log_test.cc", function_of(71, "TEST(Log, IsLong) {"), "has 71 lines"),
     ("src/wal/log.cc", "int a;\n" * 601, "601 lines, at most 600"),
+    ("tests/unit/wal/log_test.cc", "int a;\n" * 901, "901 lines, at most 900"),
     ("src/wal/log.cc", "// " + "a" * 100 + "\n", "103 characters"),
     ("src/wal/log.h", INCLUDES_BYTES + "#pragma once\n", "a header must begin with"),
     ("src/wal/log.h", "// wal/segment.h: another.\n#pragma once\n" + INCLUDES_BYTES, "a header must begin with"),

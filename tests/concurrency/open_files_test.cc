@@ -19,7 +19,7 @@ namespace stele::internal {
 namespace {
 
 constexpr int kRows = 300;
-constexpr int kRounds = kSanitized ? 4 : 12;
+constexpr int kRounds = kReduced ? 4 : 12;
 
 TEST(OpenFilesTest, ReadersMissNothingWhileDescriptorsAreTakenAway) {
   const ScratchDirectory scratch;

@@ -158,7 +158,7 @@ void CrashCampaign::RunWorkload(uint64_t seed, uint64_t images_max) {
 }
 
 TEST(CrashPointsTest, EveryCallOfEveryWorkload) {
-  constexpr uint64_t kImages = kSanitized ? 1'000 : 10'000;
+  constexpr uint64_t kImages = kReduced ? 1'000 : 10'000;
   const uint64_t images_min = FromEnvironment("STELE_CRASH_IMAGES", kImages);
   const uint64_t seed_first = FromEnvironment("STELE_CRASH_SEED", 1);
   const auto start = std::chrono::steady_clock::now();

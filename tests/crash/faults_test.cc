@@ -23,12 +23,12 @@ namespace {
 
 constexpr size_t kFaultStepCount = 26;
 // Of the calls, in sanitizer builds. Odd, so that all kinds of failed syncs occur.
-constexpr uint64_t kFaultStride = kSanitized ? 3 : 1;
+constexpr uint64_t kFaultStride = kReduced ? 3 : 1;
 
 uint64_t SeedCount() {
   const char* text = std::getenv("STELE_FAULT_SEEDS");
   if (text != nullptr) return std::strtoull(text, nullptr, 10);
-  return kSanitized ? 1 : 2;
+  return kReduced ? 1 : 2;
 }
 
 struct Workload {

@@ -30,7 +30,7 @@ namespace {
 constexpr char kCopy[] = "/copy";
 constexpr int kRowCount = 60;
 // Of the calls, in sanitizer builds. Odd, so that all kinds of failure occur in turn.
-constexpr uint64_t kCallStride = kSanitized ? 17 : 1;
+constexpr uint64_t kCallStride = kReduced ? 17 : 1;
 
 EngineOptions TinyTablets(FileSystem* file_system) {
   EngineOptions options = SmallEngineOptions(file_system);

@@ -27,7 +27,7 @@ constexpr int kWriters = 4;
 int KillCount() {
   const char* text = std::getenv("STELE_KILLS");
   if (text != nullptr) return std::atoi(text);
-  return kSanitized ? 5 : 15;
+  return kReduced ? 5 : 15;
 }
 
 absl::StatusOr<Database> OpenBusy(const std::string& directory) {

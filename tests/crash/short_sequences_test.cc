@@ -221,7 +221,7 @@ bool Advance(std::vector<size_t>* sequence) {
   return false;
 }
 
-constexpr uint64_t kSequenceStride = kSanitized ? 3 : 1;  // of the longest sequences
+constexpr uint64_t kSequenceStride = kReduced ? 3 : 1;  // of the longest sequences
 
 TEST(ShortSequencesTest, ACrashAfterEachSyncOfEverySequence) {
   const char* const text = std::getenv("STELE_SEQUENCE_LENGTH");

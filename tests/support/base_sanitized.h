@@ -1,5 +1,5 @@
-// tests/support/base_sanitized.h: says whether this build runs under a sanitizer. Long campaigns
-// then do less.
+// tests/support/base_sanitized.h: says whether this build runs under a sanitizer, and how much long
+// campaigns do.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,18 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// The share of `count` (seeds, places, rare events of a campaign) that a sanitized build does: a
-// quarter. Other builds do all.
-constexpr uint64_t SanitizedPart(uint64_t count) { return kSanitized ? (count + 3) / 4 : count; }
+// The nightly builds (tools/test --nightly) test every place and seed of every campaign.
+#ifdef STELE_NIGHTLY
+inline constexpr bool kNightly = true;
+#else
+inline constexpr bool kNightly = false;
+#endif
+
+// True in sanitized builds, which are many times slower, except at night: campaigns do a part.
+inline constexpr bool kReduced = kSanitized && !kNightly;
+
+// The share of `count` (seeds, places, rare events of a campaign) that a build does: all, or a
+// quarter if kReduced.
+constexpr uint64_t ReducedPart(uint64_t count) { return kReduced ? (count + 3) / 4 : count; }
 
 }  // namespace stele::internal

@@ -497,7 +497,7 @@ class FlushedTable {
 // A backlog of files is merged in parts. No job opens all of it, and no byte is rewritten more than
 // once for that reason.
 TEST(PickerTest, APileIsMergedInParts) {
-  constexpr uint64_t kFlushCount = kSanitized ? 700 : 2000;  // quadratic
+  constexpr uint64_t kFlushCount = kReduced ? 700 : 2000;  // quadratic
   constexpr uint64_t kFlushBytes = 1000;
   FlushedTable table({});
   for (uint64_t flush = 0; flush < kFlushCount; ++flush) table.Flush("a", "z", kFlushBytes);

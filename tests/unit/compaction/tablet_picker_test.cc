@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "manifest/stack_edits.h"
+#include "support/base_sanitized.h"
 #include "support/base_text_cases.h"
 #include "support/compaction_fixture.h"
 #include "support/manifest_history.h"
@@ -219,7 +220,7 @@ class TabletWorld {
 TEST(TabletPickerTest, ChangesComeToAnEndAndDoNotUndoEachOther) {
   int splits = 0;
   int merges = 0;
-  for (uint64_t seed = 0; seed < 60 && !::testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < ReducedPart(60) && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     TabletWorld world(seed);
     Random random(seed + 1000);
@@ -230,8 +231,8 @@ TEST(TabletPickerTest, ChangesComeToAnEndAndDoNotUndoEachOther) {
     splits += world.splits;
     merges += world.merges;
   }
-  EXPECT_GT(splits, 300);
-  EXPECT_GT(merges, 60);
+  EXPECT_GT(splits, static_cast<int>(ReducedPart(300)));
+  EXPECT_GT(merges, static_cast<int>(ReducedPart(60)));
 }
 
 }  // namespace

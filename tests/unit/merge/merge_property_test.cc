@@ -106,7 +106,7 @@ std::vector<OwnedCell> CellKeys(const HistoryShape& shape) {
 }
 
 TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -130,7 +130,7 @@ TEST(MergePropertyTest, VersionsAndTombstonesAreThoseOfBruteForce) {
 // In rows that several sources have, the merge returns no tombstone that another one makes
 // redundant.
 TEST(MergePropertyTest, NoCoveredTombstonesInSharedColumns) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(300); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Sources sources = RandomSources(random);
@@ -162,7 +162,7 @@ TEST(MergePropertyTest, NoCoveredTombstonesInSharedColumns) {
 }
 
 TEST(MergePropertyTest, MergingContiguousPartsFirstChangesNothing) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -176,7 +176,7 @@ TEST(MergePropertyTest, MergingContiguousPartsFirstChangesNothing) {
 }
 
 TEST(MergePropertyTest, ReverseIsTheSameRowsBackwards) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(150); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(150); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -221,7 +221,7 @@ Sources RandomManySources(Random& random) {
 }
 
 TEST(MergePropertyTest, ManySourcesBothWays) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomManySources(random);
@@ -238,7 +238,7 @@ TEST(MergePropertyTest, ManySourcesBothWays) {
 }
 
 TEST(MergePropertyTest, SeeksFindWhatAWalkFinds) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(300); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);
@@ -311,7 +311,7 @@ void CheckSkips(CellCursor* cursor, const std::vector<OwnedCell>& whole, const H
 }
 
 TEST(MergePropertyTest, SkippingLosesNothingFromTheTargetOn) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(800); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(800); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sources sources = RandomSources(random);

@@ -98,7 +98,7 @@ std::unique_ptr<CellCursor> RunOf(const Parts& parts, Direction direction, Opene
 }
 
 TEST(RunCursorTest, WalksAndSeeksAsOneSource) {
-  for (uint64_t seed = 1; seed <= SanitizedPart(500); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Parts parts = RandomParts(random);

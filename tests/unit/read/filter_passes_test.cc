@@ -151,7 +151,7 @@ struct Sizes {
 
 void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
   std::map<std::string, uint64_t> seen;
-  for (uint64_t seed = 1; seed <= SanitizedPart(seeds); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(seeds); ++seed) {
     Random random(seed);
     OwnedRows rows;
     for (int i = 0; i < 3; ++i)
@@ -173,8 +173,8 @@ void CompareRandomFilters(const Sizes& sizes, uint64_t seeds, int filters) {
           ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
     }
   }
-  EXPECT_GE(seen["passed"], SanitizedPart(50));
-  EXPECT_GE(seen["several passes"], SanitizedPart(10));
+  EXPECT_GE(seen["passed"], ReducedPart(50));
+  EXPECT_GE(seen["several passes"], ReducedPart(10));
 }
 
 TEST(FilterPassesTest, SmallRows) {
@@ -206,7 +206,7 @@ HandmadeTable MakeFilteredTable(Random& random, const History& history) {
 // Cells that a source may omit for a filter are still hidden by its tombstones in older sources.
 TEST(FilterPassesTest, OverTombstones) {
   uint64_t passed = 0;
-  for (uint64_t seed = 1; seed <= SanitizedPart(150); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(150); ++seed) {
     Random random(seed);
     const HistoryShape shape{.family_count = 1 + static_cast<uint32_t>(random.Below(4)),
                              .qualifier_count = 1 + random.Below(10),
@@ -236,7 +236,7 @@ TEST(FilterPassesTest, OverTombstones) {
           ExpectSameAnswer(ReadStream(table, std::move(options)), expected, filter));
     }
   }
-  EXPECT_GE(passed, SanitizedPart(1000));
+  EXPECT_GE(passed, ReducedPart(1000));
 }
 
 OwnedRow LargeRow(const std::string& row_key) {

@@ -97,7 +97,7 @@ std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest
 TEST(LatestTest, IsTheSameWithoutHistory) {
   Random random(13);
   uint64_t history_reads = 0;
-  const int rounds = static_cast<int>(SanitizedPart(140));
+  const int rounds = static_cast<int>(ReducedPart(140));
   for (int round = 0; round < rounds; ++round) {
     MemFileSystem file_system;
     std::vector<Readers> sources(kSources);
@@ -128,7 +128,7 @@ TEST(LatestTest, IsTheSameWithoutHistory) {
       history_reads += stats.history_reads;
     }
   }
-  EXPECT_GT(history_reads, SanitizedPart(1000)) << "too few columns needed their history";
+  EXPECT_GT(history_reads, ReducedPart(1000)) << "too few columns needed their history";
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ uint64_t PagesOf(const HandmadeTable& table, RowStreamOptions options) {
 TEST(SkippingTest, RandomFiltersAnswerAsIfAllWereRead) {
   uint64_t pages = 0;
   uint64_t pages_of_all = 0;
-  for (uint64_t seed = 1; seed <= SanitizedPart(400); ++seed) {
+  for (uint64_t seed = 1; seed <= ReducedPart(400); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const History history = RandomHistory(random, 20 + random.Below(100));

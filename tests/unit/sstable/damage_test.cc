@@ -79,7 +79,7 @@ class Damaged : public testing::Test {
   std::string bytes_;
 };
 
-constexpr size_t kStride = kSanitized ? 13 : 1;  // in bytes; odd
+constexpr size_t kStride = kReduced ? 13 : 1;  // in bytes; odd
 
 // Files so small that every bit can be flipped. Together they have every part that a file can have.
 struct SmallFile {

@@ -45,12 +45,12 @@ class Hands : public SerialExecutor {
 // Several sections may be in another order; reads return the same.
 TEST(OffloadedCompressionTest, ChangesNothingThatIsRead) {
   for (const bool one_section : {true, false}) {
-    RowShape shape{.row_count = kSanitized ? 4'000u : 12'000u,
+    RowShape shape{.row_count = kReduced ? 4'000u : 12'000u,
                    .family_count = 4,
                    .value_bytes = 120,
                    .narrow_family_count = 1};
     if (one_section)
-      shape = {.row_count = kSanitized ? 4'000u : 8'000u,
+      shape = {.row_count = kReduced ? 4'000u : 8'000u,
                .family_count = 1,
                .qualifier_count = 0,
                .value_bytes = 120};

@@ -109,7 +109,7 @@ TEST_P(WalCrash, FailedCallsAreContainedOrPoison) {
   EXPECT_GT(poisoned_count, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, WalCrash, ::testing::Range<uint64_t>(1, 1 + (kSanitized ? 2 : 4)));
+INSTANTIATE_TEST_SUITE_P(Seeds, WalCrash, ::testing::Range<uint64_t>(1, 1 + (kReduced ? 2 : 4)));
 
 class WalFault : public ::testing::Test {
  protected:

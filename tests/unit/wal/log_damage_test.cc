@@ -112,7 +112,7 @@ TEST_F(LogDamageTest, UndamagedIsWhole) {
 TEST_F(LogDamageTest, EveryFlippedBitIsDetectedOrHarmless) {
   uint64_t detected = 0;
   uint64_t shortened = 0;
-  constexpr uint64_t kStride = kSanitized ? 5 : 1;
+  constexpr uint64_t kStride = kReduced ? 5 : 1;
   for (auto& [number, bytes] : files_) {
     for (uint64_t offset = 0; offset < bytes.size(); offset += kStride) {
       const char bit = static_cast<char>(1 << (offset * 7 + number) % 8);
@@ -126,7 +126,7 @@ TEST_F(LogDamageTest, EveryFlippedBitIsDetectedOrHarmless) {
   }
   // Damage is detected in every byte of the known durable records and in no other. With a stride,
   // each of the three ranges may be off by one.
-  const uint64_t slack = kSanitized ? 3 : 0;
+  const uint64_t slack = kReduced ? 3 : 0;
   EXPECT_NEAR(static_cast<double>(detected),
               static_cast<double>(known_synced_ * RecordBytes(400) / kStride),
               static_cast<double>(slack));
@@ -138,8 +138,7 @@ TEST_F(LogDamageTest, EveryFlippedBitIsDetectedOrHarmless) {
 TEST_F(LogDamageTest, EveryBitOfAnAttestedRecordAndOfTheHeaders) {
   std::string& bytes = files_[LastNumber()];
   for (uint64_t offset = 0; offset < kFirstRecordOffset + RecordBytes(400); ++offset) {
-    for (int bit = kSanitized ? static_cast<int>(offset % 4) : 0; bit < 8;
-         bit += kSanitized ? 4 : 1) {
+    for (int bit = kReduced ? static_cast<int>(offset % 4) : 0; bit < 8; bit += kReduced ? 4 : 1) {
       bytes[offset] ^= static_cast<char>(1 << bit);
       const WalReplay replay = ReplayFiles(files_, 1);
       ASSERT_EQ(replay.status.ok(), offset < kFirstRecordOffset) << offset << " bit " << bit;

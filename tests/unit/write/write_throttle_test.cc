@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/base_sanitized.h"
+
 namespace stele::internal {
 namespace {
 
@@ -100,7 +102,7 @@ TEST(WriteThrottleTest, DebtGrowsNoFasterThanTheRateHoweverManyWrite) {
       for (const int count : {1, 8, 64}) {
         Writers writers(pressure);
         for (int i = 0; i < count; ++i) writers.Add(write_bytes);
-        const auto time = seconds(write_bytes > 500 ? 1000 : 1);
+        const auto time = seconds(write_bytes > 500 ? ReducedPart(1000) : 1);
         writers.RunUntil(TimePoint() + time);
         const double most =
             static_cast<double>(RateAt(pressure)) * static_cast<double>(time.count());
