@@ -1,5 +1,5 @@
-// tools/stele/care.cc: flush, compact, stats, verify, checkpoint, dump. Also salvage and bench,
-// which are not implemented yet.
+// tools/stele/care.cc: flush, compact, stats, verify, checkpoint, dump. Also salvage, which is not
+// implemented yet.
 #include <utility>
 
 #include "arguments.h"
@@ -131,6 +131,5 @@ absl::Status RunDump(Session& session, const std::vector<std::string>& args) {
 }
 
 absl::Status RunSalvage(Session&, const std::vector<std::string>&) { return NotOffered("salvage"); }
-absl::Status RunBench(Session&, const std::vector<std::string>&) { return NotOffered("bench"); }
 
 }  // namespace stele::cli

@@ -12,7 +12,27 @@ constexpr Command kCommands[] = {
      "  VALUE is a number; in a family of type inthll it is an item.\n"
      "  TIMESTAMP is in microseconds; default: 0.\n",
      RunAddToCell},
-    {"bench", "Measure this machine", "bench\n\n  Not implemented.\n", RunBench},
+    {"bench", "Measure reads, scans and writes of a database",
+     "bench WORKLOAD[,WORKLOAD...] [FLAGS]\n\n"
+     "  Reads    get, get-missing, mget (10 rows), scan, reverse, prefix (100 rows), range,\n"
+     "           project (one column), latest (newest versions), filter (a value regex)\n"
+     "  Writes   put, update, delete, increment, check-and-mutate, bulk (100 rows)\n"
+     "  Mixed    ycsb-a to ycsb-f; all: get to latest, put, update, increment, check-and-mutate\n\n"
+     "  --rows 1000000, --fields 10, --value-bytes 100, --versions 1   the table's contents\n"
+     "  --key-format user|hash|FORMAT   user and 12 digits, 16 hex digits, or a text with %0Nd\n"
+     "  --distribution uniform|zipfian|latest|sequential|hotspot:SHARE:OPS, --theta 0.99\n"
+     "  --scan-rows 100, --selectivity 0.001 (of range)\n"
+     "  --threads 1, --duration 30s | --operations N, --warmup 5s (0s with --operations)\n"
+     "  --rate N/s      open loop: latency counts from the time at which an operation is due\n"
+     "  --seed 1        the same seed gives the same operations and values\n"
+     "  --table bench   created, filled, and deleted at the end; never a table of yours\n"
+     "  --load auto|only|never, --keep   fill it if necessary; only fill it; keep it for the next "
+     "run\n"
+     "  --dry-run N     prints the first N operations and opens nothing\n"
+     "  --hgrm FILE, --hlog FILE   percentiles and an interval log for HdrHistogram's tools\n"
+     "  --format text|json|csv\n\n"
+     "  Example: stele --db /tmp/bench.db bench scan,get --rows 100000 --duration 10s\n",
+     RunBench},
     {"checkpoint", "Make a copy of the database",
      "checkpoint DIRECTORY\n\n"
      "  A consistent copy of the whole database. It shares files by hard links if the file system\n"

@@ -1,0 +1,151 @@
+// Tests the verb bench: its flags, its table, and its output on a directory and in memory.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/command_fixture.h"
+
+namespace stele {
+namespace {
+
+using Json = nlohmann::json;
+using Args = std::vector<std::string>;
+
+class BenchTest : public CommandTest {
+ protected:
+  // A run of a few operations on a small table.
+  static Args Small(const std::string& workloads, const Args& more = {}) {
+    Args args = {"bench",         workloads, "--rows",      "300", "--fields",     "3",
+                 "--value-bytes", "20",      "--scan-rows", "10",  "--operations", "50"};
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+  }
+  // Runs it with --format json, and returns a document per line.
+  std::vector<Json> RunJson(const std::string& workloads, Args more = {}) const {
+    more.insert(more.end(), {"--format", "json"});
+    std::istringstream lines(Output(Small(workloads, more)));
+    std::vector<Json> documents;
+    for (std::string line; std::getline(lines, line);) documents.push_back(Json::parse(line));
+    return documents;
+  }
+};
+
+TEST_F(BenchTest, EveryWorkloadRunsAndCountsWhatItDid) {
+  const std::vector<Json> lines =
+      RunJson("all,get-missing,filter,delete,bulk,ycsb-a,ycsb-b,ycsb-c,ycsb-d,ycsb-e,ycsb-f");
+  ASSERT_EQ(lines.size(), 1 + 12 + 4 + 6u);
+  EXPECT_EQ(lines[0]["run"]["table"], "bench");
+  EXPECT_EQ(lines[0]["load"]["rows"], 300);
+  EXPECT_EQ(lines[0]["load"]["cells"], 900);
+  for (size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i]["operations"], 50) << lines[i];
+    EXPECT_EQ(lines[i]["errors"], Json::object()) << lines[i];
+    EXPECT_EQ(lines[i]["latency_us"]["count"], 50);
+    EXPECT_TRUE(std::string(lines[i]["latency_us"]["histogram"]).starts_with("HISTFAAA"));
+    EXPECT_GT(lines[i]["disk_bytes"], 0);
+  }
+  // Rows, cells and bytes of reads whose number is known.
+  EXPECT_EQ(lines[1]["workload"], "get");
+  EXPECT_EQ(lines[1]["rows"], 50);
+  EXPECT_EQ(lines[1]["cells"], 150);
+  EXPECT_EQ(lines[1]["value_bytes"], 3000);
+  EXPECT_EQ(lines[2]["workload"], "mget");
+  EXPECT_EQ(lines[2]["rows"], 500);
+  EXPECT_EQ(lines[5]["workload"], "prefix");
+  EXPECT_EQ(lines[5]["rows"], 5000) << "a prefix has 100 rows";
+  EXPECT_EQ(lines[7]["workload"], "project");
+  EXPECT_EQ(lines[7]["rows"], lines[7]["cells"]) << "one column";
+  EXPECT_EQ(Output({"ls"}), "") << "its table is deleted at the end";
+}
+
+TEST_F(BenchTest, TheSameCommandRunsInMemory) {
+  const CommandResult result = RunPlain(
+      {"--db", "mem:", "bench", "scan,put", "--rows", "100", "--operations", "20", "--threads=3"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_NE(result.out.find("\nscan "), std::string::npos) << result.out;
+}
+
+TEST_F(BenchTest, AKeptTableIsUsedAgain) {
+  Output(Small("get", {"--load=only"}));
+  EXPECT_EQ(Output({"ls"}), "bench\n");
+  EXPECT_EQ(Output({"count", "bench"}), "300\n");
+  std::vector<Json> lines = RunJson("get", {"--load", "never"});
+  EXPECT_FALSE(lines[0].contains("load"));
+  ExpectError(Small("get", {"--load", "never", "--versions", "2"}), 1, "versions=1");
+  // Other contents are loaded anew, and a table of an earlier run stays.
+  lines = RunJson("latest", {"--versions", "2", "--keep"});
+  EXPECT_EQ(lines[0]["load"]["cells"], 1800);
+  EXPECT_EQ(lines[1]["rows"], lines[1]["cells"].get<int>() / 3) << "one version of each column";
+  EXPECT_EQ(Output({"ls"}), "bench\n");
+}
+
+TEST_F(BenchTest, ATableOfTheUserIsNeverChanged) {
+  Output({"createtable", "bench", "families=f"});
+  Output({"set", "bench", "user000000000001", "f:field0=mine@1000"});
+  ExpectError(Small("put,delete"), 1, "bench did not create the table bench");
+  EXPECT_EQ(Output({"count", "bench"}), "1\n");
+  RunJson("put", {"--table", "other"});
+  EXPECT_EQ(Output({"ls"}), "bench\n");
+}
+
+TEST_F(BenchTest, HashedKeysAreLoadedInTheirOrder) {
+  Output(Small("get", {"--key-format", "hash", "--load", "only"}));
+  EXPECT_EQ(Output({"count", "bench"}), "300\n");
+  EXPECT_EQ(RunJson("get", {"--key-format", "hash"})[1]["rows"], 50);
+  ExpectError(Small("prefix", {"--key-format", "hash"}), 2, "prefix needs keys");
+}
+
+TEST_F(BenchTest, ADryRunOpensNothing) {
+  const CommandResult result = RunPlain({"bench", "scan,get", "--rows", "1000", "--dry-run", "2"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "scan user000000000702 100\nscan user000000000520 100\nread user000000000702\n"
+            "read user000000000520\n");
+}
+
+TEST_F(BenchTest, HistogramFilesAreWritten) {
+  const std::string hgrm = Path("out.hgrm");
+  const std::string hlog = Path("out.hlog");
+  Output(Small("get,scan", {"--hgrm", hgrm, "--hlog", hlog}));
+  for (const char* name : {"out.get.hgrm", "out.scan.hgrm"}) {
+    std::ifstream file(Path(name));
+    std::string line;
+    std::getline(file, line);
+    EXPECT_EQ(line, "       Value     Percentile TotalCount 1/(1-Percentile)") << name;
+  }
+  std::ifstream log(hlog);
+  std::string text((std::istreambuf_iterator<char>(log)), std::istreambuf_iterator<char>());
+  EXPECT_TRUE(text.starts_with("#[Histogram log format version 1.3]\n")) << text;
+  EXPECT_NE(text.find("\nTag=scan.scan,0.000,1.000,"), std::string::npos) << text;
+}
+
+TEST_F(BenchTest, AnOpenLoopReportsServiceTimes) {
+  const std::vector<Json> lines = RunJson("get", {"--rate", "5000/s", "--threads", "2"});
+  EXPECT_EQ(lines[1]["service_time_us"]["count"], 50);
+  EXPECT_TRUE(lines[1].contains("late"));
+  // The last of 50 operations is due 9.8 ms after the start.
+  EXPECT_GE(lines[1]["seconds"], 0.0098);
+}
+
+TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
+  const std::vector<std::pair<Args, std::string>> wrong = {
+      {{"bench"}, "bench WORKLOAD"},
+      {{"bench", "fly"}, "unknown workload \"fly\"; known are ycsb-a"},
+      {{"bench", "get", "--rows", "0"}, "--rows"},
+      {{"bench", "get", "--rows", "1", "--rows", "2"}, "--rows"},
+      {{"bench", "get", "--speed", "9"}, "--speed"},
+      {{"bench", "get", "scan"}, "scan"},
+      {{"bench", "get", "--duration", "9"}, "a time such as 30s"},
+      {{"bench", "get", "--duration", "9s", "--operations", "3"}, "--operations"},
+      {{"bench", "get", "--rate", "fast"}, "such as 500/s"},
+      {{"bench", "get", "--rate", "0/s"}, "such as 500/s"},
+      {{"bench", "get", "--load", "maybe"}, "--load"},
+      {{"bench", "get", "--distribution", "normal"}, "--distribution must be"},
+      {{"bench", "get", "--theta", "1"}, "--theta"},
+      {{"bench", "get", "--key-format", "k"}, "--key-format must be"}};
+  for (const auto& [args, text] : wrong) ExpectError(args, 2, text);
+}
+
+}  // namespace
+}  // namespace stele

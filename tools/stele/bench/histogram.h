@@ -1,0 +1,47 @@
+// tools/stele/bench/histogram.h: a latency histogram with HdrHistogram's layout and formats.
+//
+// Values are nanoseconds from 1 to an hour, with 3 significant digits. Larger values count as an
+// hour.
+// Threads:   Thread-compatible.
+// Source:    HdrHistogram, V2 encoding; HdrHistogram.NET's and Java's percentile output.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stele::cli {
+
+class LatencyHistogram {
+ public:
+  static constexpr uint64_t kMaxNanos = 3'600'000'000'000;
+
+  LatencyHistogram();
+  void Record(uint64_t nanos);
+  void Add(const LatencyHistogram& other);
+  void Clear();
+
+  uint64_t count() const { return count_; }
+  uint64_t overflow_count() const { return overflow_count_; }  // values above an hour
+  // These return 0 without values. As in HdrHistogram, a value is the largest one that the
+  // histogram cannot tell from it, and min and max are those of the recorded values' buckets.
+  uint64_t ValueAtPercentile(double percentile) const;
+  uint64_t Min() const;
+  uint64_t Max() const;
+  double Mean() const;
+  double StandardDeviation() const;
+
+  // Base64 of the V2 compressed encoding: "HISTFAAA...".
+  std::string Encoded() const;
+  // The text that HdrHistogram's plotter reads: microseconds, 5 ticks per half distance.
+  std::string PercentileText() const;
+
+ private:
+  std::string EncodedPayload() const;
+
+  std::vector<uint64_t> counts_;
+  uint64_t count_ = 0;
+  uint64_t overflow_count_ = 0;
+};
+
+}  // namespace stele::cli

@@ -1,0 +1,172 @@
+#include "bench/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "session.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr uint64_t kRowsMax = 1'000'000'000;
+constexpr uint64_t kThreadsMax = 1024;
+
+// The flags as they were given.
+struct Texts {
+  std::string workloads;
+  std::string distribution = "uniform";
+  std::string key_format = "user";
+  std::string load = "auto";
+  std::string duration = "30s";
+  std::string warmup;
+  std::string rate;
+  double theta = 0.99;
+  uint64_t operation_count = 0;
+  uint64_t dry_run = 0;
+};
+
+void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
+  OperationOptions& operations = options->operations;
+  app->add_option("workloads", texts->workloads)->required();
+  app->add_option("--rows", operations.rows)->check(CLI::Range(uint64_t{1}, kRowsMax));
+  app->add_option("--fields", operations.fields)->check(CLI::Range(uint64_t{1}, uint64_t{10'000}));
+  app->add_option("--value-bytes", options->value_bytes)
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100} << 20));
+  app->add_option("--versions", options->versions)
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}));
+  app->add_option("--key-format", texts->key_format);
+  app->add_option("--distribution", texts->distribution);
+  app->add_option("--theta", texts->theta)->check(CLI::Range(0.001, 0.999));
+  app->add_option("--scan-rows", operations.scan_rows)->check(CLI::Range(uint64_t{1}, kRowsMax));
+  app->add_option("--selectivity", operations.selectivity)->check(CLI::Range(0.0, 1.0));
+  app->add_option("--threads", operations.threads)->check(CLI::Range(uint64_t{1}, kThreadsMax));
+  app->add_option("--seed", operations.seed);
+  app->add_option("--table", options->table);
+  app->add_option("--load", texts->load)->check(CLI::IsMember({"auto", "only", "never"}));
+  app->add_flag("--keep", options->keeps_table);
+  app->add_option("--dry-run", texts->dry_run);
+  auto* const duration = app->add_option("--duration", texts->duration);
+  app->add_option("--operations", texts->operation_count)
+      ->check(CLI::PositiveNumber)
+      ->excludes(duration);
+  app->add_option("--warmup", texts->warmup);
+  app->add_option("--rate", texts->rate);
+  app->add_option("--hgrm", options->hgrm_path);
+  app->add_option("--hlog", options->hlog_path);
+}
+
+absl::Status TakeWorkloads(const std::string& text, BenchOptions* options) {
+  const auto add = [options](std::string_view name) -> absl::Status {
+    const auto found = std::find_if(Workloads().begin(), Workloads().end(),
+                                    [name](const Workload& one) { return one.name == name; });
+    if (found == Workloads().end()) {
+      std::string known;
+      for (const Workload& one : Workloads()) known.append(one.name).append(", ");
+      return UsageError(
+          fmt::format("bench: unknown workload \"{}\"; known are {}all", name, known));
+    }
+    if (found->name == "prefix" && !options->keys.HasPrefixes(options->operations.rows)) {
+      return UsageError(
+          "bench: the workload prefix needs keys that end in at least three digits: use "
+          "--key-format user, or a format that ends in %0Nd");
+    }
+    options->workloads.push_back(&*found);
+    return absl::OkStatus();
+  };
+  for (const std::string& name : Split(text, ',')) {
+    if (name != "all") {
+      STELE_RETURN_IF_ERROR(add(name));
+      continue;
+    }
+    for (const std::string_view one : AllWorkloads()) {
+      // `all` leaves out what the key format cannot do.
+      if (one != "prefix" || options->keys.HasPrefixes(options->operations.rows))
+        STELE_RETURN_IF_ERROR(add(one));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Parses "30s", "500ms", "2m" or "1h".
+absl::StatusOr<std::chrono::nanoseconds> ParseDuration(std::string_view name,
+                                                       std::string_view text) {
+  static constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"ms", 1'000'000},
+      {"s", 1'000'000'000},
+      {"m", int64_t{60} * 1'000'000'000},
+      {"h", int64_t{3600} * 1'000'000'000}};
+  const size_t digits = text.find_first_not_of("0123456789");
+  for (const auto& [unit, nanos] : kUnits) {
+    if (digits == text.npos || digits == 0 || digits > 6 || text.substr(digits) != unit) continue;
+    return std::chrono::nanoseconds(std::stoll(std::string(text.substr(0, digits))) * nanos);
+  }
+  return UsageError(
+      fmt::format("bench: {} must be a time such as 30s, 500ms or 2m, not \"{}\"", name, text));
+}
+
+// Parses "1000/s".
+absl::StatusOr<double> ParseRate(std::string_view text) {
+  std::string number(text.substr(0, text.find('/')));
+  if (text != number + "/s" || number.empty() || number.size() > 12 ||
+      number.find_first_not_of("0123456789.") != number.npos || std::atof(number.c_str()) <= 0) {
+    return UsageError(
+        fmt::format("bench: --rate must be operations per second such as 500/s, not \"{}\"", text));
+  }
+  return std::atof(number.c_str());
+}
+
+absl::Status TakeTexts(const CLI::App& app, const Texts& texts, BenchOptions* options) {
+  auto keys = KeyFormat::Parse(texts.key_format);
+  if (!keys.ok()) return UsageError(internal::ToStd(keys.status().message()));
+  options->keys = *std::move(keys);
+  auto distribution = ParseDistribution(texts.distribution);
+  if (!distribution.ok()) return UsageError(internal::ToStd(distribution.status().message()));
+  options->operations.distribution = *distribution;
+  options->operations.distribution.theta = texts.theta;
+  options->load = texts.load == "auto"   ? BenchOptions::Load::kAuto
+                  : texts.load == "only" ? BenchOptions::Load::kOnly
+                                         : BenchOptions::Load::kNever;
+  if (options->load == BenchOptions::Load::kOnly) options->keeps_table = true;
+  if (app.count("--dry-run") > 0) options->dry_run = texts.dry_run;
+  STELE_ASSIGN_OR_RETURN(options->duration, ParseDuration("--duration", texts.duration));
+  if (app.count("--operations") > 0) {
+    options->operation_count = texts.operation_count;
+    options->warmup = {};  // every operation is counted unless --warmup is given
+  }
+  if (!texts.warmup.empty()) {
+    STELE_ASSIGN_OR_RETURN(options->warmup, ParseDuration("--warmup", texts.warmup));
+  }
+  if (!texts.rate.empty()) {
+    STELE_ASSIGN_OR_RETURN(options->rate, ParseRate(texts.rate));
+  }
+  return TakeWorkloads(texts.workloads, options);
+}
+
+}  // namespace
+
+std::string BenchOptions::DataText() const {
+  return fmt::format("rows={} fields={} value-bytes={} versions={} key-format={} seed={}",
+                     operations.rows, operations.fields, value_bytes, versions, keys.text(),
+                     operations.seed);
+}
+
+absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& args) {
+  BenchOptions options;
+  Texts texts;
+  CLI::App app;
+  app.set_help_flag();
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  AddFlags(&app, &options, &texts);
+  std::vector<std::string> reversed(args.rbegin(), args.rend());  // as CLI11 takes them
+  try {
+    app.parse(reversed);
+  } catch (const CLI::Error& error) {
+    return UsageError(fmt::format("bench: {}; \"stele help bench\" lists the flags", error.what()));
+  }
+  STELE_RETURN_IF_ERROR(TakeTexts(app, texts, &options));
+  return options;
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,51 @@
+// tools/stele/bench/options.h: the flags of `stele bench`.
+//
+// Threads:   Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bench/rows.h"
+#include "bench/workload.h"
+
+namespace stele::cli {
+
+struct BenchOptions {
+  enum class Load : uint8_t {
+    kAuto,   // creates the table unless it has the wanted rows
+    kOnly,   // likewise, and runs no workload
+    kNever,  // fails unless the table has the wanted rows
+  };
+
+  std::vector<const Workload*> workloads;
+  OperationOptions operations;
+  uint64_t value_bytes = 100;
+  uint64_t versions = 1;
+  KeyFormat keys;
+  std::string table = "bench";
+  Load load = Load::kAuto;
+  bool keeps_table = false;
+  std::optional<uint64_t> dry_run;  // the number of operations to print
+
+  // A workload ends after `duration`, or after `operation_count` operations of all threads.
+  std::chrono::nanoseconds duration = std::chrono::seconds(30);
+  std::optional<uint64_t> operation_count;
+  std::chrono::nanoseconds warmup = std::chrono::seconds(5);
+  std::optional<double> rate;  // operations per second of all threads: an open loop
+
+  std::string hgrm_path;  // "": no file
+  std::string hlog_path;
+
+  // A text of everything that the table's contents depend on.
+  std::string DataText() const;
+};
+
+// Errors: usage errors for unknown or repeated flags and wrong values.
+absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& args);
+
+}  // namespace stele::cli

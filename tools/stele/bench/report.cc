@@ -1,0 +1,253 @@
+#include "bench/report.h"
+
+#include <sys/utsname.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMega = 1e6;
+constexpr double kNanosInMicro = 1000;
+
+double SecondsOf(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+double PerSecond(uint64_t count, std::chrono::nanoseconds time) {
+  return time.count() > 0 ? static_cast<double>(count) / SecondsOf(time) : 0;
+}
+
+// Rounds to one decimal digit.
+double Rounded(double number) { return std::round(number * 10) / 10; }
+
+double Micros(uint64_t nanos) { return Rounded(static_cast<double>(nanos) / kNanosInMicro); }
+
+std::string Machine() {
+  utsname name{};
+  ::uname(&name);
+  return fmt::format("{} threads, {} {} {}", std::thread::hardware_concurrency(), name.sysname,
+                     name.release, name.machine);
+}
+
+std::string LoopText(const BenchOptions& options) {
+  return options.rate.has_value() ? fmt::format("open loop, {} operations/s", *options.rate)
+                                  : "closed loop";
+}
+
+std::string EndText(const BenchOptions& options) {
+  const std::string warmup = fmt::format("after {:g} s of warm-up", SecondsOf(options.warmup));
+  return options.operation_count.has_value()
+             ? fmt::format("{} operations {}", *options.operation_count, warmup)
+             : fmt::format("{:g} s {}", SecondsOf(options.duration), warmup);
+}
+
+Json ToJson(const LoadFigures& load) {
+  return {{"rows", load.rows},
+          {"cells", load.cells},
+          {"seconds", SecondsOf(load.time)},
+          {"rows_per_second", Rounded(PerSecond(load.rows, load.time))},
+          {"mb_per_second", Rounded(PerSecond(load.value_bytes, load.time) / kMega)}};
+}
+
+Json ToJson(const LatencyHistogram& histogram) {
+  return {{"count", histogram.count()},
+          {"min", Micros(histogram.Min())},
+          {"max", Micros(histogram.Max())},
+          {"mean", Rounded(histogram.Mean() / kNanosInMicro)},
+          {"stdev", Rounded(histogram.StandardDeviation() / kNanosInMicro)},
+          {"p50", Micros(histogram.ValueAtPercentile(50))},
+          {"p90", Micros(histogram.ValueAtPercentile(90))},
+          {"p99", Micros(histogram.ValueAtPercentile(99))},
+          {"p999", Micros(histogram.ValueAtPercentile(99.9))},
+          {"p9999", Micros(histogram.ValueAtPercentile(99.99))},
+          {"above_an_hour", histogram.overflow_count()},
+          {"histogram", histogram.Encoded()}};
+}
+
+std::string JsonHeader(const BenchOptions& options, const std::string& location,
+                       const std::optional<LoadFigures>& load) {
+  Json settings = {{"location", location},
+                   {"table", options.table},
+                   {"data", options.DataText()},
+                   {"distribution", ToText(options.operations.distribution)},
+                   {"threads", options.operations.threads},
+                   {"seed", options.operations.seed},
+                   {"loop", LoopText(options)},
+                   {"measured", EndText(options)},
+                   {"version", STELE_VERSION},
+                   {"machine", Machine()}};
+  Json line = {{"run", std::move(settings)}};
+  if (load.has_value()) line["load"] = ToJson(*load);
+  return line.dump() + "\n";
+}
+
+std::string JsonLine(const BenchOptions& options, const BenchResult& result,
+                     std::optional<uint64_t> disk_bytes) {
+  const BenchCounts& counts = result.counts;
+  Json line = {{"workload", result.workload->name},
+               {"operations", counts.operations},
+               {"seconds", SecondsOf(result.time)},
+               {"operations_per_second", Rounded(PerSecond(counts.operations, result.time))},
+               {"rows", counts.rows},
+               {"rows_per_second", Rounded(PerSecond(counts.rows, result.time))},
+               {"cells", counts.cells},
+               {"cells_per_second", Rounded(PerSecond(counts.cells, result.time))},
+               {"value_bytes", counts.value_bytes},
+               {"mb_per_second", Rounded(PerSecond(counts.value_bytes, result.time) / kMega)},
+               {"latency_us", ToJson(result.latencies)},
+               {"errors", result.errors},
+               {"cpu_seconds", result.cpu_seconds}};
+  if (options.rate.has_value()) {
+    line["service_time_us"] = ToJson(result.service_times);
+    line["late"] = counts.late;
+  }
+  if (disk_bytes.has_value()) {
+    line["bytes_read"] = counts.bytes_read;
+    line["disk_bytes"] = *disk_bytes;
+  }
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+constexpr std::string_view kCsvHeader =
+    "workload,operations,seconds,operations_per_second,rows_per_second,cells_per_second,"
+    "mb_per_second,p50_us,p90_us,p99_us,p999_us,max_us,mean_us,errors,cpu_seconds,disk_bytes\n";
+
+uint64_t ErrorCount(const BenchResult& result) {
+  uint64_t count = 0;
+  for (const auto& [code, times] : result.errors) count += times;
+  return count;
+}
+
+std::string CsvLine(const BenchResult& result, std::optional<uint64_t> disk_bytes) {
+  const LatencyHistogram& latencies = result.latencies;
+  return fmt::format(
+      "{},{},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f},{},{},{},{},{},{:.1f},{},{:.3f},{}\n",
+      result.workload->name, result.counts.operations, SecondsOf(result.time),
+      PerSecond(result.counts.operations, result.time), PerSecond(result.counts.rows, result.time),
+      PerSecond(result.counts.cells, result.time),
+      PerSecond(result.counts.value_bytes, result.time) / kMega,
+      Micros(latencies.ValueAtPercentile(50)), Micros(latencies.ValueAtPercentile(90)),
+      Micros(latencies.ValueAtPercentile(99)), Micros(latencies.ValueAtPercentile(99.9)),
+      Micros(latencies.Max()), latencies.Mean() / kNanosInMicro, ErrorCount(result),
+      result.cpu_seconds, disk_bytes.has_value() ? std::to_string(*disk_bytes) : "");
+}
+
+std::string TextHeader(const BenchOptions& options, const std::string& location,
+                       const std::optional<LoadFigures>& load) {
+  std::string text = fmt::format(
+      "machine   {}\ndatabase  {}, table {}\ndata      {}\nrun       {}, {} threads, {}, seed {}, "
+      "{}\n",
+      Machine(), location, options.table, options.DataText(),
+      ToText(options.operations.distribution), options.operations.threads, LoopText(options),
+      options.operations.seed, EndText(options));
+  if (load.has_value()) {
+    text += fmt::format("load      {} rows in {:.1f} s: {:.0f} rows/s, {:.1f} MB/s\n", load->rows,
+                        SecondsOf(load->time), PerSecond(load->rows, load->time),
+                        PerSecond(load->value_bytes, load->time) / kMega);
+  }
+  if (options.workloads.empty()) return text;
+  return text + fmt::format(
+                    "\n{:<16} {:>10} {:>9} {:>10} {:>10} {:>7} {:>8} {:>8} {:>8} {:>9} "
+                    "{:>9} {:>8} {:>6}\n",
+                    "workload", "operations", "ops/s", "rows/s", "cells/s", "MB/s", "p50 us",
+                    "p90 us", "p99 us", "p99.9 us", "max us", "mean us", "cpu s");
+}
+
+std::string TextLine(const BenchOptions& options, const BenchResult& result,
+                     std::optional<uint64_t> disk_bytes) {
+  const BenchCounts& counts = result.counts;
+  const LatencyHistogram& latencies = result.latencies;
+  std::string text = fmt::format(
+      "{:<16} {:>10} {:>9.0f} {:>10.0f} {:>10.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8.1f} "
+      "{:>6.1f}\n",
+      result.workload->name, counts.operations, PerSecond(counts.operations, result.time),
+      PerSecond(counts.rows, result.time), PerSecond(counts.cells, result.time),
+      PerSecond(counts.value_bytes, result.time) / kMega, Micros(latencies.ValueAtPercentile(50)),
+      Micros(latencies.ValueAtPercentile(90)), Micros(latencies.ValueAtPercentile(99)),
+      Micros(latencies.ValueAtPercentile(99.9)), Micros(latencies.Max()),
+      latencies.Mean() / kNanosInMicro, result.cpu_seconds);
+  if (options.rate.has_value()) {
+    const double reached = PerSecond(counts.operations, result.time);
+    text += fmt::format("{:<16} late by more than 1 ms: {}; p99 of the calls alone: {} us{}\n", "",
+                        counts.late, Micros(result.service_times.ValueAtPercentile(99)),
+                        reached < 0.95 * *options.rate
+                            ? fmt::format("; the rate was not sustained, {:.0f}/s reached", reached)
+                            : "");
+  }
+  if (disk_bytes.has_value()) {
+    text += fmt::format("{:<16} bytes read by scans {}, on disk {}\n", "", counts.bytes_read,
+                        *disk_bytes);
+  }
+  for (const auto& [code, count] : result.errors)
+    text += fmt::format("{:<16} {} errors {}\n", "", count, code);
+  if (!result.first_error.empty())
+    text += fmt::format("{:<16} the first one: {}\n", "", result.first_error);
+  return text;
+}
+
+absl::Status WriteFile(const std::string& path, std::string_view text) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return internal::ErrnoStatus("open", path, errno);
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int error = errno;
+  if (std::fclose(file) != 0) return internal::ErrnoStatus("write", path, errno);
+  return is_written ? absl::OkStatus() : internal::ErrnoStatus("write", path, error);
+}
+
+}  // namespace
+
+std::string BenchHeader(const BenchOptions& options, Format format, const std::string& location,
+                        const std::optional<LoadFigures>& load) {
+  if (format == Format::kJson || format == Format::kJsonl)
+    return JsonHeader(options, location, load);
+  if (format == Format::kCsv) return std::string(kCsvHeader);
+  return TextHeader(options, location, load);
+}
+
+std::string BenchLine(const BenchOptions& options, Format format, const BenchResult& result,
+                      std::optional<uint64_t> disk_bytes) {
+  if (format == Format::kJson || format == Format::kJsonl)
+    return JsonLine(options, result, disk_bytes);
+  if (format == Format::kCsv) return CsvLine(result, disk_bytes);
+  return TextLine(options, result, disk_bytes);
+}
+
+absl::Status WritePercentiles(const BenchOptions& options, const BenchResult& result) {
+  if (options.hgrm_path.empty()) return absl::OkStatus();
+  std::string path = options.hgrm_path;
+  if (options.workloads.size() > 1) {
+    const size_t slash = path.rfind('/');
+    const size_t dot = path.rfind('.');
+    const bool has_ending = dot != path.npos && (slash == path.npos || dot > slash);
+    path.insert(has_ending ? dot : path.size(), "." + std::string(result.workload->name));
+  }
+  return WriteFile(path, result.latencies.PercentileText());
+}
+
+absl::Status WriteIntervals(const BenchOptions& options, std::span<const BenchResult> results) {
+  if (options.hlog_path.empty()) return absl::OkStatus();
+  std::string text =
+      "#[Histogram log format version 1.3]\n#[StartTime: 0.000 (seconds since the start of each "
+      "workload)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
+      "\"Interval_Compressed_Histogram\"\n";
+  for (const BenchResult& result : results) {
+    for (const BenchInterval& interval : result.intervals) {
+      text += fmt::format("Tag={}.{},{:.3f},{:.3f},{:.3f},{}\n", result.workload->name,
+                          NameOf(interval.kind), interval.start_seconds, interval.seconds,
+                          static_cast<double>(interval.latencies.Max()) / kMega,
+                          interval.latencies.Encoded());
+    }
+  }
+  return WriteFile(options.hlog_path, text);
+}
+
+}  // namespace stele::cli

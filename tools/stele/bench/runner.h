@@ -1,0 +1,49 @@
+// tools/stele/bench/runner.h: runs one workload of `stele bench` on a table and measures it.
+//
+// Closed loop: each thread runs its operations one after the other; latency is the time of a call.
+// Open loop:   operation i of n per second is due i/n seconds after the start, whatever the earlier
+//              ones do. Latency counts from that time, so a stall counts in every operation that
+//              waited (no coordinated omission).
+// Threads:     RunWorkload starts and joins its own threads.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "bench/counts.h"
+#include "bench/histogram.h"
+#include "bench/options.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+// The latencies of one kind of operation in one second of the run.
+struct BenchInterval {
+  OperationKind kind;
+  double start_seconds = 0;
+  double seconds = 0;
+  LatencyHistogram latencies;
+};
+
+struct BenchResult {
+  const Workload* workload = nullptr;
+  std::chrono::nanoseconds time{0};  // without the warm-up
+  double cpu_seconds = 0;            // of this process, during `time`
+  BenchCounts counts;
+  LatencyHistogram latencies;              // from the time at which an operation was due
+  LatencyHistogram service_times;          // of the calls alone; the same in a closed loop
+  std::map<std::string, uint64_t> errors;  // by the name of the code
+  std::string first_error;
+  std::vector<BenchInterval> intervals;  // if options.hlog_path is set
+};
+
+// Errors of operations are counted, and do not end the run.
+// Errors: ResourceExhausted if no thread could be started.
+absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
+                                        const Table& table);
+
+}  // namespace stele::cli

@@ -1,0 +1,39 @@
+// tools/stele/bench/table.h: the table of `stele bench`: created, filled, recognized and deleted.
+//
+// A table of bench has the properties "bench.data" (what it contains) and, once it is filled,
+// "bench.rows". A server that has no properties gets a marker row with the same texts. A table
+// without them is the user's, and bench never changes it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "bench/options.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+// How long the load took, and how much was written.
+struct LoadFigures {
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  uint64_t value_bytes = 0;
+  std::chrono::nanoseconds time{0};
+};
+
+struct BenchTable {
+  Table table;
+  bool is_created = false;          // by this run
+  std::optional<LoadFigures> load;  // unset: the table was there
+};
+
+// Opens the table, or creates and fills it as options.load says.
+// Errors: FailedPrecondition if the table is the user's, or if it has other rows and options.load
+// is kNever; errors of the database.
+absl::StatusOr<BenchTable> PrepareBenchTable(Database* database, const BenchOptions& options);
+
+// The changes that write a row of the benchmark: all fields, all versions.
+RowMutation BenchRow(const BenchOptions& options, uint64_t row, ValueMaker* values);
+
+}  // namespace stele::cli
