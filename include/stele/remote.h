@@ -19,7 +19,8 @@ namespace remote {
 //
 // `location` is "bigtable://PROJECT/INSTANCE", with optional parameters after '?', separated by
 // '&':
-//   endpoint=HOST:PORT      the server. Default: $BIGTABLE_EMULATOR_HOST if it is set, otherwise
+//   endpoint=HOST:PORT      the server, or unix:/PATH. Default: $BIGTABLE_EMULATOR_HOST if it is
+//   set, otherwise
 //                           Cloud Bigtable with the application's default credentials
 //   tls=1                   encrypts the connection to the endpoint. Default: 0
 //   app_profile=ID          the app profile of data requests

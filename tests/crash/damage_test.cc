@@ -30,7 +30,7 @@ uint64_t NumberFromEnvironment(const char* name, uint64_t otherwise) {
 
 uint64_t Stride() {
 #ifdef NDEBUG
-  return NumberFromEnvironment("STELE_DAMAGE_STRIDE", kNightly ? 1 : kReduced ? 101 : 5);
+  return NumberFromEnvironment("STELE_DAMAGE_STRIDE", kNightly ? 1 : kReduced ? 59 : 5);
 #else
   return NumberFromEnvironment("STELE_DAMAGE_STRIDE", 11);
 #endif

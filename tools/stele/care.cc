@@ -104,6 +104,7 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
     if (format == Format::kText) session.Print(fmt::format("ok: {}\n", read));
     return absl::OkStatus();
   }
+  session.KeepOutput();
   return internal::MakeStatus(
       absl::StatusCode::kDataLoss,
       fmt::format("{} damaged places found, {}: restore these rows from a checkpoint or an export",

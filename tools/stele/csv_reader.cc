@@ -1,16 +1,33 @@
 #include "csv_reader.h"
 
 #include <cerrno>
+#include <string_view>
 
 #include "base/status.h"
 
 namespace stele::cli {
+namespace {
+
+// The byte order mark that spreadsheets write at the start of a file.
+constexpr std::string_view kMark = "\xef\xbb\xbf";
+
+}  // namespace
 
 int CsvReader::Get() {
-  const int c = std::getc(file_);
+  const int c = start_.empty() ? std::getc(file_) : static_cast<unsigned char>(start_.front());
+  if (!start_.empty()) start_.erase(0, 1);
   if (c != EOF) ++bytes_read_;
   if (c == '\n') ++line_;
   return c;
+}
+
+void CsvReader::SkipMark() {
+  for (int c = 0; start_.size() < kMark.size() && kMark.starts_with(start_);) {
+    c = std::getc(file_);
+    if (c == EOF) return;
+    start_ += static_cast<char>(c);
+  }
+  if (start_ == kMark) start_.clear();
 }
 
 absl::Status CsvReader::Wrong(std::string_view what) const {
@@ -55,6 +72,7 @@ absl::StatusOr<int> CsvReader::ReadField(int first, std::string& field) {
 }
 
 absl::StatusOr<bool> CsvReader::Next(std::vector<std::string>& fields) {
+  if (record_line_ == 0) SkipMark();
   int c = 0;
   do {
     record_line_ = line_;

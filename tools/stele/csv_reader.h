@@ -30,6 +30,8 @@ class CsvReader {
 
  private:
   int Get();
+  // Skips a byte order mark at the start of the file.
+  void SkipMark();
   absl::StatusOr<int> ReadQuoted(std::string& field);
   absl::StatusOr<int> ReadField(int first, std::string& field);
 
@@ -38,6 +40,7 @@ class CsvReader {
   uint64_t line_ = 1;
   uint64_t record_line_ = 0;
   uint64_t bytes_read_ = 0;
+  std::string start_;       // bytes that were read to look for a byte order mark
   size_t field_count_ = 0;  // of the first record
 };
 

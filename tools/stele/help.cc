@@ -164,7 +164,10 @@ constexpr std::string_view kHead =
     "Usage: stele [flags] <command> ...\n"
     "  --db DIR         the database; default: the environment variable STELE_DB\n"
     "  --format FORMAT  output format: table, json, jsonl or csv; may also come after the command\n"
-    "  -o FILE          write to this file instead of standard output\n"
+    "  -o FILE          write to this file instead of standard output; may also come after the "
+    "command.\n"
+    "                   An older file stays if the command fails\n"
+    "  --wait SECONDS   wait so long if another process has the database open; default: 0\n"
     "  cbt's -project, -instance, -creds and other server flags are accepted and ignored.\n"
     "  \"--\" ends flags: stele --db DIR lookup -- TABLE --format\n\n";
 

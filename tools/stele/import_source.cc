@@ -1,6 +1,7 @@
 #include "import_source.h"
 
 #include <cerrno>
+#include <map>
 #include <utility>
 
 #include "arguments.h"
@@ -20,7 +21,7 @@ class CsvSource : public ImportSource {
     const auto wrong = [&] {
       return reader_.Wrong(
           "error parsing headers: the first column must be empty for column-family and column name "
-          "rows");
+          "rows, for example \",info,info\" and \",name,price\" before \"row1,lamp,10\"");
     };
     std::vector<std::string> families;
     std::vector<std::string> qualifiers;
@@ -40,7 +41,7 @@ class CsvSource : public ImportSource {
             fmt::format("error parsing headers: column {} has no column family before it", i + 1));
       columns_.emplace_back(family, qualifiers[i]);
     }
-    return absl::OkStatus();
+    return CheckColumns();
   }
 
   absl::StatusOr<bool> Next(ImportRow& row) override {
@@ -67,6 +68,19 @@ class CsvSource : public ImportSource {
   uint64_t bytes_read() const override { return reader_.bytes_read(); }
 
  private:
+  // Of two values for a column, one would be lost.
+  absl::Status CheckColumns() const {
+    std::map<std::pair<std::string, std::string>, size_t> fields;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const auto [same, is_new] = fields.emplace(columns_[i], i + 2);
+      if (is_new) continue;
+      return reader_.Wrong(fmt::format(
+          "error parsing headers: fields {} and {} are both {}:{}; rename or remove one",
+          same->second, i + 2, columns_[i].first, Quoted(columns_[i].second)));
+    }
+    return absl::OkStatus();
+  }
+
   CsvReader reader_;
   const CsvLayout layout_;
   // Of the second field and the following ones.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "base/status.h"
 #include "command.h"
 #include "help_text.h"
@@ -21,6 +22,8 @@ namespace {
 constexpr std::array<std::string_view, 10> kIgnoredFlags = {
     "project",   "instance",       "creds",         "access-token", "auth-token",
     "cert-file", "admin-endpoint", "data-endpoint", "timeout",      "user-agent"};
+
+constexpr int64_t kWaitSecondsMax = 86'400;
 
 bool IsIgnored(std::string_view name) {
   for (const std::string_view ignored : kIgnoredFlags) {
@@ -49,17 +52,21 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
     options.output = value;
   } else if (name == "format") {
     STELE_ASSIGN_OR_RETURN(options.format, ParseFormat(value));
+  } else if (name == "wait") {
+    STELE_ASSIGN_OR_RETURN(options.wait_seconds, ParseNumber("number of seconds to wait", value));
+    if (options.wait_seconds < 0 || options.wait_seconds > kWaitSecondsMax)
+      return UsageError(fmt::format("--wait must be 0 to {} seconds", kWaitSecondsMax));
   } else if (!IsIgnored(name)) {
     return UsageError(fmt::format("unknown flag -{}; \"stele help\" lists the flags", name));
   }
   return absl::OkStatus();
 }
 
-bool IsFormatFlag(std::string_view arg) {
-  return arg == "--format" || arg.starts_with("--format=");
+bool MayFollowVerb(std::string_view arg) {
+  return arg == "--format" || arg.starts_with("--format=") || arg == "-o";
 }
 
-// Flags come before the verb. --format may also come after it. "--" ends the flags.
+// Flags come before the verb. --format and -o may also come after it. "--" ends the flags.
 absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args,
                                                    GlobalOptions& options) {
   std::vector<std::string> rest;
@@ -76,7 +83,7 @@ absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string
     if (!plain && args[index] == "--") {
       plain = true;
       ++index;
-    } else if (!plain && IsFormatFlag(args[index])) {
+    } else if (!plain && MayFollowVerb(args[index])) {
       STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
     } else {
       rest.push_back(args[index++]);
@@ -112,7 +119,7 @@ int Main(int argc, char** argv) {
   Session session(std::move(options));
   const absl::Status ran =
       RunVerb(session, words->front(), std::vector<std::string>(words->begin() + 1, words->end()));
-  const absl::Status finished = session.Finish();
+  const absl::Status finished = session.Finish(ran.ok());
   return Report(ran.ok() ? finished : ran);
 }
 

@@ -104,6 +104,20 @@ std::string Quoted(std::string_view bytes) {
   return out + "\"";
 }
 
+std::string Shown(std::string_view bytes) {
+  const bool is_printable = [bytes] {
+    for (std::string_view rest = bytes; !rest.empty();) {
+      const Rune rune = FirstRune(rest);
+      if (rune.bytes == 0 || !IsPrintable(rune.code)) return false;
+      rest.remove_prefix(rune.bytes);
+    }
+    return true;
+  }();
+  if (is_printable) return std::string(bytes);
+  const std::string quoted = Quoted(bytes);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 std::string LocalTime(Timestamp timestamp) {
   int64_t seconds = timestamp.micros() / 1'000'000;
   int64_t micros = timestamp.micros() % 1'000'000;
@@ -119,10 +133,12 @@ std::string LocalTime(Timestamp timestamp) {
                      micros);
 }
 
-std::string RowHead(std::string_view row_key) { return fmt::format("{:-<40}\n{}\n", "", row_key); }
+std::string RowHead(std::string_view row_key) {
+  return fmt::format("{:-<40}\n{}\n", "", Shown(row_key));
+}
 
 std::string CellText(const CellView& cell, bool with_value) {
-  std::string column = fmt::format("{}:{}", cell.family(), cell.qualifier());
+  std::string column = fmt::format("{}:{}", cell.family(), Shown(cell.qualifier()));
   const size_t width = RuneCount(column);
   if (width < 40) column.append(40 - width, ' ');
   return fmt::format("  {} @ {}\n    {}\n", column, LocalTime(cell.timestamp()),

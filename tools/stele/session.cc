@@ -1,10 +1,17 @@
 #include "session.h"
 
+#include <unistd.h>
+
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "base/status.h"
 #include "location.h"
 
@@ -12,6 +19,12 @@ namespace stele::cli {
 namespace {
 
 constexpr char kUsageMark[] = "stele/usage";
+constexpr std::chrono::milliseconds kLockPause(20);
+
+// True if another process has the database open. It may close it soon.
+bool IsLocked(const absl::Status& status) {
+  return absl::StrContains(status.message(), " is open elsewhere");
+}
 
 }  // namespace
 
@@ -58,13 +71,22 @@ absl::StatusOr<Database> Session::Open(Access access) {
   options.read_only = access == Access::kRead;
   options.create_if_missing = access == Access::kCreate;
   auto database = OpenLocation(options_.database, options);
+  const auto give_up =
+      std::chrono::steady_clock::now() + std::chrono::seconds(options_.wait_seconds);
+  while (IsLocked(database.status()) && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(kLockPause);
+    database = OpenLocation(options_.database, options);
+  }
   if (!database.ok()) {
     if (database.status().code() == absl::StatusCode::kNotFound) {
       return internal::NotFound(
           "{} contains no database; \"stele --db {} createtable TABLE\" creates one",
           options_.database, options_.database);
     }
-    return database.status();
+    if (!IsLocked(database.status())) return database.status();
+    return internal::MakeStatus(database.status().code(),
+                                fmt::format("{}; --wait SECONDS waits for it",
+                                            internal::ToStd(database.status().message())));
   }
   database_ = *std::move(database);
   return *database_;
@@ -80,8 +102,29 @@ absl::Status Session::OpenOutput() {
     out_ = stdout;
     return absl::OkStatus();
   }
-  out_ = std::fopen(options_.output.c_str(), "wb");
-  if (out_ == nullptr) return internal::ErrnoStatus("open", options_.output, errno);
+  // Devices and pipes are written in place.
+  std::error_code error;
+  const auto type = std::filesystem::status(options_.output, error).type();
+  if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found)
+    new_output_ = fmt::format("{}.{}.new", options_.output, ::getpid());
+  const std::string& path = new_output_.empty() ? options_.output : new_output_;
+  out_ = std::fopen(path.c_str(), "wb");
+  if (out_ == nullptr) return internal::ErrnoStatus("open", path, errno);
+  return absl::OkStatus();
+}
+
+absl::Status Session::FinishOutput(bool has_succeeded) {
+  const std::string& name = options_.output.empty() ? "standard output" : options_.output;
+  if (output_status_.ok() && std::fflush(out_) != 0)
+    output_status_ = internal::ErrnoStatus("write", name, errno);
+  if (new_output_.empty()) return output_status_;
+  std::fclose(std::exchange(out_, nullptr));
+  if (!has_succeeded || !output_status_.ok()) {
+    std::remove(new_output_.c_str());
+    return output_status_;
+  }
+  if (std::rename(new_output_.c_str(), options_.output.c_str()) != 0)
+    return internal::ErrnoStatus("rename to", options_.output, errno);
   return absl::OkStatus();
 }
 
@@ -97,16 +140,13 @@ void Session::Print(std::string_view text) {
 
 void Session::Note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-absl::Status Session::Finish() {
+absl::Status Session::Finish(bool has_succeeded) {
   const absl::Status closed = database_.has_value() ? database_->Close() : absl::OkStatus();
-  Print("");  // creates the file of -o even if the result is empty
-  STELE_RETURN_IF_ERROR(closed);
-  STELE_RETURN_IF_ERROR(output_status_);
-  if (std::fflush(out_) != 0) {
-    return internal::ErrnoStatus(
-        "write", options_.output.empty() ? "standard output" : options_.output, errno);
-  }
-  return absl::OkStatus();
+  if (has_succeeded) Print("");  // creates the file of -o even if the result is empty
+  const absl::Status written = out_ == nullptr
+                                   ? output_status_
+                                   : FinishOutput((has_succeeded && closed.ok()) || keeps_output_);
+  return closed.ok() ? written : closed;
 }
 
 }  // namespace stele::cli

@@ -22,6 +22,7 @@ enum class Format { kText, kTable, kJson, kJsonl, kCsv };
 struct GlobalOptions {
   std::string database;           // --db, else $STELE_DB
   std::string output;             // -o: a file instead of standard output
+  int64_t wait_seconds = 0;       // --wait: how long to wait for the lock of the database
   Format format = Format::kText;  // --format; kText: cbt's format
 };
 
@@ -53,18 +54,24 @@ class Session {
   absl::StatusOr<Table> OpenTable(Access access, const std::string& name);
 
   void Print(std::string_view text);
+  // The output is complete although the command returns an error: a report of damage or errors.
+  void KeepOutput() { keeps_output_ = true; }
   // Prints to standard error: text for a person, not for a pipe.
   void Note(std::string_view text);
-  // Closes the database and writes the output. Returns the first error of either.
-  absl::Status Finish();
+  // Closes the database and completes the output. Returns the first error of either. The file of -o
+  // replaces an older one only if `has_succeeded`.
+  absl::Status Finish(bool has_succeeded);
 
  private:
   absl::Status OpenOutput();
+  absl::Status FinishOutput(bool has_succeeded);
 
   const GlobalOptions options_;
   std::optional<Database> database_;
   std::FILE* out_ = nullptr;
+  std::string new_output_;  // written, and then renamed to the file of -o; "": written in place
   absl::Status output_status_;
+  bool keeps_output_ = false;
 };
 
 }  // namespace stele::cli

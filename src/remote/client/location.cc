@@ -30,6 +30,7 @@ absl::Status CheckId(std::string_view what, std::string_view id) {
 }
 
 absl::Status CheckEndpoint(std::string_view endpoint) {
+  if (endpoint.starts_with("unix:/")) return absl::OkStatus();
   const size_t colon = endpoint.rfind(':');
   int port = 0;
   if (colon != std::string_view::npos && colon > 0) {
@@ -38,7 +39,8 @@ absl::Status CheckEndpoint(std::string_view endpoint) {
     if (parsed.ec == std::errc() && parsed.ptr == end && port > 0 && port < 65'536)
       return absl::OkStatus();
   }
-  return InvalidArgument("location: endpoint \"{}\": it must be HOST:PORT", Printable(endpoint));
+  return InvalidArgument("location: endpoint \"{}\": it must be HOST:PORT or unix:/PATH",
+                         Printable(endpoint));
 }
 
 // Parses one NAME=VALUE from the part after '?'.

@@ -44,6 +44,7 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   }
   STELE_RETURN_IF_ERROR(WriteIntervals(options, results));
   if (errors == 0) return absl::OkStatus();
+  session.KeepOutput();
   return internal::Aborted("{} operations failed, the first one with: {}", errors, failed);
 }
 

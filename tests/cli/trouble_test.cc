@@ -1,0 +1,108 @@
+// Tests what users of other stores stumbled over: hostile names on a terminal, spreadsheets' CSV,
+// output files of failed commands, and a lock that is held for a moment.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "cli/command_fixture.h"
+#include "stele/stele.h"
+
+namespace stele {
+namespace {
+
+class TroubleTest : public CommandTest {
+ protected:
+  static std::string Bytes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  CommandResult Import(std::string_view csv) const {
+    return Run({"import", "t", WriteFile("data.csv", csv)});
+  }
+};
+
+TEST_F(TroubleTest, NamesCannotSteerATerminal) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "key\x1b]0;title\a\x1b[2K\rharmless", "f:q\x1b[8m=value@1000"});
+  Output({"set", "t", "caf\xc3\xa9", "f:\xe2\x80\xaeq=v@1000"});  // U+202E reverses text
+  const std::string text = Output({"read", "t"});
+  EXPECT_NE(text.find("key\\x1b]0;title\\a\\x1b[2K\\rharmless\n"), text.npos) << text;
+  EXPECT_NE(text.find("  f:q\\x1b[8m "), text.npos) << text;
+  EXPECT_NE(text.find("caf\xc3\xa9\n"), text.npos) << "what is printable stays as it is";
+  EXPECT_NE(text.find("  f:\\u202eq "), text.npos) << text;
+  for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+}
+
+TEST_F(TroubleTest, AByteOrderMarkIsSkipped) {
+  Output({"createtable", "t", "families=f"});
+  EXPECT_EQ(Import("\xef\xbb\xbf,f\n,a\nr1,1\n").exit_status, 0);
+  EXPECT_EQ(Import("\xef\xbb\xbf\"\",f\r\n,a\r\nr2,2\r\n").exit_status, 0);
+  EXPECT_EQ(Output({"count", "t"}), "2\n");
+  // Only at the start, and only a whole one.
+  EXPECT_EQ(Import(",f\n,a\n\xef\xbb\xbfr3,3\n").exit_status, 0);
+  EXPECT_EQ(Run({"lookup", "t", "\xef\xbb\xbfr3"}).exit_status, 0);
+  EXPECT_EQ(Output({"count", "t", "prefix=\xef\xbb\xbf"}), "1\n");
+  EXPECT_EQ(Import("\xef\xbb,f\n,a\nr4,4\n").exit_status, 1);
+  EXPECT_EQ(Import("\xef\xbb").exit_status, 1);
+}
+
+TEST_F(TroubleTest, AnOrdinaryCsvFileGetsAnExample) {
+  Output({"createtable", "t", "families=f"});
+  const CommandResult refused = Import("id,name\n1,lamp\n");
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("for example \",info,info\""), std::string::npos) << refused.err;
+}
+
+TEST_F(TroubleTest, AColumnThatOccursTwiceIsAnError) {
+  Output({"createtable", "t", "families=f"});
+  const CommandResult refused = Import(",f,f,f\n,name,price,name\nr1,lamp,10,chair\n");
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("fields 2 and 4 are both f:\"name\""), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
+}
+
+TEST_F(TroubleTest, AFailedCommandKeepsTheOlderOutputFile) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "r", "f:q=1@1000"});
+  const std::string path = Path("nightly.jsonl");
+  EXPECT_EQ(Run({"export", "t", "-o", path}).exit_status, 0) << "-o may follow the verb";
+  const std::string before = Bytes(path);
+  EXPECT_NE(before.find("\"row\":\"r\""), std::string::npos);
+  EXPECT_EQ(Run({"export", "missing", "-o", path}).exit_status, 1);
+  EXPECT_EQ(RunPlain({"-o", path, "--db", Path("none"), "export", "t"}).exit_status, 1);
+  EXPECT_EQ(Bytes(path), before);
+  Output({"set", "t", "s", "f:q=2@1000"});
+  EXPECT_EQ(Run({"export", "t", "-o", path}).exit_status, 0);
+  EXPECT_GT(Bytes(path).size(), before.size());
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(Path(".")))
+    files += entry.path().filename().string().starts_with("nightly") ? 1 : 0;
+  EXPECT_EQ(files, 1u) << "no temporary file is left";
+  EXPECT_EQ(Run({"export", "t", "-o", "/dev/null"}).exit_status, 0);
+  EXPECT_EQ(Run({"export", "t", "-o", Path("no/such/directory")}).exit_status, 1);
+}
+
+TEST_F(TroubleTest, ACommandWaitsForTheLock) {
+  Output({"createtable", "t", "families=f"});
+  auto held = Database::Open(database());
+  ASSERT_TRUE(held.ok()) << held.status();
+  const CommandResult refused = Run({"count", "t"});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.err.find("is open elsewhere"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--wait"), std::string::npos) << refused.err;
+  CommandResult waited;
+  std::jthread command([&] {
+    waited = RunPlain({"--db", database(), "--wait", "600", "count", "t"});
+  });
+  EXPECT_TRUE(held->Close().ok());
+  command.join();
+  EXPECT_EQ(waited.exit_status, 0) << waited.err;
+  EXPECT_EQ(waited.out, "0\n");
+  EXPECT_EQ(RunPlain({"--wait", "soon", "--db", database(), "ls"}).exit_status, 2);
+  EXPECT_EQ(RunPlain({"--wait", "-1", "--db", database(), "ls"}).exit_status, 2);
+}
+
+}  // namespace
+}  // namespace stele
