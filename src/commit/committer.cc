@@ -103,6 +103,17 @@ absl::Status Committer::RunExclusive(const std::function<absl::Status()>& sectio
   return waiter.status;
 }
 
+bool Committer::RunExclusiveIfIdle(const std::function<absl::Status()>& section) {
+  Waiter waiter{.section = &section};
+  {
+    MutexLock lock(mutex_);
+    if (closed_ || !queue_.empty()) return false;
+    queue_.push_back(&waiter);
+  }
+  Lead(&waiter);
+  return waiter.status.ok();
+}
+
 void Committer::Enqueue(Waiter* waiter) {
   {
     MutexLock lock(mutex_);

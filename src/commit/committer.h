@@ -82,6 +82,9 @@ class Committer {
   // are done. The section may commit. It must not run another section, and must not take a row
   // latch, since the holder of a latch may be waiting behind it.
   absl::Status RunExclusive(const std::function<absl::Status()>& section);
+  // The same if nothing is queued. Otherwise returns false and does not run the section. Never
+  // waits, so a thread that writers wait for may call it.
+  bool RunExclusiveIfIdle(const std::function<absl::Status()>& section);
   // Pauses the writes of one table until ResumeWrites: commits to it are refused. Writes of other
   // tables continue. First waits for the end of an earlier pause of the table, and for the writers
   // that it held back. The pause begins in the commit order: `section` runs as an exclusive section

@@ -61,6 +61,7 @@ struct CompactionPick {
   std::string split_row;      // for a split: the first row of the second half
   std::string reason;         // one line for events and dumps
   uint64_t output_bytes = 0;  // a lower estimate of the bytes that the job writes
+  bool reclaims = false;      // it frees dead bytes, and its estimate leaves them out
   // The database clock, read before the schema. So a GC rule that changes later is never applied at
   // an earlier time.
   int64_t now = 0;
@@ -71,6 +72,18 @@ struct SplitPoint {
   std::string split_row;  // not the first possible row of the tablet
   uint64_t bytes_before = 0;
   uint64_t bytes_behind = 0;
+};
+
+// Asks for the share of a stack's bytes that a major compaction would free.
+struct DeadSampleRequest {
+  uint32_t table_id = 0;
+  const KeyRange& tablet;
+  size_t input_begin = 0;       // the stack from this position to its end
+  uint64_t bytes = 0;           // of the stack
+  uint64_t dead_bytes_max = 0;  // a rough upper bound, which may exceed `bytes`
+  // Only a sample of exactly this stack will do. Otherwise an older one serves as long as its stack
+  // differed little.
+  bool exact = false;
 };
 
 using FilesByTablet = std::map<TabletName, std::set<uint64_t>>;  // files by number
@@ -84,6 +97,9 @@ struct PickerInput {
   // Returns nullopt if one row is too large or the point is unknown. Null: no splits. Called only
   // for tablets of `version` that are due.
   std::function<std::optional<SplitPoint>(const TabletName& tablet)> find_split_point = nullptr;
+  // Returns 0 to 1, or nullopt if it is unknown. Null: always unknown. Called only for tablets of
+  // `version` whose summaries allow many dead bytes.
+  std::function<std::optional<double>(const DeadSampleRequest&)> measure_dead = nullptr;
   // Reads of a tablet (rows requested or returned) since its stack last changed, except by a split
   // or merge of tablets. Only tablets with reads. Writes show in the stack itself.
   std::map<TabletName, uint64_t> reads = {};

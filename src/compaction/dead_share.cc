@@ -54,32 +54,83 @@ double ExcessVersionShare(const Retention& rule, const FamilySummary& family,
 
 }  // namespace
 
-uint64_t EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
-                           int64_t now) {
+ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
+                                 int64_t now) {
   const SstableSummary& summary = file.summary;
-  if (summary.logical_bytes == 0) return 0;
+  ShownDeadBytes shown;
+  if (summary.logical_bytes == 0) return shown;
   double dead_logical_bytes = 0;
+  double dropped_logical_bytes = 0;
   for (const FamilySummary& family : summary.families) {
+    const auto logical_bytes = static_cast<double>(family.logical_bytes);
     const Retention* rule = FindRetention(definition, family.family_id);
-    double share = 1;
-    if (rule != nullptr) {
-      share = family.cells == 0
-                  ? 0
-                  : std::max(AgedShare(*rule, family, now),
-                             ExcessVersionShare(*rule, family, file.newest_commit_time));
+    if (rule == nullptr) {
+      dropped_logical_bytes += logical_bytes;
+    } else if (family.cells > 0) {
+      const double share = std::max(AgedShare(*rule, family, now),
+                                    ExcessVersionShare(*rule, family, file.newest_commit_time));
+      shown.is_guess |= share > 0 && share < 1;
+      dead_logical_bytes += share * logical_bytes;
     }
-    dead_logical_bytes += share * static_cast<double>(family.logical_bytes);
   }
-  // Assumes that a tombstone hides one cell; the tombstone itself goes, too.
-  const double entry_bytes = static_cast<double>(summary.logical_bytes) /
-                             static_cast<double>(std::max<uint64_t>(1, summary.cells));
-  dead_logical_bytes += 2 * entry_bytes * static_cast<double>(summary.tombstones);
-  const double share =
-      std::min(1.0, dead_logical_bytes / static_cast<double>(summary.logical_bytes));
-  // Limits the product for any file size in the manifest.
-  constexpr uint64_t kFileBytesMax = uint64_t{1} << 60;
-  return static_cast<uint64_t>(share *
-                               static_cast<double>(std::min(summary.file_bytes, kFileBytesMax)));
+  const double entry_bytes =
+      static_cast<double>(summary.logical_bytes) /
+      static_cast<double>(std::max<uint64_t>(1, summary.cells + summary.tombstones));
+  dead_logical_bytes +=
+      dropped_logical_bytes + entry_bytes * static_cast<double>(summary.tombstones);
+  const auto stored_bytes_of = [&summary](double logical_bytes) {
+    // Limits the product for any file size in the manifest.
+    constexpr uint64_t kFileBytesMax = uint64_t{1} << 60;
+    return static_cast<uint64_t>(
+        std::min(1.0, logical_bytes / static_cast<double>(summary.logical_bytes)) *
+        static_cast<double>(std::min(summary.file_bytes, kFileBytesMax)));
+  };
+  shown.all = stored_bytes_of(dead_logical_bytes);
+  shown.of_dropped_families = stored_bytes_of(dropped_logical_bytes);
+  return shown;
+}
+
+void OlderContents::Add(const SstableFile& file, double share) {
+  const SstableSummary& summary = file.summary;
+  const double file_bytes = static_cast<double>(summary.file_bytes);
+  rows_ += share * static_cast<double>(summary.rows);
+  bytes_ += share * file_bytes;
+  const double stored_per_logical =
+      file_bytes / static_cast<double>(std::max<uint64_t>(1, summary.logical_bytes));
+  for (const FamilySummary& family : summary.families) {
+    if (family.cells == 0) continue;
+    FamilyContents& contents = families_[family.family_id];
+    contents.cells += share * static_cast<double>(family.cells);
+    contents.bytes += share * stored_per_logical * static_cast<double>(family.logical_bytes);
+    contents.timestamp_min = std::min(contents.timestamp_min, family.timestamp_min);
+    contents.timestamp_max = std::max(contents.timestamp_max, family.timestamp_max);
+  }
+}
+
+double OlderContents::HiddenInFamily(const FamilySummary& newer, double share,
+                                     const TableDefinition& definition) const {
+  const auto it = families_.find(newer.family_id);
+  const Retention* rule = FindRetention(definition, newer.family_id);
+  if (it == families_.end() || rule == nullptr) return 0;
+  const FamilyContents& older = it->second;
+  const double bytes_per_cell = older.bytes / std::max(1.0, older.cells);
+  const double bytes_per_row = older.bytes / std::max(1.0, rows_);
+  const bool may_replace =
+      newer.cells > 0 && (rule->CountsVersions() || (newer.timestamp_min <= older.timestamp_max &&
+                                                     older.timestamp_min <= newer.timestamp_max));
+  double hidden =
+      share * static_cast<double>(newer.tombstones) * std::max(bytes_per_cell, bytes_per_row);
+  if (may_replace) hidden += share * static_cast<double>(newer.cells) * bytes_per_cell;
+  return std::min(hidden, older.bytes);
+}
+
+double OlderContents::HiddenBy(const SstableFile& file, double share,
+                               const TableDefinition& definition) const {
+  double hidden =
+      share * static_cast<double>(file.summary.row_tombstones) * (bytes_ / std::max(1.0, rows_));
+  for (const FamilySummary& family : file.summary.families)
+    hidden += HiddenInFamily(family, share, definition);
+  return std::min(hidden, bytes_);
 }
 
 bool AllCellsAreGarbage(const SstableFile& file, const TableDefinition& definition, int64_t now) {

@@ -1,23 +1,37 @@
-// compaction/dead_share.h: estimates the dead bytes of a file from its summary in the manifest,
-// without reading it.
+// compaction/dead_share.h: estimates the dead bytes of files from their summaries in the manifest,
+// without reading them.
 //
-// Path:      picker.cc.
+// Path:      picker.cc -> reclaim_policy.cc -> here.
+// Estimates: EstimateDeadBytes counts what a file shows by itself. OlderContents bounds what newer
+//            tombstones and versions may hide in older files. Summaries do not tell whether they
+//            do: a deleted row may never have existed. So the bound only decides whether a sample
+//            is worth its cost (PickerInput::measure_dead).
 // Terminates: for a file that a major compaction wrote at `now`, every estimate is zero. It has no
 //            tombstone, no dropped family, no version that is garbage at `now` for any ordinal, and
-//            no column with more versions than its rule allows at the file's newest commit time. So
-//            a major compaction never causes the next one for the same reason (engine rule 9 says
-//            what jobs drop).
+//            no column with more versions than its rule allows at the file's newest commit time. A
+//            single file has no older contents. So a major compaction never causes the next one
+//            for the same reason (engine rule 9 says what jobs drop).
 // Threads:   pure functions.
 #pragma once
 
 #include <cstdint>
+#include <map>
 
 #include "manifest/version.h"
 
 namespace stele::internal {
 
-// The file's bytes (as stored) that a major compaction is expected to free.
-uint64_t EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition, int64_t now);
+// The file's bytes (as stored) that a major compaction is expected to free, without the cells that
+// other files hide. Its tombstones are such bytes.
+struct ShownDeadBytes {
+  uint64_t all = 0;
+  uint64_t of_dropped_families = 0;  // the part that is in no sample
+  // Some cells are garbage by age or ordinal and others are not. Their bytes are taken to be
+  // distributed evenly, so `all` may be far off.
+  bool is_guess = false;
+};
+ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition& definition,
+                                 int64_t now);
 
 // True if every cell of the file is garbage at any ordinal: in a dropped family, or garbage(1,
 // greatest timestamp, now).
@@ -26,5 +40,31 @@ bool AllCellsAreGarbage(const SstableFile& file, const TableDefinition& definiti
 // The number of tombstones that may hide cells in older sources: those of rows and of existing
 // families.
 uint64_t LiveTombstones(const SstableFile& file, const TableDefinition& definition);
+
+// What some sources contain, as far as their summaries tell. Bytes are as stored.
+class OlderContents {
+ public:
+  // Adds this share (0 to 1) of the file.
+  void Add(const SstableFile& file, double share);
+  // Returns an upper estimate of the bytes in here that this share of a newer file hides. A row
+  // tombstone hides a row of the average size. Another tombstone hides the cells of its family in
+  // an average row. A version hides an older one if the rule counts versions, or if both may have
+  // the same timestamp.
+  double HiddenBy(const SstableFile& file, double share, const TableDefinition& definition) const;
+
+ private:
+  struct FamilyContents {
+    double cells = 0;
+    double bytes = 0;
+    int64_t timestamp_min = INT64_MAX;
+    int64_t timestamp_max = INT64_MIN;
+  };
+  double HiddenInFamily(const FamilySummary& newer, double share,
+                        const TableDefinition& definition) const;
+
+  double rows_ = 0;
+  double bytes_ = 0;
+  std::map<uint32_t, FamilyContents> families_;  // by id
+};
 
 }  // namespace stele::internal

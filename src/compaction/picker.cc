@@ -57,6 +57,10 @@ class Candidates {
     slot = {std::move(pick), value};
   }
   bool has_drop() const { return slots_[static_cast<size_t>(Urgency::kDrop)].pick.has_value(); }
+  bool HasMoreUrgentThan(Urgency urgency) const {
+    return std::any_of(slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(urgency),
+                       [](const Slot& slot) { return slot.pick.has_value(); });
+  }
   std::optional<CompactionPick> Best() {
     for (Slot& slot : slots_) {
       if (slot.pick.has_value()) return std::move(slot.pick);
@@ -200,7 +204,9 @@ class TablePicker {
   // dropped.
   void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters,
                      Candidates* candidates) {
-    OfferReclaiming(index, clusters, candidates);
+    // A sample reads files, so it is taken only for a job that would be picked.
+    if (!candidates->HasMoreUrgentThan(Urgency::kDead))
+      OfferReclaiming(index, clusters, candidates);
     OfferRecompression(index, clusters, candidates);
     OfferCold(index, clusters, candidates);
   }
@@ -215,10 +221,10 @@ class TablePicker {
                        Candidates* candidates) {
     uint64_t dead_bytes = 0;
     std::map<size_t, uint64_t> live_bytes;  // by tablet
+    const DeadQuery query{*table_.definition, parts_, input_.now, input_.measure_dead};
     const auto dead_inputs = [&](size_t at) -> std::optional<InputRange> {
       const std::optional<DeadInputs> dead =
-          FindMajorInputs(*looks_[at].tablet, ClustersAt(at, index, clusters), *table_.definition,
-                          parts_, input_.now);
+          FindMajorInputs(*looks_[at].tablet, ClustersAt(at, index, clusters), query);
       if (!dead.has_value()) return std::nullopt;
       dead_bytes += dead->dead_bytes;
       live_bytes[at] = dead->live_bytes;
@@ -230,6 +236,7 @@ class TablePicker {
       std::string reason = fmt::format("about {} bytes are dead", dead_bytes);
       if (subcompactions.empty()) return;
       CompactionPick pick = MakePick(CompactionKind::kMerge, subcompactions, std::move(reason));
+      pick.reclaims = true;
       pick.output_bytes = 0;
       for (const TabletInputs& subcompaction : subcompactions)
         pick.output_bytes += live_bytes[subcompaction.tablet_index];

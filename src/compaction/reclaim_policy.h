@@ -2,12 +2,17 @@
 // worth rewriting to free dead bytes.
 //
 // Path:      picker.cc -> here -> dead_share.h.
+// Policy:    docs/decisions/0047-dead-bytes-are-sampled.md. Summaries give a lower and an upper
+//            bound of the dead bytes. If the upper bound is large enough, a sample decides.
 // Threads:   pure functions.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
+#include "compaction/compaction_pick.h"
 #include "compaction/stack_shape.h"
 
 namespace stele::internal {
@@ -24,9 +29,28 @@ struct DeadInputs {
   uint64_t dead_bytes = 0;
   uint64_t live_bytes = 0;  // the size of the rewritten data
 };
+struct DeadQuery {
+  const TableDefinition& definition;
+  const PartsByFile& parts;
+  int64_t now = 0;
+  // PickerInput::measure_dead; may be null.
+  const std::function<std::optional<double>(const DeadSampleRequest&)>& measure_dead;
+};
 std::optional<DeadInputs> FindMajorInputs(const Tablet& tablet,
                                           const std::vector<OverlapCluster>& clusters,
-                                          const TableDefinition& definition,
-                                          const PartsByFile& parts, int64_t now);
+                                          const DeadQuery& query);
+
+// The operations of a memtable, which may hide cells in files.
+struct HidingOperations {
+  uint64_t row_tombstones = 0;
+  uint64_t other_tombstones = 0;
+  uint64_t versions = 0;
+  int64_t timestamp_min = INT64_MAX;  // over versions
+};
+// A table is at rest if nothing was committed to it for this long.
+inline constexpr int64_t kRestMicros = 30'000'000;
+// True if the memtable of a table at rest may hide so much that a flush makes its files worth
+// rewriting. Only files are compacted, so without a flush the space would never come back.
+bool IsFlushWorthwhile(const TableState& table, const HidingOperations& operations);
 
 }  // namespace stele::internal

@@ -139,9 +139,15 @@ absl::StatusOr<CompactionInput> PlanCompaction(const Parts& parts, const ReadVie
                         .definition = table->state->definition,
                         .now = pick.now,
                         .zstd_effort = EffortOf(pick)};
-  // Other writers may have used the space that was free when the job began.
-  input.on_progress = [&parts](uint64_t /*bytes_written*/) {
-    return parts.gate->CheckRoomForFlushes("a compaction was stopped", 0);
+  // Other writers may have used the space that was free when the job began. A job that reclaims
+  // space may use what flushes need, as long as it writes what was expected: it soon frees more.
+  const uint64_t expected_bytes =
+      pick.reclaims ? pick.output_bytes + pick.output_bytes / 4 : uint64_t{0};
+  input.on_progress = [&parts, expected_bytes, written = uint64_t{0}](uint64_t bytes) mutable {
+    written += bytes;
+    return written <= expected_bytes
+               ? absl::OkStatus()
+               : parts.gate->CheckRoomForFlushes("a compaction was stopped", 0);
   };
   input.on_unreadable = [unreadable](size_t subcompaction, uint64_t number,
                                      const absl::Status& why) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "compaction/reclaim_policy.h"
 #include "read/source_chain.h"
 #include "views/gc_fence_horizon.h"
 
@@ -279,12 +280,17 @@ PickerInput JobScheduler::InputOf(const PickState& pick_state) {
   input.find_split_point = [this, &pick_state](const TabletName& tablet) {
     return split_point_.Of(*pick_state.view, tablet);
   };
+  input.measure_dead = [this, &pick_state](const DeadSampleRequest& request) {
+    return dead_samples_.Of(*pick_state.view, request, pick_state.now, stop_);
+  };
   // Leaves room for the flush of the present memtables, and of those that fill while the job runs.
   const uint64_t free_bytes = parts_.reserve->FreeBytes();
   const uint64_t unflushed_bytes = state_.memtable_bytes();
   input.output_bytes_max = FreeBytesAfter(
       free_bytes, std::min(sizes_.write_memory_bytes, unflushed_bytes + sizes_.memtable_bytes));
-  input.reclaiming_output_bytes_max = FreeBytesAfter(free_bytes, unflushed_bytes);
+  // A job that reclaims space may take half of what is left, since it gives back more.
+  input.reclaiming_output_bytes_max =
+      std::max(FreeBytesAfter(free_bytes, unflushed_bytes), free_bytes / 2);
   return input;
 }
 
@@ -326,10 +332,50 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   } else {
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
+    if (!pick && FreezeIdleMemtables(*pick_state))
+      return pick;  // the state is not current any more
     if (pick || is_withheld) return pick;
   }
   pick_state->quiet = std::make_shared<const Quiet>(std::move(next));
   return pick;
+}
+
+bool JobScheduler::FreezeIdleMemtables(const PickState& pick_state) {
+  if (!parts_.gate->CheckRoomForFlushes("a flush", 0).ok()) return false;
+  const Version& version = *pick_state.view->version;
+  std::vector<EngineState::IdleMemtable> worthwhile;
+  for (EngineState::IdleMemtable& idle : state_.IdleMemtables(pick_state.now - kRestMicros)) {
+    const auto table = version.tables.find(idle.table_id);
+    {
+      MutexLock lock(state_.mutex());
+      uint64_t& examined = idle_examined_[idle.table_id];
+      if (std::exchange(examined, idle.last_sequence) == idle.last_sequence) continue;
+    }
+    const Memtable::EntryCounts counts = idle.memtable->entry_counts();
+    if (table == version.tables.end() ||
+        !IsFlushWorthwhile(*table->second, {.row_tombstones = counts.row_tombstones,
+                                            .other_tombstones = counts.other_tombstones,
+                                            .versions = counts.versions,
+                                            .timestamp_min = counts.timestamp_min}))
+      continue;
+    worthwhile.push_back(std::move(idle));
+  }
+  if (worthwhile.empty()) return false;
+  bool any = false;
+  const bool ran = parts_.committer->RunExclusiveIfIdle([&] {
+    for (const EngineState::IdleMemtable& idle : worthwhile) {
+      const std::shared_ptr<Memtable> active = state_.ActiveMemtable(idle.table_id, INT64_MIN);
+      if (active != idle.memtable || active->last_sequence() != idle.last_sequence) continue;
+      state_.Freeze(idle.table_id);
+      any = true;
+    }
+    return absl::OkStatus();
+  });
+  MutexLock lock(state_.mutex());
+  if (!ran)
+    for (const EngineState::IdleMemtable& idle : worthwhile) idle_examined_.erase(idle.table_id);
+  if (any) state_.SignalChangeLocked();
+  return any;
 }
 
 void JobScheduler::NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes) {

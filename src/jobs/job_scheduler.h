@@ -38,6 +38,7 @@
 #include "compaction/due_changes.h"
 #include "compaction/picker.h"
 #include "io/space_reserve.h"
+#include "jobs/dead_sample.h"
 #include "jobs/job_runner.h"
 #include "jobs/memtable_spill.h"
 #include "jobs/split_point.h"
@@ -140,6 +141,9 @@ class JobScheduler final : public BackgroundWork {
   // Examines the tablets that changed since pick_state->quiet, and all tablets if one of those is
   // due. Sets pick_state->quiet if nothing was due, and clears it otherwise.
   std::optional<CompactionPick> PickIfChanged(PickState* pick_state);
+  // Freezes memtables of tables at rest that may hide many bytes in files, so that they are
+  // flushed. Returns true if there was one.
+  bool FreezeIdleMemtables(const PickState& pick_state);
   void NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes);
   uint64_t FailureCount() const;
   // Like WaitUntil, for failures with numbers above `failure_count`.
@@ -174,6 +178,9 @@ class JobScheduler final : public BackgroundWork {
   const int thread_count_;
   std::vector<std::thread> threads_;
   SplitPointCache split_point_;
+  DeadSamples dead_samples_;
+  // By table: the last commit of an idle memtable that is not worth a flush.
+  std::map<uint32_t, uint64_t> idle_examined_;  // guarded by state_.mutex()
   std::atomic<bool> stop_{false};
   // Guarded by state_.mutex().
   int running_flushes_ = 0;

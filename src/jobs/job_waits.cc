@@ -95,6 +95,7 @@ absl::Status JobScheduler::WaitForIdle() {
       freed = std::exchange(quiet_, nullptr);  // so that the threads examine all tablets, too
       continue;
     }
+    if (FreezeIdleMemtables(pick_state)) continue;
     MutexLock lock(state_.mutex());
     while (picking_ > 0) picking_ended_.Wait(state_.mutex());
     if (QuietLocked() && IsCurrentLocked(Lane::kAll, pick_state)) return absl::OkStatus();

@@ -1,5 +1,6 @@
 #include "memtable/memtable.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/invariant.h"
@@ -7,6 +8,19 @@
 #include "memtable/memtable_cursor.h"
 
 namespace stele::internal {
+namespace {
+
+void Count(const BatchOp& op, Memtable::EntryCounts* counts) {
+  if (op.kind == CellKind::kDeleteRow) {
+    ++counts->row_tombstones;
+  } else if (IsTombstone(op.kind)) {
+    ++counts->other_tombstones;
+  } else {
+    counts->timestamp_min = std::min(counts->timestamp_min, op.timestamp);
+  }
+}
+
+}  // namespace
 
 Memtable::Memtable(FamilyList families)
     : families_(std::move(families)), family_ids_(families_.ids()), random_(RandomSeed()) {}
@@ -18,6 +32,7 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
   bool refused = false;
   uint64_t inserted = 0;
   uint64_t logical_bytes = 0;
+  EntryCounts added;
   const bool whole = row.ForEach([&](const BatchOp& op) {
     const CommitPoint commit{sequence, (*position)++};
     const uint32_t family = FamilyIndexOf(op.family_id);
@@ -26,6 +41,7 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     refused = node == nullptr || !Insert(node, family, op, commit);
     if (refused) return false;
     ++inserted;
+    Count(op, &added);
     logical_bytes += op.qualifier.size() + sizeof op.timestamp + op.value.size();
     return true;
   });
@@ -37,6 +53,7 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     logical_bytes_.fetch_add(logical_bytes, std::memory_order_relaxed);
     node->set_last_sequence(sequence);
     cell_count_.fetch_add(inserted, std::memory_order_relaxed);
+    AddCounts(added);
     if (first_sequence() == 0) first_sequence_.store(sequence, std::memory_order_relaxed);
     last_sequence_.store(sequence, std::memory_order_relaxed);
   }
@@ -47,6 +64,24 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     return MakeStatus(absl::StatusCode::kDataLoss,
                       fmt::format("corrupt operations of row \"{}\"", Printable(row.row_key())));
   return absl::OkStatus();
+}
+
+void Memtable::AddCounts(const EntryCounts& added) {
+  if (added.row_tombstones > 0)
+    row_tombstone_count_.fetch_add(added.row_tombstones, std::memory_order_relaxed);
+  if (added.other_tombstones > 0)
+    other_tombstone_count_.fetch_add(added.other_tombstones, std::memory_order_relaxed);
+  if (added.timestamp_min < timestamp_min_.load(std::memory_order_relaxed))
+    timestamp_min_.store(added.timestamp_min, std::memory_order_relaxed);
+}
+
+Memtable::EntryCounts Memtable::entry_counts() const {
+  EntryCounts counts{.row_tombstones = row_tombstone_count_.load(std::memory_order_relaxed),
+                     .other_tombstones = other_tombstone_count_.load(std::memory_order_relaxed),
+                     .timestamp_min = timestamp_min_.load(std::memory_order_relaxed)};
+  counts.versions =
+      cell_count() - std::min(cell_count(), counts.row_tombstones + counts.other_tombstones);
+  return counts;
 }
 
 bool Memtable::Insert(RowNode* row, uint32_t family, const BatchOp& op, const CommitPoint& commit) {

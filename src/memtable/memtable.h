@@ -76,6 +76,14 @@ class Memtable {
   // values, counted as for an SSTable (sstable_summary.h).
   uint64_t row_count() const;
   uint64_t logical_bytes() const;
+  // What its operations may hide in older sources. Any thread; may be slightly out of date.
+  struct EntryCounts {
+    uint64_t row_tombstones = 0;
+    uint64_t other_tombstones = 0;
+    uint64_t versions = 0;
+    int64_t timestamp_min = INT64_MAX;  // over versions
+  };
+  EntryCounts entry_counts() const;
   // See RowList::Sample.
   std::vector<std::string_view> SampleRowKeys(size_t count_max) const {
     return rows_.Sample(count_max);
@@ -89,6 +97,7 @@ class Memtable {
  private:
   // Returns kRowFamily for a family that this memtable does not have.
   uint32_t FamilyIndexOf(uint32_t family_id);
+  void AddCounts(const EntryCounts& added);
   // Inserts one operation. Returns false if memory was refused.
   bool Insert(RowNode* row, uint32_t family, const BatchOp& op, const CommitPoint& commit);
 
@@ -99,6 +108,9 @@ class Memtable {
   std::atomic<uint64_t> cell_count_{0};  // relaxed, these three: accounting figures
   std::atomic<uint64_t> row_count_{0};
   std::atomic<uint64_t> logical_bytes_{0};
+  std::atomic<uint64_t> row_tombstone_count_{0};  // relaxed, these three, too
+  std::atomic<uint64_t> other_tombstone_count_{0};
+  std::atomic<int64_t> timestamp_min_{INT64_MAX};
   // For the applying thread only.
   Random random_;
   // Relaxed, both: published sequences order what readers see.

@@ -85,6 +85,19 @@ std::shared_ptr<Memtable> EngineState::NewMemtable(const FamilyList& families) {
   return memtable;
 }
 
+std::vector<EngineState::IdleMemtable> EngineState::IdleMemtables(int64_t commit_time_max) const {
+  std::vector<IdleMemtable> idle;
+  MutexLock lock(mutex_);
+  for (const uint32_t table_id : tables_in_memory_) {
+    const TableMemory& memory = tables_.at(table_id);
+    if (!memory.frozen.empty() || memory.active->empty() ||
+        memory.active_commit_time > commit_time_max)
+      continue;
+    idle.push_back({table_id, memory.active, memory.active->last_sequence()});
+  }
+  return idle;
+}
+
 void EngineState::Freeze(uint32_t table_id) {
   MutexLock lock(mutex_);
   const auto it = tables_.find(table_id);

@@ -69,6 +69,14 @@ class EngineState {
     std::shared_ptr<const TabletWrites> tablet_writes;
   };
   WriteTarget TargetOf(uint32_t table_id, int64_t commit_time);
+  // The active memtables with data and without a commit after `commit_time_max`, of tables without
+  // a frozen one. Any thread.
+  struct IdleMemtable {
+    uint32_t table_id = 0;
+    std::shared_ptr<const Memtable> memtable;
+    uint64_t last_sequence = 0;
+  };
+  std::vector<IdleMemtable> IdleMemtables(int64_t commit_time_max) const;
   // Makes the table's active memtable its newest frozen one, unless it is empty.
   void Freeze(uint32_t table_id);
   // Starts an empty memtable that has the table's present families.

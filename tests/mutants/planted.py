@@ -93,6 +93,8 @@ plant(
     "picker", ["unit_compaction"], "src/compaction/reclaim_policy.cc",
     ("files are dropped whose tombstones still hide cells (engine rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
     ("garbage bytes are not reclaimed", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
+    ("a tablet at rest is treated like one in use", "constexpr double kDeadShareMinAtRest = 1.0 / 7;", "constexpr double kDeadShareMinAtRest = 0.25;"),
+    ("no sample is taken", "if (is_worth_a_sample && query.measure_dead) {", "if (false) {"),
 )
 plant(
     "picker", ["unit_compaction"], "src/compaction/merge_policy.cc",
@@ -125,7 +127,18 @@ plant(
     "picker", ["unit_compaction"], "src/compaction/dead_share.cc",
     ("row tombstones do not count", "uint64_t count = file.summary.row_tombstones;", "uint64_t count = 0;"),
     ("tombstones of dropped families count", "if (FindRetention(definition, family.family_id) != nullptr) count", "count"),
-    ("the bytes of dropped families do not count as garbage", "double share = 1;", "double share = 0;"),
+    ("the bytes of dropped families do not count as garbage", "dropped_logical_bytes += logical_bytes;", ""),
+    ("versions hide nothing", "if (may_replace) hidden +=", "if (false) hidden +="),
+    ("row tombstones hide nothing", "double hidden = share * static_cast<double>(file.summary.row_tombstones) *", "double hidden = 0 *"),
+)
+RECLAIM = ["unit_db --gtest_filter=ReclaimTest*"]
+plant(
+    "reclaim", RECLAIM, "src/jobs/dead_sample.cc",
+    ("a sample does not apply the GC rules", "policy_.rules = table.definition().retentions;", ""),
+)
+plant(
+    "reclaim", RECLAIM, "src/jobs/job_scheduler.cc",
+    ("a memtable at rest is not flushed", "if (!pick && FreezeIdleMemtables(*pick_state)) return pick;", ""),
 )
 
 plant(

@@ -218,6 +218,30 @@ TEST_F(FullDiskTest, DeletesOfSingleRowsLeaveRoomForFlushesAndTheNextOpen) {
   EXPECT_EQ(table.Apply(SetRow(0)), absl::OkStatus());
 }
 
+// Regression: deleted rows were taken to be as small as their tombstones. So compactions that would
+// free them waited for the space of the whole tablet.
+TEST_F(FullDiskTest, DeletedRowsGiveTheirSpaceBackWithoutACallOfCompact) {
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Table table = Create("t");
+  ASSERT_EQ(Settle(), absl::OkStatus());  // makes the reserve
+  files_->SetCapacity(uint64_t{6} << 20);
+  int rows = 0;
+  while (table.Apply(SetRow(rows, 300)).ok()) ++rows;
+  ASSERT_GT(rows, 5000);
+  for (int row = 0; row < rows; ++row) {
+    ASSERT_EQ(table.Apply(RowMutation(fmt::format("row{:04}", row)).DeleteFromRow()),
+              absl::OkStatus())
+        << row;
+    if (row % 500 != 499) continue;
+    ASSERT_EQ(table.Flush(), absl::OkStatus());
+    Settle().IgnoreError();
+  }
+  ASSERT_EQ(table.Flush(), absl::OkStatus());
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_LT(files_->used_bytes(), uint64_t{3} << 20);
+  EXPECT_EQ(table.Apply(SetRow(0)), absl::OkStatus());
+}
+
 // Regression: there was none if the usual size did not fit.
 TEST_F(FullDiskTest, ASmallDiskHasASmallReserve) {
   files_->SetCapacity(uint64_t{40} << 20);
@@ -334,8 +358,8 @@ TEST_F(FullDiskTest, CompactionsLeaveTheSpaceToFlushes) {
   ASSERT_EQ(Open(/*small=*/true), absl::OkStatus());
   Table table = Create("t");
   const auto write_file = [&](int file) {
-    for (const int row : {0, 1, 999}) {
-      RowMutation mutation = SetRow(row, 4000 + static_cast<size_t>(file));
+    for (const int row : {0, 100, 900}) {  // nothing is replaced
+      RowMutation mutation = SetRow(row + file, 4000);
       ASSERT_EQ(table.Apply(mutation), absl::OkStatus());
     }
     ASSERT_EQ(table.Flush(), absl::OkStatus());
