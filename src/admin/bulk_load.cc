@@ -121,8 +121,11 @@ class Load : public ActiveBulkLoad {
     if (row_count_ == 0) return absl::OkStatus();
     STELE_RETURN_IF_ERROR(files_.Finish());
     may_be_referenced_ = true;
+    // The files ascend by row.
+    const KeyRange rows{files_.files().front().summary.first_row,
+                        files_.files().back().summary.last_row + '\0', false};
     STELE_RETURN_IF_ERROR(parts_.admin->InstallFlushed(
-        table_id_, KeyRange::All(), [this](const Version& version, const FlushedPoint& point) {
+        table_id_, rows, [this](const Version& version, const FlushedPoint& point) {
           mutex_.AssertHeld();
           return MakeEdit(version, point);
         }));

@@ -230,6 +230,32 @@ TEST_F(ProgressTest, DroppedRowsRefuseTheirOwnConditionalWritesOnly) {
   EXPECT_EQ(Text(), "");
 }
 
+// Regression: a load refused the conditional writes of every row in flight.
+TEST_F(ProgressTest, ALoadRefusesOnlyTheConditionalWritesOfRowsBetweenItsOwn) {
+  const RowMutation mark = RowMutation().SetCell("g", "found", Ms(1), "v");
+  const auto load = [this](const std::vector<std::string>& row_keys) {
+    WriteRow();
+    AtEach(CallKind::kRead, 1, [this, row_keys] {
+      BulkLoad load = table_.NewBulkLoad();
+      for (const std::string& row_key : row_keys)
+        EXPECT_EQ(load.Add(RowMutation(row_key).SetCell("f", "q", Ms(5), "v")), absl::OkStatus());
+      EXPECT_EQ(load.Finish(), absl::OkStatus());
+    });
+  };
+  for (const std::vector<std::string>& others :
+       {std::vector<std::string>{"a", "b"}, std::vector<std::string>{"r1", "s"}}) {
+    load(others);
+    ASSERT_TRUE(table_.CheckAndMutateRow("r", {}, mark, RowMutation()).ok());
+    EXPECT_EQ(times_left(), 0);
+    EXPECT_EQ(events().condition_refusals.load(), 0u);
+  }
+  load({"b1", "r"});
+  ASSERT_TRUE(
+      table_.ReadModifyWriteRow("r", {ReadModifyWriteRule::AppendValue("f", "q", "!")}).ok());
+  EXPECT_EQ(times_left(), 0);
+  EXPECT_EQ(events().condition_refusals.load(), 1u);
+}
+
 TEST_F(ProgressTest, SchemaChangesAfterCloseAreRefused) {
   ASSERT_EQ(database_->database().Close(), absl::OkStatus());
   EXPECT_TRUE(absl::IsFailedPrecondition(table_.SetProperty("p", "v")));
