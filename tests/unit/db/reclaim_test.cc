@@ -14,7 +14,7 @@ namespace stele::internal {
 namespace {
 
 constexpr int kRows = 4000;
-constexpr size_t kValueBytes = 500;
+constexpr size_t kReclaimedBytes = 500;
 
 class ReclaimTest : public ::testing::Test {
  protected:
@@ -25,7 +25,7 @@ class ReclaimTest : public ::testing::Test {
                                   .AddFamily("aged", GcRule::MaxAge(std::chrono::hours(1))));
   }
   static std::string RowKey(int row) { return fmt::format("row{:06}", row); }
-  std::string RandomValue(size_t bytes = kValueBytes) {
+  std::string RandomValue(size_t bytes = kReclaimedBytes) {
     std::string value(bytes, '\0');
     for (char& c : value) c = static_cast<char>(random_.Below(256));
     return value;
@@ -38,7 +38,7 @@ class ReclaimTest : public ::testing::Test {
       Apply(RowMutation(RowKey(row)).SetCell(family, "q", RandomValue()));
     Flush();
     base_bytes_ = FileBytes();
-    ASSERT_GT(base_bytes_, kRows * kValueBytes);
+    ASSERT_GT(base_bytes_, kRows * kReclaimedBytes);
   }
   uint64_t FileBytes() {
     uint64_t bytes = 0;
@@ -125,12 +125,12 @@ TEST_F(ReclaimTest, OutrankedVersions) {
 }
 
 TEST_F(ReclaimTest, ReplacedCells) {
-  for (const size_t bytes : {kValueBytes, size_t{1}}) {
+  for (const size_t bytes : {kReclaimedBytes, size_t{1}}) {
     for (int row = 0; row < kRows; ++row)
       Apply(RowMutation(RowKey(row))
                 .SetCell("plain", "q", Timestamp::FromMillis(1), RandomValue(bytes)));
-    if (bytes == kValueBytes) Flush();
-    if (bytes == kValueBytes) base_bytes_ = FileBytes();
+    if (bytes == kReclaimedBytes) Flush();
+    if (bytes == kReclaimedBytes) base_bytes_ = FileBytes();
   }
   RestAMinute();
   EXPECT_LT(FileBytes(), base_bytes_ / 10);
@@ -157,9 +157,9 @@ TEST_F(ReclaimTest, AQueue) {
     if (row % 1000 == 999) AwaitIdle();
     most = std::max(most, FileBytes());
   }
-  EXPECT_LT(most, 20 * kHeld * kValueBytes);
+  EXPECT_LT(most, 20 * kHeld * kReclaimedBytes);
   RestAMinute();
-  EXPECT_LT(FileBytes(), kHeld * (kValueBytes + 50) * 12 / 10);
+  EXPECT_LT(FileBytes(), kHeld * (kReclaimedBytes + 50) * 12 / 10);
 }
 
 TEST_F(ReclaimTest, OneLargeRowAmongManySmallOnes) {
