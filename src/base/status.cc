@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "absl/strings/cord.h"
+
 namespace stele::internal {
 
 absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view what) {
@@ -11,10 +13,14 @@ absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view w
 
 namespace {
 
+// The type of a payload that tells out of descriptors from out of space. It has no contents.
+constexpr absl::string_view kLacksDescriptors = "stele/lacks-descriptors";
+
 absl::StatusCode CodeOf(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
       return absl::StatusCode::kResourceExhausted;
@@ -34,17 +40,30 @@ absl::StatusCode CodeOf(int error_number) {
 }  // namespace
 
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number) {
-  const std::string_view advice =
-      error_number == EMFILE
-          ? "; raise the process's limit of open files (ulimit -n), or close some"
-          : std::string_view();
-  return MakeStatus(CodeOf(error_number),
-                    fmt::format("{} {}: {}{}", call, path, std::strerror(error_number), advice));
+  std::string_view advice;
+  if (error_number == EMFILE)
+    advice = "; raise the process's limit of open files (ulimit -n), or close some";
+  if (error_number == EFBIG) advice = "; raise the process's limit of file sizes (ulimit -f)";
+  absl::Status status =
+      MakeStatus(CodeOf(error_number),
+                 fmt::format("{} {}: {}{}", call, path, std::strerror(error_number), advice));
+  if (error_number == EMFILE || error_number == ENFILE)
+    status.SetPayload(kLacksDescriptors, absl::Cord());
+  return status;
+}
+
+bool LacksSpace(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && !status.GetPayload(kLacksDescriptors).has_value();
 }
 
 absl::Status WithContext(const absl::Status& status, std::string_view context) {
   if (status.ok()) return status;
-  return MakeStatus(status.code(), fmt::format("{}: {}", context, ToStd(status.message())));
+  absl::Status result =
+      MakeStatus(status.code(), fmt::format("{}: {}", context, ToStd(status.message())));
+  status.ForEachPayload([&result](absl::string_view type, const absl::Cord& payload) {
+    result.SetPayload(type, payload);
+  });
+  return result;
 }
 
 std::string Printable(std::string_view bytes, size_t bytes_max) {

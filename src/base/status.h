@@ -55,12 +55,15 @@ STELE_DEFINE_ERROR(Aborted, kAborted)
 // Corruption on disk: "000012.sst @4096: block checksum mismatch".
 absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view what);
 
-// A failed system call on `path`. ENOSPC and EDQUOT become ResourceExhausted, ENOENT NotFound,
-// EEXIST AlreadyExists, EACCES, EPERM and EROFS PermissionDenied, and everything else Unavailable.
-// The message names the call, the path and the system's reason.
+// A failed system call on `path`. ENOSPC, EDQUOT, EFBIG, EMFILE and ENFILE become
+// ResourceExhausted, ENOENT NotFound, EEXIST AlreadyExists, EACCES, EPERM and EROFS
+// PermissionDenied, and everything else Unavailable. The message names the call, the path and the
+// system's reason.
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number);
+// True for ResourceExhausted, unless file descriptors are missing. So free disk space may help.
+bool LacksSpace(const absl::Status& status);
 
-// The same status with "context: " before its text.
+// The same status, with its payloads and with "context: " before its text.
 absl::Status WithContext(const absl::Status& status, std::string_view context);
 
 // Returns bytes in a form for messages and dumps. Printable ASCII stays; other bytes, '"' and '\\'

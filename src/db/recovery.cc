@@ -142,8 +142,7 @@ absl::Status ReplayRest(Storage& storage, LogReadOptions options, const Replayed
   uint64_t flush_at_bytes = 0;
   const auto flush = [&]() -> absl::Status {
     absl::Status flushed = FlushAllTables(storage);
-    if (absl::IsResourceExhausted(flushed) && storage.gate.MakeRoom())
-      flushed = FlushAllTables(storage);
+    if (LacksSpace(flushed) && storage.gate.MakeRoom()) flushed = FlushAllTables(storage);
     STELE_RETURN_IF_ERROR(storage.committer->poison());
     const uint64_t bytes = storage.state.memtable_bytes();
     if (!flushed.ok() && bytes > UnflushedBytesMax(storage)) {

@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,6 +22,14 @@ namespace {
 constexpr size_t kTransferBytesMax = size_t{1} << 30;
 constexpr uint64_t kOffsetMax = INT64_MAX;
 
+// True if the process may not make files of this size (ulimit -f). A call that tries to would end
+// the process by SIGXFSZ, whose handling is up to the program.
+bool ExceedsFileLimit(uint64_t file_bytes) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         file_bytes > limit.rlim_cur;
+}
+
 class PosixFile final : public File {
  public:
   PosixFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
@@ -41,7 +50,8 @@ class PosixFile final : public File {
   }
 
   absl::Status Write(uint64_t offset, std::string_view bytes) override {
-    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset)
+    if (offset > kOffsetMax || bytes.size() > kOffsetMax - offset ||
+        ExceedsFileLimit(offset + bytes.size()))
       return ErrnoStatus("write", path_, EFBIG);
     while (!bytes.empty()) {
       const ssize_t put =
@@ -69,7 +79,9 @@ class PosixFile final : public File {
   }
 
   absl::Status Truncate(uint64_t bytes) override {
-    if (bytes > kOffsetMax) return ErrnoStatus("ftruncate", path_, EFBIG);
+    // A file that is too large already may shrink.
+    const bool is_too_large = ExceedsFileLimit(bytes) && bytes > Size().value_or(0);
+    if (bytes > kOffsetMax || is_too_large) return ErrnoStatus("ftruncate", path_, EFBIG);
     int result;
     do {
       result = ::ftruncate(fd_.fd(), static_cast<off_t>(bytes));
@@ -79,7 +91,8 @@ class PosixFile final : public File {
 
   absl::Status Allocate(uint64_t bytes) override {
     if (bytes == 0) return absl::OkStatus();
-    if (bytes > kOffsetMax) return ErrnoStatus("fallocate", path_, EFBIG);
+    if (bytes > kOffsetMax || ExceedsFileLimit(bytes))
+      return ErrnoStatus("fallocate", path_, EFBIG);
     int result;
     do {
       result = ::fallocate(fd_.fd(), 0, 0, static_cast<off_t>(bytes));

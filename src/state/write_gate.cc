@@ -52,7 +52,7 @@ void WriteGate::NoteFreedSpace() {
 absl::Status WriteGate::CheckWritable(const FreesSpace& frees_space) {
   STELE_RETURN_IF_ERROR(parts_.open->CheckChangeable());
   absl::Status refusal = Refusal();
-  if (!absl::IsResourceExhausted(refusal) || !frees_space || !frees_space()) return refusal;
+  if (!LacksSpace(refusal) || !frees_space || !frees_space()) return refusal;
   MakeRoom();
   return absl::OkStatus();
 }
@@ -109,9 +109,9 @@ bool WriteGate::MakeRoom() {
 
 absl::Status WriteGate::RunFreeing(const std::function<absl::Status()>& call) {
   STELE_RETURN_IF_ERROR(parts_.open->CheckChangeable());
-  if (absl::IsResourceExhausted(Refusal())) MakeRoom();
+  if (LacksSpace(Refusal())) MakeRoom();
   absl::Status status = call();
-  if (absl::IsResourceExhausted(status) && MakeRoom()) status = call();
+  if (LacksSpace(status) && MakeRoom()) status = call();
   if (status.ok()) NoteFreedSpace();
   return status;
 }

@@ -129,8 +129,8 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
 // then the write should be attempted again.
 bool WriteAdmission::MadeRoomFor(const absl::Status& refused,
                                  const WriteGate::FreesSpace& frees_space) {
-  return absl::IsResourceExhausted(refused) && frees_space && frees_space() &&
-         parts_.gate->SpaceIsScarce() && parts_.gate->MakeRoom();
+  return LacksSpace(refused) && frees_space && frees_space() && parts_.gate->SpaceIsScarce() &&
+         parts_.gate->MakeRoom();
 }
 
 // Returns true if the log had no room for a write and flushes released some of its segments: then

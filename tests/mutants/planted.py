@@ -131,6 +131,14 @@ plant(
     ("versions hide nothing", "if (may_replace) hidden +=", "if (false) hidden +="),
     ("row tombstones hide nothing", "double hidden = share * static_cast<double>(file.summary.row_tombstones) *", "double hidden = 0 *"),
 )
+plant(
+    "fulldisk", ["unit_db --gtest_filter=FullDisk*"], "src/state/write_gate.cc",
+    ("missing descriptors give the reserve up", "if (!LacksSpace(refusal) || !frees_space", "if (!absl::IsResourceExhausted(refusal) || !frees_space"),
+)
+plant(
+    "fulldisk", ["unit_io"], "src/io/posix_file_system.cc",
+    ("a limit of file sizes ends the process", "file_bytes > limit.rlim_cur;", "false;"),
+)
 RECLAIM = ["unit_db --gtest_filter=ReclaimTest*"]
 plant(
     "reclaim", RECLAIM, "src/jobs/dead_sample.cc",

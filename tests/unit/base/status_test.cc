@@ -33,6 +33,7 @@ TEST(Status, DataLossNamesFileAndOffset) {
 TEST(Status, SystemErrorsHaveTypedCodes) {
   const std::pair<int, absl::StatusCode> codes[] = {{ENOSPC, absl::StatusCode::kResourceExhausted},
                                                     {EDQUOT, absl::StatusCode::kResourceExhausted},
+                                                    {EFBIG, absl::StatusCode::kResourceExhausted},
                                                     {EMFILE, absl::StatusCode::kResourceExhausted},
                                                     {ENOENT, absl::StatusCode::kNotFound},
                                                     {EEXIST, absl::StatusCode::kAlreadyExists},
@@ -44,6 +45,21 @@ TEST(Status, SystemErrorsHaveTypedCodes) {
     EXPECT_EQ(ErrnoStatus("write", "/db/f", error_number).code(), code) << error_number;
   EXPECT_EQ(ToStd(ErrnoStatus("write", "/db/f", ENOSPC).message()),
             "write /db/f: No space left on device");
+}
+
+TEST(Status, MissingDescriptorsAreNotMissingSpace) {
+  for (const int error_number : {ENOSPC, EDQUOT, EFBIG}) {
+    const absl::Status status = ErrnoStatus("write", "/db/f", error_number);
+    EXPECT_TRUE(LacksSpace(status)) << error_number;
+    EXPECT_TRUE(LacksSpace(WithContext(status, "flush"))) << error_number;
+  }
+  for (const int error_number : {EMFILE, ENFILE, EIO}) {
+    const absl::Status status = ErrnoStatus("open", "/db/f", error_number);
+    EXPECT_FALSE(LacksSpace(status)) << error_number;
+    EXPECT_FALSE(LacksSpace(WithContext(status, "flush"))) << error_number;
+  }
+  EXPECT_TRUE(LacksSpace(ResourceExhausted("full")));
+  EXPECT_FALSE(LacksSpace(absl::OkStatus()));
 }
 
 TEST(Status, ContextGoesBeforeTheTextAndKeepsTheCode) {

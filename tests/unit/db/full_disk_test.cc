@@ -335,6 +335,24 @@ TEST_F(FullDiskTest, AConditionalWriteThatOnlyDeletesIsAdmitted) {
 }
 
 // Otherwise the reserve could be allocated again before the flush that needs its space.
+// Regression: it counted as a full disk, and the next delete gave the reserve up.
+TEST_F(FullDiskTest, MissingDescriptorsAreNotAFullDisk) {
+  MakeDatabase();
+  const uint64_t reserve_bytes = ReserveBytes();
+  ASSERT_GT(reserve_bytes, 0u);
+  Table table = Find("t");
+  files_->FailKind(CallKind::kCreate, 1,
+                   {.error_number = EMFILE, .sticky = true, .path_part = ".sst"});
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Flush()));
+  EXPECT_TRUE(absl::IsResourceExhausted(table.Apply(SetRow(200))));
+  table.Apply(RowMutation("row0000").DeleteFromRow()).IgnoreError();
+  table.DropRowRange(RowRange::Prefix("row0001")).IgnoreError();
+  EXPECT_EQ(ReserveBytes(), reserve_bytes);
+  files_->ClearFaults();
+  EXPECT_EQ(Settle(), absl::OkStatus());
+  EXPECT_EQ(table.Apply(SetRow(200)), absl::OkStatus());
+}
+
 TEST_F(FullDiskTest, TheReserveIsNotTakenBackWhileAFlushNeedsIt) {
   MakeDatabase();
   Table table = Find("t");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "base/status.h"
 #include "io/file_names.h"
 #include "io/file_system.h"
 #include "io/posix_descriptor.h"
@@ -254,6 +256,27 @@ TEST_F(PosixTest, AllocateReservesBlocks) {
   struct stat info;
   ASSERT_EQ(::stat(Path("file").c_str(), &info), 0);
   EXPECT_GE(info.st_blocks * 512, 1 << 20);
+}
+
+// Regression: the signal SIGXFSZ ended the process.
+TEST_F(PosixTest, AtTheLimitOfFileSizesCallsFailAsOnAFullDisk) {
+  constexpr uint64_t kLimit = 64 << 10;
+  std::unique_ptr<File> large = *fs_.Open(Path("large"), OpenMode::kCreate);
+  ASSERT_EQ(large->Write(0, std::string(4 * kLimit, 'v')), absl::OkStatus());
+  std::unique_ptr<File> file = *fs_.Open(Path("file"), OpenMode::kCreate);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit low{.rlim_cur = kLimit, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
+  const absl::Status written = file->Write(0, std::string(kLimit, 'v'));
+  const absl::Status refused[] = {file->Write(kLimit, "v"), file->Write(kLimit - 1, "vv"),
+                                  file->Allocate(kLimit + 1), file->Truncate(kLimit + 1)};
+  const absl::Status shrunk = large->Truncate(2 * kLimit);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(written, absl::OkStatus());
+  for (const absl::Status& status : refused) EXPECT_TRUE(LacksSpace(status)) << status;
+  EXPECT_EQ(shrunk, absl::OkStatus());
+  EXPECT_EQ(*file->Size(), kLimit);
 }
 
 TEST_F(PosixTest, WhoRemovesTheLockFileLetsNobodyIn) {
