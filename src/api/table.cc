@@ -67,6 +67,12 @@ const std::string& Table::name() const {
   return backend_ == nullptr ? *none : backend_->name();
 }
 
+namespace {
+// Initializes the static before main. If another thread forked in the middle of it, the child would
+// wait for its end forever.
+[[maybe_unused]] const std::string& kEarlyTableName = Table().name();
+}  // namespace
+
 absl::StatusOr<Schema> Table::schema() const {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   return backend_->schema();

@@ -21,6 +21,10 @@ const std::set<uint64_t>& FilesOf(const FilesByTablet& files, const TabletName& 
   return it == files.end() ? *kNone : it->second;
 }
 
+// Initializes the static before main. If another thread forked in the middle of it, the child would
+// wait for its end forever.
+[[maybe_unused]] const std::set<uint64_t>& kEarlyFiles = FilesOf({}, {});
+
 // The first urgency that has a candidate is picked: first what costs nothing, then what delays
 // writers, then what slows readers, then space. Merges come before major compactions, which they
 // often make unnecessary.

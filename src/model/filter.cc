@@ -223,6 +223,12 @@ const FilterNode& Filter::node() const {
   return node_ == nullptr ? *pass_all : *node_;
 }
 
+namespace {
+// Initializes the static before main. If another thread forked in the middle of it, the child would
+// wait for its end forever.
+[[maybe_unused]] const FilterNode& kEarlyFilterNode = internal::Access::Node(Filter());
+}  // namespace
+
 std::ostream& operator<<(std::ostream& out, const Filter& filter) {
   return out << filter.ToString();
 }

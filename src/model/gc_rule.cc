@@ -230,6 +230,12 @@ const GcRuleNode& GcRule::node() const {
   return node_ == nullptr ? *none : *node_;
 }
 
+namespace {
+// Initializes the static before main. If another thread forked in the middle of it, the child would
+// wait for its end forever.
+[[maybe_unused]] const GcRuleNode& kEarlyGcRuleNode = internal::Access::Node(GcRule());
+}  // namespace
+
 std::ostream& operator<<(std::ostream& out, const GcRule& rule) { return out << rule.ToString(); }
 
 }  // namespace v0

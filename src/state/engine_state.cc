@@ -345,10 +345,21 @@ FilesByTablet EngineState::UnreadableNow() const {
   return unreadable_.FilesAt(std::chrono::steady_clock::now());
 }
 
+namespace {
+
+const std::deque<FrozenMemtable>& NoMemtables() {
+  static const std::deque<FrozenMemtable>* const none = new std::deque<FrozenMemtable>();
+  return *none;
+}
+// Initializes the static before main. If another thread forked in the middle of it, the child would
+// wait for its end forever.
+[[maybe_unused]] const std::deque<FrozenMemtable>& kEarlyMemtables = NoMemtables();
+
+}  // namespace
+
 const std::deque<FrozenMemtable>& EngineState::FrozenLocked(uint32_t table_id) const {
-  static const std::deque<FrozenMemtable>* const kNone = new std::deque<FrozenMemtable>();
   const auto it = tables_.find(table_id);
-  return it == tables_.end() ? *kNone : it->second.frozen;
+  return it == tables_.end() ? NoMemtables() : it->second.frozen;
 }
 
 bool EngineState::IsDrainedLocked() const {
