@@ -17,6 +17,7 @@
 # build builds only the tests it runs. The asan preset runs the label sanitized, the tsan preset the
 # label tsan.
 set(STELE_TESTS_USE_inspect mutation cell model)
+set(STELE_TESTS_USE_keys model api)
 
 # The flags of everything under tests/. Compiling is most of a test's cost, so an optimized build
 # optimizes tests little, and a sanitizer build not at all. The library that they link has the flags

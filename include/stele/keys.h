@@ -1,0 +1,212 @@
+// stele/keys.h: builds and parses row keys: joined fields, padded and reversed numbers, reversed
+// domains, salted keys, and typed fields that sort in their order.
+//
+// stele/stele.h does not include this header. `stele key` has the same functions.
+// Errors:    InvalidArgument for wrong input, unless a call states more. No call returns a wrong
+//            key.
+// Threads:   pure functions and values; SaltedReader is confined to one thread.
+// Memory:    no call allocates more than its result.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "stele/filter.h"
+#include "stele/options.h"
+#include "stele/row.h"
+#include "stele/row_set.h"
+#include "stele/schema.h"
+#include "stele/table.h"
+#include "stele/timestamp.h"
+
+namespace stele {
+inline namespace v0 {
+namespace keys {
+
+// ---- fields in one key ----
+
+// Joins the parts with the delimiter: {"phone", "4c41"} becomes "phone#4c41".
+// Errors: no part; an empty delimiter; a part that contains the delimiter, or that forms one with
+// the delimiter next to it. The inverse is Split().
+[[nodiscard]] absl::StatusOr<std::string> Join(std::span<const std::string_view> parts,
+                                               std::string_view delimiter = "#");
+// Joins parts that may contain the delimiter. In a part, '%' and every byte of the delimiter become
+// '%' and two upper-case hex digits. The inverse is SplitEscaped().
+// Errors: no part; a delimiter that is empty or contains '%' or an upper-case hex digit.
+[[nodiscard]] absl::StatusOr<std::string> JoinEscaped(std::span<const std::string_view> parts,
+                                                      std::string_view delimiter = "#");
+// Splits at every delimiter. An empty key has one empty part; with an empty delimiter, the key is
+// one part. The parts refer to the bytes of `row_key`.
+[[nodiscard]] std::vector<std::string_view> Split(
+    std::string_view row_key ABSL_ATTRIBUTE_LIFETIME_BOUND, std::string_view delimiter = "#");
+// Splits a key of JoinEscaped. Errors: a key that JoinEscaped does not produce; a wrong delimiter.
+[[nodiscard]] absl::StatusOr<std::vector<std::string>> SplitEscaped(
+    std::string_view row_key, std::string_view delimiter = "#");
+
+// ---- numbers and times as text that sorts ----
+
+// Fills a decimal number with zeros to `width` digits, after removing its leading zeros.
+// `width` is 1 to 4096. Errors: no digit; another character; more than `width` digits.
+[[nodiscard]] absl::StatusOr<std::string> Pad(std::string_view digits, int width);
+[[nodiscard]] absl::StatusOr<std::string> Pad(uint64_t number, int width);
+
+// Returns 9223372036854775807 minus the time in 19 digits: the newest time sorts first. The first
+// form takes the microseconds since the epoch, the second one any count from 0 on, for example of
+// milliseconds. Errors: a negative number.
+[[nodiscard]] absl::StatusOr<std::string> ReverseTimestamp(Timestamp time);
+[[nodiscard]] absl::StatusOr<std::string> ReverseMillis(int64_t millis);
+
+// Returns 99999999 minus yyyymmdd in 8 digits. The text form is yyyymmdd or yyyy-mm-dd.
+// Errors: a date that does not exist; a year outside 0 to 9999.
+[[nodiscard]] absl::StatusOr<std::string> ReverseDate(std::chrono::year_month_day date);
+[[nodiscard]] absl::StatusOr<std::string> ReverseDate(std::string_view date);
+
+// Reverses decimal digits, so that successive numbers are far apart. Applies Pad() first if `width`
+// is not 0. Errors: as for Pad().
+[[nodiscard]] absl::StatusOr<std::string> ReverseDigits(std::string_view digits, int width = 0);
+
+// The unit of a number that is a time since the epoch.
+enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
+// Rounds a time down to a multiple of `width`. Errors: a width below 1 us, or one that is no whole
+// number of units; a result below the smallest int64.
+[[nodiscard]] absl::StatusOr<int64_t> BucketTime(int64_t time, std::chrono::microseconds width,
+                                                 TimeUnit unit = TimeUnit::kMillis);
+
+// ---- host names ----
+
+// Reverses the labels of a host name and converts them to ASCII lower case: "Maps.google.com"
+// becomes "com.google.maps". Removes one dot at the end. Text from the first ':' or '/' on is kept
+// unchanged. IPv4 addresses and "[...]" are unchanged.
+// Errors: an empty label; a URL with a scheme, such as "https://...".
+[[nodiscard]] absl::StatusOr<std::string> ReverseDomain(std::string_view host);
+
+// ---- salted keys ----
+
+// Returns the bucket of a key in decimal digits, padded to the width of `buckets` - 1. The bucket
+// is (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a hash of the bytes. `buckets` is 2
+// to 1000. A salted row key is the bucket, a delimiter and the key: "4#user1".
+[[nodiscard]] absl::StatusOr<std::string> SaltBucket(std::string_view bytes, int buckets);
+// Returns the ranges that contain the salted keys of `range`: one for each bucket, in order.
+[[nodiscard]] absl::StatusOr<std::vector<RowRange>> SaltedRanges(const RowRange& range, int buckets,
+                                                                 std::string_view delimiter = "#");
+// Returns the smallest key that is greater than every key with this prefix, or nothing if there is
+// none. Removes 0xff bytes at the end and adds 1 to the last byte.
+[[nodiscard]] std::optional<std::string> PrefixEnd(std::string_view prefix);
+
+// Reads a table with salted keys as if its keys had no bucket: one scan per bucket, merged by key.
+//
+//   keys::SaltedReader reader(table, RowRange::Prefix("user1"), 16);
+//   while (reader.Next()) Use(reader.row());
+//   if (!reader.status().ok()) ...
+//
+// Each scan reads at the time at which the reader is constructed; set options.snapshot to read one
+// point in time. options.reverse and options.limit apply to the merged rows.
+// Lifetime: move-only. Keeps the database open. row() is valid until the next Next().
+class SaltedReader {
+ public:
+  // `range` is a range of keys without buckets. Wrong arguments are reported by status().
+  SaltedReader(const Table& table, const RowRange& range, int buckets,
+               std::string_view delimiter = "#", const Filter& filter = {},
+               const ReadOptions& options = {});
+  SaltedReader(SaltedReader&&) noexcept;
+  SaltedReader& operator=(SaltedReader&&) noexcept;
+  ~SaltedReader();
+
+  // Moves to the next row, or to the next piece of a large row. Returns false at the end and after
+  // an error. Must not be called again after it has returned false.
+  bool Next();
+  // The current row. Its key has no bucket and no delimiter.
+  const RowView& row() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
+  // OK, or the first error of a scan.
+  [[nodiscard]] absl::Status status() const;
+
+ private:
+  class Merge;
+  std::unique_ptr<Merge> merge_;
+};
+
+// ---- typed fields ----
+
+// The value of a field: bytes of a string or bytes field, a number, or a time.
+using Value = std::variant<std::string, int64_t, Timestamp>;
+
+// A row key schema: typed fields that are encoded as one row key, which sorts in the order of the
+// fields. It is the row key schema of Bigtable's admin API (Table.row_key_schema).
+class RowKeySchema {
+ public:
+  enum class FieldType : uint8_t { kString, kBytes, kInt64, kTimestamp };
+  // The encoding of a number or a time (in microseconds): 1 to 10 bytes, or 8 bytes in two's
+  // complement without negative numbers.
+  enum class NumberEncoding : uint8_t { kOrderedCode, kBigEndian };
+  // How fields form a key:
+  //   kOrderedCode  fields are separated by 00 01, and 00 in a field is written as 00 ff
+  //   kDelimited    fields are separated by a delimiter. No field contains a byte that is less than
+  //                 or equal to the delimiter's first byte
+  //   kSingleton    the key is the only field
+  enum class KeyEncoding : uint8_t { kOrderedCode, kDelimited, kSingleton };
+
+  struct Field {
+    std::string name = {};
+    FieldType type = FieldType::kString;
+    NumberEncoding encoding = NumberEncoding::kOrderedCode;  // of numbers and times
+    std::string from = {};                                   // a template of a design, or empty
+
+    friend bool operator==(const Field&, const Field&) = default;
+  };
+
+  // Constructs a schema of ordered code without fields.
+  RowKeySchema() = default;
+  // Errors:
+  //   a field name that is empty, repeated, not UTF-8, "_key" or "_timestamp"
+  //   a delimiter that is not 1 to 50 bytes of UTF-8; any delimiter unless kDelimited
+  //   a singleton that has not exactly one field
+  [[nodiscard]] static absl::StatusOr<RowKeySchema> Create(KeyEncoding encoding,
+                                                           std::vector<Field> fields,
+                                                           std::string delimiter = "");
+  // Parses the JSON form:
+  //   {"encoding":"ordered_code","fields":[{"name":"id","type":"string"},
+  //    {"name":"code","type":"int64","encoding":"big_endian","from":"{code}"}]}
+  // It may be the member "row_key_schema" of another object. Errors state the position.
+  [[nodiscard]] static absl::StatusOr<RowKeySchema> Parse(std::string_view json);
+
+  KeyEncoding encoding() const { return encoding_; }
+  const std::string& delimiter() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return delimiter_; }
+  const std::vector<Field>& fields() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return fields_; }
+
+  // Encodes one value per field, in their order.
+  // Errors: a wrong number or type of values; a string that is not UTF-8; a value that the encoding
+  // does not allow; a key that is empty or longer than `row_key_bytes_max`.
+  [[nodiscard]] absl::StatusOr<std::string> Encode(
+      std::span<const Value> values,
+      uint64_t row_key_bytes_max = TableLimits().row_key_bytes) const;
+  // The inverse of Encode(). Accepts only keys that Encode() produces. Errors state the position.
+  [[nodiscard]] absl::StatusOr<std::vector<Value>> Decode(std::string_view row_key) const;
+  // Encodes the first values, and the separator if more fields follow. The keys that begin with
+  // these values begin with the result. A key whose other fields are all empty has no separator in
+  // ordered code: read it by itself.
+  [[nodiscard]] absl::StatusOr<std::string> EncodePrefix(std::span<const Value> values) const;
+
+  // Returns the JSON form on one line. Parse() is its inverse.
+  std::string ToString() const;
+
+  friend bool operator==(const RowKeySchema&, const RowKeySchema&) = default;
+
+ private:
+  KeyEncoding encoding_ = KeyEncoding::kOrderedCode;
+  std::string delimiter_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace keys
+}  // namespace v0
+}  // namespace stele
