@@ -17,6 +17,7 @@ struct Command {
   std::string_view summary;  // one line for the list
   std::string_view usage;    // the arguments and their meaning
   absl::Status (*run)(Session& session, const std::vector<std::string>& args);
+  bool has_own_flags = false;  // parses all words after the verb; see flags.h
 };
 
 std::span<const Command> Commands();
@@ -47,6 +48,7 @@ absl::Status RunStats(Session& session, const std::vector<std::string>& args);
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args);
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args);
 absl::Status RunCopy(Session& session, const std::vector<std::string>& args);
+absl::Status RunKey(Session& session, const std::vector<std::string>& args);
 absl::Status RunDump(Session& session, const std::vector<std::string>& args);
 absl::Status RunSalvage(Session& session, const std::vector<std::string>& args);
 absl::Status RunBench(Session& session, const std::vector<std::string>& args);

@@ -113,6 +113,31 @@ constexpr Command kCommands[] = {
      "  A file is checked completely before the first write. Standard input is written as it is "
      "read.\n",
      RunImport},
+    {"key", "Build, parse and inspect row keys",
+     "key FUNCTION [flags] WORD ...\n\n"
+     "  join [--delimiter D] [--escape] PART ...        one key of all parts; default: #\n"
+     "  split [--delimiter D] [--escape] KEY ...        the parts, one per line\n"
+     "  pad WIDTH N ...                                 zeros before a number\n"
+     "  rev-ts N ...                                    9223372036854775807 - N\n"
+     "  rev-date DATE ...                               99999999 - yyyymmdd; also yyyy-mm-dd\n"
+     "  rev-digits [--width W] N ...                    the digits in reverse, after pad W\n"
+     "  rev-domain HOST ...                             com.google.maps for maps.google.com\n"
+     "  salt [--key] N KEY ...                          the bucket of N, or BUCKET#KEY\n"
+     "  bucket-time --width W [--unit s|ms|us] N ...    rounds down; W is 15m, 1h, 1d, ...\n"
+     "  prefix-end PREFIX ...                           the end of a prefix scan\n"
+     "  inspect [--delimiter D] KEY ...                 what each part of a key looks like\n"
+     "  encode SCHEMA FIELD=VALUE ...                   a key of typed fields\n"
+     "  decode SCHEMA KEY ...                           the fields of such a key\n\n"
+     "  SCHEMA        --schema FILE (JSON), or --fields NAME:TYPE[:ENCODING],...\n"
+     "                [--encoding ordered_code|delimited|singleton] [--delimiter D].\n"
+     "                TYPE: string, bytes, int64, timestamp; ENCODING: ordered_code, big_endian\n"
+     "  -             as the only word: one result per line of standard input; join takes parts\n"
+     "                that are separated by tabs\n"
+     "  --from-hex    words are hex. Otherwise \\xNN is a byte and \\\\ a backslash\n"
+     "  --hex         results are hex. Otherwise they have the same escapes\n"
+     "  --format      text or json: one JSON object per line\n"
+     "  Example: stele key rev-ts 1425330757685\n",
+     RunKey, true},
     {"lookup", "Read from a single row",
      "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER]\n"
      "              [keys-only=true|false] [include-stats=full]\n\n"

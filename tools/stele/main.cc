@@ -66,7 +66,15 @@ bool MayFollowVerb(std::string_view arg) {
   return arg == "--format" || arg.starts_with("--format=") || arg == "-o";
 }
 
-// Flags come before the verb. --format and -o may also come after it. "--" ends the flags.
+bool HasOwnFlags(std::string_view verb) {
+  for (const Command& command : Commands()) {
+    if (command.verb == verb) return command.has_own_flags;
+  }
+  return false;
+}
+
+// Flags come before the verb. --format and -o may also come after it. "--" ends the flags. The lab's
+// verbs parse the words after them.
 absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args,
                                                    GlobalOptions& options) {
   std::vector<std::string> rest;
@@ -78,6 +86,8 @@ absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string
     if (args[index] == "--version") return std::vector<std::string>{"version"};
     STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
   }
+  if (index < args.size() && HasOwnFlags(args[index]))
+    return std::vector<std::string>(args.begin() + static_cast<ptrdiff_t>(index), args.end());
   bool plain = false;
   while (index < args.size()) {
     if (!plain && args[index] == "--") {

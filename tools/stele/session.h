@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,6 +47,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const GlobalOptions& options() const { return options_; }
+  // Writes to this file, like -o before the verb. Must precede the first Print().
+  void SetOutput(std::string path) { options_.output = std::move(path); }
 
   // Opens the database of --db. kRead takes a shared lock and changes nothing. kWrite requires an
   // existing database. kCreate creates it if necessary.
@@ -66,7 +69,7 @@ class Session {
   absl::Status OpenOutput();
   absl::Status FinishOutput(bool has_succeeded);
 
-  const GlobalOptions options_;
+  GlobalOptions options_;
   std::optional<Database> database_;
   std::FILE* out_ = nullptr;
   std::string new_output_;  // written, and then renamed to the file of -o; "": written in place

@@ -1,0 +1,84 @@
+#include "flags.h"
+
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+bool IsFlag(std::string_view arg) { return arg.starts_with("--") || arg.starts_with("-o"); }
+
+// Returns the flag with this name, or nullptr.
+const FlagSpec* FindSpec(std::span<const FlagSpec> specs, std::string_view name) {
+  static constexpr FlagSpec kOfEveryVerb[] = {{"format"}, {"o"}};
+  for (const std::span<const FlagSpec> list : {specs, std::span<const FlagSpec>(kOfEveryVerb)}) {
+    for (const FlagSpec& spec : list) {
+      if (spec.name == name) return &spec;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<Flags> Flags::Parse(std::span<const std::string> args,
+                                   std::span<const FlagSpec> specs) {
+  Flags flags;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == "--") {
+      flags.words_.insert(flags.words_.end(), args.begin() + static_cast<ptrdiff_t>(i) + 1,
+                          args.end());
+      break;
+    }
+    if (!IsFlag(args[i])) {
+      flags.words_.push_back(args[i]);
+      continue;
+    }
+    const std::string text = args[i].substr(args[i].starts_with("--") ? 2 : 1);
+    const size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const FlagSpec* const spec = FindSpec(specs, name);
+    if (spec == nullptr) {
+      return UsageError(fmt::format("unknown flag {}; \"stele help COMMAND\" lists the flags",
+                                    internal::Printable(args[i].substr(0, args[i].find('=')))));
+    }
+    std::string value;
+    if (equals != std::string::npos) {
+      if (!spec->has_value) return UsageError(fmt::format("flag --{} has no value", name));
+      value = text.substr(equals + 1);
+    } else if (spec->has_value) {
+      if (i + 1 == args.size()) return UsageError(fmt::format("flag --{} needs a value", name));
+      value = args[++i];
+    }
+    if (!flags.values_.emplace(name, std::move(value)).second)
+      return UsageError(fmt::format("flag --{} is given twice", name));
+  }
+  return flags;
+}
+
+std::optional<std::string> Flags::Find(std::string_view name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string Flags::Get(std::string_view name, std::string_view otherwise) const {
+  return Find(name).value_or(std::string(otherwise));
+}
+
+absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {
+  if (const auto output = flags.Find("o")) {
+    if (!session.options().output.empty()) return UsageError("flag -o is given twice");
+    session.SetOutput(*output);
+  }
+  const Format before = session.options().format;
+  const auto format = flags.Find("format");
+  if (format.has_value() && before != Format::kText)
+    return UsageError("flag --format is given twice");
+  if (format == "json" || (!format.has_value() && before == Format::kJson)) return true;
+  if (format.value_or("text") == "text" && before == Format::kText) return false;
+  return UsageError("--format of this command must be text or json");
+}
+
+}  // namespace stele::cli

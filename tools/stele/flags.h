@@ -1,0 +1,46 @@
+// tools/stele/flags.h: parses the command line of the lab's verbs. Flags have the form --name value
+// or --name=value, and may appear anywhere after the verb.
+//
+// Errors:    UsageError for an unknown or repeated flag, and for a flag without its value.
+// Threads:   values; thread-compatible.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "session.h"
+
+namespace stele::cli {
+
+struct FlagSpec {
+  std::string_view name;
+  bool has_value = true;
+};
+
+class Flags {
+ public:
+  // Parses the words after the verb. "--" ends the flags. "-" and negative numbers are words.
+  // Every verb also has -o FILE and --format text|json.
+  static absl::StatusOr<Flags> Parse(std::span<const std::string> args,
+                                     std::span<const FlagSpec> specs);
+
+  bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  std::optional<std::string> Find(std::string_view name) const;
+  std::string Get(std::string_view name, std::string_view otherwise) const;
+  // The words that are not flags, in order.
+  const std::vector<std::string>& words() const { return words_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+  std::vector<std::string> words_;
+};
+
+// Applies -o and --format, which may also come before the verb. Returns true for JSON.
+absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
+
+}  // namespace stele::cli

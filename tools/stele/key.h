@@ -1,0 +1,38 @@
+// tools/stele/key.h: what the files of the verb `key` share: its input and its output.
+//
+// Errors:    absl::Status; UsageError for a wrong command line.
+// Threads:   Confined to one thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "flags.h"
+#include "session.h"
+
+namespace stele::cli {
+
+// One run of the verb: its flags, and the words after the name of the function.
+struct KeyRun {
+  Session& session;
+  const Flags& flags;
+  std::vector<std::string> words;
+  bool as_json;
+};
+
+// Calls `convert` with the bytes of each word from `first` on, or of each line of standard input if
+// the only such word is "-". Words are escaped, or hex with --from-hex. `convert` returns the
+// results of one word.
+absl::Status ForEachKey(
+    const KeyRun& run, size_t first,
+    const std::function<absl::StatusOr<std::vector<std::string>>(const std::string& bytes)>&
+        convert);
+// Prints a result as a line: escaped, hex with --hex, or JSON with --format json.
+void PrintKey(const KeyRun& run, std::string_view bytes);
+
+absl::Status RunKeyEncode(const KeyRun& run);
+absl::Status RunKeyDecode(const KeyRun& run);
+
+}  // namespace stele::cli
