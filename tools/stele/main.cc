@@ -73,8 +73,8 @@ bool HasOwnFlags(std::string_view verb) {
   return false;
 }
 
-// Flags come before the verb. --format and -o may also come after it. "--" ends the flags. The lab's
-// verbs parse the words after them.
+// Flags come before the verb. --format and -o may also come after it. "--" ends the flags. The
+// lab's verbs parse the words after them.
 absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string>& args,
                                                    GlobalOptions& options) {
   std::vector<std::string> rest;
