@@ -198,12 +198,12 @@ std::optional<std::vector<KeyRange>> ChooseStripes(const ViewTablet& tablet, siz
   size_t next = 0;
   for (const auto& [rows, bytes] : parts) {
     before += bytes;
-    const auto is_reached = [&] {
-      return next<wanted&& static_cast<double>(before)>(static_cast<double>(next) + 0.5) /
-             static_cast<double>(wanted) * static_cast<double>(total);
+    const auto place_of = [&](size_t stripe) {
+      return (static_cast<double>(stripe) + 0.5) / static_cast<double>(wanted) *
+             static_cast<double>(total);
     };
     // A part that is larger than the distance counts as often as it is reached.
-    while (is_reached()) {
+    while (next < wanted && place_of(next) < static_cast<double>(before)) {
       stripes.push_back(rows);
       ++next;
     }

@@ -30,7 +30,7 @@ constexpr Command kCommands[] = {
      "run\n"
      "  --dry-run N     prints the first N operations and opens nothing\n"
      "  --hgrm FILE, --hlog FILE   percentiles and an interval log for HdrHistogram's tools\n"
-     "  --format text|json|csv\n\n"
+     "  --format json|csv   default: text\n\n"
      "  Example: stele --db /tmp/bench.db bench scan,get --rows 100000 --duration 10s\n",
      RunBench},
     {"checkpoint", "Make a copy of the database",

@@ -177,6 +177,7 @@ absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workl
   std::vector<std::unique_ptr<Worker>> workers;
   for (uint64_t thread = 0; thread < options.operations.threads; ++thread)
     workers.push_back(std::make_unique<Worker>(&course, thread));
+  course.cpu_before = CpuSeconds();  // and again at the end of the warm-up
   course.start = SteadyClock::now();
   course.measured_from = course.start + options.warmup;
   std::jthread watch([&course](const std::stop_token& stop) { Watch(&course, stop); });
