@@ -129,7 +129,8 @@ def main():
             process.kill()
     for (build, test), count in sorted(failures.items()):
         print(f"{build:8} {test}: {count} of {runs[build, test]}")
-    print(f"{len(runs)} tests in {len(builds)} builds, {rounds} times each, seeds {arguments.seed} to {arguments.seed + rounds - 1}, "
+    tests = {test for _, test in runs}
+    print(f"{len(tests)} tests in {len(builds)} builds, {rounds} times each, seeds {arguments.seed} to {arguments.seed + rounds - 1}, "
           f"{os.cpu_count()} busy loops: {sum(runs.values())} runs, {sum(failures.values())} failures")
     sys.exit(1 if failures else 0)
 
