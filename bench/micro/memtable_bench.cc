@@ -127,6 +127,42 @@ void ScanRows(benchmark::State& state, Direction direction) {
 BENCHMARK_CAPTURE(ScanRows, forward, Direction::kForward);
 BENCHMARK_CAPTURE(ScanRows, reverse, Direction::kReverse);
 
+// The newest versions of a row whose five cells were overwritten so many times.
+void ReadHotRow(benchmark::State& state) {
+  auto memtable = NewMemtable();
+  const auto version_count = static_cast<uint64_t>(state.range(0));
+  const std::string value(100, 'v');
+  for (uint64_t version = 1; version <= version_count; ++version) {
+    BatchWriter writer;
+    writer.StartRow(1, "row");
+    for (int cell = 0; cell < kCellCount; ++cell) {
+      const std::string qualifier = fmt::format("field{}", cell);
+      writer.Add({.kind = CellKind::kSet,
+                  .family_id = 1,
+                  .timestamp = static_cast<int64_t>(version),
+                  .qualifier = qualifier,
+                  .value = value});
+    }
+    const std::string batch = writer.Finish();
+    BatchReader reader(batch);
+    RowOps row;
+    uint32_t position = 0;
+    while (reader.NextRow(&row)) benchmark::DoNotOptimize(memtable->Apply(version, row, &position));
+  }
+  std::vector<Cell> cells;
+  for (auto _ : state) {
+    auto cursor = memtable->NewCursor(version_count, {.families = {0, 1}, .latest_only = true});
+    benchmark::DoNotOptimize(cursor->SeekRow("row"));
+    cells.clear();
+    while (cursor->ReadCells(&cells)) {
+      const std::string qualifier(cells.back().qualifier);
+      cursor->SkipTo(1, qualifier + '\0');
+    }
+    benchmark::DoNotOptimize(cells.data());
+  }
+}
+BENCHMARK(ReadHotRow)->Arg(1)->Arg(100)->Arg(100'000);
+
 // One row that gets as many cells as the other memtables have rows.
 void InsertIntoOneRow(benchmark::State& state) {
   std::vector<std::string> batches;

@@ -50,6 +50,8 @@ class Retention {
   // True if the rule looks at ordinals. Then range deletes need GC fences (engine rule 8).
   bool CountsVersions() const { return counts_versions_; }
   bool KeepsEverything() const { return form_ == Form::kKeep; }
+  // True if only the newest version of a column can be kept, whatever its age.
+  bool KeepsOnlyNewest() const { return form_ == Form::kEither && limits_.version_count <= 1; }
   const GcRule& rule() const { return rule_; }
 
  private:

@@ -16,7 +16,7 @@
 #include <iterator>
 #include <map>
 
-#include "memtable/cell_list.h"
+#include "memtable/commit_point.h"
 
 namespace stele::internal {
 

@@ -27,8 +27,13 @@ Memtable::Memtable(FamilyList families)
 
 absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* position) {
   STELE_INVARIANT(sequence > 0 && sequence >= last_sequence());
+  if (sequence > kSequenceMax)
+    return MakeStatus(
+        absl::StatusCode::kDataLoss,
+        fmt::format("the commit {} is above the greatest, {}", sequence, kSequenceMax));
   // Created by the first operation that is kept, so that no row exists without cells.
   RowNode* node = nullptr;
+  bool is_new_row = false;
   bool refused = false;
   uint64_t inserted = 0;
   uint64_t logical_bytes = 0;
@@ -37,7 +42,10 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     const CommitPoint commit{sequence, (*position)++};
     const uint32_t family = FamilyIndexOf(op.family_id);
     if (family == kRowFamily && op.kind != CellKind::kDeleteRow) return true;
-    if (node == nullptr) node = rows_.FindOrInsert(row.row_key(), sequence);
+    if (node == nullptr) {
+      node = rows_.FindOrInsert(row.row_key(), sequence);
+      is_new_row = node != nullptr && node->columns().First() == nullptr;
+    }
     refused = node == nullptr || !Insert(node, family, op, commit);
     if (refused) return false;
     ++inserted;
@@ -46,12 +54,11 @@ absl::Status Memtable::Apply(uint64_t sequence, const RowOps& row, uint32_t* pos
     return true;
   });
   if (inserted > 0) {
-    if (node->last_sequence() == 0) {  // a new row
+    if (is_new_row) {
       logical_bytes += row.row_key().size();
       row_count_.fetch_add(1, std::memory_order_relaxed);
     }
     logical_bytes_.fetch_add(logical_bytes, std::memory_order_relaxed);
-    node->set_last_sequence(sequence);
     cell_count_.fetch_add(inserted, std::memory_order_relaxed);
     AddCounts(added);
     if (first_sequence() == 0) first_sequence_.store(sequence, std::memory_order_relaxed);
@@ -91,7 +98,7 @@ bool Memtable::Insert(RowNode* row, uint32_t family, const BatchOp& op, const Co
                   .range_start = op.range_start,
                   .qualifier = op.qualifier,
                   .value = op.value};
-  return row->cells().Insert(&cells_, &random_, cell, commit);
+  return row->columns().Insert(&cells_, &random_, cell, commit);
 }
 
 uint32_t Memtable::FamilyIndexOf(uint32_t family_id) {

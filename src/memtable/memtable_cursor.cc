@@ -29,7 +29,9 @@ class MemtableCursor final : public CellCursor {
         found_(found),
         sequence_(sequence),
         forward_(options.direction == Direction::kForward),
-        families_(options.families) {}
+        latest_only_(options.latest_only),
+        families_(options.families),
+        stats_(options.stats) {}
 
   bool SeekToEdge() override { return EnterRow(forward_ ? rows_->First() : rows_->Last()); }
   bool SeekRow(std::string_view bound) override {
@@ -40,8 +42,12 @@ class MemtableCursor final : public CellCursor {
   std::string_view row_key() const override { return row_->row_key(); }
   bool ReadCells(std::vector<Cell>* cells) override;
   void SkipTo(uint32_t family, std::string_view qualifier) override;
+  bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override;
   // Everything else that was returned is in the memtable's arena.
-  void Unpin() override { folded_.reset(); }
+  void Unpin() override {
+    folded_.reset();
+    if (history_ != nullptr) history_->Unpin();
+  }
   absl::Status status() const override { return status_; }
 
  private:
@@ -49,60 +55,86 @@ class MemtableCursor final : public CellCursor {
     return forward_ ? row->next() : rows_->Previous(row);
   }
   bool EnterRow(const RowNode* row);
+  void StartRow(const RowNode* row);
   void EnterFamily(uint32_t family);
+  void EnterColumn(const ColumnNode* column);
+  void LeaveColumn();
+  void MoveToColumn(const ColumnPlace& place);
+  bool JumpTowardsSkip();
+  uint32_t SourceFamily(uint32_t family) const;
+
   void ReadCellKey(std::vector<Cell>* cells);
-  void ReadRanges(const Cell& cell_key, std::vector<Cell>* cells);
+  void ReadVersion(std::vector<Cell>* cells);
+  void ReadRanges(std::vector<Cell>* cells);
   void HandOutRange(const CellNode& range, std::vector<Cell>* cells);
   void LeaveCellKey(const CellNode& read);
   void ReadDelta(std::vector<Cell>* cells);
   const CellNode* OlderDelta(const CellNode& delta);
   bool IsHidden(const CellNode& version);
-  bool JumpTowardsSkip();
-  void MoveTo(const CellPlace& place);
+  void MoveToCell(const CellPlace& place);
+  Cell Current() const { return node_->AsCell(user_family_, column_->qualifier()); }
+
+  void EnterHistory(uint32_t family, std::string_view qualifier);
 
   const RowList* const rows_;
   const RowNode* const found_;
   const uint64_t sequence_;
   const bool forward_;
+  const bool latest_only_;
   const FamilyMap families_;
+  CursorStats* const stats_;  // may be null
 
   const RowNode* row_ = nullptr;
-  const CellNode* node_ = nullptr;  // the next node to look at; everything before it is resolved
+  const ColumnNode* column_ = nullptr;  // null: the row has ended
+  // The next cell of the column to look at; everything before it is resolved. Null: the column has
+  // ended.
+  const CellNode* node_ = nullptr;
   // The tombstones known to apply at node_. A commit {0, 0} means no tombstone.
   CommitPoint row_deleted_;
   CommitPoint deleted_;            // the newer of the row's and the family's tombstones
   bool family_tombstone_ = false;  // there is a tombstone of this family, or of the row
   uint32_t family_ = kRowFamily;   // the source index that the two members above apply to
   uint32_t user_family_ = kRowFamily;
-  ActiveRanges ranges_;
-  bool ranges_met_ = false;  // range tombstones were met in the column of ranges_column_
-  Cell ranges_column_;
-  // The least start of the range tombstones returned for that column.
+  bool ranges_met_ = false;  // range tombstones were met in this column
+  ActiveRanges ranges_;      // of this column, if they were met, like the next two
+  // The least start of the range tombstones returned.
   std::optional<int64_t> covered_from_;
   std::optional<size_t> last_range_;  // index of the last one in the batch being read
   size_t batch_ = kFirstBatch;        // the maximum for the next ReadCells
-  // Set by SkipTo until node_ has reached the target.
+  // Set by SkipTo until column_ has reached the target.
   bool skipping_ = false;
-  Cell skip_column_;
+  uint32_t skip_family_ = kRowFamily;  // the source index
   std::string skip_qualifier_;
   Fold fold_;
   std::optional<Arena> folded_;  // values of returned deltas, until Unpin
+  // With latest_only: a cursor that returns everything, for the column requested last.
+  std::unique_ptr<MemtableCursor> history_;
+  bool is_history_placed_ = false;  // in this row
+  Cell history_column_;
+  std::string history_qualifier_;
+  bool was_newest_passed_ = false;  // the version that was not left out
+  bool has_history_ended_ = false;
   absl::Status status_;
 };
 
 bool MemtableCursor::EnterRow(const RowNode* row) {
-  folded_.reset();
+  Unpin();
   if (!status_.ok()) return false;
   while (row != nullptr && row->first_sequence() > sequence_) row = NextOf(row);
   row_ = row;
   if (row == nullptr) return false;
-  node_ = row->cells().First();
+  StartRow(row);
+  return true;
+}
+
+void MemtableCursor::StartRow(const RowNode* row) {
+  row_ = row;
   row_deleted_ = {};
   skipping_ = false;
   batch_ = kFirstBatch;
-  ranges_met_ = false;
+  is_history_placed_ = false;
   EnterFamily(kRowFamily);
-  return true;
+  EnterColumn(row->columns().First());
 }
 
 void MemtableCursor::EnterFamily(uint32_t family) {
@@ -112,18 +144,28 @@ void MemtableCursor::EnterFamily(uint32_t family) {
   family_tombstone_ = row_deleted_ != CommitPoint{};
 }
 
+void MemtableCursor::EnterColumn(const ColumnNode* column) {
+  column_ = column;
+  node_ = column == nullptr ? nullptr : column->FirstCell();
+  ranges_met_ = false;
+}
+
 bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
   if (row_ == nullptr || !status_.ok()) return false;
   last_range_.reset();
   const size_t count_before = cells->size();
   const size_t batch = std::exchange(batch_, std::min(4 * batch_, kCellBatch));
-  while (node_ != nullptr && cells->size() - count_before < batch && status_.ok()) {
+  while (column_ != nullptr && cells->size() - count_before < batch && status_.ok()) {
+    if (node_ == nullptr) {
+      LeaveColumn();
+      continue;
+    }
     if (skipping_ && JumpTowardsSkip()) continue;
-    if (node_->family() != family_) EnterFamily(node_->family());
+    if (column_->family() != family_) EnterFamily(column_->family());
     if (family_ != kRowFamily && user_family_ == kSkippedFamily) {
-      MoveTo({{.family = family_ + 1, .kind = CellKind::kDeleteFamily}, kNewestCommit});
+      MoveToColumn(ColumnPlace::StartOf(family_ + 1));
     } else if (node_->sequence() > sequence_) {
-      MoveTo({node_->cell_key(), {sequence_, UINT32_MAX}});
+      MoveToCell({node_->timestamp(), node_->kind(), {sequence_, UINT32_MAX}});
     } else {
       ReadCellKey(cells);
     }
@@ -132,64 +174,86 @@ bool MemtableCursor::ReadCells(std::vector<Cell>* cells) {
   return cells->size() > count_before;
 }
 
+// Moves to the next column. If a tombstone hides everything older in the rest of the row or of the
+// family, moves to the next column that was changed since.
+void MemtableCursor::LeaveColumn() {
+  if (deleted_ == CommitPoint{}) {
+    EnterColumn(column_->next());
+    return;
+  }
+  const uint32_t end =
+      deleted_ == row_deleted_ ? std::numeric_limits<uint32_t>::max() : column_->family() + 1;
+  EnterColumn(SkipList<ColumnNode>::NextSince(
+      deleted_.sequence, column_, [place = ColumnPlace::StartOf(end)](const ColumnNode& node) {
+        return node.IsBefore(place);
+      }));
+}
+
 // node_ is the newest node of its cell key that the cursor sees.
 void MemtableCursor::ReadCellKey(std::vector<Cell>* cells) {
-  const CellNode& newest = *node_;
   switch (node_->kind()) {
     case CellKind::kDeleteRow:
       row_deleted_ = node_->commit();
-      cells->push_back(node_->AsCell(kRowFamily));
+      cells->push_back(node_->AsCell(kRowFamily, {}));
+      node_ = nullptr;
       break;
     case CellKind::kDeleteFamily:
       deleted_ = std::max(deleted_, node_->commit());
-      if (!family_tombstone_) cells->push_back(node_->AsCell(user_family_));
+      if (!family_tombstone_) cells->push_back(Current());
       family_tombstone_ = true;
+      node_ = nullptr;
       break;
-    case CellKind::kDeleteRange:
-      ReadRanges(newest.cell_key(), cells);
+    case CellKind::kDeleteRange: {
+      const CellNode& newest = *node_;
+      ReadRanges(cells);
+      LeaveCellKey(newest);
       break;
-    case CellKind::kSet:
-      if (!IsHidden(*node_)) cells->push_back(node_->AsCell(user_family_));
-      break;
-    case CellKind::kSum:
-    case CellKind::kMin:
-    case CellKind::kMax:
-    case CellKind::kHll:
-      ReadDelta(cells);
+    }
+    default:
+      ReadVersion(cells);
       break;
   }
-  LeaveCellKey(newest);
 }
 
-// Moves past the cell key that was read. If a tombstone hides it and everything older in the rest
-// of the row, the family or the column, moves past all of that.
-void MemtableCursor::LeaveCellKey(const CellNode& read) {
-  const uint64_t sequence = read.sequence();
-  const bool is_in_ranges = ranges_met_ && CompareColumn(ranges_column_, read.cell_key()) == 0;
-  const CommitPoint column_deleted = is_in_ranges ? ranges_.HidesTheRest() : CommitPoint{};
-  if (sequence < row_deleted_.sequence) {
-    node_ = CellList::NextSince(row_deleted_.sequence, &read,
-                                {{.family = std::numeric_limits<uint32_t>::max()}, kNewestCommit});
-  } else if (sequence < deleted_.sequence) {
-    const CellPlace next_family{{.family = read.family() + 1, .kind = CellKind::kDeleteFamily},
-                                kNewestCommit};
-    node_ = CellList::NextSince(deleted_.sequence, &read, next_family);
-  } else if (sequence < column_deleted.sequence) {
-    const CellPlace column_end{
-        {.family = read.family(), .timestamp = -1, .qualifier = read.qualifier()}, kNewestCommit};
-    node_ = CellList::NextSince(column_deleted.sequence, &read, column_end);
-  } else {
-    // Cells that are overwritten and deleted alternately have many such nodes.
-    if (column_deleted != CommitPoint{})
-      node_ = CellList::NextSince(column_deleted.sequence, &read, {read.cell_key(), kOldestCommit});
-    MoveTo({read.cell_key(), kOldestCommit});
+void MemtableCursor::ReadVersion(std::vector<Cell>* cells) {
+  const CellNode& newest = *node_;
+  if (IsHidden(newest)) {
+    LeaveCellKey(newest);
+    return;
   }
+  if (IsDelta(newest.kind())) {
+    ReadDelta(cells);
+  } else {
+    cells->push_back(Current());
+  }
+  if (latest_only_ && !column_->HasRangesAt(sequence_)) {
+    node_ = nullptr;
+  } else {
+    LeaveCellKey(newest);
+  }
+}
+
+// Moves past the cell key that was read. If a tombstone hides everything older in the rest of the
+// column, moves past all of that.
+void MemtableCursor::LeaveCellKey(const CellNode& read) {
+  CommitPoint hidden = deleted_;
+  if (ranges_met_) hidden = std::max(hidden, ranges_.HidesTheRest());
+  if (read.sequence() < hidden.sequence) {
+    node_ =
+        SkipList<CellNode>::NextSince(hidden.sequence, &read, [](const CellNode&) { return true; });
+    return;
+  }
+  const CellPlace end{read.timestamp(), read.kind(), kOldestCommit};
+  // Cells that are overwritten and deleted alternately have many such nodes.
+  if (hidden != CommitPoint{})
+    node_ = SkipList<CellNode>::NextSince(
+        hidden.sequence, &read, [&](const CellNode& node) { return IsBefore(node, end); });
+  MoveToCell(end);
 }
 
 // Folds the deltas of a cell key, from node_ down to the tombstone that hides the older ones.
 void MemtableCursor::ReadDelta(std::vector<Cell>* cells) {
-  if (IsHidden(*node_)) return;
-  Cell& cell = cells->emplace_back(node_->AsCell(user_family_));
+  Cell& cell = cells->emplace_back(Current());
   const CellNode* older = OlderDelta(*node_);
   if (older == nullptr) return;
   fold_.Start(cell.kind);
@@ -211,31 +275,28 @@ void MemtableCursor::ReadDelta(std::vector<Cell>* cells) {
 // Returns the newest delta that is not part of `delta`'s node; null if it is hidden.
 const CellNode* MemtableCursor::OlderDelta(const CellNode& delta) {
   const DeltaSpan span = delta.delta_span();
-  const CellNode* oldest =
-      span.since == delta.commit() ? &delta : row_->cells().Seek({delta.cell_key(), span.since});
+  const CellNode* oldest = span.since == delta.commit()
+                               ? &delta
+                               : column_->SeekCell({delta.timestamp(), delta.kind(), span.since});
   const CellNode* older = oldest->next();
-  if (older == nullptr || CompareCells(older->cell_key(), delta.cell_key()) != 0 ||
-      IsHidden(*older))
-    return nullptr;
-  return older;
+  return older == nullptr || !older->IsSameCell(delta) || IsHidden(*older) ? nullptr : older;
 }
 
 // Reads range tombstones with the same newest timestamp. An older one matters, too, if it extends
 // further down.
-void MemtableCursor::ReadRanges(const Cell& cell_key, std::vector<Cell>* cells) {
-  if (!ranges_met_ || CompareColumn(ranges_column_, cell_key) != 0) {
+void MemtableCursor::ReadRanges(std::vector<Cell>* cells) {
+  if (!ranges_met_) {
     ranges_.Clear();
-    ranges_column_ = cell_key;
     covered_from_.reset();
     ranges_met_ = true;
   }
+  const CellNode& newest = *node_;
   const CellNode* widest = nullptr;
-  for (; node_ != nullptr && CompareCells(node_->cell_key(), cell_key) == 0 &&
-         node_->commit() > deleted_;
+  for (; node_ != nullptr && node_->IsSameCell(newest) && node_->commit() > deleted_;
        node_ = node_->next()) {
     if (widest != nullptr && node_->range_start() >= widest->range_start()) continue;
     widest = node_;
-    ranges_.Add(cell_key.timestamp, node_->range_start(), node_->commit());
+    ranges_.Add(newest.timestamp(), node_->range_start(), node_->commit());
     if (node_->range_start() == 0) break;  // no lower timestamps exist
   }
   if (family_tombstone_ || widest == nullptr) return;
@@ -253,59 +314,99 @@ void MemtableCursor::HandOutRange(const CellNode& range, std::vector<Cell>* cell
     return;
   }
   last_range_ = cells->size();
-  cells->push_back(range.AsCell(user_family_));
+  cells->push_back(range.AsCell(user_family_, column_->qualifier()));
 }
 
 bool MemtableCursor::IsHidden(const CellNode& version) {
-  if (version.commit() < deleted_) return true;
-  if (!ranges_met_) return false;
-  if (CompareColumn(ranges_column_, version.cell_key()) != 0) {
-    ranges_met_ = false;
-    return false;
-  }
-  return version.commit() < ranges_.HiddenAt(version.timestamp());
+  return version.commit() < deleted_ ||
+         (ranges_met_ && version.commit() < ranges_.HiddenAt(version.timestamp()));
+}
+
+// Indexes keep their order from source to user. So the first source index that maps to `family` or
+// later is where it begins or would begin.
+uint32_t MemtableCursor::SourceFamily(uint32_t family) const {
+  uint32_t source = 1;
+  while (source < families_.size() && families_[source] < family) ++source;
+  return source;
 }
 
 void MemtableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
-  // Indexes keep their order from source to user. So the first source index that maps to `family`
-  // or later is where it begins or would begin.
-  uint32_t source = 1;
-  while (source < families_.size() && families_[source] < family) ++source;
-  if (source < families_.size() && families_[source] > family) qualifier = {};
+  skip_family_ = SourceFamily(family);
+  if (skip_family_ < families_.size() && families_[skip_family_] > family) qualifier = {};
   skip_qualifier_.assign(qualifier);
-  skip_column_ = {.family = source,
-                  .kind = CellKind::kDeleteRange,
-                  .timestamp = std::numeric_limits<int64_t>::max()};
-  skip_column_.qualifier = skip_qualifier_;
   skipping_ = true;
   batch_ = kFirstBatch;
 }
 
 // Stops at the tombstones of the row and of the family skipped to: they are returned, and they hide
-// cells. Returns true if node_ moved.
+// cells. Returns true if it moved.
 bool MemtableCursor::JumpTowardsSkip() {
-  const CellPlace place{skip_column_, kNewestCommit};
-  if (!IsBefore(*node_, place)) {
+  const ColumnPlace target{skip_family_, false, skip_qualifier_};
+  if (!column_->IsBefore(target)) {
     skipping_ = false;
     return false;
   }
-  if (node_->family() == kRowFamily) return false;
-  if (node_->family() < skip_column_.family) {
-    MoveTo({{.family = skip_column_.family, .kind = CellKind::kDeleteFamily}, kNewestCommit});
+  if (column_->family() == kRowFamily) return false;
+  if (column_->family() < skip_family_) {
+    MoveToColumn(ColumnPlace::StartOf(skip_family_));
     return true;
   }
-  if (node_->kind() == CellKind::kDeleteFamily) return false;
-  MoveTo(place);
+  if (column_->is_family_tombstones()) return false;
+  MoveToColumn(target);
   return true;
 }
 
-// Moves node_ forward to the first node at or after `place`.
-void MemtableCursor::MoveTo(const CellPlace& place) {
-  for (int walked = 0; walked < kWalkedNodes; ++walked) {
-    if (node_ == nullptr || !IsBefore(*node_, place)) return;
-    node_ = node_->next();
+// Moves forward to the first column at or after `place`.
+void MemtableCursor::MoveToColumn(const ColumnPlace& place) {
+  const ColumnNode* column = column_;
+  for (int walked = 0; column != nullptr && column->IsBefore(place); ++walked)
+    column = walked < kWalkedNodes ? column->next() : row_->columns().Seek(place);
+  EnterColumn(column);
+}
+
+// Moves node_ forward to the first cell of the column at or after `place`.
+void MemtableCursor::MoveToCell(const CellPlace& place) {
+  for (int walked = 0; node_ != nullptr && IsBefore(*node_, place); ++walked)
+    node_ = walked < kWalkedNodes ? node_->next() : column_->SeekCell(place);
+}
+
+bool MemtableCursor::ReadHistory(uint32_t family, std::string_view qualifier,
+                                 std::vector<Cell>* cells) {
+  if (!latest_only_ || row_ == nullptr || !status_.ok()) return status_.ok();
+  EnterHistory(family, qualifier);
+  const size_t count_before = cells->size();
+  std::vector<Cell> read;
+  while (!has_history_ended_ && cells->size() == count_before) {
+    read.clear();
+    has_history_ended_ = !history_->ReadCells(&read);
+    for (const Cell& cell : read) {
+      const std::strong_ordering order = CompareColumn(cell, history_column_);
+      if (order < 0) continue;  // the tombstone of the row or of a family
+      has_history_ended_ = has_history_ended_ || order > 0;
+      if (has_history_ended_) break;
+      if (std::exchange(was_newest_passed_, true)) cells->push_back(cell);
+    }
   }
-  if (node_ != nullptr) node_ = row_->cells().Seek(place);
+  status_ = history_->status();
+  return status_.ok();
+}
+
+void MemtableCursor::EnterHistory(uint32_t family, std::string_view qualifier) {
+  if (is_history_placed_ && family == history_column_.family &&
+      qualifier == history_column_.qualifier)
+    return;
+  if (history_ == nullptr)
+    history_ = std::make_unique<MemtableCursor>(rows_, nullptr, sequence_,
+                                                CursorOptions{.families = families_});
+  if (stats_ != nullptr) ++stats_->history_reads;
+  is_history_placed_ = true;
+  history_qualifier_.assign(qualifier);
+  history_column_ = {.family = family, .qualifier = history_qualifier_};
+  was_newest_passed_ = false;
+  const ColumnNode* column = row_->columns().Seek({SourceFamily(family), false, qualifier});
+  has_history_ended_ = column == nullptr || column->HasRangesAt(sequence_);
+  history_->StartRow(row_);
+  history_->SkipTo(family, qualifier);
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 //            tombstones that are not inside another one of their column. The others would hide
 //            nothing more in older sources. Range tombstones of one batch that touch or overlap are
 //            returned as one.
-// Cost:      finding a row takes logarithmic time. The cursor jumps over long sequences of:
-//            replaced versions of one cell key; unwanted families; skipped columns; cells hidden by
-//            a tombstone that hides everything older in the row, the family or the column.
+// Cost:      finding a row takes logarithmic time, and the next column one step. The cursor jumps
+//            over long sequences of: replaced versions of one cell key; unwanted families; skipped
+//            columns; cells hidden by a tombstone that hides everything older in the row, the
+//            family or the column.
+// Latest:    with latest_only, of each column without range tombstones only the newest version is
+//            returned. So the cost of such a read does not depend on the number of versions.
 // Threads:   confined; runs concurrently with inserts.
 #pragma once
 

@@ -24,7 +24,7 @@
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "memtable/cell_list.h"
+#include "memtable/column_list.h"
 
 namespace stele::internal {
 
@@ -46,8 +46,8 @@ class RowNode {
   }
   // The commit that created the row. Cursors at lower sequences skip it.
   uint64_t first_sequence() const { return first_sequence_; }
-  const CellList& cells() const { return cells_; }
-  CellList& cells() { return cells_; }
+  const ColumnList& columns() const { return columns_; }
+  ColumnList& columns() { return columns_; }
   const RowNode* next() const { return links()[0].node.load(std::memory_order_acquire); }
 
   std::atomic<RowNode*>& previous() { return previous_; }
@@ -56,10 +56,6 @@ class RowNode {
   const Link* links() const { return reinterpret_cast<const Link*>(this + 1); }
   Link* links() { return reinterpret_cast<Link*>(this + 1); }
 
-  // For the inserting thread only.
-  uint64_t last_sequence() const { return last_sequence_; }
-  void set_last_sequence(uint64_t sequence) { last_sequence_ = sequence; }
-
  private:
   RowNode(std::string_view row_key, uint64_t sequence, int height)
       : first_sequence_(sequence),
@@ -67,9 +63,8 @@ class RowNode {
         height_(height) {}
 
   const uint64_t first_sequence_;
-  uint64_t last_sequence_ = 0;
   std::atomic<RowNode*> previous_{nullptr};
-  CellList cells_;
+  ColumnList columns_;
   const uint32_t row_key_bytes_;
   const int32_t height_;
 };

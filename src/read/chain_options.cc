@@ -27,6 +27,15 @@ std::vector<TimestampSpan> SpansOf(const TableDefinition& definition, const Time
   return spans;
 }
 
+// True if the rule of each wanted family keeps only the newest version of a column.
+bool KeepOnlyNewest(const TableDefinition& definition, const std::vector<bool>& wanted_families) {
+  for (size_t i = 0; i < definition.retentions.size(); ++i) {
+    const bool is_wanted = wanted_families.empty() || wanted_families[i];
+    if (is_wanted && !definition.retentions[i].KeepsOnlyNewest()) return false;
+  }
+  return true;
+}
+
 FamilyMap WantedMap(const TableView& table, std::span<const uint32_t> source_ids,
                     const std::vector<bool>& wanted) {
   FamilyMap map = table.definition().families.MapFrom(source_ids);
@@ -65,7 +74,8 @@ ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterPro
   const std::vector<bool>& wanted = program.wanted_families();
   if (std::find(wanted.begin(), wanted.end(), false) != wanted.end())
     options.wanted_families = wanted;
-  options.latest_only = program.latest_only();
+  options.latest_only =
+      program.latest_only() || (apply_gc && KeepOnlyNewest(definition, options.wanted_families));
   options.sole_column = program.sole_column();
   options.spans = SpansOf(definition, program.timestamps(), apply_gc, now);
   options.retention = RetentionPolicy{.now = now, .drop_tombstones = true};

@@ -766,27 +766,36 @@ plant(
     ("only the newest source's deltas count (engine rule 15)", "      AddDelta(version, &*merged);\n", ""),
 )
 plant(
-    "aggregate", ["unit_memtable"], "src/memtable/cell_list.cc",
-    ("a memtable node of deltas extends beyond a tombstone", "&& node->commit() > last_tombstone_;", ";"),
+    "aggregate", ["unit_memtable"], "src/memtable/column_node.cc",
+    ("a memtable node of deltas extends beyond a tombstone", " &&\n           node->commit() > last_tombstone;", ";"),
     ("a memtable node of deltas loses the previous node's value", "span.since = older->delta_span().since;", "span.since = older->commit();"),
 )
 plant(
-    "memtable", ["unit_memtable"], "src/memtable/cell_list.cc",
-    ("a link does not cover nodes inserted below it", "    tower->path[level]->newest.store(node->sequence(), std::memory_order_relaxed);\n", ""),
+    "memtable", ["unit_memtable"], "src/memtable/skip_list.h",
+    ("a link does not cover nodes inserted below it", "    tower->path[level]->newest.store(node->newest(), std::memory_order_relaxed);\n", "{}"),
     ("the cut-off part of a link loses its newest sequence", "    own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);\n", ""),
-    ("the first links do not cover the cells before them", "    tower->links[level].newest.store(newest, std::memory_order_relaxed);\n", ""),
+    ("the first links do not cover the cells before them", "    tower->links[level].newest.store(newest, std::memory_order_relaxed);\n", "{}"),
     ("a link that was cut gets the row's newest sequence", "own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);",
      "own.newest.store(UINT64_MAX, std::memory_order_relaxed);"),
 )
 plant(
     "memtable", ["unit_memtable"], "src/memtable/memtable_cursor.cc",
-    ("a column tombstone hides the next column", "ranges_met_ && CompareColumn(ranges_column_, read.cell_key()) == 0;", "ranges_met_;"),
-    ("a family tombstone hides the next family", "{{.family = read.family() + 1, .kind = CellKind::kDeleteFamily}, kNewestCommit};",
-     "{{.family = read.family() + 2, .kind = CellKind::kDeleteFamily}, kNewestCommit};"),
+    ("a column tombstone hides the next column", "  ranges_met_ = false;\n}", "}"),
+    ("a family tombstone hides the next family", ": column_->family() + 1;", ": column_->family() + 2;"),
+    ("history returns the newest version again", "if (std::exchange(was_newest_passed_, true)) ", ""),
+    ("versions below a range tombstone are left out", "latest_only_ && !column_->HasRangesAt(sequence_)", "latest_only_"),
+)
+plant(
+    "memtable", ["unit_memtable"], "src/memtable/column_list.cc",
+    ("a changed column is passed over", "    columns_.MarkChanged(column);\n", ""),
+)
+plant(
+    "memtable", ["unit_read"], "src/memtable/memtable_cursor.cc",
+    ("no history of a memtable", "  EnterHistory(family, qualifier);\n", "  if (cells != nullptr) return true;\n  EnterHistory(family, qualifier);\n"),
 )
 plant(
     "aggregate", ["unit_memtable"], "src/memtable/memtable_cursor.cc",
-    ("deltas below a tombstone are folded", "!= 0 || IsHidden(*older)) return nullptr;", "!= 0) return nullptr;"),
+    ("deltas below a tombstone are folded", "|| IsHidden(*older) ? nullptr : older;", "? nullptr : older;"),
 )
 plant(
     "aggregate", ["unit_cell"], "src/cell/fold.cc",

@@ -108,6 +108,12 @@ TEST(RetentionTest, WhatARuleLooksAt) {
   EXPECT_FALSE(FromText("never&&maxversions=3").CountsVersions());
   EXPECT_TRUE(FromText("never&&maxversions=3").KeepsEverything());
   EXPECT_FALSE(FromText("never||maxversions=3").KeepsEverything());
+  EXPECT_TRUE(FromText("maxversions=1").KeepsOnlyNewest());
+  EXPECT_TRUE(FromText("maxage=1d||maxversions=1").KeepsOnlyNewest());
+  EXPECT_FALSE(FromText("maxage=1d&&maxversions=1").KeepsOnlyNewest());
+  EXPECT_FALSE(FromText("maxversions=2").KeepsOnlyNewest());
+  EXPECT_FALSE(FromText("maxage=1d").KeepsOnlyNewest());
+  EXPECT_FALSE(Retention().KeepsOnlyNewest());
 }
 
 GcRule RandomRule(Random& random, int depth) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,53 @@ void ExpectSameSkips(Twins* twins, uint64_t sequence) {
   }
 }
 
+std::vector<OwnedCell> ReadLatest(CellCursor* cursor) {
+  std::vector<Cell> cells;
+  while (cursor->ReadCells(&cells)) {
+  }
+  std::vector<OwnedCell> latest;
+  for (const Cell& cell : cells) latest.push_back(OwnedCell::Copy(cell));
+  return latest;
+}
+
+// Reads the versions of the column that were left out, in parts.
+void AppendHistory(CellCursor* cursor, const OwnedCell& column, std::vector<OwnedCell>* cells) {
+  std::vector<Cell> part;
+  do {
+    part.clear();
+    ASSERT_TRUE(cursor->ReadHistory(column.family, column.qualifier, &part));
+    for (const Cell& cell : part) cells->push_back(OwnedCell::Copy(cell));
+  } while (!part.empty());
+}
+
+// The latest cells are the tombstones and the newest version of each column; the others are the
+// history.
+void ExpectSameLatestAndHistory(Twins* twins, uint64_t sequence) {
+  const FamilyMap families = twins->RandomFamilies();
+  auto cursor = twins->memtable().NewCursor(sequence, {.families = families, .latest_only = true});
+  for (const OwnedRow& row : twins->reference().Resolve(sequence, families)) {
+    ASSERT_TRUE(cursor->SeekRow(row.row_key));
+    ASSERT_EQ(cursor->row_key(), row.row_key);
+    std::vector<OwnedCell> cells = ReadLatest(cursor.get());
+    std::vector<OwnedCell> latest = WithRangesJoined(cells);
+    const std::vector<OwnedCell> expected = WithRangesJoined(row.cells);
+    const OwnedCell* newest = nullptr;
+    for (const OwnedCell& cell : expected) {
+      const bool is_newest = newest == nullptr || CompareColumn(newest->View(), cell.View()) != 0;
+      if (!cell.View().is_tombstone() && !is_newest) continue;
+      ASSERT_TRUE(std::find(latest.begin(), latest.end(), cell) != latest.end());
+      if (!cell.View().is_tombstone()) newest = &cell;
+    }
+    for (const OwnedCell& cell : latest) {
+      if (!cell.View().is_tombstone()) AppendHistory(cursor.get(), cell, &cells);
+    }
+    std::sort(cells.begin(), cells.end(), [](const OwnedCell& a, const OwnedCell& b) {
+      return CompareCells(a.View(), b.View()) < 0;
+    });
+    ASSERT_EQ(PrintRows({{"r", WithRangesJoined(cells)}}), PrintRows({{"r", expected}}));
+  }
+}
+
 struct Shape {
   int rows, qualifiers, timestamps, commits;
 };
@@ -166,6 +214,7 @@ TEST(MemtableRandom, HandsOutWhatTheReferenceDoes) {
               i == 0 ? twins.sequence() : twins.random().Below(twins.sequence() + 1);
           ExpectSameAsOf(&twins, sequence);
           ExpectSameSkips(&twins, sequence);
+          ExpectSameLatestAndHistory(&twins, sequence);
           if (testing::Test::HasFatalFailure()) return;
         }
       }

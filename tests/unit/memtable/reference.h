@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memtable/cell_list.h"
+#include "memtable/commit_point.h"
 #include "support/cell_vector_cursor.h"
 
 namespace stele::internal {

@@ -10,9 +10,11 @@
 
 #include "base/random.h"
 #include "io/mem_file_system.h"
+#include "memtable/memtable.h"
 #include "merge/merge_cursor.h"
 #include "merge/run_cursor.h"
 #include "support/base_sanitized.h"
+#include "support/memtable_fill.h"
 #include "support/sstable_testing.h"
 
 namespace stele::internal {
@@ -60,10 +62,34 @@ std::unique_ptr<CellCursor> NewSource(const Readers& readers, const CursorOption
   return NewRunCursor({{"", kRunSplit}, {kRunSplit, "", true}}, open, options.direction);
 }
 
-// Returns the newest version of each column, row by row.
-std::vector<std::string> Newest(const std::vector<Readers>& sources, bool latest_only,
-                                Direction direction, bool unpins, CursorStats* stats) {
+// Makes a memtable of the cells. A row's cells are committed in random order, in two commits.
+std::unique_ptr<Memtable> NewMemtable(Random& random, const std::vector<OwnedRow>& rows) {
+  auto memtable = std::make_unique<Memtable>(FamilyList({{1, "a"}, {2, "b"}}));
+  for (uint64_t sequence = 1; sequence <= 2; ++sequence) {
+    BatchWriter writer;
+    for (const OwnedRow& row : rows) {
+      writer.StartRow(1, row.row_key);
+      for (size_t i = 0; i < row.cells.size() / 2; ++i)
+        writer.Add(OpOf(row.cells[random.Below(row.cells.size())]));
+    }
+    EXPECT_EQ(ApplyBatch(memtable.get(), sequence, writer.Finish()), absl::OkStatus());
+  }
+  return memtable;
+}
+
+using Memtables = std::vector<std::unique_ptr<Memtable>>;
+
+// Returns the newest version of each column, row by row. Memtables are newer than files.
+std::vector<std::string> Newest(const Memtables& memtables, const std::vector<Readers>& sources,
+                                bool latest_only, Direction direction, bool unpins,
+                                CursorStats* stats) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
+  for (const std::unique_ptr<Memtable>& memtable : memtables) {
+    cursors.push_back(memtable->NewCursor(2, {.direction = direction,
+                                              .families = AllFamilies(2),
+                                              .latest_only = latest_only,
+                                              .stats = stats}));
+  }
   for (const Readers& readers : sources) {
     CursorOptions options;
     options.direction = direction;
@@ -120,10 +146,13 @@ TEST(LatestTest, IsTheSameWithoutHistory) {
       }
       add(i, std::move(rows));
     }
+    Memtables memtables;
+    for (int i = round % 3; i > 0; --i)
+      memtables.push_back(NewMemtable(random, RowsOfVersions(random)));
     for (const Direction direction : {Direction::kForward, Direction::kReverse}) {
       CursorStats stats;
-      const auto expected = Newest(sources, false, direction, false, nullptr);
-      EXPECT_EQ(Newest(sources, true, direction, round % 2 == 0, &stats), expected)
+      const auto expected = Newest(memtables, sources, false, direction, false, nullptr);
+      EXPECT_EQ(Newest(memtables, sources, true, direction, round % 2 == 0, &stats), expected)
           << "round " << round;
       history_reads += stats.history_reads;
     }
