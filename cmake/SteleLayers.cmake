@@ -10,7 +10,8 @@
 # STELE_BELOW_<layer>: all directories that it includes, directly or not. STELED_DIRECTORIES is set
 # to those of the server, in tools/.
 set(STELE_LAYER_OBJECTS "")
-set(STELE_APART_LAYERS remote/wire remote/client)  # SteleWire.cmake and SteleRemote.cmake make libraries of them
+# SteleWire.cmake, SteleRemote.cmake and SteleLab.cmake make libraries of them.
+set(STELE_APART_LAYERS remote/wire remote/client lab)
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/layers.txt")
 file(STRINGS "${PROJECT_SOURCE_DIR}/docs/layers.txt" lines REGEX "^[a-z0-9_/]+:")

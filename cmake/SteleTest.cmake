@@ -18,6 +18,7 @@
 # label tsan.
 set(STELE_TESTS_USE_inspect mutation cell model)
 set(STELE_TESTS_USE_keys model api)
+set(STELE_TESTS_USE_lab db ${STELE_BELOW_db} keys)
 
 # The flags of everything under tests/. Compiling is most of a test's cost, so an optimized build
 # optimizes tests little, and a sanitizer build not at all. The library that they link has the flags

@@ -1,0 +1,23 @@
+# stele::lab: the schema lab (include/stele/lab), a separate library, static and shared, compiled
+# from src/lab. It imports DynamoDB exports. stele::stele does not need its packages.
+if(NOT STELE_BUILD_LAB OR NOT TARGET stele_static OR (STELE_BUILD_LAB STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL))
+  return()
+endif()
+set(stele_need REQUIRED)
+if(STELE_BUILD_LAB STREQUAL "AUTO")
+  set(stele_need QUIET)
+endif()
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+find_package(simdjson CONFIG ${stele_need})
+find_package(OpenSSL ${stele_need})
+find_package(ZLIB ${stele_need})
+unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
+if(NOT TARGET simdjson::simdjson OR NOT TARGET OpenSSL::Crypto OR NOT TARGET ZLIB::ZLIB)
+  message(STATUS "stele::lab is not built: a library is missing (libsimdjson-dev, libssl-dev, zlib1g-dev)")
+  return()
+endif()
+set(STELE_LAB_DEPENDENCIES simdjson::simdjson OpenSSL::Crypto ZLIB::ZLIB)
+
+stele_layer(lab APART)
+target_link_libraries(stele_lab_objects PRIVATE ${STELE_LAB_DEPENDENCIES})
+target_link_libraries(stele_lab PUBLIC ${STELE_LAB_DEPENDENCIES})

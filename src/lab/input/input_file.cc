@@ -1,0 +1,140 @@
+#include "lab/input/input_file.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::lab {
+namespace {
+
+constexpr size_t kReadBytes = size_t{256} << 10;
+constexpr uint64_t kGrowthCheckedFrom = uint64_t{1} << 30;
+constexpr uint64_t kGrowthMax = 1000;
+
+class GzipDecompressor : public Decompressor {
+ public:
+  static absl::StatusOr<std::unique_ptr<Decompressor>> Create() {
+    auto gzip = std::make_unique<GzipDecompressor>();
+    if (inflateInit2(&gzip->stream_, 16 + MAX_WBITS) != Z_OK)
+      return internal::ResourceExhausted("not enough memory to decompress gzip");
+    return gzip;
+  }
+  ~GzipDecompressor() override { inflateEnd(&stream_); }
+
+  absl::StatusOr<Step> Run(std::string_view in, char* out, size_t out_bytes) override {
+    // A file may be several gzip streams, one after the other.
+    if (is_complete_) inflateReset(&stream_);
+    is_complete_ = false;
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+    stream_.avail_in = static_cast<uInt>(in.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(out);
+    stream_.avail_out = static_cast<uInt>(out_bytes);
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+      is_complete_ = true;
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      return internal::InvalidArgument("damaged gzip data: {}",
+                                       stream_.msg == nullptr ? "unknown" : stream_.msg);
+    }
+    return Step{.used = in.size() - stream_.avail_in, .produced = out_bytes - stream_.avail_out};
+  }
+  bool is_complete() const override { return is_complete_; }
+
+ private:
+  z_stream stream_ = {};
+  bool is_complete_ = false;
+};
+
+class ZstdDecompressor : public Decompressor {
+ public:
+  static absl::StatusOr<std::unique_ptr<Decompressor>> Create() {
+    auto zstd = std::make_unique<ZstdDecompressor>();
+    if (zstd->stream_ == nullptr)
+      return internal::ResourceExhausted("not enough memory to decompress zstd");
+    return zstd;
+  }
+  ~ZstdDecompressor() override { ZSTD_freeDStream(stream_); }
+
+  absl::StatusOr<Step> Run(std::string_view in, char* out, size_t out_bytes) override {
+    ZSTD_inBuffer input{in.data(), in.size(), 0};
+    ZSTD_outBuffer output{out, out_bytes, 0};
+    const size_t result = ZSTD_decompressStream(stream_, &output, &input);
+    if (ZSTD_isError(result) != 0)
+      return internal::InvalidArgument("damaged zstd data: {}", ZSTD_getErrorName(result));
+    is_complete_ = result == 0;
+    return Step{.used = input.pos, .produced = output.pos};
+  }
+  bool is_complete() const override { return is_complete_; }
+
+ private:
+  ZSTD_DStream* const stream_ = ZSTD_createDStream();
+  bool is_complete_ = false;
+};
+
+}  // namespace
+
+InputFile::InputFile(std::unique_ptr<internal::File> file)
+    : file_(std::move(file)), buffer_(kReadBytes, '\0') {}
+
+absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& path, bool hashes) {
+  STELE_ASSIGN_OR_RETURN(auto file,
+                         internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
+  std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
+  if (hashes) input->md5_ = std::make_unique<stele::lab::Md5>();
+  STELE_RETURN_IF_ERROR(input->Fill());
+  STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
+  return input;
+}
+
+absl::Status InputFile::ChooseDecompressor() {
+  if (pending_.starts_with("\x1f\x8b")) {
+    STELE_ASSIGN_OR_RETURN(decompressor_, GzipDecompressor::Create());
+  } else if (pending_.starts_with("\x28\xb5\x2f\xfd")) {
+    STELE_ASSIGN_OR_RETURN(decompressor_, ZstdDecompressor::Create());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InputFile::Fill() {
+  STELE_ASSIGN_OR_RETURN(const size_t bytes, file_->Read(offset_, buffer_.size(), buffer_.data()));
+  pending_ = std::string_view(buffer_.data(), bytes);
+  offset_ += bytes;
+  at_end_ = bytes == 0;
+  if (md5_ != nullptr) md5_->Add(pending_);
+  return absl::OkStatus();
+}
+
+absl::Status InputFile::CheckGrowth() const {
+  if (produced_ <= kGrowthCheckedFrom || produced_ / kGrowthMax <= offset_) return absl::OkStatus();
+  return internal::InvalidArgument(
+      "{}: {} compressed bytes have grown to {}, more than {} times as many: not read further",
+      path(), offset_, produced_, kGrowthMax);
+}
+
+absl::StatusOr<size_t> InputFile::Read(char* out, size_t out_bytes) {
+  while (true) {
+    if (pending_.empty() && !at_end_) STELE_RETURN_IF_ERROR(Fill());
+    if (decompressor_ == nullptr) {
+      const size_t bytes = std::min(out_bytes, pending_.size());
+      std::memcpy(out, pending_.data(), bytes);
+      pending_.remove_prefix(bytes);
+      return bytes;
+    }
+    if (at_end_ && decompressor_->is_complete()) return size_t{0};
+    auto step = decompressor_->Run(pending_, out, out_bytes);
+    if (!step.ok()) return internal::WithContext(step.status(), path());
+    pending_.remove_prefix(step->used);
+    produced_ += step->produced;
+    STELE_RETURN_IF_ERROR(CheckGrowth());
+    if (step->produced > 0) return step->produced;
+    if (at_end_ && !decompressor_->is_complete())
+      return internal::InvalidArgument("{}: the compressed data is truncated", path());
+  }
+}
+
+}  // namespace stele::lab

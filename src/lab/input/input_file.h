@@ -1,0 +1,65 @@
+// input/input_file.h: reads a file that may be compressed with gzip or zstd, which its first bytes
+// tell.
+//
+// Errors:    errors of the file system; InvalidArgument, with the path, for damaged or truncated
+//            compressed data, and for data that grows more than a thousandfold.
+// Threads:   confined to one thread.
+// Memory:    about 1 MiB, and at most 128 MiB more for a zstd file with a large window.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "io/file_system.h"
+#include "lab/input/md5.h"
+
+namespace stele::lab {
+
+// Converts compressed bytes to plain ones.
+class Decompressor {
+ public:
+  virtual ~Decompressor() = default;
+  struct Step {
+    size_t used = 0;      // bytes of the input
+    size_t produced = 0;  // bytes of the output
+  };
+  // Fails with a reason that has no path.
+  virtual absl::StatusOr<Step> Run(std::string_view in, char* out, size_t out_bytes) = 0;
+  // True if the data may end here.
+  virtual bool is_complete() const = 0;
+};
+
+class InputFile {
+ public:
+  // `hashes` computes the MD5 of the stored bytes.
+  static absl::StatusOr<std::unique_ptr<InputFile>> Open(const std::string& path, bool hashes);
+
+  // Returns the number of decompressed bytes, 0 at the end.
+  absl::StatusOr<size_t> Read(char* out, size_t out_bytes);
+
+  const std::string& path() const { return file_->path(); }
+  // How many bytes of the file were read.
+  uint64_t stored_bytes() const { return offset_; }
+  // The MD5 of the file as base64, once Read() has returned 0.
+  std::string Md5() { return md5_->Base64(); }
+
+ private:
+  explicit InputFile(std::unique_ptr<internal::File> file);
+  absl::Status Fill();
+  absl::Status ChooseDecompressor();
+  absl::Status CheckGrowth() const;
+
+  const std::unique_ptr<internal::File> file_;
+  std::unique_ptr<stele::lab::Md5> md5_;
+  std::unique_ptr<Decompressor> decompressor_;  // null: the file is not compressed
+  std::string buffer_;
+  std::string_view pending_;  // in buffer_: read and not yet used
+  uint64_t offset_ = 0;
+  uint64_t produced_ = 0;
+  bool at_end_ = false;
+};
+
+}  // namespace stele::lab

@@ -1,0 +1,48 @@
+// input/line_reader.h: the lines of a file.
+//
+// Errors:    those of InputFile.
+// Threads:   confined to one thread.
+// Memory:    the longest line, at most `line_bytes_max`, and 256 KiB.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "lab/input/input_file.h"
+
+namespace stele::lab {
+
+struct InputLine {
+  std::string_view text;     // without the newline, and without a carriage return before it
+  uint64_t number = 0;       // from 1
+  bool is_too_long = false;  // `text` is the beginning of the line
+};
+
+class LineReader {
+ public:
+  // `padding_bytes`: so many bytes after each line may be read.
+  LineReader(std::unique_ptr<InputFile> file, size_t line_bytes_max, size_t padding_bytes);
+
+  // Returns false at the end. `line` is valid until the next call. A line of more than
+  // `line_bytes_max` bytes is skipped, except for its beginning.
+  absl::StatusOr<bool> Next(InputLine* line);
+  InputFile& file() { return *file_; }
+
+ private:
+  absl::StatusOr<bool> ReadMore();
+  absl::Status SkipLine();
+
+  const std::unique_ptr<InputFile> file_;
+  const size_t line_bytes_max_;
+  const size_t padding_bytes_;
+  std::string buffer_;
+  std::string shown_;  // the beginning of a line that is too long
+  size_t begin_ = 0;   // of the bytes in buffer_ that are not returned
+  size_t end_ = 0;
+  uint64_t line_number_ = 0;
+};
+
+}  // namespace stele::lab

@@ -1,0 +1,111 @@
+#include "lab/values/time_text.h"
+
+#include <charconv>
+#include <chrono>
+
+namespace stele::lab {
+namespace {
+
+constexpr int64_t kSecondMicros = 1'000'000;
+
+// Removes `width` digits from the front of `text`.
+std::optional<int> TakeDigits(std::string_view& text, size_t width) {
+  if (text.size() < width) return std::nullopt;
+  int number = 0;
+  for (size_t i = 0; i < width; ++i) {
+    if (text[i] < '0' || text[i] > '9') return std::nullopt;
+    number = number * 10 + (text[i] - '0');
+  }
+  text.remove_prefix(width);
+  return number;
+}
+
+bool TakeCharacter(std::string_view& text, char expected) {
+  if (!text.starts_with(expected)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// Two numbers of two digits with a colon between them, as minutes.
+std::optional<int> TakeHoursAndMinutes(std::string_view& text, int hours_max) {
+  const auto hours = TakeDigits(text, 2);
+  if (!hours || !TakeCharacter(text, ':')) return std::nullopt;
+  const auto minutes = TakeDigits(text, 2);
+  if (!minutes || *hours > hours_max || *minutes > 59) return std::nullopt;
+  return *hours * 60 + *minutes;
+}
+
+std::optional<int64_t> TakeFraction(std::string_view& text) {
+  int64_t micros = 0;
+  int64_t unit = 100'000;
+  size_t count = 0;
+  for (; count < text.size() && text[count] >= '0' && text[count] <= '9'; ++count) {
+    if (unit == 0 && text[count] != '0') return std::nullopt;
+    micros += unit * (text[count] - '0');
+    unit /= 10;
+  }
+  if (count == 0) return std::nullopt;
+  text.remove_prefix(count);
+  return micros;
+}
+
+std::optional<int64_t> ParseDigits(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number * (text.size() == 10 ? kSecondMicros : text.size() == 13 ? 1000 : 1);
+}
+
+bool IsAllDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The time of day and the offset: what follows the date.
+std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
+  if (text.empty()) return 0;
+  if (!TakeCharacter(text, 'T') && !TakeCharacter(text, 't') && !TakeCharacter(text, ' '))
+    return std::nullopt;
+  const auto minutes = TakeHoursAndMinutes(text, 23);
+  if (!minutes || !TakeCharacter(text, ':')) return std::nullopt;
+  const auto seconds = TakeDigits(text, 2);
+  if (!seconds || *seconds > 59) return std::nullopt;
+  int64_t micros = (*minutes * int64_t{60} + *seconds) * kSecondMicros;
+  if (TakeCharacter(text, '.')) {
+    const auto fraction = TakeFraction(text);
+    if (!fraction) return std::nullopt;
+    micros += *fraction;
+  }
+  if (text.empty() || text == "Z" || text == "z") return micros;
+  const bool is_west = text.starts_with('-');
+  if (!is_west && !text.starts_with('+')) return std::nullopt;
+  text.remove_prefix(1);
+  const auto offset = TakeHoursAndMinutes(text, 23);
+  if (!offset || !text.empty()) return std::nullopt;
+  return micros + (is_west ? 1 : -1) * *offset * int64_t{60} * kSecondMicros;
+}
+
+}  // namespace
+
+std::optional<int64_t> ParseTime(std::string_view text) {
+  if (IsAllDigits(text)) {
+    if (text.size() != 10 && text.size() != 13 && text.size() != 16) return std::nullopt;
+    return ParseDigits(text);
+  }
+  const auto year = TakeDigits(text, 4);
+  if (!year || !TakeCharacter(text, '-')) return std::nullopt;
+  const auto month = TakeDigits(text, 2);
+  if (!month || !TakeCharacter(text, '-')) return std::nullopt;
+  const auto day = TakeDigits(text, 2);
+  if (!day) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  const auto time_of_day = ParseTimeOfDay(text);
+  if (!date.ok() || !time_of_day) return std::nullopt;
+  const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  const int64_t micros = days * 86'400 * kSecondMicros + *time_of_day;
+  if (micros < 0) return std::nullopt;
+  return micros;
+}
+
+}  // namespace stele::lab
