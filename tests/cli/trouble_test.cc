@@ -27,11 +27,45 @@ TEST_F(TroubleTest, NamesCannotSteerATerminal) {
   Output({"set", "t", "key\x1b]0;title\a\x1b[2K\rharmless", "f:q\x1b[8m=value@1000"});
   Output({"set", "t", "caf\xc3\xa9", "f:\xe2\x80\xaeq=v@1000"});  // U+202E reverses text
   const std::string text = Output({"read", "t"});
-  EXPECT_NE(text.find("key\\x1b]0;title\\a\\x1b[2K\\rharmless\n"), text.npos) << text;
+  EXPECT_NE(text.find("key\\x1b]0;title\\x07\\x1b[2K\\x0dharmless\n"), text.npos) << text;
   EXPECT_NE(text.find("  f:q\\x1b[8m "), text.npos) << text;
   EXPECT_NE(text.find("caf\xc3\xa9\n"), text.npos) << "what is printable stays as it is";
-  EXPECT_NE(text.find("  f:\\u202eq "), text.npos) << text;
+  EXPECT_NE(text.find("  f:\\xe2\\x80\\xaeq "), text.npos) << text;
   for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+}
+
+// What is printed can be typed: every verb reads and writes the same escapes.
+TEST_F(TroubleTest, AnyByteCanBeNamedInAKey) {
+  Output({"createtable", "t", "families=f", "splits=\\x00\\x80,m"});
+  const std::string line =
+      R"({"row_base64":"AAAAKg==","cells":[{"family":"f","qualifier":"q","value":"forty-two"}]})";
+  EXPECT_EQ(Run({"import", "t", WriteFile("data.jsonl", line + "\n")}).exit_status, 0);
+  const std::string key = "\\x00\\x00\\x00*";
+  EXPECT_NE(Output({"lookup", "t", key}).find("\n" + key + "\n"), std::string::npos);
+  EXPECT_EQ(Output({"count", "t", "prefix=\\x00\\x00"}), "1\n");
+  Output({"set", "t", key, "f:a\\x00b=new", "f:q=other"});
+  EXPECT_NE(Output({"read", "t", "start=\\x00", "end=\\x01"}).find("f:a\\x00b "),
+            std::string::npos);
+  Output({"deletecolumn", "t", key, "f", "a\\x00b"});
+  EXPECT_EQ(Output({"read", "t"}).find("a\\x00b"), std::string::npos);
+  Output({"deleterow", "t", key});
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
+}
+
+TEST_F(TroubleTest, ABackslashIsWrittenTwice) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "C:\\\\new", "f:q=v"});
+  EXPECT_NE(Output({"read", "t"}).find("\nC:\\\\new\n"), std::string::npos);
+  EXPECT_NE(Output({"read", "t", "--format", "jsonl"}).find(R"("row":"C:\\new")"),
+            std::string::npos);
+  for (const std::string& wrong :
+       {std::string("C:\\new"), std::string("a\\"), std::string("\\x0")}) {
+    const CommandResult refused = Run({"deleterow", "t", wrong});
+    EXPECT_EQ(refused.exit_status, 2) << wrong;
+    EXPECT_NE(refused.err.find("write a byte as \\xNN and a backslash as \\\\"), std::string::npos)
+        << refused.err;
+  }
+  EXPECT_EQ(Output({"count", "t"}), "1\n");
 }
 
 TEST_F(TroubleTest, AByteOrderMarkIsSkipped) {

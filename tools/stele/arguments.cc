@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "key_bytes.h"
 #include "session.h"
 
 namespace stele::cli {
@@ -61,6 +62,11 @@ StampedValue ParseStampedValue(std::string_view text) {
   return StampedValue{std::string(text), std::nullopt};
 }
 
+absl::StatusOr<std::string> ParseKey(std::string_view text) {
+  absl::StatusOr<std::string> key = UnescapedKey(text);
+  return key.ok() ? key : UsageError(internal::ToStd(key.status().message()));
+}
+
 absl::StatusOr<CellArgument> ParseCellArgument(std::string_view verb, std::string_view text) {
   const size_t colon = text.find(':');
   const size_t equals = colon == std::string_view::npos ? colon : text.find('=', colon);
@@ -68,8 +74,9 @@ absl::StatusOr<CellArgument> ParseCellArgument(std::string_view verb, std::strin
     return UsageError(fmt::format(
         "Bad {} arg \"{}\": must have the form FAMILY:COLUMN=VALUE[@TIMESTAMP]", verb, text));
   }
-  return CellArgument{std::string(text.substr(0, colon)),
-                      std::string(text.substr(colon + 1, equals - colon - 1)),
+  STELE_ASSIGN_OR_RETURN(std::string qualifier,
+                         ParseKey(text.substr(colon + 1, equals - colon - 1)));
+  return CellArgument{std::string(text.substr(0, colon)), std::move(qualifier),
                       ParseStampedValue(text.substr(equals + 1))};
 }
 
@@ -84,16 +91,21 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 }
 
 absl::StatusOr<RowRange> ParseRange(const KeyValues& values) {
-  const auto prefix = Find(values, "prefix");
-  const auto start = Find(values, "start");
-  const auto end = Find(values, "end");
-  if (prefix.has_value()) {
-    if (start.has_value() || end.has_value())
+  const auto key_of = [&values](std::string_view name) -> absl::StatusOr<std::string> {
+    return ParseKey(Find(values, name).value_or(""));
+  };
+  STELE_ASSIGN_OR_RETURN(std::string start, key_of("start"));
+  STELE_ASSIGN_OR_RETURN(std::string end, key_of("end"));
+  const bool has_start = Find(values, "start").has_value();
+  const bool has_end = Find(values, "end").has_value();
+  if (Find(values, "prefix").has_value()) {
+    if (has_start || has_end)
       return UsageError("\"start\"/\"end\" may not be mixed with \"prefix\"");
-    return RowRange::Prefix(*prefix);
+    STELE_ASSIGN_OR_RETURN(const std::string prefix, key_of("prefix"));
+    return RowRange::Prefix(prefix);
   }
-  if (!end.has_value()) return start.has_value() ? RowRange::StartingAt(*start) : RowRange::All();
-  return RowRange::RightOpen(start.value_or(""), *end);
+  if (!has_end) return has_start ? RowRange::StartingAt(start) : RowRange::All();
+  return RowRange::RightOpen(start, end);
 }
 
 }  // namespace stele::cli

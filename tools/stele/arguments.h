@@ -33,7 +33,10 @@ struct StampedValue {
 };
 StampedValue ParseStampedValue(std::string_view text);
 
-// "FAMILY:QUALIFIER=VALUE[@TIMESTAMP]".
+// Reads a row key or a qualifier: \xNN is a byte, and two backslashes are one (key_bytes.h).
+absl::StatusOr<std::string> ParseKey(std::string_view text);
+
+// "FAMILY:QUALIFIER=VALUE[@TIMESTAMP]". A qualifier has the escapes of ParseKey.
 struct CellArgument {
   std::string family;
   std::string qualifier;

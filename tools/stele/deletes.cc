@@ -20,13 +20,16 @@ absl::Status ApplyDelete(Session& session, const std::string& table_name,
 absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("deleterow");
   STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(2), {"app-profile"}).status());
-  return ApplyDelete(session, args[0], RowMutation(args[1]).DeleteFromRow(), "Deleting row");
+  STELE_ASSIGN_OR_RETURN(const std::string row_key, ParseKey(args[1]));
+  return ApplyDelete(session, args[0], RowMutation(row_key).DeleteFromRow(), "Deleting row");
 }
 
 absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 4) return WrongUsage("deletecolumn");
   STELE_RETURN_IF_ERROR(ParseKeyValues(std::span(args).subspan(4), {"app-profile"}).status());
-  return ApplyDelete(session, args[0], RowMutation(args[1]).DeleteFromColumn(args[2], args[3]),
+  STELE_ASSIGN_OR_RETURN(const std::string row_key, ParseKey(args[1]));
+  STELE_ASSIGN_OR_RETURN(const std::string qualifier, ParseKey(args[3]));
+  return ApplyDelete(session, args[0], RowMutation(row_key).DeleteFromColumn(args[2], qualifier),
                      "Deleting cells in column");
 }
 

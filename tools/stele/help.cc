@@ -141,7 +141,10 @@ constexpr Command kCommands[] = {
     {"lookup", "Read from a single row",
      "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER]\n"
      "              [keys-only=true|false] [include-stats=full]\n\n"
-     "  The arguments are those of read.\n",
+     "  ROW may contain any byte: \\xNN is a byte, and \\\\ a backslash. The other arguments are "
+     "those\n"
+     "  of read.\n\n"
+     "  Example: stele --db game.db lookup scores '\\x00\\x00\\x00*'\n",
      RunLookup},
     {"ls", "List tables and column families",
      "ls          list tables\n  ls TABLE    list a table's column families\n", RunLs},

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "command.h"
+#include "key_bytes.h"
 #include "key_text.h"
 
 namespace stele::cli {

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "key.h"
+#include "key_bytes.h"
 #include "key_text.h"
 #include "stele/keys.h"
 

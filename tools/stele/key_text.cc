@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "absl/strings/ascii.h"
 #include "base/status.h"
 
 namespace stele::cli {
@@ -11,18 +12,6 @@ namespace {
 
 constexpr int64_t kMicrosOf2000 = 946'684'800'000'000;
 constexpr int64_t kMicrosOf2101 = 4'133'980'800'000'000;
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-// Returns the byte that two hex digits state, or -1.
-int HexByte(std::string_view digits) {
-  if (digits.size() < 2 || HexDigit(digits[0]) < 0 || HexDigit(digits[1]) < 0) return -1;
-  return HexDigit(digits[0]) * 16 + HexDigit(digits[1]);
-}
 
 bool AreDigits(std::string_view text) {
   return !text.empty() &&
@@ -141,7 +130,7 @@ bool IsHostName(std::string_view segment) {
     if (label.empty()) return false;
     for (const char c : label) {
       const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-      if (!is_letter && c != '-' && HexDigit(c) < 0) return false;
+      if (!is_letter && c != '-' && (c < '0' || c > '9')) return false;
       has_letter = has_letter || is_letter;
     }
   }
@@ -149,76 +138,6 @@ bool IsHostName(std::string_view segment) {
 }
 
 }  // namespace
-
-std::string EscapedKey(std::string_view bytes) {
-  const bool is_utf8 = IsUtf8(bytes);
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\\') {
-      text += "\\\\";
-    } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8)) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  if (!is_utf8) return text;
-  // Characters that a terminal would interpret: Quoted() writes them as escapes.
-  const std::string quoted = Quoted(bytes);
-  if (quoted.find("\\u") == std::string::npos && quoted.find("\\U") == std::string::npos)
-    return text;
-  std::string plain;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80) {
-      plain += fmt::format("\\x{:02x}", byte);
-    } else {
-      plain += c;
-    }
-  }
-  return plain;
-}
-
-absl::StatusOr<std::string> UnescapedKey(std::string_view text) {
-  std::string bytes;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = text.substr(i);
-    if (text[i] != '\\') {
-      bytes += text[i];
-    } else if (rest.starts_with("\\\\")) {
-      bytes += '\\';
-      ++i;
-    } else if (rest.starts_with("\\x") && HexByte(rest.substr(2)) >= 0) {
-      bytes += static_cast<char>(HexByte(rest.substr(2)));
-      i += 3;
-    } else {
-      return internal::InvalidArgument(
-          "\"{}\", byte {}: write a byte as \\xNN and a backslash as \\\\, or use --from-hex",
-          internal::Printable(text), i);
-    }
-  }
-  return bytes;
-}
-
-std::string HexText(std::string_view bytes) {
-  std::string hex;
-  for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return hex;
-}
-
-absl::StatusOr<std::string> BytesOfHex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const int byte = HexByte(hex.substr(i));
-    if (byte < 0) {
-      return internal::InvalidArgument("\"{}\", byte {}: two hex digits are expected",
-                                       internal::Printable(hex), i);
-    }
-    bytes += static_cast<char>(byte);
-  }
-  return bytes;
-}
 
 absl::StatusOr<std::chrono::microseconds> ParseWidth(std::string_view text) {
   constexpr std::pair<std::string_view, int64_t> kUnits[] = {
@@ -260,8 +179,7 @@ std::string KindOfSegment(std::string_view segment) {
   if (segment.size() >= 10 && ParseTime(segment).ok())
     return "time as text, " + ParseTime(segment)->ToString();
   if (IsHostName(segment)) return "host name";
-  const bool is_hex =
-      std::all_of(segment.begin(), segment.end(), [](char c) { return HexDigit(c) >= 0; });
+  const bool is_hex = std::all_of(segment.begin(), segment.end(), absl::ascii_isxdigit);
   if (is_hex && segment.size() >= 8) return fmt::format("hex, {} digits", segment.size());
   return IsUtf8(segment) ? "text" : "bytes";
 }

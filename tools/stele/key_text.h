@@ -1,4 +1,4 @@
-// tools/stele/key_text.h: row keys and their parts as text on the command line.
+// tools/stele/key_text.h: parts of row keys as text on the command line: widths, times and kinds.
 //
 // Errors:    InvalidArgument with the wrong text.
 // Threads:   pure functions.
@@ -13,15 +13,6 @@
 #include "stele/keys.h"
 
 namespace stele::cli {
-
-// Returns the bytes with '\\' as "\\\\", and with \xNN for bytes that are not printable ASCII or
-// part of a printable character in UTF-8.
-std::string EscapedKey(std::string_view bytes);
-// The inverse: reads \xNN and "\\\\". Any other backslash is an error.
-absl::StatusOr<std::string> UnescapedKey(std::string_view text);
-
-std::string HexText(std::string_view bytes);
-absl::StatusOr<std::string> BytesOfHex(std::string_view hex);
 
 // Reads "1m", "15s", "500ms": a number and a unit of d, h, m, s, ms or us.
 absl::StatusOr<std::chrono::microseconds> ParseWidth(std::string_view text);

@@ -197,12 +197,13 @@ absl::Status RunLookup(Session& session, const std::vector<std::string>& args) {
                       "format-file", "keys-only", "include-stats"}));
   ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
-  request.rows = RowSet().Append(args[1]);
+  STELE_ASSIGN_OR_RETURN(const std::string row_key, ParseKey(args[1]));
+  request.rows = RowSet().Append(row_key);
   auto table = session.OpenTable(Session::Access::kRead, args[0]);
   if (!table.ok()) return Within("Reading row", table.status());
   // cbt prints an empty row if the row does not exist.
   if (session.options().format == Format::kText) {
-    auto exists = table->Exists(args[1], request.filter);
+    auto exists = table->Exists(row_key, request.filter);
     if (!exists.ok()) return Within("Reading row", exists.status());
     if (!*exists) {
       session.Print(RowHead("") + "\n");

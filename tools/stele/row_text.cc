@@ -6,6 +6,7 @@
 #include <cwctype>
 
 #include "base/status.h"
+#include "key_bytes.h"
 
 namespace stele::cli {
 namespace {
@@ -104,20 +105,6 @@ std::string Quoted(std::string_view bytes) {
   return out + "\"";
 }
 
-std::string Shown(std::string_view bytes) {
-  const bool is_printable = [bytes] {
-    for (std::string_view rest = bytes; !rest.empty();) {
-      const Rune rune = FirstRune(rest);
-      if (rune.bytes == 0 || !IsPrintable(rune.code)) return false;
-      rest.remove_prefix(rune.bytes);
-    }
-    return true;
-  }();
-  if (is_printable) return std::string(bytes);
-  const std::string quoted = Quoted(bytes);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 std::string LocalTime(Timestamp timestamp) {
   int64_t seconds = timestamp.micros() / 1'000'000;
   int64_t micros = timestamp.micros() % 1'000'000;
@@ -134,11 +121,11 @@ std::string LocalTime(Timestamp timestamp) {
 }
 
 std::string RowHead(std::string_view row_key) {
-  return fmt::format("{:-<40}\n{}\n", "", Shown(row_key));
+  return fmt::format("{:-<40}\n{}\n", "", EscapedKey(row_key));
 }
 
 std::string CellText(const CellView& cell, bool with_value) {
-  std::string column = fmt::format("{}:{}", cell.family(), Shown(cell.qualifier()));
+  std::string column = fmt::format("{}:{}", cell.family(), EscapedKey(cell.qualifier()));
   const size_t width = RuneCount(column);
   if (width < 40) column.append(40 - width, ' ');
   return fmt::format("  {} @ {}\n    {}\n", column, LocalTime(cell.timestamp()),

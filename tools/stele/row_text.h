@@ -16,9 +16,6 @@ using Json = nlohmann::ordered_json;
 // Returns the bytes in double quotes with Go's escapes. Printable Unicode is literal; everything
 // else is written as \n, \x01 or \u00a0.
 std::string Quoted(std::string_view bytes);
-// Returns the bytes as they are if all are printable, else with Quoted's escapes. For row keys and
-// qualifiers: whoever writes data must not control the terminal of its readers.
-std::string Shown(std::string_view bytes);
 // Formats as "2006/01/02-15:04:05.000000" in local time.
 std::string LocalTime(Timestamp timestamp);
 

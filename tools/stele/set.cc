@@ -1,6 +1,7 @@
 // tools/stele/set.cc: the verbs set and addtocell.
 #include <charconv>
 #include <span>
+#include <utility>
 
 #include "arguments.h"
 #include "base/status.h"
@@ -33,7 +34,8 @@ absl::StatusOr<std::span<const std::string>> CellArguments(std::string_view verb
 
 absl::Status RunSet(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const auto cells, CellArguments("set", args));
-  RowMutation mutation(args[1]);
+  STELE_ASSIGN_OR_RETURN(std::string row_key, ParseKey(args[1]));
+  RowMutation mutation(std::move(row_key));
   for (const std::string& text : cells) {
     STELE_ASSIGN_OR_RETURN(const CellArgument cell, ParseCellArgument("set", text));
     if (cell.value.timestamp.has_value()) {
@@ -51,7 +53,8 @@ absl::Status RunAddToCell(Session& session, const std::vector<std::string>& args
   auto table = session.OpenTable(Session::Access::kWrite, args[0]);
   if (!table.ok()) return Within("Applying mutation", table.status());
   STELE_ASSIGN_OR_RETURN(const Schema schema, table->schema());
-  RowMutation mutation(args[1]);
+  STELE_ASSIGN_OR_RETURN(std::string row_key, ParseKey(args[1]));
+  RowMutation mutation(std::move(row_key));
   for (const std::string& text : cells) {
     STELE_ASSIGN_OR_RETURN(const CellArgument cell, ParseCellArgument("addtocell", text));
     const Timestamp timestamp = cell.value.timestamp.value_or(Timestamp());

@@ -23,7 +23,10 @@ absl::Status RunCreateTable(Session& session, const std::vector<std::string>& ar
     }
   }
   if (const auto splits = Find(values, "splits")) {
-    for (std::string& split : Split(*splits, ',')) schema.AddSplit(std::move(split));
+    for (const std::string& text : Split(*splits, ',')) {
+      STELE_ASSIGN_OR_RETURN(std::string split, ParseKey(text));
+      schema.AddSplit(std::move(split));
+    }
   }
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));
   return Within("Creating table", database.CreateTable(args[0], schema).status());
