@@ -4,10 +4,14 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 #include <set>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "base/mutex.h"
@@ -132,7 +136,39 @@ void WriteHolder(int fd, std::string_view holder) {
   [[maybe_unused]] const ssize_t written = ::pwrite(fd, holder.data(), holder.size(), 0);
 }
 
-absl::Status LockDescription(int fd, const std::string& path, LockMode mode) {
+// Returns the processes that have the directory locked, such as "pid 17 (stele), pid 18 (app)".
+// Readers leave no text in the lock file, so the kernel's list of locks is read. Empty if the list
+// does not show them, as for processes of another container.
+std::string LockersOf(const Place& directory) {
+  struct stat info;
+  const absl::StatusOr<Descriptor> fd = OpenDirectory("open directory", directory);
+  if (!fd.ok() || ::fstat(fd->fd(), &info) != 0) return "";
+  const std::string inode = fmt::format("{:02x}:{:02x}:{}", major(info.st_dev), minor(info.st_dev),
+                                        static_cast<uint64_t>(info.st_ino));
+  std::set<pid_t> pids;
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    // "1: FLOCK  ADVISORY  READ  17 fe:00:1234 0 EOF"
+    std::istringstream words(line);
+    std::string number, kind, advice, access, file;
+    pid_t pid = 0;
+    if (words >> number >> kind >> advice >> access >> pid >> file && kind == "FLOCK" &&
+        file == inode && pid > 0)
+      pids.insert(pid);
+  }
+  std::string text;
+  for (const pid_t pid : pids) {
+    std::ifstream comm(fmt::format("/proc/{}/comm", pid));
+    std::string name;
+    std::getline(comm, name);
+    text += fmt::format("{}pid {}{}", text.empty() ? "" : ", ", pid,
+                        name.empty() ? "" : fmt::format(" ({})", Printable(name)));
+  }
+  return text;
+}
+
+absl::Status LockDescription(int fd, const std::string& path, const Place& directory,
+                             LockMode mode) {
   const short type = mode == LockMode::kExclusive ? F_WRLCK : F_RDLCK;
   struct flock lock;
   const int error_number = ControlLock(fd, F_OFD_SETLK, type, &lock);
@@ -140,8 +176,10 @@ absl::Status LockDescription(int fd, const std::string& path, LockMode mode) {
   if (error_number != EAGAIN && error_number != EACCES)
     return ErrnoStatus("lock", path, error_number);
   // The text in the file may be from a former holder. It is used only if an exclusive lock is held.
-  if (ControlLock(fd, F_OFD_GETLK, type, &lock) == 0 && lock.l_type == F_RDLCK)
-    return LockedShared(path, "other processes");
+  if (ControlLock(fd, F_OFD_GETLK, type, &lock) == 0 && lock.l_type == F_RDLCK) {
+    const std::string readers = LockersOf(directory);
+    return LockedShared(path, readers.empty() ? "other processes" : "other processes: " + readers);
+  }
   return LockedExclusively(path, "another process", ReadHolder(fd));
 }
 
@@ -180,7 +218,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockPosixFile(const Place& file, const
     STELE_ASSIGN_OR_RETURN(Descriptor fd, OpenLockFile(file, mode));
     STELE_ASSIGN_OR_RETURN(const FileIdentity identity, IdentityOf(fd.fd(), path));
     STELE_RETURN_IF_ERROR(registry.table.Acquire(identity, mode, path, holder));
-    const absl::Status locked = LockDescription(fd.fd(), path, mode);
+    const absl::Status locked = LockDescription(fd.fd(), path, directory, mode);
     if (!locked.ok() || !StillAt(file, identity)) {
       registry.table.Release(identity);
       STELE_RETURN_IF_ERROR(locked);

@@ -122,7 +122,7 @@ TEST_F(TroubleTest, ACommandWaitsForTheLock) {
   Output({"createtable", "t", "families=f"});
   auto held = Database::Open(database());
   ASSERT_TRUE(held.ok()) << held.status();
-  const CommandResult refused = Run({"count", "t"});
+  const CommandResult refused = RunPlain({"--db", database(), "--wait", "0", "count", "t"});
   EXPECT_EQ(refused.exit_status, 1);
   EXPECT_NE(refused.err.find("is open elsewhere"), std::string::npos) << refused.err;
   EXPECT_NE(refused.err.find("--wait"), std::string::npos) << refused.err;

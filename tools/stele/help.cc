@@ -195,7 +195,7 @@ constexpr std::string_view kHead =
     "  -o FILE          write to this file instead of standard output; may also come after the "
     "command.\n"
     "                   An older file stays if the command fails\n"
-    "  --wait SECONDS   wait so long if another process has the database open; default: 0\n"
+    "  --wait SECONDS   wait so long if another process has the database open; default: 10\n"
     "  cbt's -project, -instance, -creds and other server flags are accepted and ignored.\n"
     "  \"--\" ends flags: stele --db DIR lookup -- TABLE --format\n\n";
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr char kUsageMark[] = "stele/usage";
 constexpr std::chrono::milliseconds kLockPause(20);
+constexpr std::chrono::seconds kWaitBeforeNote(1);
 
 // True if another process has the database open. It may close it soon.
 bool IsLocked(const absl::Status& status) {
@@ -62,6 +63,21 @@ Session::~Session() {
   if (out_ != nullptr && out_ != stdout) std::fclose(out_);
 }
 
+absl::StatusOr<Database> Session::OpenUnlocked(const DatabaseOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::seconds wait(options_.wait_seconds);
+  bool is_noted = false;
+  while (true) {
+    absl::StatusOr<Database> database = OpenLocation(options_.database, options);
+    const auto waited = std::chrono::steady_clock::now() - start;
+    if (!IsLocked(database.status()) || waited >= wait) return database;
+    if (waited >= kWaitBeforeNote && !std::exchange(is_noted, true))
+      Note(fmt::format("waiting up to {} s: {}\n", options_.wait_seconds,
+                       internal::ToStd(database.status().message())));
+    std::this_thread::sleep_for(kLockPause);
+  }
+}
+
 absl::StatusOr<Database> Session::Open(Access access) {
   if (database_.has_value()) return *database_;
   if (options_.database.empty()) {
@@ -70,13 +86,7 @@ absl::StatusOr<Database> Session::Open(Access access) {
   DatabaseOptions options;
   options.read_only = access == Access::kRead;
   options.create_if_missing = access == Access::kCreate;
-  auto database = OpenLocation(options_.database, options);
-  const auto give_up =
-      std::chrono::steady_clock::now() + std::chrono::seconds(options_.wait_seconds);
-  while (IsLocked(database.status()) && std::chrono::steady_clock::now() < give_up) {
-    std::this_thread::sleep_for(kLockPause);
-    database = OpenLocation(options_.database, options);
-  }
+  absl::StatusOr<Database> database = OpenUnlocked(options);
   if (!database.ok()) {
     if (database.status().code() == absl::StatusCode::kNotFound) {
       return internal::NotFound(
@@ -85,7 +95,7 @@ absl::StatusOr<Database> Session::Open(Access access) {
     }
     if (!IsLocked(database.status())) return database.status();
     return internal::MakeStatus(database.status().code(),
-                                fmt::format("{}; --wait SECONDS waits for it",
+                                fmt::format("{}; --wait SECONDS waits longer",
                                             internal::ToStd(database.status().message())));
   }
   database_ = *std::move(database);

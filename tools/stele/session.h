@@ -23,7 +23,7 @@ enum class Format { kText, kTable, kJson, kJsonl, kCsv };
 struct GlobalOptions {
   std::string database;           // --db, else $STELE_DB
   std::string output;             // -o: a file instead of standard output
-  int64_t wait_seconds = 0;       // --wait: how long to wait for the lock of the database
+  int64_t wait_seconds = 10;      // --wait: how long to wait for the lock of the database
   Format format = Format::kText;  // --format; kText: cbt's format
 };
 
@@ -66,6 +66,8 @@ class Session {
   absl::Status Finish(bool has_succeeded);
 
  private:
+  // Waits while another process has the database open.
+  absl::StatusOr<Database> OpenUnlocked(const DatabaseOptions& options);
   absl::Status OpenOutput();
   absl::Status FinishOutput(bool has_succeeded);
 
