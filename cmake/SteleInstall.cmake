@@ -15,6 +15,12 @@ if(TARGET stele_remote_static)
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(EXPORT stele_remote_targets NAMESPACE stele:: FILE steleRemoteTargets.cmake DESTINATION "${stele_package_dir}")
 endif()
+if(TARGET stele_lab_static)
+  # A separate export, for the same reason.
+  install(TARGETS stele_lab_static stele_lab_shared EXPORT stele_lab_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(EXPORT stele_lab_targets NAMESPACE stele:: FILE steleLabTargets.cmake DESTINATION "${stele_package_dir}")
+endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/steleConfig.cmake.in" "${PROJECT_BINARY_DIR}/steleConfig.cmake"
                               INSTALL_DESTINATION "${stele_package_dir}")

@@ -1,5 +1,5 @@
 # stele::lab: the schema lab (include/stele/lab), a separate library, static and shared, compiled
-# from src/lab. It imports DynamoDB exports. stele::stele does not need its packages.
+# from src/lab. stele::stele does not need its packages.
 if(NOT STELE_BUILD_LAB OR NOT TARGET stele_static OR (STELE_BUILD_LAB STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL))
   return()
 endif()
@@ -21,3 +21,31 @@ set(STELE_LAB_DEPENDENCIES simdjson::simdjson OpenSSL::Crypto ZLIB::ZLIB)
 stele_layer(lab APART)
 target_link_libraries(stele_lab_objects PRIVATE ${STELE_LAB_DEPENDENCIES})
 target_link_libraries(stele_lab PUBLIC ${STELE_LAB_DEPENDENCIES})
+set_target_properties(stele_lab PROPERTIES OUTPUT_NAME stele_lab_layer)  # stele_lab is the installed library
+
+function(stele_lab_library kind)
+  string(TOUPPER ${kind} type)
+  add_library(stele_lab_${kind} ${type} $<TARGET_OBJECTS:stele_lab_objects>)
+  set_target_properties(stele_lab_${kind} PROPERTIES OUTPUT_NAME stele_lab EXPORT_NAME lab_${kind} LINKER_LANGUAGE CXX)
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT kind STREQUAL stele_default)
+    set_target_properties(stele_lab_${kind} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  target_link_libraries(stele_lab_${kind} PUBLIC stele_${kind} PRIVATE ${STELE_LAB_DEPENDENCIES})
+  add_library(stele::lab_${kind} ALIAS stele_lab_${kind})
+endfunction()
+
+stele_lab_library(static)
+target_link_libraries(stele_lab_static PRIVATE ${STELE_PRIVATE_DEPENDENCIES})
+stele_lab_library(shared)
+# libstele.so does not export the internals that this library uses, so it links its own copy. They
+# are pure functions, and the operating system's files.
+target_link_libraries(stele_lab_shared PRIVATE $<TARGET_FILE:stele_static> ${STELE_PRIVATE_DEPENDENCIES})
+add_dependencies(stele_lab_shared stele_static)
+set(stele_symbols "${PROJECT_SOURCE_DIR}/cmake/stele_lab_exports.map")
+set_target_properties(stele_lab_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                      LINK_DEPENDS "${stele_symbols}")
+target_link_options(stele_lab_shared PRIVATE "LINKER:--version-script=${stele_symbols}" LINKER:--no-undefined-version)
+if(NOT STELE_SANITIZE AND NOT STELE_FUZZ)
+  target_link_options(stele_lab_shared PRIVATE LINKER:-z,defs)  # as for stele_shared
+endif()
+add_library(stele::lab ALIAS stele_lab_${stele_default})

@@ -2,8 +2,8 @@
 # Builds one consumer and runs it: run_consumer.sh find_package|pkg_config|fetch_content|examples
 # static|shared. ctest sets these variables:
 #   CMAKE CXX STELE_SOURCE STELE_PREFIX (the installed tree) STELE_WORK (this test's directory)
-#   STELE_TYPE (build type), STELE_NIGHTLY (ON: fetch_content builds everything), STELE_MAIN (a program instead of main.cc), STELE_REMOTE (if the
-#   program links stele::remote)
+#   STELE_TYPE (build type), STELE_NIGHTLY (ON: fetch_content builds everything), STELE_MAIN (a program instead of main.cc), STELE_COMPONENT
+#   (remote or lab, if the program also links it)
 # The program runs in an empty directory.
 set -eu
 kind=$1
@@ -18,7 +18,7 @@ case $kind in
     "$CMAKE" -G Ninja -S "$here/find_package" -B "$build" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$STELE_TYPE" \
       -DCMAKE_PREFIX_PATH="$STELE_PREFIX" -DSTELE_LINKAGE="$linkage" \
       ${STELE_MAIN:+-DCONSUMER_MAIN="$STELE_MAIN"} \
-      ${STELE_REMOTE:+-DCONSUMER_REMOTE=ON}
+      ${STELE_COMPONENT:+-DCONSUMER_COMPONENT="$STELE_COMPONENT"}
     "$CMAKE" --build "$build" --parallel 1
     program=$build/consumer
     ;;

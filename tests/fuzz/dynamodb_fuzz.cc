@@ -14,15 +14,16 @@
 namespace {
 
 // Every value ends where the value around it ends, or before.
-void CheckTree(const stele::lab::Item& item, uint32_t begin, uint32_t end) {
+void CheckTree(const stele::internal::lab::Item& item, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; i = item[i].next) {
     STELE_CHECK(item[i].next > i && item[i].next <= end);
-    if (item[i].type == stele::lab::AttributeType::kNumber) {
-      const auto number = stele::lab::ParseDecimal(item[i].text);
+    if (item[i].type == stele::internal::lab::AttributeType::kNumber) {
+      const auto number = stele::internal::lab::ParseDecimal(item[i].text);
       STELE_CHECK(number.ok());
-      STELE_CHECK(*stele::lab::ParseDecimal(stele::lab::DecimalText(*number)) == *number);
-      STELE_CHECK(*stele::lab::ParseSortableDecimal(stele::lab::SortableDecimal(*number)) ==
+      STELE_CHECK(*stele::internal::lab::ParseDecimal(stele::internal::lab::DecimalText(*number)) ==
                   *number);
+      STELE_CHECK(*stele::internal::lab::ParseSortableDecimal(
+                      stele::internal::lab::SortableDecimal(*number)) == *number);
     }
     CheckTree(item, i + 1, item[i].next);
   }
@@ -33,16 +34,16 @@ void CheckTree(const stele::lab::Item& item, uint32_t begin, uint32_t end) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::string padded(text);
-  padded.append(stele::lab::kRecordPaddingBytes, '\0');
+  padded.append(stele::internal::lab::kRecordPaddingBytes, '\0');
   const std::string_view json = std::string_view(padded).substr(0, size);
-  stele::lab::RecordParser parser;
-  stele::lab::Record record;
+  stele::internal::lab::RecordParser parser;
+  stele::internal::lab::Record record;
   if (parser.ParseLine(json, &record).ok()) {
     CheckTree(record.keys, 0, record.keys.size());
     if (record.has_item) CheckTree(record.item, 0, record.item.size());
   }
-  const auto sortable = stele::lab::ParseSortableDecimal(text);
-  STELE_CHECK(!sortable.ok() || stele::lab::SortableDecimal(*sortable) == text);
-  (void)stele::lab::ParseTime(text);
+  const auto sortable = stele::internal::lab::ParseSortableDecimal(text);
+  STELE_CHECK(!sortable.ok() || stele::internal::lab::SortableDecimal(*sortable) == text);
+  (void)stele::internal::lab::ParseTime(text);
   return 0;
 }

@@ -2,6 +2,7 @@
 // commands is in help.cc.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,11 @@ struct Command {
 };
 
 std::span<const Command> Commands();
+// Returns the command that the words begin with, or nullptr. A verb of two words, such as "import
+// dynamodb", comes before a verb of one.
+const Command* FindCommand(std::span<const std::string> words);
+// The number of words of the verb: 1 or 2.
+ptrdiff_t WordCount(const Command& command);
 // Returns a UsageError with the verb's usage line.
 absl::Status WrongUsage(std::string_view verb);
 
@@ -37,6 +43,7 @@ absl::Status RunRead(Session& session, const std::vector<std::string>& args);
 absl::Status RunLookup(Session& session, const std::vector<std::string>& args);
 absl::Status RunCount(Session& session, const std::vector<std::string>& args);
 absl::Status RunImport(Session& session, const std::vector<std::string>& args);
+absl::Status RunImportDynamoDb(Session& session, const std::vector<std::string>& args);
 absl::Status RunExport(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args);

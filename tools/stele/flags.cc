@@ -51,8 +51,9 @@ absl::StatusOr<Flags> Flags::Parse(std::span<const std::string> args,
       if (i + 1 == args.size()) return UsageError(fmt::format("flag --{} needs a value", name));
       value = args[++i];
     }
-    if (!flags.values_.emplace(name, std::move(value)).second)
+    if (flags.has(name) && !spec->may_repeat)
       return UsageError(fmt::format("flag --{} is given twice", name));
+    flags.values_.emplace(name, std::move(value));
   }
   return flags;
 }
@@ -65,6 +66,13 @@ std::optional<std::string> Flags::Find(std::string_view name) const {
 
 std::string Flags::Get(std::string_view name, std::string_view otherwise) const {
   return Find(name).value_or(std::string(otherwise));
+}
+
+std::vector<std::string> Flags::All(std::string_view name) const {
+  std::vector<std::string> all;
+  const auto [begin, end] = values_.equal_range(name);
+  for (auto value = begin; value != end; ++value) all.push_back(value->second);
+  return all;
 }
 
 absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {

@@ -20,6 +20,7 @@ namespace stele::cli {
 struct FlagSpec {
   std::string_view name;
   bool has_value = true;
+  bool may_repeat = false;
 };
 
 class Flags {
@@ -32,11 +33,13 @@ class Flags {
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   std::optional<std::string> Find(std::string_view name) const;
   std::string Get(std::string_view name, std::string_view otherwise) const;
+  // All values of a flag that may repeat, in order.
+  std::vector<std::string> All(std::string_view name) const;
   // The words that are not flags, in order.
   const std::vector<std::string>& words() const { return words_; }
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;
+  std::multimap<std::string, std::string, std::less<>> values_;
   std::vector<std::string> words_;
 };
 

@@ -113,6 +113,32 @@ constexpr Command kCommands[] = {
      "  A file is checked completely before the first write. Standard input is written as it is "
      "read.\n",
      RunImport},
+    {"import dynamodb", "Import items of DynamoDB",
+     "import dynamodb PATH ... --table T --partition-key NAME [--sort-key NAME] [FLAGS]\n\n"
+     "  PATH   the directory of an export to S3, or files of DynamoDB JSON, also .gz and .zst\n\n"
+     "  --mode native|google          google: what Google's migration job makes of the export\n"
+     "  --family cf1                  the family of --mode google\n"
+     "  --check                       reads and checks everything, and writes nothing\n"
+     "  --key delimited|ordered       PK, delimiter, SK; or ordered code\n"
+     "  --delimiter auto|D            auto: the first of # | / ~ that is in no partition key\n"
+     "  --sets columns|json           a column per member, or one cell; default: columns\n"
+     "  --maps json|columns           the same for maps; default: json\n"
+     "  --counters A,...              numbers as 8 bytes, for increments\n"
+     "  --ttl A [--keep-expired]      the attribute of the expiry time; keep what has expired\n"
+     "  --timestamp A                 the attribute of the cells' time\n"
+     "  --timestamp-micros N          the cells' time; default: the time of the export\n"
+     "  --gsi NAME=PK[,SK][:keys|all] a table T.NAME for an index; may be repeated\n"
+     "  --mapping FILE                stores the mapping in a file, for servers\n"
+     "  --skip-bad N|all --bad-file F leaves bad items out, and writes them to F; exit status 3\n"
+     "  --no-verify                   does not compare MD5 sums with the manifest\n"
+     "  --resume FILE                 the state file; default: next to the database\n"
+     "  --report FILE                 writes the report as JSON\n"
+     "  --format text|json            of the report on standard output\n\n"
+     "  Everything is checked before the first row is written. After an interruption, the same "
+     "command\n"
+     "  continues. An incremental export is applied to the table of a full one.\n"
+     "  For a table that is named dynamodb: stele import table=dynamodb FILE\n",
+     RunImportDynamoDb, true},
     {"key", "Build, parse and inspect row keys",
      "key FUNCTION [flags] WORD ...\n\n"
      "  join [--delimiter D] [--escape] PART ...        one key of all parts; default: #\n"
@@ -203,6 +229,21 @@ constexpr std::string_view kHead =
 
 std::span<const Command> Commands() { return kCommands; }
 
+ptrdiff_t WordCount(const Command& command) {
+  return command.verb.find(' ') == std::string_view::npos ? 1 : 2;
+}
+
+const Command* FindCommand(std::span<const std::string> words) {
+  if (words.empty()) return nullptr;
+  const std::string two = words.size() < 2 ? "" : words[0] + " " + words[1];
+  for (const std::string& verb : {two, words[0]}) {
+    for (const Command& command : Commands()) {
+      if (command.verb == verb) return &command;
+    }
+  }
+  return nullptr;
+}
+
 absl::Status WrongUsage(std::string_view verb) {
   for (const Command& command : Commands()) {
     if (command.verb != verb) continue;
@@ -225,9 +266,8 @@ absl::Status RunHelp(Session& session, const std::vector<std::string>& args) {
     session.Print(HelpText());
     return absl::OkStatus();
   }
-  for (const Command& command : Commands()) {
-    if (command.verb != args[0]) continue;
-    session.Print(fmt::format("stele {}", command.usage));
+  if (const Command* const command = FindCommand(args); command != nullptr) {
+    session.Print(fmt::format("stele {}", command->usage));
     return absl::OkStatus();
   }
   return UsageError(

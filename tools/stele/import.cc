@@ -1,5 +1,6 @@
 // tools/stele/import.cc: the verb import. It checks a whole file before it writes the first row.
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -165,7 +166,10 @@ absl::Status RunImport(Session& session, const std::vector<std::string>& args) {
   if (args.size() < 2) return WrongUsage("import");
   STELE_ASSIGN_OR_RETURN(const ImportRequest request, ParseImportRequest(args));
   STELE_ASSIGN_OR_RETURN(const InputFile file, OpenInput(request.path));
-  STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, args[0]));
+  // "table=" names a table that is also the second word of a verb.
+  const std::string table_name =
+      args[0].starts_with("table=") ? args[0].substr(std::strlen("table=")) : args[0];
+  STELE_ASSIGN_OR_RETURN(Table table, session.OpenTable(Session::Access::kWrite, table_name));
   RowRules rules{.schema = {}, .aggregate_values = request.aggregate_values};
   STELE_ASSIGN_OR_RETURN(rules.schema, table.schema());
   uint64_t bytes_total = 0;

@@ -1,9 +1,10 @@
 // tools/stele/main.cc: the stele command: global flags, the call of the verb, exit statuses.
 //
 // Errors:    One line on standard error that begins with "stele: ". The exit status is 1, or 2 for
-//            wrong usage.
+//            wrong usage. It is 3 if the command succeeded and left records out.
 #include <array>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,7 @@ constexpr std::array<std::string_view, 10> kIgnoredFlags = {
     "cert-file", "admin-endpoint", "data-endpoint", "timeout",      "user-agent"};
 
 constexpr int64_t kWaitSecondsMax = 86'400;
+constexpr int kSkippedStatus = 3;
 
 bool IsIgnored(std::string_view name) {
   for (const std::string_view ignored : kIgnoredFlags) {
@@ -66,11 +68,9 @@ bool MayFollowVerb(std::string_view arg) {
   return arg == "--format" || arg.starts_with("--format=") || arg == "-o";
 }
 
-bool HasOwnFlags(std::string_view verb) {
-  for (const Command& command : Commands()) {
-    if (command.verb == verb) return command.has_own_flags;
-  }
-  return false;
+bool HasOwnFlags(std::span<const std::string> words) {
+  const Command* const command = FindCommand(words);
+  return command != nullptr && command->has_own_flags;
 }
 
 // Flags come before the verb. --format and -o may also come after it. "--" ends the flags. The
@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string
     if (args[index] == "--version") return std::vector<std::string>{"version"};
     STELE_RETURN_IF_ERROR(TakeFlag(args, index, options));
   }
-  if (index < args.size() && HasOwnFlags(args[index]))
+  if (HasOwnFlags(std::span(args).subspan(index)))
     return std::vector<std::string>(args.begin() + static_cast<ptrdiff_t>(index), args.end());
   bool plain = false;
   while (index < args.size()) {
@@ -109,12 +109,12 @@ int Report(const absl::Status& status) {
   return IsUsageError(status) ? 2 : 1;
 }
 
-absl::Status RunVerb(Session& session, const std::string& verb,
-                     const std::vector<std::string>& args) {
-  for (const Command& command : Commands()) {
-    if (command.verb == verb) return command.run(session, args);
-  }
-  return UsageError(fmt::format("Unknown command \"{}\"; \"stele help\" lists the commands", verb));
+absl::Status RunVerb(Session& session, const std::vector<std::string>& words) {
+  const Command* const command = FindCommand(words);
+  if (command == nullptr)
+    return UsageError(
+        fmt::format("Unknown command \"{}\"; \"stele help\" lists the commands", words[0]));
+  return command->run(session, {words.begin() + WordCount(*command), words.end()});
 }
 
 int Main(int argc, char** argv) {
@@ -127,10 +127,10 @@ int Main(int argc, char** argv) {
     return 2;
   }
   Session session(std::move(options));
-  const absl::Status ran =
-      RunVerb(session, words->front(), std::vector<std::string>(words->begin() + 1, words->end()));
+  const absl::Status ran = RunVerb(session, *words);
   const absl::Status finished = session.Finish(ran.ok());
-  return Report(ran.ok() ? finished : ran);
+  const int exit_status = Report(ran.ok() ? finished : ran);
+  return exit_status == 0 && session.has_skipped() ? kSkippedStatus : exit_status;
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ class Session {
   void Print(std::string_view text);
   // The output is complete although the command returns an error: a report of damage or errors.
   void KeepOutput() { keeps_output_ = true; }
+  // The command succeeds, but left records out: exit status 3.
+  void SkippedSome() { has_skipped_ = true; }
+  bool has_skipped() const { return has_skipped_; }
   // Prints to standard error: text for a person, not for a pipe.
   void Note(std::string_view text);
   // Closes the database and completes the output. Returns the first error of either. The file of -o
@@ -77,6 +80,7 @@ class Session {
   std::string new_output_;  // written, and then renamed to the file of -o; "": written in place
   absl::Status output_status_;
   bool keeps_output_ = false;
+  bool has_skipped_ = false;
 };
 
 }  // namespace stele::cli

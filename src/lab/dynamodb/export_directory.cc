@@ -14,7 +14,7 @@
 #include "lab/input/md5.h"
 #include "lab/values/time_text.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -277,4 +277,4 @@ absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path) {
   return exported;
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 struct DataFile {
   std::string path;
@@ -43,4 +43,4 @@ bool IsExportDirectory(const std::string& path);
 // A data file is never outside this folder, whatever the manifest and links say.
 absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path);
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kCapacityMin = size_t{64} << 10;
@@ -17,6 +17,8 @@ absl::Status JsonStatus(simdjson::error_code error) {
 }
 
 }  // namespace
+
+bool IsUtf8(std::string_view bytes) { return simdjson::validate_utf8(bytes.data(), bytes.size()); }
 
 absl::Status JsonParser::Reserve(size_t bytes) {
   if (parser_.capacity() >= bytes) return absl::OkStatus();
@@ -33,4 +35,4 @@ absl::Status JsonParser::ParseCopy(std::string_view json, simdjson::dom::element
   return JsonStatus(parser_.parse(json.data(), json.size(), true).get(*document));
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -10,7 +10,9 @@
 
 #include "absl/status/status.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
+
+bool IsUtf8(std::string_view bytes);
 
 class JsonParser {
  public:
@@ -29,4 +31,4 @@ class JsonParser {
   simdjson::dom::parser parser_;
 };
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

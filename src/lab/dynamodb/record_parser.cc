@@ -11,7 +11,7 @@
 #include "lab/values/base64.h"
 #include "lab/values/decimal.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 using simdjson::dom::element;
@@ -242,4 +242,4 @@ absl::Status RecordParser::ParseLine(std::string_view json, Record* record) {
   return absl::OkStatus();
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

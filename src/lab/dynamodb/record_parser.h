@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "lab/values/item.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 inline constexpr size_t kRecordBytesMax = size_t{16} << 20;
 // The parser reads, but does not use, so many bytes after the record.
@@ -52,4 +52,4 @@ class RecordParser {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

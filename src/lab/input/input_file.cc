@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kReadBytes = size_t{256} << 10;
@@ -85,7 +85,7 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
   STELE_ASSIGN_OR_RETURN(auto file,
                          internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
-  if (hashes) input->md5_ = std::make_unique<stele::lab::Md5>();
+  if (hashes) input->md5_ = std::make_unique<lab::Md5>();
   STELE_RETURN_IF_ERROR(input->Fill());
   STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
   return input;
@@ -137,4 +137,4 @@ absl::StatusOr<size_t> InputFile::Read(char* out, size_t out_bytes) {
   }
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -16,7 +16,7 @@
 #include "io/file_system.h"
 #include "lab/input/md5.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 // Converts compressed bytes to plain ones.
 class Decompressor {
@@ -53,7 +53,7 @@ class InputFile {
   absl::Status CheckGrowth() const;
 
   const std::unique_ptr<internal::File> file_;
-  std::unique_ptr<stele::lab::Md5> md5_;
+  std::unique_ptr<lab::Md5> md5_;
   std::unique_ptr<Decompressor> decompressor_;  // null: the file is not compressed
   std::string buffer_;
   std::string_view pending_;  // in buffer_: read and not yet used
@@ -62,4 +62,4 @@ class InputFile {
   bool at_end_ = false;
 };
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr size_t kLineReadBytes = size_t{256} << 10;
@@ -77,4 +77,4 @@ absl::StatusOr<bool> LineReader::Next(InputLine* line) {
   }
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "lab/input/input_file.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 struct InputLine {
   std::string_view text;     // without the newline, and without a carriage return before it
@@ -29,7 +29,7 @@ class LineReader {
   // Returns false at the end. `line` is valid until the next call. A line of more than
   // `line_bytes_max` bytes is skipped, except for its beginning.
   absl::StatusOr<bool> Next(InputLine* line);
-  InputFile& file() { return *file_; }
+  InputFile& file() const { return *file_; }
 
  private:
   absl::StatusOr<bool> ReadMore();
@@ -45,4 +45,4 @@ class LineReader {
   uint64_t line_number_ = 0;
 };
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

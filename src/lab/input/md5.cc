@@ -5,7 +5,7 @@
 #include "base/invariant.h"
 #include "lab/values/base64.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 struct Md5::Context {
   EVP_MD_CTX* evp = EVP_MD_CTX_new();
@@ -38,4 +38,4 @@ std::string Md5Base64(std::string_view bytes) {
   return md5.Base64();
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 class Md5 {
  public:
@@ -27,4 +27,4 @@ class Md5 {
 
 std::string Md5Base64(std::string_view bytes);
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr std::string_view kBase64Digits =
@@ -64,4 +64,4 @@ bool AppendDecodedBase64(std::string_view text, std::string* out) {
   return false;
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

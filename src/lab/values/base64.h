@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 // Appends the base64 text of `bytes`.
 void AppendBase64(std::string_view bytes, std::string* out);
@@ -14,4 +14,4 @@ void AppendBase64(std::string_view bytes, std::string* out);
 // padding, and unused bits that are not zero.
 bool AppendDecodedBase64(std::string_view text, std::string* out);
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

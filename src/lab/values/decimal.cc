@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr int kExponentMin = -130;
@@ -165,4 +165,4 @@ absl::StatusOr<Decimal> ParseSortableDecimal(std::string_view text) {
   return number;
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

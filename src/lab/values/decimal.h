@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 // The number d.ddd * 10^exponent. Its digits have no zeros at either end.
 struct Decimal {
@@ -47,4 +47,4 @@ std::string SortableDecimal(const Decimal& number);
 // Accepts only what SortableDecimal returns.
 absl::StatusOr<Decimal> ParseSortableDecimal(std::string_view text);
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

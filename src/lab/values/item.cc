@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr std::array<std::string_view, kAttributeTypeCount> kTypeNames = {
@@ -26,4 +26,4 @@ std::optional<uint32_t> Item::Find(std::string_view name) const {
   return std::nullopt;
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 enum class AttributeType : uint8_t {
   kString,
@@ -72,4 +72,4 @@ class Item {
   std::deque<std::string> kept_;
 };
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <chrono>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 constexpr int64_t kSecondMicros = 1'000'000;
@@ -108,4 +108,4 @@ std::optional<int64_t> ParseTime(std::string_view text) {
   return micros;
 }
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 // Parses RFC 3339 or digits.
 //   RFC 3339  the offset is optional, default UTC; a space may replace 'T'; a date is its midnight
@@ -16,4 +16,4 @@ namespace stele::lab {
 // Digits below a microsecond, and times before 1970, give no result.
 std::optional<int64_t> ParseTime(std::string_view text);
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

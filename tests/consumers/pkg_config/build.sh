@@ -12,7 +12,7 @@ for folder in "$prefix"/lib/pkgconfig "$prefix"/lib/*/pkgconfig "$prefix"/lib64/
     export PKG_CONFIG_PATH
   fi
 done
-package=stele${STELE_REMOTE:+-remote}
+package=stele${STELE_COMPONENT:+-$STELE_COMPONENT}
 case $linkage in
   static)
     # Makes the linker take libstele.a instead of libstele.so. Its dependencies stay shared, as in

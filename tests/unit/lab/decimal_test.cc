@@ -10,7 +10,7 @@
 #include "lab/values/base64.h"
 #include "lab/values/time_text.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 Decimal Parsed(std::string_view text) {
@@ -119,4 +119,4 @@ TEST(TimeTextTest, ParsesTimesOfExportsAndAttributes) {
 }
 
 }  // namespace
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

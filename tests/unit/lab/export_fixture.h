@@ -13,7 +13,7 @@
 
 #include "lab/input/md5.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 
 // A directory that is removed at the end.
 class TemporaryDirectory {
@@ -120,4 +120,4 @@ class ExportFixture {
   std::string to_ = "2024-11-21T00:00:00Z";
 };
 
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -9,7 +9,7 @@
 #include "lab/input/line_reader.h"
 #include "unit/lab/export_fixture.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 struct FileLines {
@@ -171,4 +171,4 @@ TEST(ExportDirectoryTest, ListsTheExportsOfAFolder) {
 }
 
 }  // namespace
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -7,7 +7,7 @@
 
 #include "unit/lab/export_fixture.h"
 
-namespace stele::lab {
+namespace stele::internal::lab {
 namespace {
 
 class RecordParserTest : public testing::Test {
@@ -124,4 +124,4 @@ TEST_F(RecordParserTest, ReadsChanges) {
 }
 
 }  // namespace
-}  // namespace stele::lab
+}  // namespace stele::internal::lab

@@ -1,0 +1,48 @@
+// import/bad_items.h: the bad items of an import: counted, listed, and written to a file.
+//
+// Errors:    errors of the file; ResourceExhausted for more than kPositionsMax bad items.
+// Threads:   confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace stele::internal::lab {
+
+class BadItems {
+ public:
+  static constexpr size_t kListedMax = 20;
+  static constexpr size_t kPositionsMax = 4'000'000;
+
+  // Writes each bad item to `path` as {"file":..,"line":..,"error":..,"raw_base64":..}; "": none.
+  absl::Status Open(const std::string& path);
+  absl::Status Add(uint64_t position, const std::string& file, uint64_t line_number,
+                   const absl::Status& reason, std::string_view raw);
+  absl::Status Close();
+
+  uint64_t count() const { return positions_.size(); }
+  // The first bad items, a line each: "FILE:LINE: reason".
+  const std::vector<std::string>& listed() const { return listed_; }
+  // True if the item at this position is bad. Positions must be asked for in ascending order.
+  bool TakeIfBad(uint64_t position);
+  void StartOver() { next_ = 0; }
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  std::string path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::vector<uint64_t> positions_;
+  std::vector<std::string> listed_;
+  size_t next_ = 0;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,331 @@
+// import/import_dynamodb.cc: imports items of DynamoDB: checks all of them, then writes them.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "io/file_system.h"
+#include "lab/dynamodb/export_directory.h"
+#include "lab/dynamodb/record_file.h"
+#include "lab/import/bad_items.h"
+#include "lab/import/change_mode.h"
+#include "lab/import/google_mode.h"
+#include "lab/import/import_mode.h"
+#include "lab/import/import_state.h"
+#include "lab/import/native_mode.h"
+#include "lab/import/table_writer.h"
+#include "lab/mapping/mapping_store.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr int kLineBits = 40;
+constexpr size_t kFilesMax = size_t{1} << 20;
+
+uint64_t FileBytes(const std::string& path) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
+// One import, from its options to its report.
+class ImportRun {
+ public:
+  ImportRun(Database database, const DynamoDbImportOptions& options)
+      : database_(std::move(database)), options_(options) {}
+
+  absl::StatusOr<DynamoDbImportReport> Run() {
+    const auto start = std::chrono::steady_clock::now();
+    STELE_RETURN_IF_ERROR(CheckOptions());
+    STELE_RETURN_IF_ERROR(FindInput());
+    ImportState state(options_.only_checks ? "" : options_.state_path, Job());
+    state.start_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
+    STELE_RETURN_IF_ERROR(state.Read());
+    STELE_RETURN_IF_ERROR(ChooseMode(Timestamp::FromMicros(state.start_micros)));
+    const absl::Status surveyed = SurveyAll();
+    STELE_RETURN_IF_ERROR(bad_.Close());
+    if (!surveyed.ok()) return WithContext(surveyed, "nothing was written");
+    STELE_RETURN_IF_ERROR(ConvertAll(&state));
+    report_.only_checked = options_.only_checks;
+    report_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(report_);
+  }
+
+ private:
+  absl::Status CheckOptions() const {
+    if (options_.paths.empty()) return InvalidArgument("no input is given");
+    if (options_.table.empty()) return InvalidArgument("--table is missing");
+    if (options_.partition_key.empty()) return InvalidArgument("--partition-key is missing");
+    if (options_.partition_key == options_.sort_key)
+      return InvalidArgument("the partition key and the sort key are the same attribute");
+    for (const std::string& name : options_.counters) {
+      if (name == options_.partition_key || name == options_.sort_key)
+        return InvalidArgument("\"{}\" is a key, and cannot be a counter", Printable(name));
+    }
+    std::set<std::string> names;
+    for (const stele::lab::DynamoDbIndex& index : options_.indexes) {
+      if (index.name.empty() || index.partition_key.empty())
+        return InvalidArgument("an index needs a name and a partition key");
+      if (!names.insert(index.name).second)
+        return InvalidArgument("the index {} is given twice", Printable(index.name));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FindInput() {
+    if (options_.paths.size() == 1 && IsExportDirectory(options_.paths[0])) {
+      STELE_ASSIGN_OR_RETURN(export_, ReadExportDirectory(options_.paths[0]));
+      files_ = export_->files;
+      report_.export_id = export_->id;
+      report_.source = fmt::format("{}: {}, DYNAMODB_JSON, table {}, {}", Printable(export_->id),
+                                   export_->is_incremental ? "incremental" : "full",
+                                   Printable(export_->table_name),
+                                   Timestamp::FromMicros(export_->time_micros).ToString());
+      for (const std::string& stray : export_->stray_files)
+        AddNote("stray-file", "warning", "files that the manifest does not name are ignored", stray,
+                &report_);
+      if (export_->item_count == 0)
+        AddNote("empty-export", "info", "the export has no items", "", &report_);
+    } else {
+      for (const std::string& path : options_.paths) {
+        std::error_code error;
+        if (std::filesystem::is_directory(path, error)) {
+          return InvalidArgument(
+              "{} is a directory without manifest-summary.json: name the directory of one export, "
+              "or data files",
+              path);
+        }
+        files_.push_back({.path = path, .name = path, .md5 = "", .item_count = -1});
+      }
+      report_.source = fmt::format("{} files", files_.size());
+    }
+    if (files_.size() > kFilesMax)
+      return InvalidArgument("the input has {} files, at most {}", files_.size(), kFilesMax);
+    for (const DataFile& file : files_) bytes_total_ += FileBytes(file.path);
+    return absl::OkStatus();
+  }
+
+  // Describes everything that the rows depend on, except for the contents of the files.
+  std::string Job() const {
+    const auto add = [](std::string_view name, std::string_view text) {
+      return text.empty() ? "" : fmt::format(" {}={}", name, text);
+    };
+    std::string job = fmt::format("import of {} files into {}", files_.size(), options_.table);
+    job += add("export", report_.export_id) + add("first", files_.empty() ? "" : files_[0].name);
+    job += add("mode", std::to_string(static_cast<int>(options_.mode)));
+    job += add("partition-key", options_.partition_key) + add("sort-key", options_.sort_key);
+    job += add("key", options_.has_ordered_keys ? "ordered" : "delimited");
+    job += add("delimiter", options_.delimiter) + add("ttl", options_.ttl_attribute);
+    job += add("sets", options_.has_sets_as_json ? "json" : "columns");
+    job += add("maps", options_.has_maps_as_columns ? "columns" : "json");
+    job += add("expired", options_.keeps_expired ? "kept" : "left out");
+    job += add("timestamp", options_.timestamp_attribute);
+    job += add("family", options_.google_family) + add("mapping", options_.mapping_path);
+    if (options_.timestamp.has_value())
+      job += add("micros", std::to_string(options_.timestamp->micros()));
+    for (const std::string& name : options_.counters) job += add("counter", name);
+    for (const stele::lab::DynamoDbIndex& index : options_.indexes)
+      job += fmt::format(" gsi={}={},{}:{}", index.name, index.partition_key, index.sort_key,
+                         index.has_item_copies ? "all" : "keys");
+    return job;
+  }
+
+  absl::Status ChooseMode(Timestamp now) {
+    const bool is_incremental = export_.has_value() && export_->is_incremental;
+    TimeRules times{.now = now,
+                    .timestamp = options_.timestamp.value_or(
+                        export_.has_value() ? Timestamp::FromMicros(export_->time_micros) : now),
+                    .timestamp_attribute = options_.timestamp_attribute,
+                    .ttl_attribute = options_.ttl_attribute,
+                    .keeps_expired = options_.keeps_expired};
+    if (is_incremental) return StartChanges(std::move(times));
+    if (options_.mode == DynamoDbImportOptions::Mode::kGoogle) {
+      report_.mode = "google";
+      mode_ = std::make_unique<GoogleMode>(options_);
+      return absl::OkStatus();
+    }
+    report_.mode = "native";
+    mode_ = std::make_unique<NativeMode>(
+        options_, export_.has_value() ? export_->table_name : options_.table, std::move(times));
+    return absl::OkStatus();
+  }
+
+  absl::Status StartChanges(TimeRules times) {
+    report_.mode = "incremental";
+    if (options_.mode == DynamoDbImportOptions::Mode::kGoogle || !options_.indexes.empty())
+      return InvalidArgument(
+          "an incremental export is applied in native mode, and to a table without indexes");
+    auto table = database_.OpenTable(options_.table);
+    if (!table.ok())
+      return WithContext(table.status(), "an incremental export needs the table of a full one");
+    STELE_ASSIGN_OR_RETURN(Mapping mapping, ReadMapping(*table, options_.mapping_path));
+    const std::vector<KeyPart>& parts = mapping.key.parts();
+    if (parts[0].name != options_.partition_key ||
+        parts.size() != (options_.sort_key.empty() ? 1 : 2) ||
+        (parts.size() == 2 && parts[1].name != options_.sort_key)) {
+      return InvalidArgument("the key of table {} consists of other attributes",
+                             Printable(options_.table));
+    }
+    STELE_RETURN_IF_ERROR(CheckOrder(*table));
+    times.ttl_attribute = mapping.ttl;
+    changed_table_ = *table;
+    mode_ = std::make_unique<ChangeMode>(*table, std::move(mapping), std::move(times));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckOrder(const Table& table) const {
+    STELE_ASSIGN_OR_RETURN(const std::optional<int64_t> applied, AppliedUntil(table));
+    if (!applied.has_value() || export_->from_micros >= *applied ||
+        export_->time_micros == *applied)
+      return absl::OkStatus();
+    return FailedPrecondition(
+        "the export begins at {}, but the table has all changes until {}: apply incremental "
+        "exports "
+        "in their order",
+        Timestamp::FromMicros(export_->from_micros).ToString(),
+        Timestamp::FromMicros(*applied).ToString());
+  }
+
+  static uint64_t Position(size_t file_index, uint64_t line_number) {
+    return (uint64_t{file_index} << kLineBits) | line_number;
+  }
+  std::string PositionName(uint64_t position) const {
+    return fmt::format("{}:{}", files_[position >> kLineBits].name,
+                       position & ((uint64_t{1} << kLineBits) - 1));
+  }
+  void ShowProgress(std::string_view phase, uint64_t done) const {
+    if (options_.progress) options_.progress(phase, done, bytes_total_);
+  }
+
+  absl::Status SurveyAll() {
+    STELE_RETURN_IF_ERROR(bad_.Open(options_.bad_path));
+    uint64_t done = 0;
+    for (size_t i = 0; i < files_.size(); ++i) {
+      STELE_ASSIGN_OR_RETURN(const auto file, RecordFile::Open(files_[i], options_.verifies_sums));
+      while (true) {
+        STELE_ASSIGN_OR_RETURN(const bool any, file->Next());
+        if (!any) break;
+        ++report_.items_read;
+        STELE_RETURN_IF_ERROR(SurveyRecord(*file, i));
+        if (report_.items_read % 256 == 0) ShowProgress("checking", done + file->stored_bytes());
+      }
+      done += file->stored_bytes();
+      sums_.push_back(file->md5());
+    }
+    report_.items_bad = bad_.count();
+    if (bad_.count() > options_.bad_items_max) return TooManyBad();
+    return mode_->EndSurvey([this](uint64_t position) { return PositionName(position); }, &report_);
+  }
+
+  absl::Status SurveyRecord(const RecordFile& file, size_t file_index) {
+    const uint64_t position = Position(file_index, file.line_number());
+    const absl::Status status =
+        file.status().ok() ? mode_->Survey(file.record(), position) : file.status();
+    if (status.ok()) return status;
+    if (status.code() != absl::StatusCode::kInvalidArgument) return status;
+    return bad_.Add(position, files_[file_index].name, file.line_number(), status, file.text());
+  }
+
+  absl::Status TooManyBad() const {
+    std::string text = fmt::format("{} of {} items are bad", bad_.count(), report_.items_read);
+    for (const std::string& line : bad_.listed()) text.append("\n  ").append(line);
+    if (bad_.count() > bad_.listed().size())
+      text += fmt::format("\n  and {} more", bad_.count() - bad_.listed().size());
+    return InvalidArgument("{}", text);
+  }
+
+  absl::Status ConvertAll(ImportState* state) {
+    std::optional<TableWriter> writer;
+    if (!options_.only_checks) {
+      for (size_t i = 0; i < state->file_sums.size(); ++i) {
+        if (i < sums_.size() && state->file_sums[i] == sums_[i]) continue;
+        return FailedPrecondition(
+            "the input has changed since the import was interrupted: remove {} and the table to "
+            "begin again",
+            options_.state_path);
+      }
+      if (options_.open_database) {
+        STELE_ASSIGN_OR_RETURN(database_, options_.open_database());
+      }
+      STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
+      STELE_RETURN_IF_ERROR(StoreMapping());
+      STELE_ASSIGN_OR_RETURN(writer, TableWriter::Open(database_, plans));
+      STELE_RETURN_IF_ERROR(state->Write());
+    }
+    uint64_t done = 0;
+    for (size_t i = 0; i < files_.size(); ++i) {
+      const bool is_done = i < state->file_sums.size();
+      TableWriter* const target = writer.has_value() && !is_done ? &*writer : nullptr;
+      STELE_RETURN_IF_ERROR(ConvertFile(i, done, target));
+      done += FileBytes(files_[i].path);
+      if (target == nullptr) continue;
+      STELE_RETURN_IF_ERROR(target->Flush());
+      state->file_sums.push_back(sums_[i]);
+      STELE_RETURN_IF_ERROR(state->Write());
+    }
+    if (!writer.has_value()) return absl::OkStatus();
+    if (changed_table_.has_value())
+      STELE_RETURN_IF_ERROR(SetAppliedUntil(*changed_table_, export_->time_micros));
+    return state->Remove();
+  }
+
+  // With `writer` null, only counts.
+  absl::Status ConvertFile(size_t file_index, uint64_t done, TableWriter* writer) {
+    const RowSink sink = [&](size_t table, RowMutation row) {
+      return writer == nullptr ? absl::OkStatus() : writer->Add(table, std::move(row));
+    };
+    STELE_ASSIGN_OR_RETURN(const auto file,
+                           RecordFile::Open(files_[file_index], options_.verifies_sums));
+    uint64_t count = 0;
+    while (true) {
+      STELE_ASSIGN_OR_RETURN(const bool any, file->Next());
+      if (!any) break;
+      if (++count % 256 == 0) ShowProgress("importing", done + file->stored_bytes());
+      if (bad_.TakeIfBad(Position(file_index, file->line_number()))) continue;
+      STELE_RETURN_IF_ERROR(file->status());
+      STELE_RETURN_IF_ERROR(mode_->Convert(file->record(), sink, &report_));
+    }
+    if (file->md5() == sums_[file_index]) return absl::OkStatus();
+    return FailedPrecondition("{} changed while it was imported: repeat the import",
+                              files_[file_index].name);
+  }
+
+  absl::Status StoreMapping() const {
+    const Mapping* const mapping = mode_->NewMapping();
+    if (mapping == nullptr || options_.mapping_path.empty()) return absl::OkStatus();
+    return WriteMappingFile(options_.mapping_path, *mapping);
+  }
+
+  Database database_;
+  const DynamoDbImportOptions& options_;
+  std::optional<ExportDirectory> export_;
+  std::vector<DataFile> files_;
+  std::vector<std::string> sums_;
+  uint64_t bytes_total_ = 0;
+  std::unique_ptr<ImportMode> mode_;
+  std::optional<Table> changed_table_;  // of an incremental export
+  BadItems bad_;
+  DynamoDbImportReport report_;
+};
+
+}  // namespace
+}  // namespace stele::internal::lab
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+absl::StatusOr<DynamoDbImportReport> ImportDynamoDb(Database database,
+                                                    const DynamoDbImportOptions& options) {
+  return internal::lab::ImportRun(std::move(database), options).Run();
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,222 @@
+// import/import_report.cc: the report of an import as text and as JSON.
+#include <algorithm>
+#include <string>
+
+#include "base/status.h"
+#include "lab/import/import_mode.h"
+#include "lab/mapping/lab_json.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kSamplesMax = 5;
+constexpr size_t kNotesMessageBytes = 400;
+
+// 1234567 becomes 1,234,567.
+std::string Grouped(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+void AppendTables(const DynamoDbImportReport& report, std::string* out) {
+  for (const auto& [name, counts] : report.tables) {
+    uint64_t sum = 0;
+    std::string families;
+    for (const auto& [family, count] : counts.cells) {
+      sum += count;
+      families += fmt::format("{}{} {}", families.empty() ? " (" : ", ", family, Grouped(count));
+    }
+    *out += fmt::format("table       {}: {} rows, {} cells{}\n", Printable(name),
+                        Grouped(counts.rows), Grouped(sum), families.empty() ? "" : families + ")");
+  }
+}
+
+void AppendKey(const DynamoDbImportReport& report, std::string* out) {
+  if (report.key.empty()) return;
+  *out += "row key    ";
+  for (const auto& part : report.key) {
+    if (&part != &report.key.front() && !report.delimiter.empty())
+      *out += fmt::format(" \"{}\"", Printable(report.delimiter));
+    *out += fmt::format(" {} ({}{})", Printable(part.name), part.type,
+                        part.pad_width == 0 ? "" : fmt::format(", {} digits", part.pad_width));
+  }
+  if (report.key_form == "ordered") *out += " in ordered code";
+  if (!report.key_remark.empty()) *out += "; " + report.key_remark;
+  *out += '\n';
+}
+
+void AppendAttributes(const DynamoDbImportReport& report, std::string* out) {
+  if (report.attributes.empty()) return;
+  const auto mixed = std::count_if(report.attributes.begin(), report.attributes.end(),
+                                   [](const auto& entry) { return entry.second.size() > 1; });
+  *out += fmt::format("attributes  {} non-key attributes, {}\n", Grouped(report.attributes.size()),
+                      mixed == 0 ? "each of one type" : fmt::format("{} of several types", mixed));
+}
+
+void AppendName(std::string_view name, std::string* out) {
+  if (out->back() != '{' && out->back() != '[') out->push_back(',');
+  AppendJsonString(name, out);
+  out->push_back(':');
+}
+
+void AppendText(std::string_view name, std::string_view text, std::string* out) {
+  AppendName(name, out);
+  AppendJsonString(text, out);
+}
+
+void AppendNumber(std::string_view name, uint64_t number, std::string* out) {
+  AppendName(name, out);
+  out->append(std::to_string(number));
+}
+
+void AppendCounts(const std::map<std::string, uint64_t>& counts, std::string* out) {
+  out->push_back('{');
+  for (const auto& [name, count] : counts) AppendNumber(name, count, out);
+  out->push_back('}');
+}
+
+void AppendTablesJson(const DynamoDbImportReport& report, std::string* out) {
+  AppendName("tables", out);
+  out->push_back('{');
+  for (const auto& [name, counts] : report.tables) {
+    AppendName(name, out);
+    out->push_back('{');
+    AppendNumber("rows", counts.rows, out);
+    AppendName("cells", out);
+    AppendCounts(counts.cells, out);
+    out->push_back('}');
+  }
+  out->push_back('}');
+}
+
+void AppendKeyJson(const DynamoDbImportReport& report, std::string* out) {
+  AppendName("key", out);
+  out->push_back('{');
+  constexpr std::string_view kNames[] = {"partition", "sort"};
+  for (size_t i = 0; i < 2; ++i) {
+    AppendName(kNames[i], out);
+    if (i >= report.key.size()) {
+      out->append("null");
+      continue;
+    }
+    out->push_back('{');
+    AppendText("name", report.key[i].name, out);
+    AppendText("type", report.key[i].type, out);
+    AppendNumber("pad", static_cast<uint64_t>(report.key[i].pad_width), out);
+    out->push_back('}');
+  }
+  AppendText("form", report.key_form, out);
+  AppendText("delimiter", report.delimiter, out);
+  out->push_back('}');
+}
+
+void AppendNotesJson(const DynamoDbImportReport& report, std::string* out) {
+  AppendName("notes", out);
+  out->push_back('[');
+  for (const auto& note : report.notes) {
+    if (out->back() != '[') out->push_back(',');
+    out->push_back('{');
+    AppendText("id", note.id, out);
+    AppendText("severity", note.severity, out);
+    AppendNumber("count", note.count, out);
+    AppendText("message", note.message, out);
+    AppendName("samples", out);
+    out->push_back('[');
+    for (const std::string& sample : note.samples) {
+      if (out->back() != '[') out->push_back(',');
+      AppendJsonString(sample, out);
+    }
+    out->append("]}");
+  }
+  out->push_back(']');
+}
+
+}  // namespace
+
+void AddNote(std::string_view id, std::string_view severity, std::string_view message,
+             std::string_view sample, DynamoDbImportReport* report) {
+  auto found = std::find_if(report->notes.begin(), report->notes.end(),
+                            [&](const auto& note) { return note.id == id; });
+  if (found == report->notes.end()) {
+    report->notes.push_back({.id = std::string(id),
+                             .severity = std::string(severity),
+                             .message = std::string(message.substr(0, kNotesMessageBytes))});
+    found = report->notes.end() - 1;
+  }
+  ++found->count;
+  if (!sample.empty() && found->samples.size() < kSamplesMax)
+    found->samples.push_back(Printable(sample));
+}
+
+}  // namespace stele::internal::lab
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+bool DynamoDbImportReport::left_out_items() const {
+  return items_bad > 0 || std::any_of(notes.begin(), notes.end(), [](const Note& note) {
+           return note.id == "google-job-fails";
+         });
+}
+
+std::string DynamoDbImportReport::ToText() const {
+  using internal::lab::Grouped;
+  std::string text;
+  if (!source.empty())
+    text += fmt::format("{:<12}{}\n", export_id.empty() ? "input" : "export", source);
+  text += fmt::format("items       {} read, {} {}, {} bad, {} expired\n", Grouped(items_read),
+                      Grouped(items_written), only_checked ? "to write" : "written",
+                      Grouped(items_bad), Grouped(items_expired));
+  internal::lab::AppendTables(*this, &text);
+  internal::lab::AppendKey(*this, &text);
+  internal::lab::AppendAttributes(*this, &text);
+  text += fmt::format("notes       {}\n", notes.size());
+  for (const Note& note : notes) {
+    text +=
+        fmt::format("  {} {}  {} ({})", note.severity, note.id, note.message, Grouped(note.count));
+    for (const std::string& sample : note.samples)
+      text += fmt::format("{}\"{}\"", &sample == &note.samples.front() ? ": " : ", ", sample);
+    text += '\n';
+  }
+  if (only_checked) text += "nothing was written (--check)\n";
+  return text;
+}
+
+std::string DynamoDbImportReport::ToJson() const {
+  using internal::lab::AppendName;
+  using internal::lab::AppendNumber;
+  using internal::lab::AppendText;
+  std::string text = "{";
+  AppendNumber("import", 1, &text);
+  AppendText("mode", mode, &text);
+  AppendText("export_id", export_id, &text);
+  AppendName("only_checked", &text);
+  text += only_checked ? "true" : "false";
+  AppendName("items", &text);
+  text += '{';
+  AppendNumber("read", items_read, &text);
+  AppendNumber("written", items_written, &text);
+  AppendNumber("bad", items_bad, &text);
+  AppendNumber("expired", items_expired, &text);
+  text += '}';
+  internal::lab::AppendTablesJson(*this, &text);
+  internal::lab::AppendKeyJson(*this, &text);
+  AppendName("attributes", &text);
+  text += '{';
+  for (const auto& [name, types] : attributes) {
+    AppendName(name, &text);
+    text += "{\"types\":";
+    internal::lab::AppendCounts(types, &text);
+    text += '}';
+  }
+  text += '}';
+  internal::lab::AppendNotesJson(*this, &text);
+  AppendName("seconds", &text);
+  return text + fmt::format("{:.3f}}}\n", seconds);
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,38 @@
+// import/import_state.h: the file that lets an interrupted import continue.
+//
+// Format:    JSON. The file is replaced atomically.
+// Errors:    FailedPrecondition if the file is not one of imports, or belongs to another import;
+//            errors of the file system.
+// Threads:   confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace stele::internal::lab {
+
+class ImportState {
+ public:
+  // With an empty `path`, nothing is stored. `job` describes the import.
+  ImportState(std::string path, std::string job) : path_(std::move(path)), job_(std::move(job)) {}
+
+  // Reads the state of an earlier run, if there is one.
+  absl::Status Read();
+  absl::Status Write() const;
+  absl::Status Remove() const;
+
+  bool was_read() const { return was_read_; }
+
+  int64_t start_micros = 0;            // when the import began
+  std::vector<std::string> file_sums;  // the MD5 of each completed data file, in their order
+
+ private:
+  const std::string path_;
+  const std::string job_;
+  bool was_read_ = false;
+};
+
+}  // namespace stele::internal::lab

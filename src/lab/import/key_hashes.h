@@ -1,0 +1,59 @@
+// import/key_hashes.h: finds keys that occur twice, among any number of keys.
+//
+// A key is its 128-bit hash. Hashes that do not fit into memory are sorted in runs in a temporary
+// file, which has no name and vanishes with the process.
+//
+// Errors:    errors of the temporary file.
+// Threads:   confined to one thread.
+// Memory:    `memory_bytes`.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace stele::internal::lab {
+
+class KeyHashes {
+ public:
+  static constexpr size_t kMemoryBytes = size_t{96} << 20;
+
+  explicit KeyHashes(size_t memory_bytes = kMemoryBytes)
+      : entries_max_(memory_bytes / kEntryBytes) {}
+
+  // `position` is any number, for example of a line.
+  absl::Status Add(std::string_view key, uint64_t position);
+
+  // Returns the number of different keys. Calls `on_repeated` for each key after the first one with
+  // the same hash, with the positions of both. Call it once, at the end.
+  absl::StatusOr<uint64_t> Finish(
+      const std::function<void(uint64_t first, uint64_t repeated)>& on_repeated);
+
+ private:
+  struct Entry {
+    uint64_t high;
+    uint64_t low;
+    uint64_t position;
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  static constexpr size_t kEntryBytes = sizeof(Entry);
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  class Runs;
+
+  absl::Status Spill();
+
+  const size_t entries_max_;
+  std::vector<Entry> entries_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::vector<uint64_t> run_ends_;  // in entries of the file
+};
+
+}  // namespace stele::internal::lab

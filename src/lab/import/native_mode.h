@@ -1,0 +1,62 @@
+// import/native_mode.h: the native mode: a row per item, from which the item can be made again.
+//
+// Errors:    those of ImportMode.
+// Threads:   confined to one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/import/attribute_counts.h"
+#include "lab/import/import_mode.h"
+#include "lab/import/key_hashes.h"
+#include "lab/import/row_builder.h"
+#include "lab/mapping/key_layout.h"
+#include "lab/mapping/mapping.h"
+
+namespace stele::internal::lab {
+
+class NativeMode : public ImportMode {
+ public:
+  // `source_table`: the table's name in DynamoDB.
+  NativeMode(const DynamoDbImportOptions& options, std::string source_table, TimeRules times);
+
+  absl::Status Survey(const Record& record, uint64_t position) override;
+  absl::Status EndSurvey(const PositionText& text, DynamoDbImportReport* report) override;
+  absl::StatusOr<std::vector<TablePlan>> Tables() const override;
+  absl::Status Convert(const Record& record, const RowSink& sink,
+                       DynamoDbImportReport* report) override;
+
+  const Mapping* NewMapping() const override { return &mapping_; }
+
+ private:
+  // An index of the source.
+  struct Index {
+    stele::lab::DynamoDbIndex options;
+    KeySurvey survey;
+    KeyLayout key;
+    FamilyCounts counts = {};
+  };
+
+  absl::Status ReportDuplicates(const PositionText& text);
+  void SurveyIndexes(const Item& item);
+  void DescribeKey(DynamoDbImportReport* report) const;
+  absl::Status ConvertForIndex(size_t table, const Item& item, const ItemTime& time,
+                               const std::string& row_key, const RowSink& sink,
+                               DynamoDbImportReport* report);
+  std::string IndexTable(const Index& index) const;
+
+  const DynamoDbImportOptions options_;
+  const TimeRules times_;
+  Mapping mapping_;
+  KeySurvey key_survey_;
+  KeyHashes keys_;
+  AttributeCounts attributes_;
+  FamilyNeeds needs_;
+  std::vector<Index> indexes_;
+  DynamoDbImportReport notes_;  // only its notes: they are found before the report exists
+  bool has_items_without_cells_ = false;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,83 @@
+#include "lab/import/table_writer.h"
+
+#include <optional>
+
+#include "base/status.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kBatchRowsMax = 500;
+constexpr size_t kBatchChangesMax = 20'000;
+
+std::optional<std::string> PropertyOf(const Schema& schema, const std::string& key) {
+  const auto found = schema.properties().find(key);
+  if (found == schema.properties().end()) return std::nullopt;
+  return found->second;
+}
+
+absl::Status Adapt(Table& table, const TablePlan& plan) {
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  if (!plan.property.empty() &&
+      PropertyOf(schema, plan.property) != PropertyOf(plan.schema, plan.property)) {
+    return FailedPrecondition(
+        "the table {} exists and was not made by an import of the same items with the same "
+        "options: name another one with --table, or delete it",
+        Printable(plan.name));
+  }
+  std::vector<FamilyChange> changes;
+  for (const FamilySchema& family : plan.schema.families()) {
+    if (schema.family(family.name) == nullptr) changes.push_back(FamilyChange::Create(family));
+  }
+  return changes.empty() ? absl::OkStatus() : table.ModifyColumnFamilies(changes);
+}
+
+absl::StatusOr<Table> OpenOrCreate(Database& database, const TablePlan& plan) {
+  auto table = database.OpenTable(plan.name);
+  if (table.status().code() == absl::StatusCode::kNotFound)
+    return database.CreateTable(plan.name, plan.schema);
+  STELE_RETURN_IF_ERROR(table.status());
+  STELE_RETURN_IF_ERROR(Adapt(*table, plan));
+  return table;
+}
+
+}  // namespace
+
+absl::StatusOr<TableWriter> TableWriter::Open(Database database,
+                                              const std::vector<TablePlan>& plans) {
+  TableWriter writer(std::move(database));
+  for (const TablePlan& plan : plans) {
+    STELE_ASSIGN_OR_RETURN(Table table, OpenOrCreate(writer.database_, plan));
+    writer.batches_.push_back({.table = std::move(table)});
+  }
+  return writer;
+}
+
+absl::Status TableWriter::Add(size_t table, RowMutation row) {
+  Batch& batch = batches_[table];
+  batch.change_count += row.count();
+  batch.rows.push_back(std::move(row));
+  const bool is_full = batch.rows.size() >= kBatchRowsMax || batch.change_count >= kBatchChangesMax;
+  return is_full ? Write(&batch) : absl::OkStatus();
+}
+
+absl::Status TableWriter::Write(Batch* batch) {
+  if (batch->rows.empty()) return absl::OkStatus();
+  const std::vector<FailedMutation> failed = batch->table.BulkApply(batch->rows);
+  absl::Status status;
+  if (!failed.empty()) {
+    status = WithContext(failed[0].status,
+                         fmt::format("table {}, row {}", batch->table.name(),
+                                     Printable(batch->rows[failed[0].index].row_key())));
+  }
+  batch->rows.clear();
+  batch->change_count = 0;
+  return status;
+}
+
+absl::Status TableWriter::Flush() {
+  for (Batch& batch : batches_) STELE_RETURN_IF_ERROR(Write(&batch));
+  return database_.Sync();
+}
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,75 @@
+#include "lab/mapping/mapping_store.h"
+
+#include "base/status.h"
+#include "io/file_system.h"
+#include "lab/values/time_text.h"
+#include "stele/timestamp.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr uint64_t kMappingBytesMax = uint64_t{16} << 20;
+
+absl::StatusOr<std::string> ReadMappingFile(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kRead));
+  STELE_ASSIGN_OR_RETURN(const uint64_t bytes, file->Size());
+  if (bytes > kMappingBytesMax) return FailedPrecondition("{} is too large for a mapping", path);
+  std::string text(bytes, '\0');
+  STELE_ASSIGN_OR_RETURN(const size_t read, file->Read(0, text.size(), text.data()));
+  text.resize(read);
+  return text;
+}
+
+absl::StatusOr<std::optional<std::string>> PropertyText(const Table& table, std::string_view key) {
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  const auto found = schema.properties().find(key);
+  if (found == schema.properties().end()) return std::optional<std::string>();
+  return std::optional<std::string>(found->second);
+}
+
+}  // namespace
+
+absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path) {
+  if (!path.empty()) {
+    STELE_ASSIGN_OR_RETURN(const std::string text, ReadMappingFile(path));
+    auto mapping = Mapping::Parse(text);
+    return mapping.ok() ? mapping : WithContext(mapping.status(), path);
+  }
+  STELE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         PropertyText(table, kMappingProperty));
+  if (!text.has_value()) {
+    return FailedPrecondition(
+        "the table {} was not made by an import of DynamoDB in native mode: it has no property {}",
+        Printable(table.name()), kMappingProperty);
+  }
+  return Mapping::Parse(*text);
+}
+
+absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping) {
+  const auto old = ReadMappingFile(path);
+  if (old.ok() && *old == mapping.ToJson()) return absl::OkStatus();
+  if (old.ok())
+    return FailedPrecondition("{} exists with another mapping: name another file", path);
+  if (old.status().code() != absl::StatusCode::kNotFound) return old.status();
+  STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kCreate));
+  STELE_RETURN_IF_ERROR(file->Write(0, mapping.ToJson()));
+  return file->Sync();
+}
+
+absl::StatusOr<std::optional<int64_t>> AppliedUntil(const Table& table) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         PropertyText(table, kAppliedUntilProperty));
+  if (!text.has_value()) return std::optional<int64_t>();
+  const std::optional<int64_t> micros = ParseTime(*text);
+  if (!micros.has_value())
+    return FailedPrecondition("the property {} of table {} is no time", kAppliedUntilProperty,
+                              Printable(table.name()));
+  return micros;
+}
+
+absl::Status SetAppliedUntil(Table& table, int64_t micros) {
+  return table.SetProperty(std::string(kAppliedUntilProperty),
+                           Timestamp::FromMicros(micros).ToString());
+}
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,28 @@
+// mapping/mapping_store.h: where the mapping of a table is stored: in its properties or in a file.
+//
+// Errors:    FailedPrecondition if the table has no mapping, or the file another one; errors of the
+//            file system and of the table.
+// Threads:   pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lab/mapping/mapping.h"
+#include "stele/table.h"
+
+namespace stele::internal::lab {
+
+// Reads the mapping from the file, or from the table's property if `path` is empty.
+absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path);
+// Writes the file. It may exist with the same mapping.
+absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping);
+
+// The end of the newest incremental export that was applied, in microseconds.
+absl::StatusOr<std::optional<int64_t>> AppliedUntil(const Table& table);
+absl::Status SetAppliedUntil(Table& table, int64_t micros);
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,160 @@
+// Tests stele import dynamodb: flags, exit statuses, reports, and interrupted imports.
+#ifdef STELE_HAS_LAB
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/command_fixture.h"
+#include "nlohmann/json.hpp"
+#include "stele/stele.h"
+#include "unit/lab/export_fixture.h"
+
+namespace stele {
+namespace {
+
+using internal::lab::DataLines;
+using internal::lab::ExportFixture;
+using internal::lab::ItemOfAllTypes;
+
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+class ImportDynamoDbTest : public CommandTest {
+ protected:
+  static std::vector<std::string> Words(const std::string& path,
+                                        const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"import",          "dynamodb", path,         "--table", "t",
+                                      "--partition-key", "PK",       "--sort-key", "SK"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  // Every file next to the database.
+  std::vector<std::string> Neighbours() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("")))
+      if (entry.path().filename().string().starts_with("db."))
+        names.push_back(entry.path().filename());
+    return names;
+  }
+};
+
+TEST_F(ImportDynamoDbTest, ImportsAnExport) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}, {ItemOfAllTypes(2)}});
+  EXPECT_EQ(Output(Words(fixture.path())),
+            "export      0173-abc: full, DYNAMODB_JSON, table game, 2024-11-20T00:00:00.000000Z\n"
+            "items       2 read, 2 written, 0 bad, 0 expired\n"
+            "table       t: 2 rows, 28 cells (a 14, s 14)\n"
+            "row key     PK (S) \"#\" SK (S)\n"
+            "attributes  10 non-key attributes, each of one type\n"
+            "notes       0\n");
+  EXPECT_NE(Output({"lookup", "t", "user1#a#b", "columns=a:number"}).find("-1.50E+3"),
+            std::string::npos);
+  EXPECT_TRUE(Neighbours().empty());
+}
+
+TEST_F(ImportDynamoDbTest, CheckCreatesNothing) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  const std::string text = Output(Words(fixture.path(), {"--check"}));
+  EXPECT_NE(text.find("1 to write"), std::string::npos);
+  EXPECT_NE(text.find("nothing was written (--check)"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(ImportDynamoDbTest, BadInputCreatesNothing) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1), "{\"Item\":{}}"}});
+  ExpectError(Words(fixture.path()), 1, "1 of 2 items are bad");
+  EXPECT_FALSE(std::filesystem::exists(database()));
+  const std::string bad_path = Path("bad");
+  const CommandResult result =
+      Run(Words(fixture.path(), {"--skip-bad", "all", "--bad-file", bad_path}));
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find("1 written, 1 bad"), std::string::npos);
+  EXPECT_NE(TextOf(bad_path).find("\"line\":2"), std::string::npos);
+}
+
+TEST_F(ImportDynamoDbTest, ReportIsJson) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  const std::string report_path = Path("report");
+  const std::string out = Output(Words(fixture.path(), {"--format=json", "--report", report_path}));
+  const auto report = nlohmann::json::parse(out, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << out;
+  EXPECT_EQ(report["import"], 1);
+  EXPECT_EQ(report["mode"], "native");
+  EXPECT_EQ(report["tables"]["t"]["cells"]["s"], 7);
+  EXPECT_EQ(report["key"]["sort"]["name"], "SK");
+  EXPECT_EQ(report["attributes"]["ns"]["types"]["NS"], 1);
+  EXPECT_EQ(TextOf(report_path), out);
+}
+
+TEST_F(ImportDynamoDbTest, GoogleModeMergesItems) {
+  const ExportFixture fixture(
+      DataLines{{R"({"Item":{"PK":{"S":"a"},"SK":{"S":"1"}}})",
+                 R"({"Item":{"PK":{"S":"a"},"SK":{"S":"2"},"n":{"N":"1E3"}}})"}});
+  const CommandResult result = Run({"import", "dynamodb", fixture.path(), "--mode=google",
+                                    "--table=t", "--partition-key=PK", "--family", "f"});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find("google-job-fails"), std::string::npos) << result.out;
+  EXPECT_NE(Output({"read", "t"}).find("f:SK"), std::string::npos);
+}
+
+TEST_F(ImportDynamoDbTest, RejectsWrongCommandLines) {
+  const std::vector<std::vector<std::string>> kWrong = {
+      {"--check=yes"},     {"--unknown"},
+      {"--table", "u"},    {"--key", "x"},
+      {"--skip-bad", "1"}, {"--bad-file", "x"},
+      {"--keep-expired"},  {"--timestamp", "a", "--timestamp-micros", "1"},
+      {"--gsi", "x"},      {"--gsi", "x=a,b,c"},
+      {"--mode", "other"}, {"--mode", "google", "--ttl", "x"},
+      {"--family", "f"},   {"--key", "ordered", "--delimiter", "#"},
+      {"--format", "csv"}, {"--timestamp-micros", "-1"}};
+  for (const auto& more : kWrong) ExpectError(Words("export", more), 2, "");
+  ExpectError({"import", "dynamodb"}, 2, "usage: stele import dynamodb");
+  ExpectError({"import", "dynamodb", "x", "--table", "t"}, 2, "usage: stele import dynamodb");
+}
+
+TEST_F(ImportDynamoDbTest, ATableMayBeNamedDynamodb) {
+  Output({"createtable", "dynamodb", "families=f"});
+  const std::string path = WriteFile("rows.csv", ",f\n,q\nrow,value\n");
+  EXPECT_EQ(Run({"import", "table=dynamodb", path}).exit_status, 0);
+  EXPECT_NE(Output({"read", "dynamodb"}).find("value"), std::string::npos);
+}
+
+TEST_F(ImportDynamoDbTest, AKilledImportContinues) {
+  DataLines files;
+  for (int file = 0; file < 4; ++file) {
+    files.emplace_back();
+    for (int i = 0; i < 50; ++i) files.back().push_back(ItemOfAllTypes(file * 50 + i));
+  }
+  ExportFixture fixture(files);
+  std::vector<std::string> words = {"--db", database()};
+  for (const std::string& word : Words(fixture.path())) words.push_back(word);
+  {
+    // The state was written at the start and after two files.
+    const auto import = StartAndStop(3, words);
+    ASSERT_TRUE(import->AwaitStop());
+    import->Kill();
+  }
+  const std::vector<std::string> neighbours = Neighbours();
+  ASSERT_EQ(neighbours.size(), 1u);
+  EXPECT_EQ(neighbours[0].find("db.import-"), 0u);
+  EXPECT_EQ(neighbours[0].size(), std::string("db.import-").size() + 16);
+  const std::string partial = Output({"count", "t"});
+  EXPECT_EQ(partial, "100\n");
+  // Another import must not take over the state.
+  ExpectError(Words(fixture.path(), {"--sets", "json"}), 1, "is the state of another import");
+  const std::string report = Output(Words(fixture.path()));
+  EXPECT_NE(report.find("t: 200 rows, 2,800 cells (a 1,400, s 1,400)"), std::string::npos)
+      << report;
+  EXPECT_TRUE(Neighbours().empty());
+  const std::string resumed = Output({"export", "t"});
+  // The same import without an interruption.
+  words[1] = Path("other");
+  EXPECT_EQ(RunPlain(words).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", Path("other"), "export", "t"}).out, resumed);
+}
+
+}  // namespace
+}  // namespace stele
+#endif

@@ -1,0 +1,301 @@
+// Tests imports into a database in memory: cells, times, indexes, bad items, changes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "stele/lab/dynamodb.h"
+#include "stele/stele.h"
+#include "unit/lab/export_fixture.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::DynamoDbImportOptions;
+using stele::lab::DynamoDbImportReport;
+
+std::string ItemLine(const std::string& attributes) { return R"({"Item":{)" + attributes + "}}"; }
+
+class ImportTest : public testing::Test {
+ protected:
+  ImportTest() : database_(*Database::Open("mem:")) {}
+
+  static DynamoDbImportOptions Options(const std::string& path) {
+    return {.paths = {path}, .table = "t", .partition_key = "PK", .sort_key = "SK"};
+  }
+  DynamoDbImportReport Import(const DynamoDbImportOptions& options) {
+    const auto report = ImportDynamoDb(database_, options);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.value_or(DynamoDbImportReport());
+  }
+  void ExpectError(const DynamoDbImportOptions& options, std::string_view text) {
+    const auto report = ImportDynamoDb(database_, options);
+    EXPECT_FALSE(report.ok());
+    EXPECT_NE(report.status().ToString().find(text), std::string::npos) << report.status();
+  }
+  // "ROW FAMILY:QUALIFIER=VALUE@MICROS" of each cell.
+  std::vector<std::string> Cells(const std::string& table_name = "t",
+                                 const ReadOptions& options = {}) {
+    const auto table = database_.OpenTable(table_name);
+    EXPECT_TRUE(table.ok()) << table.status();
+    std::vector<std::string> cells;
+    RowReader reader = table->ReadRows(RowSet::All(), Filter::PassAll(), options);
+    for (const RowView& row : reader) {
+      for (const CellView& cell : row.cells())
+        cells.push_back(fmt::format("{} {}:{}={}@{}", row.row_key(), cell.family(),
+                                    cell.qualifier(), cell.value(), cell.timestamp().micros()));
+    }
+    EXPECT_TRUE(reader.status().ok()) << reader.status();
+    return cells;
+  }
+  size_t TableCount() { return database_.ListTables()->size(); }
+
+  Database database_;
+};
+
+TEST_F(ImportTest, StoresAnExport) {
+  const ExportFixture fixture(
+      DataLines{{ItemLine(R"("PK":{"S":"a#"},"SK":{"N":"2"},"n":{"N":"1"})")},
+                {ItemLine(R"("PK":{"S":"b"},"SK":{"N":"10"},"n":{"S":"x"})"), "",
+                 ItemLine(R"("PK":{"S":"c"},"SK":{"N":"1"})")}});
+  // the blank line is no item
+  ExpectError(Options(fixture.path()), "has 2 items, but the manifest states 3");
+  ExportFixture good(DataLines{{ItemLine(R"("PK":{"S":"a#"},"SK":{"N":"2"},"n":{"N":"1"})")},
+                               {ItemLine(R"("PK":{"S":"b"},"SK":{"N":"10"},"n":{"S":"x"})"),
+                                ItemLine(R"("PK":{"S":"c"},"SK":{"N":"1"})")}});
+  good.directory().Write(good.Below("data/stray.gz"), "x");
+  const DynamoDbImportReport report = Import(Options(good.path()));
+  EXPECT_EQ(report.items_read, 3u);
+  EXPECT_EQ(report.items_written, 3u);
+  EXPECT_EQ(report.delimiter, "|");
+  EXPECT_EQ(report.tables.at("t").rows, 3u);
+  EXPECT_EQ(Cells(),
+            (std::vector<std::string>{"a#|0000000002 a:n=1@1732060800000000",
+                                      "a#|0000000002 t:types={\"n\":\"N\"}@1732060800000000",
+                                      "b|0000000010 a:n=x@1732060800000000",
+                                      "c|0000000001 t:types={}@1732060800000000"}));
+  std::string notes;
+  for (const auto& note : report.notes) notes += note.id + " ";
+  EXPECT_EQ(notes, "stray-file mixed-type ");
+  EXPECT_NE(report.ToText().find("\"#\" occurs in 1 partition keys"), std::string::npos)
+      << report.ToText();
+  // once more: nothing changes
+  Import(Options(good.path()));
+  EXPECT_EQ(Cells().size(), 4u);
+}
+
+TEST_F(ImportTest, CheckWritesNothingAndPredictsTheResult) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1), ItemOfAllTypes(2)}});
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.only_checks = true;
+  const auto checked = ImportDynamoDb(Database(), options);
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  options.only_checks = false;
+  const DynamoDbImportReport imported = Import(options);
+  EXPECT_EQ(checked->tables.at("t").cells, imported.tables.at("t").cells);
+  EXPECT_EQ(checked->tables.at("t").cells, (std::map<std::string, uint64_t>{{"a", 14}, {"s", 14}}));
+  EXPECT_EQ(Cells().size(), 28u);
+}
+
+TEST_F(ImportTest, BadItemsStopTheImport) {
+  const ExportFixture fixture(DataLines{
+      {ItemOfAllTypes(1), R"({"Item":{"PK":{"S":"a"},"SK":{"S":"b"},"x":{"N":"one"}}})", "{}",
+       ItemLine(R"("PK":{"S":"a"})"), ItemLine(R"("PK":{"N":"1"},"SK":{"S":"b"})")}});
+  ExpectError(
+      Options(fixture.path()),
+      "4 of 5 items are bad\n  data/part0.json.gz:2: Item: attribute \"x\": N: \"one\" is not");
+  EXPECT_EQ(TableCount(), 0u);
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.bad_items_max = 3;
+  ExpectError(options, "4 of 5 items are bad");
+  options.bad_items_max = 4;
+  const TemporaryDirectory directory;
+  options.bad_path = directory.File("bad");
+  const DynamoDbImportReport report = Import(options);
+  EXPECT_EQ(report.items_bad, 4u);
+  EXPECT_EQ(report.items_written, 1u);
+  EXPECT_EQ(report.tables.at("t").rows, 1u);
+  std::ifstream file(options.bad_path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  EXPECT_NE(text.find(R"({"file":"data/part0.json.gz","line":3,"error":)"), std::string::npos);
+  EXPECT_NE(text.find(R"("raw_base64":"e30=")"), std::string::npos) << text;
+}
+
+TEST_F(ImportTest, DuplicatesAreAnError) {
+  const ExportFixture fixture(DataLines{{ItemLine(R"("PK":{"S":"a"},"SK":{"N":"1"})")},
+                                        {ItemLine(R"("PK":{"S":"a"},"SK":{"N":"1.0"})")}});
+  ExpectError(Options(fixture.path()),
+              "data/part1.json.gz:1: the item of data/part0.json.gz:1 has the same key");
+  EXPECT_EQ(TableCount(), 0u);
+}
+
+TEST_F(ImportTest, VerifiesSumsUnlessToldOtherwise) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  fixture.directory().Write(fixture.Below("data/part0.json.gz"), Gzip(ItemOfAllTypes(1)));
+  ExpectError(Options(fixture.path()), "but the manifest states");
+  EXPECT_EQ(TableCount(), 0u);
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.verifies_sums = false;
+  EXPECT_EQ(Import(options).items_written, 1u);
+}
+
+TEST_F(ImportTest, TimesComeFromTheItemTheOptionOrTheStart) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Write(
+      "items", ItemLine(R"("PK":{"S":"a"},"SK":{"S":"b"},"at":{"S":"2020-01-01"})"));
+  DynamoDbImportOptions options = Options(path);
+  options.timestamp_attribute = "at";
+  Import(options);
+  EXPECT_EQ(Cells(), std::vector<std::string>{"a#b a:at=2020-01-01@1577836800000000"});
+  options.table = "u";
+  options.timestamp_attribute = "";
+  options.timestamp = Timestamp::FromMicros(1'234'567);
+  Import(options);
+  EXPECT_EQ(Cells("u"), std::vector<std::string>{"a#b a:at=2020-01-01@1234000"});
+  options.table = "v";
+  options.timestamp_attribute = "absent";
+  ExpectError(options, "missing or no time");
+}
+
+TEST_F(ImportTest, ItemsExpireWithTheirAttribute) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Write(
+      "items",
+      ItemLine(R"("PK":{"S":"past"},"SK":{"S":"b"},"ttl":{"N":"1000000000"})") + "\n" +
+          ItemLine(
+              R"("PK":{"S":"future"},"SK":{"S":"b"},"ttl":{"N":"99999999999"},"s":{"SS":["x"]})") +
+          "\n" + ItemLine(R"("PK":{"S":"never"},"SK":{"S":"b"},"ttl":{"S":"x"})"));
+  DynamoDbImportOptions options = Options(path);
+  options.ttl_attribute = "ttl";
+  options.timestamp = Timestamp::FromMillis(5);
+  const DynamoDbImportReport report = Import(options);
+  EXPECT_EQ(report.items_expired, 1u);
+  EXPECT_EQ(report.items_written, 2u);
+  EXPECT_EQ(report.notes.at(0).id, "mixed-type");
+  EXPECT_EQ(report.notes.at(1).id, "ttl-not-a-time");
+  EXPECT_EQ(Cells(), (std::vector<std::string>{
+                         "future#b x:ttl=99999999999@99999999999000000",
+                         std::string("future#b xs:s#x=\0@99999999999000000", 35),
+                         "never#b a:ttl=x@5000", "never#b t:types={\"ttl\":\"S\"}@5000"}));
+  options.table = "kept";
+  options.keeps_expired = true;
+  EXPECT_EQ(Import(options).items_written, 3u);
+  EXPECT_EQ(Cells("kept").back(), "past#b a:ttl=1000000000@5000");
+}
+
+TEST_F(ImportTest, IndexesAreTables) {
+  const TemporaryDirectory directory;
+  const std::string path =
+      directory.Write("items", ItemLine(R"("PK":{"S":"a#"},"SK":{"S":"b"},"g":{"N":"7"})") + "\n" +
+                                   ItemLine(R"("PK":{"S":"c"},"SK":{"S":"d"})") + "\n" +
+                                   ItemLine(R"("PK":{"S":"e"},"SK":{"S":"f"},"g":{"BOOL":true})"));
+  DynamoDbImportOptions options = Options(path);
+  options.timestamp = Timestamp::FromMillis(5);
+  options.indexes = {
+      {.name = "keys", .partition_key = "g"},
+      {.name = "all", .partition_key = "g", .sort_key = "PK", .has_item_copies = true}};
+  const DynamoDbImportReport report = Import(options);
+  EXPECT_EQ(Cells("t.keys"), std::vector<std::string>{"0000000007|a#|b i:key=a#|b@5000"});
+  EXPECT_EQ(Cells("t.all"), std::vector<std::string>{"0000000007|a#|b a:g=7@5000"});
+  EXPECT_EQ(report.tables.at("t.keys").rows, 1u);
+  const auto note = std::find_if(report.notes.begin(), report.notes.end(),
+                                 [](const auto& n) { return n.id == "gsi-not-a-key"; });
+  ASSERT_NE(note, report.notes.end());
+  EXPECT_EQ(note->count, 2u);
+}
+
+TEST_F(ImportTest, RefusesAnotherTable) {
+  ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("a")).ok());
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  ExpectError(Options(fixture.path()), "was not made by an import of the same items");
+}
+
+TEST_F(ImportTest, RejectsWrongOptionsAndInputs) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.sort_key = "PK";
+  ExpectError(options, "the same attribute");
+  options = Options(fixture.path());
+  options.counters = {"PK"};
+  ExpectError(options, "cannot be a counter");
+  ExpectError(Options(fixture.path() + "/data"), "without manifest-summary.json");
+  ExpectError(Options(fixture.path() + "/absent"), "absent");
+  EXPECT_EQ(TableCount(), 0u);
+}
+
+class ChangesTest : public ImportTest {
+ protected:
+  static std::string Change(const std::string& key, const std::string& micros,
+                            const std::string& image) {
+    return R"({"Metadata":{"WriteTimestampMicros":{"N":")" + micros + R"("}},"Keys":{"PK":{"S":")" +
+           key + R"("},"SK":{"S":"k"}})" + (image.empty() ? "" : R"(,"NewImage":{)" + image + "}") +
+           "}";
+  }
+  void ImportFull() {
+    ExportFixture full(
+        DataLines{{ItemLine(R"("PK":{"S":"a"},"SK":{"S":"k"},"n":{"N":"1"},"m":{"N":"1"})"),
+                   ItemLine(R"("PK":{"S":"b"},"SK":{"S":"k"},"n":{"N":"2"})")}});
+    Import(Options(full.path()));
+  }
+};
+
+TEST_F(ChangesTest, ReplaceAndDeleteRowsInOrder) {
+  ImportFull();
+  ExportFixture changes(DataLines{{Change("a", "1732100000000123",
+                                          R"("PK":{"S":"a"},"SK":{"S":"k"},"n":{"SS":["x"]})"),
+                                   Change("b", "1732100000000456", "")}},
+                        "INCREMENTAL_EXPORT");
+  const DynamoDbImportReport report = Import(Options(changes.path()));
+  EXPECT_EQ(report.mode, "incremental");
+  EXPECT_EQ(report.items_written, 2u);
+  const std::vector<std::string> kExpected = {"a#k t:types={\"n\":\"SS\"}@1732100000000000",
+                                              std::string("a#k s:n#x=\0@1732100000000000", 28)};
+  std::vector<std::string> cells = Cells();
+  EXPECT_TRUE(std::is_permutation(cells.begin(), cells.end(), kExpected.begin(), kExpected.end()))
+      << testing::PrintToString(cells);
+  // again: nothing changes
+  Import(Options(changes.path()));
+  EXPECT_EQ(Cells(), cells);
+  ExportFixture older(DataLines{{Change("a", "1", "")}}, "INCREMENTAL_EXPORT");
+  older.SetTimes("2024-11-19T00:00:00Z", "2024-11-20T12:00:00Z");
+  older.Write(DataLines{{Change("a", "1", "")}});
+  ExpectError(Options(older.path()), "apply incremental exports in their order");
+  EXPECT_EQ(Cells(), cells);
+}
+
+TEST_F(ChangesTest, NeedTheTableAndItsKeys) {
+  ExportFixture changes(DataLines{{Change("a", "1", "")}}, "INCREMENTAL_EXPORT");
+  ExpectError(Options(changes.path()), "needs the table of a full one");
+  ImportFull();
+  DynamoDbImportOptions options = Options(changes.path());
+  options.sort_key = "";
+  ExpectError(options, "consists of other attributes");
+  for (const std::string& line :
+       {ItemLine(R"("PK":{"S":"a"},"SK":{"S":"k"})"),
+        std::string(R"({"Metadata":{"WriteTimestampMicros":1},"Keys":{"PK":{"S":"a"}}})"),
+        Change("a", "1", R"("PK":{"S":"other"},"SK":{"S":"k"})")}) {
+    const ExportFixture wrong(DataLines{{line}}, "INCREMENTAL_EXPORT");
+    ExpectError(Options(wrong.path()), "1 of 1 items are bad");
+  }
+  EXPECT_EQ(Cells().size(), 3u);
+}
+
+TEST_F(ImportTest, StateOfAnotherImportIsRefused) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.state_path = fixture.directory().Write("state", "{}");
+  ExpectError(options, "is not the state of an import");
+  fixture.directory().Write(
+      "state",
+      R"({"what":"state of stele import dynamodb, 1","job":"other","start":1,"files":[]})");
+  ExpectError(options, "is the state of another import, other");
+  EXPECT_EQ(TableCount(), 0u);
+}
+
+}  // namespace
+}  // namespace stele::internal::lab

@@ -1,0 +1,215 @@
+// tools/stele/import_dynamodb.cc: the verb import dynamodb: the flags of stele/lab/dynamodb.h.
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "lab_files.h"
+#include "location.h"
+#include "progress.h"
+#ifdef STELE_HAS_LAB
+#include "stele/lab/dynamodb.h"
+#endif
+
+namespace stele::cli {
+namespace {
+
+#ifdef STELE_HAS_LAB
+
+using lab::DynamoDbImportOptions;
+
+constexpr FlagSpec kImportFlags[] = {{"table"},
+                                     {"partition-key"},
+                                     {"sort-key"},
+                                     {"mode"},
+                                     {"family"},
+                                     {"check", false},
+                                     {"key"},
+                                     {"delimiter"},
+                                     {"sets"},
+                                     {"maps"},
+                                     {"counters"},
+                                     {"ttl"},
+                                     {"keep-expired", false},
+                                     {"timestamp"},
+                                     {"timestamp-micros"},
+                                     {"gsi", true, true},
+                                     {"mapping"},
+                                     {"skip-bad"},
+                                     {"bad-file"},
+                                     {"no-verify", false},
+                                     {"resume"},
+                                     {"report"}};
+
+// The value of a flag with two words: true for the second one.
+absl::StatusOr<bool> IsSecond(const Flags& flags, std::string_view name, std::string_view first,
+                              std::string_view second) {
+  const std::string text = flags.Get(name, first);
+  if (text != first && text != second)
+    return UsageError(fmt::format("--{} must be {} or {}", name, first, second));
+  return text == second;
+}
+
+// NAME=PK[,SK][:keys|all]
+absl::StatusOr<lab::DynamoDbIndex> ParseIndex(std::string text) {
+  lab::DynamoDbIndex index;
+  if (text.ends_with(":all") || text.ends_with(":keys")) {
+    index.has_item_copies = text.ends_with(":all");
+    text.resize(text.rfind(':'));
+  }
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return UsageError("--gsi must be NAME=PK[,SK][:keys|all]");
+  index.name = text.substr(0, equals);
+  const std::vector<std::string> parts = Split(text.substr(equals + 1), ',');
+  if (parts.size() > 2 || parts[0].empty() || parts.back().empty())
+    return UsageError("--gsi must be NAME=PK[,SK][:keys|all]");
+  index.partition_key = parts[0];
+  if (parts.size() == 2) index.sort_key = parts[1];
+  return index;
+}
+
+absl::Status ParseBadItems(const Flags& flags, DynamoDbImportOptions* options) {
+  options->bad_path = flags.Get("bad-file", "");
+  const auto skip = flags.Find("skip-bad");
+  if (skip.has_value() != flags.has("bad-file"))
+    return UsageError("--skip-bad and --bad-file need each other");
+  if (!skip.has_value()) return absl::OkStatus();
+  if (*skip == "all") {
+    options->bad_items_max = std::numeric_limits<uint64_t>::max();
+    return absl::OkStatus();
+  }
+  STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("skip-bad", *skip));
+  if (count < 0) return UsageError("--skip-bad must be a number of items, or all");
+  options->bad_items_max = static_cast<uint64_t>(count);
+  return absl::OkStatus();
+}
+
+absl::Status ParseTimes(const Flags& flags, DynamoDbImportOptions* options) {
+  options->ttl_attribute = flags.Get("ttl", "");
+  options->keeps_expired = flags.has("keep-expired");
+  if (options->keeps_expired && options->ttl_attribute.empty())
+    return UsageError("--keep-expired needs --ttl");
+  options->timestamp_attribute = flags.Get("timestamp", "");
+  const auto micros = flags.Find("timestamp-micros");
+  if (!micros.has_value()) return absl::OkStatus();
+  if (!options->timestamp_attribute.empty())
+    return UsageError("--timestamp and --timestamp-micros exclude each other");
+  STELE_ASSIGN_OR_RETURN(const int64_t number, ParseNumber("timestamp-micros", *micros));
+  if (number < 0) return UsageError("--timestamp-micros must not be negative");
+  options->timestamp = Timestamp::FromMicros(number);
+  return absl::OkStatus();
+}
+
+absl::Status ParseMode(const Flags& flags, DynamoDbImportOptions* options) {
+  STELE_ASSIGN_OR_RETURN(const bool is_google, IsSecond(flags, "mode", "native", "google"));
+  if (!is_google) {
+    if (flags.has("family")) return UsageError("--family needs --mode google");
+    return absl::OkStatus();
+  }
+  options->mode = DynamoDbImportOptions::Mode::kGoogle;
+  options->google_family = flags.Get("family", options->google_family);
+  for (const std::string_view name : {"key", "delimiter", "sets", "maps", "counters", "ttl",
+                                      "timestamp", "timestamp-micros", "gsi", "mapping"}) {
+    if (flags.has(name))
+      return UsageError(fmt::format("--{} has no meaning with --mode google", name));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, const Flags& flags) {
+  DynamoDbImportOptions options{.paths = flags.words(),
+                                .table = flags.Get("table", ""),
+                                .partition_key = flags.Get("partition-key", ""),
+                                .sort_key = flags.Get("sort-key", "")};
+  if (options.paths.empty() || options.table.empty() || options.partition_key.empty())
+    return WrongUsage("import dynamodb");
+  STELE_ASSIGN_OR_RETURN(options.has_ordered_keys, IsSecond(flags, "key", "delimited", "ordered"));
+  STELE_ASSIGN_OR_RETURN(options.has_sets_as_json, IsSecond(flags, "sets", "columns", "json"));
+  STELE_ASSIGN_OR_RETURN(options.has_maps_as_columns, IsSecond(flags, "maps", "json", "columns"));
+  options.delimiter = flags.Get("delimiter", "auto");
+  if (options.delimiter == "auto") options.delimiter.clear();
+  if (options.has_ordered_keys && !options.delimiter.empty())
+    return UsageError("--key ordered has no delimiter");
+  if (const auto counters = flags.Find("counters")) options.counters = Split(*counters, ',');
+  for (const std::string& text : flags.All("gsi")) {
+    STELE_ASSIGN_OR_RETURN(lab::DynamoDbIndex index, ParseIndex(text));
+    options.indexes.push_back(std::move(index));
+  }
+  STELE_RETURN_IF_ERROR(ParseMode(flags, &options));
+  STELE_RETURN_IF_ERROR(ParseTimes(flags, &options));
+  STELE_RETURN_IF_ERROR(ParseBadItems(flags, &options));
+  options.only_checks = flags.has("check");
+  options.verifies_sums = !flags.has("no-verify");
+  options.mapping_path = flags.Get("mapping", "");
+  const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
+  if (IsRemote(session.options().database) && needs_mapping && options.mapping_path.empty())
+    return UsageError("a server stores no mapping: --mapping FILE names a file for it");
+  options.state_path = flags.Get("resume", DefaultStatePath(session.options().database, "import",
+                                                            options.paths[0], options.table));
+  return options;
+}
+
+// A check needs no database. An import creates a missing one after its check.
+absl::StatusOr<Database> OpenForImport(Session& session, DynamoDbImportOptions* options) {
+  auto database =
+      session.Open(options->only_checks ? Session::Access::kRead : Session::Access::kWrite);
+  if (database.status().code() != absl::StatusCode::kNotFound) return database;
+  options->open_database = [&session] { return session.Open(Session::Access::kCreate); };
+  return Database();
+}
+
+// Draws one bar per phase.
+class PhaseProgress {
+ public:
+  void Set(std::string_view phase, uint64_t done, uint64_t total) {
+    if (phase != phase_) {
+      phase_ = phase;
+      progress_ = std::make_unique<Progress>(phase_, "bytes", total);
+    }
+    progress_->Set(done);
+  }
+
+ private:
+  std::string phase_;
+  std::unique_ptr<Progress> progress_;
+};
+
+#endif
+
+}  // namespace
+
+#ifdef STELE_HAS_LAB
+
+absl::Status RunImportDynamoDb(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kImportFlags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  STELE_ASSIGN_OR_RETURN(DynamoDbImportOptions options, ParseImportFlags(session, flags));
+  STELE_ASSIGN_OR_RETURN(const Database database, OpenForImport(session, &options));
+  PhaseProgress progress;
+  options.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+    progress.Set(phase, done, total);
+  };
+  STELE_ASSIGN_OR_RETURN(const lab::DynamoDbImportReport report,
+                         lab::ImportDynamoDb(database, options));
+  if (const auto path = flags.Find("report"))
+    STELE_RETURN_IF_ERROR(WriteReport(*path, report.ToJson()));
+  session.Print(as_json ? report.ToJson() : report.ToText());
+  if (report.left_out_items()) session.SkippedSome();
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status RunImportDynamoDb(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("import dynamodb");
+}
+
+#endif
+
+}  // namespace stele::cli

@@ -1,0 +1,41 @@
+#include "lab_files.h"
+
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "base/status.h"
+#include "location.h"
+
+namespace stele::cli {
+
+std::string DefaultStatePath(const std::string& database, std::string_view verb,
+                             const std::string& input, const std::string& table) {
+  if (database.empty() || database == "mem:" || IsRemote(database)) return "";
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::weakly_canonical(input, error);
+  if (error) path = input;
+  const std::string named = path.string() + '\0' + table;
+  std::string base = database;
+  while (base.size() > 1 && base.ends_with('/')) base.pop_back();
+  return fmt::format("{}.{}-{:016x}", base, verb, XXH3_64bits(named.data(), named.size()));
+}
+
+absl::Status WriteReport(const std::string& path, std::string_view text) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return internal::ErrnoStatus("open", path, errno);
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int write_error = errno;
+  if (std::fclose(file) == 0 && is_written) return absl::OkStatus();
+  return internal::ErrnoStatus("write", path, is_written ? errno : write_error);
+}
+
+absl::Status WithoutLab(std::string_view verb) {
+  return internal::Unimplemented(
+      "{}: this command was built without stele::lab; build it with -DSTELE_BUILD_LAB=ON", verb);
+}
+
+}  // namespace stele::cli

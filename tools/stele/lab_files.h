@@ -1,0 +1,24 @@
+// tools/stele/lab_files.h: the files beside the database that the lab's verbs write.
+//
+// Errors:    errors of the file system.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace stele::cli {
+
+// Returns DATABASE.VERB-HASH, the file that lets an interrupted run continue. HASH is the XXH3 hash
+// of the absolute input path and the table. Returns "" for a database that is not a directory.
+std::string DefaultStatePath(const std::string& database, std::string_view verb,
+                             const std::string& input, const std::string& table);
+
+// Writes a report; an older file is replaced.
+absl::Status WriteReport(const std::string& path, std::string_view text);
+
+// Returns the error of a command that was built without stele::lab.
+absl::Status WithoutLab(std::string_view verb);
+
+}  // namespace stele::cli
