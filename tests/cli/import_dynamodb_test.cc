@@ -1,5 +1,7 @@
-// Tests stele import dynamodb: flags, exit statuses, reports, and interrupted imports.
+// Tests stele import dynamodb and export dynamodb: flags, exit statuses, reports, and interrupted
+// imports.
 #ifdef STELE_HAS_LAB
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -119,6 +121,35 @@ TEST_F(ImportDynamoDbTest, ATableMayBeNamedDynamodb) {
   const std::string path = WriteFile("rows.csv", ",f\n,q\nrow,value\n");
   EXPECT_EQ(Run({"import", "table=dynamodb", path}).exit_status, 0);
   EXPECT_NE(Output({"read", "dynamodb"}).find("value"), std::string::npos);
+}
+
+TEST_F(ImportDynamoDbTest, AnExportReturnsTheItems) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1), ItemOfAllTypes(2)}});
+  Output(Words(fixture.path()));
+  const std::string items = Output({"export", "dynamodb", "t"});
+  EXPECT_EQ(std::count(items.begin(), items.end(), '\n'), 2);
+  // A file, a directory in the layout of an export to S3, and both read back.
+  EXPECT_EQ(Output({"export", "dynamodb", "t", "-o", Path("items")}), "");
+  EXPECT_EQ(TextOf(Path("items")), items);
+  Output({"export", "dynamodb", "t", "-o", Path("made/")});
+  for (const std::string& source : {Path("items"), Path("made")}) {
+    const std::string copy = Path("copy");
+    std::filesystem::remove_all(copy);
+    std::vector<std::string> words = {"--db", copy};
+    for (const std::string& word : Words(source)) words.push_back(word);
+    EXPECT_EQ(RunPlain(words).exit_status, 0);
+    EXPECT_EQ(RunPlain({"--db", copy, "export", "dynamodb", "t"}).out, items);
+  }
+  EXPECT_EQ(Output({"export", "dynamodb", "t", "prefix=user2"}),
+            items.substr(items.find('\n') + 1));
+  Output({"set", "t", "other", "a:text=x"});
+  const CommandResult result = Run({"export", "dynamodb", "t"});
+  EXPECT_EQ(result.exit_status, 3);
+  EXPECT_EQ(result.out, items);
+  EXPECT_NE(result.err.find("1 rows are no items"), std::string::npos) << result.err;
+  ExpectError({"export", "dynamodb"}, 2, "usage: stele export dynamodb");
+  ExpectError({"export", "dynamodb", "t", "--format", "json"}, 2, "has no --format");
+  ExpectError({"export", "dynamodb", "absent"}, 1, "absent");
 }
 
 TEST_F(ImportDynamoDbTest, AKilledImportContinues) {

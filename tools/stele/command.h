@@ -44,6 +44,7 @@ absl::Status RunLookup(Session& session, const std::vector<std::string>& args);
 absl::Status RunCount(Session& session, const std::vector<std::string>& args);
 absl::Status RunImport(Session& session, const std::vector<std::string>& args);
 absl::Status RunImportDynamoDb(Session& session, const std::vector<std::string>& args);
+absl::Status RunExportDynamoDb(Session& session, const std::vector<std::string>& args);
 absl::Status RunExport(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args);

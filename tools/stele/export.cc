@@ -1,6 +1,7 @@
 // tools/stele/export.cc: the verb export. It writes a table, as of one point in time, in a format
 // that import reads.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
@@ -115,7 +116,10 @@ absl::Status RunExport(Session& session, const std::vector<std::string>& args) {
     return UsageError("export writes format=jsonl (the default) or format=csv");
   STELE_ASSIGN_OR_RETURN(const RowRange range, ParseRange(values));
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
-  STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(args[0]));
+  // "table=" names a table that is also the second word of a verb.
+  const std::string table_name =
+      args[0].starts_with("table=") ? args[0].substr(std::strlen("table=")) : args[0];
+  STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(table_name));
   STELE_ASSIGN_OR_RETURN(Snapshot snapshot, SnapshotWhereOffered(database));
   const ReadOptions options{.snapshot = std::move(snapshot), .fill_cache = false};
   if (format == "csv") return Within("exporting", ExportCsv(session, table, range, options));

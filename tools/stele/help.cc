@@ -92,6 +92,17 @@ constexpr Command kCommands[] = {
      "  jsonl (default): read it back with: import TABLE FILE.jsonl\n"
      "  csv: read it back with: import TABLE FILE.csv timestamp=value-encoded\n",
      RunExport},
+    {"export dynamodb", "Write items of DynamoDB",
+     "export dynamodb TABLE [-o FILE|DIR] [prefix=PREFIX] [start=ROW] [end=ROW] [--mapping "
+     "FILE]\n\n"
+     "  Writes the items of a table that import dynamodb made, one {\"Item\":{...}} per line.\n"
+     "  DIR      an existing directory, or a name that ends in /: writes AWSDynamoDB/ID in it, in\n"
+     "           the layout of an export to S3\n"
+     "  mapping  the file of the import's --mapping\n"
+     "  Rows that are no items are listed on standard error and left out; the exit status is then "
+     "3.\n"
+     "  For a table that is named dynamodb: stele export table=dynamodb\n",
+     RunExportDynamoDb, true},
     {"flush", "Write memtables to SSTables", "flush [TABLE]\n", RunFlush},
     {"help", "Print help text", "help [COMMAND]\n", RunHelp},
     {"import", "Batch write many rows based on the input file",

@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/database.h"
+#include "stele/row_set.h"
 #include "stele/timestamp.h"
 
 namespace stele {
@@ -133,6 +135,32 @@ struct DynamoDbImportReport {
 //   errors of the file system and of the database: the import may be incomplete; repeat the call
 [[nodiscard]] absl::StatusOr<DynamoDbImportReport> ImportDynamoDb(
     Database database, const DynamoDbImportOptions& options);
+
+struct DynamoDbExportOptions {
+  std::string table = {};           // Required
+  RowRange rows = RowRange::All();  // the rows to export
+  std::string mapping_path = {};    // as in the import
+  // Gets each item as {"Item":{...}}, without a newline. Required if `directory` is empty. An error
+  // ends the export.
+  std::function<absl::Status(std::string_view line)> write = {};
+  // Instead of `write`: writes the export to a new directory AWSDynamoDB/ID below this one, in the
+  // layout of DynamoDB's exports to S3.
+  std::string directory = {};
+};
+
+struct DynamoDbExportReport {
+  uint64_t items_written = 0;
+  uint64_t rows_left_out = 0;            // rows that are no items: an application wrote them
+  std::vector<std::string> listed = {};  // the first 20 of them, with the reason
+};
+
+// Makes items of the rows that an import in native mode wrote, in the order of row keys. Attributes
+// are in byte order. The items are those that were imported; a number in a key is equal by value.
+//
+// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping; errors of
+// the file system, of the database and of `write`.
+[[nodiscard]] absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(
+    const Database& database, const DynamoDbExportOptions& options);
 
 }  // namespace lab
 }  // namespace v0

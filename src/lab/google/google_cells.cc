@@ -95,8 +95,10 @@ bool EncodeValue(const Item& item, uint32_t index, const std::string& qualifier,
                  const GoogleCellSink& sink) {
   const Item::Node& node = item[index];
   if (node.type == AttributeType::kMap) {
-    for (uint32_t i = Item::first_member(index); i < node.next; i = item[i].next) {
-      if (!EncodeValue(item, i, fmt::format("{}.{}", qualifier, item[i].name), sink)) return false;
+    const auto order = JavaOrder(item, index);
+    for (const uint32_t member : *order) {
+      const std::string column = fmt::format("{}.{}", qualifier, item[member].name);
+      if (!EncodeValue(item, member, column, sink)) return false;
     }
     return true;
   }
@@ -122,9 +124,18 @@ std::optional<std::string> GoogleRowKey(const Item& item, std::string_view parti
 
 bool EncodeGoogleCells(const Item& item, std::string_view partition_key,
                        const GoogleCellSink& sink) {
+  // The last cell of a column wins, so the order matters. The job removes the partition key from a
+  // HashMap that was built with it.
+  std::vector<uint32_t> attributes;
+  std::vector<uint32_t> hashes;
   for (uint32_t i = 0; i < item.size(); i = item[i].next) {
-    if (item[i].name == partition_key) continue;
-    if (!EncodeValue(item, i, std::string(item[i].name), sink)) return false;
+    attributes.push_back(i);
+    hashes.push_back(JavaStringHash(item[i].name));
+  }
+  for (const size_t at : HashMapOrder(hashes)) {
+    const uint32_t attribute = attributes[at];
+    if (item[attribute].name == partition_key) continue;
+    if (!EncodeValue(item, attribute, std::string(item[attribute].name), sink)) return false;
   }
   return true;
 }

@@ -25,6 +25,7 @@ namespace stele::internal::lab {
 namespace {
 
 constexpr int kLineBits = 40;
+constexpr size_t kNameBytesMax = 4096;  // of a file in messages
 constexpr size_t kFilesMax = size_t{1} << 20;
 
 uint64_t FileBytes(const std::string& path) {
@@ -82,7 +83,8 @@ class ImportRun {
     if (options_.paths.size() == 1 && IsExportDirectory(options_.paths[0])) {
       STELE_ASSIGN_OR_RETURN(export_, ReadExportDirectory(options_.paths[0]));
       files_ = export_->files;
-      report_.export_id = export_->id;
+      report_.export_id = Printable(export_->id);
+      for (DataFile& file : files_) file.name = Printable(file.name, kNameBytesMax);
       report_.source = fmt::format("{}: {}, DYNAMODB_JSON, table {}, {}", Printable(export_->id),
                                    export_->is_incremental ? "incremental" : "full",
                                    Printable(export_->table_name),
@@ -101,7 +103,8 @@ class ImportRun {
               "or data files",
               path);
         }
-        files_.push_back({.path = path, .name = path, .md5 = "", .item_count = -1});
+        files_.push_back(
+            {.path = path, .name = Printable(path, kNameBytesMax), .md5 = "", .item_count = -1});
       }
       report_.source = fmt::format("{} files", files_.size());
     }

@@ -67,6 +67,7 @@ absl::Status NativeMode::Survey(const Record& record, uint64_t position) {
   STELE_ASSIGN_OR_RETURN(const ItemTime time, TimeOf(times_, item));
   STELE_RETURN_IF_ERROR(key_survey_.Add(item));
   STELE_RETURN_IF_ERROR(keys_.Add(key_survey_.Identity(item), position));
+  const std::string_view sample = item[*item.Find(options_.partition_key)].text;
   needs_.Add(mapping_, item);
   uint32_t key_count = 0;
   uint32_t attribute_count = 0;
@@ -81,11 +82,10 @@ absl::Status NativeMode::Survey(const Record& record, uint64_t position) {
     AddNote(
         "ttl-not-a-time", "info",
         fmt::format("items without a time in \"{}\" never expire", Printable(times_.ttl_attribute)),
-        key_survey_.Identity(item), &notes_);
+        sample, &notes_);
   }
   if (ItemBytes(item) > kItemBytesNoted)
-    AddNote("item-above-400KB", "info", "items that DynamoDB would not accept",
-            key_survey_.Identity(item), &notes_);
+    AddNote("item-above-400KB", "info", "items that DynamoDB would not accept", sample, &notes_);
   SurveyIndexes(item);
   return absl::OkStatus();
 }
@@ -183,6 +183,7 @@ absl::StatusOr<std::vector<TablePlan>> NativeMode::Tables() const {
       for (FamilySchema& family : FamiliesOf(needs_)) plan.schema.AddFamily(std::move(family));
     } else {
       plan.schema.AddFamily(std::string(kIndexFamily), GcRule::MaxNumVersions(1));
+      if (needs_.expiring) plan.schema.AddFamily(std::string(kExpiringIndexFamily), ExpiryRule());
     }
     if (options_.mapping_path.empty()) {
       std::string property = "{\"version\":1,\"index_of\":";
@@ -227,8 +228,9 @@ absl::Status NativeMode::ConvertForIndex(size_t table, const Item& item, const I
   if (index.options.has_item_copies) {
     AddItemCells(mapping_, item, time, &row, &counts);
   } else {
-    row.SetCell(kIndexFamily, kIndexQualifier, time.timestamp, row_key);
-    counts.Add(kIndexFamily);
+    const std::string_view family = time.expires ? kExpiringIndexFamily : kIndexFamily;
+    row.SetCell(family, kIndexQualifier, time.timestamp, row_key);
+    counts.Add(family);
   }
   DynamoDbImportReport::TableCounts& table_counts = report->tables[IndexTable(index)];
   counts.AddTo(&table_counts);

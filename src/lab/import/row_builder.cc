@@ -69,6 +69,8 @@ void FamilyNeeds::Add(const Mapping& mapping, const Item& item) {
   }
 }
 
+GcRule ExpiryRule() { return GcRule::MaxAge(std::chrono::milliseconds(1)); }
+
 std::vector<FamilySchema> FamiliesOf(const FamilyNeeds& needs) {
   std::vector<FamilySchema> families;
   const auto add = [&](const FamilyNames& names, const GcRule& rule) {
@@ -78,7 +80,7 @@ std::vector<FamilySchema> FamiliesOf(const FamilyNeeds& needs) {
     if (needs.types) families.push_back({.name = std::string(names.types), .gc = rule});
   };
   add(kFamilies, GcRule::MaxNumVersions(1));
-  if (needs.expiring) add(kExpiringFamilies, GcRule::MaxAge(std::chrono::milliseconds(1)));
+  if (needs.expiring) add(kExpiringFamilies, ExpiryRule());
   return families;
 }
 

@@ -71,6 +71,8 @@ struct FamilyNeeds {
 
   void Add(const Mapping& mapping, const Item& item);
 };
+// The rule of families whose cells have their expiry time as timestamp.
+GcRule ExpiryRule();
 std::vector<FamilySchema> FamiliesOf(const FamilyNeeds& needs);
 
 }  // namespace stele::internal::lab

@@ -49,6 +49,7 @@ inline constexpr FamilyNames kFamilies = {"a", "s", "m", "t"};
 inline constexpr FamilyNames kExpiringFamilies = {"x", "xs", "xm", "xt"};
 inline constexpr std::string_view kTypesQualifier = "types";
 inline constexpr std::string_view kIndexFamily = "i";
+inline constexpr std::string_view kExpiringIndexFamily = "xi";
 inline constexpr std::string_view kIndexQualifier = "key";
 
 }  // namespace stele::internal::lab
