@@ -45,7 +45,8 @@ struct DatabaseEvent {
     kPoisoned,
     // Recovery discarded an incomplete end of the log. bytes: number of bytes discarded.
     kLogDiscarded,
-    // The clock jumped forward by more than a day.
+    // The clock leapt: until it is trusted again, cells are not collected by the ages that it
+    // states. Or it is trusted again. docs/guide/schema-and-gc.md describes both.
     kClockJump,
     // A flushed memtable that only snapshots and scans need was written to a temporary file.
     // bytes: size of the file.

@@ -81,9 +81,11 @@ struct TimestampRange {
 
 // The interface of a database's clock, which stamps cells that have no timestamp and measures ages.
 //
-// Implement it and set DatabaseOptions.clock to test age-based GC rules; the database then uses no
-// other clock. If Now() goes back, the database uses the greatest value so far.
-// Threads:   Now() is called from several threads concurrently. It must not call into the database.
+// Implement it and set DatabaseOptions.clock; the database then uses no other clock. Reads and
+// stamps follow Now(), also when it goes back. Cells are only collected by their age if Now()
+// agrees with Elapsed(), unless the clock is authoritative (docs/guide/schema-and-gc.md).
+// Threads:   all functions are called from several threads concurrently. They must not call into
+//            the database.
 class TimestampClock {
  public:
   TimestampClock() = default;
@@ -93,9 +95,16 @@ class TimestampClock {
 
   // Returns the current time.
   virtual Timestamp Now() = 0;
+  // Returns the time since some fixed moment. It never goes back, and does not jump when Now() is
+  // set. Default: the machine's time since it started, with the time that it was suspended.
+  virtual std::chrono::microseconds Elapsed();
+  // Returns true if Now() is right by definition, as in tests and replays. It is then not compared
+  // with Elapsed(). Must always return the same. Default: false.
+  virtual bool is_authoritative() const { return false; }
 };
 
-// A clock for tests that changes only by Advance() and Set(). Thread-safe.
+// A clock for tests that changes only by Advance() and Set(). It is authoritative: cells are
+// collected at the age that it states. Thread-safe.
 class ManualClock : public TimestampClock {
  public:
   // Constructs a clock whose time is `now`.
@@ -106,6 +115,7 @@ class ManualClock : public TimestampClock {
   Timestamp Now() override {
     return Timestamp::FromMicros(micros_.load(std::memory_order_acquire));
   }
+  bool is_authoritative() const override { return true; }
   // Adds `step`, which may be negative.
   void Advance(std::chrono::microseconds step) {
     micros_.fetch_add(step.count(), std::memory_order_acq_rel);

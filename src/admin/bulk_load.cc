@@ -141,7 +141,7 @@ class Load : public ActiveBulkLoad {
     STELE_RETURN_IF_ERROR(CheckFamilies(files_.files(), *it->second->definition));
     Edit edit;
     edit.new_files = files_.files();
-    for (SstableFile& file : edit.new_files) file.newest_commit_time = point.now;
+    for (SstableFile& file : edit.new_files) file.newest_commit_time = point.commit_time;
     edit.last_sequence = point.sequence;
     edit.tables.push_back(
         {.table_id = table_id_,

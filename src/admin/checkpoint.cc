@@ -40,7 +40,8 @@ class CheckpointWriter {
         fs_(TargetOf(*source.options)),
         directory_(std::move(directory)),
         stop_(options.stop),
-        point_(source.reads->TakeReadPoint()) {}
+        collection_time_(source.reads->CollectionTime()),
+        point_(source.reads->TakeCommitPoint()) {}
 
   absl::Status Write() {
     STELE_RETURN_IF_ERROR(Prepare());
@@ -152,7 +153,7 @@ class CheckpointWriter {
                              .memtable = it->get(),
                              .sequence = point_.sequence,
                              .definition = table.state->definition,
-                             .now = point_.now,
+                             .now = collection_time_,
                              .newest_commit_time = std::next(it) == table.memtables.rend()
                                                        ? point_.now
                                                        : files_commit_time,
@@ -249,6 +250,7 @@ class CheckpointWriter {
   FileSystem* const fs_;  // that of the copy
   const std::string directory_;
   const std::stop_token stop_;
+  const int64_t collection_time_;
   const ReadPoint point_;  // pins the files that are linked
   std::unique_ptr<FileLock> lock_;
   std::set<uint64_t> present_;  // files in the older checkpoint

@@ -205,7 +205,7 @@ void NoteChangedRows(const Parts& parts, uint32_t table_id, const KeyRange& rows
 absl::Status InstallDuringPause(const Parts& parts, uint32_t table_id, const KeyRange& rows,
                                 const MakeFlushedEdit& make) {
   STELE_RETURN_IF_ERROR(AwaitEmptyMemory(parts, table_id));
-  FlushedPoint point{.now = parts.clock->Now()};
+  FlushedPoint point{.commit_time = parts.clock->CommitTime()};
   STELE_RETURN_IF_ERROR(parts.committer->RunExclusive([&] {
     point.sequence = parts.committer->TakeSequence();
     return absl::OkStatus();
@@ -223,7 +223,7 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
                          parts.scheduler->ClaimTablet(table_id, row_key, stop));
   absl::Status status;
   do {
-    const int64_t now = parts.clock->Now();
+    const int64_t now = parts.clock->CollectionTime();
     std::shared_ptr<const ReadView> view = parts.state->view();
     const TableView* table = view->Find(table_id);
     if (table == nullptr) {

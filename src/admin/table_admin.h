@@ -36,7 +36,7 @@ namespace stele::internal {
 // The position in the commit order of an edit over a flushed table.
 struct FlushedPoint {
   uint64_t sequence = 0;  // assigned to the edit: no commit has it
-  int64_t now = 0;        // the database clock
+  int64_t commit_time = 0;
 };
 // Returns the edit to install at this point.
 using MakeFlushedEdit =

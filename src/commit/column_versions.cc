@@ -4,8 +4,8 @@
 
 namespace stele::internal {
 
-ColumnVersions::ColumnVersions(std::vector<int64_t> newest_first)
-    : oldest_first_(std::move(newest_first)) {
+ColumnVersions::ColumnVersions(std::vector<int64_t> newest_first, int64_t time)
+    : oldest_first_(std::move(newest_first)), time_(time) {
   std::reverse(oldest_first_.begin(), oldest_first_.end());
 }
 

@@ -25,7 +25,8 @@ namespace stele::internal {
 class ColumnVersions {
  public:
   ColumnVersions() = default;
-  explicit ColumnVersions(std::vector<int64_t> newest_first);
+  // The versions down to the newest that the rule collected at `time`.
+  explicit ColumnVersions(std::vector<int64_t> newest_first, int64_t time = INT64_MIN);
 
   // Applies an operation on the column, its row or its family.
   void Apply(const BatchOp& op);
@@ -33,10 +34,13 @@ class ColumnVersions {
   // collects none.
   int64_t FloorUnder(const Retention& retention, int64_t now) const;
   size_t count() const { return oldest_first_.size(); }
+  // Before this time, older versions that are not here may matter.
+  int64_t time() const { return time_; }
 
  private:
   // Distinct. A new version is mostly the newest, so most insertions are at the end.
   std::vector<int64_t> oldest_first_;
+  int64_t time_ = INT64_MIN;
 };
 
 }  // namespace stele::internal

@@ -294,7 +294,7 @@ absl::Status Committer::CheckTables(const CommitRequest& request) const {
 
 void Committer::CommitGroup(const std::vector<Waiter*>& group) {
   const absl::Status poisoned = poison();
-  const int64_t commit_time = clock_->Now();
+  const int64_t commit_time = clock_->CommitTime();
   std::vector<LogRecord> records;
   std::vector<Waiter*> members;
   bool sync = false;

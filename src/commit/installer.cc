@@ -1,5 +1,6 @@
 #include "commit/installer.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -12,7 +13,7 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
     return FailedPrecondition("pid {} opened the database, and pid {} may not change it", pid_,
                               ::getpid());
   // The caller's clock may do anything, so no lock is held.
-  const int64_t now = parts_.clock->Now();
+  parts_.clock->CommitTime();
   MutexLock lock(mutex_);
   if (closed_) return FailedPrecondition("the database is closed; open it again");
   STELE_RETURN_IF_ERROR(parts_.committer->poison());
@@ -20,7 +21,11 @@ absl::Status Installer::Install(const MakeEdit& make, std::optional<EngineState:
   STELE_ASSIGN_OR_RETURN(Edit edit, make(*before));
   const uint64_t flushed_through =
       parts_.state->FlushedThrough(flushed ? flushed->memtable : nullptr);
-  edit.clock_mark = now;
+  // In the order of the edits. A mark that is lower was corrected; then the edit covers all commits
+  // so far, so that their times in the log do not raise it again (db/recovery.cc).
+  edit.clock_mark = parts_.clock->mark();
+  if (edit.clock_mark < before->clock_mark)
+    edit.last_sequence = std::max(edit.last_sequence, parts_.state->published_sequence());
   edit.next_file_number = parts_.directory->next_file_number();
   edit.oldest_segment = parts_.log->OldestSegmentAfter(flushed_through);
   if (absl::Status status = parts_.log->Sync(); !status.ok()) {

@@ -117,7 +117,7 @@ std::optional<RowWatches::Floor> RowWatches::FloorOf(const Watch& watch, const C
   const auto it = row.columns.find(column);
   if (it == row.columns.end()) return std::nullopt;
   const Columns::iterator known = it->second;
-  if (known->generation != generation) {
+  if (known->generation != generation || now < known->versions.time()) {
     Forget(known);
     return std::nullopt;
   }

@@ -105,7 +105,8 @@ class RowWatches {
   // The floor of a column whose versions are cached, and the commit for which it is valid: if the
   // row was not written after `sequence`, `floor` is valid now. Nullopt: read the column.
   // `generation` is that of the tables' changes (commit/table_changes.h), taken before this call.
-  // Versions that were read in another generation are dropped, since the rule may differ.
+  // Versions that were read in another generation are dropped, since the rule may differ. So are
+  // those of a later time than `now`, which only a corrected clock can be before.
   struct Floor {
     int64_t floor = 0;
     uint64_t sequence = 0;

@@ -67,8 +67,9 @@ ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition&
     if (rule == nullptr) {
       dropped_logical_bytes += logical_bytes;
     } else if (family.cells > 0) {
-      const double share = std::max(AgedShare(*rule, family, now),
-                                    ExcessVersionShare(*rule, family, file.newest_commit_time));
+      const double share =
+          std::max(AgedShare(*rule, family, now),
+                   ExcessVersionShare(*rule, family, OrdinalTime(file.newest_commit_time, now)));
       shown.is_guess |= share > 0 && share < 1;
       dead_logical_bytes += share * logical_bytes;
     }

@@ -88,7 +88,7 @@ absl::Status CreateFiles(Storage& storage) {
   const uint64_t manifest_number = storage.directory.NewFileNumber();
   Version initial;
   initial.next_file_number = storage.directory.next_file_number();
-  initial.clock_mark = storage.clock.Now();
+  initial.clock_mark = storage.clock.CommitTime();
   initial.token_key = {.first = RandomSeed(), .second = RandomSeed()};
   initial.tables.Set(kTokenTableId, EmptyTokenTable());
   STELE_ASSIGN_OR_RETURN(
@@ -209,7 +209,7 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
   STELE_RETURN_IF_ERROR(
       CheckFiles(storage.directory.file_system(), storage.directory.path(), *version));
   STELE_RETURN_IF_ERROR(RaiseFileNumber(storage, version->next_file_number, /*last_segment=*/0));
-  storage.clock.RaiseTo(version->clock_mark);
+  storage.clock.RaiseMark(version->clock_mark);
   storage.state.Install(version, std::nullopt);
   storage.state.Publish(version->last_sequence);
   const LogReadOptions log_options = ReadOptionsOf(storage, *version);
@@ -299,6 +299,7 @@ absl::StatusOr<ReplayedLog> OpenFiles(Storage& storage) {
   }
   absl::StatusOr<ReplayedLog> replayed = RecoverFiles(storage);
   if (!replayed.ok()) return WithContext(replayed.status(), "opening " + path);
+  storage.clock.Begin();
   return replayed;
 }
 
@@ -344,10 +345,8 @@ Storage::Storage(std::string path, EngineOptions options_in,
       open(options.database.read_only),
       events(options.database.on_event),
       clock(options.database.clock,
-            [this](int64_t micros) {
-              events.Report(DatabaseEvent::Kind::kClockJump,
-                            fmt::format("the clock went forward by {} hours; cells age accordingly",
-                                        micros / 3'600'000'000));
+            [this](const std::string& message) {
+              events.Report(DatabaseEvent::Kind::kClockJump, message);
             }),
       memory(options.database.memory_budget_bytes, options.sizes.uncharged_bytes,
              options.budget_member),

@@ -19,6 +19,13 @@ absl::Status Undecodable(uint64_t sequence) {
                   "a batch (named by its sequence) has a correct checksum but cannot be decoded");
 }
 
+// The mark of the Version includes the commits up to its last sequence, or was corrected after
+// them.
+void RaiseMark(Storage& storage, uint64_t sequence, const BatchReader& reader) {
+  if (sequence > storage.state.view()->version->last_sequence)
+    storage.clock.RaiseMark(reader.clock_micros());
+}
+
 absl::Status ReplayBatch(Storage& storage, uint64_t sequence, std::string_view batch) {
   BatchReader reader(batch);
   RowOps row;
@@ -36,7 +43,7 @@ absl::Status ReplayBatch(Storage& storage, uint64_t sequence, std::string_view b
     STELE_RETURN_IF_ERROR(applied);
   }
   if (!reader.ok()) return Undecodable(sequence);
-  storage.clock.RaiseTo(reader.clock_micros());
+  RaiseMark(storage, sequence, reader);
   return absl::OkStatus();
 }
 
@@ -48,7 +55,7 @@ absl::Status CheckBatch(Storage& storage, uint64_t sequence, std::string_view ba
     if (!row.ForEach([](const BatchOp&) { return true; })) return Undecodable(sequence);
   }
   if (!reader.ok()) return Undecodable(sequence);
-  storage.clock.RaiseTo(reader.clock_micros());
+  RaiseMark(storage, sequence, reader);
   return absl::OkStatus();
 }
 

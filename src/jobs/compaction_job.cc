@@ -86,10 +86,11 @@ std::unique_ptr<CellCursor> NewRunOfInputs(const CompactionInput& input,
 
 // The newest commit time of one subcompaction. It cannot include other subcompactions: a file of
 // another one may have commits that are also in this tablet, outside of the inputs.
-int64_t NewestCommitTime(const Subcompaction& subcompaction) {
+int64_t NewestCommitTime(const Subcompaction& subcompaction, int64_t now) {
   int64_t newest_commit_time = INT64_MIN;
   for (const SstableReference& reference : subcompaction.inputs) {
-    newest_commit_time = std::max(newest_commit_time, reference.file->newest_commit_time);
+    newest_commit_time =
+        std::max(newest_commit_time, OrdinalTime(reference.file->newest_commit_time, now));
   }
   return newest_commit_time;
 }
@@ -112,7 +113,7 @@ std::unique_ptr<CellCursor> NewSubcompactionCursor(const CompactionInput& input,
   policy.rules = input.definition->retentions;
   policy.now = input.now;
   policy.partial = true;
-  policy.newest_commit_time = NewestCommitTime(subcompaction);
+  policy.newest_commit_time = NewestCommitTime(subcompaction, input.now);
   policy.unknown_ordinals = FamiliesOfUnknownOrdinals(*input.definition, subcompaction.newer_since);
   policy.drop_tombstones = subcompaction.reaches_end;
   policy.reads_lazy_values = true;
@@ -150,7 +151,7 @@ absl::StatusOr<CompactionOutput> RunCompaction(const CompactionInput& input) {
   for (const Subcompaction& subcompaction : input.subcompactions) {
     bottommost_codec = bottommost_codec && subcompaction.reaches_end;
     // The file states a time that is valid for each tablet's part.
-    newest_commit_time = std::min(newest_commit_time, NewestCommitTime(subcompaction));
+    newest_commit_time = std::min(newest_commit_time, NewestCommitTime(subcompaction, input.now));
   }
   size_t next_subcompaction = 0;
   const auto next = [&]() -> std::unique_ptr<CellCursor> {

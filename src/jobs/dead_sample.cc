@@ -106,8 +106,8 @@ class TabletSample {
     policy_.newest_commit_time = INT64_MIN;
     for (size_t i = input_begin; i < tablet.stack.size(); ++i) {
       inputs.push_back(tablet.stack[i].reference);
-      policy_.newest_commit_time =
-          std::max(policy_.newest_commit_time, inputs.back().file->newest_commit_time);
+      policy_.newest_commit_time = std::max(
+          policy_.newest_commit_time, OrdinalTime(inputs.back().file->newest_commit_time, now));
     }
     // As for a major compaction (jobs/compaction_job.cc), except that no large value is read.
     policy_.rules = table.definition().retentions;

@@ -17,7 +17,7 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   policy.rules = input.definition->retentions;
   policy.now = input.now;
   policy.partial = true;
-  policy.newest_commit_time = input.newest_commit_time;
+  policy.newest_commit_time = OrdinalTime(input.newest_commit_time, input.now);
   policy.unknown_ordinals = FamiliesOfUnknownOrdinals(*input.definition, input.newer_since);
   policy.drop_tombstones = input.reaches_end;
   std::unique_ptr<CellCursor> cursor = NewRetentionCursor(
@@ -31,8 +31,8 @@ absl::StatusOr<FlushOutput> RunFlush(const FlushInput& input) {
   STELE_ASSIGN_OR_RETURN(std::optional<SstableSummary> summary,
                          WriteSstable(target, [&cursor] { return std::move(cursor); }));
   if (summary.has_value())
-    output.file =
-        SstableFile{input.job.file_number, *std::move(summary), input.newest_commit_time, false};
+    output.file = SstableFile{input.job.file_number, *std::move(summary),
+                              OrdinalTime(input.newest_commit_time, input.now), false};
   return output;
 }
 

@@ -317,7 +317,7 @@ absl::Status JobRunner::FlushOldestMemtable(uint32_t table_id, const std::atomic
   const FrozenMemtable& frozen = *oldest;
   // Before the schema is read, so that a rule that changes later is never applied at an earlier
   // time.
-  const int64_t now = parts.clock->Now();
+  const int64_t now = parts.clock->CollectionTime();
   std::shared_ptr<const TableState> table_state;
   uint64_t newer_since = UINT64_MAX;
   {

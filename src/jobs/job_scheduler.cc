@@ -150,7 +150,7 @@ JobScheduler::Next JobScheduler::TakeNext(Lane lane, bool wait) {
   bool picking = false;
   while (true) {
     // The caller's clock may do anything, so no lock is held.
-    const int64_t now = parts_.clock->Now();
+    const int64_t now = parts_.clock->CollectionTime();
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());

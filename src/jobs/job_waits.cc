@@ -82,7 +82,7 @@ absl::Status JobScheduler::WaitForIdle() {
   while (true) {
     STELE_RETURN_IF_ERROR(WaitSince(
         failure_count, [&] { return QuietLocked() && !IsCurrentLocked(Lane::kAll, busy); }, all));
-    const int64_t now = parts_.clock->Now();
+    const int64_t now = parts_.clock->CollectionTime();
     PickState pick_state;
     {
       MutexLock lock(state_.mutex());

@@ -273,7 +273,7 @@ absl::StatusOr<std::shared_ptr<const Version>> ApplyWith(const Version& version,
   if (edit.oldest_segment.has_value()) next->oldest_segment = *edit.oldest_segment;
   next->synced_log_end = std::max(next->synced_log_end, edit.synced_log_end);
   next->last_sequence = std::max(next->last_sequence, edit.last_sequence);
-  next->clock_mark = std::max(next->clock_mark, edit.clock_mark);
+  if (edit.clock_mark > 0) next->clock_mark = edit.clock_mark;
   next->next_file_number = std::max(next->next_file_number, edit.next_file_number);
   next->next_table_id = std::max(next->next_table_id, edit.next_table_id);
   next->next_family_id = std::max(next->next_family_id, edit.next_family_id);

@@ -53,7 +53,7 @@ struct Edit {
   // The log must be durable up to this sequence before the edit is (engine rule 3). The Version
   // keeps the greatest.
   uint64_t last_sequence = 0;
-  int64_t clock_mark = 0;         // the Version keeps the greatest
+  int64_t clock_mark = 0;         // the Version keeps the newest; 0: not set
   uint64_t next_file_number = 0;  // these three: the Version keeps the greatest
   uint32_t next_table_id = 0;
   uint32_t next_family_id = 0;

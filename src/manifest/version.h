@@ -40,11 +40,17 @@ inline constexpr uint32_t kTokenTableId = 0;
 struct SstableFile {
   uint64_t number = 0;
   SstableSummary summary;
-  // The database clock at the newest commit in the file (engine rule 9).
+  // The commit time of the newest commit in the file (engine rule 9).
   int64_t newest_commit_time = 0;
   // Written by a major compaction or a bulk load, with the codec for the bottommost data.
   bool bottommost_codec = false;
 };
+
+// The time at which a job at `now` judges ordinals of a file or memtable (engine rule 9). A later
+// time than `now` is that of a wrong clock: no ordinal is known to be garbage then.
+inline int64_t OrdinalTime(int64_t newest_commit_time, int64_t now) {
+  return newest_commit_time <= now ? newest_commit_time : INT64_MIN;
+}
 
 // A range of rows. Several references may share it, so that its keys are in memory once.
 class SharedRange {
@@ -150,7 +156,7 @@ struct Version {
   uint64_t oldest_segment = 0;  // segments with lower numbers are not needed
   // At least the greatest sequence_last of any reference; the log may have later commits.
   uint64_t last_sequence = 0;
-  int64_t clock_mark = 0;  // the database clock never goes below it (engine rule 7)
+  int64_t clock_mark = 0;  // the collection time up to now (engine rule 7)
   uint64_t next_file_number = 1;
   uint32_t next_table_id = 1;
   uint32_t next_family_id = 1;

@@ -1,6 +1,7 @@
 #include "stele/timestamp.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <ostream>
 
@@ -16,6 +17,14 @@ int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); 
 }  // namespace
 
 TimestampClock::~TimestampClock() = default;
+
+std::chrono::microseconds TimestampClock::Elapsed() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::duration_cast<std::chrono::microseconds>(
+                                                 std::chrono::nanoseconds(time.tv_nsec));
+}
+
 ManualClock::~ManualClock() = default;
 
 std::chrono::system_clock::time_point Timestamp::ToTimePoint() const {

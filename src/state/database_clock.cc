@@ -1,62 +1,166 @@
 #include "state/database_clock.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace stele::internal {
 namespace {
 
-constexpr int64_t kJumpMicros = int64_t{24} * 3600 * 1'000'000;
+// Limits the times of a caller's clock, so that sums and differences do not overflow.
+constexpr int64_t kMicrosMax = int64_t{1} << 61;
 
-// Raises the atomic to at least `value`, and returns the previous value.
-int64_t RaiseAtomic(std::atomic<int64_t>& atomic, int64_t value) {
-  int64_t seen = atomic.load(std::memory_order_relaxed);
-  while (seen < value && !atomic.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
-  }
-  return seen;
+class MachineClock final : public TimestampClock {
+ public:
+  Timestamp Now() override { return Timestamp::From(std::chrono::system_clock::now()); }
+};
+
+struct Reading {
+  int64_t wall = 0;
+  int64_t elapsed = 0;
+  int64_t lead() const { return std::clamp(wall, -kMicrosMax, kMicrosMax) - elapsed; }
+};
+
+// A pause between the two makes the clock seem to be behind, never ahead.
+Reading ReadClock(TimestampClock* clock) {
+  const int64_t wall = clock->Now().micros();
+  const int64_t elapsed = clock->Elapsed().count();
+  return {.wall = wall, .elapsed = std::clamp<int64_t>(elapsed, 0, kMicrosMax)};
 }
 
-int64_t SteadyMicros(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
-                                                               start)
-      .count();
-}
+int64_t Distance(int64_t a, int64_t b) { return a < b ? b - a : a - b; }
+
+std::string Text(int64_t micros) { return Timestamp::FromMicros(micros).ToString(); }
 
 }  // namespace
 
 DatabaseClock::DatabaseClock(std::shared_ptr<TimestampClock> clock,
-                             std::function<void(int64_t)> on_jump)
-    : clock_(std::move(clock)),
-      on_jump_(std::move(on_jump)),
-      start_(std::chrono::steady_clock::now()),
-      lead_(0),
-      mark_(0) {
-  if (clock_ == nullptr) lead_.store(WallMicros(), std::memory_order_relaxed);
-}
+                             std::function<void(const std::string&)> on_change)
+    : clock_(clock != nullptr ? std::move(clock) : std::make_shared<MachineClock>()),
+      is_authoritative_(clock_->is_authoritative()),
+      on_change_(std::move(on_change)),
+      now_lead_(is_authoritative_ ? 0 : ReadClock(clock_.get()).lead()),
+      collection_lead_(now_lead_.load(std::memory_order_relaxed)) {}
 
-int64_t DatabaseClock::WallMicros() const {
-  if (clock_ != nullptr) return clock_->Now().micros();
-  return Timestamp::From(std::chrono::system_clock::now()).micros();
-}
-
-int64_t DatabaseClock::Now() {
-  const int64_t wall = WallMicros();
-  if (clock_ != nullptr) {
-    const int64_t before = RaiseAtomic(mark_, wall);
-    if (before > 0 && wall - before > kJumpMicros && on_jump_ != nullptr) on_jump_(wall - before);
-    return before > wall ? before : wall;
+DatabaseClock::State DatabaseClock::Read() {
+  if (is_authoritative_) {
+    const int64_t now = clock_->Now().micros();
+    return {.now = now, .collection_time = now};
   }
-  const int64_t steady = SteadyMicros(start_);
-  const int64_t before = RaiseAtomic(lead_, wall - steady);
-  if (wall - steady - before > kJumpMicros && on_jump_ != nullptr) on_jump_(wall - steady - before);
-  return before + steady > wall ? before + steady : wall;
+  const Reading reading = ReadClock(clock_.get());
+  const int64_t lead = reading.lead();
+  const int64_t smoothed = SmoothedLead(lead);
+  State state;
+  state.now = smoothed == lead ? reading.wall : smoothed + reading.elapsed;
+  const bool is_steady =
+      is_trusted_.load(std::memory_order_relaxed) &&
+      Distance(lead, collection_lead_.load(std::memory_order_relaxed)) < kClockSmoothedMicros;
+  if (!is_steady) {
+    std::string message;
+    {
+      MutexLock lock(mutex_);
+      message = JudgeLocked(lead, reading.elapsed);
+    }
+    Report(message);
+    state.is_trusted = is_trusted_.load(std::memory_order_relaxed);
+  }
+  state.collection_time = state.now;
+  if (!state.is_trusted) {
+    const int64_t expected = collection_lead_.load(std::memory_order_relaxed) + reading.elapsed;
+    state.collection_time = std::min(expected, state.now);
+  }
+  return state;
 }
 
-void DatabaseClock::RaiseTo(int64_t mark) {
-  if (clock_ != nullptr) {
-    RaiseAtomic(mark_, mark);
-  } else {
-    RaiseAtomic(lead_, mark - SteadyMicros(start_));
+int64_t DatabaseClock::SmoothedLead(int64_t lead) {
+  int64_t seen = now_lead_.load(std::memory_order_relaxed);
+  while (seen != lead) {
+    if (lead < seen && seen - lead <= kClockSmoothedMicros) return seen;
+    if (now_lead_.compare_exchange_weak(seen, lead, std::memory_order_relaxed)) break;
   }
+  return lead;
+}
+
+int64_t DatabaseClock::CommitTime() {
+  RaiseMark(CollectionTime());
+  return mark();
+}
+
+void DatabaseClock::RaiseMark(int64_t mark) {
+  int64_t seen = mark_.load(std::memory_order_relaxed);
+  while (seen < mark && !mark_.compare_exchange_weak(seen, mark, std::memory_order_relaxed)) {
+  }
+}
+
+void DatabaseClock::Begin() {
+  if (is_authoritative_) return;
+  const Reading reading = ReadClock(clock_.get());
+  std::string message;
+  {
+    MutexLock lock(mutex_);
+    const int64_t expected = std::min(mark(), kMicrosMax) - reading.elapsed;
+    const int64_t lead = reading.lead();
+    collection_lead_.store(expected, std::memory_order_relaxed);
+    near_micros_ = kClockGapMicros;
+    message = Distance(lead, expected) <= kClockGapMicros ? TrustLocked(lead, reading.elapsed)
+                                                          : DistrustLocked(lead, reading.elapsed);
+  }
+  Report(message);
+}
+
+void DatabaseClock::Confirm() {
+  const Reading reading = ReadClock(clock_.get());
+  std::string message;
+  {
+    MutexLock lock(mutex_);
+    message = TrustLocked(reading.lead(), reading.elapsed);
+  }
+  Report(message);
+}
+
+std::string DatabaseClock::JudgeLocked(int64_t lead, int64_t elapsed) {
+  mutex_.AssertHeld();
+  const int64_t distance = Distance(lead, collection_lead_.load(std::memory_order_relaxed));
+  if (is_trusted_.load(std::memory_order_relaxed)) {
+    return distance <= kClockToleranceMicros ? TrustLocked(lead, elapsed)
+                                             : DistrustLocked(lead, elapsed);
+  }
+  if (distance <= near_micros_) return TrustLocked(lead, elapsed);
+  if (Distance(lead, agreed_lead_) > kClockToleranceMicros) {
+    agreed_lead_ = lead;
+    agreed_since_ = elapsed;
+  }
+  if (elapsed - agreed_since_ >= kClockAgreementMicros) return TrustLocked(lead, elapsed);
+  return "";
+}
+
+std::string DatabaseClock::TrustLocked(int64_t lead, int64_t elapsed) {
+  mutex_.AssertHeld();
+  collection_lead_.store(lead, std::memory_order_relaxed);
+  near_micros_ = kClockToleranceMicros;
+  // A smaller difference stays, since fences must not be older than commits (engine rule 8).
+  if (std::min(mark(), kMicrosMax) - (lead + elapsed) > kClockGapMicros)
+    mark_.store(lead + elapsed, std::memory_order_relaxed);
+  if (is_trusted_.exchange(true, std::memory_order_relaxed)) return "";
+  return fmt::format("the clock is trusted again: it is {}", Text(lead + elapsed));
+}
+
+std::string DatabaseClock::DistrustLocked(int64_t lead, int64_t elapsed) {
+  mutex_.AssertHeld();
+  agreed_lead_ = lead;
+  agreed_since_ = elapsed;
+  if (!is_trusted_.exchange(false, std::memory_order_relaxed)) return "";
+  const int64_t expected = collection_lead_.load(std::memory_order_relaxed) + elapsed;
+  return fmt::format(
+      "the clock leapt: it says {}, and {} was expected; until it agrees with the elapsed time for "
+      "{} minutes, cells are collected only up to the earlier of both; set the clock if it is "
+      "wrong",
+      Text(lead + elapsed), Text(expected), kClockAgreementMicros / 60'000'000);
+}
+
+void DatabaseClock::Report(const std::string& message) const {
+  if (!message.empty() && on_change_ != nullptr) on_change_(message);
 }
 
 }  // namespace stele::internal

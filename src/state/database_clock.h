@@ -1,43 +1,94 @@
-// state/database_clock.h: the database's clock (engine rule 7). It gives cells their timestamps,
-// measures ages, and never goes back, not even when the database is reopened.
+// state/database_clock.h: the database's clock (engine rule 7): the time that reads and stamps use,
+// and the time up to which cells may be collected by their age.
 //
-// It returns max(wall, last mark + monotonic time since); with a clock of the caller, max(its
-// Now(), last mark), without any other source of time. A jump forward by more than a day is
-// accepted and reported once.
+// Now() follows the clock, also back. Steps back of at most a second are smoothed. The collection
+// time is Now() while the clock is trusted. Otherwise it is the last trusted time plus the elapsed
+// time since, and never more than Now(). So a wrong clock hides cells as long as it is wrong, and
+// collects none (docs/decisions/0048-two-times.md).
+//
+// The clock loses its trust when it leaps: when it moves against the elapsed time by more than
+// kClockToleranceMicros, or when it differs from the mark of the database at open by more than
+// kClockGapMicros. It is trusted again when it returns, after it has agreed with the elapsed time
+// for kClockAgreementMicros, or by Confirm(). An authoritative clock is always trusted.
+//
+// The mark is the greatest collection time of a commit or an edit. Batches and edits store it, GC
+// fences use it, and it outlives the process. Only a clock that is trusted again lowers it.
 // Units:     microseconds since the epoch.
-// Threads:   thread-safe.
+// Threads:   thread-safe. Calls the caller's clock and `on_change` without a lock.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
+#include "base/mutex.h"
 #include "stele/timestamp.h"
 
 namespace stele::internal {
 
+inline constexpr int64_t kClockToleranceMicros = int64_t{60} * 1'000'000;
+inline constexpr int64_t kClockGapMicros = int64_t{24} * 3600 * 1'000'000;
+inline constexpr int64_t kClockAgreementMicros = int64_t{600} * 1'000'000;
+inline constexpr int64_t kClockSmoothedMicros = 1'000'000;
+
 class DatabaseClock {
  public:
-  // `on_jump(micros)` is called after a jump forward, on any thread; may be null.
-  DatabaseClock(std::shared_ptr<TimestampClock> clock, std::function<void(int64_t)> on_jump);
+  // `clock` may be null: the machine's clock. `on_change(message)` is called after trust was lost
+  // or regained, on any thread; may be null. The clock is trusted until Begin().
+  DatabaseClock(std::shared_ptr<TimestampClock> clock,
+                std::function<void(const std::string&)> on_change);
 
-  int64_t Now();
-  // Ensures that the clock is at least `mark`, the value that recovery found in the manifest and
-  // the log.
-  void RaiseTo(int64_t mark);
+  // The time for reads and for cells without a timestamp.
+  int64_t Now() { return Read().now; }
+  // The time for ages by which cells are removed from files.
+  int64_t CollectionTime() { return Read().collection_time; }
+  // Raises the mark to the collection time and returns it: the time of a commit and of a fence.
+  int64_t CommitTime();
+  // The mark, without a look at the clock.
+  int64_t mark() const { return mark_.load(std::memory_order_relaxed); }
+
+  // Recovery: raises the mark to at least `mark`, which was found in the manifest or the log.
+  void RaiseMark(int64_t mark);
+  // Call when the mark is complete. Trusts the clock only if it is near the mark.
+  void Begin();
+  // The owner states that the clock is right now. Lowers the mark if it is ahead by more than
+  // kClockGapMicros.
+  void Confirm();
+
+  struct State {
+    int64_t now = 0;
+    int64_t collection_time = 0;
+    bool is_trusted = true;
+  };
+  State Read();
 
  private:
-  int64_t WallMicros() const;
+  // The lead of a clock is its time minus the elapsed time. It is constant as long as they agree.
+  int64_t SmoothedLead(int64_t lead);
+  // Updates the trust. Returns the message for on_change; empty if nothing changed.
+  std::string JudgeLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string TrustLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::string DistrustLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Report(const std::string& message) const;
 
   const std::shared_ptr<TimestampClock> clock_;
-  const std::function<void(int64_t)> on_jump_;
-  const std::chrono::steady_clock::time_point start_;
-  // The database's time minus the time of the steady clock since start_, in microseconds: the
-  // greatest difference so far. Relaxed: each value is complete alone.
-  std::atomic<int64_t> lead_;
-  std::atomic<int64_t> mark_;  // only for a clock of the caller; relaxed as above
+  const bool is_authoritative_;
+  const std::function<void(const std::string&)> on_change_;
+  std::atomic<int64_t> now_lead_;  // of Now(); relaxed: each value is complete alone
+  std::atomic<int64_t> mark_{0};   // relaxed, too
+  Mutex mutex_;
+  // Both are written under mutex_, and read without it.
+  std::atomic<bool> is_trusted_{true};
+  std::atomic<int64_t> collection_lead_;  // of the collection time
+  // The distance at which a clock that is not trusted has returned. It is larger until the clock
+  // was trusted once.
+  int64_t near_micros_ ABSL_GUARDED_BY(mutex_) = kClockGapMicros;
+  // The lead with which the clock agrees, and the elapsed time at which that began. Not trusted
+  // only.
+  int64_t agreed_lead_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t agreed_since_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace stele::internal

@@ -67,6 +67,12 @@ class ReadPath {
   explicit ReadPath(const Parts& parts) : parts_(parts) {}
 
   ReadPoint TakeReadPoint() const { return parts_.state->TakeReadPoint(parts_.clock->Now()); }
+  // The present state, with the commit time instead of the clock: for what must agree with the
+  // times of commits, such as GC fences and the ages of tokens.
+  ReadPoint TakeCommitPoint() const {
+    return parts_.state->TakeReadPoint(parts_.clock->CommitTime());
+  }
+  int64_t CollectionTime() const { return parts_.clock->CollectionTime(); }
   std::shared_ptr<const ReadView> view() const { return parts_.state->view(); }
   std::shared_ptr<const PinnedView> Pin(ReadPoint point, PinnedViews::Kind kind) const {
     return parts_.pins->Pin(std::move(point), kind);

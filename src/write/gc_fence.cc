@@ -53,14 +53,14 @@ absl::StatusOr<ColumnVersions> ReadVersions(const TableView& table, const ReadPo
     for (const Cell& cell : cells) {
       if (cell.is_tombstone() || cell.family < column.family_index) continue;
       if (cell.family > column.family_index || cell.qualifier > column.qualifier)
-        return ColumnVersions(std::move(newest_first));
+        return ColumnVersions(std::move(newest_first), point.now);
       if (cell.qualifier != column.qualifier) continue;
       newest_first.push_back(cell.timestamp);
-      if (versions.IsGarbage(cell)) return ColumnVersions(std::move(newest_first));
+      if (versions.IsGarbage(cell)) return ColumnVersions(std::move(newest_first), point.now);
     }
   }
   STELE_RETURN_IF_ERROR(chain->status());
-  return ColumnVersions(std::move(newest_first));
+  return ColumnVersions(std::move(newest_first), point.now);
 }
 
 // The floor of the column. Its versions are read if they are not remembered from an earlier delete.
@@ -126,7 +126,7 @@ absl::StatusOr<GcFences> MakeGcFences(const GcFenceSource& source, const GcFence
     fences.conditions.push_back(
         {.watch = source.committer->row_watches().Begin(row.table_id, row.row_key)});
   }
-  const ReadPoint point = source.reads->TakeReadPoint();
+  const ReadPoint point = source.reads->TakeCommitPoint();
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const GcFencePlan::Row& row = plan.rows[i];
     RowCondition& condition = fences.conditions[i];

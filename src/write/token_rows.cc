@@ -44,7 +44,7 @@ absl::StatusOr<TokenState> FindToken(const ReadPath& reads, RowWatches* watches,
   const std::string row_key =
       SipHash128(options.idempotency_token, reads.view()->version->token_key);
   RowWatches::Watch watch = watches->Begin(kTokenTableId, row_key);
-  const ReadPoint point = reads.TakeReadPoint();
+  const ReadPoint point = reads.TakeCommitPoint();
   used.unchanged = RowCondition{.watch = std::move(watch), .sequence = point.sequence};
   const ReadOptions read{.stop = options.stop, .deadline = options.deadline};
   STELE_ASSIGN_OR_RETURN(

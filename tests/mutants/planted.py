@@ -34,22 +34,22 @@ def plant(group, killers, file, *changes):
 
 plant(
     "flush", ["unit_jobs"], "src/jobs/flush_job.cc",
-    ("partial ordinals are evaluated at the present time, not at the newest commit (engine rule 9)", "policy.newest_commit_time = input.newest_commit_time;",
+    ("partial ordinals are evaluated at the present time, not at the newest commit (engine rule 9)", "policy.newest_commit_time = OrdinalTime(input.newest_commit_time, input.now);",
      "policy.newest_commit_time = input.now;"),
     ("tombstones are dropped although older sources exist (engine rule 11)", "policy.drop_tombstones = input.reaches_end;",
      "policy.drop_tombstones = true;"),
     ("commits after the flush's sequence are written too", "NewCursor(input.sequence, options)", "NewCursor(UINT64_MAX, options)"),
     ("ordinals in one memtable are used as true ordinals", "policy.partial = true;", "policy.partial = false;"),
-    ("the file states a wrong commit time", "*std::move(summary), input.newest_commit_time, false}",
-     "*std::move(summary), input.now, false}"),
+    ("the file states a wrong commit time", "OrdinalTime(input.newest_commit_time, input.now), false}",
+     "input.now, false}"),
 )
 
 plant(
     "compaction", ["unit_jobs"], "src/jobs/compaction_job.cc",
-    ("the commit time of the oldest input is used", "std::max(newest_commit_time, reference.file->newest_commit_time)",
-     "reference.file->newest_commit_time"),
-    ("a file over several tablets states the newest commit of any of them (engine rule 9)", "std::min(newest_commit_time, NewestCommitTime(subcompaction))",
-     "NewestCommitTime(subcompaction)"),
+    ("the commit time of the oldest input is used", "std::max(newest_commit_time, OrdinalTime(reference.file->newest_commit_time, now))",
+     "OrdinalTime(reference.file->newest_commit_time, now)"),
+    ("a file over several tablets states the newest commit of any of them (engine rule 9)", "std::min(newest_commit_time, NewestCommitTime(subcompaction, input.now))",
+     "NewestCommitTime(subcompaction, input.now)"),
     ("tombstones are dropped although older sources exist (engine rule 11)", "policy.drop_tombstones = subcompaction.reaches_end;",
      "policy.drop_tombstones = true;"),
     ("rows outside a narrowed file reference are read", "if (rows.Covers(RowsOf(*subcompaction.inputs[index].file))) return cursor;", "if (true) return cursor;"),
@@ -358,9 +358,8 @@ ENGINE = ["unit_db", "crash_test --gtest_filter=-CrashPoints*:KillTest*", "crash
 plant(
     "recovery", ENGINE, "src/db/recovery.cc",
     ("replay applies commits that are in files (engine rule 2)", "sequence <= table->state->flushed_through", "sequence < table->state->flushed_through"),
-    ("the log does not advance the clock (engine rule 7)",
-     "  storage.clock.RaiseTo(reader.clock_micros());\n  return absl::OkStatus();\n}\n\n// For a batch that is applied later",
-     "  return absl::OkStatus();\n}\n\n// For a batch that is applied later"),
+    ("the log does not advance the mark (engine rule 7)", "storage.clock.RaiseMark(reader.clock_micros());", "{}"),
+    ("old commits of the log raise a corrected mark (engine rule 7)", "if (sequence > storage.state.view()->version->last_sequence)", "if (sequence > 0)"),
 )
 plant(
     "space", ENGINE, "src/wal/commit_log.cc",
@@ -373,7 +372,7 @@ plant(
     ("a manifest is accepted that is shorter than the log states", "manifest_end < synced)", "false)"),
     ("replayed commits are not synced before the first acknowledgement (engine rule 3)",
      "STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));", ""),
-    ("the manifest's clock is ignored (engine rule 7)", "storage.clock.RaiseTo(version->clock_mark);", ""),
+    ("the manifest's mark is ignored (engine rule 7)", "storage.clock.RaiseMark(version->clock_mark);", ""),
     ("SSTables without a reference are not deleted", "return !needed.contains(name.number);", "return false;"),
 )
 STRICTER = ["unit_db --gtest_filter=StricterRuleTest*"]
@@ -458,7 +457,7 @@ plant(
     "manifest", ["unit_manifest"], "src/manifest/edit.cc",
     ("flushed_through may decrease (engine rule 2)", "*edit.flushed_through < table->flushed_through", "false"),
     ("the last sequence may decrease", "std::max(next->last_sequence, edit.last_sequence)", "edit.last_sequence"),
-    ("the clock mark may decrease", "std::max(next->clock_mark, edit.clock_mark)", "edit.clock_mark"),
+    ("a clock mark is not corrected", "if (edit.clock_mark > 0) next->clock_mark = edit.clock_mark;", "next->clock_mark = std::max(next->clock_mark, edit.clock_mark);"),
     ("a schema epoch need not increase", "edit.definition->epoch <= table->definition->epoch", "false"),
     ("an edit's tablets may start inside one of the table", "old->range.start != start) return refuse();", "false) return refuse();"),
     ("an edit's tablets may end inside one of the table", "next->range.start != made.end) return refuse();", "false) return refuse();"),
@@ -577,7 +576,7 @@ plant(
     "commit", LOADS, "src/admin/bulk_load.cc",
     ("a load's cells of a dropped family are lost (engine rule 6)", "if (definition.families.IndexOfId(family.family_id)) continue;", "continue;"),
     ("replay applies commits older than a load (engine rule 2)", ".flushed_through = point.sequence,", ".flushed_through = 0,"),
-    ("a load has no commit time (engine rule 9)", "file.newest_commit_time = point.now;", "file.newest_commit_time = 0;"),
+    ("a load has no commit time (engine rule 9)", "file.newest_commit_time = point.commit_time;", "file.newest_commit_time = 0;"),
     ("a failed load leaves files", "if (!stay && parts_.open->CheckProcess().ok()) files_.Remove();", ""),
     ("a repeated row is accepted", "mutation.row_key() <= last_row_key_", "mutation.row_key() < last_row_key_"),
 )

@@ -132,6 +132,15 @@ TEST_F(RememberedVersionsTest, AChangedRuleOrAWriteSinceTheReadForgetsThem) {
   EXPECT_FALSE(FloorOf(watch, 1, 1).has_value()) << "forgotten";
 }
 
+// A clock that was ahead is corrected. Older versions may be garbage at the earlier time.
+TEST_F(RememberedVersionsTest, AnEarlierTimeForgetsThem) {
+  const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");
+  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300}, /*time=*/1));
+  EXPECT_FALSE(FloorOf(watch, 1).has_value());
+  watches_.Remember(watch, column_, 1, 10, ColumnVersions({300}, /*time=*/0));
+  EXPECT_TRUE(FloorOf(watch, 1).has_value());
+}
+
 // A batch may contain a row twice, so the versions are not complete after its first operation.
 TEST_F(RememberedVersionsTest, AFloorDuringACommitRefusesTheWrite) {
   const RowWatches::Watch watch = watches_.Begin(kWatchedTable, "r");

@@ -361,6 +361,9 @@ TEST_F(ApplyTest, IdsAreNotUsedAgain) {
 }
 
 TEST_F(ApplyTest, TheGreatestMarksStay) {
+  Edit clock;
+  clock.clock_mark = 7;
+  version_ = Apply(*version_, clock).value();
   Edit edit;
   edit.last_sequence = 4;
   edit.clock_mark = -3;
@@ -369,10 +372,21 @@ TEST_F(ApplyTest, TheGreatestMarksStay) {
   edit.next_family_id = 50;
   const auto next = Apply(*version_, edit).value();
   EXPECT_EQ(next->last_sequence, 9u);
-  EXPECT_EQ(next->clock_mark, 0);
+  EXPECT_EQ(next->clock_mark, 7) << "a time before the epoch is no mark";
   EXPECT_EQ(next->next_file_number, 6u);
   EXPECT_EQ(next->next_table_id, 2u);
   EXPECT_EQ(next->next_family_id, 50u);
+}
+
+TEST_F(ApplyTest, AClockMarkMayBeCorrected) {
+  Edit edit;
+  for (const int64_t mark : {900, 7}) {
+    edit.clock_mark = mark;
+    version_ = Apply(*version_, edit).value();
+    EXPECT_EQ(version_->clock_mark, mark);
+  }
+  edit.clock_mark = 0;
+  EXPECT_EQ(Apply(*version_, edit).value()->clock_mark, 7);
 }
 
 TEST_F(ApplyTest, TheOldVersionStays) {
