@@ -123,6 +123,14 @@ class Database {
   // FailedPrecondition also if the database was opened read-only.
   [[nodiscard]] absl::Status WriteRefusal() const;
 
+  // States that the database's clock is right now. From now on it is trusted, and cells are removed
+  // by the ages that it states. Needed only if DatabaseStats.clock says that it is not trusted: ten
+  // minutes of agreement with the elapsed time have the same effect. A mark of the future in the
+  // database is corrected, too.
+  // Errors: FailedPrecondition if the database was opened read-only; the error of a failed write of
+  // the manifest; Unimplemented for a database on a server.
+  [[nodiscard]] absl::Status ConfirmClock();
+
   // Closes the database: stops all work, syncs the log and unlocks the directory. Memtables are not
   // flushed; the next Open replays the log. Open readers and snapshots fail with FailedPrecondition
   // from then on. Without Close(), the last handle's destructor closes the database and ignores

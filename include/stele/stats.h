@@ -128,7 +128,16 @@ struct DatabaseStats {
     uint64_t discarded_log_bytes = 0;  // discarded by recovery when the database was opened
   };
 
+  // The clock, and the time up to which cells are removed by their age. docs/guide/schema-and-gc.md
+  // says when a clock is not trusted; then collection_time follows the elapsed time.
+  struct Clock {
+    Timestamp now = {};
+    Timestamp collection_time = {};  // never later than `now`
+    bool is_trusted = true;
+  };
+
   size_t tables = 0;
+  Clock clock = {};
   Memory memory = {};
   Disk disk = {};
   Compaction compaction = {};

@@ -147,6 +147,7 @@ class DatabaseBackend {
   virtual absl::StatusOr<VerifyReport> Verify() = 0;
   virtual DatabaseStats Stats() = 0;
   virtual absl::Status WriteRefusal() = 0;
+  virtual absl::Status ConfirmClock() = 0;
   virtual absl::Status Close() = 0;
 };
 

@@ -122,6 +122,11 @@ absl::Status Database::WriteRefusal() const {
   return backend_->WriteRefusal();
 }
 
+absl::Status Database::ConfirmClock() {
+  STELE_RETURN_IF_ERROR(CheckHandle(backend_));
+  return backend_->ConfirmClock();
+}
+
 absl::Status Database::Close() {
   STELE_RETURN_IF_ERROR(CheckHandle(backend_));
   return backend_->Close();

@@ -257,6 +257,15 @@ absl::StatusOr<VerifyReport> Engine::Verify() {
                          .installer = storage_->installer.get()});
 }
 
+absl::Status Engine::ConfirmClock() {
+  STELE_RETURN_IF_ERROR(CheckOpen());
+  STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
+  storage_->clock.Confirm();
+  STELE_RETURN_IF_ERROR(storage_->installer->Install([](const Version&) { return Edit(); }));
+  storage_->state.SignalChange();  // more may be garbage now
+  return absl::OkStatus();
+}
+
 absl::Status Engine::WriteRefusal() const {
   const Committer& committer = *storage_->committer;
   STELE_RETURN_IF_ERROR(storage_->open.CheckChangeable());
@@ -277,6 +286,10 @@ DatabaseStats Engine::Stats() const {
   if (!CheckOpen().ok()) return stats;
   const std::shared_ptr<const ReadView> view = this->view();
   stats.tables = view->tables.size() - (view->tables.contains(kTokenTableId) ? 1 : 0);
+  const DatabaseClock::State clock = storage_->clock.Read();
+  stats.clock = {.now = Timestamp::FromMicros(clock.now),
+                 .collection_time = Timestamp::FromMicros(clock.collection_time),
+                 .is_trusted = clock.is_trusted};
   AddMemoryStats(storage, &stats.memory);
   stats.disk.log_bytes = storage.log == nullptr ? 0 : storage.log->bytes();
   for (const auto& [number, file] : view->version->Files()) {

@@ -69,6 +69,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   absl::Status Checkpoint(const std::string& directory, const CheckpointOptions& options);
   absl::StatusOr<VerifyReport> Verify();
   DatabaseStats Stats() const;
+  absl::Status ConfirmClock();
 
   // For tests, which inspect components and run them step by step.
   Storage& storage() { return *storage_; }

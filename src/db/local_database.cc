@@ -79,6 +79,8 @@ DatabaseStats LocalDatabase::Stats() { return engine_->Stats(); }
 
 absl::Status LocalDatabase::WriteRefusal() { return engine_->WriteRefusal(); }
 
+absl::Status LocalDatabase::ConfirmClock() { return engine_->ConfirmClock(); }
+
 absl::Status LocalDatabase::Close() { return engine_->Close(); }
 
 absl::StatusOr<std::shared_ptr<LocalDatabase>> OpenDatabase(std::string directory,

@@ -33,6 +33,7 @@ class LocalDatabase : public DatabaseBackend {
   absl::StatusOr<VerifyReport> Verify() override;
   DatabaseStats Stats() override;
   absl::Status WriteRefusal() override;
+  absl::Status ConfirmClock() override;
   absl::Status Close() override;
 
  private:

@@ -87,6 +87,13 @@ int64_t DatabaseClock::CommitTime() {
   return mark();
 }
 
+int64_t DatabaseClock::FenceTime() {
+  const int64_t collection_time = CollectionTime();
+  RaiseMark(collection_time);
+  const int64_t mark = std::min(this->mark(), kMicrosMax);
+  return mark - std::max(collection_time, -kMicrosMax) > kClockGapMicros ? collection_time : mark;
+}
+
 void DatabaseClock::RaiseMark(int64_t mark) {
   int64_t seen = mark_.load(std::memory_order_relaxed);
   while (seen < mark && !mark_.compare_exchange_weak(seen, mark, std::memory_order_relaxed)) {
@@ -155,7 +162,7 @@ std::string DatabaseClock::DistrustLocked(int64_t lead, int64_t elapsed) {
   return fmt::format(
       "the clock leapt: it says {}, and {} was expected; until it agrees with the elapsed time for "
       "{} minutes, cells are collected only up to the earlier of both; set the clock if it is "
-      "wrong",
+      "wrong, or confirm it (stele clock confirm, Database::ConfirmClock)",
       Text(lead + elapsed), Text(expected), kClockAgreementMicros / 60'000'000);
 }
 

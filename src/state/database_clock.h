@@ -44,8 +44,12 @@ class DatabaseClock {
   int64_t Now() { return Read().now; }
   // The time for ages by which cells are removed from files.
   int64_t CollectionTime() { return Read().collection_time; }
-  // Raises the mark to the collection time and returns it: the time of a commit and of a fence.
+  // Raises the mark to the collection time and returns it: the time of a commit.
   int64_t CommitTime();
+  // The time of a GC fence: that of a commit, or the collection time if the mark is ahead of it by
+  // more than kClockGapMicros. Then the mark is wrong, or the clock is, and a fence at the mark
+  // could remove what no rule collects.
+  int64_t FenceTime();
   // The mark, without a look at the clock.
   int64_t mark() const { return mark_.load(std::memory_order_relaxed); }
 

@@ -106,6 +106,7 @@ void EngineState::Freeze(uint32_t table_id) {
   memory.frozen.push_back(
       {.memtable = memory.active, .newest_commit_time = memory.active_commit_time});
   memory.active = NewMemtable(view_->Find(table_id)->definition().families);
+  memory.active_commit_time = 0;  // a corrected clock may be behind that of earlier commits
   memory.is_written = false;
   EventCounts::Add(event_counts_.freezes);
   RebuildTableLocked(table_id);

@@ -67,10 +67,13 @@ class ReadPath {
   explicit ReadPath(const Parts& parts) : parts_(parts) {}
 
   ReadPoint TakeReadPoint() const { return parts_.state->TakeReadPoint(parts_.clock->Now()); }
-  // The present state, with the commit time instead of the clock: for what must agree with the
-  // times of commits, such as GC fences and the ages of tokens.
+  // The same with the commit time, for what must agree with the times of commits.
   ReadPoint TakeCommitPoint() const {
     return parts_.state->TakeReadPoint(parts_.clock->CommitTime());
+  }
+  // The same with the time of a GC fence.
+  ReadPoint TakeFencePoint() const {
+    return parts_.state->TakeReadPoint(parts_.clock->FenceTime());
   }
   int64_t CollectionTime() const { return parts_.clock->CollectionTime(); }
   std::shared_ptr<const ReadView> view() const { return parts_.state->view(); }

@@ -126,7 +126,7 @@ absl::StatusOr<GcFences> MakeGcFences(const GcFenceSource& source, const GcFence
     fences.conditions.push_back(
         {.watch = source.committer->row_watches().Begin(row.table_id, row.row_key)});
   }
-  const ReadPoint point = source.reads->TakeCommitPoint();
+  const ReadPoint point = source.reads->TakeFencePoint();
   for (size_t i = 0; i < plan.rows.size(); ++i) {
     const GcFencePlan::Row& row = plan.rows[i];
     RowCondition& condition = fences.conditions[i];

@@ -182,6 +182,25 @@ TEST_F(BeyondCbtTest, CompactDropsWhatThePolicyCollects) {
             0u);
 }
 
+TEST_F(BeyondCbtTest, AClockIsShownAndConfirmed) {
+  const std::string trusted = R"({"name":"trusted","value":"yes"})";
+  const std::string not_trusted = R"({"name":"trusted","value":"no"})";
+  EXPECT_NE(Output({"clock", "--format", "jsonl"}).find(trusted), std::string::npos);
+  {
+    const auto future = std::make_shared<ManualClock>(Timestamp::FromMillis(4'070'908'800'000));
+    Database database = *Database::Open(this->database(), {.clock = future});
+    ASSERT_TRUE(database.CreateTable("u", Schema()).ok());
+    ASSERT_TRUE(database.Close().ok());
+  }
+  const CommandResult shown = Run({"clock", "--format", "jsonl"});
+  EXPECT_NE(shown.out.find(not_trusted), std::string::npos) << shown.out;
+  EXPECT_NE(shown.err.find("run: clock confirm"), std::string::npos) << shown.err;
+  EXPECT_NE(Output({"stats"}).find("clock_trusted\t\t0"), std::string::npos);
+  EXPECT_NE(Output({"clock", "confirm", "--format", "jsonl"}).find(trusted), std::string::npos);
+  EXPECT_NE(Output({"clock", "--format", "jsonl"}).find(trusted), std::string::npos);
+  EXPECT_EQ(Run({"clock", "set"}).exit_status, 2);
+}
+
 TEST_F(BeyondCbtTest, CheckpointIsADatabase) {
   EXPECT_EQ(Output({"checkpoint", Path("copy")}), "");
   EXPECT_EQ(Output({"deleteallrows", "t"}), "");
@@ -241,7 +260,7 @@ TEST_F(BeyondCbtTest, HelpAndVersion) {
         "lookup",        "count",        "import",      "deleterow",    "deletecolumn",
         "deleteallrows", "help",         "version",     "droprowrange", "export",
         "compact",       "flush",        "stats",       "verify",       "salvage",
-        "checkpoint",    "dump",         "bench",       "copy"}) {
+        "checkpoint",    "dump",         "bench",       "copy",         "clock"}) {
     EXPECT_NE(help.find(std::string("stele ") + verb + " "), std::string::npos) << verb;
     EXPECT_EQ(Output({"help", verb}).rfind(std::string("stele ") + verb, 0), 0u) << verb;
   }

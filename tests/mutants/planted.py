@@ -354,6 +354,24 @@ plant(
     ("history is not requested when the latest version is hidden (engine rule 13)", "source.wants_history |= newer.start > 0 && !has_version_;", ""),
 )
 
+CLOCK = ["unit_db --gtest_filter=ClockLeapsTest*"]
+plant(
+    "clock", CLOCK, "src/state/database_clock.cc",
+    ("a clock that leaps decides what is collected (engine rule 7)", "if (!state.is_trusted) {", "if (false) {"),
+    ("cells of the future are collected while the clock is behind (engine rule 7)", "std::min(expected, state.now)", "expected"),
+    ("a clock is never trusted by agreement", "if (elapsed - agreed_since_ >= kClockAgreementMicros)", "if (false)"),
+    ("a clock that leaps again keeps its agreement", "    agreed_since_ = elapsed;\n  }", "  }"),
+    ("small steps back are not smoothed", "seen - lead <= kClockSmoothedMicros", "false"),
+    ("a mark of the future is not corrected", "    mark_.store(lead + elapsed, std::memory_order_relaxed);", "    {}"),
+    ("a clock is trusted at open whatever it says", "Distance(lead, expected) <= kClockGapMicros", "true"),
+    ("a fence has a time of the future", "? collection_time : mark;", "? mark : mark;"),
+    ("a fence is older than commits (engine rule 8)", "? collection_time : mark;", "? collection_time : collection_time;"),
+)
+plant(
+    "clock", CLOCK, "src/write/token_rows.cc",
+    ("a leap of the clock ends the protection of tokens", "reads.TakeCommitPoint()", "reads.TakeReadPoint()"),
+)
+
 ENGINE = ["unit_db", "crash_test --gtest_filter=-CrashPoints*:KillTest*", "crash_test --gtest_filter=CrashPoints*"]
 plant(
     "recovery", ENGINE, "src/db/recovery.cc",

@@ -1,5 +1,5 @@
-// tools/stele/care.cc: flush, compact, stats, verify, checkpoint, dump. Also salvage, which is not
-// implemented yet.
+// tools/stele/care.cc: flush, compact, stats, clock, verify, checkpoint, dump. Also salvage, which
+// is not implemented yet.
 #include <utility>
 
 #include "arguments.h"
@@ -39,6 +39,7 @@ absl::Status PrintDatabaseStats(Session& session, const Database& database) {
   add("memtable_bytes", stats.memory.memtable_bytes);
   add("replayed_log_bytes", stats.since_open.replayed_log_bytes);
   add("discarded_log_bytes", stats.since_open.discarded_log_bytes);
+  add("clock_trusted", stats.clock.is_trusted ? 1 : 0);
   session.Print(ListingText(listing, session.options().format));
   return absl::OkStatus();
 }
@@ -83,6 +84,29 @@ absl::Status RunStats(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
   return args.empty() ? PrintDatabaseStats(session, database)
                       : PrintTableStats(session, database, args[0]);
+}
+
+absl::Status RunClock(Session& session, const std::vector<std::string>& args) {
+  const bool confirms = args.size() == 1 && args[0] == "confirm";
+  if (!args.empty() && !confirms) return WrongUsage("clock");
+  STELE_ASSIGN_OR_RETURN(Database database,
+                         session.Open(confirms ? Session::Access::kWrite : Session::Access::kRead));
+  if (confirms) STELE_RETURN_IF_ERROR(Within("Confirming the clock", database.ConfirmClock()));
+  const DatabaseStats::Clock clock = database.Stats().clock;
+  if (clock.now == Timestamp())
+    return internal::Unimplemented(
+        "clock: the clock is the server's; run it where the database is");
+  Listing listing{.names = {"name", "value"}};
+  listing.records.push_back({"now", clock.now.ToString()});
+  listing.records.push_back({"collection_time", clock.collection_time.ToString()});
+  listing.records.push_back({"trusted", clock.is_trusted ? "yes" : "no"});
+  session.Print(ListingText(listing, session.options().format));
+  if (!clock.is_trusted) {
+    session.Note(
+        "cells are removed by their age only up to collection_time; if \"now\" is right, run: "
+        "clock confirm\n");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {

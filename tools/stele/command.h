@@ -53,6 +53,7 @@ absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& a
 absl::Status RunFlush(Session& session, const std::vector<std::string>& args);
 absl::Status RunCompact(Session& session, const std::vector<std::string>& args);
 absl::Status RunStats(Session& session, const std::vector<std::string>& args);
+absl::Status RunClock(Session& session, const std::vector<std::string>& args);
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args);
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args);
 absl::Status RunCopy(Session& session, const std::vector<std::string>& args);

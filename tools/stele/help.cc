@@ -38,6 +38,14 @@ constexpr Command kCommands[] = {
      "  A consistent copy of the whole database. It shares files by hard links if the file system\n"
      "  supports them.\n",
      RunCheckpoint},
+    {"clock", "Show or confirm the database's clock",
+     "clock [confirm]\n\n"
+     "  Shows the time of reads, the time up to which cells are removed by their age, and whether "
+     "the\n"
+     "  clock is trusted. It is not after a leap, or if nothing changed for more than a day; then "
+     "the\n"
+     "  second time stays behind. confirm states that the clock is right now.\n",
+     RunClock},
     {"compact", "Remove garbage and deleted cells",
      "compact [TABLE]\n\n"
      "  Compacts each table, or one, into one sorted run. Removes deleted cells, and versions that "

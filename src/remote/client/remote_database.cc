@@ -154,6 +154,11 @@ DatabaseStats RemoteDatabase::Stats() { return {}; }
 // A server does not report it. The write that is refused returns the reason.
 absl::Status RemoteDatabase::WriteRefusal() { return connection_->CheckOpen(); }
 
+absl::Status RemoteDatabase::ConfirmClock() {
+  STELE_RETURN_IF_ERROR(connection_->CheckOpen());
+  return Unimplemented("the clock is the server's; confirm it there");
+}
+
 absl::Status RemoteDatabase::Close() {
   connection_->Close();
   return absl::OkStatus();

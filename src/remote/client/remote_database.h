@@ -34,6 +34,7 @@ class RemoteDatabase final : public DatabaseBackend {
   absl::StatusOr<VerifyReport> Verify() override;
   DatabaseStats Stats() override;
   absl::Status WriteRefusal() override;
+  absl::Status ConfirmClock() override;
   absl::Status Close() override;
 
  private:

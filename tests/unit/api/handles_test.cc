@@ -177,6 +177,7 @@ class FakeDatabase : public internal::DatabaseBackend {
   absl::StatusOr<VerifyReport> Verify() override { return VerifyReport{.files = 2}; }
   DatabaseStats Stats() override { return {.tables = 4}; }
   absl::Status WriteRefusal() override { return absl::ResourceExhaustedError("full"); }
+  absl::Status ConfirmClock() override { return Note("clock"); }
   absl::Status Close() override { return Note("close"); }
 
  private:
@@ -249,6 +250,7 @@ TEST_F(HandlesTest, EmptyDatabase) {
   EXPECT_EQ(db.Verify().status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(db.Stats().tables, 0u);
   EXPECT_EQ(db.WriteRefusal().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(db.ConfirmClock().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(db.Close().code(), StatusCode::kFailedPrecondition);
 }
 
@@ -300,8 +302,9 @@ TEST_F(HandlesTest, TheDatabaseForwards) {
   EXPECT_TRUE(db.Sync().ok());
   EXPECT_TRUE(db.WaitForIdle().ok());
   EXPECT_TRUE(db.Checkpoint("d").ok());
+  EXPECT_TRUE(db.ConfirmClock().ok());
   EXPECT_TRUE(db.Close().ok());
-  EXPECT_EQ(Seen().Take(), "create t;delete t;batch 2;sync;idle;checkpoint d;close;");
+  EXPECT_EQ(Seen().Take(), "create t;delete t;batch 2;sync;idle;checkpoint d;clock;close;");
 }
 
 TEST_F(HandlesTest, TheDatabaseJudgesFirst) {

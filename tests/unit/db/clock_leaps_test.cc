@@ -11,8 +11,8 @@
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/local_database.h"
-#include "io/mem_file_system.h"
 #include "model/access.h"
+#include "support/crash_fs/crash_file_system.h"
 #include "support/db_contract.h"
 #include "support/model_leaping_clock.h"
 #include "support/model_timestamps.h"
@@ -34,11 +34,12 @@ class ClockLeapsTest : public ::testing::Test {
  protected:
   void SetUp() override { Open(); }
 
-  void Open(std::shared_ptr<TimestampClock> clock = nullptr) {
+  void Open(std::shared_ptr<TimestampClock> clock = nullptr, FileSystem* files = nullptr) {
     table_.reset();
     database_.reset();
-    EngineOptions options{
-        .sizes = SizesFor(uint64_t{64} << 20), .file_system = &files_, .background_threads = 0};
+    EngineOptions options{.sizes = SizesFor(uint64_t{64} << 20),
+                          .file_system = files != nullptr ? files : &files_,
+                          .background_threads = 0};
     options.database.clock = clock != nullptr ? std::move(clock) : clock_;
     options.database.on_event = [this](const DatabaseEvent& event) {
       if (event.kind == DatabaseEvent::Kind::kClockJump) news_.push_back(event.message);
@@ -86,7 +87,7 @@ class ClockLeapsTest : public ::testing::Test {
   }
   bool IsTrusted() { return engine_->storage().clock.Read().is_trusted; }
 
-  MemFileSystem files_;
+  CrashFileSystem files_;
   std::shared_ptr<LeapingClock> clock_ = std::make_shared<LeapingClock>(kToday);
   std::optional<Database> database_;
   std::optional<Table> table_;
@@ -227,19 +228,45 @@ TEST_F(ClockLeapsTest, AMarkInTheFutureIsCorrected) {
   EXPECT_TRUE(IsTrusted()) << "the mark is right, too";
 }
 
+TEST_F(ClockLeapsTest, TheOwnerConfirmsAClock) {
+  MakeTable();
+  Write("a");
+  ASSERT_EQ(database_->Close(), absl::OkStatus());
+  clock_->Leap(31 * kDay);
+  Open();
+  EXPECT_FALSE(database_->Stats().clock.is_trusted);
+  EXPECT_LT(database_->Stats().clock.collection_time.micros(), kToday.micros() + 1'000'000);
+  EXPECT_EQ(database_->Stats().clock.now, clock_->Now());
+  FlushAndCompact();
+  EXPECT_EQ(Stored(), "a");
+  ASSERT_EQ(database_->ConfirmClock(), absl::OkStatus());
+  EXPECT_TRUE(database_->Stats().clock.is_trusted);
+  EXPECT_EQ(database_->Stats().clock.collection_time, clock_->Now());
+  FlushAndCompact();
+  EXPECT_EQ(Stored(), "");
+}
+
 // The log has commits with times of the future when the mark is corrected.
 TEST_F(ClockLeapsTest, ACorrectedMarkIsNotRaisedByOlderCommitsOfTheLog) {
-  Reopen(std::make_shared<ManualClock>(kFuture));
-  MakeTable();
-  ASSERT_EQ(table_->Apply(RowMutation("y").SetCell("all", "q", "v")), absl::OkStatus());
-  Reopen();
-  clock_->Pass(minutes(10));
-  EXPECT_TRUE(IsTrusted());
-  Write("a");
-  ASSERT_EQ(database_->CreateTable("u", Schema()).status(), absl::OkStatus());  // an edit
-  Write("b");
-  Open();
-  EXPECT_TRUE(IsTrusted());
+  for (const bool confirm : {false, true}) {
+    Reopen(std::make_shared<ManualClock>(kFuture));
+    if (!confirm) MakeTable();
+    ASSERT_EQ(table_->Apply(RowMutation("y").SetCell("all", "q", "v")), absl::OkStatus());
+    Reopen();
+    EXPECT_FALSE(IsTrusted());
+    if (confirm) {
+      ASSERT_EQ(database_->ConfirmClock(), absl::OkStatus());
+    } else {
+      clock_->Pass(minutes(10));
+      EXPECT_TRUE(IsTrusted());
+      ASSERT_EQ(database_->CreateTable("u", Schema()).status(), absl::OkStatus());  // an edit
+    }
+    const auto image = files_.Crash(CrashPolicy::DropUnsynced(), 1);
+    Open(nullptr, image.get());
+    EXPECT_TRUE(IsTrusted()) << confirm;
+    EXPECT_TRUE(table_->Exists("y").value_or(false)) << "the commit is in the log";
+    Open();
+  }
 }
 
 TEST_F(ClockLeapsTest, SmallStepsBackAreSmoothed) {
@@ -272,6 +299,21 @@ TEST_F(ClockLeapsTest, AFenceIsNotOlderThanEarlierCommits) {
   ASSERT_EQ(table_->Apply(RowMutation("r").DeleteFromColumn("old", "q", {.start = newer})),
             absl::OkStatus());
   EXPECT_EQ(Show(*table_->ReadRow("r")), "none");
+}
+
+// A fence at such a mark would remove all other versions of the column.
+TEST_F(ClockLeapsTest, AFenceIsNotInTheFuture) {
+  Reopen(std::make_shared<ManualClock>(kFuture));
+  MakeTable(GcRule::Union(GcRule::MaxNumVersions(3), GcRule::MaxAge(30 * kDay)));
+  ASSERT_EQ(table_->Apply(RowMutation("r").SetCell("all", "q", "v")), absl::OkStatus());
+  Reopen();
+  RowMutation versions("s");
+  for (int64_t i = 0; i < 4; ++i) versions.SetCell("old", "q", Ms(kToday.micros() / 1000 - i), "v");
+  ASSERT_EQ(table_->Apply(versions), absl::OkStatus());
+  ASSERT_EQ(table_->Apply(RowMutation("s").DeleteFromColumn("old", "q",
+                                                            {.start = Ms(kToday.micros() / 1000)})),
+            absl::OkStatus());
+  EXPECT_EQ((*table_->ReadRow("s"))->cells().size(), 2u);
 }
 
 // Engine rule 9. The mark is in the future, and so are the times of commits. Jobs do not judge
