@@ -508,6 +508,7 @@ void HistoryGenerator::AddFamilies() {
 void HistoryGenerator::AddClock() {
   int64_t step = static_cast<int64_t>(Below(OneIn(3) ? 20'000'000 : 20'000));
   if (OneIn(12)) step += 880'000'000;  // about as long as tokens are remembered
+  if (OneIn(4) && step < now_) step = -step;
   now_ += step;
   Add("clock", {step});
 }

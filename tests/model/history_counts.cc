@@ -34,7 +34,7 @@ const ReferenceStore::TokenUse* HistoryRunner::TokenState(const std::string& tok
   if (token.empty() || it == reference_.tokens.end()) return nullptr;
   const auto use = it->second.find(entry);
   return use != it->second.end() &&
-                 ReferenceStore::IsRemembered(use->second.used_at, reference_.now)
+                 ReferenceStore::IsRemembered(use->second.used_at, reference_.commit_time())
              ? &use->second
              : nullptr;
 }

@@ -408,13 +408,22 @@ std::string SamplesDiffer(const absl::StatusOr<std::vector<RowKeySample>>& sampl
 
 }  // namespace
 
-std::string HistoryRunner::RunMaintenance(const Term& operation) {
-  if (operation.Is("clock")) {
-    clock_->Advance(std::chrono::microseconds(operation.Number(0)));
-    reference_.Apply(operation);
-    journal_.push_back(operation);
-    return "";
+// Before it goes back, the present time becomes a durable mark, so that the reference knows it.
+std::string HistoryRunner::MoveClock(const Term& operation) {
+  const bool is_back = operation.Number(0) < 0;
+  if (is_back) {
+    if (const absl::Status status = database_.ConfirmClock(); !status.ok()) return Wrong(status);
+    ++coverage_["(steps of the clock back)"];
   }
+  clock_->Advance(std::chrono::microseconds(operation.Number(0)));
+  reference_.Apply(operation);
+  journal_.push_back(operation);
+  if (is_back) MarkDurable();
+  return "";
+}
+
+std::string HistoryRunner::RunMaintenance(const Term& operation) {
+  if (operation.Is("clock")) return MoveClock(operation);
   if (operation.Is("sync")) {
     const absl::Status status = database_.Sync();
     if (status.ok()) MarkDurable();

@@ -98,6 +98,7 @@ class HistoryRunner {
   std::string RunRows(const Term& operation, ReadContext& context);
   std::string RunScan(const Term& operation, ReadContext& context);
   std::string RunMaintenance(const Term& operation);
+  std::string MoveClock(const Term& operation);
   std::string RunBetween(const Term& operation);
   std::string TakeSnapshot(const std::string& name);
   std::string Reopen();

@@ -60,7 +60,8 @@ constexpr std::string_view kEvents[] = {"(freezes)",
                                         "(conditional retries)",
                                         "(memtable spills)",
                                         "(jobs over a schema change)",
-                                        "(jobs over drops)"};
+                                        "(jobs over drops)",
+                                        "(steps of the clock back)"};
 
 // The minimum number of comparisons of each kind of write, change, read, range and filter.
 constexpr std::string_view kKinds[] = {"write apply",

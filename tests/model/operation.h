@@ -28,7 +28,7 @@
 //             chain(FILTER..)
 //             text(BYTES), a filter in the text form of stele/filter.h, not inside a chain
 //   snapshot(NAME) release(NAME)  flush(T) compact(T,range) droprange(T,range) sync waitidle
-//   clock(MICROS) sample(T) check
+//   clock(MICROS) sample(T) check   the clock goes forward, or back if MICROS < 0
 //   between(read|create,OPERATION,OPERATION)   runs the first operation when the second reads or
 //                                              creates an SSTable; after it if it never does
 //   reopen  crash(kill|drop|keep|loss|random,SEED)  crashat(CALLS,POLICY,SEED)

@@ -95,12 +95,12 @@ bool ReferenceStore::CountsVersions(const Term& rule) {
 
 // Marks versions as uncertain if they are garbage only when other, uncertain versions exist. Later
 // writes change their ordinals, and a compaction may already have removed them.
-void ReferenceStore::Settle(const Term& rule, Column& column) const {
+void ReferenceStore::Settle(const Term& rule, Column& column, int64_t time) {
   int64_t ordinal_least = 0;
   int64_t ordinal_most = 0;
   for (auto& [timestamp, version] : column) {
-    const bool perhaps = Collects(rule, ++ordinal_most, timestamp, now);
-    const bool surely = Collects(rule, ordinal_least + 1, timestamp, now);
+    const bool perhaps = Collects(rule, ++ordinal_most, timestamp, time);
+    const bool surely = Collects(rule, ordinal_least + 1, timestamp, time);
     if (!version.may_be_absent) ++ordinal_least;
     if (perhaps && !surely) version.may_be_absent = true;
   }
@@ -141,7 +141,7 @@ void ReferenceStore::Table::PutInOrder(ReferenceRow* row) const {
 
 Codes ReferenceStore::Apply(const Term& operation) {
   if (operation.Is("clock")) {
-    now += operation.Number(0);
+    MoveClock(operation.Number(0));
     return kOk;
   }
   if (operation.Is("tok")) return ApplyUnder(operation);
@@ -153,6 +153,26 @@ Codes ReferenceStore::Apply(const Term& operation) {
   return Write(operation);
 }
 
+// A version that was garbage when the clock went back is visible again, if no job has removed it.
+void ReferenceStore::MoveClock(int64_t step) {
+  if (step < 0) {
+    mark = commit_time();
+    for (auto& [name, table] : tables) {
+      for (auto& [row_key, row] : table.rows) {
+        for (auto& [family, columns] : row) {
+          const Term& rule = table.families.at(family);
+          for (auto& [qualifier, column] : columns) {
+            int64_t ordinal = 0;
+            for (auto& [timestamp, version] : column)
+              version.may_be_absent |= Collects(rule, ++ordinal, timestamp, now);
+          }
+        }
+      }
+    }
+  }
+  now += step;
+}
+
 bool ReferenceStore::IsRemembered(int64_t used_at, int64_t now) {
   return now - used_at < kTokensRemembered;
 }
@@ -161,12 +181,14 @@ bool ReferenceStore::IsRemembered(int64_t used_at, int64_t now) {
 Codes ReferenceStore::ApplyUnder(const Term& operation) {
   const Term& write = operation[2];
   Token& token = tokens[operation.Text(0)];
-  std::erase_if(token, [this](const auto& use) { return !IsRemembered(use.second.used_at, now); });
+  std::erase_if(
+      token, [this](const auto& use) { return !IsRemembered(use.second.used_at, commit_time()); });
   if (token.contains(operation.Number(1))) return kOk;
   const Codes codes = write.Is("nothing") ? kOk : Apply(write);
   if (codes != kOk || write.size() == 1) return codes;  // an empty batch applies nothing
-  token[operation.Number(1)] = {
-      .used_at = now, .answer = operation.size() < 4 ? "" : operation.Text(3), .write = write};
+  token[operation.Number(1)] = {.used_at = commit_time(),
+                                .answer = operation.size() < 4 ? "" : operation.Text(3),
+                                .write = write};
   return codes;
 }
 
@@ -327,10 +349,10 @@ void ReferenceStore::FenceRanges(const Term& row_term) {
     if (!CountsVersions(rule) || family == row->second.end()) continue;
     const auto column = family->second.find(change.Text(1));
     if (column == family->second.end()) continue;
-    Settle(rule, column->second);
+    Settle(rule, column->second, commit_time());
     int64_t ordinal_least = 0;
     std::erase_if(column->second, [&](const auto& entry) {
-      const bool surely = Collects(rule, ordinal_least + 1, entry.first, now);
+      const bool surely = Collects(rule, ordinal_least + 1, entry.first, commit_time());
       if (!entry.second.may_be_absent) ++ordinal_least;
       return surely;
     });
@@ -348,7 +370,7 @@ void ReferenceStore::Change(Table& table, RowData& row, const Term& change) {
     return;
   }
   Column& column = row[family][change.Text(1)];
-  Settle(table.families.at(family), column);
+  Settle(table.families.at(family), column, now);
   if (change.Is("set") || change.Is("setnow")) {
     const int64_t stamp = table.micros ? now : now - now % 1000;
     Version& version = column[change.Is("set") ? change.Number(2) : stamp];

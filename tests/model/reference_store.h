@@ -2,14 +2,15 @@
 // engine. It shares no code with src/. It uses std::map and copies, and follows the rules
 // literally.
 //
-// Certainty: Versions that were garbage before a family's rule changed may be present or absent,
-//            because a compaction may have removed them. Such a version is marked, and the ordinals
-//            of older versions become intervals. A read must return every certain cell, and may
-//            return uncertain ones.
-// Source:    docs/guide/data-model.md; engine rules 4, 8, 9, 10, 14 and 16.
+// Certainty: Versions that were garbage before a family's rule changed, or before the clock went
+//            back, may be present or absent, because a compaction may have removed them. Such a
+//            version is marked, and the ordinals of older versions become intervals. A read must
+//            return every certain cell, and may return uncertain ones.
+// Source:    docs/guide/data-model.md; engine rules 4, 7 to 10, 14 and 16.
 // Threads:   Thread-compatible. A copy is a snapshot.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -100,6 +101,9 @@ class ReferenceStore {
   std::map<std::string, Table> tables;
   std::map<std::string, Token> tokens;
   int64_t now = 0;
+  int64_t mark = 0;  // the greatest time from which the clock went back
+  // The time of commits, at which GC fences and the ages of tokens are judged.
+  int64_t commit_time() const { return std::max(now, mark); }
 
   // Applies a writing operation, or rejects it and changes nothing. Returns the codes that are
   // correct; only kOk if it was applied.
@@ -130,7 +134,8 @@ class ReferenceStore {
   void FenceRanges(const Term& row);
   void Change(Table& table, RowData& row, const Term& change);
   static void Add(const std::string& aggregate, const std::string& delta, Version* version);
-  void Settle(const Term& rule, Column& column) const;
+  static void Settle(const Term& rule, Column& column, int64_t time);
+  void MoveClock(int64_t step);
 };
 
 // Returns the bytes that a merge adds to the aggregate.
