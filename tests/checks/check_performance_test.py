@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_performance fails if docs/performance.md differs from bench/results, and can mend it."""
+"""check_performance fails if a page differs from bench/results, and can mend it."""
 import json
 import unittest
 
@@ -31,6 +31,11 @@ class CheckPerformance(unittest.TestCase):
         found = messages(check_performance.check, planted())
         self.assertEqual(len(found), 1)
         self.assertIn("docs/performance.md:3: differs from bench/results/scan.json", found[0])
+
+    def test_every_page_is_checked(self):
+        for page in ("README.md", "docs/reference/server.md"):
+            found = messages(check_performance.check, {**planted(), page: EMPTY})
+            self.assertTrue(any(line.startswith(f"{page}:3: differs") for line in found), found)
 
     def test_a_figure_that_changed_is_found(self):
         with PlantedTree(planted()) as root:

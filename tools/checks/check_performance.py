@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_performance.py [--fix] [ROOT]: checks that docs/performance.md shows bench/results as it is.
+"""check_performance.py [--fix] [ROOT]: checks that pages show bench/results as it is.
 
-The page has blocks that begin with "<!-- results: NAME -->" and end with "<!-- end -->". Between
-them are the table and the origin of bench/results/NAME.json. --fix writes them. Each result file
+README.md and the pages in docs/ have blocks that begin with "<!-- results: NAME -->" and end with
+"<!-- end -->". Between them are the table and the origin of bench/results/NAME.json. --fix writes them. Each result file
 states where its figures come from. A file with "rows" has as many values in each row as columns.
 """
 import json
@@ -13,7 +13,6 @@ import textwrap
 
 import source_text
 
-PAGE = "docs/performance.md"
 RESULTS = "bench/results"
 FIELDS = ("title", "date", "commit", "machine", "command", "note", "columns", "rows")
 
@@ -33,7 +32,7 @@ def render(result):
     lines = [_row(result["columns"]), "|" + "---|" * len(result["columns"])]
     lines += [_row([_cell(value) for value in row]) for row in result["rows"]]
     origin = f"{result['machine']}; {result['date']}, {result['commit']}. {result['note']}"
-    return "\n".join(["", f"    {result['command']}", "", *lines, "", *textwrap.wrap(origin, 100), "", ""])
+    return "\n".join(["", f"    {result['command']}", "", *lines, "", *textwrap.wrap(origin, 100, break_on_hyphens=False), "", ""])
 
 
 def load(path):
@@ -50,15 +49,16 @@ def load(path):
     return result, None
 
 
-def check(root, fix=False):
-    root = pathlib.Path(root)
-    page = root / PAGE
-    findings, results = [], {}
-    for path in source_text.project_files(root, (RESULTS,)):
-        if path.suffix == ".json":
-            results[path.stem], wrong = load(path)
-            findings += [(path, 1, wrong)] if wrong else []
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+def pages(root):
+    """Returns README.md and the pages in docs/."""
+    readme = [root / "README.md"] if (root / "README.md").is_file() else []
+    return readme + [path for path in source_text.project_files(root, ("docs",)) if path.suffix == ".md"]
+
+
+def check_page(page, results, fix):
+    """Returns the findings of one page."""
+    findings = []
+    text = page.read_text(encoding="utf-8")
     fixed = text
     for block in _BLOCK.finditer(text):
         name, line = block.group(1), source_text.line_of(text, block.start())
@@ -71,6 +71,18 @@ def check(root, fix=False):
             findings.append((page, line, f"differs from {RESULTS}/{name}.json; run check_performance.py --fix"))
     if fix and fixed != text:
         page.write_text(fixed, encoding="utf-8")
+    return findings
+
+
+def check(root, fix=False):
+    root = pathlib.Path(root)
+    findings, results = [], {}
+    for path in source_text.project_files(root, (RESULTS,)):
+        if path.suffix == ".json":
+            results[path.stem], wrong = load(path)
+            findings += [(path, 1, wrong)] if wrong else []
+    for page in pages(root):
+        findings += check_page(page, results, fix)
     return findings
 
 
