@@ -94,6 +94,7 @@ plant(
     ("an expiry five hours ahead is accepted", "constexpr hours kLifeMin(6);", "constexpr hours kLifeMin(5);"),
     ("a copy of a copy is accepted", "if (!source->backup().source_backup().empty()) {", "if (source->backup().name().empty()) {"),
     ("a restored table keeps its source's protection", "property != kBackupProperty && property != kDeletionProtection", "property != kBackupProperty"),
+    ("a clock that leaps removes backups", " && MicrosOf(entry.backup.expire_time()) <= collection_micros", ""),
     ("an expired backup is listed", "if (name.starts_with(prefix) && !IsExpired(entry.backup) &&", "if (name.starts_with(prefix) &&"),
 )
 plant(
@@ -257,6 +258,7 @@ plant(
 )
 plant(
     "steled", ["steled_test --gtest_filter=AutomatedBackup.*"], "tools/steled/backups/automated_backups.cc",
+    ("an automated backup of the future holds up the next one", "std::abs(clock_->Now().micros() - last_micros)", "clock_->Now().micros() - last_micros"),
     ("a backup without a record is made again", "unfinished_[stored_name].made_micros = made_micros;", ""),
     ("a failed backup is tried at once", "waited_micros < found->second.pause_micros", "false"),
     ("a stop counts as a failure", "if (absl::IsCancelled(made) && stop.stop_requested()) return absl::OkStatus();", ""),

@@ -155,9 +155,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Flags& flags) {
 
 void Server::StartUpkeep(std::chrono::seconds undelete_period) {
   const auto purge = [this, undelete_period](const std::stop_token& stop) {
-    const int64_t now_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
-    const absl::Status purged =
-        tables_.PurgeRetired(now_micros - std::chrono::microseconds(undelete_period).count(), stop);
+    const int64_t collection_micros = database_.Stats().clock.collection_time.micros();
+    const absl::Status purged = tables_.PurgeRetired(
+        collection_micros - std::chrono::microseconds(undelete_period).count(), stop);
     if (!purged.ok())
       Log(LogLevel::kError, "a deleted table keeps its space for now: " + TextOf(purged));
   };
@@ -170,6 +170,7 @@ void Server::StartUpkeep(std::chrono::seconds undelete_period) {
     hot_tablets_.Sample();
     call_log_->ReportSuppressed();
     LogWriteRefusal();
+    LogClockProblem();
   };
   upkeep_ = std::make_unique<Upkeep>(std::vector<Upkeep::Task>{purge, back_up, report});
 }
@@ -181,6 +182,25 @@ void Server::LogWriteRefusal() {
   if (refusal.ok()) return Log(LogLevel::kInfo, "writes are accepted again");
   Log(LogLevel::kError, "writes are refused",
       {{"code", absl::StatusCodeToString(refusal.code())}, {"error", TextOf(refusal)}});
+}
+
+std::string Server::ClockProblem() const {
+  const DatabaseStats::Clock clock = database_.Stats().clock;
+  if (clock.is_trusted) return "";
+  return fmt::format(
+      "the clock is not trusted: it says {}, and cells and backups are removed by their age only "
+      "up "
+      "to {}; set the clock, or let it run: it is trusted after ten minutes without a leap",
+      clock.now.ToString(), clock.collection_time.ToString());
+}
+
+// One line a minute.
+void Server::LogClockProblem() {
+  const auto now = std::chrono::steady_clock::now();
+  const std::string problem = ClockProblem();
+  if (problem.empty() || now < clock_log_next_) return;
+  clock_log_next_ = now + std::chrono::minutes(1);
+  Log(LogLevel::kWarning, problem);
 }
 
 void Server::LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const {
@@ -227,7 +247,8 @@ absl::Status Server::ServePages(const std::string& listen) {
       {call_metrics_, profile_calls_,
        NewTransportMetrics([this] { return transport_->Figures(); }, kRequestMemoryBytes),
        NewDatabaseMetrics(database_), NewTableMetrics(&tables_), NewProcessMetrics()});
-  AddHealthPages(health_, &pages);
+  AddHealthPages(
+      health_, [this] { return ClockProblem(); }, &pages);
   STELED_ASSIGN_OR_RETURN(pages_, HttpPages::Serve(listen, std::move(pages)));
   return absl::OkStatus();
 }

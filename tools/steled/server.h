@@ -68,6 +68,9 @@ class Server {
   absl::Status ServePages(const std::string& listen);
   void StartUpkeep(std::chrono::seconds undelete_period);
   void LogWriteRefusal();
+  // Why the database's clock is not trusted; empty if it is.
+  std::string ClockProblem() const;
+  void LogClockProblem();
   void LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const;
 
   const std::shared_ptr<HealthService> health_;  // the database's event callback uses it, too
@@ -86,6 +89,7 @@ class Server {
   AdminService admin_;
   InstanceService instance_admin_;
   bool are_writes_refused_ = false;  // when last looked at; confined to the upkeep
+  std::chrono::steady_clock::time_point clock_log_next_;  // likewise
   MethodTable methods_;
   ReflectionService reflection_{&methods_};
   std::shared_ptr<CallMetrics> call_metrics_;  // null without --metrics

@@ -121,6 +121,18 @@ TEST(AutomatedBackup, IsMadeEachDayAndExpires) {
   EXPECT_EQ(shop.List().size(), 1u) << "the first one expired";
 }
 
+TEST(AutomatedBackup, OneThatWasMadeInTheFutureDoesNotHoldUpTheNext) {
+  PolicyShop shop;
+  shop.CreateTable("t", "259200 86400");
+  shop.clock->Advance(std::chrono::hours(24 * 365));
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 1u);
+  shop.clock->Advance(-std::chrono::hours(24 * 365));
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  ASSERT_TRUE(shop.automated->MakeDue({}).ok());
+  EXPECT_EQ(shop.List().size(), 2u);
+}
+
 TEST(AutomatedBackup, OneTableThatFailsDoesNotStopTheOthers) {
   PolicyShop shop;
   shop.CreateTable("a", "9999999999 86400");  // longer than any backup's life

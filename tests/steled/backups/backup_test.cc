@@ -12,6 +12,7 @@
 #include "remote/wire/timestamps.h"
 #include "steled/backups/backups.h"
 #include "steled/server_fixture.h"
+#include "support/model_leaping_clock.h"
 
 namespace stele::server {
 namespace {
@@ -46,9 +47,12 @@ class HookClock final : public TimestampClock {
 // A database, its tables and its backups, with a clock that the test moves, without a server.
 class Shop {
  public:
-  explicit Shop(const std::string& directory)
+  // `database_clock` may be null: the database has the clock of the backups.
+  explicit Shop(const std::string& directory,
+                const std::shared_ptr<TimestampClock>& database_clock = nullptr)
       : clock(std::make_shared<ManualClock>(Timestamp::FromMicros(kStart))) {
-    absl::StatusOr<Database> opened = Database::Open(directory + "/db", {.clock = clock});
+    absl::StatusOr<Database> opened = Database::Open(
+        directory + "/db", {.clock = database_clock != nullptr ? database_clock : clock});
     EXPECT_TRUE(opened.ok()) << opened.status();
     database = *opened;
     tables = std::make_unique<OpenTables>(database);
@@ -380,6 +384,29 @@ TEST(Backup, GoesWhenItExpiresAndCanBeGivenMoreTime) {
   shop.backups->RemoveExpired();
   EXPECT_FALSE(fs::exists(directory.path() + "/db-backups/p@i@c@short"));
   EXPECT_TRUE(fs::exists(directory.path() + "/db-backups/p@i@c@longer"));
+}
+
+// The clock is not one whose word is taken, so a leap does not expire anything.
+TEST(Backup, IsNotRemovedByAClockThatLeaps) {
+  const ScratchDirectory directory;
+  const auto machine_clock = std::make_shared<LeapingClock>(Timestamp::FromMicros(kStart));
+  Shop shop(directory.path(), machine_clock);
+  shop.Create("p/i/t", Schema().AddFamily("f"));
+  ASSERT_FALSE(shop.Back("b", "t", 6 * kHour).has_error());
+  const std::string path = directory.path() + "/db-backups/p@i@c@b";
+  constexpr std::chrono::hours kLeap(24 * 365);
+  machine_clock->Leap(kLeap);
+  shop.clock->Advance(kLeap);
+  EXPECT_EQ(shop.List(kCluster), Rows()) << "hidden while the clock is ahead";
+  shop.backups->RemoveExpired();
+  EXPECT_TRUE(fs::exists(path));
+  machine_clock->Leap(-kLeap);
+  shop.clock->Advance(-kLeap);
+  EXPECT_EQ(shop.List(kCluster), Rows({"b"}));
+  machine_clock->Pass(std::chrono::hours(7));
+  shop.clock->Advance(std::chrono::hours(7));
+  shop.backups->RemoveExpired();
+  EXPECT_FALSE(fs::exists(path));
 }
 
 TEST(Backup, OutlivesTheProcessTheTableAndTheDatabase) {

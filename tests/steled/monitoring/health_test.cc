@@ -104,13 +104,19 @@ TEST(Health, PagesSayWhatIsServed) {
     return is_full ? absl::ResourceExhaustedError("the disk is full") : absl::OkStatus();
   });
   HttpPages::Pages pages;
-  AddHealthPages(health, &pages);
+  std::string problem;
+  AddHealthPages(
+      health, [&problem] { return problem; }, &pages);
   const auto page = [&pages](const std::string& path) {
     const HttpPages::Page made = pages.at(path)();
     return std::to_string(made.status) + " " + made.body;
   };
   EXPECT_EQ(page("/healthz"), "200 serving\n");
   EXPECT_EQ(page("/healthz/writes"), "200 serving\n");
+  problem = "the clock is wrong";
+  EXPECT_EQ(page("/healthz"), "200 serving\nthe clock is wrong\n");
+  EXPECT_EQ(page("/healthz/writes"), "200 serving\n");
+  problem = "";
   is_full = true;
   EXPECT_EQ(page("/healthz"), "200 serving reads\nnot serving writes: the disk is full\n");
   EXPECT_EQ(page("/healthz/writes"), "503 not serving writes: the disk is full\n");

@@ -3,6 +3,7 @@
 #include <google/protobuf/timestamp.pb.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -88,7 +89,9 @@ absl::Status AutomatedBackups::MakeIfDue(const std::string& stored_name,
   int64_t made_micros = unfinished == unfinished_.end() ? 0 : unfinished->second.made_micros;
   const int64_t last_micros =
       std::max(made_micros, recorded.has_value() ? MicrosOf(*recorded) : int64_t{0});
-  const bool is_due = last_micros == 0 || clock_->Now().micros() - last_micros >=
+  // A backup that was made while the clock was ahead does not hold up the next one for longer than
+  // any other.
+  const bool is_due = last_micros == 0 || std::abs(clock_->Now().micros() - last_micros) >=
                                               policy->frequency().seconds() * kMicrosPerSecond;
   if (is_due) {
     STELED_ASSIGN_OR_RETURN(made_micros, Make(table_name, *policy, stop));

@@ -482,11 +482,13 @@ absl::Status Backups::RemoveLocked(const std::string& name) {
 }
 
 void Backups::RemoveExpired() {
+  // Not a wrong clock's time: what it removed would be lost.
+  const int64_t collection_micros = database_.Stats().clock.collection_time.micros();
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) {
     if (entry.backup.state() == admin_wire::Backup::READY && entry.reader_count == 0 &&
-        IsExpired(entry.backup))
+        IsExpired(entry.backup) && MicrosOf(entry.backup.expire_time()) <= collection_micros)
       names.push_back(name);
   }
   for (const std::string& name : names) {

@@ -3,7 +3,8 @@
 //
 // Operations create, copy and restore backups. A backup that is being created has the state
 // CREATING; once it is READY it is on disk. An expired backup is not visible any more. It is
-// removed within a minute, or when the last operation that reads it ends.
+// removed within a minute, or when the last operation that reads it ends. While the database does
+// not trust its clock, its collection time decides about the removal.
 //
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and times, NOT_FOUND, ALREADY_EXISTS;
 //            FAILED_PRECONDITION for a backup that is being created or read, and for a database in
@@ -65,7 +66,7 @@ class Backups {
   // Returns whether an instance or a cluster of this name has a backup.
   bool HasOf(std::string_view name) const;
 
-  // Removes expired backups that no operation reads.
+  // Removes backups that have expired by the collection time and that no operation reads.
   void RemoveExpired();
 
  private:

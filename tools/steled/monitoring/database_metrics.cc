@@ -47,6 +47,8 @@ class DatabaseMetrics final : public prometheus::Collectable {
     gauge("stele_disk_bytes", "Bytes of the database's files", stats.disk.sstable_bytes);
     gauge("stele_writes_refused", "1 while writes are refused, as on a full disk",
           stats.write_refusal.ok() ? 0 : 1);
+    gauge("stele_clock_not_trusted", "1 while ages are not taken from the clock, since it leapt",
+          stats.clock.is_trusted ? 0 : 1);
     gauge("stele_background_error", "1 while flushes or compactions fail, or writing has stopped",
           stats.last_background_error.ok() ? 0 : 1);
     counter("stele_commits_total", "Commits", stats.since_open.commits);

@@ -1,5 +1,7 @@
 #include "steled/monitoring/health_pages.h"
 
+#include <utility>
+
 #include "steled/base/errors.h"
 
 namespace stele::server {
@@ -9,11 +11,14 @@ constexpr int kUnavailable = 503;
 
 HttpPages::Page NotServing() { return {.status = kUnavailable, .body = "not serving\n"}; }
 
-HttpPages::Page HealthPage(HealthService* health) {
+HttpPages::Page HealthPage(HealthService* health, const std::string& problem) {
   if (!health->IsServing()) return NotServing();
   const absl::Status refusal = health->CurrentWriteRefusal();
-  if (refusal.ok()) return {.body = "serving\n"};
-  return {.body = fmt::format("serving reads\nnot serving writes: {}\n", TextOf(refusal))};
+  std::string body = refusal.ok()
+                         ? "serving\n"
+                         : fmt::format("serving reads\nnot serving writes: {}\n", TextOf(refusal));
+  if (!problem.empty()) body += problem + "\n";
+  return {.body = std::move(body)};
 }
 
 HttpPages::Page WriteHealthPage(HealthService* health) {
@@ -25,8 +30,11 @@ HttpPages::Page WriteHealthPage(HealthService* health) {
 
 }  // namespace
 
-void AddHealthPages(const std::shared_ptr<HealthService>& health, HttpPages::Pages* pages) {
-  (*pages)["/healthz"] = [health] { return HealthPage(health.get()); };
+void AddHealthPages(const std::shared_ptr<HealthService>& health,
+                    std::function<std::string()> problem, HttpPages::Pages* pages) {
+  (*pages)["/healthz"] = [health, problem = std::move(problem)] {
+    return HealthPage(health.get(), problem());
+  };
   (*pages)["/healthz/writes"] = [health] { return WriteHealthPage(health.get()); };
 }
 
