@@ -120,7 +120,8 @@ TEST_F(BadInputTest, SecondOpenerIsToldWhoHoldsIt) {
   {
     const auto held = Database::Open(database());
     ASSERT_TRUE(held.ok());
-    for (const char* verb : {"ls", "flush"}) ExpectError({verb}, 1, std::to_string(getpid()));
+    for (const char* verb : {"ls", "flush"})
+      ExpectError({"--wait", "0", verb}, 1, std::to_string(getpid()));
   }
   EXPECT_EQ(Output({"ls"}), "t\n");
 }
