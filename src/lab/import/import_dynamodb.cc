@@ -273,7 +273,8 @@ class ImportRun {
       STELE_RETURN_IF_ERROR(state->Write());
     }
     if (!writer.has_value()) return absl::OkStatus();
-    if (changed_table_.has_value())
+    // A server stores no properties, so there the order of exports is not checked.
+    if (changed_table_.has_value() && options_.mapping_path.empty())
       STELE_RETURN_IF_ERROR(SetAppliedUntil(*changed_table_, export_->time_micros));
     return state->Remove();
   }

@@ -34,10 +34,11 @@ absl::Status Adapt(Table& table, const TablePlan& plan) {
 
 absl::StatusOr<Table> OpenOrCreate(Database& database, const TablePlan& plan) {
   auto table = database.OpenTable(plan.name);
-  if (table.status().code() == absl::StatusCode::kNotFound)
+  // A server reports a missing table only when it is used.
+  const absl::Status adapted = table.ok() ? Adapt(*table, plan) : table.status();
+  if (adapted.code() == absl::StatusCode::kNotFound)
     return database.CreateTable(plan.name, plan.schema);
-  STELE_RETURN_IF_ERROR(table.status());
-  STELE_RETURN_IF_ERROR(Adapt(*table, plan));
+  STELE_RETURN_IF_ERROR(adapted);
   return table;
 }
 
