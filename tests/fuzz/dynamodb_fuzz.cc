@@ -1,6 +1,7 @@
-// tests/fuzz/dynamodb_fuzz.cc: parses bytes as lines of DynamoDB JSON and as numbers.
+// tests/fuzz/dynamodb_fuzz.cc: parses bytes as DynamoDB JSON, lab JSON, a mapping, and numbers.
 //
-// Finds:     a read beyond the bytes; nodes that do not form a tree; a number that loses digits.
+// Finds:     a read beyond the bytes; nodes that do not form a tree; a number that loses digits; a
+//            value of lab JSON that is not read back.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,8 @@
 
 #include "base/invariant.h"
 #include "lab/dynamodb/record_parser.h"
+#include "lab/mapping/lab_json.h"
+#include "lab/mapping/mapping.h"
 #include "lab/values/decimal.h"
 #include "lab/values/time_text.h"
 
@@ -42,6 +45,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CheckTree(record.keys, 0, record.keys.size());
     if (record.has_item) CheckTree(record.item, 0, record.item.size());
   }
+  stele::internal::lab::Item item;
+  (void)parser.ParseRequest(json, &record);
+  if (stele::internal::lab::ParseLabJson(text, "a", &item).ok()) {
+    CheckTree(item, 0, item.size());
+    std::string once;
+    stele::internal::lab::AppendLabJson(item, 0, &once);
+    stele::internal::lab::Item again;
+    STELE_CHECK(stele::internal::lab::ParseLabJson(once, "a", &again).ok());
+    std::string twice;
+    stele::internal::lab::AppendLabJson(again, 0, &twice);
+    STELE_CHECK(once == twice);
+  }
+  const auto mapping = stele::internal::lab::Mapping::Parse(text);
+  STELE_CHECK(!mapping.ok() || stele::internal::lab::Mapping::Parse(mapping->ToJson()).ok());
   const auto sortable = stele::internal::lab::ParseSortableDecimal(text);
   STELE_CHECK(!sortable.ok() || stele::internal::lab::SortableDecimal(*sortable) == text);
   (void)stele::internal::lab::ParseTime(text);

@@ -134,7 +134,9 @@ constexpr Command kCommands[] = {
      RunImport},
     {"import dynamodb", "Import items of DynamoDB",
      "import dynamodb PATH ... --table T --partition-key NAME [--sort-key NAME] [FLAGS]\n\n"
-     "  PATH   the directory of an export to S3, or files of DynamoDB JSON, also .gz and .zst\n\n"
+     "  PATH   the directory of an export to S3, or files: DynamoDB JSON, the output of aws "
+     "dynamodb\n"
+     "         scan or query, or requests of batch-write-item. Files may be gzip or zstd\n\n"
      "  --mode native|google          google: what Google's migration job makes of the export\n"
      "  --family cf1                  the family of --mode google\n"
      "  --check                       reads and checks everything, and writes nothing\n"

@@ -1,5 +1,9 @@
 // dynamodb/record_file.h: reads and checks the records of one data file.
 //
+// Format:    DynamoDB JSON, one record per line; or the output of `aws dynamodb scan` or `query`,
+//            {"Items":[{...}],...}; or requests of batch-write-item,
+//            {"TABLE":[{"PutRequest":{"Item":{...}}}]}. The beginning of the file tells.
+//
 // Errors:    a failed call is an error of the whole file: damaged data, a wrong sum or count. A bad
 //            record has its own status.
 // Threads:   confined to one thread.
@@ -14,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "lab/dynamodb/export_directory.h"
 #include "lab/dynamodb/record_parser.h"
+#include "lab/input/element_reader.h"
 #include "lab/input/line_reader.h"
 
 namespace stele::internal::lab {
@@ -30,22 +35,28 @@ class RecordFile {
   // Why the record is bad, or OK. The other functions are for the record that was read.
   const absl::Status& status() const { return status_; }
   const Record& record() const { return record_; }
-  std::string_view text() const { return line_.text; }
-  uint64_t line_number() const { return line_.number; }
+  std::string_view text() const { return text_; }
+  uint64_t line_number() const { return line_number_; }
 
-  uint64_t stored_bytes() const { return lines_.file().stored_bytes(); }
+  uint64_t stored_bytes() const { return input().stored_bytes(); }
   // The MD5 of the file, at its end.
   const std::string& md5() const { return md5_; }
 
  private:
-  RecordFile(const DataFile& file, bool verifies, std::unique_ptr<InputFile> input);
+  RecordFile(const DataFile& file, bool verifies) : file_(file), verifies_(verifies) {}
+  InputFile& input() const { return lines_ != nullptr ? lines_->file() : elements_->file(); }
+  absl::StatusOr<bool> NextLine();
+  absl::StatusOr<bool> NextElement();
+  absl::Status ParseElement();
   absl::Status CheckEnd();
 
   const DataFile file_;
   const bool verifies_;
-  LineReader lines_;
+  std::unique_ptr<LineReader> lines_;  // one of these two
+  std::unique_ptr<ElementReader> elements_;
   RecordParser parser_;
-  InputLine line_;
+  std::string_view text_;
+  uint64_t line_number_ = 0;
   Record record_;
   absl::Status status_;
   uint64_t record_count_ = 0;

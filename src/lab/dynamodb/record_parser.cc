@@ -198,6 +198,19 @@ absl::Status RecordParser::ParseAttributes(std::string_view json, Item* item) {
   return AttributeParser(item, &state_->names).Parse(document, "the item");
 }
 
+absl::Status RecordParser::ParseRequest(std::string_view json, Record* record) {
+  element document;
+  STELE_RETURN_IF_ERROR(state_->json.Parse(json, &document));
+  object members;
+  element item;
+  if (document.get(members) != simdjson::SUCCESS || members.size() != 1 ||
+      members["PutRequest"]["Item"].get(item) != simdjson::SUCCESS)
+    return internal::InvalidArgument("not a request {{\"PutRequest\":{{\"Item\":{{...}}}}}}");
+  record->is_change = false;
+  record->has_item = true;
+  return AttributeParser(&record->item, &state_->names).Parse(item, "Item");
+}
+
 absl::Status RecordParser::ParseLine(std::string_view json, Record* record) {
   element document;
   STELE_RETURN_IF_ERROR(state_->json.Parse(json, &document));

@@ -44,6 +44,9 @@ class RecordParser {
   // Checks everything that DynamoDB checks: types, numbers, base64, UTF-8, sets without repeated
   // members, names without repetition, and nesting.
   absl::Status ParseLine(std::string_view json, Record* record);
+  // The same for a request of batch-write-item: {"PutRequest":{"Item":{...}}}. A DeleteRequest is
+  // an error.
+  absl::Status ParseRequest(std::string_view json, Record* record);
   // The same for the attributes alone: {"name":{"S":"text"},...}.
   absl::Status ParseAttributes(std::string_view json, Item* item);
 

@@ -209,6 +209,35 @@ TEST_F(ImportTest, IndexesAreTables) {
   EXPECT_EQ(note->count, 2u);
 }
 
+TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
+  const TemporaryDirectory directory;
+  const std::string first = R"({"PK":{"S":"a]}\\\""},"SK":{"S":"1"},"n":{"L":[{"N":"1"}]}})";
+  const std::string second = R"({"PK":{"S":"b"},"SK":{"S":"2"}})";
+  const std::string scan = "{\n  \"Items\": [\n" + first + ",\n" + second +
+                           "\n ],\n \"Count\": 2, \"Next\": null, \"Last\": {\"x\": [\"}\"]}\n}\n";
+  const std::string page = R"({"Count":1,"Items":[{"PK":{"S":"c"},"SK":{"S":"3"}}]})";
+  const std::string batch = R"({"game":[{"PutRequest":{"Item":)" + first +
+                            R"(}},{"PutRequest":{"Item":)" + second + R"(}}],"other":[]})";
+  EXPECT_EQ(Import(Options(directory.Write("scan", scan + page))).items_written, 3u);
+  DynamoDbImportOptions options = Options(directory.Write("batch", Gzip(batch)));
+  options.table = "u";
+  EXPECT_EQ(Import(options).items_written, 2u);
+  options = Options(directory.Write("empty", R"({"Items":[],"Count":0})"));
+  options.table = "v";
+  EXPECT_EQ(Import(options).items_read, 0u);
+  ExpectError(Options(directory.Write("delete", R"({"t":[{"DeleteRequest":{"Key":{}}}]})")),
+              "delete:1: not a request");
+  ExpectError(Options(directory.Write("bad", "{\"Items\":[\n\n{\"a\":1}]}")), "bad:3: attribute");
+  for (const std::string wrong :
+       {R"({"Items":[1]})", R"({"Items":[{}}])", R"({"Items":[{} {}]})", R"({"Items":[{},]})",
+        R"({"Items":[{})", R"({"Items":[{}] "x":1})", R"({"Count":1})", R"({"Items":[]}x)",
+        R"({"Items":[{"a)", R"({"Count":,"Items":[]})"}) {
+    ExpectError(Options(directory.Write("wrong", wrong)), "wrong:1: ");
+  }
+  ExpectError(Options(directory.Write("plain", R"({"Name":"x"})")),
+              "is no member of a line of DynamoDB JSON");
+}
+
 TEST_F(ImportTest, RefusesAnotherTable) {
   ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("a")).ok());
   ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
