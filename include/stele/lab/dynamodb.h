@@ -157,8 +157,9 @@ struct DynamoDbExportReport {
 // Makes items of the rows that an import in native mode wrote, in the order of row keys. Attributes
 // are in byte order. The items are those that were imported; a number in a key is equal by value.
 //
-// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping; errors of
-// the file system, of the database and of `write`.
+// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping;
+// InvalidArgument if neither `write` nor `directory` is given; errors of the file system, of the
+// database and of `write`.
 [[nodiscard]] absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(
     const Database& database, const DynamoDbExportOptions& options);
 

@@ -101,6 +101,8 @@ namespace lab {
 absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(const Database& database,
                                                     const DynamoDbExportOptions& options) {
   using internal::lab::ExportWriter;
+  if (!options.write && options.directory.empty())
+    return internal::InvalidArgument("neither `write` nor `directory` is given");
   STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(options.table));
   STELE_ASSIGN_OR_RETURN(const internal::lab::Mapping mapping,
                          internal::lab::ReadMapping(table, options.mapping_path));

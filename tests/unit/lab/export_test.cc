@@ -129,10 +129,14 @@ TEST_F(ExportTest, LeavesOutRowsOfAnApplication) {
 
 TEST_F(ExportTest, NeedsATableOfAnImport) {
   ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("a")).ok());
-  EXPECT_EQ(stele::lab::ExportDynamoDb(database_, {.table = "t"}).status().code(),
-            absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(stele::lab::ExportDynamoDb(database_, {.table = "absent"}).status().code(),
-            absl::StatusCode::kNotFound);
+  const auto code = [&](const std::string& table, const std::string& directory) {
+    return stele::lab::ExportDynamoDb(database_, {.table = table, .directory = directory})
+        .status()
+        .code();
+  };
+  EXPECT_EQ(code("t", "unused"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code("absent", "unused"), absl::StatusCode::kNotFound);
+  EXPECT_EQ(code("t", ""), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(ExportTest, AFailedWriteEndsTheExport) {
