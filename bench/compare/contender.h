@@ -22,6 +22,8 @@ struct OpenSettings {
   int write_buffer_count = 3;
   // Keep only the newest version of each column.
   bool keeps_one_version = false;
+  // With keeps_one_version: no write is older than an earlier one, so a put may replace the column.
+  bool replaces_versions = false;
 };
 
 struct Workload;

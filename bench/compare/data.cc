@@ -47,6 +47,8 @@ std::string_view NameOf(DataSet data_set) {
       return "overwrite";
     case DataSet::kSynced:
       return "synced";
+    case DataSet::kYcsb:
+      return "ycsb";
   }
   return "";
 }
@@ -94,6 +96,7 @@ uint64_t RowCountOf(DataSet data_set, uint64_t rows) {
   switch (data_set) {
     case DataSet::kSorted:
     case DataSet::kRandom:
+    case DataSet::kYcsb:
       return rows;
     case DataSet::kWide:
     case DataSet::kOverwrite:
@@ -141,6 +144,16 @@ const RowData& RowMaker::Make(uint64_t row_index, uint64_t overwrite) {
     for (size_t i = 0; i < kColumns.size(); ++i)
       AddVersions(kColumns[i].family, kColumns[i].qualifier, chance + i * 1000, overwrite);
   }
+  row_ = {row_key_, cells_};
+  return row_;
+}
+
+const RowData& RowMaker::MakeOneCell(uint64_t row_index, uint64_t overwrite, uint64_t chance) {
+  const uint64_t column = chance % kColumns.size();
+  row_key_ = RowKeyOf(row_index);
+  cells_.clear();
+  AddVersions(kColumns[column].family, kColumns[column].qualifier,
+              (Mix(row_index) << 16) + column * 1000, overwrite);
   row_ = {row_key_, cells_};
   return row_;
 }

@@ -24,6 +24,7 @@ enum class DataSet : uint8_t {
   kVersions,   // rows/100 x 5 columns x 100 versions
   kOverwrite,  // rows/10 x 5 columns, each overwritten about 10 times, one version kept
   kSynced,     // like kRandom; target of synced commits
+  kYcsb,       // like kRandom, one version kept; YCSB's workloads change it
 };
 std::string_view NameOf(DataSet data_set);
 
@@ -77,6 +78,8 @@ class RowMaker {
   // Returns row `row_index` after overwrite number `overwrite` (0: as first written). Valid until
   // the next call.
   const RowData& Make(uint64_t row_index, uint64_t overwrite = 0);
+  // Returns only one cell of the row. `chance` chooses it.
+  const RowData& MakeOneCell(uint64_t row_index, uint64_t overwrite, uint64_t chance);
 
  private:
   void AddVersions(std::string_view family, std::string_view qualifier, uint64_t column_chance,

@@ -4,7 +4,8 @@
 // Key:       esc(row key) 00 01 | family | esc(qualifier) 00 01 | big-endian ~timestamp. esc writes
 //            FF after each 00. The cells of a row are adjacent, families are in order, and the
 //            newest version of a column comes first. One memcmp with the row's prefix detects a
-//            change of the row.
+//            change of the row. Where a put replaces the older version, the timestamp is at the
+//            front of the value instead.
 // Cursors:   Templates over any iterator with Valid, Next, Prev, Seek, SeekToFirst, SeekToLast, and
 //            key() and value() as string_view. SliceCursor adapts the iterators of LevelDB and
 //            RocksDB.
@@ -27,6 +28,8 @@ constexpr size_t kTimestampBytes = 8;
 constexpr size_t kEndBytes = 2;        // 00 01
 constexpr int kVersionSteps = 8;       // older versions to step over before a seek past the column
 constexpr int kForeignCellSteps = 10;  // cells of other columns to step over before a seek
+
+enum class TimestampPlace : uint8_t { kKey, kValue };
 
 inline void AppendEscaped(std::string* out, std::string_view bytes) {
   for (const char byte : bytes) {
@@ -52,15 +55,23 @@ inline void AppendTimestamp(std::string* out, int64_t timestamp_micros) {
 
 // Calls put(key, value) for each cell of the row until it returns false.
 template <typename Put>
-void PutCells(const RowData& row, const Put& put) {
+void PutCells(const RowData& row, TimestampPlace place, const Put& put) {
   std::string key;
+  std::string value;
   AppendRowPrefix(&key, row.row_key);
   const size_t prefix_bytes = key.size();
   for (const CellData& cell : row.cells) {
     key.resize(prefix_bytes);
     AppendColumn(&key, cell.family, cell.qualifier);
-    AppendTimestamp(&key, cell.timestamp_micros);
-    if (!put(std::string_view(key), std::string_view(cell.value))) return;
+    if (place == TimestampPlace::kKey) {
+      AppendTimestamp(&key, cell.timestamp_micros);
+      if (!put(std::string_view(key), std::string_view(cell.value))) return;
+      continue;
+    }
+    value.clear();
+    AppendTimestamp(&value, cell.timestamp_micros);
+    value += cell.value;
+    if (!put(std::string_view(key), std::string_view(value))) return;
   }
 }
 
@@ -111,6 +122,9 @@ inline std::string_view Unescaped(std::string_view escaped, std::string* buffer)
 // Decodes keys. It keeps the row of the previous key to detect a change of the row.
 class CellKey {
  public:
+  explicit CellKey(TimestampPlace place)
+      : timestamp_bytes_(place == TimestampPlace::kKey ? kTimestampBytes : 0) {}
+
   // Returns false if the key is not in this encoding.
   bool Decode(std::string_view key) {
     key_ = key;
@@ -122,31 +136,38 @@ class CellKey {
       prefix_.assign(key.substr(0, bytes));
       row_key_ = Unescaped(std::string_view(prefix_).substr(0, bytes - kEndBytes), &row_buffer_);
     }
-    return key.size() >= prefix_.size() + 1 + kEndBytes + kTimestampBytes;
+    return key.size() >= prefix_.size() + 1 + kEndBytes + timestamp_bytes_;
   }
   bool is_new_row() const { return is_new_row_; }
   std::string_view prefix() const { return prefix_; }
   std::string_view row_key() const { return row_key_; }
   // Family and qualifier, as encoded in the key.
   std::string_view column() const {
-    return key_.substr(prefix_.size(), key_.size() - prefix_.size() - kTimestampBytes);
+    return key_.substr(prefix_.size(), key_.size() - prefix_.size() - timestamp_bytes_);
   }
   std::string_view key_without_timestamp() const {
-    return key_.substr(0, key_.size() - kTimestampBytes);
+    return key_.substr(0, key_.size() - timestamp_bytes_);
   }
   std::string_view family() const { return key_.substr(prefix_.size(), 1); }
   std::string_view qualifier() {
     return Unescaped(key_.substr(prefix_.size() + 1,
-                                 key_.size() - prefix_.size() - 1 - kEndBytes - kTimestampBytes),
+                                 key_.size() - prefix_.size() - 1 - kEndBytes - timestamp_bytes_),
                      &qualifier_buffer_);
   }
-  int64_t timestamp_micros() const {
+  // Passes the cell on. Returns false if the value has no timestamp but should.
+  bool Count(std::string_view value, Tally* tally) {
+    const bool is_in_key = timestamp_bytes_ > 0;
+    if (!is_in_key && value.size() < kTimestampBytes) return false;
     uint64_t bits;
-    std::memcpy(&bits, key_.data() + key_.size() - kTimestampBytes, kTimestampBytes);
-    return static_cast<int64_t>(~__builtin_bswap64(bits));
+    std::memcpy(&bits, is_in_key ? key_.data() + key_.size() - kTimestampBytes : value.data(),
+                kTimestampBytes);
+    if (!is_in_key) value.remove_prefix(kTimestampBytes);
+    tally->Cell(family(), qualifier(), static_cast<int64_t>(~__builtin_bswap64(bits)), value);
+    return true;
   }
 
  private:
+  const size_t timestamp_bytes_;
   std::string_view key_;
   std::string prefix_;  // of the row, with its end mark
   std::string_view row_key_;
@@ -157,22 +178,22 @@ class CellKey {
 
 // Reads a whole row. Returns false if a key is not in this encoding.
 template <typename Iterator>
-bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, Tally* tally) {
-  CellKey cell;
+bool ReadKvRow(Iterator& cursor, std::string_view row_prefix, TimestampPlace place, Tally* tally) {
+  CellKey cell(place);
   for (cursor.Seek(row_prefix); cursor.Valid(); cursor.Next()) {
     const std::string_view key = cursor.key();
     if (!key.starts_with(row_prefix)) break;
     if (!cell.Decode(key)) return false;
     if (cell.is_new_row()) tally->Row(cell.row_key());
-    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+    if (!cell.Count(cursor.value(), tally)) return false;
   }
   return true;
 }
 
 // Reads all cells from `scan.start` on, or backwards from the end.
 template <typename Iterator>
-bool ScanKvCells(Iterator& cursor, const Scan& scan, Tally* tally) {
-  CellKey cell;
+bool ScanKvCells(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
+  CellKey cell(place);
   uint64_t rows_left = scan.row_limit == 0 ? std::numeric_limits<uint64_t>::max() : scan.row_limit;
   while (cursor.Valid()) {
     if (!cell.Decode(cursor.key())) return false;
@@ -180,7 +201,7 @@ bool ScanKvCells(Iterator& cursor, const Scan& scan, Tally* tally) {
       if (rows_left-- == 0) break;
       tally->Row(cell.row_key());
     }
-    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+    if (!cell.Count(cursor.value(), tally)) return false;
     if (scan.is_reverse) {
       cursor.Prev();
     } else {
@@ -193,7 +214,7 @@ bool ScanKvCells(Iterator& cursor, const Scan& scan, Tally* tally) {
 // Reads the newest version of each column.
 template <typename Iterator>
 bool ScanKvLatest(Iterator& cursor, Tally* tally) {
-  CellKey cell;
+  CellKey cell(TimestampPlace::kKey);
   std::string shown;  // the key of the last column reported, without timestamp
   int steps = 0;
   while (cursor.Valid()) {
@@ -210,7 +231,7 @@ bool ScanKvLatest(Iterator& cursor, Tally* tally) {
     }
     if (!cell.Decode(key)) return false;
     if (cell.is_new_row()) tally->Row(cell.row_key());
-    tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+    if (!cell.Count(cursor.value(), tally)) return false;
     shown.assign(cell.key_without_timestamp());
     steps = 0;
     cursor.Next();
@@ -220,8 +241,8 @@ bool ScanKvLatest(Iterator& cursor, Tally* tally) {
 
 // Reads one column of every row.
 template <typename Iterator>
-bool ScanKvColumn(Iterator& cursor, const Scan& scan, Tally* tally) {
-  CellKey cell;
+bool ScanKvColumn(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
+  CellKey cell(place);
   std::string wanted;
   AppendColumn(&wanted, scan.family, scan.qualifier);
   std::string target;
@@ -233,7 +254,7 @@ bool ScanKvColumn(Iterator& cursor, const Scan& scan, Tally* tally) {
     if (column == wanted) {
       if (shown_row != cell.prefix()) tally->Row(cell.row_key());
       shown_row.assign(cell.prefix());
-      tally->Cell(cell.family(), cell.qualifier(), cell.timestamp_micros(), cursor.value());
+      if (!cell.Count(cursor.value(), tally)) return false;
       steps = 0;
       cursor.Next();
     } else if (++steps <= kForeignCellSteps) {
@@ -253,7 +274,7 @@ bool ScanKvColumn(Iterator& cursor, const Scan& scan, Tally* tally) {
 }
 
 template <typename Iterator>
-bool ScanKv(Iterator& cursor, const Scan& scan, Tally* tally) {
+bool ScanKv(Iterator& cursor, const Scan& scan, TimestampPlace place, Tally* tally) {
   if (scan.is_reverse) {
     cursor.SeekToLast();
   } else if (scan.start.empty()) {
@@ -263,9 +284,9 @@ bool ScanKv(Iterator& cursor, const Scan& scan, Tally* tally) {
     AppendRowPrefix(&start, scan.start);
     cursor.Seek(start);
   }
-  if (scan.latest_only) return ScanKvLatest(cursor, tally);
-  if (!scan.family.empty()) return ScanKvColumn(cursor, scan, tally);
-  return ScanKvCells(cursor, scan, tally);
+  if (scan.latest_only && place == TimestampPlace::kKey) return ScanKvLatest(cursor, tally);
+  if (!scan.family.empty()) return ScanKvColumn(cursor, scan, place, tally);
+  return ScanKvCells(cursor, scan, place, tally);
 }
 
 }  // namespace stele_compare

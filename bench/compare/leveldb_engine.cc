@@ -30,6 +30,7 @@ using LevelCursor = SliceCursor<leveldb::Iterator>;
 class LeveldbEngine {
  public:
   absl::Status Open(const OpenSettings& settings) {
+    if (settings.replaces_versions) place_ = TimestampPlace::kValue;
     cache_.reset(leveldb::NewLRUCache(settings.cache_bytes));
     bloom_.reset(leveldb::NewBloomFilterPolicy(10));
     leveldb::Options options;
@@ -87,7 +88,8 @@ class LeveldbEngine {
 
   class Reader {
    public:
-    explicit Reader(LeveldbEngine* engine) : database_(*engine->database_) {}
+    explicit Reader(LeveldbEngine* engine)
+        : database_(*engine->database_), place_(engine->place_) {}
 
     absl::Status Read(std::string_view row_key, Tally* tally) {
       const std::unique_ptr<leveldb::Iterator> iterator(
@@ -95,14 +97,14 @@ class LeveldbEngine {
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       LevelCursor cursor(iterator.get());
-      return Verdict(ReadKvRow(cursor, prefix_, tally), *iterator);
+      return Verdict(ReadKvRow(cursor, prefix_, place_, tally), *iterator);
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       leveldb::ReadOptions options;
       options.fill_cache = scan.fills_cache;
       const std::unique_ptr<leveldb::Iterator> iterator(database_.NewIterator(options));
       LevelCursor cursor(iterator.get());
-      return Verdict(ScanKv(cursor, scan, tally), *iterator);
+      return Verdict(ScanKv(cursor, scan, place_, tally), *iterator);
     }
 
    private:
@@ -112,12 +114,13 @@ class LeveldbEngine {
     }
 
     leveldb::DB& database_;
+    const TimestampPlace place_;
     std::string prefix_;
   };
 
  private:
-  static void AddRow(const RowData& row, leveldb::WriteBatch* batch) {
-    PutCells(row, [batch](std::string_view key, std::string_view value) {
+  void AddRow(const RowData& row, leveldb::WriteBatch* batch) const {
+    PutCells(row, place_, [batch](std::string_view key, std::string_view value) {
       batch->Put(LevelSlice(key), LevelSlice(value));
       return true;
     });
@@ -133,6 +136,7 @@ class LeveldbEngine {
     database_->CompactRange(&behind_all, &behind_all);
   }
 
+  TimestampPlace place_ = TimestampPlace::kKey;
   std::unique_ptr<leveldb::Cache> cache_;
   std::unique_ptr<const leveldb::FilterPolicy> bloom_;
   std::unique_ptr<leveldb::DB> database_;

@@ -52,6 +52,7 @@ class LmdbCursor {
 class LmdbEngine {
  public:
   absl::Status Open(const OpenSettings& settings) {
+    if (settings.replaces_versions) place_ = TimestampPlace::kValue;
     int code = mdb_env_create(&environment_);
     if (code == 0) code = mdb_env_set_mapsize(environment_, kMapBytes);
     if (code == 0)
@@ -118,13 +119,13 @@ class LmdbEngine {
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       LmdbCursor cursor(cursor_);
-      return Verdict(ReadKvRow(cursor, prefix_, tally), cursor);
+      return Verdict(ReadKvRow(cursor, prefix_, engine_.place_, tally), cursor);
     }
     absl::Status Run(const Scan& scan, Tally* tally) {
       const absl::Status ready = Renew();
       if (!ready.ok()) return ready;
       LmdbCursor cursor(cursor_);
-      return Verdict(ScanKv(cursor, scan, tally), cursor);
+      return Verdict(ScanKv(cursor, scan, engine_.place_, tally), cursor);
     }
 
    private:
@@ -163,7 +164,7 @@ class LmdbEngine {
 
   int PutRow(MDB_txn* transaction, const RowData& row, unsigned flags) {
     int code = 0;
-    PutCells(row, [&](std::string_view key, std::string_view value) {
+    PutCells(row, place_, [&](std::string_view key, std::string_view value) {
       MDB_val key_bytes = ValOf(key);
       MDB_val value_bytes = ValOf(value);
       code = mdb_put(transaction, cells_, &key_bytes, &value_bytes, flags);
@@ -179,6 +180,7 @@ class LmdbEngine {
     return StatusOf(code);
   }
 
+  TimestampPlace place_ = TimestampPlace::kKey;
   MDB_env* environment_ = nullptr;
   MDB_dbi cells_ = 0;
   MDB_txn* bulk_ = nullptr;

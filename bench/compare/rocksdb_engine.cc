@@ -96,7 +96,7 @@ rocksdb::Options OptionsOf(const OpenSettings& settings) {
   options.target_file_size_base = kSstFileBytes;
   options.bytes_per_sync = 1 << 20;
   options.recycle_log_file_num = 3;
-  if (settings.keeps_one_version)
+  if (settings.keeps_one_version && !settings.replaces_versions)
     options.compaction_filter_factory = std::make_shared<KeepOneVersionFactory>();
   return options;
 }
@@ -162,7 +162,8 @@ class RocksdbEngine {
 
   class Reader {
    public:
-    explicit Reader(RocksdbEngine* engine) : database_(*engine->database_) {}
+    explicit Reader(RocksdbEngine* engine)
+        : database_(*engine->database_), place_(engine->place()) {}
 
     // All reads share one iterator, because a refresh is cheaper than a new iterator.
     absl::Status Read(std::string_view row_key, Tally* tally) {
@@ -173,7 +174,7 @@ class RocksdbEngine {
       prefix_.clear();
       AppendRowPrefix(&prefix_, row_key);
       RocksCursor cursor(row_iterator_.get());
-      return Verdict(ReadKvRow(cursor, prefix_, tally), *row_iterator_);
+      return Verdict(ReadKvRow(cursor, prefix_, place_, tally), *row_iterator_);
     }
 
     absl::Status Run(const Scan& scan, Tally* tally) {
@@ -183,13 +184,13 @@ class RocksdbEngine {
         const absl::Status ready = Renew(options, &short_iterator_);
         if (!ready.ok()) return ready;
         RocksCursor cursor(short_iterator_.get());
-        return Verdict(ScanKv(cursor, scan, tally), *short_iterator_);
+        return Verdict(ScanKv(cursor, scan, place_, tally), *short_iterator_);
       }
       options.fill_cache = scan.fills_cache;
       if (!scan.fills_cache) options.readahead_size = 2 << 20;
       const std::unique_ptr<rocksdb::Iterator> iterator(database_.NewIterator(options));
       RocksCursor cursor(iterator.get());
-      return Verdict(ScanKv(cursor, scan, tally), *iterator);
+      return Verdict(ScanKv(cursor, scan, place_, tally), *iterator);
     }
 
    private:
@@ -205,16 +206,20 @@ class RocksdbEngine {
     }
 
     rocksdb::DB& database_;
+    const TimestampPlace place_;
     std::unique_ptr<rocksdb::Iterator> row_iterator_;
     std::unique_ptr<rocksdb::Iterator> short_iterator_;
     std::string prefix_;
   };
 
  private:
+  TimestampPlace place() const {
+    return settings_.replaces_versions ? TimestampPlace::kValue : TimestampPlace::kKey;
+  }
   template <typename Target>
-  static absl::Status PutRow(const RowData& row, Target* target) {
+  absl::Status PutRow(const RowData& row, Target* target) const {
     rocksdb::Status status;
-    PutCells(row, [&](std::string_view key, std::string_view value) {
+    PutCells(row, place(), [&](std::string_view key, std::string_view value) {
       status = target->Put(RocksSlice(key), RocksSlice(value));
       return status.ok();
     });

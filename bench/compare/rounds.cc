@@ -124,7 +124,9 @@ class Rounds {
     WorkloadRun run;
     run.workload = &workload;
     run.settings.directory = DirectoryOf(workload.data_set, contender);
-    run.settings.keeps_one_version = workload.data_set == DataSet::kOverwrite;
+    run.settings.replaces_versions = workload.data_set == DataSet::kYcsb;
+    run.settings.keeps_one_version =
+        run.settings.replaces_versions || workload.data_set == DataSet::kOverwrite;
     if (!workload.IsLoad() && workload.kind != WorkloadKind::kSync &&
         workload.warmth != Warmth::kCached) {
       run.settings.cache_bytes = kUncachedCacheBytes;

@@ -8,6 +8,23 @@ namespace {
 constexpr std::string_view kCells = "cells/s";
 constexpr std::string_view kRows = "rows/s";
 
+// YCSB's core workloads.
+constexpr Workload Ycsb(std::string_view name, const Mixture& mixture, int thread_count = 1) {
+  return {.name = name,
+          .unit = "ops/s",
+          .data_set = DataSet::kYcsb,
+          .kind = WorkloadKind::kMixed,
+          .warmth = Warmth::kCached,
+          .thread_count = thread_count,
+          .mixture = mixture};
+}
+constexpr Mixture kYcsbA = {.read_percent = 50, .update_percent = 50};
+constexpr Mixture kYcsbB = {.read_percent = 95, .update_percent = 5};
+constexpr Mixture kYcsbC = {.read_percent = 100};
+constexpr Mixture kYcsbD = {.read_percent = 95, .insert_percent = 5, .prefers_newest = true};
+constexpr Mixture kYcsbE = {.scan_percent = 95, .insert_percent = 5};
+constexpr Mixture kYcsbF = {.read_percent = 50, .read_modify_write_percent = 50};
+
 constexpr auto kWorkloads = std::to_array<Workload>({
     {.name = "bulk", .unit = kCells, .data_set = DataSet::kSorted, .kind = WorkloadKind::kBulk},
     {.name = "scan_bulk", .unit = kCells, .data_set = DataSet::kSorted},
@@ -86,6 +103,20 @@ constexpr auto kWorkloads = std::to_array<Workload>({
      .data_set = DataSet::kSynced,
      .kind = WorkloadKind::kSync,
      .thread_count = 8},
+    {.name = "ycsb-load", .unit = kRows, .data_set = DataSet::kYcsb, .kind = WorkloadKind::kWrite},
+    Ycsb("ycsb-a", kYcsbA),
+    Ycsb("ycsb-b", kYcsbB),
+    Ycsb("ycsb-c", kYcsbC),
+    Ycsb("ycsb-f", kYcsbF),
+    Ycsb("ycsb-d", kYcsbD),
+    Ycsb("ycsb-e", kYcsbE),
+    // Engines differ in what these leave, so they come last.
+    Ycsb("ycsb-a-4", kYcsbA, 4),
+    Ycsb("ycsb-b-4", kYcsbB, 4),
+    Ycsb("ycsb-c-4", kYcsbC, 4),
+    Ycsb("ycsb-f-4", kYcsbF, 4),
+    Ycsb("ycsb-d-4", kYcsbD, 4),
+    Ycsb("ycsb-e-4", kYcsbE, 4),
 });
 
 }  // namespace

@@ -19,6 +19,18 @@ enum class WorkloadKind : uint8_t {
   kGetMiss,    // keys that do not exist
   kScan,       // all rows
   kScanShort,  // 100 rows from a random key
+  kMixed,      // reads, scans and writes in random order
+};
+
+// The shares of the operations of a mixed workload, in percent.
+struct Mixture {
+  int read_percent = 0;    // a row
+  int scan_percent = 0;    // 1 to 100 rows
+  int update_percent = 0;  // writes one cell
+  int insert_percent = 0;  // writes a new row
+  // Reads a row and then writes one cell of it.
+  int read_modify_write_percent = 0;
+  bool prefers_newest = false;  // zipfian from the newest row; else scattered
 };
 
 // The caches that are warm when the timed part starts.
@@ -38,6 +50,7 @@ struct Workload {
   bool latest_only = false;
   bool one_column = false;
   int thread_count = 1;
+  Mixture mixture = {};  // kMixed
 
   // Returns whether the workload creates the data set that others read.
   bool IsLoad() const {

@@ -28,6 +28,7 @@
 #include "absl/status/status.h"
 #include "contender.h"
 #include "measure.h"
+#include "mixed.h"
 #include "scan.h"
 #include "tally.h"
 #include "workload_list.h"
@@ -71,6 +72,8 @@ class WorkloadRunner {
         return RunLoad();
       case WorkloadKind::kSync:
         return RunSync();
+      case WorkloadKind::kMixed:
+        return RunMixed();
       default:
         return RunRead();
     }
@@ -173,19 +176,32 @@ class WorkloadRunner {
     return absl::OkStatus();
   }
 
+  // Twice, because a cache may keep a page only at its second access.
+  absl::Status WarmCache(typename Engine::Reader* reader) {
+    for (int pass = 0; pass < 2 && workload_.warmth == Warmth::kCached; ++pass) {
+      Tally warm;
+      const absl::Status status = reader->Run({.fills_cache = true}, &warm);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunMixed() {
+    {
+      typename Engine::Reader reader(&engine_);
+      const absl::Status warmed = WarmCache(&reader);
+      if (!warmed.ok()) return warmed;
+    }
+    return MixedRunner<Engine>(&engine_, run_, rows_).Run(&figure_);
+  }
+
   absl::Status RunRead() {
     typename Engine::Reader reader(&engine_);
-    if (workload_.warmth == Warmth::kCached) {
-      // Twice, because a cache may keep a page only at its second access.
-      for (int pass = 0; pass < 2; ++pass) {
-        Tally warm;
-        const absl::Status status = reader.Run({.fills_cache = true}, &warm);
-        if (!status.ok()) return status;
-      }
-    }
+    absl::Status status = WarmCache(&reader);
+    if (!status.ok()) return status;
     Tally tally;
     const Meter meter;
-    absl::Status status = ReadTimed(&reader, &tally);
+    status = ReadTimed(&reader, &tally);
     if (!status.ok()) return status;
     figure_.seconds = meter.Seconds();
     meter.Read(run_.settings.directory, &figure_);
