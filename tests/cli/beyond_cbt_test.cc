@@ -194,8 +194,11 @@ TEST_F(BeyondCbtTest, AClockIsShownAndConfirmed) {
   }
   const CommandResult shown = Run({"clock", "--format", "jsonl"});
   EXPECT_NE(shown.out.find(not_trusted), std::string::npos) << shown.out;
-  EXPECT_NE(shown.err.find("run: clock confirm"), std::string::npos) << shown.err;
+  EXPECT_NE(shown.err.find("run: stele clock confirm"), std::string::npos) << shown.err;
   EXPECT_NE(Output({"stats"}).find("clock_trusted\t\t0"), std::string::npos);
+  const CommandResult compacted = Run({"compact"});
+  EXPECT_EQ(compacted.exit_status, 0);
+  EXPECT_NE(compacted.err.find("run: stele clock confirm"), std::string::npos) << compacted.err;
   EXPECT_NE(Output({"clock", "confirm", "--format", "jsonl"}).find(trusted), std::string::npos);
   EXPECT_NE(Output({"clock", "--format", "jsonl"}).find(trusted), std::string::npos);
   EXPECT_EQ(Run({"clock", "set"}).exit_status, 2);

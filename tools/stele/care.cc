@@ -65,6 +65,15 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
   return absl::OkStatus();
 }
 
+// Says so if ages are not judged by the clock, as after a month without a change.
+void NoteUntrustedClock(Session& session, const DatabaseStats::Clock& clock) {
+  if (clock.is_trusted) return;
+  session.Note(fmt::format(
+      "the clock is not trusted: cells are removed by their age only up to {}; if it is {} now, "
+      "run: stele clock confirm\n",
+      clock.collection_time.ToString(), clock.now.ToString()));
+}
+
 }  // namespace
 
 absl::Status RunFlush(Session& session, const std::vector<std::string>& args) {
@@ -75,8 +84,11 @@ absl::Status RunFlush(Session& session, const std::vector<std::string>& args) {
 
 absl::Status RunCompact(Session& session, const std::vector<std::string>& args) {
   if (args.size() > 1) return WrongUsage("compact");
-  return Within("Compacting",
-                ForEachTable(session, args, [](Table& table) { return table.Compact(); }));
+  STELE_RETURN_IF_ERROR(Within(
+      "Compacting", ForEachTable(session, args, [](Table& table) { return table.Compact(); })));
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kWrite));
+  NoteUntrustedClock(session, database.Stats().clock);
+  return absl::OkStatus();
 }
 
 absl::Status RunStats(Session& session, const std::vector<std::string>& args) {
@@ -101,11 +113,7 @@ absl::Status RunClock(Session& session, const std::vector<std::string>& args) {
   listing.records.push_back({"collection_time", clock.collection_time.ToString()});
   listing.records.push_back({"trusted", clock.is_trusted ? "yes" : "no"});
   session.Print(ListingText(listing, session.options().format));
-  if (!clock.is_trusted) {
-    session.Note(
-        "cells are removed by their age only up to collection_time; if \"now\" is right, run: "
-        "clock confirm\n");
-  }
+  NoteUntrustedClock(session, clock);
   return absl::OkStatus();
 }
 
