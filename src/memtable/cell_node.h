@@ -4,7 +4,7 @@
 //            commit first. Nodes are never removed or changed, so several nodes with one cell key
 //            may be adjacent.
 // Deltas:    a delta's node may store more than one delta: the fold of this delta and older ones of
-//            its cell key, back to a commit that the node states (DeltaSpan).
+//            its cell key, back to DeltaSpan::since.
 // Threads:   immutable, except for the links.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace stele::internal {
 // The range of a delta's node: all deltas of its cell key from `since` up to its own commit.
 struct DeltaSpan {
   CommitPoint since;
-  // The number of consecutive nodes, this one included, that contain a single delta.
+  // How many nodes from this one down have one delta each; 0 if this node is a fold.
   uint32_t plain_count = 0;
 };
 

@@ -4,7 +4,8 @@
 // Columns:   the tombstones of the row, and those of each family, have a column each, before the
 //            others (cell/cell.h). So a tombstone of the row is found in one step.
 // Cells:     the first cell is in the same memory as the column. A second one adds a list.
-// Deltas:    a fold never crosses a tombstone of the row, so it never has to be divided. It never
+// Deltas:    a fold never crosses a tombstone of any kind in the row, so it never has to be
+// divided. It never
 //            changes afterwards, so a view at a sequence between two deltas still gets the right
 //            fold (engine rule 4). All nodes of numbers are folded; of sketches one in
 //            kPlainDeltas, since each fold is as large as the sketch.
@@ -40,7 +41,7 @@ struct ColumnPlace {
 // The arena has behind it: its upper links, the qualifier, then the first cell.
 class ColumnNode {
  public:
-  // A read folds at most this many nodes for each tombstone of the row.
+  // Between two tombstones of the row, a read folds at most this many nodes.
   static constexpr uint32_t kPlainDeltas = 64;
 
   // Creates a column with one cell. Returns nullptr if the arena is refused memory.

@@ -1,7 +1,7 @@
 // memtable/skip_list.h: a sorted list of nodes in an arena: a plain linked list while it is short,
 // a skip list afterwards.
 //
-// Path:      the columns of a row (column_list.h) and the cells of a column (column_cells.h).
+// Path:      the columns of a row (column_list.h) and the cells of a column (column_node.h).
 // Node:      link() and next() are its link on the lowest level; height() counts its levels, the
 //            lowest included; upper_link(level) has the levels from 1 to height() - 1; newest() is
 //            the greatest sequence that was committed to it. A node is never removed.
@@ -27,9 +27,10 @@
 namespace stele::internal {
 
 // A link above the lowest level. No node that it skips has a later sequence than `newest`, except
-// for an operation that is being inserted, which no reader sees yet. So readers may load the two
-// members separately. Relaxed, since the published sequence orders everything that a reader must
-// see.
+// for an operation that is being inserted, which no reader sees yet. Both members are set before
+// the node that has the link can be reached. Later changes only make the link shorter, or its bound
+// greater, so readers may load the two members separately. Relaxed, since the published sequence
+// orders everything that a reader must see.
 template <typename Node>
 struct UpperLink {
   std::atomic<Node*> node{nullptr};
@@ -64,12 +65,12 @@ class SkipList {
   // Returns the height for the next node. It must be inserted before others are; `newest` is at
   // least the sequence of every node so far. Returns 0 if memory was refused.
   int NextHeight(Arena* arena, Random* random, uint64_t newest);
-  // Links the node in place of the node that `link`, the last one found, points to.
+  // Links the node before the node that `link` points to. `link` is the one found last.
   void Insert(Node* node, Link* link);
   // Tells that node->newest() rose. The node was inserted last, or the last link found points to
   // it.
   void MarkChanged(Node* node);
-  // The node that was inserted or changed last; nullptr if a link was found since then.
+  // The node that was inserted or changed last; nullptr if a search has led elsewhere since.
   Node* last_inserted() const { return last_inserted_; }
 
  private:
@@ -196,23 +197,25 @@ void SkipList<Node>::ResetPath(Tower* tower) {
   for (int level = 1; level < kHeightMax; ++level) tower->path[level] = &tower->links[level];
 }
 
-// When the new node splits an upper link, both parts inherit the link's `newest`, which is a valid
-// upper bound for each.
+// The node's own links are complete before the node can be reached, since a reader may continue
+// from a node that it does not see yet. When the node splits an upper link, both parts inherit the
+// link's `newest`, which is a valid upper bound for each.
 template <typename Node>
 void SkipList<Node>::Insert(Node* node, Link* link) {
+  Tower* const tower = tower_.load(std::memory_order_relaxed);
+  for (int level = 1; level < node->height(); ++level) {
+    UpperLink<Node>& own = node->upper_link(level);
+    const UpperLink<Node>& before = *tower->path[level];
+    own.node.store(before.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
   node->link().store(link->load(std::memory_order_relaxed), std::memory_order_relaxed);
   link->store(node, std::memory_order_release);
   ++count_;
   last_inserted_ = node;
-  Tower* const tower = tower_.load(std::memory_order_relaxed);
   if (tower == nullptr) return;
-  for (int level = 1; level < node->height(); ++level) {
-    UpperLink<Node>& own = node->upper_link(level);
-    UpperLink<Node>& before = *tower->path[level];
-    own.node.store(before.node.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    own.newest.store(before.newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    before.node.store(node, std::memory_order_release);
-  }
+  for (int level = 1; level < node->height(); ++level)
+    tower->path[level]->node.store(node, std::memory_order_release);
   PassOver(node, tower);
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -100,6 +102,53 @@ TEST(SkipListTest, SeekFindsEachNode) {
       before = node;
     }
   }
+}
+
+// A node that notices if it can be reached while its links are incomplete.
+struct WatchfulNode {
+  using List = SkipList<WatchfulNode>;
+
+  std::atomic<WatchfulNode*>& link() { return next_link; }
+  const WatchfulNode* next() const { return next_link.load(); }
+  int height() const { return levels; }
+  UpperLink<WatchfulNode>& upper_link(int level) {
+    bool is_reachable = false;
+    for (const WatchfulNode* node = list->First(); node != nullptr; node = node->next())
+      is_reachable = is_reachable || node == this;
+    was_incomplete = was_incomplete || (is_reachable && upper[level].newest.load() == 0);
+    return upper[level];
+  }
+  const UpperLink<WatchfulNode>& upper_link(int level) const { return upper[level]; }
+  uint64_t newest() const { return sequence; }
+
+  List* list = nullptr;
+  uint64_t key = 0;
+  uint64_t sequence = 0;
+  int levels = 1;
+  std::atomic<WatchfulNode*> next_link{nullptr};
+  UpperLink<WatchfulNode> upper[12];
+  bool was_incomplete = false;
+};
+
+// Regression: a reader continued from a node that was being inserted, with a link that seemed to
+// skip nothing new.
+TEST(SkipListTest, ANodeIsCompleteBeforeItCanBeReached) {
+  Random random(1);
+  Arena arena;
+  SkipList<WatchfulNode> list;
+  std::vector<std::unique_ptr<WatchfulNode>> nodes;
+  for (uint64_t sequence = 1; sequence <= 200; ++sequence) {
+    WatchfulNode& node = *nodes.emplace_back(std::make_unique<WatchfulNode>());
+    node.list = &list;
+    node.key = sequence * 7919 % 1009;
+    node.sequence = sequence;
+    SkipList<WatchfulNode>::Link* const link =
+        list.FindLink([&](const WatchfulNode& other) { return other.key < node.key; });
+    node.levels = list.NextHeight(&arena, &random, sequence);
+    ASSERT_GT(node.levels, 0);
+    list.Insert(&node, link);
+  }
+  for (const auto& node : nodes) EXPECT_FALSE(node->was_incomplete) << node->sequence;
 }
 
 // A column that is set and deleted repeatedly. Nodes between two old versions must not look new.
