@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<ExportWriter>> ExportWriter::Create(const std::st
                                                                    Timestamp time,
                                                                    uint64_t data_file_bytes_max) {
   const std::string id = fmt::format("{:014}-{:08x}", time.micros() / 1000,
-                                     static_cast<uint32_t>(time.micros() * 2654435761));
+                                     static_cast<uint32_t>(time.micros()) * uint32_t{2654435761});
   const std::string path = fmt::format("{}/{}/{}", directory, kExportsDirectory, id);
   std::error_code error;
   std::filesystem::create_directories(path + "/data", error);
