@@ -56,20 +56,18 @@ DatabaseClock::State DatabaseClock::Read() {
   const bool is_steady =
       is_trusted_.load(std::memory_order_relaxed) &&
       Distance(lead, collection_lead_.load(std::memory_order_relaxed)) < kClockSmoothedMicros;
-  if (!is_steady) {
-    std::string message;
-    {
-      MutexLock lock(mutex_);
-      message = JudgeLocked(lead, reading.elapsed);
-    }
-    Report(message);
-    state.is_trusted = is_trusted_.load(std::memory_order_relaxed);
-  }
   state.collection_time = state.now;
-  if (!state.is_trusted) {
+  if (is_steady) return state;
+  std::string message;
+  {
+    MutexLock lock(mutex_);
+    message = JudgeLocked(lead, reading.elapsed);
+    // Under the lock: the verdict on another thread's reading is not valid for this one.
+    state.is_trusted = is_trusted_.load(std::memory_order_relaxed);
     const int64_t expected = collection_lead_.load(std::memory_order_relaxed) + reading.elapsed;
-    state.collection_time = std::min(expected, state.now);
+    if (!state.is_trusted) state.collection_time = std::min(expected, state.now);
   }
+  Report(message);
   return state;
 }
 

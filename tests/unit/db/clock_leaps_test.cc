@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "db/engine.h"
 #include "db/local_database.h"
 #include "model/access.h"
+#include "state/database_clock.h"
 #include "support/crash_fs/crash_file_system.h"
 #include "support/db_contract.h"
 #include "support/model_leaping_clock.h"
@@ -348,6 +350,28 @@ TEST_F(ClockLeapsTest, ATokenHoldsOverALeap) {
   clock_->Pass(minutes(16));
   ASSERT_EQ(write(), absl::OkStatus());
   EXPECT_EQ((*table_->ReadRow("r"))->cells().size(), 2u) << "it has expired";
+}
+
+// Regression: a reading that had leapt was handed out if the clock became right, and trusted, while
+// the leap was being reported.
+TEST(DatabaseClockTest, AVerdictIsNotUsedForAnotherReading) {
+  const auto clock = std::make_shared<LeapingClock>(kToday);
+  DatabaseClock* judge = nullptr;
+  bool is_corrected = false;
+  DatabaseClock database_clock(clock, [&](const std::string&) {
+    if (std::exchange(is_corrected, true)) return;
+    clock->Set(kToday);
+    judge->Confirm();
+  });
+  judge = &database_clock;
+  database_clock.RaiseMark(kToday.micros());
+  database_clock.Begin();
+  clock->Leap(kYears);
+  const DatabaseClock::State state = database_clock.Read();
+  EXPECT_TRUE(is_corrected);
+  EXPECT_FALSE(state.is_trusted);
+  EXPECT_EQ(state.collection_time, kToday.micros());
+  EXPECT_TRUE(database_clock.Read().is_trusted);
 }
 
 }  // namespace
