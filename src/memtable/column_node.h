@@ -4,10 +4,9 @@
 // Columns:   the tombstones of the row, and those of each family, have a column each, before the
 //            others (cell/cell.h). So a tombstone of the row is found in one step.
 // Cells:     the first cell is in the same memory as the column. A second one adds a list.
-// Deltas:    a fold never crosses a tombstone of any kind in the row, so it never has to be
-// divided. It never
-//            changes afterwards, so a view at a sequence between two deltas still gets the right
-//            fold (engine rule 4). All nodes of numbers are folded; of sketches one in
+// Deltas:    a fold never crosses a tombstone of any kind in the row, so it is never divided. It
+//            never changes afterwards, so a view at a sequence between two deltas still gets the
+//            right fold (engine rule 4). All nodes of numbers are folded; of sketches one in
 //            kPlainDeltas, since each fold is as large as the sketch.
 // Threads:   one inserting thread and any number of concurrent readers.
 #pragma once
