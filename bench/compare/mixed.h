@@ -2,10 +2,9 @@
 // order, as YCSB's core workloads do.
 //
 // Rows:      chosen with YCSB's zipfian distribution (0.99), scattered, or from the newest row.
-//            New rows get numbers that no other workload uses.
+//            New rows have numbers far above those of the other workloads.
 // Same work: one thread does the same operations on every engine, and the data read is compared.
-// The
-//            order of several threads differs from run to run, so their data is not.
+//            The order of several threads differs from run to run, so their data is not compared.
 #pragma once
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 //
 // Path:      the memtable's cursor, which meets each tombstone at its newest timestamp
 //            (cell/cell.h).
-// Kept:      a tombstone that hides nothing more than another one is dropped. So the tombstones
-//            form a staircase: a later start has a later commit. The last step is the newest commit
-//            that deletes at the current timestamp. A step that starts above the current timestamp
-//            no longer hides anything and is removed.
+// Kept:      a tombstone that hides nothing more than another one is dropped. So a
+//            kept tombstone with a later start has a later commit. The last one is the newest
+//            commit that deletes at the current timestamp. A tombstone that starts above the
+//            current timestamp no longer hides anything and is removed.
 // Cost:      n calls take O(n log n), in whatever order the tombstones start and were committed.
 // Threads:   thread-compatible.
 #pragma once

@@ -48,7 +48,7 @@ class DatabaseClock {
   int64_t CommitTime();
   // The time of a GC fence: that of a commit, or the collection time if the mark is ahead of it by
   // more than kClockGapMicros. Then the mark is wrong, or the clock is, and a fence at the mark
-  // could remove what no rule collects.
+  // could remove versions that are not garbage.
   int64_t FenceTime();
   // The mark, without a look at the clock.
   int64_t mark() const { return mark_.load(std::memory_order_relaxed); }
@@ -86,8 +86,8 @@ class DatabaseClock {
   // Both are written under mutex_, and read without it.
   std::atomic<bool> is_trusted_{true};
   std::atomic<int64_t> collection_lead_;  // of the collection time
-  // The distance at which a clock that is not trusted has returned. It is larger until the clock
-  // was trusted once.
+  // A clock that is not trusted has returned if it is this near to the expected time: a day until
+  // it was trusted once, a minute afterwards.
   int64_t near_micros_ ABSL_GUARDED_BY(mutex_) = kClockGapMicros;
   // The lead with which the clock agrees, and the elapsed time at which that began. Not trusted
   // only.

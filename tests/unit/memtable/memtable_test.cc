@@ -147,6 +147,17 @@ TEST(Memtable, CountsWhatItHolds) {
   EXPECT_GE(memtable.bytes(), bytes_before + 100'000);
 }
 
+TEST(Memtable, ASequenceAboveTheGreatestIsDataLoss) {
+  Memtable memtable(TestFamilies());
+  BatchWriter writer;
+  writer.StartRow(1, "r");
+  writer.Add({.kind = CellKind::kDeleteRow});
+  const std::string batch = writer.Finish();
+  EXPECT_EQ(ApplyBatch(&memtable, kSequenceMax, batch), absl::OkStatus());
+  EXPECT_TRUE(absl::IsDataLoss(ApplyBatch(&memtable, kSequenceMax + 1, batch)));
+  EXPECT_EQ(memtable.cell_count(), 1u);
+}
+
 TEST(Memtable, LeavesOutFamiliesItDoesNotKnow) {
   Memtable memtable(FamilyList({{1, "a"}, {3, "c"}}));
   ASSERT_TRUE(
