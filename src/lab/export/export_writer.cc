@@ -32,7 +32,13 @@ ExportWriter::ExportWriter(std::string path, std::string id, std::string table_n
       table_name_(std::move(table_name)),
       time_(time),
       data_file_bytes_max_(data_file_bytes_max) {}
-ExportWriter::~ExportWriter() = default;
+
+ExportWriter::~ExportWriter() {
+  if (is_finished_) return;
+  file_.reset();
+  std::error_code ignored;  // what stays has no summary, so it is no export
+  std::filesystem::remove_all(path_, ignored);
+}
 
 absl::StatusOr<std::unique_ptr<ExportWriter>> ExportWriter::Create(const std::string& directory,
                                                                    const std::string& table_name,
@@ -103,7 +109,9 @@ absl::Status ExportWriter::Finish() {
   STELE_RETURN_IF_ERROR(WriteManifest("manifest-files", file_list_));
   STELE_RETURN_IF_ERROR(WriteSummary());
   STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(path_ + "/data"));
-  return PosixFileSystem()->SyncDirectory(path_);
+  STELE_RETURN_IF_ERROR(PosixFileSystem()->SyncDirectory(path_));
+  is_finished_ = true;
+  return absl::OkStatus();
 }
 
 }  // namespace stele::internal::lab

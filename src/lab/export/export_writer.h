@@ -28,6 +28,7 @@ class ExportWriter {
   static absl::StatusOr<std::unique_ptr<ExportWriter>> Create(
       const std::string& directory, const std::string& table_name, Timestamp time,
       uint64_t data_file_bytes_max = kDataFileBytesMax);
+  // Removes the directory of an export that was not finished.
   ~ExportWriter();
 
   // Adds a line, without its newline.
@@ -53,6 +54,7 @@ class ExportWriter {
   uint64_t file_count_ = 0;
   uint64_t item_sum_ = 0;
   std::string file_list_;  // manifest-files.json
+  bool is_finished_ = false;
 };
 
 }  // namespace stele::internal::lab

@@ -42,7 +42,8 @@ absl::Status GzipFile::Deflate(std::string_view bytes, int flush) {
   do {
     zlib.next_out = reinterpret_cast<Bytef*>(stream_->out.data());
     zlib.avail_out = static_cast<uInt>(stream_->out.size());
-    deflate(&zlib, flush);
+    if (deflate(&zlib, flush) == Z_STREAM_ERROR)
+      return MakeStatus(absl::StatusCode::kInternal, "zlib: the state of the stream is damaged");
     const std::string_view produced(stream_->out.data(), stream_->out.size() - zlib.avail_out);
     STELE_RETURN_IF_ERROR(file_->Write(offset_, produced));
     md5_.Add(produced);

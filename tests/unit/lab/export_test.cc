@@ -170,6 +170,17 @@ TEST_F(ExportTest, WritesADirectoryThatAnImportReads) {
   EXPECT_EQ(ReadExportDirectory(directory.File("new"))->table_name, "game");
 }
 
+TEST_F(ExportTest, AnExportThatIsNotFinishedLeavesNoDirectory) {
+  const TemporaryDirectory directory;
+  {
+    auto writer = ExportWriter::Create(directory.File("x"), "t", Timestamp());
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE((*writer)->Add("{}").ok());
+    EXPECT_FALSE(std::filesystem::is_empty(directory.File("x/AWSDynamoDB")));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.File("x/AWSDynamoDB")));
+}
+
 TEST_F(ExportTest, SplitsDataFilesAtTheirSize) {
   const TemporaryDirectory directory;
   constexpr uint64_t kBytesMax = 1 << 20;
