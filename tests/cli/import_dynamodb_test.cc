@@ -76,6 +76,18 @@ TEST_F(ImportDynamoDbTest, BadInputCreatesNothing) {
   EXPECT_NE(TextOf(bad_path).find("\"line\":2"), std::string::npos);
 }
 
+TEST_F(ImportDynamoDbTest, NeverReplacesItsInput) {
+  const std::string text = ItemOfAllTypes(1) + "\n{}\n";
+  const std::string path = WriteFile("items", text);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--skip-bad", "all", "--bad-file", path},
+        std::vector<std::string>{"--skip-bad", "all", "--bad-file", path, "--check"},
+        std::vector<std::string>{"--report", path}, std::vector<std::string>{"-o", path}}) {
+    ExpectError(Words(path, more), 1, "is a file of the input");
+    EXPECT_EQ(TextOf(path), text);
+  }
+}
+
 TEST_F(ImportDynamoDbTest, ReportIsJson) {
   const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
   const std::string report_path = Path("report");
@@ -173,6 +185,7 @@ TEST_F(ImportDynamoDbTest, AKilledImportContinues) {
   EXPECT_EQ(neighbours[0].size(), std::string("db.import-").size() + 16);
   const std::string partial = Output({"count", "t"});
   EXPECT_EQ(partial, "100\n");
+  ExpectError({"export", "dynamodb", "t"}, 1, "is not complete: repeat it first");
   // Another import must not take over the state.
   ExpectError(Words(fixture.path(), {"--sets", "json"}), 1, "is the state of another import");
   const std::string report = Output(Words(fixture.path()));

@@ -150,6 +150,7 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
   const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
   if (IsRemote(session.options().database) && needs_mapping && options.mapping_path.empty())
     return UsageError("a server stores no mapping: --mapping FILE names a file for it");
+  options.output_paths = {flags.Get("report", ""), session.options().output};
   options.state_path = flags.Get("resume", DefaultStatePath(session.options().database, "import",
                                                             options.paths[0], options.table));
   return options;

@@ -68,6 +68,9 @@ struct DynamoDbImportOptions {
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
   uint64_t bad_items_max = 0;  // so many bad items are left out; one more is an error
   std::string bad_path = {};   // gets each bad item as a line of JSON; "": none
+  // Files that the caller writes, for example the report. It is an error if one of them is a file
+  // of the input, as it is for the other paths of this struct.
+  std::vector<std::string> output_paths = {};
   // Remembers the completed data files, so that the same call continues after an interruption.
   // Removed at the end. "": not resumable.
   std::string state_path = {};
@@ -124,14 +127,16 @@ struct DynamoDbImportReport {
 // is read and checked before the first row is written. When it returns OK, the rows survive power
 // loss.
 //
-// An incremental export is applied to a table that an import of a full export created.
+// An incremental export is applied to a table that an import of a full export created. If the table
+// has the input already, it is only checked.
 //
 // Errors:
 //   InvalidArgument      wrong options; bad items, of which the message lists the first 20: nothing
 //                        was written
 //   NotFound             a file of the input, or the table of an incremental export, is missing
 //   FailedPrecondition   the table exists and is not of the same import; the state file belongs to
-//                        another import; an incremental export is older than the table
+//                        another import; an incremental export is older than the table; the table
+//                        has an incremental export, and the input is a full one
 //   errors of the file system and of the database: the import may be incomplete; repeat the call
 [[nodiscard]] absl::StatusOr<DynamoDbImportReport> ImportDynamoDb(
     Database database, const DynamoDbImportOptions& options);
@@ -157,9 +162,9 @@ struct DynamoDbExportReport {
 // Makes items of the rows that an import in native mode wrote, in the order of row keys. Attributes
 // are in byte order. The items are those that were imported; a number in a key is equal by value.
 //
-// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping;
-// InvalidArgument if neither `write` nor `directory` is given; errors of the file system, of the
-// database and of `write`.
+// Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping, or if its
+// import is not complete; InvalidArgument if neither `write` nor `directory` is given; errors of
+// the file system, of the database and of `write`.
 [[nodiscard]] absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(
     const Database& database, const DynamoDbExportOptions& options);
 

@@ -191,7 +191,7 @@ absl::StatusOr<std::string> FindDataFile(const ExportDirectory& exported, const 
                             candidates[1].string());
 }
 
-absl::Status ReadFileList(ExportDirectory* exported) {
+absl::Status ReadFileList(bool verifies, ExportDirectory* exported) {
   const std::string path = FileIn(exported->path, kFilesName);
   STELE_ASSIGN_OR_RETURN(const std::string text, ReadManifest(path, kFilesBytesMax));
   STELE_RETURN_IF_ERROR(CheckManifestSum(path, text));
@@ -211,6 +211,10 @@ absl::Status ReadFileList(ExportDirectory* exported) {
     DataFile file;
     STELE_ASSIGN_OR_RETURN(file.path, FindDataFile(*exported, key, where));
     STELE_ASSIGN_OR_RETURN(file.md5, entry.Text("md5Checksum"));
+    if (verifies && file.md5.empty()) {
+      return internal::InvalidArgument(
+          "{}: \"md5Checksum\" is empty: download the manifest again, or use --no-verify", where);
+    }
     file.name = "data/" + fs::path(file.path).filename().string();
     file.item_count = static_cast<int64_t>(item_count);
     item_sum += item_count;
@@ -262,7 +266,7 @@ bool IsExportDirectory(const std::string& path) {
   return Exists(FileIn(path, kSummaryName)) || Exists(FileIn(path, kExportsFolder));
 }
 
-absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path) {
+absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path, bool verifies) {
   ExportDirectory exported;
   std::error_code error;
   exported.path = fs::weakly_canonical(path, error).string();
@@ -272,7 +276,7 @@ absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path) {
   }
   exported.id = fs::path(exported.path).filename().string();
   STELE_RETURN_IF_ERROR(ReadSummary(&exported));
-  STELE_RETURN_IF_ERROR(ReadFileList(&exported));
+  STELE_RETURN_IF_ERROR(ReadFileList(verifies, &exported));
   FindStrayFiles(&exported);
   return exported;
 }

@@ -40,7 +40,8 @@ bool IsExportDirectory(const std::string& path);
 // that every data file exists, but does not read the data.
 //
 // `path` is the directory of one export, or the folder that contains AWSDynamoDB/ with one export.
-// A data file is never outside this folder, whatever the manifest and links say.
-absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path);
+// A data file is never outside this folder, whatever the manifest and links say. `verifies`: every
+// data file must have an MD5 in the manifest.
+absl::StatusOr<ExportDirectory> ReadExportDirectory(const std::string& path, bool verifies);
 
 }  // namespace stele::internal::lab

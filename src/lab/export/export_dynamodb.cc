@@ -1,6 +1,7 @@
 // export/export_dynamodb.cc: makes items of DynamoDB of the rows of an import.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,16 @@ absl::Status ItemOfRow(const Mapping& mapping, std::string_view row_key, const W
   return DecodeItemCells(mapping, row.Cells(), item);
 }
 
+// Fails if an import of the table was interrupted. A server does not tell.
+absl::Status CheckImported(const Table& table, const DynamoDbExportOptions& options) {
+  if (!options.mapping_path.empty()) return absl::OkStatus();
+  STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(table));
+  if (!record.has_value() || record->is_complete) return absl::OkStatus();
+  return FailedPrecondition("the import of {} into table {} is not complete: repeat it first",
+                            Printable(record->changes.empty() ? record->source : record->changes),
+                            Printable(options.table));
+}
+
 absl::Status ExportRows(const Table& table, const Mapping& mapping,
                         const DynamoDbExportOptions& options, const Snapshot& snapshot,
                         const std::function<absl::Status(std::string_view)>& write,
@@ -106,6 +117,7 @@ absl::StatusOr<DynamoDbExportReport> ExportDynamoDb(const Database& database,
   STELE_ASSIGN_OR_RETURN(const Table table, database.OpenTable(options.table));
   STELE_ASSIGN_OR_RETURN(const internal::lab::Mapping mapping,
                          internal::lab::ReadMapping(table, options.mapping_path));
+  STELE_RETURN_IF_ERROR(internal::lab::CheckImported(table, options));
   // A server has no snapshots: each row is read as it is then.
   auto snapshot = database.GetSnapshot();
   if (!snapshot.ok() && snapshot.status().code() != absl::StatusCode::kUnimplemented)

@@ -1,6 +1,10 @@
 #include "lab/import/bad_items.h"
 
+#include <unistd.h>
+
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "base/status.h"
 #include "lab/mapping/lab_json.h"
@@ -8,11 +12,19 @@
 
 namespace stele::internal::lab {
 
-absl::Status BadItems::Open(const std::string& path) {
-  path_ = path;
-  if (path.empty()) return absl::OkStatus();
-  file_.reset(std::fopen(path.c_str(), "wb"));
-  return file_ == nullptr ? ErrnoStatus("open", path, errno) : absl::OkStatus();
+BadItems::~BadItems() {
+  if (file_ != nullptr && !new_path_.empty()) std::remove(new_path_.c_str());
+}
+
+absl::Status BadItems::Open() {
+  // Devices and pipes are written in place.
+  std::error_code error;
+  const auto type = std::filesystem::status(path_, error).type();
+  if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::not_found)
+    new_path_ = fmt::format("{}.{}.new", path_, ::getpid());
+  const std::string& path = new_path_.empty() ? path_ : new_path_;
+  file_.reset(std::fopen(path.c_str(), new_path_.empty() ? "wb" : "wbx"));
+  return file_ == nullptr ? ErrnoStatus("create", path, errno) : absl::OkStatus();
 }
 
 absl::Status BadItems::Add(uint64_t position, const std::string& file, uint64_t line_number,
@@ -23,7 +35,8 @@ absl::Status BadItems::Add(uint64_t position, const std::string& file, uint64_t 
   const std::string message(ToStd(reason.message()));
   if (listed_.size() < kListedMax)
     listed_.push_back(fmt::format("{}:{}: {}", file, line_number, message));
-  if (file_ == nullptr) return absl::OkStatus();
+  if (path_.empty()) return absl::OkStatus();
+  if (file_ == nullptr) STELE_RETURN_IF_ERROR(Open());
   std::string line = "{\"file\":";
   AppendJsonString(file, &line);
   line += fmt::format(",\"line\":{},\"error\":", line_number);
@@ -37,8 +50,12 @@ absl::Status BadItems::Add(uint64_t position, const std::string& file, uint64_t 
 }
 
 absl::Status BadItems::Close() {
-  if (file_ == nullptr) return absl::OkStatus();
-  return std::fclose(file_.release()) == 0 ? absl::OkStatus() : ErrnoStatus("write", path_, errno);
+  if (path_.empty()) return absl::OkStatus();
+  if (file_ == nullptr) STELE_RETURN_IF_ERROR(Open());
+  if (std::fclose(file_.release()) != 0) return ErrnoStatus("write", path_, errno);
+  if (new_path_.empty() || std::rename(new_path_.c_str(), path_.c_str()) == 0)
+    return absl::OkStatus();
+  return ErrnoStatus("rename to", path_, errno);
 }
 
 bool BadItems::TakeIfBad(uint64_t position) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,9 +22,13 @@ class BadItems {
   static constexpr size_t kPositionsMax = 4'000'000;
 
   // Writes each bad item to `path` as {"file":..,"line":..,"error":..,"raw_base64":..}; "": none.
-  absl::Status Open(const std::string& path);
+  // An existing file is replaced by Close().
+  explicit BadItems(std::string path) : path_(std::move(path)) {}
+  ~BadItems();
+
   absl::Status Add(uint64_t position, const std::string& file, uint64_t line_number,
                    const absl::Status& reason, std::string_view raw);
+  // Completes the file. It is empty if no item is bad.
   absl::Status Close();
 
   uint64_t count() const { return positions_.size(); }
@@ -38,7 +43,10 @@ class BadItems {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  std::string path_;
+  absl::Status Open();
+
+  const std::string path_;
+  std::string new_path_;  // written, and renamed to path_ at the end; "": written in place
   std::unique_ptr<std::FILE, CloseFile> file_;
   std::vector<uint64_t> positions_;
   std::vector<std::string> listed_;

@@ -19,6 +19,7 @@
 #include "lab/import/import_state.h"
 #include "lab/import/native_mode.h"
 #include "lab/import/table_writer.h"
+#include "lab/input/md5.h"
 #include "lab/mapping/mapping_store.h"
 
 namespace stele::internal::lab {
@@ -38,12 +39,13 @@ uint64_t FileBytes(const std::string& path) {
 class ImportRun {
  public:
   ImportRun(Database database, const DynamoDbImportOptions& options)
-      : database_(std::move(database)), options_(options) {}
+      : database_(std::move(database)), options_(options), bad_(options.bad_path) {}
 
   absl::StatusOr<DynamoDbImportReport> Run() {
     const auto start = std::chrono::steady_clock::now();
     STELE_RETURN_IF_ERROR(CheckOptions());
     STELE_RETURN_IF_ERROR(FindInput());
+    STELE_RETURN_IF_ERROR(CheckOutputs());
     ImportState state(options_.only_checks ? "" : options_.state_path, Job());
     state.start_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
     STELE_RETURN_IF_ERROR(state.Read());
@@ -51,7 +53,8 @@ class ImportRun {
     const absl::Status surveyed = SurveyAll();
     STELE_RETURN_IF_ERROR(bad_.Close());
     if (!surveyed.ok()) return WithContext(surveyed, "nothing was written");
-    STELE_RETURN_IF_ERROR(ConvertAll(&state));
+    STELE_ASSIGN_OR_RETURN(const bool is_imported, CheckTarget());
+    STELE_RETURN_IF_ERROR(ConvertAll(is_imported, &state));
     report_.only_checked = options_.only_checks;
     report_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -81,7 +84,8 @@ class ImportRun {
 
   absl::Status FindInput() {
     if (options_.paths.size() == 1 && IsExportDirectory(options_.paths[0])) {
-      STELE_ASSIGN_OR_RETURN(export_, ReadExportDirectory(options_.paths[0]));
+      STELE_ASSIGN_OR_RETURN(export_,
+                             ReadExportDirectory(options_.paths[0], options_.verifies_sums));
       files_ = export_->files;
       report_.export_id = Printable(export_->id);
       for (DataFile& file : files_) file.name = Printable(file.name, kNameBytesMax);
@@ -111,6 +115,30 @@ class ImportRun {
     if (files_.size() > kFilesMax)
       return InvalidArgument("the input has {} files, at most {}", files_.size(), kFilesMax);
     for (const DataFile& file : files_) bytes_total_ += FileBytes(file.path);
+    return absl::OkStatus();
+  }
+
+  // An output must not replace a file of the input.
+  absl::Status CheckOutputs() const {
+    std::vector<std::string> inputs;
+    for (const DataFile& file : files_) inputs.push_back(file.path);
+    if (export_.has_value()) {
+      std::error_code error;
+      for (std::filesystem::directory_iterator entry(export_->path, error), end;
+           !error && entry != end; entry.increment(error))
+        inputs.push_back(entry->path().string());
+    }
+    std::vector<std::string> outputs = options_.output_paths;
+    outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path, options_.state_path});
+    for (const std::string& output : outputs) {
+      for (const std::string& input : inputs) {
+        std::error_code error;
+        if (!output.empty() && std::filesystem::equivalent(output, input, error))
+          return InvalidArgument(
+              "{} is a file of the input and would be replaced: name another one",
+              Printable(output, kNameBytesMax));
+      }
+    }
     return absl::OkStatus();
   }
 
@@ -175,24 +203,114 @@ class ImportRun {
       return InvalidArgument("the key of table {} consists of other attributes",
                              Printable(options_.table));
     }
-    STELE_RETURN_IF_ERROR(CheckOrder(*table));
     times.ttl_attribute = mapping.ttl;
     changed_table_ = *table;
     mode_ = std::make_unique<ChangeMode>(*table, std::move(mapping), std::move(times));
     return absl::OkStatus();
   }
 
-  absl::Status CheckOrder(const Table& table) const {
-    STELE_ASSIGN_OR_RETURN(const std::optional<int64_t> applied, AppliedUntil(table));
-    if (!applied.has_value() || export_->from_micros >= *applied ||
-        export_->time_micros == *applied)
-      return absl::OkStatus();
+  // Checks that the tables may get this input. Returns true if they have all of it.
+  absl::StatusOr<bool> CheckTarget() {
+    std::string sums;
+    for (const std::string& sum : sums_) sums += sum;
+    source_ = fmt::format("{} {}", export_.has_value() ? export_->id : "files", Md5Base64(sums));
+    STELE_ASSIGN_OR_RETURN(const bool is_imported,
+                           changed_table_.has_value() ? CheckChanges() : CheckTables());
+    if (is_imported)
+      AddNote("already-imported", "info",
+              "the table has all of this input already; nothing was written", "", &report_);
+    return is_imported;
+  }
+
+  // A server stores no properties, so its tables have no record.
+  bool has_record() const { return options_.mapping_path.empty(); }
+
+  absl::StatusOr<bool> CheckTables() {
+    if (options_.open_database) return false;  // there is no database yet
+    STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
+    std::optional<Table> first;
+    bool has_all = true;
+    for (const TablePlan& plan : plans) {
+      auto table = FindTable(database_, plan);
+      // A check may have an empty handle.
+      if (options_.only_checks && !database_.ListTables().ok()) return false;
+      STELE_RETURN_IF_ERROR(table.status());
+      has_all = has_all && table->has_value();
+      if (&plan == &plans.front()) first = *std::move(table);
+    }
+    if (!first.has_value() || !has_record() || mode_->NewMapping() == nullptr) return false;
+    STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record, ReadImportRecord(*first));
+    constexpr std::string_view kAdvice = "name another table with --table, or delete this one";
+    if (record.has_value() && !record->changes.empty()) {
+      return FailedPrecondition(
+          "the table {} has an incremental export, {}; the full import would bring back deleted "
+          "items: {}",
+          Printable(options_.table), Printable(record->changes), kAdvice);
+    }
+    if (!record.has_value() || record->source != source_) {
+      return FailedPrecondition("the table {} was made of another source, {}, and not of {}: {}",
+                                Printable(options_.table),
+                                record.has_value() ? Printable(record->source) : "an unknown one",
+                                Printable(source_), kAdvice);
+    }
+    if (!record->is_complete || has_all) return record->is_complete;
     return FailedPrecondition(
-        "the export begins at {}, but the table has all changes until {}: apply incremental "
-        "exports "
-        "in their order",
-        Timestamp::FromMicros(export_->from_micros).ToString(),
-        Timestamp::FromMicros(*applied).ToString());
+        "the import into table {} is complete; an index cannot be added to it: {}",
+        Printable(options_.table), kAdvice);
+  }
+
+  absl::StatusOr<bool> CheckChanges() {
+    if (!has_record()) return false;
+    STELE_ASSIGN_OR_RETURN(const std::optional<ImportRecord> record,
+                           ReadImportRecord(*changed_table_));
+    record_ = record.value_or(ImportRecord{.source = "", .changes = "", .is_complete = true});
+    if (!record_.is_complete && record_.changes != source_) {
+      return FailedPrecondition(
+          "the import of {} into table {} was interrupted: repeat it first",
+          Printable(record_.changes.empty() ? record_.source : record_.changes),
+          Printable(options_.table));
+    }
+    if (record_.changes == source_) return record_.is_complete;
+    STELE_RETURN_IF_ERROR(CheckOrder());
+    return false;
+  }
+
+  absl::Status CheckOrder() {
+    STELE_ASSIGN_OR_RETURN(const std::optional<int64_t> applied, AppliedUntil(*changed_table_));
+    if (!applied.has_value()) return absl::OkStatus();
+    const std::string applied_text = Timestamp::FromMicros(*applied).ToString();
+    const std::string from_text = Timestamp::FromMicros(export_->from_micros).ToString();
+    // The first one may begin before the full export: it has the last image of each item.
+    const bool is_old = record_.changes.empty() ? export_->time_micros <= *applied
+                                                : export_->from_micros < *applied;
+    if (is_old) {
+      return FailedPrecondition(
+          "the export has the changes from {} to {}, but the table has all changes until {}: apply "
+          "incremental exports in their order, each one once",
+          from_text, Timestamp::FromMicros(export_->time_micros).ToString(), applied_text);
+    }
+    if (export_->from_micros > *applied) {
+      AddNote("gap-before-export", "warning",
+              fmt::format("the changes between {} and {} are missing", applied_text, from_text), "",
+              &report_);
+    }
+    return absl::OkStatus();
+  }
+
+  // Records that the import has begun or is complete.
+  absl::Status Record(Table& table, bool is_complete) {
+    if (!has_record()) return absl::OkStatus();
+    if (changed_table_.has_value()) {
+      record_.changes = source_;
+    } else if (mode_->NewMapping() != nullptr) {
+      record_.source = source_;
+    } else {
+      return absl::OkStatus();
+    }
+    record_.is_complete = is_complete;
+    if (is_complete && export_.has_value())
+      STELE_RETURN_IF_ERROR(SetAppliedUntil(table, export_->time_micros));
+    return SetImportRecord(table, record_);
   }
 
   static uint64_t Position(size_t file_index, uint64_t line_number) {
@@ -207,7 +325,6 @@ class ImportRun {
   }
 
   absl::Status SurveyAll() {
-    STELE_RETURN_IF_ERROR(bad_.Open(options_.bad_path));
     uint64_t done = 0;
     for (size_t i = 0; i < files_.size(); ++i) {
       STELE_ASSIGN_OR_RETURN(const auto file, RecordFile::Open(files_[i], options_.verifies_sums));
@@ -243,22 +360,12 @@ class ImportRun {
     return InvalidArgument("{}", text);
   }
 
-  absl::Status ConvertAll(ImportState* state) {
+  // `is_imported`: the tables have everything, so the items are only counted.
+  absl::Status ConvertAll(bool is_imported, ImportState* state) {
     std::optional<TableWriter> writer;
-    if (!options_.only_checks) {
-      for (size_t i = 0; i < state->file_sums.size(); ++i) {
-        if (i < sums_.size() && state->file_sums[i] == sums_[i]) continue;
-        return FailedPrecondition(
-            "the input has changed since the import was interrupted: remove {} and the table to "
-            "begin again",
-            options_.state_path);
-      }
-      if (options_.open_database) {
-        STELE_ASSIGN_OR_RETURN(database_, options_.open_database());
-      }
-      STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
-      STELE_RETURN_IF_ERROR(StoreMapping());
-      STELE_ASSIGN_OR_RETURN(writer, TableWriter::Open(database_, plans));
+    if (!options_.only_checks && !is_imported) {
+      STELE_RETURN_IF_ERROR(CheckResumed(*state));
+      STELE_ASSIGN_OR_RETURN(writer, OpenTables());
       STELE_RETURN_IF_ERROR(state->Write());
     }
     uint64_t done = 0;
@@ -272,11 +379,37 @@ class ImportRun {
       state->file_sums.push_back(sums_[i]);
       STELE_RETURN_IF_ERROR(state->Write());
     }
-    if (!writer.has_value()) return absl::OkStatus();
-    // A server stores no properties, so there the order of exports is not checked.
-    if (changed_table_.has_value() && options_.mapping_path.empty())
-      STELE_RETURN_IF_ERROR(SetAppliedUntil(*changed_table_, export_->time_micros));
+    if (is_imported) report_.items_written = 0;
+    if (options_.only_checks) return absl::OkStatus();
+    if (writer.has_value()) STELE_RETURN_IF_ERROR(Record(writer->table(0), true));
     return state->Remove();
+  }
+
+  absl::Status CheckResumed(const ImportState& state) const {
+    for (size_t i = 0; i < state.file_sums.size(); ++i) {
+      if (i < sums_.size() && state.file_sums[i] == sums_[i]) continue;
+      return FailedPrecondition(
+          "the input has changed since the import was interrupted: remove {} and the table to "
+          "begin again",
+          options_.state_path);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TableWriter> OpenTables() {
+    if (options_.open_database) {
+      STELE_ASSIGN_OR_RETURN(database_, options_.open_database());
+    }
+    STELE_ASSIGN_OR_RETURN(std::vector<TablePlan> plans, mode_->Tables());
+    STELE_RETURN_IF_ERROR(StoreMapping());
+    // A table never exists without its record.
+    if (has_record() && mode_->NewMapping() != nullptr) {
+      plans[0].schema.SetProperty(std::string(kImportProperty),
+                                  ImportRecord{.source = source_, .changes = ""}.ToJson());
+    }
+    STELE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(database_, plans));
+    STELE_RETURN_IF_ERROR(Record(writer.table(0), false));
+    return writer;
   }
 
   // With `writer` null, only counts.
@@ -314,6 +447,8 @@ class ImportRun {
   uint64_t bytes_total_ = 0;
   std::unique_ptr<ImportMode> mode_;
   std::optional<Table> changed_table_;  // of an incremental export
+  std::string source_;                  // identifies the input, once it was read
+  ImportRecord record_;                 // of the table
   BadItems bad_;
   DynamoDbImportReport report_;
 };

@@ -1,6 +1,6 @@
 #include "lab/import/table_writer.h"
 
-#include <optional>
+#include <utility>
 
 #include "base/status.h"
 
@@ -16,15 +16,8 @@ std::optional<std::string> PropertyOf(const Schema& schema, const std::string& k
   return found->second;
 }
 
-absl::Status Adapt(Table& table, const TablePlan& plan) {
+absl::Status AddFamilies(Table& table, const TablePlan& plan) {
   STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
-  if (!plan.property.empty() &&
-      PropertyOf(schema, plan.property) != PropertyOf(plan.schema, plan.property)) {
-    return FailedPrecondition(
-        "the table {} exists and was not made by an import of the same items with the same "
-        "options: name another one with --table, or delete it",
-        Printable(plan.name));
-  }
   std::vector<FamilyChange> changes;
   for (const FamilySchema& family : plan.schema.families()) {
     if (schema.family(family.name) == nullptr) changes.push_back(FamilyChange::Create(family));
@@ -33,16 +26,29 @@ absl::Status Adapt(Table& table, const TablePlan& plan) {
 }
 
 absl::StatusOr<Table> OpenOrCreate(Database& database, const TablePlan& plan) {
-  auto table = database.OpenTable(plan.name);
-  // A server reports a missing table only when it is used.
-  const absl::Status adapted = table.ok() ? Adapt(*table, plan) : table.status();
-  if (adapted.code() == absl::StatusCode::kNotFound)
-    return database.CreateTable(plan.name, plan.schema);
-  STELE_RETURN_IF_ERROR(adapted);
-  return table;
+  STELE_ASSIGN_OR_RETURN(std::optional<Table> table, FindTable(database, plan));
+  if (!table.has_value()) return database.CreateTable(plan.name, plan.schema);
+  STELE_RETURN_IF_ERROR(AddFamilies(*table, plan));
+  return *std::move(table);
 }
 
 }  // namespace
+
+absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const TablePlan& plan) {
+  auto table = database.OpenTable(plan.name);
+  // A server reports a missing table only when it is used.
+  const auto schema = table.ok() ? table->schema() : table.status();
+  if (schema.status().code() == absl::StatusCode::kNotFound) return std::optional<Table>();
+  STELE_RETURN_IF_ERROR(schema.status());
+  if (!plan.property.empty() &&
+      PropertyOf(*schema, plan.property) != PropertyOf(plan.schema, plan.property)) {
+    return FailedPrecondition(
+        "the table {} exists and was not made by an import of the same items with the same "
+        "options: name another one with --table, or delete it",
+        Printable(plan.name));
+  }
+  return std::optional<Table>(*std::move(table));
+}
 
 absl::StatusOr<TableWriter> TableWriter::Open(Database database,
                                               const std::vector<TablePlan>& plans) {

@@ -5,6 +5,7 @@
 // Memory:    one batch per table, about 8 MiB.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +18,18 @@
 
 namespace stele::internal::lab {
 
+// Returns the table of a plan, or nothing if it does not exist. FailedPrecondition: it does not
+// have the plan's property.
+absl::StatusOr<std::optional<Table>> FindTable(const Database& database, const TablePlan& plan);
+
 class TableWriter {
  public:
   // Creates the tables that are missing. An existing table must have the plan's property, and gets
   // the families that it lacks.
   static absl::StatusOr<TableWriter> Open(Database database, const std::vector<TablePlan>& plans);
+
+  // The table of a plan.
+  Table& table(size_t index) { return batches_[index].table; }
 
   absl::Status Add(size_t table, RowMutation row);
   // Writes the batches, and makes them durable.

@@ -18,6 +18,7 @@
 namespace stele::internal::lab {
 
 inline constexpr std::string_view kMappingProperty = "dynamodb.mapping";
+inline constexpr std::string_view kImportProperty = "dynamodb.import";
 inline constexpr std::string_view kAppliedUntilProperty = "dynamodb.applied_until";
 // The names of types in a property have at most so many bytes.
 inline constexpr size_t kTypesBytesMax = size_t{60} << 10;

@@ -1,7 +1,12 @@
 #include "lab/mapping/mapping_store.h"
 
+#include <string_view>
+#include <utility>
+
 #include "base/status.h"
 #include "io/file_system.h"
+#include "lab/dynamodb/json_document.h"
+#include "lab/mapping/lab_json.h"
 #include "lab/values/time_text.h"
 #include "stele/timestamp.h"
 
@@ -9,6 +14,7 @@ namespace stele::internal::lab {
 namespace {
 
 constexpr uint64_t kMappingBytesMax = uint64_t{16} << 20;
+constexpr size_t kRecordDepthMax = 4;
 
 absl::StatusOr<std::string> ReadMappingFile(const std::string& path) {
   STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kRead));
@@ -54,6 +60,38 @@ absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping) {
   STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kCreate));
   STELE_RETURN_IF_ERROR(file->Write(0, mapping.ToJson()));
   return file->Sync();
+}
+
+std::string ImportRecord::ToJson() const {
+  std::string text = "{\"version\":1,\"source\":";
+  AppendJsonString(source, &text);
+  text += ",\"changes\":";
+  AppendJsonString(changes, &text);
+  return text + fmt::format(",\"complete\":{}}}", is_complete);
+}
+
+absl::StatusOr<std::optional<ImportRecord>> ReadImportRecord(const Table& table) {
+  STELE_ASSIGN_OR_RETURN(const std::optional<std::string> text,
+                         PropertyText(table, kImportProperty));
+  if (!text.has_value()) return std::optional<ImportRecord>();
+  JsonParser parser(kRecordDepthMax);
+  simdjson::dom::element json;
+  std::string_view source;
+  std::string_view changes;
+  ImportRecord record;
+  if (!parser.ParseCopy(*text, &json).ok() || json["source"].get(source) != simdjson::SUCCESS ||
+      json["changes"].get(changes) != simdjson::SUCCESS ||
+      json["complete"].get(record.is_complete) != simdjson::SUCCESS) {
+    return FailedPrecondition("the property {} of table {} is not supported by this version",
+                              kImportProperty, Printable(table.name()));
+  }
+  record.source = source;
+  record.changes = changes;
+  return std::optional<ImportRecord>(std::move(record));
+}
+
+absl::Status SetImportRecord(Table& table, const ImportRecord& record) {
+  return table.SetProperty(std::string(kImportProperty), record.ToJson());
 }
 
 absl::StatusOr<std::optional<int64_t>> AppliedUntil(const Table& table) {

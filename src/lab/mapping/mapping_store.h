@@ -21,7 +21,20 @@ absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path)
 // Writes the file. It may exist with the same mapping.
 absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping);
 
-// The end of the newest incremental export that was applied, in microseconds.
+// What was imported into a table: its property dynamodb.import. Sources are compared as texts.
+struct ImportRecord {
+  std::string source;        // of the full import that made the table
+  std::string changes;       // the incremental export that was applied last, or ""
+  bool is_complete = false;  // false: the last import was interrupted, or is running
+
+  std::string ToJson() const;
+};
+// Returns nothing if the table has no record.
+absl::StatusOr<std::optional<ImportRecord>> ReadImportRecord(const Table& table);
+absl::Status SetImportRecord(Table& table, const ImportRecord& record);
+
+// The time of the full export, or the end of the newest incremental export that was applied, in
+// microseconds.
 absl::StatusOr<std::optional<int64_t>> AppliedUntil(const Table& table);
 absl::Status SetAppliedUntil(Table& table, int64_t micros);
 

@@ -167,7 +167,7 @@ TEST_F(ExportTest, WritesADirectoryThatAnImportReads) {
   std::vector<std::string> after;
   Export(&after);
   EXPECT_EQ(after, before);
-  EXPECT_EQ(ReadExportDirectory(directory.File("new"))->table_name, "game");
+  EXPECT_EQ(ReadExportDirectory(directory.File("new"), true)->table_name, "game");
 }
 
 TEST_F(ExportTest, AnExportThatIsNotFinishedLeavesNoDirectory) {
@@ -194,7 +194,7 @@ TEST_F(ExportTest, SplitsDataFilesAtTheirSize) {
     ASSERT_TRUE((*writer)->Add(line + "\"}}}").ok());
   }
   ASSERT_TRUE((*writer)->Finish().ok());
-  const auto exported = ReadExportDirectory(directory.File("x"));
+  const auto exported = ReadExportDirectory(directory.File("x"), true);
   ASSERT_TRUE(exported.ok()) << exported.status();
   EXPECT_EQ(exported->item_count, 300u);
   EXPECT_GT(exported->files.size(), 2u);

@@ -84,8 +84,66 @@ TEST_F(ImportTest, StoresAnExport) {
   EXPECT_NE(report.ToText().find("\"#\" occurs in 1 partition keys"), std::string::npos)
       << report.ToText();
   // once more: nothing changes
-  Import(Options(good.path()));
-  EXPECT_EQ(Cells().size(), 4u);
+  ASSERT_TRUE(database_.OpenTable("t")->Apply(RowMutation("a#|0000000002").DeleteFromRow()).ok());
+  const DynamoDbImportReport again = Import(Options(good.path()));
+  EXPECT_EQ(again.items_written, 0u);
+  EXPECT_EQ(again.notes.back().id, "already-imported");
+  EXPECT_EQ(Cells().size(), 2u);
+}
+
+TEST_F(ImportTest, ATableHasOneSource) {
+  const ExportFixture first(DataLines{{ItemOfAllTypes(1)}});
+  Import(Options(first.path()));
+  const std::vector<std::string> cells = Cells();
+  const ExportFixture other(DataLines{{ItemOfAllTypes(2)}}, "FULL_EXPORT", "0174-def");
+  DynamoDbImportOptions options = Options(other.path());
+  for (const bool only_checks : {true, false}) {
+    options.only_checks = only_checks;
+    ExpectError(options, "was made of another source, 0173-abc ");
+  }
+  options = Options(first.path());
+  options.indexes = {{.name = "late", .partition_key = "text"}};
+  ExpectError(options, "an index cannot be added");
+  EXPECT_EQ(Cells(), cells);
+  EXPECT_EQ(TableCount(), 1u);
+}
+
+TEST_F(ImportTest, AnOutputIsNoFileOfTheInput) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1), "{}"}});
+  const std::string data = fixture.path() + "/data/part0.json.gz";
+  const std::string manifest = fixture.path() + "/manifest-files.json";
+  const std::string link = fixture.directory().File("link");
+  std::filesystem::create_hard_link(data, link);
+  for (const std::string& output : {data, manifest, link}) {
+    DynamoDbImportOptions options = Options(fixture.path());
+    options.bad_items_max = 1;
+    options.only_checks = true;
+    options.output_paths = {output};
+    ExpectError(options, "is a file of the input and would be replaced");
+    options.output_paths = {};
+    options.bad_path = output;
+    ExpectError(options, "is a file of the input and would be replaced");
+  }
+}
+
+TEST_F(ImportTest, AnUnfinishedTableIsNotExported) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}, {ItemOfAllTypes(2)}});
+  DynamoDbImportOptions options = Options(fixture.path());
+  // The second file changes after the check.
+  options.open_database = [&]() -> absl::StatusOr<Database> {
+    fixture.directory().Write(fixture.Below("data/part1.json.gz"), Gzip(ItemOfAllTypes(3)));
+    return database_;
+  };
+  ExpectError(options, "but the manifest states");
+  const stele::lab::DynamoDbExportOptions exported = {
+      .table = "t", .write = [](std::string_view) { return absl::OkStatus(); }};
+  const auto refused = ExportDynamoDb(database_, exported);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(refused.status().ToString().find("is not complete: repeat it first"), std::string::npos)
+      << refused.status();
+  fixture.Write(DataLines{{ItemOfAllTypes(1)}, {ItemOfAllTypes(2)}});
+  EXPECT_EQ(Import(Options(fixture.path())).items_written, 2u);
+  EXPECT_TRUE(ExportDynamoDb(database_, exported).ok());
 }
 
 TEST_F(ImportTest, CheckWritesNothingAndPredictsTheResult) {
@@ -242,6 +300,9 @@ TEST_F(ImportTest, RefusesAnotherTable) {
   ASSERT_TRUE(database_.CreateTable("t", Schema().AddFamily("a")).ok());
   ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
   ExpectError(Options(fixture.path()), "was not made by an import of the same items");
+  DynamoDbImportOptions check = Options(fixture.path());
+  check.only_checks = true;
+  ExpectError(check, "was not made by an import of the same items");
 }
 
 TEST_F(ImportTest, RejectsWrongOptionsAndInputs) {
@@ -287,14 +348,48 @@ TEST_F(ChangesTest, ReplaceAndDeleteRowsInOrder) {
   std::vector<std::string> cells = Cells();
   EXPECT_TRUE(std::is_permutation(cells.begin(), cells.end(), kExpected.begin(), kExpected.end()))
       << testing::PrintToString(cells);
-  // again: nothing changes
-  Import(Options(changes.path()));
+  // again: nothing changes, not even what an application wrote since
+  auto table = database_.OpenTable("t");
+  ASSERT_TRUE(
+      table->Apply(RowMutation("b#k").SetCell("a", "n", Timestamp::FromMillis(1), "9")).ok());
+  cells = Cells();
+  const DynamoDbImportReport again = Import(Options(changes.path()));
+  EXPECT_EQ(again.notes.back().id, "already-imported");
   EXPECT_EQ(Cells(), cells);
+  // Another export of the same time, and the full export.
+  const ExportFixture twin(DataLines{{Change("b", "1", "")}}, "INCREMENTAL_EXPORT", "0174-def");
+  ExpectError(Options(twin.path()), "apply incremental exports in their order");
+  ExportFixture full(DataLines{{ItemOfAllTypes(1)}});
+  ExpectError(Options(full.path()), "the same items with the same options");
   ExportFixture older(DataLines{{Change("a", "1", "")}}, "INCREMENTAL_EXPORT");
   older.SetTimes("2024-11-19T00:00:00Z", "2024-11-20T12:00:00Z");
   older.Write(DataLines{{Change("a", "1", "")}});
   ExpectError(Options(older.path()), "apply incremental exports in their order");
   EXPECT_EQ(Cells(), cells);
+}
+
+TEST_F(ChangesTest, AFullExportDoesNotFollowChanges) {
+  const ExportFixture full(DataLines{{ItemLine(R"("PK":{"S":"a"},"SK":{"S":"k"},"n":{"N":"1"})")}});
+  Import(Options(full.path()));
+  const ExportFixture changes(DataLines{{Change("a", "1732100000000123", "")}},
+                              "INCREMENTAL_EXPORT");
+  Import(Options(changes.path()));
+  ExpectError(Options(full.path()), "would bring back deleted items");
+  EXPECT_TRUE(Cells().empty());
+}
+
+TEST_F(ChangesTest, FollowTheFullExportInTime) {
+  ImportFull();  // the state of 2024-11-20T00:00:00
+  ExportFixture changes(DataLines{{Change("a", "1", "")}}, "INCREMENTAL_EXPORT");
+  changes.SetTimes("2024-11-19T00:00:00Z", "2024-11-20T00:00:00Z");
+  changes.Write(DataLines{{Change("a", "1", "")}});
+  ExpectError(Options(changes.path()), "but the table has all changes until 2024-11-20");
+  EXPECT_EQ(Cells().size(), 3u);
+  changes.SetTimes("2024-11-20T06:00:00Z", "2024-11-20T12:00:00Z");
+  changes.Write(DataLines{{Change("a", "1", "")}});
+  const DynamoDbImportReport report = Import(Options(changes.path()));
+  EXPECT_EQ(report.notes.back().id, "gap-before-export");
+  EXPECT_EQ(Cells().size(), 1u);
 }
 
 TEST_F(ChangesTest, NeedTheTableAndItsKeys) {

@@ -99,7 +99,7 @@ TEST(LineReaderTest, KeepsLongLinesAndSkipsTooLongOnes) {
 }
 
 void ExpectNoExport(const std::string& path, std::string_view reason) {
-  const auto exported = ReadExportDirectory(path);
+  const auto exported = ReadExportDirectory(path, true);
   EXPECT_FALSE(exported.ok());
   EXPECT_NE(exported.status().ToString().find(reason), std::string::npos) << exported.status();
 }
@@ -109,7 +109,7 @@ TEST(ExportDirectoryTest, FindsTheFilesOfAnExport) {
   fixture.directory().Write(fixture.Below("data/other.json.gz"), "x");
   for (const std::string& path : {fixture.path(), fixture.path() + "/", fixture.root()}) {
     EXPECT_TRUE(IsExportDirectory(path));
-    const auto exported = ReadExportDirectory(path);
+    const auto exported = ReadExportDirectory(path, true);
     ASSERT_TRUE(exported.ok()) << exported.status();
     EXPECT_EQ(exported->id, "0173-abc");
     EXPECT_EQ(exported->table_name, "game");
@@ -150,6 +150,14 @@ TEST(ExportDirectoryTest, RejectsWrongManifests) {
   }
 }
 
+TEST(ExportDirectoryTest, OnlyTheOptionSkipsTheSumOfAFile) {
+  ExportFixture fixture(DataLines{{"{}"}});
+  fixture.WriteManifest("manifest-files", R"({"itemCount":1,"md5Checksum":"","dataFileS3Key":")" +
+                                              fixture.Below("data/part0.json.gz") + "\"}");
+  ExpectNoExport(fixture.path(), "\"md5Checksum\" is empty");
+  EXPECT_TRUE(ReadExportDirectory(fixture.path(), false).ok());
+}
+
 TEST(ExportDirectoryTest, NeverLeavesTheExport) {
   for (const std::string key : {"AWSDynamoDB/../../secret", "/etc/AWSDynamoDB/passwd", "secret",
                                 "AWSDynamoDB/0173-abc/data/link.gz"}) {
@@ -158,7 +166,7 @@ TEST(ExportDirectoryTest, NeverLeavesTheExport) {
     std::filesystem::create_symlink(outside, fixture.path() + "/data/link.gz");
     fixture.WriteManifest("manifest-files",
                           R"({"itemCount":1,"md5Checksum":"x","dataFileS3Key":")" + key + "\"}");
-    const auto exported = ReadExportDirectory(fixture.path());
+    const auto exported = ReadExportDirectory(fixture.path(), true);
     EXPECT_EQ(exported.status().code(), absl::StatusCode::kInvalidArgument) << key;
   }
 }
