@@ -124,6 +124,13 @@ TEST_F(ImportDynamoDbTest, RejectsWrongCommandLines) {
       {"--family", "f"},   {"--key", "ordered", "--delimiter", "#"},
       {"--format", "csv"}, {"--timestamp-micros", "-1"}};
   for (const auto& more : kWrong) ExpectError(Words("export", more), 2, "");
+  ExpectError(Words("export", {"--gsi", "a/b=PK"}), 2, "t.a/b");
+  ExpectError({"import", "dynamodb", "x", "--table", "a b", "--partition-key", "P"}, 2, "a b");
+  ExpectError({"import", "dynamodb", "x", "--table", "t", "--partition-key", "P", "--mode",
+               "google", "--family", "a:b"},
+              2, "a:b");
+  // A message does not change the terminal.
+  ExpectError(Words(Path("\x1b[31m\xe2\x80\xae")), 1, "\\x1b[31m\\xe2\\x80\\xae");
   ExpectError({"import", "dynamodb"}, 2, "usage: stele import dynamodb");
   ExpectError({"import", "dynamodb", "x", "--table", "t"}, 2, "usage: stele import dynamodb");
 }

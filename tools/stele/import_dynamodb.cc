@@ -11,6 +11,7 @@
 #include "flags.h"
 #include "lab_files.h"
 #include "location.h"
+#include "model/validate.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
 #include "stele/lab/dynamodb.h"
@@ -122,6 +123,18 @@ absl::Status ParseMode(const Flags& flags, DynamoDbImportOptions* options) {
   return absl::OkStatus();
 }
 
+// The names of tables and families, before anything is created.
+absl::Status CheckNames(const DynamoDbImportOptions& options) {
+  std::vector<absl::Status> checked = {internal::ValidateTableName(options.table),
+                                       internal::ValidateFamilyName(options.google_family)};
+  for (const lab::DynamoDbIndex& index : options.indexes)
+    checked.push_back(internal::ValidateTableName(options.table + "." + index.name));
+  for (const absl::Status& status : checked) {
+    if (!status.ok()) return UsageError(internal::ToStd(status.message()));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, const Flags& flags) {
   DynamoDbImportOptions options{.paths = flags.words(),
                                 .table = flags.Get("table", ""),
@@ -142,6 +155,7 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
     options.indexes.push_back(std::move(index));
   }
   STELE_RETURN_IF_ERROR(ParseMode(flags, &options));
+  STELE_RETURN_IF_ERROR(CheckNames(options));
   STELE_RETURN_IF_ERROR(ParseTimes(flags, &options));
   STELE_RETURN_IF_ERROR(ParseBadItems(flags, &options));
   options.only_checks = flags.has("check");
@@ -150,7 +164,8 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
   const bool needs_mapping = options.mode == DynamoDbImportOptions::Mode::kNative;
   if (IsRemote(session.options().database) && needs_mapping && options.mapping_path.empty())
     return UsageError("a server stores no mapping: --mapping FILE names a file for it");
-  options.output_paths = {flags.Get("report", ""), session.options().output};
+  options.output_paths = {flags.Get("report", ""), flags.Get("resume", ""),
+                          session.options().output};
   options.state_path = flags.Get("resume", DefaultStatePath(session.options().database, "import",
                                                             options.paths[0], options.table));
   return options;

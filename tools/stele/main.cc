@@ -2,6 +2,7 @@
 //
 // Errors:    One line on standard error that begins with "stele: ". The exit status is 1, or 2 for
 //            wrong usage. It is 3 if the command succeeded and left records out.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <span>
@@ -102,9 +103,37 @@ absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string
   return rest;
 }
 
+// Returns how many bytes at the start of `text` change what a terminal shows: a control character,
+// or U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069, which change the direction of text.
+size_t HiddenBytes(std::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  if (byte(0) == 0x7f || (byte(0) < 0x20 && text[0] != '\n' && text[0] != '\t')) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;
+  if (byte(0) != 0xe2) return 0;
+  const bool is_mark = byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f);
+  const bool is_embedding = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;
+  const bool is_isolate = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
+  return is_mark || is_embedding || is_isolate ? 3 : 0;
+}
+
+// Returns the text with these bytes as \xNN.
+std::string Shown(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t hidden_bytes = HiddenBytes(text);
+    for (size_t i = 0; i < hidden_bytes; ++i)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    if (hidden_bytes == 0) out.push_back(text[0]);
+    text.remove_prefix(std::max<size_t>(1, hidden_bytes));
+  }
+  return out;
+}
+
 int Report(const absl::Status& status) {
   if (status.ok()) return 0;
-  const std::string line = fmt::format("stele: {}\n", internal::ToStd(status.message()));
+  const std::string line = fmt::format("stele: {}\n", Shown(internal::ToStd(status.message())));
   std::fwrite(line.data(), 1, line.size(), stderr);
   return IsUsageError(status) ? 2 : 1;
 }

@@ -113,6 +113,7 @@ struct DynamoDbImportReport {
   std::string key_remark = {};  // why the delimiter is not '#', or ""
   // How many items have the attribute with each type, by name. At most 10,000 names.
   std::map<std::string, std::map<std::string, uint64_t>> attributes = {};
+  bool has_more_attributes = false;  // some are not counted
   std::vector<Note> notes = {};
   double seconds = 0;
 

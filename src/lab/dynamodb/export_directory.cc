@@ -171,8 +171,8 @@ bool IsBelow(const fs::path& path, const fs::path& folder) {
   return end == real_folder.end();
 }
 
-absl::StatusOr<std::string> FindDataFile(const ExportDirectory& exported, const std::string& key,
-                                         const std::string& where) {
+absl::StatusOr<fs::path> FindDataFile(const ExportDirectory& exported, const std::string& key,
+                                      const std::string& where) {
   const std::optional<std::string> below = BelowExports(key);
   if (!below.has_value())
     return internal::InvalidArgument("{}: dataFileS3Key \"{}\" is not below {}/", where,
@@ -184,7 +184,7 @@ absl::StatusOr<std::string> FindDataFile(const ExportDirectory& exported, const 
                                  fs::path(exported.path) / "data" / fs::path(key).filename()};
   for (const fs::path& candidate : candidates) {
     if (!Exists(candidate.string())) continue;
-    if (IsBelow(candidate, exports)) return candidate.string();
+    if (IsBelow(candidate, exports)) return candidate;
     return internal::InvalidArgument("{}: {} leads out of the export", where, candidate.string());
   }
   return internal::NotFound("{}: the data file {} is missing: download the whole export", where,
@@ -209,13 +209,16 @@ absl::Status ReadFileList(bool verifies, ExportDirectory* exported) {
     STELE_ASSIGN_OR_RETURN(const std::string key, entry.Text("dataFileS3Key"));
     STELE_ASSIGN_OR_RETURN(const uint64_t item_count, entry.Count("itemCount"));
     DataFile file;
-    STELE_ASSIGN_OR_RETURN(file.path, FindDataFile(*exported, key, where));
+    STELE_ASSIGN_OR_RETURN(const fs::path found, FindDataFile(*exported, key, where));
+    std::error_code error;
+    file.path = fs::canonical(found, error).string();
+    if (error) return internal::ErrnoStatus("resolve", found.string(), error.value());
     STELE_ASSIGN_OR_RETURN(file.md5, entry.Text("md5Checksum"));
     if (verifies && file.md5.empty()) {
       return internal::InvalidArgument(
           "{}: \"md5Checksum\" is empty: download the manifest again, or use --no-verify", where);
     }
-    file.name = "data/" + fs::path(file.path).filename().string();
+    file.name = "data/" + found.filename().string();
     file.item_count = static_cast<int64_t>(item_count);
     item_sum += item_count;
     if (!known.insert(file.path).second)
@@ -231,13 +234,13 @@ absl::Status ReadFileList(bool verifies, ExportDirectory* exported) {
 
 void FindStrayFiles(ExportDirectory* exported) {
   std::set<std::string> known;
-  for (const DataFile& file : exported->files) known.insert(fs::path(file.path).filename());
+  for (const DataFile& file : exported->files) known.insert(file.name);
   std::error_code error;
   for (fs::directory_iterator entry(FileIn(exported->path, "data"), error), end;
        !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+    const std::string name = "data/" + entry->path().filename().string();
     if (!known.contains(name) && exported->stray_files.size() < kStrayFilesMax)
-      exported->stray_files.push_back("data/" + name);
+      exported->stray_files.push_back(name);
   }
   std::sort(exported->stray_files.begin(), exported->stray_files.end());
 }

@@ -26,6 +26,7 @@ absl::StatusOr<bool> HasArrays(const std::string& path) {
   std::string beginning(kBeginningBytes, '\0');
   STELE_ASSIGN_OR_RETURN(const size_t bytes, input->Read(beginning.data(), beginning.size()));
   std::string_view text = std::string_view(beginning).substr(0, bytes);
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (!TakeToken(text, '{') || !TakeToken(text, '"')) return false;
   const size_t end = std::min(text.find('"'), text.size());
   const std::string_view name = text.substr(0, end);

@@ -20,6 +20,8 @@ using simdjson::dom::object;
 
 // A nested value takes at most two levels of JSON: {"L":[...]}.
 constexpr size_t kJsonDepthMax = 2 * kNestingMax + 8;
+// An error names the attribute and the members in so many levels below it.
+constexpr int kNamedLevelsMax = 4;
 
 std::string Shown(std::string_view text) { return internal::Printable(text); }
 
@@ -57,6 +59,7 @@ class AttributeParser {
     STELE_RETURN_IF_ERROR(names_.Check(members));
     for (const auto field : members) {
       const absl::Status parsed = ParseValue(field.key, field.value, depth);
+      if (!parsed.ok() && depth >= kNamedLevelsMax) return parsed;
       if (!parsed.ok())
         return internal::WithContext(parsed, fmt::format("attribute \"{}\"", Shown(field.key)));
     }
@@ -78,7 +81,8 @@ class AttributeParser {
                                     ? ParseNested(name, *type, field.value, depth)
                                 : IsSet(*type) ? ParseSet(name, *type, field.value)
                                                : ParseScalar(name, *type, field.value);
-    return parsed.ok() ? parsed : internal::WithContext(parsed, TypeName(*type));
+    const bool is_named = depth < kNamedLevelsMax;
+    return parsed.ok() || !is_named ? parsed : internal::WithContext(parsed, TypeName(*type));
   }
 
   absl::Status ParseNested(std::string_view name, AttributeType type, const element& json,

@@ -31,6 +31,8 @@ class AttributeCounts {
   bool HasOtherTypes(const TypeMap& types) const;
 
   const std::map<std::string, TypeCounts, std::less<>>& counts() const { return counts_; }
+  // False if attributes were not counted.
+  bool is_complete() const { return is_complete_; }
 
  private:
   std::map<std::string, TypeCounts, std::less<>> counts_;

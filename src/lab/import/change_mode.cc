@@ -1,5 +1,7 @@
 #include "lab/import/change_mode.h"
 
+#include <xxhash.h>
+
 #include <string>
 #include <utility>
 
@@ -7,6 +9,12 @@
 #include "lab/mapping/item_cells.h"
 
 namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kRepeatedMax = 500'000;
+constexpr size_t kTiesListedMax = 20;
+
+}  // namespace
 
 ChangeMode::ChangeMode(Table table, Mapping mapping, TimeRules times)
     : table_(std::move(table)), mapping_(std::move(mapping)), times_(std::move(times)) {
@@ -15,7 +23,7 @@ ChangeMode::ChangeMode(Table table, Mapping mapping, TimeRules times)
   needs_.expiring = !mapping_.ttl.empty();
 }
 
-absl::Status ChangeMode::Survey(const Record& record, uint64_t /*position*/) {
+absl::Status ChangeMode::Survey(const Record& record, uint64_t position) {
   if (!record.is_change)
     return InvalidArgument("the line is an item: an incremental export has only changes");
   uint32_t key_count = 0;
@@ -24,15 +32,63 @@ absl::Status ChangeMode::Survey(const Record& record, uint64_t /*position*/) {
     return InvalidArgument("Keys has {} attributes, and the table's key {}", key_count,
                            mapping_.key.parts().size());
   STELE_ASSIGN_OR_RETURN(const std::string row_key, mapping_.key.Encode(record.keys));
-  if (!record.has_item) return absl::OkStatus();
-  STELE_RETURN_IF_ERROR(CheckItemCells(mapping_, record.item));
-  STELE_ASSIGN_OR_RETURN(const std::string item_key, mapping_.key.Encode(record.item));
-  if (item_key != row_key) return InvalidArgument("NewImage has another key than Keys");
-  needs_.Add(mapping_, record.item);
+  if (record.has_item) {
+    STELE_RETURN_IF_ERROR(CheckItemCells(mapping_, record.item));
+    STELE_ASSIGN_OR_RETURN(const std::string item_key, mapping_.key.Encode(record.item));
+    if (item_key != row_key) return InvalidArgument("NewImage has another key than Keys");
+    needs_.Add(mapping_, record.item);
+  }
+  STELE_RETURN_IF_ERROR(keys_.Add(row_key, surveyed_count_++));
+  return keys_and_times_.Add(fmt::format("{} {}", record.write_micros, row_key), position);
+}
+
+absl::Status ChangeMode::FindRepeated(const PositionText& text, DynamoDbImportReport* report) {
+  std::string ties;
+  uint64_t tie_count = 0;
+  STELE_RETURN_IF_ERROR(keys_and_times_
+                            .Finish([&](uint64_t first, uint64_t repeated) {
+                              if (++tie_count <= kTiesListedMax)
+                                ties += fmt::format("\n  {} and {}", text(first), text(repeated));
+                            })
+                            .status());
+  if (tie_count > 0) {
+    return InvalidArgument(
+        "{} changes have the key and the WriteTimestampMicros of another one, so the newest is not "
+        "known: export the table again{}",
+        tie_count, ties);
+  }
+  uint64_t count = 0;
+  STELE_RETURN_IF_ERROR(keys_
+                            .Finish([&](uint64_t first, uint64_t repeated) {
+                              ++count;
+                              if (repeated_.size() >= kRepeatedMax) return;
+                              repeated_.insert(first);
+                              repeated_.insert(repeated);
+                            })
+                            .status());
+  if (count == 0) return absl::OkStatus();
+  if (repeated_.size() >= kRepeatedMax) {
+    return ResourceExhausted("more than {} changes are of a row with several: export shorter times",
+                             kRepeatedMax);
+  }
+  AddNote("repeated-key", "info", "changes of one item: only the newest one is applied", "",
+          report);
+  report->notes.back().count = count;
   return absl::OkStatus();
 }
 
-absl::Status ChangeMode::EndSurvey(const PositionText& /*text*/, DynamoDbImportReport* report) {
+bool ChangeMode::IsOutdated(const std::string& row_key, int64_t write_micros) {
+  if (!repeated_.contains(converted_count_++)) return false;
+  const XXH128_hash_t hash = XXH3_128bits(row_key.data(), row_key.size());
+  const auto [newest, is_first] = newest_.try_emplace({hash.high64, hash.low64}, write_micros);
+  if (is_first) return false;
+  const bool is_outdated = write_micros < newest->second;
+  if (!is_outdated) newest->second = write_micros;
+  return is_outdated;
+}
+
+absl::Status ChangeMode::EndSurvey(const PositionText& text, DynamoDbImportReport* report) {
+  STELE_RETURN_IF_ERROR(FindRepeated(text, report));
   for (const KeyPart& part : mapping_.key.parts())
     report->key.push_back(
         {.name = part.name, .type = std::string(TypeName(part.type)), .pad_width = part.pad_width});
@@ -52,6 +108,7 @@ absl::StatusOr<std::vector<TablePlan>> ChangeMode::Tables() const {
 absl::Status ChangeMode::Convert(const Record& record, const RowSink& sink,
                                  DynamoDbImportReport* report) {
   STELE_ASSIGN_OR_RETURN(std::string row_key, mapping_.key.Encode(record.keys));
+  if (IsOutdated(row_key, record.write_micros)) return absl::OkStatus();
   RowMutation row(std::move(row_key));
   row.DeleteFromRow();
   ++report->items_written;

@@ -1,13 +1,20 @@
 // import/change_mode.h: applies the changes of an incremental export to a table of an earlier
-// import.
+// import. The newest change of a row wins.
 //
 // Errors:    those of ImportMode.
+// Memory:    KeyHashes::kMemoryBytes, and about 150 bytes per change of a row with several.
 // Threads:   confined to one thread.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "lab/import/import_mode.h"
+#include "lab/import/key_hashes.h"
 #include "lab/import/row_builder.h"
 #include "lab/mapping/mapping.h"
 #include "stele/table.h"
@@ -27,10 +34,21 @@ class ChangeMode : public ImportMode {
                        DynamoDbImportReport* report) override;
 
  private:
+  absl::Status FindRepeated(const PositionText& text, DynamoDbImportReport* report);
+  // True if the next change of Convert() is older than another one of its row.
+  bool IsOutdated(const std::string& row_key, int64_t write_micros);
+
   const Table table_;
   const Mapping mapping_;
   const TimeRules times_;
   FamilyNeeds needs_;
+  // A change is its number among those that Survey() accepted, which is the order of Convert().
+  KeyHashes keys_{KeyHashes::kMemoryBytes / 2};
+  KeyHashes keys_and_times_{KeyHashes::kMemoryBytes / 2};
+  uint64_t surveyed_count_ = 0;
+  uint64_t converted_count_ = 0;
+  std::unordered_set<uint64_t> repeated_;                    // the changes whose row has several
+  std::map<std::pair<uint64_t, uint64_t>, int64_t> newest_;  // by the hash of a row with several
 };
 
 }  // namespace stele::internal::lab

@@ -35,6 +35,24 @@ uint64_t FileBytes(const std::string& path) {
   return error ? 0 : bytes;
 }
 
+absl::Status CheckDirectory(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return InvalidArgument("{} is a directory: name a file", Printable(path, kNameBytesMax));
+  const std::filesystem::path parent = std::filesystem::absolute(path, error).parent_path();
+  if (error || std::filesystem::is_directory(parent, error)) return absl::OkStatus();
+  return InvalidArgument("{} cannot be written: its directory does not exist",
+                         Printable(path, kNameBytesMax));
+}
+
+// The file itself, if `path` is a link.
+std::string FollowLinks(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
+
 // One import, from its options to its report.
 class ImportRun {
  public:
@@ -107,8 +125,10 @@ class ImportRun {
               "or data files",
               path);
         }
-        files_.push_back(
-            {.path = path, .name = Printable(path, kNameBytesMax), .md5 = "", .item_count = -1});
+        files_.push_back({.path = FollowLinks(path),
+                          .name = Printable(path, kNameBytesMax),
+                          .md5 = "",
+                          .item_count = -1});
       }
       report_.source = fmt::format("{} files", files_.size());
     }
@@ -118,7 +138,7 @@ class ImportRun {
     return absl::OkStatus();
   }
 
-  // An output must not replace a file of the input.
+  // An output must not replace a file of the input, and its directory must exist.
   absl::Status CheckOutputs() const {
     std::vector<std::string> inputs;
     for (const DataFile& file : files_) inputs.push_back(file.path);
@@ -129,7 +149,9 @@ class ImportRun {
         inputs.push_back(entry->path().string());
     }
     std::vector<std::string> outputs = options_.output_paths;
-    outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path, options_.state_path});
+    outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path});
+    for (const std::string& output : outputs) STELE_RETURN_IF_ERROR(CheckDirectory(output));
+    outputs.push_back(options_.state_path);
     for (const std::string& output : outputs) {
       for (const std::string& input : inputs) {
         std::error_code error;
@@ -203,9 +225,33 @@ class ImportRun {
       return InvalidArgument("the key of table {} consists of other attributes",
                              Printable(options_.table));
     }
+    STELE_RETURN_IF_ERROR(CheckAgainst(mapping));
     times.ttl_attribute = mapping.ttl;
     changed_table_ = *table;
     mode_ = std::make_unique<ChangeMode>(*table, std::move(mapping), std::move(times));
+    return absl::OkStatus();
+  }
+
+  // The options of the full import are those of its changes. Default values are not compared.
+  absl::Status CheckAgainst(const Mapping& mapping) const {
+    if (options_.timestamp.has_value() || !options_.timestamp_attribute.empty())
+      return InvalidArgument(
+          "the cells of an incremental export have the write times of the items");
+    const std::set<std::string, std::less<>> counters(options_.counters.begin(),
+                                                      options_.counters.end());
+    const std::pair<std::string_view, bool> compared[] = {
+        {"--key", options_.has_ordered_keys && !mapping.key.is_ordered()},
+        {"--delimiter",
+         !options_.delimiter.empty() && options_.delimiter != mapping.key.delimiter()},
+        {"--sets", options_.has_sets_as_json && mapping.sets_as_columns},
+        {"--maps", options_.has_maps_as_columns && !mapping.maps_as_columns},
+        {"--counters", !counters.empty() && counters != mapping.counters},
+        {"--ttl", !options_.ttl_attribute.empty() && options_.ttl_attribute != mapping.ttl}};
+    for (const auto& [name, differs] : compared) {
+      if (differs)
+        return InvalidArgument("{} differs from that of the full import of table {}: leave it out",
+                               name, Printable(options_.table));
+    }
     return absl::OkStatus();
   }
 
@@ -214,6 +260,9 @@ class ImportRun {
     std::string sums;
     for (const std::string& sum : sums_) sums += sum;
     source_ = fmt::format("{} {}", export_.has_value() ? export_->id : "files", Md5Base64(sums));
+    const Mapping* const mapping = mode_->NewMapping();
+    if (mapping != nullptr && !options_.mapping_path.empty())
+      STELE_RETURN_IF_ERROR(CheckMappingFile(options_.mapping_path, *mapping).status());
     STELE_ASSIGN_OR_RETURN(const bool is_imported,
                            changed_table_.has_value() ? CheckChanges() : CheckTables());
     if (is_imported)

@@ -50,8 +50,10 @@ void AppendAttributes(const DynamoDbImportReport& report, std::string* out) {
   if (report.attributes.empty()) return;
   const auto mixed = std::count_if(report.attributes.begin(), report.attributes.end(),
                                    [](const auto& entry) { return entry.second.size() > 1; });
-  *out += fmt::format("attributes  {} non-key attributes, {}\n", Grouped(report.attributes.size()),
-                      mixed == 0 ? "each of one type" : fmt::format("{} of several types", mixed));
+  *out +=
+      fmt::format("attributes  {}{} non-key attributes, {}\n",
+                  report.has_more_attributes ? "at least " : "", Grouped(report.attributes.size()),
+                  mixed == 0 ? "each of one type" : fmt::format("{} of several types", mixed));
 }
 
 void AppendName(std::string_view name, std::string* out) {
@@ -212,6 +214,8 @@ std::string DynamoDbImportReport::ToJson() const {
     text += '}';
   }
   text += '}';
+  AppendName("more_attributes", &text);
+  text += has_more_attributes ? "true" : "false";
   internal::lab::AppendNotesJson(*this, &text);
   AppendName("seconds", &text);
   return text + fmt::format("{:.3f}}}\n", seconds);

@@ -97,11 +97,12 @@ void NativeMode::SurveyIndexes(const Item& item) {
         (index.options.sort_key.empty() || item.Find(index.options.sort_key).has_value());
     if (!has_key) continue;
     const absl::Status added = index.survey.Add(item);
+    index.has_items = index.has_items || added.ok();
     if (!added.ok())
       AddNote("gsi-not-a-key", "warning",
               fmt::format("items that the index {} lacks, because their attributes cannot be keys",
                           index.options.name),
-              ToStd(added.message()), &notes_);
+              item[*item.Find(options_.partition_key)].text, &notes_);
   }
 }
 
@@ -128,12 +129,15 @@ absl::Status NativeMode::EndSurvey(const PositionText& text, DynamoDbImportRepor
   STELE_RETURN_IF_ERROR(ReportDuplicates(text));
   STELE_ASSIGN_OR_RETURN(mapping_.key, key_survey_.Choose());
   for (Index& index : indexes_) {
+    if (!index.has_items)
+      AddNote("gsi-empty", "warning", "indexes without items", index.options.name, &notes_);
     auto key = index.survey.Choose();
     if (!key.ok()) return WithContext(key.status(), "index " + index.options.name);
     index.key = *std::move(key);
   }
   mapping_.types = attributes_.CommonTypes();
   needs_.types = has_items_without_cells_ || attributes_.HasOtherTypes(mapping_.types);
+  report->has_more_attributes = !attributes_.is_complete();
   for (const auto& [name, counts] : attributes_.counts()) {
     std::map<std::string, uint64_t>& types = report->attributes[name];
     for (int i = 0; i < kAttributeTypeCount; ++i) {

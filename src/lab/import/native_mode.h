@@ -36,7 +36,7 @@ class NativeMode : public ImportMode {
     stele::lab::DynamoDbIndex options;
     KeySurvey survey;
     KeyLayout key;
-    FamilyCounts counts = {};
+    bool has_items = false;
   };
 
   absl::Status ReportDuplicates(const PositionText& text);

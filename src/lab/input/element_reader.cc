@@ -133,6 +133,9 @@ absl::StatusOr<bool> ElementReader::Next() {
     switch (place_) {
       case Place::kDocument:
         if (c < 0) return false;
+        if (c == 0xef) {  // a byte order mark
+          for (const char byte : {'\xef', '\xbb', '\xbf'}) STELE_RETURN_IF_ERROR(Expect(byte));
+        }
         STELE_RETURN_IF_ERROR(Expect('{'));
         place_ = Place::kFirstMember;
         has_arrays_ = false;

@@ -73,6 +73,8 @@ absl::StatusOr<bool> LineReader::Next(InputLine* line) {
     const char* const text = buffer_.data() + begin_ - bytes - (found ? 1 : 0);
     if (bytes > 0 && text[bytes - 1] == '\r') --bytes;
     *line = {.text = std::string_view(text, bytes), .number = ++line_number_};
+    if (line_number_ == 1 && line->text.starts_with(kByteOrderMark))
+      line->text.remove_prefix(kByteOrderMark.size());
     return true;
   }
 }

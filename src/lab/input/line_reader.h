@@ -15,8 +15,12 @@
 
 namespace stele::internal::lab {
 
+// U+FEFF in UTF-8, with which programs for Windows begin a file.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 struct InputLine {
-  std::string_view text;     // without the newline, and without a carriage return before it
+  // Without the newline, a carriage return before it, and a byte order mark.
+  std::string_view text;
   uint64_t number = 0;       // from 1
   bool is_too_long = false;  // `text` is the beginning of the line
 };

@@ -51,12 +51,17 @@ absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path)
   return Mapping::Parse(*text);
 }
 
-absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping) {
+absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& mapping) {
   const auto old = ReadMappingFile(path);
-  if (old.ok() && *old == mapping.ToJson()) return absl::OkStatus();
-  if (old.ok())
-    return FailedPrecondition("{} exists with another mapping: name another file", path);
-  if (old.status().code() != absl::StatusCode::kNotFound) return old.status();
+  if (old.status().code() == absl::StatusCode::kNotFound) return false;
+  STELE_RETURN_IF_ERROR(old.status());
+  if (*old == mapping.ToJson()) return true;
+  return FailedPrecondition("{} exists with another mapping: name another file", path);
+}
+
+absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping) {
+  STELE_ASSIGN_OR_RETURN(const bool exists, CheckMappingFile(path, mapping));
+  if (exists) return absl::OkStatus();
   STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kCreate));
   STELE_RETURN_IF_ERROR(file->Write(0, mapping.ToJson()));
   return file->Sync();

@@ -18,6 +18,8 @@ namespace stele::internal::lab {
 
 // Reads the mapping from the file, or from the table's property if `path` is empty.
 absl::StatusOr<Mapping> ReadMapping(const Table& table, const std::string& path);
+// Returns true if the file exists with the same mapping, and fails if it exists with another one.
+absl::StatusOr<bool> CheckMappingFile(const std::string& path, const Mapping& mapping);
 // Writes the file. It may exist with the same mapping.
 absl::Status WriteMappingFile(const std::string& path, const Mapping& mapping);
 

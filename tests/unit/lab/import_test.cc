@@ -52,6 +52,10 @@ class ImportTest : public testing::Test {
     EXPECT_TRUE(reader.status().ok()) << reader.status();
     return cells;
   }
+  // The id of the last note, or "".
+  static std::string LastNote(const DynamoDbImportReport& report) {
+    return report.notes.empty() ? "" : report.notes.back().id;
+  }
   size_t TableCount() { return database_.ListTables()->size(); }
 
   Database database_;
@@ -87,7 +91,7 @@ TEST_F(ImportTest, StoresAnExport) {
   ASSERT_TRUE(database_.OpenTable("t")->Apply(RowMutation("a#|0000000002").DeleteFromRow()).ok());
   const DynamoDbImportReport again = Import(Options(good.path()));
   EXPECT_EQ(again.items_written, 0u);
-  EXPECT_EQ(again.notes.back().id, "already-imported");
+  EXPECT_EQ(LastNote(again), "already-imported");
   EXPECT_EQ(Cells().size(), 2u);
 }
 
@@ -124,6 +128,20 @@ TEST_F(ImportTest, AnOutputIsNoFileOfTheInput) {
     options.bad_path = output;
     ExpectError(options, "is a file of the input and would be replaced");
   }
+}
+
+TEST_F(ImportTest, OutputsAreCheckedFirst) {
+  ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  for (const std::string& output : {fixture.path() + "/absent/x", fixture.path()}) {
+    DynamoDbImportOptions options = Options(fixture.path());
+    options.output_paths = {output};
+    ExpectError(options, output.ends_with('x') ? "its directory does not exist" : "is a directory");
+  }
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.mapping_path = fixture.directory().Write("mapping", "{}");
+  options.only_checks = true;
+  ExpectError(options, "exists with another mapping");
+  EXPECT_EQ(TableCount(), 0u);
 }
 
 TEST_F(ImportTest, AnUnfinishedTableIsNotExported) {
@@ -172,7 +190,7 @@ TEST_F(ImportTest, BadItemsStopTheImport) {
   ExpectError(options, "4 of 5 items are bad");
   options.bad_items_max = 4;
   const TemporaryDirectory directory;
-  options.bad_path = directory.File("bad");
+  options.bad_path = directory.Write("bad", "an older file");
   const DynamoDbImportReport report = Import(options);
   EXPECT_EQ(report.items_bad, 4u);
   EXPECT_EQ(report.items_written, 1u);
@@ -182,6 +200,50 @@ TEST_F(ImportTest, BadItemsStopTheImport) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
   EXPECT_NE(text.find(R"({"file":"data/part0.json.gz","line":3,"error":)"), std::string::npos);
   EXPECT_NE(text.find(R"("raw_base64":"e30=")"), std::string::npos) << text;
+}
+
+TEST_F(ImportTest, AFailedImportKeepsAnOlderBadFile) {
+  ExportFixture fixture(DataLines{{"{}"}});
+  DynamoDbImportOptions options = Options(fixture.path());
+  options.bad_items_max = 1;
+  options.bad_path = fixture.directory().Write("out/bad", "an older file");
+  std::filesystem::create_directory(fixture.directory().File("out/mapping"));
+  options.mapping_path = fixture.directory().File("out/mapping");
+  ExpectError(options, "is a directory");
+  options.mapping_path = "";
+  const auto text = [&] {
+    std::ifstream file(options.bad_path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(text(), "an older file");
+  Import(options);
+  EXPECT_TRUE(text().starts_with(R"({"file":"data/part0.json.gz")")) << text();
+  // Only the bad file and the directory.
+  const std::filesystem::directory_iterator out(fixture.directory().File("out"));
+  EXPECT_EQ(std::distance(begin(out), end(out)), 2);
+}
+
+TEST_F(ImportTest, CountsAtMostTenThousandAttributes) {
+  const TemporaryDirectory directory;
+  std::string item = R"("PK":{"S":"a"},"SK":{"S":"b"})";
+  for (int i = 0; i < 10'000; ++i) item += fmt::format(R"(,"n{}":{{"NULL":true}})", i);
+  DynamoDbImportOptions options = Options(directory.Write("items", ItemLine(item)));
+  options.only_checks = true;
+  DynamoDbImportReport report = Import(options);
+  EXPECT_NE(report.ToText().find("attributes  10,000 non-key"), std::string::npos);
+  EXPECT_NE(report.ToJson().find("\"more_attributes\":false"), std::string::npos);
+  item += R"(,"one more":{"NULL":true})";
+  directory.Write("items", ItemLine(item));
+  report = Import(options);
+  EXPECT_NE(report.ToText().find("attributes  at least 10,000 non-key"), std::string::npos);
+  EXPECT_NE(report.ToJson().find("\"more_attributes\":true"), std::string::npos);
+}
+
+TEST_F(ImportTest, FollowsALinkToAFile) {
+  const TemporaryDirectory directory;
+  directory.Write("items", ItemOfAllTypes(1));
+  std::filesystem::create_symlink("items", directory.File("link"));
+  EXPECT_EQ(Import(Options(directory.File("link"))).items_written, 1u);
 }
 
 TEST_F(ImportTest, DuplicatesAreAnError) {
@@ -265,6 +327,10 @@ TEST_F(ImportTest, IndexesAreTables) {
                                  [](const auto& n) { return n.id == "gsi-not-a-key"; });
   ASSERT_NE(note, report.notes.end());
   EXPECT_EQ(note->count, 2u);
+  EXPECT_EQ(note->samples.at(0), "e");
+  options.table = "u";
+  options.indexes = {{.name = "none", .partition_key = "absent"}};
+  EXPECT_EQ(LastNote(Import(options)), "gsi-empty");
 }
 
 TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
@@ -292,6 +358,12 @@ TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
         R"({"Items":[{"a)", R"({"Count":,"Items":[]})"}) {
     ExpectError(Options(directory.Write("wrong", wrong)), "wrong:1: ");
   }
+  options = Options(directory.Write("marked", "\xef\xbb\xbf" + page));
+  options.table = "w";
+  EXPECT_EQ(Import(options).items_read, 1u);
+  options = Options(directory.Write("marked_line", "\xef\xbb\xbf" + ItemOfAllTypes(1)));
+  options.table = "x";
+  EXPECT_EQ(Import(options).items_read, 1u);
   ExpectError(Options(directory.Write("plain", R"({"Name":"x"})")),
               "is no member of a line of DynamoDB JSON");
 }
@@ -354,7 +426,7 @@ TEST_F(ChangesTest, ReplaceAndDeleteRowsInOrder) {
       table->Apply(RowMutation("b#k").SetCell("a", "n", Timestamp::FromMillis(1), "9")).ok());
   cells = Cells();
   const DynamoDbImportReport again = Import(Options(changes.path()));
-  EXPECT_EQ(again.notes.back().id, "already-imported");
+  EXPECT_EQ(LastNote(again), "already-imported");
   EXPECT_EQ(Cells(), cells);
   // Another export of the same time, and the full export.
   const ExportFixture twin(DataLines{{Change("b", "1", "")}}, "INCREMENTAL_EXPORT", "0174-def");
@@ -388,8 +460,47 @@ TEST_F(ChangesTest, FollowTheFullExportInTime) {
   changes.SetTimes("2024-11-20T06:00:00Z", "2024-11-20T12:00:00Z");
   changes.Write(DataLines{{Change("a", "1", "")}});
   const DynamoDbImportReport report = Import(Options(changes.path()));
-  EXPECT_EQ(report.notes.back().id, "gap-before-export");
+  EXPECT_EQ(LastNote(report), "gap-before-export");
   EXPECT_EQ(Cells().size(), 1u);
+}
+
+TEST_F(ChangesTest, TheNewestOfOneRowWins) {
+  ImportFull();
+  const auto image = [](const std::string& n) {
+    return R"("PK":{"S":"a"},"SK":{"S":"k"},"n":{"N":")" + n + R"("})";
+  };
+  const ExportFixture tied(DataLines{{Change("a", "5000", image("1"))}, {Change("a", "5000", "")}},
+                           "INCREMENTAL_EXPORT");
+  ExpectError(Options(tied.path()), "data/part0.json.gz:1 and data/part1.json.gz:1");
+  EXPECT_EQ(Cells().size(), 3u);
+  const ExportFixture changes(
+      DataLines{{Change("b", "3000", ""), Change("a", "3000", ""), Change("a", "5000", image("5"))},
+                {Change("a", "4000", image("4"))}},
+      "INCREMENTAL_EXPORT");
+  const DynamoDbImportReport report = Import(Options(changes.path()));
+  EXPECT_EQ(Cells(), std::vector<std::string>{"a#k a:n=5@5000"});
+  ASSERT_EQ(LastNote(report), "repeated-key");
+  EXPECT_EQ(report.notes.back().count, 2u);
+}
+
+TEST_F(ChangesTest, HaveTheOptionsOfTheFullImport) {
+  ImportFull();
+  const ExportFixture changes(DataLines{{Change("a", "1", "")}}, "INCREMENTAL_EXPORT");
+  for (int option = 0; option < 8; ++option) {
+    DynamoDbImportOptions options = Options(changes.path());
+    if (option == 0) options.has_ordered_keys = true;
+    if (option == 1) options.delimiter = "/";
+    if (option == 2) options.has_sets_as_json = true;
+    if (option == 3) options.has_maps_as_columns = true;
+    if (option == 4) options.counters = {"n"};
+    if (option == 5) options.ttl_attribute = "n";
+    if (option == 6) options.timestamp = Timestamp::FromMillis(1);
+    if (option == 7) options.timestamp_attribute = "n";
+    ExpectError(options, option >= 6 ? "have the write times" : "of the full import of table t");
+  }
+  DynamoDbImportOptions options = Options(changes.path());
+  options.delimiter = "#";
+  EXPECT_EQ(Import(options).items_written, 1u);
 }
 
 TEST_F(ChangesTest, NeedTheTableAndItsKeys) {

@@ -171,6 +171,18 @@ TEST(ExportDirectoryTest, NeverLeavesTheExport) {
   }
 }
 
+TEST(ExportDirectoryTest, FollowsLinksInsideTheExport) {
+  ExportFixture fixture(DataLines{{"{}"}});
+  const std::string data = fixture.path() + "/data/part0.json.gz";
+  std::filesystem::rename(data, fixture.path() + "/real");
+  std::filesystem::create_symlink("../real", data);
+  const auto exported = ReadExportDirectory(fixture.path(), true);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_TRUE(exported->stray_files.empty());
+  EXPECT_EQ(exported->files[0].name, "data/part0.json.gz");
+  EXPECT_TRUE(InputFile::Open(exported->files[0].path, false).ok());
+}
+
 TEST(ExportDirectoryTest, ListsTheExportsOfAFolder) {
   ExportFixture fixture(DataLines{{"{}"}});
   std::filesystem::copy(fixture.path(), fixture.path() + "2",

@@ -86,6 +86,11 @@ TEST_F(RecordParserTest, LimitsNesting) {
   EXPECT_TRUE(ParseValue(Nested(kNestingMax)).ok());
   ExpectBad(Nested(kNestingMax + 1), "more than 32 levels");
   EXPECT_FALSE(ParseValue(Nested(5000)).ok());
+  const std::string message(ParseValue(Nested(kNestingMax + 1)).message());
+  EXPECT_LT(message.size(), 100u) << message;
+  std::string maps = R"({"NULL":true})";
+  for (int i = 0; i <= kNestingMax; ++i) maps = R"({"M":{"name":)" + maps + "}}";
+  EXPECT_LT(ParseValue(maps).message().size(), 200u) << ParseValue(maps);
 }
 
 TEST_F(RecordParserTest, RejectsLinesOfAnotherForm) {
