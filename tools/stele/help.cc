@@ -185,6 +185,22 @@ constexpr Command kCommands[] = {
      "  --format      text or json: one JSON object per line\n"
      "  Example: stele key rev-ts 1425330757685\n",
      RunKey, true},
+    {"lint", "Check the schema and the rows of tables",
+     "lint [TABLE ...] [--keys FILE | --rows FILE] [FLAGS]\n\n"
+     "  Checks tables (default: all) against rules about sizes, families and row keys.\n\n"
+     "  --keys FILE      one row key per line, with \\xNN for bytes; - is standard input\n"
+     "  --rows FILE      JSON lines of export; - is standard input\n"
+     "  --delimiter D    between the parts of keys; default: the one of # / : | that most keys "
+     "have\n"
+     "  --sample N       reads about N rows per table\n"
+     "  --only, --skip RULE,...         runs only these rules; suppresses findings\n"
+     "  --set RULE.PARAMETER=VALUE      a threshold; may be repeated\n"
+     "  --fail-on error|warning|info|never   exit status 3 for such findings; default: warning\n"
+     "  --format text|json|sarif\n"
+     "  --explain RULE|all              what a rule checks, and why\n\n"
+     "  The table's property lint.ignore (ID,ID) suppresses findings, too.\n"
+     "  Example: stele --db game.db lint game\n",
+     RunLint, true},
     {"lookup", "Read from a single row",
      "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER]\n"
      "              [keys-only=true|false] [include-stats=full]\n\n"

@@ -1,7 +1,7 @@
 // tools/stele/main.cc: the stele command: global flags, the call of the verb, exit statuses.
 //
 // Errors:    One line on standard error that begins with "stele: ". The exit status is 1, or 2 for
-//            wrong usage. It is 3 if the command succeeded and left records out.
+//            wrong usage. It is 3 if the command succeeded and left records out, or has findings.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -59,7 +59,7 @@ class Session {
   void Print(std::string_view text);
   // The output is complete although the command returns an error: a report of damage or errors.
   void KeepOutput() { keeps_output_ = true; }
-  // The command succeeds, but left records out: exit status 3.
+  // The command succeeds, but left records out, or has findings: exit status 3.
   void SkippedSome() { has_skipped_ = true; }
   bool has_skipped() const { return has_skipped_; }
   // Prints to standard error: text for a person, not for a pipe.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "lab/input/standard_input.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -86,6 +87,13 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& pa
                          internal::PosixFileSystem()->Open(path, internal::OpenMode::kRead));
   std::unique_ptr<InputFile> input(new InputFile(std::move(file)));
   if (hashes) input->md5_ = std::make_unique<lab::Md5>();
+  STELE_RETURN_IF_ERROR(input->Fill());
+  STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
+  return input;
+}
+
+absl::StatusOr<std::unique_ptr<InputFile>> InputFile::OpenStandardInput() {
+  std::unique_ptr<InputFile> input(new InputFile(std::make_unique<StandardInput>()));
   STELE_RETURN_IF_ERROR(input->Fill());
   STELE_RETURN_IF_ERROR(input->ChooseDecompressor());
   return input;

@@ -1,0 +1,134 @@
+// stele/lab/lint.h: checks the schema and the rows of tables against a list of rules. Requires the
+// library stele::lab.
+//
+// stele/stele.h does not include this header. `stele lint` has the same functions.
+// Threads:   one thread per call; calls may run together.
+// Memory:    up to 128 MiB in addition to the database's budget, for tables of any size.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/statusor.h"
+#include "stele/database.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+enum class LintSeverity : uint8_t { kError, kWarning, kInfo };
+
+// A rule of the advisor. Its texts are in English.
+struct LintRule {
+  struct Parameter {
+    std::string_view name;
+    double default_value = 0;
+    std::string_view meaning;
+  };
+  std::string_view id;
+  LintSeverity severity = LintSeverity::kWarning;
+  bool needs_schema = false;
+  bool needs_rows = false;
+  bool needs_min_rows = false;  // checks only tables with at least lint.min_rows rows
+  std::span<const Parameter> parameters;
+  std::string_view summary;      // one sentence
+  std::string_view explanation;  // what the rule checks and why
+  std::string_view before;       // an example that has the problem
+  std::string_view after;        // the same without it
+  std::string_view on_bigtable;  // the differences on Cloud Bigtable
+};
+
+// All rules, sorted by id.
+[[nodiscard]] std::span<const LintRule> Rules();
+
+// Returns the text about one rule, or about all of them for "all": the problem, the reason, its
+// parameters, an example, the differences on Cloud Bigtable. Errors: InvalidArgument for an unknown
+// rule.
+[[nodiscard]] absl::StatusOr<std::string> ExplainRule(std::string_view id);
+
+// The tables of a database, or the rows of a file.
+struct LintInput {
+  Database database = {};                // may be empty if a file is given
+  std::vector<std::string> tables = {};  // empty: all tables of `database`
+  // A file with one row key per line, in which \xNN is a byte and \\ a backslash. "-" is standard
+  // input. Its rows form the table "t"; each row has one cell.
+  std::string keys_path = {};
+  // A file in the format of `stele export`, or "-". Its rows form the table "t".
+  std::string rows_path = {};
+};
+
+struct LintOptions {
+  // The delimiter of keys. Not set: declared by the table, or chosen from its keys. "": none.
+  std::optional<std::string> delimiter = std::nullopt;
+  std::vector<std::string> only = {};  // runs only these rules; empty: all
+  std::vector<std::string> skip = {};  // findings of these rules are suppressed
+  // Values of parameters, by "RULE.PARAMETER", "lint.min_rows" or "lint.min_ops".
+  std::map<std::string, double> parameters = {};
+  uint64_t sample_rows = 0;  // reads about so many rows per table. 0: all
+  // The directory in which large files are sorted. "": the directory for temporary files.
+  std::string temporary_directory = {};
+  // Called now and then with the number of rows that were read. Null: not called.
+  std::function<void(uint64_t rows)> progress = nullptr;
+};
+
+struct LintFinding {
+  std::string id = {};
+  LintSeverity severity = LintSeverity::kWarning;
+  std::string table = {};  // "": the database
+  double measured = 0;     // the number that the rule compares
+  double threshold = 0;
+  uint64_t count = 0;  // rows
+  std::string message = {};
+  std::string evidence = {};  // more about the message, or ""
+  std::string advice = {};
+  std::vector<std::string> samples = {};  // at most 3; bytes
+  // Where in the table; unset and empty members do not apply.
+  std::optional<uint64_t> segment = std::nullopt;  // from 1
+  std::string family = {};
+  std::optional<std::string> column = std::nullopt;
+  bool is_suppressed = false;
+  bool is_sampled = false;  // the numbers are those of a sample
+};
+
+struct LintReport {
+  struct TableCounts {
+    uint64_t rows = 0;   // that a reader sees
+    uint64_t cells = 0;  // stored
+    uint64_t bytes = 0;  // of row keys, qualifiers and values, stored
+    bool is_sampled = false;
+  };
+  std::map<std::string, TableCounts> tables = {};
+  std::vector<std::string> run = {};       // the ids of the rules that ran
+  std::vector<std::string> not_run = {};   // those without their sources, or not in `only`
+  std::vector<LintFinding> findings = {};  // sorted by severity, id and table
+  std::string source_path = {};            // the file that was checked, or ""
+
+  // The number of findings of this severity that are not suppressed.
+  uint64_t Count(LintSeverity severity) const;
+  // The report for people, as one JSON document, and in SARIF 2.1.0 with this version of the tool.
+  std::string ToText() const;
+  std::string ToJson() const;
+  std::string ToSarif(std::string_view version) const;
+};
+
+// Checks the tables of a database or the rows of a file. Writes nothing to the database.
+//
+// Errors:
+//   InvalidArgument     two files, or a file and tables; an unknown rule or parameter; a wrong line
+//                       of a file; a wrong row key schema in the properties of a table
+//   NotFound            a table or a file is missing
+//   FailedPrecondition  neither a database nor a file is given
+//   errors of the file system and of the database
+[[nodiscard]] absl::StatusOr<LintReport> Lint(const LintInput& input,
+                                              const LintOptions& options = {});
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

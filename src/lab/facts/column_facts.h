@@ -1,0 +1,72 @@
+// facts/column_facts.h: the families and columns of a table, and how many versions they have.
+//
+// Threads:   confined to one thread. Rows come in order, and cells in the order of a read.
+// Memory:    at most 1,000 columns per family are kept at the end, those with the most cells, and
+//            10,000 in all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "lab/facts/count_histogram.h"
+#include "lab/facts/frequent_items.h"
+#include "lab/facts/offenders.h"
+#include "stele/row.h"
+
+namespace stele::internal::lab {
+
+struct ColumnFacts {
+  std::string qualifier;  // its first 256 bytes
+  uint64_t rows = 0;
+  uint64_t cells = 0;
+  const char* personal_kind = nullptr;  // what personal data the qualifier is
+  CountHistogram versions{48};          // per row
+};
+
+struct FamilyFacts {
+  const char* personal_kind = nullptr;  // of its name
+  CountHistogram versions;              // per row and column
+  Offenders many_versions;              // rows with a column that has more versions than the limit
+  std::unordered_map<uint64_t, ColumnFacts> columns;  // by the hash of the qualifier
+};
+
+class TableColumns {
+ public:
+  explicit TableColumns(double versions_max) : versions_max_(versions_max) {}
+
+  // Adds a row, or the next piece of a large one.
+  void Add(const RowView& piece);
+
+  // What personal data a column name of the last row is, and this name.
+  const char* row_personal_kind() const { return row_personal_kind_; }
+  const std::string& row_personal_name() const { return row_personal_name_; }
+
+  const std::map<std::string, FamilyFacts, std::less<>>& families() const { return families_; }
+  // The rows that have the most frequent set of columns.
+  uint64_t largest_set_rows() const { return sets_.Largest().count; }
+
+ private:
+  void BeginColumn(const CellView& cell);
+  void EndColumn(std::string_view row_key);
+  void Prune(FamilyFacts* family);
+
+  const double versions_max_;
+  std::map<std::string, FamilyFacts, std::less<>> families_;
+  size_t column_count_ = 0;
+  FrequentItems sets_;  // of the hashes of column sets
+  bool is_row_open_ = false;
+  uint64_t set_hash_ = 0;
+  const char* row_personal_kind_ = nullptr;
+  std::string row_personal_name_;
+  // The column whose versions are being counted.
+  FamilyFacts* family_ = nullptr;
+  std::string family_name_;
+  ColumnFacts* column_ = nullptr;
+  std::string qualifier_;
+  uint64_t versions_ = 0;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,154 @@
+#include "lab/lint/table_reader.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "lab/mapping/mapping.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kRangesMax = 64;
+constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
+constexpr uint64_t kProgressRows = 4096;
+constexpr std::string_view kKeySchemaProperty = "row_key_schema";
+
+using PieceSink = std::function<void(const RowView& piece)>;
+
+// The ranges of a table that are read, each with at most so many rows.
+class RangedReader {
+ public:
+  RangedReader(const Table& table, Snapshot snapshot, const ReadPlan& plan)
+      : table_(table), snapshot_(std::move(snapshot)), plan_(plan) {}
+
+  absl::Status ChooseRanges() {
+    starts_ = {""};
+    if (plan_.sample_rows == 0) return absl::OkStatus();
+    STELE_ASSIGN_OR_RETURN(const std::vector<RowKeySample> samples, table_.SampleRowKeys());
+    const size_t count = std::min<size_t>(kRangesMax, plan_.sample_rows);
+    for (size_t i = 1; i < count; ++i) {
+      const std::string& key = samples[i * samples.size() / count].row_key;
+      if (key > starts_.back()) starts_.push_back(key);
+    }
+    limit_ = static_cast<int64_t>(
+        std::min<uint64_t>((plan_.sample_rows + starts_.size() - 1) / starts_.size(), INT64_MAX));
+    return absl::OkStatus();
+  }
+
+  absl::Status Read(const Filter& filter, bool apply_gc, const PieceSink& sink) {
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      const bool is_last = i + 1 == starts_.size();
+      const RowRange range = is_last ? RowRange::StartingAt(starts_[i])
+                                     : RowRange::RightOpen(starts_[i], starts_[i + 1]);
+      STELE_RETURN_IF_ERROR(ReadRange(range, filter, apply_gc, sink));
+    }
+    return absl::OkStatus();
+  }
+
+  // True if a range may have more rows than were read.
+  bool has_left_out() const { return has_left_out_; }
+
+ private:
+  absl::Status ReadRange(const RowRange& range, const Filter& filter, bool apply_gc,
+                         const PieceSink& sink) {
+    RowReader reader = table_.ReadRows(RowSet(range), filter,
+                                       {.limit = limit_,
+                                        .snapshot = snapshot_,
+                                        .apply_gc = apply_gc,
+                                        .fill_cache = false,
+                                        .row_piece_bytes = kPieceBytes});
+    int64_t rows = 0;
+    while (reader.Next()) {
+      sink(reader.row());
+      if (!reader.row().is_last_piece()) continue;
+      ++rows;
+      if (++rows_ % kProgressRows == 0 && plan_.progress != nullptr) plan_.progress(rows_);
+    }
+    if (limit_ != 0 && rows == limit_) has_left_out_ = true;
+    return reader.status();
+  }
+
+  const Table& table_;
+  const Snapshot snapshot_;
+  const ReadPlan& plan_;
+  std::vector<std::string> starts_;
+  int64_t limit_ = 0;
+  uint64_t rows_ = 0;
+  bool has_left_out_ = false;
+};
+
+// The layout of keys that the caller or the table declares.
+std::optional<SegmentPlan> DeclaredPlan(const Schema& schema, const keys::RowKeySchema* key_schema,
+                                        const std::optional<std::string>& delimiter) {
+  if (key_schema != nullptr)
+    return SegmentPlan{.delimiter = key_schema->delimiter(), .is_declared = true};
+  const auto property = schema.properties().find(kMappingProperty);
+  if (property != schema.properties().end()) {
+    const auto mapping = Mapping::Parse(property->second);
+    if (mapping.ok())
+      return SegmentPlan{.delimiter = mapping->key.delimiter(),
+                         .parts_max = mapping->key.parts().size(),
+                         .is_declared = true};
+  }
+  if (delimiter.has_value()) return SegmentPlan{.delimiter = *delimiter};
+  return std::nullopt;
+}
+
+bool HasGcRule(const Schema& schema) {
+  return std::any_of(schema.families().begin(), schema.families().end(),
+                     [](const FamilySchema& family) { return !(family.gc == GcRule::None()); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<keys::RowKeySchema>> KeySchemaOf(const Schema& schema) {
+  const auto property = schema.properties().find(kKeySchemaProperty);
+  if (property == schema.properties().end()) return std::optional<keys::RowKeySchema>();
+  auto parsed = keys::RowKeySchema::Parse(property->second);
+  if (!parsed.ok())
+    return internal::WithContext(parsed.status(), "the table's property row_key_schema");
+  return std::optional<keys::RowKeySchema>(*std::move(parsed));
+}
+
+absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table,
+                                    const Schema& schema, const keys::RowKeySchema* key_schema,
+                                    const ReadPlan& plan) {
+  Snapshot snapshot;
+  if (auto taken = database.GetSnapshot(); taken.ok()) {
+    snapshot = *std::move(taken);
+  } else if (taken.status().code() != absl::StatusCode::kUnimplemented) {
+    return taken.status();
+  }
+  RangedReader reader(table, std::move(snapshot), plan);
+  STELE_RETURN_IF_ERROR(reader.ChooseRanges());
+  auto segments = DeclaredPlan(schema, key_schema, plan.delimiter);
+  if (!segments.has_value()) {
+    DelimiterChoice choice;
+    STELE_RETURN_IF_ERROR(reader.Read(Filter::Chain(Filter::CellsRowLimit(1), Filter::StripValue()),
+                                      true,
+                                      [&](const RowView& piece) { choice.Add(piece.row_key()); }));
+    segments = SegmentPlan{.delimiter = choice.Choose()};
+  }
+  TableRows rows;
+  rows.facts = std::make_unique<TableFacts>(plan.limits, plan.versions_max, *std::move(segments),
+                                            key_schema);
+  TableFacts& facts = *rows.facts;
+  if (HasGcRule(schema)) {
+    STELE_RETURN_IF_ERROR(reader.Read(Filter::PassAll(), false,
+                                      [&](const RowView& piece) { facts.AddStored(piece); }));
+    STELE_RETURN_IF_ERROR(
+        reader.Read(Filter::PassAll(), true, [&](const RowView& piece) { facts.AddLive(piece); }));
+  } else {
+    STELE_RETURN_IF_ERROR(reader.Read(Filter::PassAll(), false, [&](const RowView& piece) {
+      facts.AddStored(piece);
+      facts.AddLive(piece);
+    }));
+  }
+  facts.Finish();
+  rows.is_sampled = reader.has_left_out();
+  return rows;
+}
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,43 @@
+// lint/table_reader.h: reads the rows of a table once, in order, and collects facts about them.
+//
+// Errors:    errors of the database.
+// Threads:   pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "lab/facts/table_facts.h"
+#include "stele/database.h"
+#include "stele/table.h"
+
+namespace stele::internal::lab {
+
+struct ReadPlan {
+  SizeLimits limits;
+  double versions_max = 0;
+  std::optional<std::string> delimiter;  // given by the caller
+  uint64_t sample_rows = 0;              // 0: all rows
+  std::function<void(uint64_t rows)> progress;
+};
+
+struct TableRows {
+  std::unique_ptr<TableFacts> facts;
+  bool is_sampled = false;
+};
+
+// Reads all rows at one commit. If the layout of keys is not known, the keys are read once before.
+// If a family has a GC rule, the stored cells and the cells that a reader sees are read one after
+// the other. `key_schema` must outlive the result.
+absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table,
+                                    const Schema& schema, const keys::RowKeySchema* key_schema,
+                                    const ReadPlan& plan);
+
+// The row key schema in the properties of the table. Errors: InvalidArgument for a wrong one.
+absl::StatusOr<std::optional<keys::RowKeySchema>> KeySchemaOf(const Schema& schema);
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,160 @@
+// rules/name_rules.cc: the rules about the names and numbers of tables and families.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/status.h"
+#include "lab/rules/rule_list.h"
+
+namespace stele::internal::lab {
+namespace {
+
+void CheckFamilyNames(const RuleCall& call) {
+  Offenders names;
+  for (const FamilySchema& family : call.table().schema->families())
+    names.Check(family.name.size(), call.Parameter("bytes"), family.name);
+  if (names.count == 0) return;
+  call.ReportRows(names, static_cast<double>(names.max), call.Parameter("bytes"),
+                  fmt::format("{} with more than {} bytes", Counted(names.count, "family name"),
+                              ShownNumber(call.Parameter("bytes"))),
+                  "Choose one or two letters: every result repeats the name");
+}
+
+void CheckFamilyCount(const RuleCall& call) {
+  const size_t count = call.table().schema->families().size();
+  if (static_cast<double>(count) <= call.Parameter("count")) return;
+  LintFinding& finding = call.Report(static_cast<double>(count), call.Parameter("count"),
+                                     fmt::format("the table has {} families", WithCommas(count)),
+                                     "Use columns of one family for data with the same retention");
+  finding.count = count;
+}
+
+void CheckTableCount(const RuleCall& call, std::span<const CheckedTable> tables) {
+  if (static_cast<double>(tables.size()) <= call.Parameter("count")) return;
+  LintFinding& finding =
+      call.Report(static_cast<double>(tables.size()), call.Parameter("count"),
+                  fmt::format("there are {}", Counted(tables.size(), "table")),
+                  "Store data of the same kind in one table, with a prefix in the key");
+  finding.count = tables.size();
+}
+
+// Splits a name at _ - and '.', with # for each run of digits.
+std::vector<std::string> NameTokens(std::string_view name) {
+  std::vector<std::string> tokens(1);
+  bool in_digits = false;
+  for (const char c : name) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (c == '_' || c == '-' || c == '.') {
+      tokens.emplace_back();
+    } else if (!is_digit) {
+      tokens.back() += c;
+    } else if (!in_digits) {
+      tokens.back() += '#';
+    }
+    in_digits = is_digit;
+  }
+  return tokens;
+}
+
+// Tables with the same families whose names are equal, except perhaps for one token.
+std::vector<std::set<std::string>> SimilarTables(std::span<const CheckedTable> tables) {
+  using Pattern = std::tuple<std::vector<std::string>, std::vector<std::string>>;
+  std::map<Pattern, std::set<std::string>> groups;
+  for (const CheckedTable& table : tables) {
+    if (!table.schema.has_value()) continue;
+    std::vector<std::string> families;
+    for (const FamilySchema& family : table.schema->families()) families.push_back(family.name);
+    std::vector<std::string> tokens = NameTokens(table.name);
+    groups[{families, tokens}].insert(table.name);
+    for (size_t i = 0; i < tokens.size() && tokens.size() > 1; ++i) {
+      std::vector<std::string> pattern = tokens;
+      pattern[i] = "*";  // no name has this character
+      groups[{families, pattern}].insert(table.name);
+    }
+  }
+  std::vector<std::set<std::string>> similar;
+  for (auto& [pattern, names] : groups) similar.push_back(std::move(names));
+  std::stable_sort(similar.begin(), similar.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return similar;
+}
+
+void CheckTableNames(const RuleCall& call, std::span<const CheckedTable> tables) {
+  std::set<std::string> reported;
+  for (std::set<std::string> names : SimilarTables(tables)) {
+    for (const std::string& name : reported) names.erase(name);
+    if (static_cast<double>(names.size()) < call.Parameter("count") || names.size() < 2) continue;
+    LintFinding& finding = call.Report(
+        static_cast<double>(names.size()), call.Parameter("count"),
+        fmt::format("{} tables have the same families and similar names", WithCommas(names.size())),
+        "Store the rows in one table, and what the names differ in as a part of the key");
+    finding.table = *names.begin();
+    finding.count = names.size();
+    for (const std::string& name : names) {
+      if (finding.samples.size() == kFindingSamplesMax) break;
+      finding.samples.push_back(name);
+      finding.evidence += (finding.evidence.empty() ? "" : ", ") + InQuotes(name);
+    }
+    reported.merge(names);
+  }
+}
+
+constexpr LintRule::Parameter kFamilyName[] = {{"bytes", 8, "the longest name"}};
+constexpr LintRule::Parameter kFamilyCount[] = {{"count", 100, "the largest number of families"}};
+constexpr LintRule::Parameter kTableCount[] = {{"count", 1000, "the largest number of tables"}};
+constexpr LintRule::Parameter kSimilarTables[] = {{"count", 3, "so many tables are reported"}};
+
+constexpr RuleSpec kNameRules[] = {
+    {{.id = "SIZE-FAM-NAME",
+      .severity = LintSeverity::kWarning,
+      .needs_schema = true,
+      .parameters = kFamilyName,
+      .summary = "The name of a column family is long.",
+      .explanation = "Results and exports repeat the name for each cell.",
+      .before = "temperature\n",
+      .after = "t\n",
+      .on_bigtable = "the name is also sent with each cell."},
+     CheckFamilyNames},
+    {{.id = "SIZE-FAM-COUNT",
+      .severity = LintSeverity::kWarning,
+      .needs_schema = true,
+      .parameters = kFamilyCount,
+      .summary = "A table has very many column families.",
+      .explanation = "Families divide data by retention and type. Columns need no schema.",
+      .before = "families: user1, user2, ... user200\n",
+      .after = "families: u            columns: u:1, u:2, ... u:200\n",
+      .on_bigtable = "about 100 families per table are recommended, too."},
+     CheckFamilyCount},
+    {{.id = "SIZE-TABLES-MAX",
+      .severity = LintSeverity::kError,
+      .needs_schema = true,
+      .parameters = kTableCount,
+      .summary = "There are more tables than an instance may have.",
+      .explanation = "Each table has memtables and files of its own.",
+      .before = "orders_customer1, orders_customer2, ... orders_customer5000\n",
+      .after = "orders                with keys customer1#...\n",
+      .on_bigtable = "an instance has at most 1,000 tables."},
+     nullptr,
+     CheckTableCount},
+    {{.id = "SIZE-TABLES-MANY",
+      .severity = LintSeverity::kWarning,
+      .needs_schema = true,
+      .parameters = kSimilarTables,
+      .summary = "Several tables have the same families and similar names.",
+      .explanation = "Names are similar if they are equal with # for each run of digits,\n"
+                     "except for at most one part between _ - and dots. Such tables are\n"
+                     "usually one table whose key lacks a part. Old data needs no tables of\n"
+                     "its own: it is removed by age rules.",
+      .before = "events_2023_01, events_2023_02, events_2023_03\n",
+      .after = "events                with keys ...#20230214\n",
+      .on_bigtable = "the same. Small tables are also balanced less well."},
+     nullptr,
+     CheckTableNames},
+};
+
+}  // namespace
+
+std::span<const RuleSpec> NameRules() { return kNameRules; }
+
+}  // namespace stele::internal::lab

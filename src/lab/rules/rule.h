@@ -1,0 +1,82 @@
+// rules/rule.h: a rule of the advisor, and what its check gets.
+//
+// Threads:   values; thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/facts/table_facts.h"
+#include "lab/rules/parameters.h"
+#include "stele/lab/lint.h"
+#include "stele/schema.h"
+
+namespace stele::internal::lab {
+
+using stele::lab::LintFinding;
+using stele::lab::LintRule;
+using stele::lab::LintSeverity;
+
+// A table that is checked.
+struct CheckedTable {
+  std::string name;
+  std::optional<Schema> schema;                  // not set: unknown, as for the keys of a file
+  std::optional<keys::RowKeySchema> key_schema;  // the declared layout of row keys
+  const TableFacts* facts = nullptr;             // null: the rows were not read
+  std::optional<uint64_t> disk_bytes;
+  bool is_sampled = false;
+};
+
+// The call of one rule for one table.
+class RuleCall {
+ public:
+  RuleCall(const LintRule& rule, const Parameters& parameters, const CheckedTable& table,
+           std::vector<LintFinding>* findings)
+      : rule_(rule), parameters_(parameters), table_(table), findings_(*findings) {}
+
+  const CheckedTable& table() const { return table_; }
+  // Facts about the rows. Only for rules that need rows.
+  const TableFacts& facts() const { return *table_.facts; }
+  double Parameter(std::string_view name) const { return parameters_.Get(rule_.id, name); }
+  double min_rows() const { return parameters_.Get("lint", "min_rows"); }
+
+  // Adds a finding about this table. The caller fills in the rest.
+  LintFinding& Report(double measured, double threshold, std::string message,
+                      std::string advice) const;
+  // The same about the rows that exceed a limit.
+  LintFinding& ReportRows(const Offenders& rows, double measured, double threshold,
+                          std::string message, std::string advice) const;
+
+ private:
+  const LintRule& rule_;
+  const Parameters& parameters_;
+  const CheckedTable& table_;
+  std::vector<LintFinding>& findings_;
+};
+
+// One of the two checks is set.
+struct RuleSpec {
+  LintRule rule;
+  void (*check_table)(const RuleCall& call) = nullptr;
+  void (*check_database)(const RuleCall& call, std::span<const CheckedTable> tables) = nullptr;
+};
+
+// 1234567 becomes "1,234,567".
+std::string WithCommas(uint64_t number);
+// "1 row", "2 rows".
+std::string Counted(uint64_t number, std::string_view noun);
+// A share as "97.5 %".
+std::string Percent(double share);
+// A number with at most four decimals.
+std::string ShownNumber(double number);
+// Bytes in quotes, escaped for people and terminals.
+std::string InQuotes(std::string_view bytes);
+// The share of rows that counts as all of them.
+inline constexpr double kMostRows = 0.95;
+double Ratio(uint64_t part, uint64_t whole);  // 0 if `whole` is 0
+
+}  // namespace stele::internal::lab

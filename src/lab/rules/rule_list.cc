@@ -1,0 +1,97 @@
+#include "lab/rules/rule_list.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/status.h"
+
+namespace stele::internal::lab {
+namespace {
+
+std::vector<RuleSpec> SortedRules() {
+  std::vector<RuleSpec> rules;
+  for (const auto part : {CellSizeRules(), NameRules(), ColumnRules(), KeyOrderRules(),
+                          KeySpreadRules(), KeyTextRules()})
+    rules.insert(rules.end(), part.begin(), part.end());
+  std::sort(rules.begin(), rules.end(),
+            [](const RuleSpec& a, const RuleSpec& b) { return a.rule.id < b.rule.id; });
+  return rules;
+}
+
+std::string_view SeverityWord(LintSeverity severity) {
+  constexpr std::string_view kWords[] = {"error", "warning", "info"};
+  return kWords[static_cast<size_t>(severity)];
+}
+
+std::string Indented(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += fmt::format("    {}\n", text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string Explanation(const LintRule& rule) {
+  std::string out = fmt::format("## {}\n\n{} ({}; needs {}{}{})\n\n{}\n\n", rule.id, rule.summary,
+                                SeverityWord(rule.severity), rule.needs_schema ? "a schema" : "",
+                                rule.needs_schema && rule.needs_rows ? " and " : "",
+                                rule.needs_rows ? "rows" : "", rule.explanation);
+  for (const auto& parameter : rule.parameters)
+    out += fmt::format("- `{}.{}` = {}: {}\n", rule.id, parameter.name,
+                       ShownNumber(parameter.default_value), parameter.meaning);
+  if (rule.needs_min_rows) out += "- `lint.min_rows` = 20: smaller tables are not checked\n";
+  if (!rule.parameters.empty() || rule.needs_min_rows) out += '\n';
+  out += fmt::format("Before:\n\n{}\nAfter:\n\n{}\nOn Cloud Bigtable: {}\n", Indented(rule.before),
+                     Indented(rule.after), rule.on_bigtable);
+  return out;
+}
+
+}  // namespace
+
+std::span<const RuleSpec> RuleList() {
+  static const std::vector<RuleSpec>* const kRules = new std::vector<RuleSpec>(SortedRules());
+  return *kRules;
+}
+
+const RuleSpec* FindRule(std::string_view id) {
+  for (const RuleSpec& spec : RuleList())
+    if (spec.rule.id == id) return &spec;
+  return nullptr;
+}
+
+}  // namespace stele::internal::lab
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+std::span<const LintRule> Rules() {
+  static const std::vector<LintRule>* const kRules = [] {
+    auto* const rules = new std::vector<LintRule>;
+    for (const auto& spec : internal::lab::RuleList()) rules->push_back(spec.rule);
+    return rules;
+  }();
+  return *kRules;
+}
+
+absl::StatusOr<std::string> ExplainRule(std::string_view id) {
+  if (id == "all") {
+    std::string all;
+    for (const LintRule& rule : Rules()) {
+      if (!all.empty()) all.push_back('\n');
+      all.append(internal::lab::Explanation(rule));
+    }
+    return all;
+  }
+  const internal::lab::RuleSpec* const spec = internal::lab::FindRule(id);
+  if (spec == nullptr)
+    return internal::InvalidArgument("\"{}\" is not a rule; --explain all lists all rules",
+                                     internal::Printable(id));
+  return internal::lab::Explanation(spec->rule);
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

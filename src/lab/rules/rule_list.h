@@ -1,0 +1,26 @@
+// rules/rule_list.h: all rules.
+//
+// Threads:   pure functions.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "lab/rules/rule.h"
+
+namespace stele::internal::lab {
+
+// All rules, sorted by id.
+std::span<const RuleSpec> RuleList();
+// The rule with this id, or nullptr.
+const RuleSpec* FindRule(std::string_view id);
+
+// The parts of the list.
+std::span<const RuleSpec> CellSizeRules();
+std::span<const RuleSpec> NameRules();
+std::span<const RuleSpec> ColumnRules();
+std::span<const RuleSpec> KeyOrderRules();
+std::span<const RuleSpec> KeySpreadRules();
+std::span<const RuleSpec> KeyTextRules();
+
+}  // namespace stele::internal::lab

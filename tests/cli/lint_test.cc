@@ -1,0 +1,121 @@
+// Tests stele lint: flags, exit statuses, formats.
+#ifdef STELE_HAS_LAB
+#include "cli/command_fixture.h"
+#include "nlohmann/json.hpp"
+
+namespace stele {
+namespace {
+
+class LintCommandTest : public CommandTest {
+ protected:
+  CommandResult LintKeys(const std::string& keys, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"lint", "--keys", WriteFile("keys", keys)});
+    return RunPlain(more);
+  }
+  // The keys 1 to 2000.
+  static std::string Numbers() {
+    std::string text;
+    for (int i = 1; i <= 2000; ++i) text += std::to_string(i) + "\n";
+    return text;
+  }
+};
+
+TEST_F(LintCommandTest, PrintsFindings) {
+  const CommandResult result = LintKeys(Numbers());
+  EXPECT_EQ(result.exit_status, 3);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out,
+            "t  error    KEY-UNPADDED  segment 1: numbers with 1 to 4 digits sort as text\n"
+            "     \"10\" sorts before \"2\". Pad to 4 digits: stele key pad 4 N, or {field|pad:4} "
+            "in a design\n"
+            "t  warning  KEY-SEQ-ID    first segment: 2,000 numbers cover 100 % of 1..2000\n"
+            "     the newest ids are the busiest and are all in one tablet. Reverse their digits: "
+            "stele key rev-digits --width 4 N\n"
+            "1 error, 1 warning, 0 notes\n");
+}
+
+TEST_F(LintCommandTest, FailOnChoosesTheExitStatus) {
+  const std::string pad_and_note = "a#\xc3\xa9\n";  // one note
+  for (const auto& [fail_on, status] :
+       {std::pair("error", 0), {"warning", 0}, {"info", 3}, {"never", 0}})
+    EXPECT_EQ(LintKeys(pad_and_note, {"--fail-on", fail_on}).exit_status, status) << fail_on;
+  EXPECT_EQ(LintKeys("3\n20\n", {"--fail-on", "error"}).exit_status, 3);
+  EXPECT_EQ(LintKeys("3\n20\n", {"--fail-on=never"}).exit_status, 0);
+  EXPECT_EQ(LintKeys("3\n20\n", {"--skip", "KEY-UNPADDED"}).exit_status, 0);
+}
+
+TEST_F(LintCommandTest, WritesSarif) {
+  const CommandResult result = LintKeys(Numbers(), {"--format", "sarif", "--skip", "KEY-SEQ-ID"});
+  const auto sarif = nlohmann::json::parse(result.out);
+  EXPECT_EQ(sarif["version"], "2.1.0");
+  const auto& run = sarif["runs"][0];
+  EXPECT_EQ(run["tool"]["driver"]["name"], "stele");
+  EXPECT_TRUE(run["tool"]["driver"]["version"].is_string());
+  const auto& rules = run["tool"]["driver"]["rules"];
+  ASSERT_EQ(run["results"].size(), 2u);
+  const auto& first = run["results"][0];
+  EXPECT_EQ(first["ruleId"], "KEY-UNPADDED");
+  const auto& rule = rules[first["ruleIndex"].get<size_t>()];
+  EXPECT_EQ(rule["id"], "KEY-UNPADDED");
+  EXPECT_EQ(rule["defaultConfiguration"]["level"], "error");
+  for (const char* const text : {"shortDescription", "fullDescription", "help"})
+    EXPECT_FALSE(rule[text]["text"].get<std::string>().empty());
+  EXPECT_EQ(first["level"], "error");
+  EXPECT_EQ(first["locations"][0]["logicalLocations"][0]["name"], "t");
+  const std::string uri = first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+  EXPECT_TRUE(uri.ends_with("/keys") && uri[0] != '/') << uri;
+  // xxh3 of the id, the table and where.
+  EXPECT_EQ(first["partialFingerprints"]["stele/v1"].get<std::string>().size(), 16u);
+  EXPECT_FALSE(first.contains("suppressions"));
+  EXPECT_TRUE(run["results"][1].contains("suppressions"));
+}
+
+TEST_F(LintCommandTest, ChecksTheTablesOfADatabase) {
+  Output({"createtable", "orders", "families=temperature"});
+  Output({"createtable", "carts", "families=f:maxversions=1"});
+  Output({"set", "orders", "a#3", "temperature:q=v"});
+  Output({"set", "orders", "b#20", "temperature:q=v"});
+  const CommandResult all = Run({"lint", "--format", "json"});
+  EXPECT_EQ(all.exit_status, 3);
+  const auto report = nlohmann::json::parse(all.out);
+  EXPECT_EQ(report["tables"].size(), 2u);
+  EXPECT_EQ(report["findings"][0]["id"], "KEY-UNPADDED");
+  EXPECT_EQ(report["findings"][1]["id"], "SIZE-FAM-NAME");
+  EXPECT_EQ(Output({"lint", "carts"}), "0 errors, 0 warnings, 0 notes\n");
+  const std::string rows = Output({"export", "orders"});
+  const CommandResult exported = RunPlain({"lint", "--rows", WriteFile("rows", rows)});
+  EXPECT_NE(exported.out.find("KEY-UNPADDED"), std::string::npos);
+  EXPECT_EQ(Output({"export", "orders"}), rows);
+  ExpectError({"lint", "none"}, 1, "none");
+}
+
+TEST_F(LintCommandTest, SetOnlyAndExplain) {
+  const std::vector<std::string> rule = {"--only", "SIZE-KEY-MAX"};
+  EXPECT_EQ(LintKeys("abc\n", rule).exit_status, 0);
+  EXPECT_EQ(
+      LintKeys("abc\n", {"--only", "SIZE-KEY-MAX", "--set", "SIZE-KEY-MAX.bytes=2"}).exit_status,
+      3);
+  const std::string text = RunPlain({"lint", "--explain", "SIZE-KEY-MAX"}).out;
+  EXPECT_TRUE(text.starts_with("## SIZE-KEY-MAX\n")) << text;
+  EXPECT_NE(text.find("SIZE-KEY-MAX.bytes"), std::string::npos);
+}
+
+TEST_F(LintCommandTest, WrongUsageIsExitStatus2) {
+  const std::string keys = WriteFile("keys", "a\n");
+  ExpectError({"lint", "--only", "KEY-NONE", "--keys", keys}, 2, "KEY-NONE");
+  ExpectError({"lint", "--skip", "KEY-NONE", "--keys", keys}, 2, "KEY-NONE");
+  ExpectError({"lint", "--explain", "KEY-NONE"}, 2, "KEY-NONE");
+  ExpectError({"lint", "--set", "KEY-PII.x=1", "--keys", keys}, 2, "KEY-PII.x");
+  for (const std::string value : {"", "x", "1x", "-1", "nan", "inf", "1e30"})
+    ExpectError({"lint", "--set", "KEY-TENANT.share=" + value, "--keys", keys}, 2, "a number");
+  ExpectError({"lint", "--fail-on", "note", "--keys", keys}, 2, "--fail-on");
+  ExpectError({"lint", "--format", "csv", "--keys", keys}, 2, "format");
+  ExpectError({"lint", "--sample", "0", "--keys", keys}, 2, "--sample");
+  ExpectError({"lint", "orders", "--keys", keys}, 2, "tables, or one file");
+  ExpectError({"lint", "--rows", keys, "--keys", keys}, 2, "tables, or one file");
+  ExpectError({"lint", "--keys", Path("none")}, 1, "none");
+}
+
+}  // namespace
+}  // namespace stele
+#endif

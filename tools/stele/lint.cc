@@ -1,0 +1,146 @@
+// tools/stele/lint.cc: the verb lint: the flags of stele/lab/lint.h.
+#include <charconv>
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "lab_files.h"
+#include "progress.h"
+#ifdef STELE_HAS_LAB
+#include "stele/lab/lint.h"
+#endif
+
+namespace stele::cli {
+
+#ifdef STELE_HAS_LAB
+
+namespace {
+
+constexpr FlagSpec kLintFlags[] = {
+    {"keys"}, {"rows"}, {"delimiter"}, {"sample"},  {"set", true, true},
+    {"only"}, {"skip"}, {"fail-on"},   {"explain"},
+};
+
+enum class LintFormat { kText, kJson, kSarif };
+
+// --format of this verb also has sarif. -o as everywhere.
+absl::StatusOr<LintFormat> TakeLintOutput(Session& session, const Flags& flags) {
+  if (flags.Find("format") != "sarif") {
+    STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+    return as_json ? LintFormat::kJson : LintFormat::kText;
+  }
+  if (session.options().format != Format::kText) return UsageError("flag --format is given twice");
+  if (const auto output = flags.Find("o")) {
+    if (!session.options().output.empty()) return UsageError("flag -o is given twice");
+    session.SetOutput(*output);
+  }
+  return LintFormat::kSarif;
+}
+
+absl::Status CheckIds(const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) {
+    bool is_known = false;
+    for (const lab::LintRule& rule : lab::Rules()) is_known = is_known || rule.id == id;
+    if (!is_known) return UsageError(fmt::format("\"{}\" is not a rule", internal::Printable(id)));
+  }
+  return absl::OkStatus();
+}
+
+bool IsParameter(std::string_view name) {
+  if (name == "lint.min_rows" || name == "lint.min_ops") return true;
+  for (const lab::LintRule& rule : lab::Rules()) {
+    for (const auto& parameter : rule.parameters)
+      if (name == fmt::format("{}.{}", rule.id, parameter.name)) return true;
+  }
+  return false;
+}
+
+// RULE.PARAMETER=VALUE
+absl::Status AddParameter(const std::string& text, lab::LintOptions* options) {
+  const size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (equals == std::string::npos || !IsParameter(name))
+    return UsageError(fmt::format("--set {}: write RULE.PARAMETER=VALUE; --explain RULE lists them",
+                                  internal::Printable(text)));
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + equals + 1, end, value);
+  if (error != std::errc() || rest != end || !(value >= 0 && value <= 1e18))
+    return UsageError(fmt::format("--set {}: the value must be a number from 0 to 1e18",
+                                  internal::Printable(text)));
+  options->parameters[name] = value;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<lab::LintOptions> ParseLintFlags(const Flags& flags) {
+  lab::LintOptions options{.delimiter = flags.Find("delimiter")};
+  if (const auto only = flags.Find("only")) options.only = Split(*only, ',');
+  if (const auto skip = flags.Find("skip")) options.skip = Split(*skip, ',');
+  STELE_RETURN_IF_ERROR(CheckIds(options.only));
+  STELE_RETURN_IF_ERROR(CheckIds(options.skip));
+  for (const std::string& text : flags.All("set"))
+    STELE_RETURN_IF_ERROR(AddParameter(text, &options));
+  if (const auto sample = flags.Find("sample")) {
+    STELE_ASSIGN_OR_RETURN(const int64_t rows, ParseNumber("sample", *sample));
+    if (rows < 1) return UsageError("--sample must be a number of rows, at least 1");
+    options.sample_rows = static_cast<uint64_t>(rows);
+  }
+  return options;
+}
+
+// How many of the severities, from the most severe one, give exit status 3.
+absl::StatusOr<int> ParseFailOn(const Flags& flags) {
+  const std::string text = flags.Get("fail-on", "warning");
+  constexpr std::string_view kNames[] = {"never", "error", "warning", "info"};
+  for (int i = 0; i < 4; ++i)
+    if (text == kNames[i]) return i;
+  return UsageError("--fail-on must be error, warning, info or never");
+}
+
+}  // namespace
+
+absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kLintFlags));
+  STELE_ASSIGN_OR_RETURN(const LintFormat format, TakeLintOutput(session, flags));
+  if (const auto id = flags.Find("explain")) {
+    const auto text = lab::ExplainRule(*id);
+    if (!text.ok()) return UsageError(internal::ToStd(text.status().message()));
+    session.Print(*text);
+    return absl::OkStatus();
+  }
+  STELE_ASSIGN_OR_RETURN(lab::LintOptions options, ParseLintFlags(flags));
+  STELE_ASSIGN_OR_RETURN(const int fail_on, ParseFailOn(flags));
+  lab::LintInput input{.tables = flags.words(),
+                       .keys_path = flags.Get("keys", ""),
+                       .rows_path = flags.Get("rows", "")};
+  const bool has_file = !input.keys_path.empty() || !input.rows_path.empty();
+  if (has_file && (!input.tables.empty() || (flags.has("keys") && flags.has("rows"))))
+    return UsageError("lint checks tables, or one file of --keys or --rows");
+  if (!has_file) {
+    STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));
+  }
+  Progress progress("reading", "rows", 0);
+  options.progress = [&](uint64_t rows) { progress.Set(rows); };
+  STELE_ASSIGN_OR_RETURN(const lab::LintReport report, lab::Lint(input, options));
+  progress.End();
+  session.Print(format == LintFormat::kText   ? report.ToText()
+                : format == LintFormat::kJson ? report.ToJson()
+                                              : report.ToSarif(STELE_VERSION));
+  constexpr lab::LintSeverity kSeverities[] = {
+      lab::LintSeverity::kError, lab::LintSeverity::kWarning, lab::LintSeverity::kInfo};
+  for (int i = 0; i < fail_on; ++i)
+    if (report.Count(kSeverities[i]) > 0) session.SkippedSome();
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status RunLint(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("lint");
+}
+
+#endif
+
+}  // namespace stele::cli
