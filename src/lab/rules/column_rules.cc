@@ -117,9 +117,10 @@ constexpr RuleSpec kColumnRules[] = {
       .needs_min_rows = true,
       .parameters = kColumnsAsData,
       .summary = "Small rows with a common prefix could be columns of one row.",
-      .explanation = "The rule looks for keys of two or more segments, of which the last one\n"
-                     "is no time, with 2 to 1,000 small rows per prefix (median) and the same\n"
-                     "columns in 0.95 of the rows. Qualifiers are data in a wide-column store.",
+      .explanation =
+          "The keys have two or more segments, and the last one is no time. There are\n"
+          "2 to 1,000 small rows per prefix (median), and 0.95 of the rows have the same\n"
+          "columns. Qualifiers are data in a wide-column store.",
       .before = "user7#friend1 f:since = 2019\nuser7#friend2 f:since = 2021\n",
       .after = "user7         since:friend1 = 2019, since:friend2 = 2021\n",
       .on_bigtable = "the same. There, only one row can be written atomically."},

@@ -73,7 +73,7 @@ void CheckTenant(const RuleCall& call) {
       call.Report(share, call.Parameter("share"),
                   fmt::format("first segment: {} is in {} of the keys", InQuotes(first.largest()),
                               Percent(share)),
-                  "One value has most of the rows. Consider a table of its own for it");
+                  "One value has most of the rows. Consider a separate table for it");
   finding.count = first.largest_rows();
   finding.samples = {first.largest()};
 }
@@ -169,7 +169,7 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .explanation = "Its load and its size decide those of the table.",
       .before = "bigcorp#... 9,000,000 rows, smallshop#... 5,000 rows\n",
       .after = "two tables: bigcorp, others\n",
-      .on_bigtable = "the same; a table of its own can have its own app profile and quota."},
+      .on_bigtable = "the same; a separate table can have its own app profile and quota."},
      CheckTenant},
     {{.id = "KEY-SALT-FANOUT",
       .severity = LintSeverity::kInfo,

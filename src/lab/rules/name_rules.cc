@@ -131,7 +131,7 @@ constexpr RuleSpec kNameRules[] = {
       .needs_schema = true,
       .parameters = kTableCount,
       .summary = "There are more tables than an instance may have.",
-      .explanation = "Each table has memtables and files of its own.",
+      .explanation = "Each table has its own memtables and files.",
       .before = "orders_customer1, orders_customer2, ... orders_customer5000\n",
       .after = "orders                with keys customer1#...\n",
       .on_bigtable = "an instance has at most 1,000 tables."},
@@ -144,8 +144,8 @@ constexpr RuleSpec kNameRules[] = {
       .summary = "Several tables have the same families and similar names.",
       .explanation = "Names are similar if they are equal with # for each run of digits,\n"
                      "except for at most one part between _ - and dots. Such tables are\n"
-                     "usually one table whose key lacks a part. Old data needs no tables of\n"
-                     "its own: it is removed by age rules.",
+                     "usually one table whose key lacks a part. Age rules\n"
+                     "remove old data without separate tables.",
       .before = "events_2023_01, events_2023_02, events_2023_03\n",
       .after = "events                with keys ...#20230214\n",
       .on_bigtable = "the same. Small tables are also balanced less well."},

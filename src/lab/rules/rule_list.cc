@@ -78,9 +78,9 @@ std::span<const LintRule> Rules() {
 
 absl::StatusOr<std::string> ExplainRule(std::string_view id) {
   if (id == "all") {
-    std::string all;
+    std::string all = "# Rules of stele lint\n";
     for (const LintRule& rule : Rules()) {
-      if (!all.empty()) all.push_back('\n');
+      all.push_back('\n');
       all.append(internal::lab::Explanation(rule));
     }
     return all;

@@ -1,7 +1,9 @@
 // Tests the advisor's frame: sources, segments, parameters, suppression, reports.
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
+#include "support/base_test_data.h"
 #include "unit/lab/export_fixture.h"
 #include "unit/lab/lint_fixture.h"
 
@@ -62,6 +64,13 @@ TEST_F(LintTest, RulesAreSortedAndExplained) {
     EXPECT_TRUE(Contains(*ExplainRule("all"), text));
   }
   EXPECT_FALSE(ExplainRule("KEY-NONE").ok());
+}
+
+// To write the page again: stele lint --explain all > docs/lab/rules.md
+TEST_F(LintTest, ThePageOfRulesIsTheExplanation) {
+  std::ifstream file(TestDataPath("../docs/lab/rules.md"), std::ios::binary);
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(page, *ExplainRule("all"));
 }
 
 TEST_F(LintTest, KeysHaveEscapesAndAnyOrder) {
