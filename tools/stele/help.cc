@@ -186,10 +186,11 @@ constexpr Command kCommands[] = {
      "  Example: stele key rev-ts 1425330757685\n",
      RunKey, true},
     {"lint", "Check the schema and the rows of tables",
-     "lint [TABLE ...] [--keys FILE | --rows FILE] [FLAGS]\n\n"
+     "lint [TABLE ...] [--keys FILE | --rows FILE] [--trace FILE ...] [FLAGS]\n\n"
      "  Checks tables (default: all) against rules about sizes, families and row keys.\n\n"
      "  --keys FILE      one row key per line, with \\xNN for bytes; - is standard input\n"
      "  --rows FILE      JSON lines of export; - is standard input\n"
+     "  --trace FILE     recorded operations in JSON lines; may be repeated\n"
      "  --delimiter D    between the parts of keys; default: the one of # / : | that most keys "
      "have\n"
      "  --sample N       reads about N rows per table\n"

@@ -20,7 +20,7 @@ namespace {
 
 constexpr FlagSpec kLintFlags[] = {
     {"keys"}, {"rows"}, {"delimiter"}, {"sample"},  {"set", true, true},
-    {"only"}, {"skip"}, {"fail-on"},   {"explain"},
+    {"only"}, {"skip"}, {"fail-on"},   {"explain"}, {"trace", true, true},
 };
 
 enum class LintFormat { kText, kJson, kSarif };
@@ -114,11 +114,14 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const int fail_on, ParseFailOn(flags));
   lab::LintInput input{.tables = flags.words(),
                        .keys_path = flags.Get("keys", ""),
-                       .rows_path = flags.Get("rows", "")};
+                       .rows_path = flags.Get("rows", ""),
+                       .trace_paths = flags.All("trace")};
   const bool has_file = !input.keys_path.empty() || !input.rows_path.empty();
   if (has_file && (!input.tables.empty() || (flags.has("keys") && flags.has("rows"))))
     return UsageError("lint checks tables, or one file of --keys or --rows");
-  if (!has_file) {
+  const bool has_only_traces =
+      !has_file && input.tables.empty() && flags.has("trace") && session.options().database.empty();
+  if (!has_file && !has_only_traces) {
     STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));
   }
   Progress progress("reading", "rows", 0);

@@ -36,7 +36,9 @@ struct LintRule {
   LintSeverity severity = LintSeverity::kWarning;
   bool needs_schema = false;
   bool needs_rows = false;
-  bool needs_min_rows = false;  // checks only tables with at least lint.min_rows rows
+  bool needs_trace = false;
+  bool needs_min_rows = false;        // checks only tables with at least lint.min_rows rows
+  bool needs_min_operations = false;  // and at least lint.min_ops operations
   std::span<const Parameter> parameters;
   std::string_view summary;      // one sentence
   std::string_view explanation;  // what the rule checks and why
@@ -62,6 +64,9 @@ struct LintInput {
   std::string keys_path = {};
   // A file in the format of `stele export`, or "-". Its rows form the table "t".
   std::string rows_path = {};
+  // Recorded operations in JSON lines. Tables that are not checked are ignored. Without a database
+  // and a file, the tables of the traces are checked.
+  std::vector<std::string> trace_paths = {};
 };
 
 struct LintOptions {
@@ -84,7 +89,7 @@ struct LintFinding {
   std::string table = {};  // "": the database
   double measured = 0;     // the number that the rule compares
   double threshold = 0;
-  uint64_t count = 0;  // rows
+  uint64_t count = 0;  // rows or operations
   std::string message = {};
   std::string evidence = {};  // more about the message, or ""
   std::string advice = {};

@@ -32,7 +32,9 @@ void TableColumns::Add(const RowView& piece) {
   if (!piece.is_last_piece()) return;
   EndColumn(piece.row_key());
   is_row_open_ = false;
-  sets_.Add(std::string_view(reinterpret_cast<const char*>(&set_hash_), sizeof set_hash_), 1);
+  const std::string_view set(reinterpret_cast<const char*>(&set_hash_), sizeof set_hash_);
+  sets_.Add(set, 1);
+  set_counter_.Add(set);
 }
 
 void TableColumns::BeginColumn(const CellView& cell) {
@@ -51,10 +53,10 @@ void TableColumns::BeginColumn(const CellView& cell) {
   auto place = family_->columns.find(hash);
   if (place == family_->columns.end()) {
     if (family_->columns.size() >= 2 * kColumnsMax ||
-        (column_count_ >= kAllColumnsMax && family_->columns.size() > 1))
+        (known_columns_ >= kAllColumnsMax && family_->columns.size() > 1))
       Prune(family_);
     place = family_->columns.try_emplace(hash).first;
-    ++column_count_;
+    ++known_columns_;
     place->second.qualifier = qualifier_.substr(0, kQualifierBytesMax);
     place->second.personal_kind = PersonalDataIn(qualifier_);
   }
@@ -69,6 +71,7 @@ void TableColumns::BeginColumn(const CellView& cell) {
 
 void TableColumns::EndColumn(std::string_view row_key) {
   if (column_ == nullptr) return;
+  ++row_columns_;
   ++column_->rows;
   column_->cells += versions_;
   column_->versions.Add(versions_);
@@ -90,7 +93,7 @@ void TableColumns::Prune(FamilyFacts* family) {
     if (is_kept) ++kept;
     column = is_kept ? std::next(column) : family->columns.erase(column);
   }
-  column_count_ -= cells.size() - kept;
+  known_columns_ -= cells.size() - kept;
 }
 
 }  // namespace stele::internal::lab

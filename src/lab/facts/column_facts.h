@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "lab/facts/count_histogram.h"
+#include "lab/facts/distinct_counter.h"
 #include "lab/facts/frequent_items.h"
 #include "lab/facts/offenders.h"
 #include "stele/row.h"
@@ -47,6 +48,9 @@ class TableColumns {
   const std::map<std::string, FamilyFacts, std::less<>>& families() const { return families_; }
   // The rows that have the most frequent set of columns.
   uint64_t largest_set_rows() const { return sets_.Largest().count; }
+  // The number of different sets of columns, and the sum of the numbers of columns of all rows.
+  uint64_t set_count() const { return set_counter_.Count(); }
+  uint64_t column_count() const { return row_columns_; }
 
  private:
   void BeginColumn(const CellView& cell);
@@ -55,8 +59,10 @@ class TableColumns {
 
   const double versions_max_;
   std::map<std::string, FamilyFacts, std::less<>> families_;
-  size_t column_count_ = 0;
+  size_t known_columns_ = 0;
   FrequentItems sets_;  // of the hashes of column sets
+  DistinctCounter set_counter_;
+  uint64_t row_columns_ = 0;
   bool is_row_open_ = false;
   uint64_t set_hash_ = 0;
   const char* row_personal_kind_ = nullptr;

@@ -19,6 +19,7 @@ struct SegmentPlan {
   size_t parts_max = 0;   // the last part may contain the delimiter. 0: no limit
   // True if the layout of keys was declared, so that a different number of segments is no accident.
   bool is_declared = false;
+  bool has_binary = false;  // keys have encoded numbers or bytes
   // True if the first segment spreads neighbouring keys on purpose: reversed digits or a bucket.
   bool is_spread = false;
 };

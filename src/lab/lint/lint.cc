@@ -2,6 +2,8 @@
 #include "stele/lab/lint.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <tuple>
@@ -11,6 +13,8 @@
 #include "lab/lint/table_reader.h"
 #include "lab/rules/rule_list.h"
 #include "lab/staging/row_files.h"
+#include "lab/trace/operation_facts.h"
+#include "lab/trace/trace_reader.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -21,6 +25,7 @@ using stele::lab::LintReport;
 
 constexpr std::string_view kStagedName = "t";
 constexpr std::string_view kIgnoreProperty = "lint.ignore";
+constexpr size_t kTraceTablesMax = 10'000;
 
 ReadPlan PlanOf(const LintOptions& options, const Parameters& parameters) {
   ReadPlan plan{.versions_max = parameters.Get("FAM-NO-GC", "p99"),
@@ -45,9 +50,16 @@ class LintRun {
 
   absl::StatusOr<LintReport> Run() {
     STELE_RETURN_IF_ERROR(CheckOptions());
-    has_schema_ = input_.keys_path.empty() && input_.rows_path.empty();
+    const bool has_file = !input_.keys_path.empty() || !input_.rows_path.empty();
+    const bool has_database = !has_file && (input_.trace_paths.empty() || HasDatabase());
+    has_schema_ = has_database;
+    has_rows_ = has_file || has_database;
     ChooseRules();
-    STELE_RETURN_IF_ERROR(has_schema_ ? CheckDatabase() : CheckFile());
+    STELE_RETURN_IF_ERROR(ReadTraceTables());
+    STELE_RETURN_IF_ERROR(has_file       ? CheckFile()
+                          : has_database ? CheckDatabase()
+                                         : CheckTraceTables());
+    RemoveExcusedFindings();
     SortFindings();
     return std::move(report_);
   }
@@ -68,15 +80,20 @@ class LintRun {
     return absl::OkStatus();
   }
 
+  bool HasDatabase() const { return input_.database.ListTables().ok(); }
+
   void ChooseRules() {
     for (const RuleSpec& spec : RuleList()) {
       const bool is_chosen = options_.only.empty() ||
                              std::find(options_.only.begin(), options_.only.end(), spec.rule.id) !=
                                  options_.only.end();
-      if (is_chosen && (has_schema_ || !spec.rule.needs_schema)) {
+      if (is_chosen && (has_schema_ || !spec.rule.needs_schema) &&
+          (has_rows_ || !spec.rule.needs_rows) &&
+          (!input_.trace_paths.empty() || !spec.rule.needs_trace)) {
         rules_.push_back(&spec);
         report_.run.emplace_back(spec.rule.id);
-        needs_rows_ = needs_rows_ || spec.rule.needs_rows;
+        // Rules about operations know the delimiter and the number of rows from the rows.
+        needs_rows_ = needs_rows_ || spec.rule.needs_rows || (has_rows_ && spec.rule.needs_trace);
       } else {
         report_.not_run.emplace_back(spec.rule.id);
       }
@@ -144,14 +161,92 @@ class LintRun {
                 .cells = facts->sizes().cells(),
                 .bytes = facts->sizes().bytes(),
                 .is_sampled = checked->is_sampled};
-    for (const RuleSpec* const spec : rules_) {
-      const bool has_enough_rows =
-          !spec->rule.needs_min_rows ||
-          static_cast<double>(facts->rows()) >= parameters_.Get("lint", "min_rows");
-      if (spec->check_table != nullptr && has_enough_rows)
-        spec->check_table(RuleCall(spec->rule, parameters_, *checked, &report_.findings));
-    }
+    STELE_RETURN_IF_ERROR(RunRules(checked));
     checked->facts = nullptr;
+    return absl::OkStatus();
+  }
+
+  // The tables of the traces, and the delimiter of the keys in the operations on them.
+  absl::Status ReadTraceTables() {
+    return ForEachOperation([&](const TraceRecord& record) -> absl::Status {
+      auto known = trace_delimiters_.find(record.table);
+      if (known == trace_delimiters_.end()) {
+        if (trace_delimiters_.size() == kTraceTablesMax)
+          return internal::InvalidArgument("a trace of more than {} tables", kTraceTablesMax);
+        known = trace_delimiters_.emplace(record.table, DelimiterChoice()).first;
+      }
+      if (!record.row.empty()) known->second.Add(record.row);
+      if (record.start.has_value() && !record.start->empty()) known->second.Add(*record.start);
+      for (const std::string& key : record.keys) known->second.Add(key);
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status CheckTraceTables() {
+    for (const auto& [name, delimiter] : trace_delimiters_) {
+      CheckedTable checked;
+      checked.name = name;
+      report_.tables[name] = {};
+      STELE_RETURN_IF_ERROR(RunRules(&checked));
+    }
+    report_.source_path = input_.trace_paths.front();
+    return absl::OkStatus();
+  }
+
+  absl::Status ForEachOperation(const std::function<absl::Status(const TraceRecord&)>& add) {
+    for (const std::string& path : input_.trace_paths) {
+      STELE_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open(path));
+      TraceRecord record;
+      while (true) {
+        STELE_ASSIGN_OR_RETURN(const bool any, reader->Next(&record));
+        if (!any) break;
+        STELE_RETURN_IF_ERROR(add(record));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns null if the traces have no operation on the table.
+  absl::StatusOr<std::unique_ptr<OperationFacts>> ReadOperations(const CheckedTable& checked) {
+    const auto known = trace_delimiters_.find(checked.name);
+    if (known == trace_delimiters_.end()) return nullptr;
+    const std::string delimiter = checked.facts != nullptr
+                                      ? checked.facts->row_keys().plan().delimiter
+                                      : options_.delimiter.value_or(known->second.Choose());
+    const OperationLimits limits = {
+        .mutation_cells = parameters_.Get("SIZE-MUT-MAX", "count"),
+        .small_bytes = parameters_.Get("ROW-ENTITY-SPLIT", "bytes"),
+        .writes_per_minute = parameters_.Get("KEY-HOT-ROW", "minute"),
+        .sustained_writes = parameters_.Get("KEY-HOT-ROW", "sustained")};
+    auto operations = std::make_unique<OperationFacts>(
+        limits, delimiter,
+        checked.facts == nullptr || checked.is_sampled ? 0 : checked.facts->rows());
+    STELE_RETURN_IF_ERROR(ForEachOperation([&](const TraceRecord& record) {
+      if (record.table == checked.name) operations->Add(record);
+      return absl::OkStatus();
+    }));
+    operations->Finish();
+    return operations;
+  }
+
+  absl::Status RunRules(CheckedTable* checked) {
+    STELE_ASSIGN_OR_RETURN(const std::unique_ptr<OperationFacts> operations,
+                           ReadOperations(*checked));
+    checked->operations = operations.get();
+    const auto reaches = [&](bool is_needed, uint64_t count, std::string_view name) {
+      return !is_needed || static_cast<double>(count) >= parameters_.Get("lint", name);
+    };
+    for (const RuleSpec* const spec : rules_) {
+      const stele::lab::LintRule& rule = spec->rule;
+      if (spec->check_table == nullptr || (rule.needs_trace && operations == nullptr) ||
+          !reaches(rule.needs_min_rows, checked->facts == nullptr ? 0 : checked->facts->rows(),
+                   "min_rows") ||
+          !reaches(rule.needs_min_operations, operations == nullptr ? 0 : operations->operations(),
+                   "min_ops"))
+        continue;
+      spec->check_table(RuleCall(rule, parameters_, *checked, &report_.findings));
+    }
+    checked->operations = nullptr;
     return absl::OkStatus();
   }
 
@@ -168,6 +263,16 @@ class LintRun {
       ignored_.emplace(table, id);
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
+  }
+
+  // Keys whose order of segments follows from their load are not reported for it.
+  void RemoveExcusedFindings() {
+    std::set<std::string> monotone;
+    for (const LintFinding& finding : report_.findings)
+      if (finding.id == "KEY-MONOTONE") monotone.insert(finding.table);
+    std::erase_if(report_.findings, [&](const LintFinding& finding) {
+      return finding.id == "KEY-CARDINALITY" && monotone.count(finding.table) > 0;
+    });
   }
 
   void SortFindings() {
@@ -190,7 +295,9 @@ class LintRun {
   std::vector<CheckedTable> tables_;
   std::set<std::pair<std::string, std::string>> ignored_;  // table and rule
   LintReport report_;
+  std::map<std::string, DelimiterChoice> trace_delimiters_;
   bool has_schema_ = false;
+  bool has_rows_ = false;
   bool needs_rows_ = false;
 };
 

@@ -28,7 +28,7 @@ class RangedReader {
     if (plan_.sample_rows == 0) return absl::OkStatus();
     STELE_ASSIGN_OR_RETURN(const std::vector<RowKeySample> samples, table_.SampleRowKeys());
     const size_t count = std::min<size_t>(kRangesMax, plan_.sample_rows);
-    for (size_t i = 1; i < count; ++i) {
+    for (size_t i = 1; i < count && !samples.empty(); ++i) {
       const std::string& key = samples[i * samples.size() / count].row_key;
       if (key > starts_.back()) starts_.push_back(key);
     }
@@ -79,18 +79,28 @@ class RangedReader {
   bool has_left_out_ = false;
 };
 
+bool HasBinaryFields(const keys::RowKeySchema& schema) {
+  using Schema = keys::RowKeySchema;
+  return schema.encoding() == Schema::KeyEncoding::kOrderedCode ||
+         std::any_of(schema.fields().begin(), schema.fields().end(),
+                     [](const auto& field) { return field.type != Schema::FieldType::kString; });
+}
+
 // The layout of keys that the caller or the table declares.
 std::optional<SegmentPlan> DeclaredPlan(const Schema& schema, const keys::RowKeySchema* key_schema,
                                         const std::optional<std::string>& delimiter) {
   if (key_schema != nullptr)
-    return SegmentPlan{.delimiter = key_schema->delimiter(), .is_declared = true};
+    return SegmentPlan{.delimiter = key_schema->delimiter(),
+                       .is_declared = true,
+                       .has_binary = HasBinaryFields(*key_schema)};
   const auto property = schema.properties().find(kMappingProperty);
   if (property != schema.properties().end()) {
     const auto mapping = Mapping::Parse(property->second);
     if (mapping.ok())
       return SegmentPlan{.delimiter = mapping->key.delimiter(),
                          .parts_max = mapping->key.parts().size(),
-                         .is_declared = true};
+                         .is_declared = true,
+                         .has_binary = mapping->key.is_ordered()};
   }
   if (delimiter.has_value()) return SegmentPlan{.delimiter = *delimiter};
   return std::nullopt;

@@ -10,16 +10,9 @@ namespace {
 
 constexpr double kMostCards = 0.9;
 
-bool HasBinaryFields(const keys::RowKeySchema& schema) {
-  using Schema = keys::RowKeySchema;
-  return schema.encoding() == Schema::KeyEncoding::kOrderedCode ||
-         std::any_of(schema.fields().begin(), schema.fields().end(),
-                     [](const auto& field) { return field.type != Schema::FieldType::kString; });
-}
-
 void CheckBinary(const RuleCall& call) {
   const KeyFacts& keys = call.facts().row_keys();
-  if (call.table().key_schema.has_value() && HasBinaryFields(*call.table().key_schema)) return;
+  if (keys.plan().has_binary) return;
   if (keys.control_bytes().count > 0) {
     call.ReportRows(keys.control_bytes(), static_cast<double>(keys.control_bytes().count), 0,
                     fmt::format("{} with control characters or bytes that are not UTF-8",

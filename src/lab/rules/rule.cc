@@ -22,6 +22,13 @@ LintFinding& RuleCall::Report(double measured, double threshold, std::string mes
   return finding;
 }
 
+LintFinding& RuleCall::ReportOperations(double measured, double threshold, std::string message,
+                                        std::string advice) const {
+  LintFinding& finding = Report(measured, threshold, std::move(message), std::move(advice));
+  finding.count = operations().operations();
+  return finding;
+}
+
 LintFinding& RuleCall::ReportRows(const Offenders& rows, double measured, double threshold,
                                   std::string message, std::string advice) const {
   LintFinding& finding = Report(measured, threshold, std::move(message), std::move(advice));

@@ -12,6 +12,7 @@
 
 #include "lab/facts/table_facts.h"
 #include "lab/rules/parameters.h"
+#include "lab/trace/operation_facts.h"
 #include "stele/lab/lint.h"
 #include "stele/schema.h"
 
@@ -27,6 +28,7 @@ struct CheckedTable {
   std::optional<Schema> schema;                  // not set: unknown, as for the keys of a file
   std::optional<keys::RowKeySchema> key_schema;  // the declared layout of row keys
   const TableFacts* facts = nullptr;             // null: the rows were not read
+  const OperationFacts* operations = nullptr;    // null: there is no trace of the table
   std::optional<uint64_t> disk_bytes;
   bool is_sampled = false;
 };
@@ -41,12 +43,17 @@ class RuleCall {
   const CheckedTable& table() const { return table_; }
   // Facts about the rows. Only for rules that need rows.
   const TableFacts& facts() const { return *table_.facts; }
+  // The same about operations.
+  const OperationFacts& operations() const { return *table_.operations; }
   double Parameter(std::string_view name) const { return parameters_.Get(rule_.id, name); }
   double min_rows() const { return parameters_.Get("lint", "min_rows"); }
 
   // Adds a finding about this table. The caller fills in the rest.
   LintFinding& Report(double measured, double threshold, std::string message,
                       std::string advice) const;
+  // The same about all operations.
+  LintFinding& ReportOperations(double measured, double threshold, std::string message,
+                                std::string advice) const;
   // The same about the rows that exceed a limit.
   LintFinding& ReportRows(const Offenders& rows, double measured, double threshold,
                           std::string message, std::string advice) const;

@@ -1,6 +1,7 @@
 #include "lab/rules/rule_list.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -11,7 +12,7 @@ namespace {
 std::vector<RuleSpec> SortedRules() {
   std::vector<RuleSpec> rules;
   for (const auto part : {CellSizeRules(), NameRules(), ColumnRules(), KeyOrderRules(),
-                          KeySpreadRules(), KeyTextRules()})
+                          KeySpreadRules(), KeyTextRules(), OperationRules()})
     rules.insert(rules.end(), part.begin(), part.end());
   std::sort(rules.begin(), rules.end(),
             [](const RuleSpec& a, const RuleSpec& b) { return a.rule.id < b.rule.id; });
@@ -33,16 +34,26 @@ std::string Indented(std::string_view text) {
   return out;
 }
 
+// "a schema and rows"
+std::string SourcesOf(const LintRule& rule) {
+  std::string sources;
+  for (const auto& [is_needed, name] : {std::pair(rule.needs_schema, "a schema"),
+                                        {rule.needs_rows, "rows"},
+                                        {rule.needs_trace, "a trace"}})
+    if (is_needed) sources += (sources.empty() ? "" : " and ") + std::string(name);
+  return sources;
+}
+
 std::string Explanation(const LintRule& rule) {
-  std::string out = fmt::format("## {}\n\n{} ({}; needs {}{}{})\n\n{}\n\n", rule.id, rule.summary,
-                                SeverityWord(rule.severity), rule.needs_schema ? "a schema" : "",
-                                rule.needs_schema && rule.needs_rows ? " and " : "",
-                                rule.needs_rows ? "rows" : "", rule.explanation);
+  std::string out = fmt::format("## {}\n\n{} ({}; needs {})\n\n{}\n\n", rule.id, rule.summary,
+                                SeverityWord(rule.severity), SourcesOf(rule), rule.explanation);
   for (const auto& parameter : rule.parameters)
     out += fmt::format("- `{}.{}` = {}: {}\n", rule.id, parameter.name,
                        ShownNumber(parameter.default_value), parameter.meaning);
   if (rule.needs_min_rows) out += "- `lint.min_rows` = 20: smaller tables are not checked\n";
-  if (!rule.parameters.empty() || rule.needs_min_rows) out += '\n';
+  if (rule.needs_min_operations)
+    out += "- `lint.min_ops` = 100: tables with fewer operations are not checked\n";
+  if (!rule.parameters.empty() || rule.needs_min_rows || rule.needs_min_operations) out += '\n';
   out += fmt::format("Before:\n\n{}\nAfter:\n\n{}\nOn Cloud Bigtable: {}\n", Indented(rule.before),
                      Indented(rule.after), rule.on_bigtable);
   return out;

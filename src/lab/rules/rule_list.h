@@ -22,5 +22,6 @@ std::span<const RuleSpec> ColumnRules();
 std::span<const RuleSpec> KeyOrderRules();
 std::span<const RuleSpec> KeySpreadRules();
 std::span<const RuleSpec> KeyTextRules();
+std::span<const RuleSpec> OperationRules();
 
 }  // namespace stele::internal::lab

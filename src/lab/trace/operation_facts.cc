@@ -1,0 +1,170 @@
+#include "lab/trace/operation_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "stele/keys.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr int64_t kMinuteMicros = 60'000'000;
+constexpr size_t kRowsPerMinuteMax = 50'000;
+constexpr size_t kHotRowsMax = 1'000;
+constexpr int kSustainedMinutes = 3;
+constexpr size_t kOrderedRowsMax = 200'000;
+constexpr size_t kOrderedBytesMax = size_t{16} << 20;
+constexpr size_t kBatchesMax = 50'000;
+constexpr size_t kColumnNamesMax = 20'000;
+constexpr size_t kTagsMax = 1'000;
+
+bool IsPrefixScan(const TraceRecord& record) {
+  return record.start.has_value() && !record.start->empty() && record.end.has_value() &&
+         keys::PrefixEnd(*record.start) == record.end;
+}
+
+}  // namespace
+
+void HotRows::Add(int64_t micros, const std::string& row, uint64_t count) {
+  const int64_t minute = micros / kMinuteMicros;
+  if (minute != minute_) {
+    EndMinute();
+    if (minute != minute_ + 1) busy_.clear();
+    minute_ = minute;
+  }
+  const auto known = counts_.find(row);
+  if (known != counts_.end()) {
+    known->second += count;
+  } else if (counts_.size() < kRowsPerMinuteMax) {
+    counts_.emplace(row, count);
+  }
+}
+
+void HotRows::EndMinute() {
+  std::unordered_map<std::string, int> busy;
+  for (const auto& [row, count] : counts_) {
+    const auto writes = static_cast<double>(count);
+    bool is_hot = writes > limits_.writes_per_minute;
+    if (is_hot) is_only_sustained_ = false;
+    if (writes > limits_.sustained_writes) {
+      const auto before = busy_.find(row);
+      busy[row] = before == busy_.end() ? 1 : before->second + 1;
+      is_hot = is_hot || busy[row] >= kSustainedMinutes;
+    }
+    if (!is_hot) continue;
+    largest_ = std::max(largest_, count);
+    if (rows_.size() < kHotRowsMax) rows_.insert(row);
+  }
+  busy_ = std::move(busy);
+  counts_.clear();
+}
+
+void WriteOrder::Add(const std::string& row) {
+  if (rows_.size() >= kOrderedRowsMax || bytes_ >= kOrderedBytesMax) return;
+  if (!seen_.insert(row).second) return;
+  if (rows_.empty()) smallest_ = largest_ = row;
+  if (row > largest_) {
+    ++above_;
+    largest_ = row;
+  } else if (row < smallest_) {
+    ++below_;
+    smallest_ = row;
+  }
+  bytes_ += 2 * row.size();
+  rows_.push_back(row);
+}
+
+double WriteOrder::MonotoneShare() const {
+  return rows_.size() < 2 ? 0
+                          : static_cast<double>(std::max(above_, below_)) /
+                                static_cast<double>(rows_.size() - 1);
+}
+
+// All rows are different, so there are no ties: 1 - 6 * sum(d * d) / (n * (n * n - 1)).
+double WriteOrder::RankCorrelation() const {
+  const auto count = static_cast<double>(rows_.size());
+  if (rows_.size() < 2) return 0;
+  std::vector<size_t> order(rows_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rows_[a] < rows_[b]; });
+  double sum = 0;
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    const double distance = static_cast<double>(rank) - static_cast<double>(order[rank]);
+    sum += distance * distance;
+  }
+  return std::abs(1 - 6 * sum / (count * (count * count - 1)));
+}
+
+void OperationFacts::Add(const TraceRecord& record) {
+  operations_ += record.sample;
+  if (record.cells.has_value() && !record.is_read())
+    large_mutations_.Check(*record.cells, limits_.mutation_cells, record.row);
+  if (record.is_read()) AddRead(record);
+  if (record.op == TraceOp::kScan) AddScan(record);
+  if (record.is_row_write()) AddWrite(record);
+}
+
+void OperationFacts::AddRead(const TraceRecord& record) {
+  reads_ += record.sample;
+  if (record.filter.empty()) {
+    unfiltered_reads_ += record.sample;
+  } else if (record.cells_seen.has_value()) {
+    filtered_reads_ += record.sample;
+    filtered_cells_seen_ += *record.cells_seen;
+    filtered_cells_returned_ += record.cells_returned.value_or(0);
+  }
+  std::string set;
+  if (record.families.has_value()) {
+    std::set<std::string> names(record.families->begin(), record.families->end());
+    for (const std::string& name : names) set += name + '\0';
+  }
+  family_sets_.Add(set, record.sample);
+}
+
+void OperationFacts::AddScan(const TraceRecord& record) {
+  const bool has_seen_half = table_rows_ > 0 && record.rows_seen.has_value() &&
+                             *record.rows_seen >= table_rows_ - table_rows_ / 2;
+  const bool is_unbounded = !record.start.has_value() && !record.end.has_value() &&
+                            !record.has_ranges && record.keys.empty() &&
+                            record.limit.value_or(0) == 0;
+  if (is_unbounded || has_seen_half) full_scans_ += record.sample;
+  if (!delimiter_.empty() && IsPrefixScan(record) && record.start->ends_with(delimiter_) &&
+      record.rows_returned.value_or(0) >= 2 &&
+      static_cast<double>(record.bytes.value_or(0)) < limits_.small_bytes)
+    entity_scans_ += record.sample;
+  if (record.filter.find("row_regex(") == std::string::npos || !record.rows_seen.has_value())
+    return;
+  if (regex_scans_.size() >= kTagsMax && regex_scans_.count(record.tag) == 0) return;
+  RegexScans& scans = regex_scans_[record.tag];
+  scans.scans += record.sample;
+  scans.rows_seen += *record.rows_seen;
+  scans.rows_returned += record.rows_returned.value_or(0);
+}
+
+void OperationFacts::AddWrite(const TraceRecord& record) {
+  hot_rows_.Add(record.micros, record.row, record.sample);
+  write_order_.Add(record.row);
+  AddBatch(record);
+  for (const std::string& column : record.columns) AddColumn(column, record.sample, false);
+  for (const std::string& column : record.increments) AddColumn(column, record.sample, true);
+}
+
+void OperationFacts::AddBatch(const TraceRecord& record) {
+  if (!record.batch.has_value()) return;
+  const auto [first, is_new] = batches_.emplace(*record.batch, record.row);
+  if (!is_new && !first->second.empty() && first->second != record.row) {
+    wide_batches_.Add(first->second);
+    first->second.clear();
+  }
+  if (batches_.size() > kBatchesMax) batches_.erase(batches_.begin());
+}
+
+void OperationFacts::AddColumn(const std::string& name, uint64_t count, bool is_increment) {
+  if (columns_.size() >= kColumnNamesMax && columns_.count(name) == 0) return;
+  Column& column = columns_[name.substr(0, kSampleBytesMax)];
+  column.writes += count;
+  if (is_increment) column.increments += count;
+}
+
+}  // namespace stele::internal::lab

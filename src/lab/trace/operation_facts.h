@@ -1,0 +1,141 @@
+// trace/operation_facts.h: what the rules know about the operations on one table.
+//
+// Threads:   confined to one thread. Operations come in the order of time.
+// Memory:    at most 48 MiB, for traces of any size.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lab/facts/frequent_items.h"
+#include "lab/facts/offenders.h"
+#include "lab/facts/segments.h"
+#include "lab/trace/trace_record.h"
+
+namespace stele::internal::lab {
+
+// Parameters of rules that must be known before the operations.
+struct OperationLimits {
+  double mutation_cells = 0;
+  double small_bytes = 0;
+  double writes_per_minute = 0;
+  double sustained_writes = 0;
+};
+
+// The rows that are written most in a minute.
+class HotRows {
+ public:
+  explicit HotRows(const OperationLimits& limits) : limits_(limits) {}
+  void Add(int64_t micros, const std::string& row, uint64_t count);
+  void Finish() { EndMinute(); }
+
+  const std::set<std::string>& rows() const { return rows_; }  // at most 1,000
+  uint64_t largest() const { return largest_; }                // writes in one minute
+  bool is_only_sustained() const { return is_only_sustained_; }
+
+ private:
+  void EndMinute();
+
+  const OperationLimits limits_;
+  int64_t minute_ = -1;
+  std::unordered_map<std::string, uint64_t> counts_;  // in this minute
+  std::unordered_map<std::string, int> busy_;         // consecutive minutes so far
+  std::set<std::string> rows_;
+  uint64_t largest_ = 0;
+  bool is_only_sustained_ = true;
+};
+
+// The order in which rows were first written. After 200,000 rows, or 16 MiB, the rest is ignored.
+class WriteOrder {
+ public:
+  void Add(const std::string& row);
+  size_t rows() const { return rows_.size(); }
+  // The share of rows, from the second one on, above (below) all earlier rows: the larger one.
+  double MonotoneShare() const;
+  // The absolute value of Spearman's rank correlation of key and arrival.
+  double RankCorrelation() const;
+
+ private:
+  std::vector<std::string> rows_;
+  std::unordered_set<std::string> seen_;
+  size_t bytes_ = 0;
+  uint64_t above_ = 0;
+  uint64_t below_ = 0;
+  std::string smallest_;
+  std::string largest_;
+};
+
+class OperationFacts {
+ public:
+  struct Column {
+    uint64_t writes = 0;
+    uint64_t increments = 0;
+  };
+  struct RegexScans {
+    uint64_t scans = 0;
+    uint64_t rows_seen = 0;
+    uint64_t rows_returned = 0;
+  };
+
+  // `table_rows`: the number of rows of the table; 0 if it is unknown.
+  OperationFacts(const OperationLimits& limits, std::string delimiter, uint64_t table_rows)
+      : limits_(limits),
+        delimiter_(std::move(delimiter)),
+        table_rows_(table_rows),
+        hot_rows_(limits) {}
+
+  void Add(const TraceRecord& record);
+  void Finish() { hot_rows_.Finish(); }
+
+  uint64_t operations() const { return operations_; }
+  uint64_t reads() const { return reads_; }
+  uint64_t unfiltered_reads() const { return unfiltered_reads_; }
+  uint64_t filtered_cells_seen() const { return filtered_cells_seen_; }
+  uint64_t filtered_cells_returned() const { return filtered_cells_returned_; }
+  uint64_t filtered_reads() const { return filtered_reads_; }
+  uint64_t full_scans() const { return full_scans_; }
+  uint64_t entity_scans() const { return entity_scans_; }
+  const Offenders& large_mutations() const { return large_mutations_; }
+  const Offenders& wide_batches() const { return wide_batches_; }
+  // The sets of families of reads: names with a zero byte after each; "" for all families.
+  const FrequentItems& family_sets() const { return family_sets_; }
+  const std::map<std::string, Column>& columns() const { return columns_; }  // by family:qualifier
+  const std::map<std::string, RegexScans>& regex_scans() const { return regex_scans_; }  // by tag
+  const HotRows& hot_rows() const { return hot_rows_; }
+  const WriteOrder& write_order() const { return write_order_; }
+
+ private:
+  void AddRead(const TraceRecord& record);
+  void AddScan(const TraceRecord& record);
+  void AddWrite(const TraceRecord& record);
+  void AddBatch(const TraceRecord& record);
+  void AddColumn(const std::string& name, uint64_t count, bool is_increment);
+
+  const OperationLimits limits_;
+  const std::string delimiter_;
+  const uint64_t table_rows_;
+  uint64_t operations_ = 0;
+  uint64_t reads_ = 0;
+  uint64_t unfiltered_reads_ = 0;
+  uint64_t filtered_reads_ = 0;
+  uint64_t filtered_cells_seen_ = 0;
+  uint64_t filtered_cells_returned_ = 0;
+  uint64_t full_scans_ = 0;
+  uint64_t entity_scans_ = 0;
+  Offenders large_mutations_;
+  Offenders wide_batches_;
+  FrequentItems family_sets_;
+  std::map<std::string, Column> columns_;
+  std::map<std::string, RegexScans> regex_scans_;
+  // The first row of each batch; "" after the batch was counted. At most 50,000 batches.
+  std::map<uint64_t, std::string> batches_;
+  HotRows hot_rows_;
+  WriteOrder write_order_;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,252 @@
+// Tests the rules of the advisor about recorded operations, and the reader of traces.
+#include "lab/trace/trace_reader.h"
+#include "unit/lab/export_fixture.h"
+#include "unit/lab/lint_fixture.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::Lint;
+using stele::lab::LintOptions;
+using stele::lab::LintReport;
+
+// A trace of the table "t": one operation per 100 ms.
+class TraceText {
+ public:
+  // `members`: without braces, for example: "op":"get","row":"a".
+  TraceText& Add(const std::string& members, int count = 1) {
+    for (int i = 0; i < count; ++i) {
+      text_ += fmt::format("{{\"t\":{},\"table\":\"t\",{}}}\n", micros_, members);
+      micros_ += 100'000;
+    }
+    return *this;
+  }
+  TraceText& Pause(int64_t micros) {
+    micros_ += micros;
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  int64_t micros_ = 1'700'000'000'000'000;
+};
+
+std::string Get(const std::string& row) { return fmt::format(R"("op":"get","row":"{}")", row); }
+std::string Set(const std::string& row) { return fmt::format(R"("op":"set","row":"{}")", row); }
+std::string Scan(const std::string& members) { return R"("op":"scan",)" + members; }
+
+class LintTraceTest : public testing::Test {
+ protected:
+  LintReport LintTrace(const TraceText& trace, const LintOptions& options = {}) {
+    const auto report =
+        Lint({.trace_paths = {directory_.Write("trace.jsonl", trace.text())}}, options);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.value_or(LintReport());
+  }
+  LintReport LintTable(LintFixture& fixture, const TraceText& trace, const LintOptions& options) {
+    const auto report = Lint({.database = fixture.database(),
+                              .trace_paths = {directory_.Write("trace.jsonl", trace.text())}},
+                             options);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.value_or(LintReport());
+  }
+  void Expect(const std::string& rule, std::optional<double> measured, const TraceText& trace) {
+    const LintReport report = LintTrace(trace, {.only = {rule}});
+    ASSERT_EQ(report.findings.size(), measured.has_value() ? 1u : 0u) << report.ToText();
+    if (!measured.has_value()) return;
+    EXPECT_EQ(report.findings[0].id, rule);
+    EXPECT_NEAR(report.findings[0].measured, *measured, 0.0001);
+  }
+  void ExpectWrong(const std::string& text, std::string_view message) {
+    const auto report = Lint({.trace_paths = {directory_.Write("bad.jsonl", text)}});
+    EXPECT_FALSE(report.ok());
+    EXPECT_NE(report.status().ToString().find(message), std::string::npos) << report.status();
+  }
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(LintTraceTest, LargeMutations) {
+  Expect("SIZE-MUT-MAX", 100'001, TraceText().Add(Set("a") + R"(,"cells":100001)"));
+  Expect("SIZE-MUT-MAX", std::nullopt, TraceText().Add(Set("a") + R"(,"cells":100000)"));
+}
+
+TEST_F(LintTraceTest, FamiliesThatAreReadTogether) {
+  const TraceText gets = TraceText().Add(Get("r"), 100);
+  const LintOptions options = {.only = {"FAM-COREAD"}};
+  LintFixture same({{.name = "a"}, {.name = "b"}});
+  EXPECT_EQ(LintTable(same, gets, options).findings.size(), 1u);
+  LintFixture different({{.name = "a"}, {.name = "b", .gc = GcRule::MaxNumVersions(1)}});
+  EXPECT_TRUE(LintTable(different, gets, options).findings.empty());
+  LintFixture types({{.name = "a"}, {.name = "b", .value_type = ValueType::kInt64Sum}});
+  EXPECT_TRUE(LintTable(types, gets, options).findings.empty());
+  const TraceText one_family = TraceText().Add(Get("r") + R"(,"families":["a"])", 100);
+  EXPECT_TRUE(LintTable(same, one_family, options).findings.empty());
+  const TraceText both = TraceText().Add(Get("r") + R"(,"families":["b","a"])", 100);
+  EXPECT_EQ(LintTable(same, both, options).findings.size(), 1u);
+}
+
+TEST_F(LintTraceTest, FiltersThatExamineMuch) {
+  const auto scans = [](int seen) {
+    const std::string filter = R"x("filter":"family(\"a\")","cells_returned":10,)x";
+    return TraceText().Add(Scan(filter + fmt::format("\"cells_seen\":{}", seen)), 100);
+  };
+  Expect("FAM-OVERREAD", 5, scans(50));
+  Expect("FAM-OVERREAD", std::nullopt, scans(40));
+}
+
+TEST_F(LintTraceTest, ColumnsThatReadersDoNotKnow) {
+  for (const bool is_same : {false, true}) {
+    LintFixture fixture;
+    for (int row = 0; row < 20; ++row)
+      for (int i = 0; i < 21; ++i)
+        fixture.Cell(fmt::format("r{:02}", row), "f", fmt::format("{}-{}", is_same ? 0 : row, i),
+                     "x");
+    const LintReport report =
+        LintTable(fixture, TraceText().Add(Get("r00"), 100), {.only = {"COL-UNKNOWN-QUERY"}});
+    EXPECT_EQ(report.findings.size(), is_same ? 0u : 1u) << report.ToText();
+  }
+}
+
+TEST_F(LintTraceTest, ColumnsThatAreCounters) {
+  const std::string increment = R"("op":"rmw","row":"a","increments":["f:n"])";
+  const std::string set = Set("a") + R"(,"columns":["f:n"])";
+  Expect("COL-AGG", 1, TraceText().Add(increment, 100));
+  Expect("COL-AGG", std::nullopt, TraceText().Add(increment, 40).Add(set, 60));
+  Expect("COL-AGG", std::nullopt, TraceText().Add(increment, 99));
+  LintFixture sums({{.name = "f", .value_type = ValueType::kInt64Sum}});
+  EXPECT_TRUE(
+      LintTable(sums, TraceText().Add(increment, 100), {.only = {"COL-AGG"}}).findings.empty());
+  const LintReport report = LintTrace(TraceText().Add(increment, 100));
+  EXPECT_NE(report.ToJson().find(R"("where":{"family":"f","column":"n"})"), std::string::npos);
+}
+
+TEST_F(LintTraceTest, BatchesOfSeveralRows) {
+  const auto batch = [](const std::string& row) { return Set(row) + R"(,"batch":1)"; };
+  Expect("ROW-MULTI-ATOMIC", 1, TraceText().Add(batch("a")).Add(batch("b")).Add(batch("c")));
+  Expect("ROW-MULTI-ATOMIC", std::nullopt, TraceText().Add(batch("a"), 2));
+}
+
+TEST_F(LintTraceTest, ScansOfOnePrefix) {
+  const auto scans = [](int returned) {
+    TraceText trace;
+    for (int i = 0; i < 100; ++i)
+      trace.Add(
+          Scan(fmt::format(R"("start":"u{}#","end":"u{}$","rows_returned":{})", i, i, returned)));
+    return trace;
+  };
+  Expect("ROW-ENTITY-SPLIT", 1, scans(5));
+  Expect("ROW-ENTITY-SPLIT", std::nullopt, scans(1));
+}
+
+TEST_F(LintTraceTest, RowsThatArriveInOrder) {
+  TraceText ordered;
+  TraceText spread;
+  for (int i = 0; i < 1000; ++i) {
+    ordered.Add(Set(fmt::format("{:06}", i)));
+    spread.Add(Set(fmt::format("{}#{:06}", i % 10, i)));
+  }
+  Expect("KEY-MONOTONE", 1, ordered);
+  Expect("KEY-MONOTONE", std::nullopt, spread);
+  TraceText nearly;  // pairs in the wrong order: half of the rows are above all others
+  for (int i = 0; i < 200; ++i) nearly.Add(Set(fmt::format("{:06}", i ^ 1)));
+  const LintReport report = LintTrace(nearly, {.only = {"KEY-MONOTONE"}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_GT(report.findings[0].measured, 0.99);  // the correlation
+}
+
+TEST_F(LintTraceTest, RowsWithManyWrites) {
+  const auto writes = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += fmt::format("{{\"t\":{},\"table\":\"t\",{}}}\n", 1'699'999'980'000'000 + i * 10'000,
+                          Set("a"));
+    return text;
+  };
+  const auto lint = [&](const std::string& text) {
+    return Lint({.trace_paths = {directory_.Write("w.jsonl", text)}}, {.only = {"KEY-HOT-ROW"}})
+        ->findings.size();
+  };
+  EXPECT_EQ(lint(writes(101)), 1u);
+  EXPECT_EQ(lint(writes(100)), 0u);
+  EXPECT_EQ(lint("{\"trace\":1,\"sample\":2}\n" + writes(51)), 1u);
+  const auto minutes = [](int count) {
+    TraceText trace;
+    trace.Pause(40'000'000);  // the beginning of a minute
+    for (int i = 0; i < count; ++i) trace.Add(Set("a"), 61).Pause(60'000'000 - 6'100'000);
+    return trace;
+  };
+  Expect("KEY-HOT-ROW", 61, minutes(3));
+  Expect("KEY-HOT-ROW", std::nullopt, minutes(2));
+}
+
+TEST_F(LintTraceTest, ScansWithRegexes) {
+  const auto scans = [](int seen, int count) {
+    const std::string filter = R"x("filter":"row_regex(\"x\")","rows_returned":10,)x";
+    return TraceText().Add(Scan(filter + fmt::format("\"rows_seen\":{}", seen)), count);
+  };
+  Expect("KEY-SUFFIX-QUERY", 100, scans(1000, 10));
+  Expect("KEY-SUFFIX-QUERY", std::nullopt, scans(100, 10));
+  Expect("KEY-SUFFIX-QUERY", std::nullopt, scans(1000, 9));
+}
+
+TEST_F(LintTraceTest, ScansOfTheWholeTable) {
+  const std::string scan = R"("op":"scan")";
+  Expect("KEY-FULL-SCAN", 0.02, TraceText().Add(Get("a"), 98).Add(scan, 2));
+  Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Get("a"), 99).Add(scan, 1));
+  Expect("KEY-FULL-SCAN", std::nullopt, TraceText().Add(Get("a"), 98).Add(Scan(R"("limit":5)"), 2));
+  LintFixture fixture;
+  fixture.Keys(0, 3, [](int i) { return std::to_string(i); });
+  const auto half = [](int seen) {
+    return TraceText().Add(Scan(fmt::format(R"("start":"0","rows_seen":{})", seen)), 100);
+  };
+  const LintOptions options = {.only = {"KEY-FULL-SCAN"}};
+  EXPECT_EQ(LintTable(fixture, half(2), options).findings.size(), 1u);
+  EXPECT_EQ(LintTable(fixture, half(1), options).findings.size(), 0u);
+}
+
+TEST_F(LintTraceTest, OrderOfSegmentsIsExcusedByMonotoneWrites) {
+  LintFixture fixture;
+  fixture.Keys(0, 99, [](int i) { return fmt::format("u{:02}#{}", i, i % 2); });
+  TraceText trace;
+  for (int i = 0; i < 100; ++i) trace.Add(Set(fmt::format("u{:02}#{}", i, i % 2)));
+  const LintReport report =
+      LintTable(fixture, trace, {.only = {"KEY-CARDINALITY", "KEY-MONOTONE"}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].id, "KEY-MONOTONE");
+}
+
+TEST_F(LintTraceTest, TracesAreSortedByTime) {
+  std::string text = R"({"trace":1,"sample":3})"
+                     "\n";
+  for (const int i : {3, 1, 2})
+    text += fmt::format(R"({{"t":{},"op":"get","table":"t","row_base64":"/w==","new":{{}}}})"
+                        "\n",
+                        i);
+  const auto reader = TraceReader::Open(directory_.Write("trace", text));
+  ASSERT_TRUE(reader.ok());
+  TraceRecord record;
+  for (const int64_t expected : {1, 2, 3}) {
+    ASSERT_TRUE(*(*reader)->Next(&record));
+    EXPECT_EQ(record.micros, expected);
+    EXPECT_EQ(record.row, "\xff");
+    EXPECT_EQ(record.sample, 3u);
+  }
+  EXPECT_FALSE(*(*reader)->Next(&record));
+}
+
+TEST_F(LintTraceTest, WrongLinesAreErrors) {
+  const std::string good = R"({"t":1,"op":"get","table":"t"})"
+                           "\n";
+  for (const std::string text :
+       {"", "1", "{", R"({"op":"get","table":"t"})", R"({"t":1,"op":"put","table":"t"})",
+        R"({"t":1,"op":"get"})", R"({"t":-1,"op":"get","table":"t"})",
+        R"({"t":1,"op":"get","table":"t","row":1})", R"({"t":1,"op":"get","table":"t","keys":"a"})",
+        R"({"t":1,"op":"get","table":"t","row_base64":"*"})",
+        R"({"t":1,"op":"get","table":"t","bytes":-1})", R"({"trace":1})"})
+    ExpectWrong(good + text + "\n", "bad.jsonl:2: ");
+  ExpectWrong(R"({"trace":1,"sample":0})", "bad.jsonl:1: ");
+}
+
+}  // namespace
+}  // namespace stele::internal::lab
