@@ -48,6 +48,7 @@ absl::Status RunExportDynamoDb(Session& session, const std::vector<std::string>&
 absl::Status RunExport(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteRow(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteColumn(Session& session, const std::vector<std::string>& args);
+absl::Status RunDesign(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteAllRows(Session& session, const std::vector<std::string>& args);
 absl::Status RunDropRowRange(Session& session, const std::vector<std::string>& args);
 absl::Status RunFlush(Session& session, const std::vector<std::string>& args);

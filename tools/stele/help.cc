@@ -86,6 +86,14 @@ constexpr Command kCommands[] = {
     {"deletefamily", "Delete a column family", "deletefamily TABLE FAMILY\n", RunDeleteFamily},
     {"deleterow", "Delete a row", "deleterow TABLE ROW\n", RunDeleteRow},
     {"deletetable", "Delete a table", "deletetable TABLE\n", RunDeleteTable},
+    {"design", "Check, show or apply design files",
+     "design check FILE ...\n  design show FILE\n  design apply FILE [--table TABLE]\n\n"
+     "  check  reads the files, and prints their errors with line and column\n"
+     "  show   prints the normal form as JSON, with every default\n"
+     "  apply  creates the tables of the design; a table that exists must have the same schema and "
+     "key\n"
+     "  A design is a YAML file: docs/lab/designs.md.\n",
+     RunDesign, true},
     {"droprowrange", "Delete a range of rows",
      "droprowrange TABLE prefix=PREFIX\n  droprowrange TABLE [start=ROW] [end=ROW]\n\n"
      "  From start (inclusive) to end (exclusive). For all rows, use deleteallrows.\n",

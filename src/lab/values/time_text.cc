@@ -86,7 +86,7 @@ std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
 
 }  // namespace
 
-std::optional<int64_t> ParseTime(std::string_view text) {
+std::optional<int64_t> ParseTimeOfAnyYear(std::string_view text) {
   if (IsAllDigits(text)) {
     if (text.size() != 10 && text.size() != 13 && text.size() != 16) return std::nullopt;
     return ParseDigits(text);
@@ -103,9 +103,12 @@ std::optional<int64_t> ParseTime(std::string_view text) {
   const auto time_of_day = ParseTimeOfDay(text);
   if (!date.ok() || !time_of_day) return std::nullopt;
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  const int64_t micros = days * 86'400 * kSecondMicros + *time_of_day;
-  if (micros < 0) return std::nullopt;
-  return micros;
+  return days * 86'400 * kSecondMicros + *time_of_day;
+}
+
+std::optional<int64_t> ParseTime(std::string_view text) {
+  const std::optional<int64_t> micros = ParseTimeOfAnyYear(text);
+  return micros.has_value() && *micros >= 0 ? micros : std::nullopt;
 }
 
 }  // namespace stele::internal::lab

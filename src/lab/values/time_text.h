@@ -15,5 +15,7 @@ namespace stele::internal::lab {
 //   digits    10 are seconds, 13 milliseconds, 16 microseconds
 // Digits below a microsecond, and times before 1970, give no result.
 std::optional<int64_t> ParseTime(std::string_view text);
+// The same, also for times before 1970, which are negative.
+std::optional<int64_t> ParseTimeOfAnyYear(std::string_view text);
 
 }  // namespace stele::internal::lab

@@ -1,0 +1,89 @@
+// stele/lab/design.h: design files, which describe tables, the records that fill them, and the
+// queries that read them. Requires the library stele::lab.
+//
+// stele/stele.h does not include this header. `stele design` has the same functions.
+// docs/lab/designs.md describes the file.
+// Threads:   a design is an immutable value, and safe to share.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/attributes.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "stele/database.h"
+#include "stele/mutation.h"
+#include "stele/schema.h"
+#include "stele/timestamp.h"
+
+namespace stele {
+namespace internal::lab {
+struct DesignModel;
+}  // namespace internal::lab
+inline namespace v0 {
+namespace lab {
+
+class Design {
+ public:
+  // The fields of a record by name. An absent field has no entry.
+  using Record = std::map<std::string, std::string, std::less<>>;
+
+  // Parses a design file. `name` is the file's name in messages. Limits: 1 MiB, 20 levels, 1,000
+  // tables, 10,000 queries.
+  // Errors: InvalidArgument with up to 20 lines "NAME:LINE:COLUMN: what".
+  [[nodiscard]] static absl::StatusOr<Design> Parse(std::string_view text, std::string_view name);
+  // Reads the file and parses it. Errors: also those of the file system.
+  [[nodiscard]] static absl::StatusOr<Design> Load(const std::string& path);
+
+  // The names of the tables, and of the queries of a table, in the order of the file. An unknown
+  // table has no queries.
+  std::vector<std::string> tables() const;
+  std::vector<std::string> queries(std::string_view table) const;
+
+  // The functions below return NotFound for an unknown table.
+
+  // Returns the schema of a table. Its property "lab.design" is the table's part of the design, and
+  // "row_key_schema" the row key schema, if it has one.
+  [[nodiscard]] absl::StatusOr<Schema> TableSchema(std::string_view table) const;
+  // Returns the row key of a record. Errors: InvalidArgument if a field is absent or wrong.
+  [[nodiscard]] absl::StatusOr<std::string> Key(std::string_view table, const Record& record) const;
+  // Returns the row that a record of this input becomes. It has no changes if the record has none
+  // of the fields of the cells. `time` is the timestamp of cells without another one; it must fit
+  // the table's granularity.
+  // Errors: InvalidArgument if the table reads no such input, or the record does not fit.
+  [[nodiscard]] absl::StatusOr<RowMutation> Map(std::string_view table, std::string_view input,
+                                                const Record& record, Timestamp time) const;
+
+  // Returns the normal form: compact JSON with every default. Parse() accepts it.
+  std::string ToJson() const;
+
+ private:
+  explicit Design(std::shared_ptr<const internal::lab::DesignModel> model);
+
+  std::shared_ptr<const internal::lab::DesignModel> model_;
+};
+
+// What happened to a table of a design.
+struct AppliedTable {
+  std::string table = {};
+  bool is_new = false;  // false: it existed with the same schema and the same key
+};
+
+struct ApplyDesignOptions {
+  std::string table = {};     // only this table; "": all
+  bool stores_design = true;  // false: for a server, which stores no properties
+};
+
+// Creates the tables of a design. If one exists with another schema or another key, nothing is
+// created.
+// Errors: NotFound for an unknown table; AlreadyExists; errors of the database.
+[[nodiscard]] absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(
+    Database database, const Design& design, const ApplyDesignOptions& options = {});
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,183 @@
+#include "stele/lab/design.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "io/file_system.h"
+#include "lab/design/design_json.h"
+#include "lab/design/parse_design.h"
+#include "lab/design/row_mapping.h"
+#include "lab/design/yaml_tree.h"
+#include "lab/mapping/lab_json.h"
+#include "lab/template/field_source.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr char kDesignProperty[] = "lab.design";
+constexpr char kKeySchemaProperty[] = "row_key_schema";
+
+// The fields of a record that a program has made.
+class MapFields : public FieldSource {
+ public:
+  explicit MapFields(const stele::lab::Design::Record& record) : record_(record) {}
+
+  std::optional<std::string_view> Text(std::string_view field) const override {
+    const auto found = record_.find(field);
+    return found == record_.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  }
+  std::optional<std::string> Json(std::string_view field) const override {
+    const auto text = Text(field);
+    if (!text.has_value()) return std::nullopt;
+    std::string json;
+    AppendJsonString(*text, &json);
+    return json;
+  }
+
+ private:
+  const stele::lab::Design::Record& record_;
+};
+
+absl::StatusOr<const DesignTable*> FindTable(const DesignModel& design, std::string_view name) {
+  const auto table = std::find_if(design.tables.begin(), design.tables.end(),
+                                  [&](const DesignTable& each) { return each.name == name; });
+  if (table != design.tables.end()) return &*table;
+  return NotFound("{} has no table \"{}\"", design.file, Printable(name));
+}
+
+absl::StatusOr<std::string> ReadDesignFile(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kRead));
+  std::string text(kYamlBytesMax + 1, '\0');
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    STELE_ASSIGN_OR_RETURN(const size_t read,
+                           file->Read(bytes, text.size() - bytes, text.data() + bytes));
+    if (read == 0) break;
+    bytes += read;
+  }
+  text.resize(bytes);
+  return text;
+}
+
+Schema WithoutProperties(const Schema& schema) {
+  Schema plain;
+  for (const FamilySchema& family : schema.families()) plain.AddFamily(family);
+  plain.SetGranularity(schema.granularity()).SetCompression(schema.compression());
+  for (const std::string& split : schema.splits()) plain.AddSplit(split);
+  return plain;
+}
+
+// True if an existing table has the families and, as far as it states one, the key of the design.
+bool HasSameTable(const Schema& existing, const Schema& wanted, bool compares_key) {
+  if (existing.families() != wanted.families()) return false;
+  if (!compares_key) return true;
+  if (existing.granularity() != wanted.granularity() ||
+      existing.compression() != wanted.compression())
+    return false;
+  const auto design = existing.properties().find(kDesignProperty);
+  if (design == existing.properties().end()) return false;
+  const auto parsed = ParseDesign(design->second, kDesignProperty);
+  const auto parsed_wanted = ParseDesign(wanted.properties().at(kDesignProperty), kDesignProperty);
+  if (!parsed.ok() || !parsed_wanted.ok()) return false;
+  const DesignKey& key = parsed->tables[0].key;
+  const DesignKey& wanted_key = parsed_wanted->tables[0].key;
+  return key.text.pieces() == wanted_key.text.pieces() && key.schema == wanted_key.schema &&
+         key.delimiter == wanted_key.delimiter;
+}
+
+}  // namespace
+}  // namespace stele::internal::lab
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+using internal::lab::DesignModel;
+using internal::lab::DesignRow;
+using internal::lab::DesignTable;
+
+Design::Design(std::shared_ptr<const DesignModel> model) : model_(std::move(model)) {}
+
+absl::StatusOr<Design> Design::Parse(std::string_view text, std::string_view name) {
+  STELE_ASSIGN_OR_RETURN(DesignModel model, internal::lab::ParseDesign(text, name));
+  return Design(std::make_shared<const DesignModel>(std::move(model)));
+}
+
+absl::StatusOr<Design> Design::Load(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const std::string text, internal::lab::ReadDesignFile(path));
+  return Parse(text, path);
+}
+
+std::vector<std::string> Design::tables() const {
+  std::vector<std::string> names;
+  for (const DesignTable& table : model_->tables) names.push_back(table.name);
+  return names;
+}
+
+std::vector<std::string> Design::queries(std::string_view table) const {
+  std::vector<std::string> names;
+  const auto found = internal::lab::FindTable(*model_, table);
+  if (!found.ok()) return names;
+  for (const auto& query : (*found)->queries) names.push_back(query.name);
+  return names;
+}
+
+absl::StatusOr<Schema> Design::TableSchema(std::string_view table) const {
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
+  Schema schema = found->schema;
+  schema.SetProperty(internal::lab::kDesignProperty,
+                     internal::lab::TableDesignJson(*model_, *found));
+  if (found->key.schema.has_value())
+    schema.SetProperty(internal::lab::kKeySchemaProperty, found->key.schema->ToString());
+  return schema;
+}
+
+absl::StatusOr<std::string> Design::Key(std::string_view table, const Record& record) const {
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
+  return internal::lab::MapKey(*found, internal::lab::MapFields(record));
+}
+
+absl::StatusOr<RowMutation> Design::Map(std::string_view table, std::string_view input,
+                                        const Record& record, Timestamp time) const {
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
+  return internal::lab::MapRecord(*found, input, internal::lab::MapFields(record), time);
+}
+
+std::string Design::ToJson() const { return internal::lab::DesignJson(*model_); }
+
+absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(Database database, const Design& design,
+                                                      const ApplyDesignOptions& options) {
+  std::vector<AppliedTable> applied;
+  std::vector<Schema> schemas;
+  for (const std::string& name : design.tables()) {
+    if (!options.table.empty() && name != options.table) continue;
+    STELE_ASSIGN_OR_RETURN(Schema schema, design.TableSchema(name));
+    auto table = database.OpenTable(name);
+    // A server reports a missing table only when it is used.
+    const auto existing = table.ok() ? table->schema() : absl::StatusOr<Schema>(table.status());
+    if (!existing.ok() && existing.status().code() != absl::StatusCode::kNotFound)
+      return existing.status();
+    if (existing.ok() && !internal::lab::HasSameTable(*existing, schema, options.stores_design)) {
+      return internal::AlreadyExists(
+          "the table {} exists with another schema or another key: delete it, or give the table "
+          "of the design another name",
+          internal::Printable(name));
+    }
+    applied.push_back({.table = name, .is_new = !existing.ok()});
+    schemas.push_back(std::move(schema));
+  }
+  if (applied.empty())
+    return internal::NotFound("the design has no table \"{}\"", internal::Printable(options.table));
+  for (size_t i = 0; i < applied.size(); ++i) {
+    if (!applied[i].is_new) continue;
+    if (!options.stores_design) schemas[i] = internal::lab::WithoutProperties(schemas[i]);
+    STELE_RETURN_IF_ERROR(database.CreateTable(applied[i].table, schemas[i]).status());
+  }
+  return applied;
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

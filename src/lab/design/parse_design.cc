@@ -1,0 +1,132 @@
+#include "lab/design/parse_design.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "lab/design/member_reader.h"
+#include "lab/design/parse_table.h"
+#include "lab/design/yaml_tree.h"
+#include "stele/database.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr std::string_view kVersion = "design/1";
+constexpr size_t kTablesMax = 1000;
+constexpr size_t kQueriesMax = 10'000;
+
+bool IsInputName(std::string_view name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
+void CheckFormat(const MemberReader& members, const DesignInput& input, DesignErrors* errors) {
+  const auto format = input.format.has_value() ? input.format : FormatOfFile(input.file);
+  if (!format.has_value() && !input.file.empty() && members.Find("format") == nullptr) {
+    errors->Add(members.mark(), fmt::format("the ending of \"{}\" states no format: add format",
+                                            Printable(input.file)));
+  }
+  const bool has_columns =
+      format == RecordFormat::kCsv || format == RecordFormat::kTsv || !format.has_value();
+  if (!input.columns.empty() && !has_columns)
+    errors->Add(members.Find("columns")->mark, "only csv and tsv have columns");
+  std::vector<std::string> columns = input.columns;
+  std::sort(columns.begin(), columns.end());
+  const auto twice = std::adjacent_find(columns.begin(), columns.end());
+  if (twice != columns.end())
+    errors->Add(members.Find("columns")->mark,
+                fmt::format("the column \"{}\" stands twice", Printable(*twice)));
+}
+
+DesignInput ParseInput(const YamlNode& node, DesignErrors* errors) {
+  const MemberReader members(node, "an input", {"file", "format", "columns"}, errors);
+  DesignInput input{.name = node.name};
+  if (!IsInputName(input.name))
+    errors->Add(node.name_mark, "the name of an input has the characters [a-z0-9-]");
+  input.file = members.Text("file").value_or("");
+  if (const auto format = members.Text("format")) {
+    input.format = FormatOfName(*format);
+    if (!input.format.has_value())
+      errors->Add(members.Find("format")->mark, "format must be csv, tsv, jsonl or dynamodb");
+  }
+  input.columns = members.Texts("columns");
+  CheckFormat(members, input, errors);
+  return input;
+}
+
+void ParseLint(const YamlNode& node, DesignModel* design, DesignErrors* errors) {
+  const MemberReader members(node, "lint", {"ignore", "set"}, errors);
+  for (const YamlNode* const element : members.ElementsOf("ignore")) {
+    const MemberReader entry(*element, "an entry of ignore", {"id", "table", "reason"}, errors);
+    entry.Require("id");
+    entry.Require("reason");
+    design->ignored.push_back({.id = entry.Text("id").value_or(""),
+                               .table = entry.Text("table").value_or(""),
+                               .reason = entry.Text("reason").value_or(""),
+                               .mark = element->mark});
+  }
+  for (const YamlNode* const element : members.MembersOf("set")) {
+    if (const auto value = TextOfNode(*element, errors))
+      design->parameters.push_back(
+          {.name = element->name, .value = *value, .mark = element->name_mark});
+  }
+}
+
+// Creates the tables in memory: the engine knows which names, rules and limits are valid.
+void CheckTables(const DesignModel& design, DesignErrors* errors) {
+  auto database = Database::Open("mem:");
+  if (!database.ok()) {
+    errors->Add({}, ToStd(database.status().message()));
+    return;
+  }
+  for (const DesignTable& table : design.tables) {
+    const auto created = database->CreateTable(table.name, table.schema);
+    if (!created.ok()) errors->Add(table.mark, ToStd(created.status().message()));
+  }
+}
+
+void ParseTables(const MemberReader& members, DesignModel* design, DesignErrors* errors) {
+  const std::vector<const YamlNode*> tables = members.MembersOf("tables");
+  if (tables.empty() && members.Require("tables") != nullptr)
+    errors->Add(members.Find("tables")->mark, "the design has no table");
+  if (tables.size() > kTablesMax) {
+    errors->Add(members.Find("tables")->mark,
+                fmt::format("{} tables, at most {}", tables.size(), kTablesMax));
+    return;
+  }
+  const auto has_input = [&](std::string_view name) {
+    return std::any_of(design->inputs.begin(), design->inputs.end(),
+                       [&](const DesignInput& input) { return input.name == name; });
+  };
+  size_t query_count = 0;
+  for (const YamlNode* const table : tables) {
+    design->tables.push_back(ParseTable(*table, has_input, errors));
+    query_count += design->tables.back().queries.size();
+  }
+  if (query_count > kQueriesMax)
+    errors->Add(members.Find("tables")->mark,
+                fmt::format("{} queries, at most {}", query_count, kQueriesMax));
+}
+
+}  // namespace
+
+absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view file) {
+  DesignErrors errors{std::string(file)};
+  DesignModel design{.file = std::string(file)};
+  const std::optional<YamlNode> root = ParseYaml(text, &errors);
+  if (!root.has_value()) return errors.ToStatus();
+  const MemberReader members(*root, "a design", {"stele", "inputs", "tables", "lint"}, &errors);
+  members.Require("stele");
+  if (const auto version = members.Text("stele"); version.has_value() && *version != kVersion)
+    errors.Add(members.Find("stele")->mark, fmt::format("stele must be {}", kVersion));
+  for (const YamlNode* const input : members.MembersOf("inputs"))
+    design.inputs.push_back(ParseInput(*input, &errors));
+  ParseTables(members, &design, &errors);
+  if (const YamlNode* const lint = members.Find("lint")) ParseLint(*lint, &design, &errors);
+  if (errors.empty()) CheckTables(design, &errors);
+  STELE_RETURN_IF_ERROR(errors.ToStatus());
+  return design;
+}
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,17 @@
+// design/parse_design.h: parses a design file.
+//
+// Errors:    InvalidArgument with up to 20 lines "FILE:LINE:COLUMN: what".
+// Threads:   a pure function.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "lab/design/design_model.h"
+
+namespace stele::internal::lab {
+
+// `file` is the name in messages. Checks names, references, templates, rules and schemas.
+absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view file);
+
+}  // namespace stele::internal::lab

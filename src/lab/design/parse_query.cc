@@ -1,0 +1,117 @@
+#include "lab/design/parse_query.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/status.h"
+#include "lab/design/member_reader.h"
+#include "stele/filter.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr int64_t kWeightMax = 1'000'000;
+constexpr int64_t kVersionsMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kFanOutMin = 2;
+constexpr int64_t kFanOutMax = 1000;
+constexpr std::string_view kBucketField = "@bucket";
+
+std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_view name,
+                                       const QueryScope& scope, DesignErrors* errors) {
+  std::vector<DesignColumn> columns;
+  for (const YamlNode* const element : members.ElementsOf(name)) {
+    const auto text = TextOfNode(*element, errors);
+    if (!text.has_value()) continue;
+    const size_t colon = text->find(':');
+    if (colon == std::string::npos) {
+      errors->Add(element->mark, "a column must have the form FAMILY:QUALIFIER");
+      continue;
+    }
+    DesignColumn column{.family = text->substr(0, colon), .qualifier = text->substr(colon + 1)};
+    if (!scope.has_family(column.family))
+      errors->Add(element->mark,
+                  fmt::format("the table has no family \"{}\"", Printable(column.family)));
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+// Checks a filter that has no fields; one with fields is known only with a record.
+void CheckFilter(const MemberReader& members, const DesignRead& read, DesignErrors* errors) {
+  if (!read.filter.has_value() || read.filter->has_fields()) return;
+  std::string text;
+  for (const Template::Piece& piece : read.filter->pieces()) text += piece.text;
+  const auto filter = Filter::Parse(text);
+  if (!filter.ok()) errors->Add(members.Find("filter")->mark, ToStd(filter.status().message()));
+}
+
+void CheckRows(const MemberReader& members, DesignErrors* errors) {
+  const bool has_range = members.Find("start") != nullptr || members.Find("end") != nullptr;
+  const int count = (members.Find("row") != nullptr ? 1 : 0) +
+                    (members.Find("rows") != nullptr ? 1 : 0) +
+                    (members.Find("prefix") != nullptr ? 1 : 0) + (has_range ? 1 : 0);
+  if (count > 1) errors->Add(members.mark(), "give one of row, rows, prefix, or start and end");
+}
+
+// {@bucket} is a field of queries that fan out, and only of them.
+void CheckBuckets(const MemberReader& members, const DesignRead& read, DesignErrors* errors) {
+  std::set<std::string, std::less<>> fields;
+  for (const auto* part : {&read.row, &read.prefix, &read.start, &read.end, &read.filter}) {
+    if (part->has_value()) (*part)->AddFieldsTo(&fields);
+  }
+  for (const Template& row : read.rows) row.AddFieldsTo(&fields);
+  const bool has_bucket = fields.contains(kBucketField);
+  if (has_bucket && read.fan_out == 0) errors->Add(members.mark(), "{@bucket} needs fan_out: N");
+  if (!has_bucket && read.fan_out != 0)
+    errors->Add(members.mark(), "fan_out needs {@bucket} in the rows to read");
+}
+
+DesignRead ParseRead(const YamlNode& node, const QueryScope& scope, DesignErrors* errors) {
+  const MemberReader members(node, "read",
+                             {"row", "rows", "prefix", "start", "end", "limit", "reverse",
+                              "columns", "versions", "filter", "fan_out"},
+                             errors);
+  DesignRead read;
+  read.row = members.TemplateOf("row");
+  for (const YamlNode* const element : members.ElementsOf("rows")) {
+    if (auto row = TemplateOfNode(*element, errors)) read.rows.push_back(*std::move(row));
+  }
+  read.prefix = members.TemplateOf("prefix");
+  read.start = members.TemplateOf("start");
+  read.end = members.TemplateOf("end");
+  read.limit = members.Number("limit", 1, std::numeric_limits<int64_t>::max()).value_or(0);
+  read.reverse = members.Bool("reverse").value_or(false);
+  read.columns = ParseColumns(members, "columns", scope, errors);
+  read.versions = members.Number("versions", 1, kVersionsMax).value_or(0);
+  read.filter = members.TemplateOf("filter");
+  read.fan_out = members.Number("fan_out", kFanOutMin, kFanOutMax).value_or(0);
+  CheckRows(members, errors);
+  CheckFilter(members, read, errors);
+  CheckBuckets(members, read, errors);
+  return read;
+}
+
+}  // namespace
+
+DesignQuery ParseQuery(const YamlNode& node, const QueryScope& scope, DesignErrors* errors) {
+  const MemberReader members(node, "a query", {"weight", "read", "write", "answer"}, errors);
+  DesignQuery query{.name = node.name};
+  query.weight = members.Number("weight", 1, kWeightMax).value_or(1);
+  query.answer = ParseColumns(members, "answer", scope, errors);
+  const YamlNode* const read = members.Find("read");
+  const auto input = members.Text("write");
+  if (node.kind == YamlNode::Kind::kMap && (read != nullptr) == (members.Find("write") != nullptr))
+    errors->Add(node.mark, "a query has either read or write");
+  if (read != nullptr) query.read = ParseRead(*read, scope, errors);
+  if (input.has_value()) {
+    query.write_input = *input;
+    if (!scope.writes_input(*input)) {
+      errors->Add(members.Find("write")->mark,
+                  fmt::format("the table has no rows of the input \"{}\"", Printable(*input)));
+    }
+  }
+  return query;
+}
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,26 @@
+// design/parse_query.h: parses the queries of a table of a design.
+//
+// Errors:    are added to DesignErrors.
+// Threads:   pure functions.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "lab/design/design_errors.h"
+#include "lab/design/design_model.h"
+#include "lab/design/yaml_tree.h"
+
+namespace stele::internal::lab {
+
+// What the queries of a table refer to.
+struct QueryScope {
+  std::function<bool(std::string_view family)> has_family;
+  std::function<bool(std::string_view input)> writes_input;  // `rows` has an entry for it
+};
+
+// Parses one member of `queries`.
+DesignQuery ParseQuery(const YamlNode& node, const QueryScope& scope, DesignErrors* errors);
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,52 @@
+// design/row_mapping.h: maps a record to the row that a design describes.
+//
+// Errors:    InvalidArgument that says what is wrong with the record. A record is mapped as a whole
+//            or not at all.
+// Threads:   thread-compatible.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lab/design/design_model.h"
+#include "lab/template/field_source.h"
+#include "stele/mutation.h"
+#include "stele/timestamp.h"
+
+namespace stele::internal::lab {
+
+struct MappedCell {
+  const DesignCell* design = nullptr;
+  std::string qualifier = {};
+  std::string value = {};
+  int64_t number = 0;  // the value, in a family that adds numbers
+};
+
+struct MappedRow {
+  std::string row_key = {};
+  Timestamp timestamp = {};
+  std::vector<MappedCell> cells = {};
+};
+
+// Returns the row key of a record.
+absl::StatusOr<std::string> MapKey(const DesignTable& table, const FieldSource& record);
+
+// True if the record has the values of `row.when`.
+bool Selects(const DesignRow& row, const FieldSource& record);
+
+// Maps a record by one entry of the table's rows. `time` is the timestamp of cells if the entry has
+// none. The row has no cells if the fields of all cells are absent.
+absl::StatusOr<MappedRow> MapRow(const DesignTable& table, const DesignRow& row,
+                                 const FieldSource& record, Timestamp time);
+
+// Adds the changes that write the row. They go into one row, the row of the key.
+void AddTo(const DesignTable& table, const MappedRow& row, RowMutation* mutation);
+
+// Maps a record by all entries for this input. The row has no changes if none of them selects the
+// record. Errors: also an input that the table does not read.
+absl::StatusOr<RowMutation> MapRecord(const DesignTable& table, std::string_view input,
+                                      const FieldSource& record, Timestamp time);
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,66 @@
+// Tests stele design: check, show and apply.
+#ifdef STELE_HAS_LAB
+#include "cli/command_fixture.h"
+#include "nlohmann/json.hpp"
+
+namespace stele {
+namespace {
+
+constexpr char kDesign[] =
+    "stele: design/1\n"
+    "tables:\n"
+    "  t:\n"
+    "    families: {f: {gc: maxversions=1}}\n"
+    "    key: \"{a}#{b}\"\n"
+    "    queries: {q: {read: {prefix: \"{a}#\"}}}\n";
+
+using DesignCommandTest = CommandTest;
+
+TEST_F(DesignCommandTest, ChecksFiles) {
+  const std::string good = WriteFile("good.yaml", kDesign);
+  const std::string wrong = WriteFile("wrong.yaml", "stele: design/1\ntables: {t: {keys: a}}\n");
+  EXPECT_EQ(Output({"design", "check", good}), good + ": ok: 1 table, 1 query\n");
+  const CommandResult result = Run({"design", "check", wrong, good});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find(wrong + ":2:14: \"keys\" is no member of a table"), std::string::npos)
+      << result.out;
+  EXPECT_NE(result.out.find(good + ": ok"), std::string::npos) << result.out;
+  EXPECT_EQ(result.err, "stele: 1 of 2 designs are wrong\n");
+  const auto report = nlohmann::json::parse(
+      Run({"design", "check", "--format=json", wrong, good}).out, nullptr, false);
+  ASSERT_TRUE(report.is_object());
+  EXPECT_EQ(report["files"][0]["ok"], false);
+  EXPECT_EQ(report["files"][0]["errors"].size(), 3U) << report.dump();
+  EXPECT_EQ(report["files"][1]["queries"], 1);
+}
+
+TEST_F(DesignCommandTest, ShowsTheNormalForm) {
+  const std::string path = WriteFile("d.yaml", kDesign);
+  const std::string json = Output({"design", "show", path});
+  EXPECT_NE(json.find("\"delimiter\":\"#\""), std::string::npos) << json;
+  EXPECT_EQ(Output({"design", "show", WriteFile("again.json", json)}), json);
+}
+
+TEST_F(DesignCommandTest, AppliesADesign) {
+  const std::string path = WriteFile("d.yaml", kDesign);
+  EXPECT_EQ(Output({"design", "apply", path}), "t: created\n");
+  EXPECT_EQ(Output({"design", "apply", path, "--table", "t"}), "t: exists\n");
+  EXPECT_NE(Output({"ls", "t"}).find("f"), std::string::npos);
+  const std::string other =
+      WriteFile("other.yaml", "stele: design/1\ntables: {t: {families: {f: {}}, key: x}}\n");
+  ExpectError({"design", "apply", other}, 1, "exists with another schema or another key");
+  ExpectError({"design", "apply", path, "--table", "u"}, 1, "has no table \"u\"");
+}
+
+TEST_F(DesignCommandTest, RejectsWrongCommandLines) {
+  ExpectError({"design"}, 2, "usage: stele design check");
+  ExpectError({"design", "check"}, 2, "usage: stele design check");
+  ExpectError({"design", "draw", "x"}, 2, "usage: stele design check");
+  ExpectError({"design", "show", "x", "y"}, 2, "usage: stele design check");
+  ExpectError({"design", "check", "x", "--table", "t"}, 2, "--table needs design apply");
+  ExpectError({"design", "show", "missing.yaml"}, 1, "missing.yaml");
+}
+
+}  // namespace
+}  // namespace stele
+#endif

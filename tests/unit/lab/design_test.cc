@@ -1,0 +1,289 @@
+// Tests design files: errors with their positions, the normal form, rows of records, and tables.
+#include "stele/lab/design.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/design/yaml_tree.h"
+#include "stele/stele.h"
+#include "unit/lab/export_fixture.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::ApplyDesign;
+using stele::lab::Design;
+
+constexpr Timestamp kTime = Timestamp::FromMicros(5000);
+
+// A design with one table t, to which these lines are added.
+std::string DesignWith(std::string_view key, std::string_view more = "") {
+  std::string text =
+      "stele: design/1\n"
+      "inputs: {in: {file: in.csv}}\n"
+      "tables:\n"
+      "  t:\n"
+      "    families: {f: {gc: maxversions=1}, n: {type: intsum}}\n";
+  return text.append("    key: \"").append(key).append("\"\n").append(more);
+}
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(Design::Parse(text, "d.yaml").status().message());
+}
+
+Design DesignOf(const std::string& text) {
+  auto design = Design::Parse(text, "d.yaml");
+  EXPECT_TRUE(design.ok()) << design.status();
+  return design.ok() ? *design : *Design::Parse(DesignWith("{a}"), "other");
+}
+
+TEST(YamlTest, ErrorsHavePositions) {
+  const std::vector<std::pair<std::string, std::string>> kCases = {
+      {"", "d:1:1: the file is empty"},
+      {"a: [1, 2", "d:2:1: did not find expected"},
+      {"a: 1\nb: 2\na: 3\n", "d:3:1: \"a\" stands here and on line 1"},
+      {"a: !!int 1\n", "d:1:4: tags such as !!binary are not supported"},
+      {"a: *b\n", "d:1:4: *b is not the name of an anchor before it"},
+      {"a: 1\n---\nb: 2\n", "d:2:1: a second document"},
+      {"? [a]\n: b\n", "d:1:3: the name of a member must be a text"},
+      {"a: \"\\0\"\n", "d:1:4: a zero byte in a text"},
+      {"a: \xff\n", "d:1:1: byte 3: "},
+      {std::string(21, '['), "d:1:21: more than 20 levels"},
+      {std::string((1 << 20) + 1, ' '), "d:1:1: 1048577 bytes, at most 1048576"},
+  };
+  for (const auto& [text, expected] : kCases) {
+    DesignErrors errors("d");
+    ParseYaml(text, &errors);
+    EXPECT_TRUE(std::string(errors.ToStatus().message()).starts_with(expected))
+        << errors.ToStatus() << " for " << text.substr(0, 40);
+  }
+}
+
+TEST(YamlTest, AliasesAreLimited) {
+  DesignErrors errors("d");
+  const auto tree = ParseYaml("a: &x [1, 2]\nb: *x\n", &errors);
+  ASSERT_TRUE(tree.has_value()) << errors.ToStatus();
+  EXPECT_EQ(tree->children[1].children[1].text, "2");
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string last = std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) bomb += (k == 0 ? "*a" : ", *a") + last;
+    bomb += "]\n";
+  }
+  DesignErrors of_bomb("d");
+  EXPECT_FALSE(ParseYaml(bomb, &of_bomb).has_value());
+  EXPECT_NE(std::string(of_bomb.ToStatus().message()).find("stand for more than 1048576 bytes"),
+            std::string::npos);
+}
+
+TEST(DesignTest, ReportsErrorsWithPositions) {
+  const std::string key = "    key: \"{a}\"\n";
+  const std::vector<std::pair<std::string, std::string>> kCases = {
+      {"{}\n", "d.yaml:1:1: a design has no \"stele\""},
+      {"stele: design/2\ntables: {}\n", "d.yaml:1:8: stele must be design/1"},
+      {"stele: design/1\ntables: {}\n", "d.yaml:2:9: the design has no table"},
+      {"stele: design/1\ntables: [a]\n", "d.yaml:2:9: tables must be a map"},
+      {DesignWith("{a"), "d.yaml:6:10: the template, byte 1: { without }; {{ is a brace"},
+      {DesignWith(""), "d.yaml:6:10: the key is empty"},
+      {DesignWith("{a}", "    keys: x\n"), "d.yaml:7:5: \"keys\" is no member of a table"},
+      {DesignWith("{a}", "    granularity: hours\n"),
+       "d.yaml:7:18: granularity must be one of millis, micros"},
+      {DesignWith("{a}", "    rows: [{input: other, cells: {\"f:q\": \"1\"}}]\n"),
+       "d.yaml:7:20: the design has no input \"other\""},
+      {DesignWith("{a}", "    rows: [{input: in, cells: {\"g:q\": \"1\"}}]\n"),
+       "d.yaml:7:32: the table has no family \"g\""},
+      {DesignWith("{a}", "    rows: [{input: in, cells: {}}]\n"), "d.yaml:7:31: cells has no cell"},
+      {DesignWith("{a}", "    rows: [{input: in, cells: {q: \"1\"}}]\n"),
+       "d.yaml:7:32: a cell must have the form"},
+      {DesignWith("{a}", "    queries: {q: {write: in}}\n"),
+       "d.yaml:7:26: the table has no rows of the input \"in\""},
+      {DesignWith("{a}", "    queries: {q: {weight: 1}}\n"),
+       "d.yaml:7:18: a query has either read or write"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a, prefix: b}}}\n"),
+       "d.yaml:7:25: give one of row, rows, prefix, or start and end"},
+      {DesignWith("{a}", "    queries: {q: {read: {limit: 0}}}\n"),
+       "d.yaml:7:33: limit must be a whole number from 1"},
+      {DesignWith("{a}", "    queries: {q: {read: {filter: \"latest(\"}}}\n"), "d.yaml:7:34: "},
+      {DesignWith("{a}", "    queries: {q: {read: {row: \"{@bucket}\"}}}\n"),
+       "d.yaml:7:25: {@bucket} needs fan_out: N"},
+      {DesignWith("{a}", "    queries: {q: {read: {row: a, fan_out: 4}}}\n"),
+       "d.yaml:7:25: fan_out needs {@bucket}"},
+      {"stele: design/1\ninputs: {A: {file: x.csv}}\ntables: {t: {families: {f: {}}, key: a}}\n",
+       "d.yaml:2:10: the name of an input"},
+      {"stele: design/1\ninputs: {a: {file: x.dat}}\ntables: {t: {families: {f: {}}, key: a}}\n",
+       "d.yaml:2:13: the ending of \"x.dat\" states no format"},
+      {"stele: design/1\ntables: {t: {families: {f: {gc: age}}, key: a}}\n", "d.yaml:2:33: "},
+      {"stele: design/1\ntables: {t: {families: {\"f:\": {}}, key: a}}\n", "d.yaml:2:10: "},
+      {"stele: design/1\ntables: {t: {families: {f: {}}}}\n",
+       "d.yaml:2:13: a table has either key or row_key_schema"},
+      {"stele: design/1\ntables: {t: {families: {f: {}}, row_key_schema: {fields: []}}}\n",
+       "d.yaml:2:49: row_key_schema has no fields"},
+      {DesignWith("{a}") + "lint: {ignore: [{id: X}]}\n",
+       "d.yaml:7:17: an entry of ignore has no \"reason\""},
+  };
+  for (const auto& [text, expected] : kCases)
+    EXPECT_TRUE(ErrorOf(text).starts_with(expected)) << ErrorOf(text) << "\nfor " << text;
+}
+
+TEST(DesignTest, ReportsSeveralErrorsAndAtMostTwenty) {
+  std::string wrong = DesignWith("{a}");
+  for (int i = 0; i < 25; ++i) wrong += "    m" + std::to_string(i) + ": x\n";
+  const std::string text = ErrorOf(wrong);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 20);
+  EXPECT_TRUE(text.ends_with("d.yaml: and 5 more errors")) << text;
+}
+
+TEST(DesignTest, TheNormalFormIsADesign) {
+  const Design design = DesignOf(
+      DesignWith(
+          "{a|pad:3}#{b}",
+          "    splits: [\"5\"]\n"
+          "    rows:\n"
+          "      - input: in\n"
+          "        when: {c: NO}\n"
+          "        timestamp: \"{d|micros}\"\n"
+          "        cells: {\"f:{b}\": \"{{{a}}}\", \"n:x\": \"1\"}\n"
+          "    queries:\n"
+          "      q: {weight: 7, read: {prefix: \"{a}#\", limit: 3, reverse: true, versions: 1,\n"
+          "          columns: [\"f:x\"], filter: \"latest(1)\"}, answer: [\"f:x\"]}\n"
+          "      w: {write: in}\n") +
+      "lint: {ignore: [{id: A-B, table: t, reason: r}], set: {A-B.c: 1}}\n");
+  const std::string json = design.ToJson();
+  EXPECT_EQ(json,
+            R"({"stele":"design/1","inputs":{"in":{"file":"in.csv","format":"csv"}},)"
+            R"("tables":{"t":{"families":{"f":{"gc":"maxversions=1","type":"bytes"},)"
+            R"("n":{"gc":"never","type":"intsum"}},"granularity":"millis",)"
+            R"("compression":"balanced","splits":["5"],"key":"{a|pad:3}#{b}","delimiter":"#",)"
+            R"("rows":[{"input":"in","when":{"c":"NO"},"timestamp":"{d|micros}",)"
+            R"("cells":{"f:{b}":"{{{a}}}","n:x":"1"}}],"queries":{"q":{"weight":7,)"
+            R"("read":{"prefix":"{a}#","limit":3,"reverse":true,"columns":["f:x"],"versions":1,)"
+            R"x("filter":"latest(1)"},"answer":["f:x"]},"w":{"weight":1,"write":"in"}}}},)x"
+            R"("lint":{"ignore":[{"id":"A-B","table":"t","reason":"r"}],"set":{"A-B.c":"1"}}})");
+  EXPECT_EQ(DesignOf(json).ToJson(), json);
+  EXPECT_EQ(design.tables(), std::vector<std::string>{"t"});
+  EXPECT_EQ(design.queries("t"), (std::vector<std::string>{"q", "w"}));
+}
+
+TEST(DesignTest, MapsRecordsToRows) {
+  const Design design =
+      DesignOf(DesignWith("{a|pad:3}#{b}",
+                          "    rows:\n"
+                          "      - input: in\n"
+                          "        when: {c: NO}\n"
+                          "        timestamp: \"{d|micros|or:7000}\"\n"
+                          "        cells: {\"f:{b}\": \"{e}\", \"n:x\": \"{e}\"}\n"));
+  auto database = Database::Open("mem:");
+  ASSERT_TRUE(database.ok());
+  ASSERT_TRUE(ApplyDesign(*database, design).ok());
+  auto table = database->OpenTable("t");
+  ASSERT_TRUE(table.ok());
+  const Design::Record record = {{"a", "4"}, {"b", "x"}, {"c", "NO"}, {"e", "12"}};
+  auto row = design.Map("t", "in", record, kTime);
+  ASSERT_TRUE(row.ok()) << row.status();
+  EXPECT_EQ(row->row_key(), "004#x");
+  EXPECT_EQ(*design.Key("t", record), "004#x");
+  ASSERT_TRUE(table->Apply(*row).ok());
+  ASSERT_TRUE(table->Apply(*row).ok());
+  const auto read = table->ReadRow("004#x");
+  ASSERT_TRUE(read.ok() && read->has_value());
+  const Row& found = **read;
+  ASSERT_EQ(found.cells().size(), 2U);
+  EXPECT_EQ(found.cells()[0].value(), "12");
+  EXPECT_EQ(found.cells()[0].timestamp().micros(), 7000);
+  EXPECT_EQ(found.cells()[1].value(), EncodeInt64(24));
+
+  EXPECT_EQ(design.Map("t", "in", {{"a", "4"}, {"b", "x"}, {"c", "YES"}}, kTime)->count(), 0U);
+  EXPECT_EQ(design.Map("t", "in", {{"a", "4"}, {"b", "x"}, {"c", "NO"}}, kTime)->count(), 0U);
+}
+
+TEST(DesignTest, RejectsRecordsThatDoNotFit) {
+  const Design design =
+      DesignOf(DesignWith("{a}",
+                          "    rows:\n"
+                          "      - input: in\n"
+                          "        timestamp: \"{t|or:1000}\"\n"
+                          "        cells: {\"f:{q}\": \"{v}\", \"f:{r}\": \"{a}\",\n"
+                          "                \"n:x\": \"{n}\"}\n"));
+  const std::vector<std::pair<Design::Record, std::string>> kCases = {
+      {{{"b", "1"}}, "key: field \"a\": absent"},
+      {{{"a", ""}}, "key: the row key is empty"},
+      {{{"a", std::string(4097, 'a')}}, "key: the row key has 4097 bytes, at most 4096"},
+      {{{"a", "1"}, {"t", "1001"}}, "timestamp: 1001 is not a multiple of 1000"},
+      {{{"a", "1"}, {"t", "-1000"}}, "timestamp: \"-1000\" is not a number of microseconds"},
+      {{{"a", "1"}, {"n", "1.5"}}, "cell n:x: \"1.5\" is not a whole number"},
+      {{{"a", "1"}, {"q", std::string(16385, 'a')}, {"v", ""}},
+       "cell f:{q}: the qualifier has 16385 bytes"},
+      {{{"a", "1"}, {"q", "z"}, {"v", "2"}, {"r", "z"}},
+       "cell f:{r}: the record has two values for it"},
+  };
+  for (const auto& [record, expected] : kCases) {
+    const auto row = design.Map("t", "in", record, kTime);
+    EXPECT_EQ(row.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(std::string(row.status().message()).starts_with(expected)) << row.status();
+  }
+  EXPECT_FALSE(design.Map("t", "other", {{"a", "1"}}, kTime).ok());
+  EXPECT_EQ(design.Map("u", "in", {}, kTime).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(DesignTest, KeysMayBeTyped) {
+  const Design design = DesignOf(
+      "stele: design/1\n"
+      "tables:\n"
+      "  t:\n"
+      "    families: {f: {}}\n"
+      "    row_key_schema:\n"
+      "      fields:\n"
+      "        - {name: id, type: string, from: \"{a}\"}\n"
+      "        - {name: code, type: int64, from: \"{b}\"}\n"
+      "        - {name: at, type: timestamp, encoding: big_endian, from: \"{c}\"}\n");
+  const auto key = design.Key("t", {{"a", "x"}, {"b", "-1"}, {"c", "1970-01-01T00:00:01Z"}});
+  ASSERT_TRUE(key.ok()) << key.status();
+  EXPECT_EQ(*key, std::string("x\0\1\x7f\0\1\0\xff\0\xff\0\xff\0\xff\0\xff\x0f\x42\x40", 19));
+  EXPECT_FALSE(design.Key("t", {{"a", "x"}, {"b", "y"}, {"c", "1"}}).ok());
+  EXPECT_FALSE(design.Key("t", {{"a", "x"}, {"b", "1"}, {"c", "-1"}}).ok());
+  EXPECT_EQ(design.TableSchema("t")->properties().count("row_key_schema"), 1U);
+}
+
+TEST(DesignTest, AnExistingTableMustBeTheSame) {
+  auto database = Database::Open("mem:");
+  ASSERT_TRUE(database.ok());
+  const Design design = DesignOf(DesignWith("{a}#{b}"));
+  auto applied = ApplyDesign(*database, design);
+  ASSERT_TRUE(applied.ok()) << applied.status();
+  EXPECT_TRUE((*applied)[0].is_new);
+  applied = ApplyDesign(*database, design);
+  ASSERT_TRUE(applied.ok()) << applied.status();
+  EXPECT_FALSE((*applied)[0].is_new);
+  for (const std::string& other :
+       {DesignWith("{b}#{a}"), DesignWith("{a}#{b}", "    delimiter: \"/\"\n"),
+        DesignWith("{a}#{b}", "    granularity: micros\n"),
+        DesignWith("{a}#{b}", "    compression: fast\n")}) {
+    EXPECT_EQ(ApplyDesign(*database, DesignOf(other)).status().code(),
+              absl::StatusCode::kAlreadyExists)
+        << other;
+  }
+  // None of the tables is created if one exists and differs.
+  const Design two = DesignOf(
+      "stele: design/1\n"
+      "tables: {a: {families: {f: {}}, key: x}, t: {families: {f: {}}, key: x}}\n");
+  EXPECT_FALSE(ApplyDesign(*database, two).ok());
+  EXPECT_FALSE(database->OpenTable("a").ok());
+  EXPECT_TRUE(ApplyDesign(*database, two, {.table = "a"}).ok());
+  EXPECT_EQ(ApplyDesign(*database, two, {.table = "b"}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(DesignTest, LoadsAFile) {
+  const TemporaryDirectory directory;
+  EXPECT_TRUE(Design::Load(directory.Write("d.yaml", DesignWith("{a}"))).ok());
+  EXPECT_EQ(Design::Load(directory.File("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(Design::Load(directory.File("")).ok());
+}
+
+}  // namespace
+}  // namespace stele::internal::lab

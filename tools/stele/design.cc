@@ -1,0 +1,116 @@
+// tools/stele/design.cc: the verb design: checks, shows and applies design files.
+#include <utility>
+
+#include "arguments.h"
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "lab_files.h"
+#include "location.h"
+#include "nlohmann/json.hpp"
+#ifdef STELE_HAS_LAB
+#include "stele/lab/design.h"
+#endif
+
+namespace stele::cli {
+namespace {
+
+#ifdef STELE_HAS_LAB
+
+constexpr FlagSpec kDesignFlags[] = {{"table"}};
+
+std::string Counted(size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+size_t QueryCount(const lab::Design& design) {
+  size_t count = 0;
+  for (const std::string& table : design.tables()) count += design.queries(table).size();
+  return count;
+}
+
+// Prints the result of each file, also if some are wrong.
+absl::Status CheckDesigns(Session& session, const std::vector<std::string>& files, bool as_json) {
+  size_t wrong_count = 0;
+  nlohmann::json results = nlohmann::json::array();
+  std::string text;
+  for (const std::string& file : files) {
+    const auto design = lab::Design::Load(file);
+    if (!design.ok()) ++wrong_count;
+    const std::string message(internal::ToStd(design.status().message()));
+    if (as_json && design.ok()) {
+      results.push_back({{"file", file},
+                         {"ok", true},
+                         {"tables", design->tables().size()},
+                         {"queries", QueryCount(*design)}});
+    } else if (as_json) {
+      results.push_back({{"file", file}, {"ok", false}, {"errors", Split(message, '\n')}});
+    } else if (design.ok()) {
+      text +=
+          fmt::format("{}: ok: {}, {}\n", file, Counted(design->tables().size(), "table", "tables"),
+                      Counted(QueryCount(*design), "query", "queries"));
+    } else {
+      text += message + "\n";
+    }
+  }
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  const nlohmann::json report = {{"design", 1}, {"files", std::move(results)}};
+  session.Print(as_json ? report.dump(-1, ' ', false, kReplace) + "\n" : text);
+  if (wrong_count == 0) return absl::OkStatus();
+  session.KeepOutput();
+  return internal::InvalidArgument("{} of {} are wrong", wrong_count,
+                                   Counted(files.size(), "design", "designs"));
+}
+
+absl::Status ApplyTables(Session& session, const std::string& file, const Flags& flags,
+                         bool as_json) {
+  STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(file));
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kCreate));
+  STELE_ASSIGN_OR_RETURN(
+      const std::vector<lab::AppliedTable> applied,
+      lab::ApplyDesign(database, design,
+                       {.table = flags.Get("table", ""),
+                        .stores_design = !IsRemote(session.options().database)}));
+  nlohmann::json tables = nlohmann::json::object();
+  std::string text;
+  for (const lab::AppliedTable& table : applied) {
+    tables[table.table] = table.is_new ? "created" : "exists";
+    text += fmt::format("{}: {}\n", table.table, table.is_new ? "created" : "exists");
+  }
+  const nlohmann::json report = {{"design", 1}, {"tables", std::move(tables)}};
+  session.Print(as_json ? report.dump() + "\n" : text);
+  return absl::OkStatus();
+}
+
+#endif
+
+}  // namespace
+
+#ifdef STELE_HAS_LAB
+
+absl::Status RunDesign(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kDesignFlags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  const std::vector<std::string>& words = flags.words();
+  if (words.size() < 2) return WrongUsage("design");
+  const std::vector<std::string> files(words.begin() + 1, words.end());
+  const bool is_apply = words[0] == "apply";
+  if (flags.has("table") && !is_apply) return UsageError("--table needs design apply");
+  if (words[0] == "check") return CheckDesigns(session, files, as_json);
+  if (files.size() > 1) return WrongUsage("design");
+  if (is_apply) return ApplyTables(session, files[0], flags, as_json);
+  if (words[0] != "show") return WrongUsage("design");
+  STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(files[0]));
+  session.Print(design.ToJson() + "\n");
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status RunDesign(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("design");
+}
+
+#endif
+
+}  // namespace stele::cli
