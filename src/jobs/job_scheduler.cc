@@ -312,29 +312,33 @@ std::optional<CompactionPick> JobScheduler::Pick(const PickState& pick_state, bo
 std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state) {
   if (pick_state->view == nullptr) return std::nullopt;
   const std::shared_ptr<const Quiet> quiet = std::exchange(pick_state->quiet, nullptr);
-  const auto at = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   constexpr int64_t kMicros = std::chrono::microseconds(kPickInterval).count();
-  const bool is_recent = quiet != nullptr && at - quiet->at < kPickInterval &&
-                         pick_state->now >= quiet->now && pick_state->now - quiet->now < kMicros;
+  const bool is_recent = quiet != nullptr && start - quiet->at < kPickInterval &&
+                         pick_state->now >= quiet->now &&
+                         pick_state->now - quiet->now < kMicros + quiet->look_micros;
   std::optional<CompactionPick> pick;
   Quiet next{.look = {.version = pick_state->view->version,
                       .busy = pick_state->excluded,
                       .busy_tables = pick_state->excluded_tables,
                       .unreadable = pick_state->unreadable},
-             .now = pick_state->now,
-             .at = at};
+             .now = pick_state->now};
   uint64_t examined = 0;
   const bool is_quiet = is_recent && !IsAnyDueSince(quiet->look, InputOf(*pick_state), &examined);
   counters_.changed_tablets_examined.fetch_add(examined, std::memory_order_relaxed);
   if (is_quiet) {  // time and reads count from the last look at all tablets
     next.now = quiet->now;
     next.at = quiet->at;
+    next.look_micros = quiet->look_micros;
   } else {
     bool is_withheld = false;
     pick = Pick(*pick_state, &is_withheld);
     if (!pick && FreezeIdleMemtables(*pick_state))
       return pick;  // the state is not current any more
     if (pick || is_withheld) return pick;
+    next.at = std::chrono::steady_clock::now();
+    next.look_micros =
+        std::chrono::duration_cast<std::chrono::microseconds>(next.at - start).count();
   }
   pick_state->quiet = std::make_shared<const Quiet>(std::move(next));
   return pick;

@@ -101,12 +101,13 @@ class JobScheduler final : public BackgroundWork {
     // kCompaction: the part of the view that the job needs.
     std::shared_ptr<const ReadView> view;
   };
-  // The result of a look at all tablets that found no compaction due. For a second afterwards, only
-  // tablets that changed since are examined.
+  // The result of a look at all tablets that found no compaction due. For a second after its end,
+  // only tablets that changed since are examined, however long the look took.
   struct Quiet {
     QuietLook look;
-    int64_t now = 0;  // the database clock when all tablets were examined
-    std::chrono::steady_clock::time_point at;
+    int64_t now = 0;          // the database clock before all tablets were examined
+    int64_t look_micros = 0;  // how long that took
+    std::chrono::steady_clock::time_point at;  // its end
   };
   // The input of a pick, collected under the lock and used outside. The view may be the last user
   // of a file, so destroy it outside the lock, too, and before a wait, since others may take the

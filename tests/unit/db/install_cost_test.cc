@@ -139,7 +139,7 @@ TEST(InstallCostTest, AFreezeAllocatesTheSameForAnyNumberOfTablets) {
 }
 
 // A wake-up after a flush of one row examines its tablet and the two adjacent ones, unless a second
-// has passed since all were examined. The new table is one change of all its tablets.
+// has passed since the end of a look at all. The new table is one change of all its tablets.
 TEST(InstallCostTest, AWakeUpExaminesTheTabletsThatChanged) {
   constexpr uint64_t kFlushesMax = 2'000;
   for (const int64_t count : kTabletCounts) {
