@@ -31,6 +31,7 @@ ptrdiff_t WordCount(const Command& command);
 absl::Status WrongUsage(std::string_view verb);
 
 absl::Status RunCreateTable(Session& session, const std::vector<std::string>& args);
+absl::Status RunLoad(Session& session, const std::vector<std::string>& args);
 absl::Status RunLs(Session& session, const std::vector<std::string>& args);
 absl::Status RunDeleteTable(Session& session, const std::vector<std::string>& args);
 absl::Status RunCreateFamily(Session& session, const std::vector<std::string>& args);

@@ -210,6 +210,21 @@ constexpr Command kCommands[] = {
      "  The table's property lint.ignore (ID,ID) suppresses findings, too.\n"
      "  Example: stele --db game.db lint game\n",
      RunLint, true},
+    {"load", "Load records into the tables of a design",
+     "load FILE [--input NAME=PATH] ... [--table TABLE] [--limit N] [--time MICROS] [--check]\n"
+     "            [--skip-bad N|all --bad-file F] [--allow-duplicates]\n\n"
+     "  FILE              a design (docs/lab/designs.md). Every record is checked before the "
+     "first\n"
+     "                    row is written\n"
+     "  input             the path of an input, instead of the one in the design\n"
+     "  limit             only the first N records of each input\n"
+     "  time              the timestamp of cells without another one; default: now\n"
+     "  check             writes nothing\n"
+     "  skip-bad          leaves out up to N bad records and duplicates, and writes them to F; "
+     "the\n"
+     "                    exit status is then 3\n"
+     "  allow-duplicates  a later record may replace a cell of an earlier one\n",
+     RunLoad, true},
     {"lookup", "Read from a single row",
      "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER]\n"
      "              [keys-only=true|false] [include-stats=full]\n\n"

@@ -180,22 +180,6 @@ absl::StatusOr<Database> OpenForImport(Session& session, DynamoDbImportOptions* 
   return Database();
 }
 
-// Draws one bar per phase.
-class PhaseProgress {
- public:
-  void Set(std::string_view phase, uint64_t done, uint64_t total) {
-    if (phase != phase_) {
-      phase_ = phase;
-      progress_ = std::make_unique<Progress>(phase_, "bytes", total);
-    }
-    progress_->Set(done);
-  }
-
- private:
-  std::string phase_;
-  std::unique_ptr<Progress> progress_;
-};
-
 #endif
 
 }  // namespace

@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace stele::cli {
 
@@ -33,6 +35,22 @@ class Progress {
   std::chrono::steady_clock::time_point next_draw_;
   uint64_t done_ = 0;
   bool drawn_ = false;
+};
+
+// Draws one bar per phase of a longer work.
+class PhaseProgress {
+ public:
+  void Set(std::string_view phase, uint64_t done, uint64_t total) {
+    if (phase != phase_) {
+      phase_ = phase;
+      progress_ = std::make_unique<Progress>(phase_, "bytes", total);
+    }
+    progress_->Set(done);
+  }
+
+ private:
+  std::string phase_;
+  std::unique_ptr<Progress> progress_;
 };
 
 }  // namespace stele::cli

@@ -39,6 +39,8 @@ class Design {
   // Reads the file and parses it. Errors: also those of the file system.
   [[nodiscard]] static absl::StatusOr<Design> Load(const std::string& path);
 
+  // The name that Parse() got, or the path that Load() got. Paths of inputs are relative to it.
+  const std::string& name() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   // The names of the tables, and of the queries of a table, in the order of the file. An unknown
   // table has no queries.
   std::vector<std::string> tables() const;

@@ -110,6 +110,8 @@ absl::StatusOr<Design> Design::Load(const std::string& path) {
   return Parse(text, path);
 }
 
+const std::string& Design::name() const { return model_->file; }
+
 std::vector<std::string> Design::tables() const {
   std::vector<std::string> names;
   for (const DesignTable& table : model_->tables) names.push_back(table.name);

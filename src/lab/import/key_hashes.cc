@@ -71,10 +71,13 @@ class KeyHashes::Runs {
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
 };
 
-absl::Status KeyHashes::Add(std::string_view key, uint64_t position) {
+absl::Status KeyHashes::Add(std::string_view key, uint64_t position, std::string_view value) {
   if (entries_.size() >= std::max<size_t>(1, entries_max_)) STELE_RETURN_IF_ERROR(Spill());
   const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-  entries_.push_back({.high = hash.high64, .low = hash.low64, .position = position});
+  entries_.push_back({.high = hash.high64,
+                      .low = hash.low64,
+                      .position = position,
+                      .value = XXH3_64bits(value.data(), value.size())});
   return absl::OkStatus();
 }
 
@@ -89,22 +92,23 @@ absl::Status KeyHashes::Spill() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> KeyHashes::Finish(
-    const std::function<void(uint64_t first, uint64_t repeated)>& on_repeated) {
-  uint64_t distinct = 0;
+absl::Status KeyHashes::FinishEach(const std::function<void(uint64_t position)>& on_first,
+                                   const std::function<void(const Repeated&)>& on_repeated) {
+  bool has_first = false;
   Entry first = {};
   const auto visit = [&](const Entry& entry) {
-    if (distinct > 0 && entry.high == first.high && entry.low == first.low) {
-      on_repeated(first.position, entry.position);
+    if (has_first && entry.high == first.high && entry.low == first.low) {
+      on_repeated({first.position, entry.position, entry.value == first.value});
       return;
     }
     first = entry;
-    ++distinct;
+    has_first = true;
+    on_first(entry.position);
   };
   if (file_ == nullptr) {
     std::sort(entries_.begin(), entries_.end());
     for (const Entry& entry : entries_) visit(entry);
-    return distinct;
+    return absl::OkStatus();
   }
   STELE_RETURN_IF_ERROR(Spill());
   Runs runs(file_.get(), run_ends_, entries_max_ / run_ends_.size());
@@ -113,6 +117,15 @@ absl::StatusOr<uint64_t> KeyHashes::Finish(
     STELE_ASSIGN_OR_RETURN(const Entry entry, runs.Take());
     visit(entry);
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> KeyHashes::Finish(
+    const std::function<void(uint64_t first, uint64_t repeated)>& on_repeated) {
+  uint64_t distinct = 0;
+  STELE_RETURN_IF_ERROR(FinishEach(
+      [&](uint64_t) { ++distinct; },
+      [&](const Repeated& repeated) { on_repeated(repeated.first, repeated.position); }));
   return distinct;
 }
 

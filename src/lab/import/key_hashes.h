@@ -1,7 +1,8 @@
-// import/key_hashes.h: finds keys that occur twice, among any number of keys.
+// import/key_hashes.h: finds keys that occur twice, among any number of keys, and whether they
+// occur with the same value.
 //
-// A key is its 128-bit hash. Hashes that do not fit into memory are sorted in runs in a temporary
-// file, which has no name and vanishes with the process.
+// A key is its 128-bit hash, and a value its 64-bit hash. Hashes that do not fit into memory are
+// sorted in runs in a temporary file, which has no name and vanishes with the process.
 //
 // Errors:    errors of the temporary file.
 // Threads:   confined to one thread.
@@ -28,10 +29,18 @@ class KeyHashes {
       : entries_max_(memory_bytes / kEntryBytes) {}
 
   // `position` is any number, for example of a line.
-  absl::Status Add(std::string_view key, uint64_t position);
+  absl::Status Add(std::string_view key, uint64_t position, std::string_view value = {});
 
-  // Returns the number of different keys. Calls `on_repeated` for each key after the first one with
-  // the same hash, with the positions of both. Call it once, at the end.
+  struct Repeated {
+    uint64_t first;       // the smallest position of the key
+    uint64_t position;    // another one
+    bool has_same_value;  // as the first one
+  };
+  // Calls `on_first` for each key, with its smallest position, and `on_repeated` for each other
+  // position. Call one of the two functions once, at the end.
+  absl::Status FinishEach(const std::function<void(uint64_t position)>& on_first,
+                          const std::function<void(const Repeated&)>& on_repeated);
+  // Returns the number of different keys. Calls `on_repeated` with the positions of a Repeated.
   absl::StatusOr<uint64_t> Finish(
       const std::function<void(uint64_t first, uint64_t repeated)>& on_repeated);
 
@@ -40,6 +49,7 @@ class KeyHashes {
     uint64_t high;
     uint64_t low;
     uint64_t position;
+    uint64_t value;
     friend auto operator<=>(const Entry&, const Entry&) = default;
   };
   static constexpr size_t kEntryBytes = sizeof(Entry);

@@ -23,6 +23,7 @@ struct InputLine {
   std::string_view text;
   uint64_t number = 0;       // from 1
   bool is_too_long = false;  // `text` is the beginning of the line
+  bool had_return = false;   // a carriage return was before the newline
 };
 
 class LineReader {

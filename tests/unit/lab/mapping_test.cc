@@ -323,5 +323,28 @@ TEST(KeyHashesTest, FindsRepeatedKeysInMemoryAndInFiles) {
   }
 }
 
+TEST(KeyHashesTest, ComparesValuesWithTheFirstOne) {
+  for (const size_t memory_bytes : {size_t{1} << 20, size_t{100}}) {
+    KeyHashes hashes(memory_bytes);
+    const std::vector<std::string> kValues = {"x", "y", "x", "z"};
+    for (uint64_t i = 0; i < kValues.size(); ++i)
+      ASSERT_TRUE(hashes.Add("key", i, kValues[i]).ok());
+    ASSERT_TRUE(hashes.Add("other", 9, "x").ok());
+    std::vector<uint64_t> first;
+    std::vector<std::pair<uint64_t, bool>> repeated;
+    ASSERT_TRUE(hashes
+                    .FinishEach([&](uint64_t position) { first.push_back(position); },
+                                [&](const KeyHashes::Repeated& each) {
+                                  EXPECT_EQ(each.first, 0U);
+                                  repeated.emplace_back(each.position, each.has_same_value);
+                                })
+                    .ok());
+    std::sort(first.begin(), first.end());
+    EXPECT_EQ(first, (std::vector<uint64_t>{0, 9}));
+    EXPECT_EQ(repeated,
+              (std::vector<std::pair<uint64_t, bool>>{{1, false}, {2, true}, {3, false}}));
+  }
+}
+
 }  // namespace
 }  // namespace stele::internal::lab

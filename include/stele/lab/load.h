@@ -1,0 +1,78 @@
+// stele/lab/load.h: loads records into the tables of a design. Requires the library stele::lab.
+//
+// stele/stele.h does not include this header. `stele load` has the same functions.
+// Threads:   one thread per call; calls for different tables may run together.
+// Memory:    64 MiB in addition to the database's budget, and the largest record.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "stele/database.h"
+#include "stele/lab/design.h"
+#include "stele/timestamp.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+struct LoadOptions {
+  // The path of an input by its name, instead of the file that the design names.
+  std::map<std::string, std::string> inputs = {};
+  std::string table = {};              // only this table; "": all that have rows
+  uint64_t records_max = 0;            // reads so many records of each input. 0: all
+  std::optional<Timestamp> time = {};  // of cells without another one. Default: now
+  bool only_checks = false;            // writes nothing; `database` may be empty
+  bool allows_duplicates = false;      // the later record wins
+  uint64_t bad_records_max = 0;        // so many are left out; one more is an error
+  std::string bad_path = {};           // gets each record that is left out, as JSON; "": none
+  bool stores_design = true;           // as in ApplyDesignOptions
+  // Opens the database after everything was checked, instead of the empty handle that is given.
+  std::function<absl::StatusOr<Database>()> open_database = {};
+  // Called now and then with the bytes of the input files that were read in this phase ("checking",
+  // "loading"), and their sum.
+  std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
+};
+
+struct LoadReport {
+  struct TableCounts {
+    uint64_t records = 0;     // that were read for the table
+    uint64_t rows = 0;        // different row keys
+    uint64_t cells = 0;       // different cells
+    uint64_t bad = 0;         // records that do not fit
+    uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
+  };
+  std::map<std::string, TableCounts> tables = {};
+  std::vector<std::string> listed = {};  // the first 20 duplicates, "FILE:LINE: ..."
+  uint64_t left_out = 0;                 // records
+  bool only_checked = false;
+  double seconds = 0;
+
+  // The report for people, and as one JSON document.
+  std::string ToText() const;
+  std::string ToJson() const;
+};
+
+// Reads all records and checks them, creates the tables that are missing, and then writes. When it
+// returns OK, the rows survive power loss.
+//
+// Errors:
+//   InvalidArgument      an input without a file; a wrong file; more bad records and duplicates
+//   than
+//                        allowed, of which the message lists the first 20: nothing was written
+//   NotFound             a file or a table of the options is missing
+//   AlreadyExists        a table exists with another schema or another key
+//   FailedPrecondition   a file changed while it was loaded: load it again
+//   errors of the file system and of the database: the load may be incomplete; repeat the call
+[[nodiscard]] absl::StatusOr<LoadReport> LoadDesign(Database database, const Design& design,
+                                                    const LoadOptions& options);
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,81 @@
+// load/load_check.h: what the check of a load finds: bad records, duplicates, and counts.
+//
+// Errors:    errors of the temporary files; ResourceExhausted for too many bad records.
+// Threads:   confined to one thread.
+// Memory:    64 MiB, and 8 bytes per record that is left out.
+// Source:    docs/lab/designs.md, "Load".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lab/design/row_mapping.h"
+#include "lab/import/key_hashes.h"
+#include "stele/lab/load.h"
+
+namespace stele::internal::lab {
+
+// A record of a load: the table of the design, the file of all inputs, and the line.
+struct LoadPosition {
+  static constexpr int kLineBits = 40;
+  static constexpr int kFileBits = 14;
+
+  uint64_t table = 0;
+  uint64_t file = 0;
+  uint64_t line = 0;
+
+  // A number that sorts by table, file and line.
+  uint64_t Packed() const {
+    return (table << (kFileBits + kLineBits)) | (file << kLineBits) | line;
+  }
+  static LoadPosition Of(uint64_t packed);
+  // The same number for all tables.
+  uint64_t PackedRecord() const { return LoadPosition{0, file, line}.Packed(); }
+};
+
+class LoadCheck {
+ public:
+  static constexpr size_t kListedMax = 20;
+  static constexpr size_t kLeftOutMax = 4'000'000;
+
+  explicit LoadCheck(size_t table_count)
+      : rows_(kMemoryBytes / 4), cells_(kMemoryBytes / 2), counts_(table_count) {}
+
+  // Adds the row that a record becomes in a table.
+  absl::Status AddRow(const LoadPosition& position, const DesignTable& table, const MappedRow& row);
+  void AddRecord(uint64_t table) { ++counts_[table].records; }
+  // Adds a record that is wrong for a table. Lists it with `text`, which has file and line.
+  absl::Status AddBad(const LoadPosition& position, std::string text);
+  // Counts rows, cells and duplicates. `name` returns "FILE:LINE" of a record.
+  absl::Status Finish(bool allows_duplicates,
+                      const std::function<std::string(const LoadPosition&)>& name);
+
+  // The counts of each table, after Finish().
+  const std::vector<stele::lab::LoadReport::TableCounts>& counts() const { return counts_; }
+  const std::vector<std::string>& listed_bad() const { return listed_bad_; }
+  const std::vector<std::string>& listed_duplicates() const { return listed_duplicates_; }
+  // The records to leave out, as PackedRecord() in ascending order.
+  const std::vector<uint64_t>& left_out() const { return left_out_; }
+  // True if a record that is left out is a duplicate, and fits otherwise.
+  bool IsDuplicate(uint64_t record) const;
+
+ private:
+  static constexpr size_t kMemoryBytes = size_t{64} << 20;
+
+  absl::Status CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
+                               const std::function<std::string(const LoadPosition&)>& name);
+
+  KeyHashes rows_;
+  KeyHashes cells_;
+  std::vector<stele::lab::LoadReport::TableCounts> counts_;
+  std::vector<std::string> listed_bad_;
+  std::vector<std::string> listed_duplicates_;
+  std::vector<uint64_t> left_out_;
+  std::vector<uint64_t> duplicates_;  // of them, in ascending order
+  std::string key_;
+};
+
+}  // namespace stele::internal::lab

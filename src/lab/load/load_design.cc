@@ -1,0 +1,311 @@
+// load/load_design.cc: loads the records of a design: checks all of them, then writes them.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "lab/design/parse_design.h"
+#include "lab/design/row_mapping.h"
+#include "lab/import/bad_items.h"
+#include "lab/import/table_writer.h"
+#include "lab/load/load_check.h"
+#include "lab/records/record_input.h"
+#include "stele/lab/load.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::Design;
+using stele::lab::LoadOptions;
+using stele::lab::LoadReport;
+
+constexpr size_t kProgressRecords = 256;
+
+// One load, from its options to its report.
+class LoadRun {
+ public:
+  LoadRun(Database database, const Design& design, const LoadOptions& options)
+      : database_(std::move(database)),
+        design_(design),
+        options_(options),
+        bad_(options.bad_path) {}
+
+  absl::StatusOr<LoadReport> Run() {
+    const auto start = std::chrono::steady_clock::now();
+    // The normal form has everything that a load needs.
+    STELE_ASSIGN_OR_RETURN(model_, ParseDesign(design_.ToJson(), design_.name()));
+    STELE_RETURN_IF_ERROR(ChooseTables());
+    STELE_RETURN_IF_ERROR(FindInputs());
+    ChooseTimes();
+    check_.emplace(tables_.size());
+    STELE_RETURN_IF_ERROR(CheckAll());
+    if (!options_.only_checks) STELE_RETURN_IF_ERROR(WriteAll());
+    STELE_RETURN_IF_ERROR(bad_.Close());
+    report_.only_checked = options_.only_checks;
+    report_.left_out = check_->left_out().size();
+    report_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(report_);
+  }
+
+ private:
+  // A file of an input.
+  struct InputFileOf {
+    size_t input;
+    size_t file;
+  };
+  // A record, and the rows that it becomes: of some tables.
+  struct MappedRecord {
+    std::vector<std::pair<size_t, MappedRow>> rows;
+  };
+
+  absl::Status ChooseTables() {
+    for (const DesignTable& table : model_.tables) {
+      if (!options_.table.empty() && table.name != options_.table) continue;
+      if (!table.rows.empty()) tables_.push_back(&table);
+    }
+    if (!tables_.empty()) return absl::OkStatus();
+    if (options_.table.empty())
+      return InvalidArgument("{}: no table has rows, so there is nothing to load", model_.file);
+    return NotFound("{} has no table \"{}\" with rows", model_.file, Printable(options_.table));
+  }
+
+  bool IsRead(const DesignInput& input) const {
+    return std::any_of(tables_.begin(), tables_.end(), [&](const DesignTable* table) {
+      return std::any_of(table->rows.begin(), table->rows.end(),
+                         [&](const DesignRow& row) { return row.input == input.name; });
+    });
+  }
+
+  absl::Status FindInputs() {
+    for (const auto& given : options_.inputs) {
+      const bool is_known =
+          std::any_of(model_.inputs.begin(), model_.inputs.end(),
+                      [&](const DesignInput& input) { return input.name == given.first; });
+      if (!is_known)
+        return InvalidArgument("{} has no input \"{}\"", model_.file, Printable(given.first));
+    }
+    for (const DesignInput& input : model_.inputs) {
+      if (!IsRead(input)) continue;
+      const auto given = options_.inputs.find(input.name);
+      if (given == options_.inputs.end() && input.file.empty())
+        return InvalidArgument("the input \"{0}\" has no file: --input {0}=PATH gives one",
+                               input.name);
+      // A path of the design is relative to the design.
+      const std::string path =
+          given != options_.inputs.end()
+              ? given->second
+              : (std::filesystem::path(model_.file).parent_path() / input.file).string();
+      STELE_ASSIGN_OR_RETURN(RecordInput found, RecordInput::Find(input, path));
+      for (size_t file = 0; file < found.file_count(); ++file)
+        files_.push_back({.input = inputs_.size(), .file = file});
+      bytes_total_ += found.stored_bytes();
+      inputs_.push_back(std::move(found));
+      input_names_.push_back(input.name);
+    }
+    if (files_.size() >> LoadPosition::kFileBits == 0) return absl::OkStatus();
+    return InvalidArgument("{} files, at most {}", files_.size(), 1 << LoadPosition::kFileBits);
+  }
+
+  void ChooseTimes() {
+    const Timestamp time =
+        options_.time.value_or(Timestamp::From(std::chrono::system_clock::now()));
+    for (const DesignTable* const table : tables_) {
+      const int64_t unit = table->schema.granularity() == TimestampGranularity::kMillis ? 1000 : 1;
+      times_.push_back(Timestamp::FromMicros(time.micros() / unit * unit));
+    }
+  }
+
+  std::string NameOf(const LoadPosition& position) const {
+    const InputFileOf& file = files_[position.file];
+    return fmt::format("{}:{}", inputs_[file.input].file_name(file.file), position.line);
+  }
+
+  void ShowProgress(std::string_view phase, uint64_t done) const {
+    if (options_.progress) options_.progress(phase, done, bytes_total_);
+  }
+
+  // Reads all records, and calls `visit` with their file.
+  template <typename Visit>
+  absl::Status ForEachRecord(std::string_view phase, const Visit& visit) {
+    uint64_t done = 0;
+    uint64_t of_input = 0;
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (i == 0 || files_[i].input != files_[i - 1].input) of_input = 0;
+      STELE_ASSIGN_OR_RETURN(const auto reader, inputs_[files_[i].input].Open(files_[i].file));
+      while (options_.records_max == 0 || of_input < options_.records_max) {
+        STELE_ASSIGN_OR_RETURN(const bool any, reader->Next());
+        if (!any) break;
+        if (++of_input % kProgressRecords == 0) ShowProgress(phase, done + reader->stored_bytes());
+        STELE_RETURN_IF_ERROR(visit(i, *reader));
+      }
+      done += reader->stored_bytes();
+    }
+    return absl::OkStatus();
+  }
+
+  // Maps a record for each table that reads it. InvalidArgument: *wrong_table does not accept it.
+  absl::Status MapAll(size_t file, const RecordReader& reader, MappedRecord* mapped,
+                      size_t* wrong_table) const {
+    mapped->rows.clear();
+    const std::string& input = input_names_[files_[file].input];
+    for (size_t t = 0; t < tables_.size(); ++t) {
+      for (const DesignRow& row : tables_[t]->rows) {
+        if (row.input != input) continue;
+        *wrong_table = t;
+        STELE_RETURN_IF_ERROR(reader.status());
+        if (!Selects(row, reader.fields())) continue;
+        STELE_ASSIGN_OR_RETURN(MappedRow made,
+                               MapRow(*tables_[t], row, reader.fields(), times_[t]));
+        mapped->rows.emplace_back(t, std::move(made));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRecord(size_t file, const RecordReader& reader) {
+    const std::string& input = input_names_[files_[file].input];
+    for (size_t t = 0; t < tables_.size(); ++t) {
+      if (std::any_of(tables_[t]->rows.begin(), tables_[t]->rows.end(),
+                      [&](const DesignRow& row) { return row.input == input; }))
+        check_->AddRecord(t);
+    }
+    size_t wrong_table = 0;
+    const absl::Status status = MapAll(file, reader, &record_, &wrong_table);
+    LoadPosition position{.file = file, .line = reader.line_number()};
+    if (!status.ok()) {
+      if (status.code() != absl::StatusCode::kInvalidArgument) return status;
+      position.table = wrong_table;
+      const std::string name = inputs_[files_[file].input].file_name(files_[file].file);
+      STELE_RETURN_IF_ERROR(
+          bad_.Add(position.PackedRecord(), name, reader.line_number(), status, reader.text()));
+      return check_->AddBad(position,
+                            fmt::format("{}: {}", NameOf(position), ToStd(status.message())));
+    }
+    for (const auto& [table, row] : record_.rows) {
+      position.table = table;
+      STELE_RETURN_IF_ERROR(check_->AddRow(position, *tables_[table], row));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAll() {
+    STELE_RETURN_IF_ERROR(ForEachRecord("checking", [&](size_t file, const RecordReader& reader) {
+      return CheckRecord(file, reader);
+    }));
+    STELE_RETURN_IF_ERROR(
+        check_->Finish(options_.allows_duplicates,
+                       [this](const LoadPosition& position) { return NameOf(position); }));
+    for (size_t t = 0; t < tables_.size(); ++t)
+      report_.tables[tables_[t]->name] = check_->counts()[t];
+    report_.listed = check_->listed_duplicates();
+    return check_->left_out().size() > options_.bad_records_max ? TooManyLeftOut()
+                                                                : absl::OkStatus();
+  }
+
+  absl::Status TooManyLeftOut() {
+    STELE_RETURN_IF_ERROR(bad_.Close());
+    uint64_t bad = 0;
+    uint64_t duplicates = 0;
+    for (const LoadReport::TableCounts& counts : check_->counts()) {
+      bad += counts.bad;
+      duplicates += counts.duplicates;
+    }
+    std::string text = "nothing was written";
+    if (bad > 0) text += fmt::format("\n{} bad records", bad);
+    for (const std::string& line : check_->listed_bad()) text.append("\n  ").append(line);
+    if (bad > check_->listed_bad().size())
+      text += fmt::format("\n  and {} more", bad - check_->listed_bad().size());
+    if (duplicates > 0 && !options_.allows_duplicates)
+      text += fmt::format("\n{} duplicates; --allow-duplicates keeps the later record", duplicates);
+    for (const std::string& line : check_->listed_duplicates()) text.append("\n  ").append(line);
+    if (duplicates > check_->listed_duplicates().size())
+      text += fmt::format("\n  and {} more", duplicates - check_->listed_duplicates().size());
+    return InvalidArgument("{}", text);
+  }
+
+  absl::Status WriteAll() {
+    if (options_.open_database) {
+      STELE_ASSIGN_OR_RETURN(database_, options_.open_database());
+    }
+    std::vector<TablePlan> plans;
+    for (const DesignTable* const table : tables_) {
+      STELE_RETURN_IF_ERROR(
+          ApplyDesign(database_, design_,
+                      {.table = table->name, .stores_design = options_.stores_design})
+              .status());
+      plans.push_back({.name = table->name, .schema = table->schema});
+    }
+    STELE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Open(database_, plans));
+    auto left_out = check_->left_out().begin();
+    STELE_RETURN_IF_ERROR(ForEachRecord("loading", [&](size_t file, const RecordReader& reader) {
+      const LoadPosition position{.file = file, .line = reader.line_number()};
+      if (left_out != check_->left_out().end() && *left_out == position.PackedRecord()) {
+        ++left_out;
+        return NoteIfDuplicate(position, reader);
+      }
+      return WriteRecord(file, reader, &writer);
+    }));
+    return writer.Flush();
+  }
+
+  // The check has noted the bad records, but it knows duplicates only at its end.
+  absl::Status NoteIfDuplicate(const LoadPosition& position, const RecordReader& reader) {
+    if (!check_->IsDuplicate(position.PackedRecord())) return absl::OkStatus();
+    const InputFileOf& file = files_[position.file];
+    return bad_.Add(
+        position.PackedRecord(), inputs_[file.input].file_name(file.file), position.line,
+        InvalidArgument("a cell of an earlier record with another value"), reader.text());
+  }
+
+  absl::Status WriteRecord(size_t file, const RecordReader& reader, TableWriter* writer) {
+    size_t wrong_table = 0;
+    const absl::Status status = MapAll(file, reader, &record_, &wrong_table);
+    if (status.code() == absl::StatusCode::kInvalidArgument) {
+      return FailedPrecondition("{} changed while it was loaded: load it again",
+                                NameOf({.file = file, .line = reader.line_number()}));
+    }
+    STELE_RETURN_IF_ERROR(status);
+    for (const auto& [table, row] : record_.rows) {
+      if (row.cells.empty()) continue;
+      RowMutation mutation(row.row_key);
+      AddTo(*tables_[table], row, &mutation);
+      STELE_RETURN_IF_ERROR(writer->Add(table, std::move(mutation)));
+    }
+    return absl::OkStatus();
+  }
+
+  Database database_;
+  const Design& design_;
+  DesignModel model_;
+  const LoadOptions& options_;
+  std::vector<const DesignTable*> tables_;
+  std::vector<Timestamp> times_;
+  std::vector<RecordInput> inputs_;
+  std::vector<std::string> input_names_;
+  std::vector<InputFileOf> files_;
+  uint64_t bytes_total_ = 0;
+  std::optional<LoadCheck> check_;
+  BadItems bad_;
+  MappedRecord record_;
+  LoadReport report_;
+};
+
+}  // namespace
+}  // namespace stele::internal::lab
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+absl::StatusOr<LoadReport> LoadDesign(Database database, const Design& design,
+                                      const LoadOptions& options) {
+  return internal::lab::LoadRun(std::move(database), design, options).Run();
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

@@ -1,0 +1,36 @@
+// load/load_report.cc: the report of a load as text and as JSON.
+#include "base/status.h"
+#include "lab/mapping/lab_json.h"
+#include "stele/lab/load.h"
+
+namespace stele {
+inline namespace v0 {
+namespace lab {
+
+std::string LoadReport::ToText() const {
+  std::string text;
+  for (const auto& [name, counts] : tables) {
+    text += fmt::format("{}: {} records, {} rows, {} cells, {} bad, {} duplicates\n",
+                        internal::Printable(name), counts.records, counts.rows, counts.cells,
+                        counts.bad, counts.duplicates);
+  }
+  for (const std::string& line : listed) text.append("  ").append(line).append("\n");
+  if (left_out > 0) text += fmt::format("{} records were left out\n", left_out);
+  if (only_checked) text += "nothing was written (--check)\n";
+  return text;
+}
+
+std::string LoadReport::ToJson() const {
+  std::string json = "{\"load\":1,\"tables\":{";
+  for (const auto& [name, counts] : tables) {
+    if (json.back() != '{') json += ',';
+    internal::lab::AppendJsonString(name, &json);
+    json += fmt::format(":{{\"records\":{},\"rows\":{},\"cells\":{},\"bad\":{},\"duplicates\":{}}}",
+                        counts.records, counts.rows, counts.cells, counts.bad, counts.duplicates);
+  }
+  return json + "}}\n";
+}
+
+}  // namespace lab
+}  // namespace v0
+}  // namespace stele

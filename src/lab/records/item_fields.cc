@@ -1,0 +1,74 @@
+#include "lab/records/item_fields.h"
+
+#include <charconv>
+
+#include "lab/mapping/lab_json.h"
+#include "lab/records/json_item.h"
+
+namespace stele::internal::lab {
+namespace {
+
+// Returns the member of a map, or the element of a list, among the nodes [begin, end).
+std::optional<uint32_t> MemberOf(const Item& item, uint32_t begin, uint32_t end, bool is_list,
+                                 std::string_view name) {
+  uint64_t position = 0;
+  if (is_list) {
+    const char* const last = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data(), last, position);
+    const bool is_canonical = name == "0" || !name.starts_with('0');
+    if (error != std::errc() || stop != last || !is_canonical) return std::nullopt;
+  }
+  for (uint32_t i = begin; i < end; i = item[i].next) {
+    if (is_list ? position-- == 0 : item[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint32_t> ItemFields::Find(std::string_view path) const {
+  uint32_t begin = 0;
+  uint32_t end = item_.size();
+  bool is_list = false;
+  while (true) {
+    if (const auto whole = MemberOf(item_, begin, end, is_list, path)) return whole;
+    const size_t dot = path.find('.');
+    if (dot == std::string_view::npos) return std::nullopt;
+    const auto member = MemberOf(item_, begin, end, is_list, path.substr(0, dot));
+    if (!member.has_value()) return std::nullopt;
+    const Item::Node& node = item_[*member];
+    if (node.type != AttributeType::kMap && node.type != AttributeType::kList) return std::nullopt;
+    is_list = node.type == AttributeType::kList;
+    begin = Item::first_member(*member);
+    end = node.next;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+std::optional<std::string_view> ItemFields::Text(std::string_view field) const {
+  const auto index = Find(field);
+  if (!index.has_value()) return std::nullopt;
+  switch (item_[*index].type) {
+    case AttributeType::kString:
+    case AttributeType::kNumber:
+    case AttributeType::kBinary:
+    case AttributeType::kBool:
+      return item_[*index].text;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::string> ItemFields::Json(std::string_view field) const {
+  const auto index = Find(field);
+  if (!index.has_value()) return std::nullopt;
+  std::string json;
+  if (is_plain_) {
+    AppendPlainJson(item_, *index, &json);
+  } else {
+    AppendLabJson(item_, *index, &json);
+  }
+  return json;
+}
+
+}  // namespace stele::internal::lab

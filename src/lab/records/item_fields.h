@@ -1,0 +1,35 @@
+// records/item_fields.h: the fields of a record that is a tree: "a.b" is the member b of the map a,
+// and "a.0" the first element of the list a.
+//
+// A member whose name is the rest of the path comes first, so names may have dots. Strings,
+// numbers, Booleans and bytes have a text. Maps, lists, sets and null have none.
+//
+// Threads:   thread-compatible.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lab/template/field_source.h"
+#include "lab/values/item.h"
+
+namespace stele::internal::lab {
+
+class ItemFields : public FieldSource {
+ public:
+  // The item must outlive the fields. `is_plain`: JSON texts are plain JSON. Otherwise they are lab
+  // JSON, which has all types of DynamoDB.
+  ItemFields(const Item& item, bool is_plain) : item_(item), is_plain_(is_plain) {}
+
+  std::optional<std::string_view> Text(std::string_view field) const override;
+  std::optional<std::string> Json(std::string_view field) const override;
+
+ private:
+  std::optional<uint32_t> Find(std::string_view path) const;
+
+  const Item& item_;
+  const bool is_plain_;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,72 @@
+#include "lab/records/record_input.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/status.h"
+#include "lab/records/delimited_records.h"
+#include "lab/records/tree_records.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kFileNameBytesMax = 4096;  // in messages
+
+}  // namespace
+
+absl::StatusOr<RecordInput> RecordInput::Find(const DesignInput& input, const std::string& path) {
+  RecordInput found;
+  found.columns_ = input.columns;
+  std::error_code error;
+  const bool is_directory = std::filesystem::is_directory(path, error);
+  const auto format = input.format.has_value() ? input.format
+                      : is_directory           ? RecordFormat::kDynamoDb
+                                               : FormatOfFile(path);
+  if (!format.has_value()) {
+    return InvalidArgument(
+        "the ending of {} states no format: add format to the input \"{}\" of the design",
+        Printable(path, kFileNameBytesMax), input.name);
+  }
+  found.format_ = *format;
+  if (is_directory) {
+    if (*format != RecordFormat::kDynamoDb || !IsExportDirectory(path))
+      return InvalidArgument("{} is a directory, and not that of an export of DynamoDB",
+                             Printable(path, kFileNameBytesMax));
+    STELE_ASSIGN_OR_RETURN(ExportDirectory directory, ReadExportDirectory(path, /*verifies=*/true));
+    if (directory.is_incremental)
+      return InvalidArgument("{} is an incremental export: its lines are changes, not items",
+                             Printable(path, kFileNameBytesMax));
+    found.files_ = std::move(directory.files);
+  } else {
+    found.files_.push_back({.path = path, .name = path, .md5 = "", .item_count = -1});
+  }
+  for (DataFile& file : found.files_) file.name = Printable(file.name, kFileNameBytesMax);
+  return found;
+}
+
+uint64_t RecordInput::stored_bytes() const {
+  uint64_t sum = 0;
+  for (const DataFile& file : files_) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(file.path, error);
+    if (!error) sum += bytes;
+  }
+  return sum;
+}
+
+absl::StatusOr<std::unique_ptr<RecordReader>> RecordInput::Open(size_t file) const {
+  switch (format_) {
+    case RecordFormat::kCsv:
+      return DelimitedRecords::Open(files_[file].path, ',', columns_);
+    case RecordFormat::kTsv:
+      return DelimitedRecords::Open(files_[file].path, '\t', columns_);
+    case RecordFormat::kJsonLines:
+      return OpenJsonLines(files_[file].path);
+    case RecordFormat::kDynamoDb:
+      return OpenItems(files_[file]);
+  }
+  return InvalidArgument("an unknown format");
+}
+
+}  // namespace stele::internal::lab

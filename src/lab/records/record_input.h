@@ -1,0 +1,39 @@
+// records/record_input.h: the files of an input of a design.
+//
+// Errors:    InvalidArgument or NotFound, with the path.
+// Threads:   values; thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lab/design/design_model.h"
+#include "lab/dynamodb/export_directory.h"
+#include "lab/records/record_reader.h"
+
+namespace stele::internal::lab {
+
+class RecordInput {
+ public:
+  // Finds the files at `path`: one file, or the directory of an export of DynamoDB.
+  static absl::StatusOr<RecordInput> Find(const DesignInput& input, const std::string& path);
+
+  size_t file_count() const { return files_.size(); }
+  // The name of a file for messages.
+  const std::string& file_name(size_t file) const { return files_[file].name; }
+  // The size of all files.
+  uint64_t stored_bytes() const;
+  absl::StatusOr<std::unique_ptr<RecordReader>> Open(size_t file) const;
+
+ private:
+  RecordInput() = default;
+
+  RecordFormat format_ = RecordFormat::kCsv;
+  std::vector<std::string> columns_;
+  std::vector<DataFile> files_;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,39 @@
+// records/record_reader.h: reads the records of an input one at a time, whatever its format.
+//
+// Errors:    a failed call is an error of the whole input: damaged data, a wrong header. A bad
+//            record has its own status.
+// Threads:   confined to one thread.
+// Memory:    the largest record, at most 64 MiB (DynamoDB: 16 MiB).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lab/template/field_source.h"
+
+namespace stele::internal::lab {
+
+inline constexpr size_t kTextRecordBytesMax = size_t{64} << 20;
+
+class RecordReader {
+ public:
+  virtual ~RecordReader() = default;
+
+  // Reads the next record; blank lines are skipped. Returns false at the end.
+  virtual absl::StatusOr<bool> Next() = 0;
+
+  // Why the record is bad, or OK. The other functions are for the record that was read.
+  virtual const absl::Status& status() const = 0;
+  virtual const FieldSource& fields() const = 0;
+  // The bytes of the record. Of one that is too long, the beginning.
+  virtual std::string_view text() const = 0;
+  // The line on which the record begins, from 1.
+  virtual uint64_t line_number() const = 0;
+
+  // How many bytes of the file were read.
+  virtual uint64_t stored_bytes() const = 0;
+};
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,217 @@
+// Tests loads: checks before writes, duplicates, records that are left out, and several tables.
+#include "stele/lab/load.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "lab/load/load_check.h"
+#include "stele/stele.h"
+#include "unit/lab/export_fixture.h"
+
+namespace stele::internal::lab {
+namespace {
+
+using stele::lab::Design;
+using stele::lab::LoadDesign;
+using stele::lab::LoadOptions;
+using stele::lab::LoadReport;
+
+constexpr char kDesignText[] =
+    "stele: design/1\n"
+    "inputs: {in: {file: in.csv}, other: {format: jsonl}}\n"
+    "tables:\n"
+    "  t:\n"
+    "    families: {f: {}, n: {type: intsum}}\n"
+    "    key: \"{k}\"\n"
+    "    rows:\n"
+    "      - {input: in, cells: {\"f:v\": \"{v}\", \"n:x\": \"{n}\"}}\n";
+
+class LoadTest : public testing::Test {
+ protected:
+  LoadTest() : database_(*Database::Open("mem:")) {}
+
+  absl::StatusOr<LoadReport> Load(std::string_view csv, LoadOptions options = {},
+                                  std::string_view design_text = kDesignText) {
+    directory_.Write("in.csv", csv);
+    auto design = Design::Load(directory_.Write("d.yaml", design_text));
+    EXPECT_TRUE(design.ok()) << design.status();
+    if (!options.time.has_value()) options.time = Timestamp::FromMicros(5000);
+    return LoadDesign(database_, *design, options);
+  }
+  // The cells of a table, "ROW FAMILY:QUALIFIER@TIME=VALUE".
+  std::vector<std::string> CellsOf(const std::string& name) const {
+    std::vector<std::string> found;
+    auto table = database_.OpenTable(name);
+    if (!table.ok()) return {"no table"};
+    RowReader reader = table->ReadRows(RowSet::All());
+    while (reader.Next()) {
+      for (const CellView& cell : reader.row().cells()) {
+        // The numbers of these tests are below 10.
+        const std::string value = cell.family() == "n"
+                                      ? std::to_string(static_cast<int>(cell.value().back()))
+                                      : std::string(cell.value());
+        found.push_back(fmt::format("{} {}:{}@{}={}", reader.row().row_key(), cell.family(),
+                                    cell.qualifier(), cell.timestamp().micros(), value));
+      }
+    }
+    EXPECT_TRUE(reader.status().ok());
+    return found;
+  }
+  std::string TextOfFile(const std::string& path) const {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+
+  const TemporaryDirectory directory_;
+  Database database_;
+};
+
+using Cells = std::vector<std::string>;
+
+TEST_F(LoadTest, WritesTheRowsOfRecords) {
+  const auto report = Load("k,v,n\na,1,5\nb,2,\nc,,\n");
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1", "a n:x@5000=5", "b f:v@5000=2"}));
+  EXPECT_EQ(report->ToJson(),
+            "{\"load\":1,\"tables\":{\"t\":{\"records\":3,\"rows\":2,\"cells\":3,\"bad\":0,"
+            "\"duplicates\":0}}}\n");
+  EXPECT_EQ(report->ToText(), "t: 3 records, 2 rows, 3 cells, 0 bad, 0 duplicates\n");
+}
+
+TEST_F(LoadTest, ABadRecordPreventsAllWrites) {
+  const auto report = Load("k,v,n\na,1,5\nb,2,x\n,3,\n");
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kInvalidArgument);
+  const std::string text(report.status().message());
+  EXPECT_TRUE(text.starts_with("nothing was written\n2 bad records\n")) << text;
+  EXPECT_NE(text.find("in.csv:3: cell n:x: \"x\" is not a whole number"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("in.csv:4: key: field \"k\": absent"), std::string::npos) << text;
+  EXPECT_EQ(CellsOf("t"), (Cells{"no table"}));
+}
+
+TEST_F(LoadTest, BadRecordsMayBeLeftOut) {
+  const std::string bad = directory_.File("bad");
+  LoadOptions options{.bad_records_max = 1, .bad_path = bad};
+  EXPECT_FALSE(Load("k,v,n\na,1,y\nb,2,x\n", options).ok());
+  options.bad_records_max = 2;
+  const auto report = Load("k,v,n\na,1,5\nb,2,x\na,9,\n", options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->left_out, 2U);
+  EXPECT_EQ(report->tables.at("t").bad, 1U);
+  EXPECT_EQ(report->tables.at("t").duplicates, 1U);
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1", "a n:x@5000=5"}));
+  const std::string text = TextOfFile(bad);
+  EXPECT_NE(text.find("\"line\":3,\"error\":\"cell n:x"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"line\":4,\"error\":\"a cell of an earlier record"), std::string::npos)
+      << text;
+}
+
+TEST_F(LoadTest, DuplicatesAreFoundAndAllowed) {
+  const std::string csv = "k,v,n\na,1,1\nb,2,\na,1,1\na,3,\n";
+  const auto rejected = Load(csv);
+  const std::string text(rejected.status().message());
+  EXPECT_TRUE(text.starts_with("nothing was written\n1 duplicates; --allow-duplicates")) << text;
+  EXPECT_NE(text.find("in.csv:5: a cell of "), std::string::npos) << text;
+  EXPECT_NE(text.find("in.csv:2 with another value"), std::string::npos) << text;
+  const auto report = Load(csv, {.allows_duplicates = true});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->tables.at("t").duplicates, 1U);
+  EXPECT_EQ(report->tables.at("t").cells, 3U);
+  EXPECT_EQ(report->listed.size(), 1U);
+  // The later record wins; numbers of an aggregate family are added.
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=3", "a n:x@5000=2", "b f:v@5000=2"}));
+}
+
+TEST_F(LoadTest, ACheckWritesNothing) {
+  const auto report = Load("k,v,n\na,1,5\n", {.only_checks = true});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->ToText().ends_with("nothing was written (--check)\n"));
+  EXPECT_EQ(CellsOf("t"), (Cells{"no table"}));
+}
+
+TEST_F(LoadTest, OptionsAreChecked) {
+  EXPECT_FALSE(Load("k\n", {.inputs = {{"none", "x"}}}).ok());
+  EXPECT_EQ(Load("k\n", {.table = "none"}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Load("k\n", {.inputs = {{"in", directory_.File("none.csv")}}}).status().code(),
+            absl::StatusCode::kNotFound);
+  const auto limited = Load("k,v\na,1\nb,2\n", {.records_max = 1});
+  ASSERT_TRUE(limited.ok()) << limited.status();
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1"}));
+}
+
+TEST_F(LoadTest, TheSameLoadMakesTheSameTable) {
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(Load("k,v\na,1\nb,2\n").ok());
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=1", "b f:v@5000=2"}));
+  // A table with another schema is not changed.
+  const std::string other =
+      "stele: design/1\ninputs: {in: {file: in.csv}}\n"
+      "tables: {t: {families: {g: {}}, key: \"{k}\", rows: [{input: in, cells: {\"g:v\": x}}]}}\n";
+  EXPECT_EQ(Load("k\nz\n", {}, other).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(CellsOf("t").size(), 2U);
+}
+
+TEST_F(LoadTest, OneInputFillsSeveralTables) {
+  const std::string design =
+      "stele: design/1\ninputs: {in: {file: in.csv}}\n"
+      "tables:\n"
+      "  a: {families: {f: {}}, key: \"{k}\", rows: [{input: in, cells: {\"f:v\": \"{v}\"}}]}\n"
+      "  b: {families: {f: {}}, key: \"{v|pad:3}\",\n"
+      "      rows: [{input: in, when: {k: x}, cells: {\"f:k\": \"{k}\"}}]}\n";
+  const auto report = Load("k,v\nx,1\ny,z\nx,22\n", {.allows_duplicates = true}, design);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->tables.at("a").duplicates, 1U);
+  EXPECT_EQ(report->tables.at("b").rows, 2U);
+  EXPECT_EQ(CellsOf("a"), (Cells{"x f:v@5000=22", "y f:v@5000=z"}));
+  EXPECT_EQ(CellsOf("b"), (Cells{"001 f:k@5000=x", "022 f:k@5000=x"}));
+  // A record that is wrong for one table is left out of all.
+  const auto partial =
+      Load("k,v\nx,w\nz,5\n", {.bad_records_max = 1, .bad_path = directory_.File("bad")}, design);
+  ASSERT_TRUE(partial.ok()) << partial.status();
+  EXPECT_EQ(CellsOf("a"), (Cells{"x f:v@5000=22", "y f:v@5000=z", "z f:v@5000=5"}));
+}
+
+// A load may be killed anywhere. Whatever it has written, the same load completes it. A copy of the
+// files is what a process that is killed leaves.
+TEST_F(LoadTest, AKilledLoadIsRepeated) {
+  constexpr int kRecords = 20'000;
+  std::string csv = "k,v\n";
+  for (int i = 0; i < kRecords; ++i) csv += fmt::format("{0},{0}\n", i);
+  LoadOptions options;
+  database_ = *Database::Open(directory_.File("db"));
+  int steps = 0;
+  std::vector<std::string> copies;
+  options.progress = [&](std::string_view phase, uint64_t, uint64_t) {
+    if (phase != "loading" || ++steps % 25 != 0) return;
+    copies.push_back(directory_.File("copy" + std::to_string(steps)));
+    std::filesystem::copy(directory_.File("db"), copies.back(),
+                          std::filesystem::copy_options::recursive);
+  };
+  ASSERT_TRUE(Load(csv, options).ok());
+  const size_t cell_count = CellsOf("t").size();
+  EXPECT_EQ(cell_count, static_cast<size_t>(kRecords));
+  EXPECT_GE(copies.size(), 3U);
+  for (const std::string& copy : copies) {
+    database_ = *Database::Open(copy);
+    EXPECT_LT(CellsOf("t").size(), cell_count);
+    ASSERT_TRUE(Load(csv).ok());
+    EXPECT_EQ(CellsOf("t").size(), cell_count);
+  }
+}
+
+TEST(LoadPositionTest, IsANumber) {
+  const LoadPosition position{.table = 999, .file = 16'383, .line = (uint64_t{1} << 40) - 1};
+  const LoadPosition again = LoadPosition::Of(position.Packed());
+  EXPECT_EQ(again.table, 999U);
+  EXPECT_EQ(again.file, 16'383U);
+  EXPECT_EQ(again.line, position.line);
+  EXPECT_EQ(LoadPosition::Of(position.PackedRecord()).table, 0U);
+}
+
+}  // namespace
+}  // namespace stele::internal::lab
