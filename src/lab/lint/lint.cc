@@ -80,7 +80,10 @@ class LintRun {
     return absl::OkStatus();
   }
 
-  bool HasDatabase() const { return input_.database.ListTables().ok(); }
+  // True unless the handle is empty. A database that fails is an error, and not a missing one.
+  bool HasDatabase() const {
+    return input_.database.ListTables().status().code() != absl::StatusCode::kFailedPrecondition;
+  }
 
   void ChooseRules() {
     for (const RuleSpec& spec : RuleList()) {
