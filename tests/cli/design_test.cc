@@ -43,6 +43,8 @@ TEST_F(DesignCommandTest, ShowsTheNormalForm) {
 
 TEST_F(DesignCommandTest, AppliesADesign) {
   const std::string path = WriteFile("d.yaml", kDesign);
+  ExpectError({"design", "apply", path, "--table", "u"}, 1, "has no table \"u\"");
+  ExpectError({"ls"}, 1, "contains no database");
   EXPECT_EQ(Output({"design", "apply", path}), "t: created\n");
   EXPECT_EQ(Output({"design", "apply", path, "--table", "t"}), "t: exists\n");
   EXPECT_NE(Output({"ls", "t"}).find("f"), std::string::npos);

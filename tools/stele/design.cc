@@ -65,6 +65,9 @@ absl::Status CheckDesigns(Session& session, const std::vector<std::string>& file
 absl::Status ApplyTables(Session& session, const std::string& file, const Flags& flags,
                          bool as_json) {
   STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(file));
+  // A wrong name creates no database.
+  if (const auto table = flags.Find("table"))
+    STELE_RETURN_IF_ERROR(design.TableSchema(*table).status());
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kCreate));
   STELE_ASSIGN_OR_RETURN(
       const std::vector<lab::AppliedTable> applied,
