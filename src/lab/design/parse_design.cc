@@ -36,7 +36,7 @@ void CheckFormat(const MemberReader& members, const DesignInput& input, DesignEr
   const auto twice = std::adjacent_find(columns.begin(), columns.end());
   if (twice != columns.end())
     errors->Add(members.Find("columns")->mark,
-                fmt::format("the column \"{}\" stands twice", Printable(*twice)));
+                fmt::format("the column \"{}\" is repeated", Printable(*twice)));
 }
 
 DesignInput ParseInput(const YamlNode& node, DesignErrors* errors) {

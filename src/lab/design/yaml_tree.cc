@@ -105,7 +105,7 @@ class TreeBuilder {
   bool CountCopy(const YamlNode& node) {
     copied_bytes_ += BytesOf(node);
     return copied_bytes_ <= kYamlBytesMax ||
-           Fail(fmt::format("anchors and aliases stand for more than {} bytes", kYamlBytesMax));
+           Fail(fmt::format("anchors and aliases expand to more than {} bytes", kYamlBytesMax));
   }
 
   bool AddAlias(const std::string& anchor) {
@@ -201,7 +201,7 @@ void CheckNames(const YamlNode& node, DesignErrors* errors) {
     if (node.kind != YamlNode::Kind::kMap) continue;
     const auto [first, is_new] = names.emplace(child.name, child.name_mark);
     if (!is_new) {
-      errors->Add(child.name_mark, fmt::format("\"{}\" stands here and on line {}",
+      errors->Add(child.name_mark, fmt::format("\"{}\" is repeated: it is also on line {}",
                                                Printable(child.name), first->second.line));
     }
   }

@@ -2,7 +2,7 @@
 //
 // Every scalar is text: NO and 010 are not converted, and an empty value is "".
 //
-// Limits:    1 MiB of text, 20 levels, and 1 MiB for what anchors and aliases stand for.
+// Limits:    1 MiB of text, 20 levels, and 1 MiB that anchors and aliases expand to.
 //            Tags and a second document are errors.
 // Threads:   a pure function.
 // Source:    yaml.org/spec/1.2; libyaml finds the tokens.

@@ -307,9 +307,8 @@ constexpr RuleSpec kOperationRules[] = {
       .needs_trace = true,
       .parameters = kSuffix,
       .summary = "Scans with a row regex examine many rows that they do not return.",
-      .explanation =
-          "A regex does not narrow the range. The rule adds up the scans of one tag, of\n"
-          "which there must be 10.",
+      .explanation = "A regex does not narrow the range. The rule adds up the scans of one tag\n"
+                     "if there are at least 10.",
       .before = "row_regex(\".*#berlin\") over all rows\n",
       .after = "a second table with keys berlin#...\n",
       .on_bigtable = "the same."},

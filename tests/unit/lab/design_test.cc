@@ -45,7 +45,7 @@ TEST(YamlTest, ErrorsHavePositions) {
   const std::vector<std::pair<std::string, std::string>> kCases = {
       {"", "d:1:1: the file is empty"},
       {"a: [1, 2", "d:2:1: did not find expected"},
-      {"a: 1\nb: 2\na: 3\n", "d:3:1: \"a\" stands here and on line 1"},
+      {"a: 1\nb: 2\na: 3\n", "d:3:1: \"a\" is repeated: it is also on line 1"},
       {"a: !!int 1\n", "d:1:4: tags such as !!binary are not supported"},
       {"a: *b\n", "d:1:4: *b is not the name of an anchor before it"},
       {"a: 1\n---\nb: 2\n", "d:2:1: a second document"},
@@ -77,7 +77,7 @@ TEST(YamlTest, AliasesAreLimited) {
   }
   DesignErrors of_bomb("d");
   EXPECT_FALSE(ParseYaml(bomb, &of_bomb).has_value());
-  EXPECT_NE(std::string(of_bomb.ToStatus().message()).find("stand for more than 1048576 bytes"),
+  EXPECT_NE(std::string(of_bomb.ToStatus().message()).find("expand to more than 1048576 bytes"),
             std::string::npos);
 }
 
