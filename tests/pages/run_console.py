@@ -2,6 +2,7 @@
 """run_console.py PAGE.md STELE [STELED]: runs a page's ```console blocks in one shell, and compares
 the output of each command with the page.
 
+A page that mentions examples/lab finds a copy of it, and data/, in its working directory.
 A line that begins with "$ " is a command. The lines below it are its output on standard output and
 standard error. "..." matches any text within a line, and tabs match spaces. The port 8086 is
 replaced by a free one. If a page needs steled and it is missing or unreachable, the program prints
@@ -10,6 +11,7 @@ that and exits with 77 (skipped).
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +20,7 @@ import tempfile
 
 SKIPPED = 77
 END = "--- end of command, status "
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def commands(text):
@@ -57,10 +60,10 @@ class Shell:
         bin_folder.mkdir()
         for program in programs:
             (bin_folder / pathlib.Path(program).name).symlink_to(pathlib.Path(program).resolve())
-        work = pathlib.Path(folder, "work")
-        work.mkdir()
-        environment = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "TZ": "UTC", "HOME": str(work), "LC_ALL": "C.UTF-8"}
-        self.process = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=work,
+        self.work = pathlib.Path(folder, "work")
+        self.work.mkdir()
+        environment = {"PATH": f"{bin_folder}:{os.environ['PATH']}", "TZ": "UTC", "HOME": str(self.work), "LC_ALL": "C.UTF-8"}
+        self.process = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.work,
                                         env=environment, start_new_session=True)
 
     def run(self, command):
@@ -84,12 +87,21 @@ def can_reach_servers(stele):
     return "stele::remote" not in done.stderr
 
 
+def add_source_tree(work):
+    """Makes `work` look like the root of the source tree to a page."""
+    shutil.copytree(ROOT / "examples" / "lab", work / "examples" / "lab")
+    (work / "data").symlink_to(ROOT / "data")
+
+
 def run_page(page, programs):
     wrong = 0
+    text = page.read_text(encoding="utf-8")
     port = str(free_port())
     with tempfile.TemporaryDirectory() as folder:
         shell = Shell(folder, programs)
-        for number, command, expected in commands(page.read_text(encoding="utf-8")):
+        if "examples/lab" in text:
+            add_source_tree(shell.work)
+        for number, command, expected in commands(text):
             said, status = shell.run(command.replace("8086", port))
             if status == 0 and matches(expected, said):
                 continue
