@@ -139,7 +139,10 @@ TEST(InstallCostTest, AFreezeAllocatesTheSameForAnyNumberOfTablets) {
 }
 
 // A wake-up after a flush of one row examines its tablet and the two adjacent ones, unless a second
-// has passed since the end of a look at all. The new table is one change of all its tablets.
+// has passed since the end of a look at all. The new table is one change of all its tablets. A look
+// that finds a compaction also looks at all tablets, and is not recorded. So the next look examines
+// again what had changed. This happens to the new table if the thread first sees it after some
+// flushes.
 TEST(InstallCostTest, AWakeUpExaminesTheTabletsThatChanged) {
   constexpr uint64_t kFlushesMax = 2'000;
   for (const int64_t count : kTabletCounts) {
@@ -152,7 +155,8 @@ TEST(InstallCostTest, AWakeUpExaminesTheTabletsThatChanged) {
     }
     ASSERT_EQ(tablets.engine().scheduler().WaitForIdle(), absl::OkStatus());
     EXPECT_GT(examined.load(), 0u) << "each wake-up examined all tablets";
-    EXPECT_LE(examined.load(), static_cast<uint64_t>(count) + 6 * flushes) << count;
+    const uint64_t changes = static_cast<uint64_t>(count) + 6 * flushes;
+    EXPECT_LE(examined.load(), changes * (1 + tablets.counters().full_picks.load())) << count;
   }
 }
 
