@@ -2,8 +2,8 @@
 // the directory afterwards. Their number is limited, which limits their memory.
 //
 // Path:      admin/bulk_load.cc -> Add, AcquirePermit; Engine::Close -> EndAll.
-// Rule:      the memory of loads is charged to the budget and cannot be evicted, so it may use at
-//            most a quarter of the budget: one permit for each 8 MiB.
+// Rule:      the memory of loads cannot be evicted, so it may use at most a quarter of the budget:
+//            one permit for each 8 MiB.
 // Threads:   thread-safe. Ending a load waits for the call that is using it.
 #pragma once
 

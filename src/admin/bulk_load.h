@@ -32,7 +32,7 @@
 
 namespace stele::internal {
 
-// All parts outlive the load.
+// All parts must outlive the load.
 struct BulkLoadParts {
   LoadFilesOptions files;
   const TableAdmin* admin = nullptr;

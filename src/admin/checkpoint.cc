@@ -27,7 +27,8 @@ constexpr size_t kCopyBytes = size_t{1} << 20;
 
 uint64_t CheckpointId(uint64_t database_id) { return Checksum64("checkpoint", database_id); }
 
-// The copy of a "mem:" database is on disk, since a copy in memory could not be opened.
+// Returns the file system of the copy. The copy of a "mem:" database is on disk, since a copy in
+// memory could not be opened.
 FileSystem* TargetOf(const EngineOptions& options) {
   return options.owned_file_system != nullptr ? PosixFileSystem() : options.file_system;
 }

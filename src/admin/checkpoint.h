@@ -1,14 +1,14 @@
-// admin/checkpoint.h: makes a consistent copy of a database in another directory, which can be
-// opened as a database, concurrently with reads and writes.
+// admin/checkpoint.h: makes a consistent copy of a database in another directory, concurrently with
+// reads and writes. The copy is a database.
 //
-// How:       takes one read point for all tables. Files of its Version are linked if the file
-//            system can, otherwise copied. The contents of its memtables up to the point are
-//            written to SSTables that only the copy has. Then a manifest with a new database id, an
-//            empty log, and CURRENT are written. So the copy depends on no log record, and the
-//            original is only read.
-// Incremental: in an older checkpoint of the same database, existing files are kept and unneeded
-//            ones are removed. The copy's database id is derived from the original's, which
-//            identifies it later.
+// How:       takes one read point for all tables. Links the files of its Version, or copies them if
+//            the file system has no links. Writes the contents of the memtables up to the point to
+//            SSTables that only the copy has. Then writes a manifest with a new database id, an
+//            empty log, and CURRENT. So the copy depends on no log record, and the original is only
+//            read.
+// Incremental: an older checkpoint of the same database keeps the files that are still needed; the
+//            others are removed. The copy's database id is derived from the original's, which
+//            identifies the copy later.
 // Crash:     leaves the older checkpoint or the new one. A first checkpoint leaves a directory that
 //            cannot be opened, with a mark that lets the next attempt start again there
 //            (admin/checkpoint_target.h).
@@ -32,7 +32,7 @@
 
 namespace stele::internal {
 
-// The parts that a checkpoint reads. All outlive the call.
+// The parts that a checkpoint reads. All must outlive the call.
 struct CheckpointSource {
   DatabaseDirectory* directory = nullptr;
   const EngineOptions* options = nullptr;

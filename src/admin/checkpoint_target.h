@@ -1,8 +1,8 @@
 // admin/checkpoint_target.h: checks that a checkpoint may be written to a directory, and locks it.
 //
-// Rule:      a directory is overwritten only if it provably belongs to this database: it is missing
-//            or empty; or it has an unfinished checkpoint of this database (with the mark, and no
-//            CURRENT); or it is an older checkpoint that was never opened for writing.
+// Rule:      a directory is used only if it is missing or empty, or provably belongs to this
+//            database. Then it is an unfinished checkpoint of it (with the mark, and no CURRENT),
+//            or an older checkpoint that was never opened for writing.
 // Mark:      CHECKPOINT.tmp, durable before any other file of a new copy and removed after CURRENT.
 //            It contains the copy's database id. As a temporary file it is removed when the
 //            finished copy is opened for writing.

@@ -12,7 +12,7 @@ namespace {
 
 bool HasRowIn(const SstableReader& reader, const KeyRange& rows) {
   CursorOptions options;
-  // All families, and so all rows: rows of a family that is left out may be left out, too.
+  // Read all families, because a cursor may leave out rows that have only skipped families.
   options.families.resize(reader.family_ids().size() + 1);
   std::iota(options.families.begin(), options.families.end(), kSkippedFamily);
   options.fill_cache = false;  // most of the cells read are about to be dropped

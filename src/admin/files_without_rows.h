@@ -23,8 +23,8 @@ class FilesWithoutRows {
  public:
   FilesWithoutRows(const TableView& table, const KeyRange& dropped);
 
-  // True if the file has no row of the dropped range within the reference. False if it was not
-  // checked.
+  // True if the file has no row of the dropped range within the reference. False for a file that
+  // was not checked.
   bool Contains(const SstableReference& reference) const;
 
  private:

@@ -48,8 +48,8 @@ absl::Status LoadFiles::BeginFile(const TableDefinition& definition) {
   charged_at_bytes_ = 0;
   const std::string path = JoinPath(job_.directory, SstableName(job_.file_number));
   STELE_ASSIGN_OR_RETURN(file_, job_.file_system->Open(path, OpenMode::kCreate));
-  // The data of a load is written once and read for a long time, like the result of a major
-  // compaction: hence the codec. The caller of the load waits: hence the effort.
+  // The codec is that of a major compaction, because the data is written once and read for a long
+  // time. The effort is low, because the caller of the load waits.
   SstableBuilderOptions options =
       job_.BuilderOptions(definition.schema.compression(), /*bottommost_codec=*/true);
   options.zstd_effort = ZstdEffort::kQuick;

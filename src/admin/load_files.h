@@ -5,8 +5,8 @@
 // Rules:     a file gets rows until it has `file_bytes` before compression; rows are not
 //            divided. A complete file is synced at once, so that the end of a load does not wait
 //            for all of them; the directory is synced last (engine rule 22).
-// Cost:      mostly compression, which is shared with a helper thread of the load, unless the
-//            engine has no threads. Memory for a few MiB.
+// Cost:      mostly compression, partly on a helper thread unless the engine has no threads. A few
+//            MiB of memory.
 // Errors:    those of the file system; the caller must call Remove then.
 // Threads:   confined to its load.
 #pragma once
@@ -32,7 +32,7 @@ namespace stele::internal {
 
 struct LoadFilesOptions {
   JobContext context;
-  uint64_t file_bytes = 0;  // a file with so many bytes of rows is complete
+  uint64_t file_bytes = 0;  // a file of this size is complete
   bool may_use_thread = false;
   // Called before each file and regularly while one is written. An error ends the load.
   std::function<absl::Status()> check_room;
@@ -42,8 +42,8 @@ class LoadFiles {
  public:
   explicit LoadFiles(const LoadFilesOptions& options);
 
-  // Rows ascend, also over calls with another definition; the cells' families are those of
-  // `definition`.
+  // Rows must ascend, also if the definition changes between two calls. The cells' families are
+  // indexes in `definition`.
   absl::Status AddRow(const TableDefinition& definition, std::string_view row_key,
                       std::span<const Cell> cells);
   // Completes the current file; all files are durable then.

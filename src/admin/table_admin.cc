@@ -201,7 +201,7 @@ void NoteChangedRows(const Parts& parts, uint32_t table_id, const KeyRange& rows
   noted.IgnoreError();
 }
 
-// The table's writes are paused and its memtable is frozen.
+// The table's writes must be paused and its memtable frozen.
 absl::Status InstallDuringPause(const Parts& parts, uint32_t table_id, const KeyRange& rows,
                                 const MakeFlushedEdit& make) {
   STELE_RETURN_IF_ERROR(AwaitEmptyMemory(parts, table_id));
@@ -250,8 +250,8 @@ absl::StatusOr<KeyRange> CompactTablet(const Parts& parts, uint32_t table_id,
   return range;
 }
 
-// The table's writes are paused, and its active memtable has no row of the range. So the files have
-// every committed row of the range once the frozen memtables are flushed.
+// The table's writes must be paused, and its active memtable must have no row of the range. So
+// after a flush of the frozen memtables the files have every committed row of the range.
 absl::Status ExciseDuringPause(const Parts& parts, uint32_t table_id, const KeyRange& range,
                                const FilesWithoutRows& spared) {
   STELE_RETURN_IF_ERROR(AwaitFlushOfRows(parts, table_id, range));
@@ -431,7 +431,7 @@ absl::Status TableAdmin::CompactTable(uint32_t table_id, const KeyRange& range,
   std::atomic<bool> stop{false};
   const std::stop_callback on_stop(options.stop,
                                    [&stop] { stop.store(true, std::memory_order_release); });
-  // By rows and not by tablets, since tablets may split and merge meanwhile.
+  // Goes by rows and not by tablets, since tablets may split and merge meanwhile.
   KeyRange rest = range;
   while (!rest.IsEmpty()) {
     if (options.stop.stop_requested())

@@ -33,7 +33,7 @@
 
 namespace stele::internal {
 
-// The position in the commit order of an edit over a flushed table.
+// The position of an edit in the commit order, after the table was flushed.
 struct FlushedPoint {
   uint64_t sequence = 0;  // assigned to the edit: no commit has it
   int64_t commit_time = 0;
@@ -43,8 +43,8 @@ using MakeFlushedEdit =
     std::function<absl::StatusOr<Edit>(const Version& version, const FlushedPoint& point)>;
 class TableAdmin {
  public:
-  // All parts outlive it. In a read-only database `installer`, `scheduler` and `jobs` are null:
-  // every call fails first.
+  // All parts must outlive it. In a read-only database `installer`, `scheduler` and `jobs` are
+  // null: every call fails first.
   struct Parts {
     EngineState* state = nullptr;
     DatabaseClock* clock = nullptr;
@@ -66,14 +66,13 @@ class TableAdmin {
   // Engine rule 14: one edit removes the rows from the files. If a memtable has a row of the range,
   // it is flushed before. On a full disk the flush uses the reserve (io/space_reserve.h). If that
   // is not enough, this returns ResourceExhausted, and no row is dropped. Jobs of the table
-  // continue, and conditional writes that read one of the rows are repeated
+  // continue. Conditional writes that read one of the rows are retried
   // (docs/decisions/0040-drops-beside-jobs.md).
   absl::Status DropRows(uint32_t table_id, const KeyRange& range) const;
 
-  // Installs a bulk load. First flushes most of the table's memory. Then pauses the table's writers
-  // until the rest is flushed and the edit that `make` returns is installed over a table without
-  // data in memory. Writers of other tables continue. Conditional writes that read one of `rows`
-  // before are refused and repeated.
+  // Installs a bulk load. First flushes most of the table's memory. Then pauses the table's
+  // writers, flushes the rest, and installs the edit that `make` returns. Writers of other tables
+  // continue. Conditional writes that have read one of `rows` are refused and retried.
   absl::Status InstallFlushed(uint32_t table_id, const KeyRange& rows,
                               const MakeFlushedEdit& make) const;
 
