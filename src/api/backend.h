@@ -8,9 +8,9 @@
 //
 // api checks before it calls: the handle is not empty; row keys to read are not empty; ReadOptions,
 // WriteOptions, row ranges (not inverted), table names and schemas of CreateTable, family changes
-// and properties are valid and supported. The backend checks what needs the schema or a pass over
-// the data: row sets (Normalize), filters (ValidateFilter) and mutations. A backend copies the
-// arguments that it needs after the call.
+// and properties are valid and supported. The backend checks row sets (Normalize), filters
+// (ValidateFilter) and mutations, which need the schema or a pass over the data. A backend copies
+// the arguments that it needs after the call.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class RowSource {
 
   // Returns false at the end or when status() is not OK. Must not be called again after that.
   virtual bool Next() = 0;
-  // The current row, after a Next() that returned true. It may be the same object for the source's
-  // life.
+  // The current row, after a Next() that returned true. Every row may be returned in the same
+  // object.
   virtual const RowView& row() const = 0;
   virtual absl::Status status() const = 0;
   virtual ReadStats stats() const = 0;
@@ -102,7 +102,7 @@ class TableBackend {
                                                  const WriteOptions& options) = 0;
   virtual absl::StatusOr<std::optional<Row>> ReadRow(std::string_view row_key, const Filter& filter,
                                                      const ReadOptions& options) = 0;
-  // Calls ReadRow unless a backend has a shorter way.
+  // Calls ReadRow unless a backend overrides it with a faster read.
   virtual absl::StatusOr<std::optional<stele::Cell>> ReadCell(std::string_view row_key,
                                                               std::string_view family,
                                                               std::string_view qualifier,

@@ -66,7 +66,7 @@ class SaltedReader::Merge {
   bool FinishRow() {
     const bool was_last_piece = row_.is_last_piece();
     if (!was_last_piece) {
-      // The other pieces of the row come first.
+      // Return the other pieces of the row first.
       if (scans_[current_].Next()) return true;
       status_ = scans_[current_].status();
       return false;

@@ -68,8 +68,8 @@ const std::string& Table::name() const {
 }
 
 namespace {
-// Initializes the static before main. If another thread forked in the middle of it, the child would
-// wait for its end forever.
+// Initialized before main, since after a fork during the initialization the child would wait
+// forever.
 [[maybe_unused]] const std::string& kEarlyTableName = Table().name();
 }  // namespace
 
