@@ -156,7 +156,7 @@ bool HllSketch::AddSparse(std::string_view body) {
   return true;
 }
 
-// Of two entries with the same index the greater one is kept, since it has the greater rank.
+// If two entries have the same index, the greater one is kept, since it has the greater rank.
 void HllSketch::AddEntries() {
   merged_.clear();
   auto old_entry = entries_.begin();

@@ -59,7 +59,7 @@ class MemoryTracker {
     if (member_ != nullptr) member_->Discharge(bytes);
   }
 
-  // The whole budget. Its users get shares of it.
+  // The whole budget.
   uint64_t budget_bytes() const { return budget_bytes_; }
   // The limit of the charges: above it the budget is exceeded.
   uint64_t charged_bytes_max() const { return charged_bytes_max_; }
@@ -67,7 +67,7 @@ class MemoryTracker {
     return uses_[static_cast<size_t>(use)].bytes.load(std::memory_order_relaxed);
   }
   uint64_t bytes_in_all() const;
-  // True if the charges exceed the limit although the cache has freed what it could. Callers then
+  // True if the charges exceed the limit although the cache has freed all that it can. Callers then
   // skip optional work and move data to disk.
   bool is_over() const { return bytes_over() > 0; }
   uint64_t bytes_over() const {
@@ -75,7 +75,7 @@ class MemoryTracker {
     const uint64_t over = total - (total < charged_bytes_max_ ? total : charged_bytes_max_);
     return member_ == nullptr ? over : std::max(over, member_->OverBytes());
   }
-  // A size that was derived from budget_bytes(), reduced to the database's equal share of a shared
+  // Reduces a size that was derived from budget_bytes() to the database's equal share of a shared
   // budget.
   uint64_t PortionOf(uint64_t bytes) const;
 

@@ -24,7 +24,7 @@ namespace stele::internal {
 class Shrinkable {
  public:
   virtual ~Shrinkable() = default;
-  // Frees about so many bytes, if it has them.
+  // Frees about `over_bytes` bytes, if it has them.
   virtual void Shrink(uint64_t over_bytes) = 0;
 };
 
@@ -40,8 +40,8 @@ class SharedBudget {
   SharedBudget(const SharedBudget&) = delete;
   SharedBudget& operator=(const SharedBudget&) = delete;
 
-  // Frees the floor of the new database. Null if one more database would make the floors smaller
-  // than kFloorBytesMin, or if there are kDatabasesMax.
+  // Adds a database and makes others free memory for its floor. Returns null if the floors would
+  // become smaller than kFloorBytesMin, or if there are kDatabasesMax databases.
   static std::shared_ptr<Member> Join(const std::shared_ptr<SharedBudget>& budget);
 
   uint64_t bytes() const { return bytes_; }
@@ -88,10 +88,10 @@ class SharedBudget::Member {
     slot_.charged_bytes.fetch_sub(bytes, std::memory_order_relaxed);
     budget_->charged_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   }
-  // Null removes it. After that it is not called any more.
+  // Null removes it: it is not called after that.
   void SetShrinkable(Shrinkable* shrinkable);
 
-  // How much this database has to free. 0 while it is not above its floor.
+  // The bytes that this database must free. 0 while it is not above its floor.
   uint64_t OverBytes() const { return budget_->OverBytes(slot_); }
   // Makes databases above their equal share free memory, as long as this one is below its own.
   void TakeFromOthers(uint64_t wanted_bytes) { budget_->TakeFromOthers(slot_, wanted_bytes); }

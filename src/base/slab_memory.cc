@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kFrameBytesMin = 4096;
 constexpr size_t kClassesPerDoubling = 16;
-// A read-ahead window, which is allocated and freed for each range of a scan.
+// The size of a readahead window, which is allocated and freed for each range of a scan.
 constexpr size_t kSlotBytesMax = 256 << 10;
 constexpr size_t kClassCount =
     1 + kClassesPerDoubling * (std::bit_width(kSlotBytesMax) - std::bit_width(kSlotBytesMin));

@@ -4,8 +4,8 @@
 // Path:      Buffer::Allocate (base/buffer.h) -> here -> mmap, madvise, munmap.
 // Why:       a general allocator keeps freed memory in one arena per thread, with holes that fit no
 //            other size. A process then occupies several times the memory that it uses. This
-//            allocator occupies the used memory and at most kIdleBytesMax more, however sizes and
-//            threads change (docs/decisions/0024-memory-goes-back.md).
+//            allocator occupies at most kIdleBytesMax more than is used
+//            (docs/decisions/0024-memory-goes-back.md).
 // How:
 //            1. A slab is a mapping of up to 64 slots of one size. There are sixteen sizes per
 //               doubling, so a slot is at most 1/16 too large.
@@ -49,7 +49,7 @@ void GiveBackMemory(const MemorySlot& slot, size_t bytes);
 // Makes the system back these bytes with frames in one call, for a caller that will write all of
 // them. Faulting the frames one by one takes half as long again.
 void PopulateMemory(char* data, size_t bytes);
-// The size of the slot for so many bytes.
+// The size of the slot for `bytes` bytes.
 size_t MemoryTakenFor(size_t bytes);
 
 // Figures of the whole process; they may be slightly out of date.

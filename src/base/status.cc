@@ -13,7 +13,7 @@ absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view w
 
 namespace {
 
-// The type of a payload that tells out of descriptors from out of space. It has no contents.
+// The type of a payload without contents. It marks errors that lack file descriptors and not space.
 constexpr absl::string_view kLacksDescriptors = "stele/lacks-descriptors";
 
 absl::StatusCode CodeOf(int error_number) {

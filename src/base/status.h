@@ -60,10 +60,10 @@ absl::Status DataLoss(std::string_view file, uint64_t offset, std::string_view w
 // PermissionDenied, and everything else Unavailable. The message names the call, the path and the
 // system's reason.
 absl::Status ErrnoStatus(std::string_view call, std::string_view path, int error_number);
-// True for ResourceExhausted, unless file descriptors are missing. So free disk space may help.
+// True for ResourceExhausted, except for missing file descriptors: then free disk space may help.
 bool LacksSpace(const absl::Status& status);
 
-// The same status, with its payloads and with "context: " before its text.
+// Returns `status` with "CONTEXT: " before its message; its payloads are kept.
 absl::Status WithContext(const absl::Status& status, std::string_view context);
 
 // Returns bytes in a form for messages and dumps. Printable ASCII stays; other bytes, '"' and '\\'
