@@ -30,8 +30,7 @@ class BoundedCursor final : public CellCursor {
         input_->SeekRow(end_.has_value() ? std::min(bound, std::string_view(*end_)) : bound));
   }
 
-  // Once outside the range, the cursor stays there: the input is still positioned on the refused
-  // row.
+  // Once outside the range, the cursor must not move: the input is still on the row outside.
   bool NextRow() override { return inside_ && Admit(input_->NextRow()); }
 
   std::string_view row_key() const override { return input_->row_key(); }

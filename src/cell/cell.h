@@ -42,9 +42,9 @@ inline bool IsDelta(CellKind kind) { return kind > CellKind::kSet; }
 
 struct Cell;
 
-// A large value that is still on disk. A cursor with CursorOptions.defers_values returns it instead
-// of the value, so that only the values that survive the merge are read. Lives as long as the
-// cell's bytes.
+// A large value that is not read yet. A cursor with CursorOptions.defers_values returns it instead
+// of the value, so that only values that survive the merge are read. Lives as long as the cell's
+// bytes.
 class LazyValue {
  public:
   // Sets the cell's value. The bytes live as long as the cell's other bytes.
@@ -61,14 +61,14 @@ inline constexpr uint32_t kRowFamily = 0;
 
 // Order within a row: family index; the family's kDeleteFamily first; then qualifier bytewise; then
 // timestamp, newest first; at one timestamp kDeleteRange before versions. A kDeleteRange is sorted
-// at the newest timestamp that it covers. So a reader that goes down a column meets it before
-// everything that it hides, and has to remember only one active range tombstone per source.
+// at the newest timestamp that it covers. So a reader that goes down a column reaches it before the
+// versions that it hides, and needs to remember only one active range tombstone per source.
 struct Cell {
   uint32_t family = kRowFamily;
   CellKind kind = CellKind::kSet;
-  // The value is not read yet: `value` has the right length but no bytes, and `lazy` reads it. Only
-  // of a kSet. This is not a kind, because the order compares kinds, and a lazy version has the
-  // same cell key as a version that was read.
+  // The value is not read yet: `value` has its length but no bytes, and `lazy` reads it. Only for
+  // kSet. This is not a kind, because the order compares kinds, and lazy and read versions must
+  // compare equal.
   bool is_lazy = false;
   // Index of the label that the read's filter gave this cell; 0: none. Sources do not set it.
   uint16_t label = 0;

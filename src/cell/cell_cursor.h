@@ -3,8 +3,8 @@
 //
 // Path:      memtable, sstable -> merge -> retention -> filter -> read; the same chain feeds flush
 //            and compaction. Contract:
-//            - Rows come strictly ascending (kForward) or strictly descending (kReverse). In both
-//              directions the cells of a row come in the order of cell.h.
+//            - Rows are strictly ascending (kForward) or strictly descending (kReverse). In both
+//              directions the cells of a row have the order of cell.h.
 //            - A source is resolved: it returns each cell key at most once, without the cells that
 //              its own tombstones hide. The tombstones that it returns apply to older sources only
 //              (engine rules, "Order and commit").
@@ -46,7 +46,7 @@ struct CursorStats {
   uint64_t blocks = 0;         // decoded blocks touched, from cache or not
   uint64_t bytes_read = 0;     // from files
   uint64_t bytes_decoded = 0;  // after decompression
-  // Columns whose older versions were needed although only the latest was requested.
+  // Columns of latest-only reads whose older versions were needed.
   uint64_t history_reads = 0;
   // Memory that the returned cells may point into, cached or not. Counted when the cursor reaches
   // it.
@@ -59,8 +59,8 @@ struct CursorOptions {
   // and are not read if that can be avoided.
   FamilyMap families;
   bool fill_cache = true;
-  // Only the newest version in this source is needed of each column. The source may leave out the
-  // others; ReadHistory returns them on request.
+  // The reader needs only the newest version of each column. The source may leave out its older
+  // ones; ReadHistory returns them on request.
   bool latest_only = false;
   // Timestamp spans by this source's index; empty: everything. Versions outside of their family's
   // span may be left out, tombstones may not.
@@ -87,20 +87,20 @@ class CellCursor {
   // half-open ranges in both directions.
   virtual bool SeekRow(std::string_view bound) = 0;
   virtual bool NextRow() = 0;
-  // Only after one of the three calls above returned true.
+  // Valid only after one of the three calls above returned true.
   virtual std::string_view row_key() const = 0;
 
   // Appends the next cells of the current row to `cells`. Returns false at the end of the row, and
   // then appends nothing. A call may return true without appending cells: after skipping many cells
   // it gives the caller the opportunity to unpin.
   virtual bool ReadCells(std::vector<Cell>* cells) = 0;
-  // Moves forward within the current row. From now on, cells before the column (family, qualifier)
-  // may be left out, but neither later cells nor the tombstones of the row or of that family that
-  // were not returned yet. This is a hint: an implementation may do nothing.
+  // Moves forward within the current row. Cells before the column (family, qualifier) may be left
+  // out, except tombstones of the row and of that family that were not returned yet. This is a
+  // hint: an implementation may do nothing.
   virtual void SkipTo(uint32_t family, std::string_view qualifier) = 0;
-  // With latest_only: appends the next older versions of the column that were left out, newest
-  // first; appends nothing if there are no more. The column is one
-  // that a cell was returned for; columns ascend. Returns false on failure.
+  // With latest_only: appends the next versions of the column that were left out, newest first;
+  // nothing if there are no more. A cell of the column must have been returned; columns ascend.
+  // Returns false on failure.
   virtual bool ReadHistory(uint32_t /*family*/, std::string_view /*qualifier*/,
                            std::vector<Cell>* /*cells*/) {
     return true;

@@ -55,8 +55,8 @@ class FamilyList {
   std::optional<uint32_t> IndexOfId(uint32_t id) const;
   // The ids in index order. A source stores this list.
   std::vector<uint32_t> ids() const;
-  // Maps a source with the families `source_ids`, in index order. Families not in this list
-  // (dropped since then) are skipped.
+  // Maps a source with the families `source_ids`, in index order. Families that were dropped since,
+  // and so are not in this list, are skipped.
   FamilyMap MapFrom(std::span<const uint32_t> source_ids) const;
 
  private:

@@ -23,7 +23,7 @@ namespace stele::internal {
 inline constexpr size_t kFoldedNumberBytes = 8;
 
 std::string FoldedNumber(int64_t number);
-// A text for people: "sum 5", "hll 12 bytes, about 3".
+// Returns a value as text: "sum 5", "hll 12 bytes, about 3".
 std::string DeltaText(CellKind kind, std::string_view value);
 bool IsDeltaValue(CellKind kind, std::string_view value);
 

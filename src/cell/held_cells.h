@@ -1,5 +1,5 @@
-// cell/held_cells.h: copies the bytes of cells, so that their source can be released while a very
-// large row is read further.
+// cell/held_cells.h: copies the bytes of cells, so that their source can be released before the
+// rest of a very large row is read.
 //
 // Path:      read (row_stream, row_lookup, pass_reader); merge and section_join, for cells that
 //            they have read before their caller needs them.
@@ -22,10 +22,10 @@ inline size_t CellBytes(const Cell& cell) { return cell.qualifier.size() + cell.
 // that share a value still share it. A lazy value stays lazy.
 absl::StatusOr<Buffer> CopyOut(std::span<Cell> cells);
 
-// The number of batches after which leftover cells are copied. A cursor that returns cells of an
-// input, whose batches it reads in advance, cannot unpin the input while cells are left over. A
-// caller that unpins after every batch soon lets it do so. For a caller that collects many batches,
-// the cursor copies the leftover cells once they come from more batches than this.
+// The number of batches after which leftover cells are copied. A merging cursor reads batches of
+// its inputs in advance, and cannot unpin an input while it has cells left over. If the caller
+// unpins after every batch, the input is soon unpinned, too. If it collects many batches, the
+// cursor copies the leftover cells once they come from more batches than this.
 inline constexpr uint32_t kBatchesBeforeHold = 4;
 
 }  // namespace stele::internal

@@ -2,8 +2,8 @@
 // thread.
 //
 // Path:      jobs/prefetch_pool -> read -> CursorOptions -> sstable/read/row_group_prefetch.h.
-// Invariant: no result depends on a task being run. A cursor that needs the result of a task that
-//            has not started cancels it and does the work itself.
+// Invariant: no result depends on a task being run. If a task has not started when its cursor needs
+//            the result, the cursor cancels it and does the work itself.
 // Lifetime:  a task owns the data that it uses. The runner outlives the cursors that use it. Tasks
 //            outlive neither the database nor the objects that they share with it.
 // Threads:   thread-safe. Cursors call Run from their threads; PrefetchTask::Run is called on any
