@@ -25,7 +25,7 @@ namespace stele::internal {
 class ColumnVersions {
  public:
   ColumnVersions() = default;
-  // The versions down to the newest that the rule collected at `time`.
+  // `newest_first`: the versions down to the first one that the rule collected at `time`.
   explicit ColumnVersions(std::vector<int64_t> newest_first, int64_t time = INT64_MIN);
 
   // Applies an operation on the column, its row or its family.
@@ -34,11 +34,11 @@ class ColumnVersions {
   // collects none.
   int64_t FloorUnder(const Retention& retention, int64_t now) const;
   size_t count() const { return oldest_first_.size(); }
-  // Before this time, older versions that are not here may matter.
+  // The versions suffice only for floors at this time or later.
   int64_t time() const { return time_; }
 
  private:
-  // Distinct. A new version is mostly the newest, so most insertions are at the end.
+  // Distinct. Most new versions are the newest, so most insertions are at the end.
   std::vector<int64_t> oldest_first_;
   int64_t time_ = INT64_MIN;
 };

@@ -12,11 +12,11 @@
 namespace stele::internal {
 namespace {
 
-// The limit of a write group, which is one write to the log: large enough to share a sync among
-// many writers, small enough that the first writer does not wait for long.
+// The limit of a write group, which is one write to the log. Many writers share a sync, but the
+// first one does not wait for long.
 constexpr size_t kGroupBytesMax = size_t{1} << 20;
-// The limit for batches that are scanned for the rows that they write before a conditional batch
-// may join them. Small, since the queue's lock is held.
+// Before a conditional batch joins a group, the group's batches are scanned for its rows. A larger
+// group is not scanned, since the queue's lock is held, and the batch does not join it.
 constexpr size_t kRowsLookedThroughBytesMax = size_t{64} << 10;
 
 // The rows that the batches of a group write.
@@ -139,7 +139,7 @@ absl::Status Committer::PauseWrites(uint32_t table_id,
     STELE_RETURN_IF_ERROR(RunExclusive([&]() -> absl::Status {
       {
         MutexLock lock(mutex_);
-        // Another pause began first.
+        // Another pause began meanwhile.
         if (!MayPause(table_id)) return absl::OkStatus();
       }
       STELE_RETURN_IF_ERROR(section());
@@ -349,14 +349,14 @@ absl::Status Committer::Apply(uint64_t sequence, std::string_view batch, int64_t
     if (target.memtable == nullptr || row.table_id() != table_id) {
       table_id = row.table_id();
       target = state_->TargetOf(table_id, commit_time);
-      // Its table was checked, so it exists; data of a deleted table is not needed.
+      // Null if the table was deleted after the check. Its data is not needed.
       if (target.memtable == nullptr) continue;
       if (std::find(touched_.begin(), touched_.end(), table_id) == touched_.end())
         touched_.push_back(table_id);
     }
     const size_t bytes_before = target.memtable->bytes();
     const absl::Status applied = target.memtable->Apply(sequence, row, &position);
-    // Includes operations that were applied before memory was refused.
+    // This includes operations that were applied before memory was refused.
     state_->AddMemtableBytes(target.memtable->bytes() - bytes_before);
     STELE_RETURN_IF_ERROR(applied);
     target.tablet_writes->CountWrite(row.row_key());

@@ -1,5 +1,5 @@
-// commit/committer.h: the commit queue: one order for all writes, group commit with a leader,
-// conditions, and exclusive sections.
+// commit/committer.h: the commit queue. It orders all writes, commits them in groups, checks their
+// conditions, and runs exclusive sections.
 //
 // Path:      table writes -> Commit -> (leader) log append, sync if requested, memtables, publish
 //            -> return to the writers.
@@ -14,8 +14,8 @@
 //            condition no longer holds, is refused with Aborted before it is logged. Its writer
 //            builds it again (engine rules 5 and 6).
 // Errors:    a failed append refuses the group and has no effect, also for a later recovery. An
-//            append that the log could not undo, a failed sync, or refused memory in the middle of
-//            applying poisons the database: no write is acknowledged any more (engine rule 20).
+//            append that the log could not undo, a failed sync, or refused memory while applying
+//            poisons the database: it acknowledges no more writes (engine rule 20).
 // Threads:   thread-safe.
 #pragma once
 
@@ -49,7 +49,8 @@ struct RowCondition {
   uint64_t sequence = 0;
 };
 
-// The table whose pause refused a commit. None: the commit was refused for another reason.
+// Returns the table whose pause refused a commit; nullopt if the commit was refused for another
+// reason.
 std::optional<uint32_t> PausedTable(const absl::Status& refused);
 
 struct CommitRequest {
@@ -71,24 +72,24 @@ class Committer {
     uint64_t active_bytes_max = 0;
     uint64_t log_bytes_max = 0;
   };
-  // All arguments must outlive it. `log` may be null (read-only): every commit is refused then.
+  // All arguments must outlive it. With a null `log` (read-only) every commit is refused.
   Committer(EngineState* state, CommitLog* log, DatabaseClock* clock, Limits limits);
 
-  // Returns Aborted if the batch is stale: build it again. If a pause refused it (PausedTable),
-  // wait for the end of the pause first. Other errors are the result of the write. Inside an
-  // exclusive section it commits at once.
+  // Returns Aborted if the batch is stale: the caller must build it again. If a pause refused it
+  // (PausedTable), the caller first waits for the end of the pause. Other errors are the result of
+  // the write. Inside an exclusive section it commits at once.
   absl::Status Commit(CommitRequest request);
   // Runs `section` like a commit: no other write runs concurrently, and all writes queued before it
   // are done. The section may commit. It must not run another section, and must not take a row
   // latch, since the holder of a latch may be waiting behind it.
   absl::Status RunExclusive(const std::function<absl::Status()>& section);
-  // The same if nothing is queued. Otherwise returns false and does not run the section. Never
-  // waits, so a thread that writers wait for may call it.
+  // Like RunExclusive if nothing is queued. Otherwise returns false and does not run the section.
+  // Never waits, so a thread that writers wait for may call it.
   bool RunExclusiveIfIdle(const std::function<absl::Status()>& section);
   // Pauses the writes of one table until ResumeWrites: commits to it are refused. Writes of other
   // tables continue. First waits for the end of an earlier pause of the table, and for the writers
-  // that it held back. The pause begins in the commit order: `section` runs as an exclusive section
-  // at its beginning, and there is no pause if it fails.
+  // that it held back. Then runs `section` as an exclusive section, which begins the pause; if it
+  // fails, there is no pause.
   absl::Status PauseWrites(uint32_t table_id, const std::function<absl::Status()>& section);
   void ResumeWrites(uint32_t table_id);
   // For a writer that a pause of the table refused. Between DeferPauses and AllowPauses no other
@@ -100,16 +101,16 @@ class Committer {
   // Later calls, and calls that wait, return FailedPrecondition. Returns when no leader is active.
   void Close();
 
-  // True on the thread that runs an exclusive section, and until its end.
+  // True on the thread that runs an exclusive section.
   bool IsInSection() const;
-  // Returns the refusal of a pause of the table, if there is one. Inside an exclusive section no
-  // pause begins, so that OK holds until its end.
+  // Returns an error if the table is paused. Inside an exclusive section no pause begins, so OK
+  // stays true until its end.
   absl::Status CheckPause(uint32_t table_id) const;
 
   // A writer reads this number before the schema and rows that it uses, so that a change in between
   // is detected.
   uint64_t generation() const { return changes_.generation(); }
-  // Change it in an exclusive section, after the change is installed.
+  // The caller records a change in an exclusive section, after the change is installed.
   TableChanges& changes() { return changes_; }
   RowWatches& row_watches() { return row_watches_; }
   // The error that poisoned the database: writes return it until the database is reopened. OK if it
@@ -120,8 +121,8 @@ class Committer {
   absl::Status append_failure() const;
   // True if poison() or append_failure() is an error. Takes no lock.
   bool has_failure() const { return has_failure_.load(std::memory_order_acquire); }
-  // For an exclusive section that commits without a batch, such as a bulk load. Returns a new
-  // sequence and publishes it. No memtable and no log record has this sequence.
+  // Returns a new sequence and publishes it, for an exclusive section that commits without a batch,
+  // such as a bulk load. No memtable and no log record has this sequence.
   uint64_t TakeSequence();
   uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
   // Commits and sections that wait or run; may be slightly out of date.
@@ -156,7 +157,7 @@ class Committer {
   std::atomic<uint64_t> commits_{0};  // relaxed: a figure
   uint64_t last_sequence_ = 0;        // confined to the leader
   std::vector<uint32_t> touched_;     // confined to the leader: tables of the group
-  // Confined to the leader: background threads were asked to prepare a log segment.
+  // Confined to the leader: background threads were woken to prepare a log segment.
   bool needed_segment_ = false;
   mutable Mutex mutex_;
   std::deque<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);

@@ -1,5 +1,5 @@
-// commit/installer.h: installs edits, the only way in which the Version changes: first the log,
-// then the manifest, then the view, and then the removal of obsolete files.
+// commit/installer.h: installs edits: syncs the log, writes the manifest, switches the view, and
+// removes obsolete files. Nothing else changes the Version.
 //
 // Path:      flush and compaction jobs, schema changes, excision -> Install -> manifest, engine
 //            state, SSTable files, log.
@@ -68,7 +68,8 @@ class Installer {
 
   // The compaction debt of the current Version; may be slightly out of date.
   uint64_t debt_bytes() const { return debt_bytes_.load(std::memory_order_relaxed); }
-  // Computes it again: at open, and when a tablet turned out to have an unreadable file.
+  // Computes the debt of all tablets again: at open, and after a file of a tablet turned out to be
+  // unreadable.
   void CountDebt();
 
  private:

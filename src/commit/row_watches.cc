@@ -122,8 +122,8 @@ std::optional<RowWatches::Floor> RowWatches::FloorOf(const Watch& watch, const C
     return std::nullopt;
   }
   columns_.splice(columns_.begin(), columns_, known);
-  // A commit that is being noted may have more operations of the row than were applied. No floor is
-  // valid then, so the sequence is one for which the commit refuses the write.
+  // A commit that is being noted may have more operations of the row than were noted so far. Then
+  // no floor is valid, and this sequence makes the commit refuse the write.
   const bool is_partly_noted = row.written > std::max(known->sequence, noted_through_);
   return Floor{
       .floor = known->versions.FloorUnder(retention, now),

@@ -3,7 +3,7 @@
 //
 // A write that depends on a row begins a Watch of it before it reads the row. From then on each
 // commit that writes the row records its sequence in the watch. So the check at the write's own
-// commit is exact: it reports "written" if the row was written after the read, and only then. A
+// commit is exact: it reports a row as written if and only if it was written after the read. A
 // commit looks rows up only while there are watches or cached versions, and only rows whose hash
 // shares a counter with one of these rows.
 //
@@ -76,8 +76,8 @@ class RowWatches {
     ~Watch();
     uint32_t table_id() const { return row_->first.table_id; }
     std::string_view row_key() const { return row_->first.row_key; }
-    // True if a commit after `sequence` wrote the row. `sequence` is that of a read since the watch
-    // began.
+    // True if a commit after `sequence` wrote the row. `sequence` must be the sequence of a read
+    // since the watch began.
     bool WrittenAfter(uint64_t sequence) const;
 
     // For RowWatches.
@@ -92,8 +92,8 @@ class RowWatches {
 
   // False if Note has nothing to do. For the leader, after it published.
   bool HasRows() const { return row_count_.load() > 0; }
-  // The published commit `sequence` wrote the row. Sequences never decrease. A batch may contain a
-  // row several times: EndNote follows the last Note of a commit.
+  // Records that the published commit `sequence` wrote the row. Sequences never decrease. A batch
+  // may contain a row several times. Call EndNote after the last Note of a commit.
   void Note(const RowOps& row, uint64_t sequence);
   void EndNote(uint64_t sequence);
 
@@ -102,11 +102,11 @@ class RowWatches {
     std::string qualifier;
     friend auto operator<=>(const ColumnName&, const ColumnName&) = default;
   };
-  // The floor of a column whose versions are cached, and the commit for which it is valid: if the
-  // row was not written after `sequence`, `floor` is valid now. Nullopt: read the column.
-  // `generation` is that of the tables' changes (commit/table_changes.h), taken before this call.
-  // Versions that were read in another generation are dropped, since the rule may differ. So are
-  // those of a later time than `now`, which only a corrected clock can be before.
+  // The floor of a column whose versions are cached. It is valid if no commit after `sequence`
+  // wrote the row. Nullopt: the caller must read the column. `generation` is that of the tables'
+  // changes (commit/table_changes.h), taken before this call. Versions that were read in another
+  // generation are dropped, since the rule may differ. So are versions from a later time than
+  // `now`, which exist only if the clock was corrected.
   struct Floor {
     int64_t floor = 0;
     uint64_t sequence = 0;

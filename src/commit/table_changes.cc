@@ -8,7 +8,7 @@
 namespace stele::internal {
 namespace {
 
-// The number of row changes that a table remembers separately. Older ones count for all rows.
+// The limit for the row changes that a table remembers separately. Older ones count for all rows.
 constexpr size_t kRowChangesMax = 64;
 // A range with longer keys is not remembered: it counts for all rows at once.
 constexpr size_t kRangeBytesMax = 1024;

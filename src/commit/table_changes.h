@@ -31,7 +31,7 @@ class TableChanges {
  public:
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // Users of the schema read it again. No write is refused.
+  // Makes users of the schema read it again. No write is refused.
   void NoteAddition() { Raise(); }
   void NoteFamilies(uint32_t table_id) { tables_[table_id].families = Raise(); }
   void NoteRules(uint32_t table_id) { tables_[table_id].rules = Raise(); }
