@@ -20,7 +20,7 @@ class CompactionDebt {
  public:
   // Counts all tablets.
   void Reset(const Version& version, const FilesByTablet& unreadable);
-  // `before` is the version that was computed last; `after` was made from it by Apply (edit.h).
+  // `before` must be the version of the previous call, and `after` its result of Apply (edit.h).
   void Follow(const Version& before, const Version& after, const FilesByTablet& unreadable);
   uint64_t bytes() const { return bytes_; }
   // The number of tablets whose stacks were read since construction.

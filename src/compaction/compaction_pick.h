@@ -26,7 +26,7 @@ enum class CompactionKind {
   // Rewrite small adjacent files of one cluster as one. No other reference of the cluster has their
   // rows.
   kSmallFiles,
-  // Give adjacent references without common rows one commit interval; nothing is read.
+  // Give adjacent references without common rows one commit interval, without reading them.
   kMetadataMerge,
   kDropFiles,     // remove references without reading them
   kSplitTablet,   // by metadata only
@@ -41,7 +41,7 @@ struct CompactionSizes {
   uint64_t small_file_bytes = uint64_t{1} << 20;    // smaller adjacent files are combined
   // Adjacent cold references are recompressed when they have at least this many bytes together.
   uint64_t recompress_bytes = uint64_t{32} << 20;
-  // A cold tablet with fewer bytes in the other codec is left as it is.
+  // A cold tablet with fewer bytes in the other codec is not rewritten.
   uint64_t cold_bytes = uint64_t{64} << 10;
   int64_t cold_micros = 600'000'000;  // data committed longer ago is cold
 };
@@ -61,7 +61,7 @@ struct CompactionPick {
   std::string split_row;      // for a split: the first row of the second half
   std::string reason;         // one line for events and dumps
   uint64_t output_bytes = 0;  // a lower estimate of the bytes that the job writes
-  bool reclaims = false;      // it frees dead bytes, and its estimate leaves them out
+  bool reclaims = false;      // it frees dead bytes; output_bytes leaves them out
   // The database clock, read before the schema. So a GC rule that changes later is never applied at
   // an earlier time.
   int64_t now = 0;
@@ -81,7 +81,7 @@ struct DeadSampleRequest {
   size_t input_begin = 0;       // the stack from this position to its end
   uint64_t bytes = 0;           // of the stack
   uint64_t dead_bytes_max = 0;  // a rough upper bound, which may exceed `bytes`
-  // Only a sample of exactly this stack will do. Otherwise an older one serves as long as its stack
+  // True: the sample must be of exactly this stack. False: an older sample may be used if its stack
   // differed little.
   bool exact = false;
 };
@@ -100,8 +100,8 @@ struct PickerInput {
   // Returns 0 to 1, or nullopt if it is unknown. Null: always unknown. Called only for tablets of
   // `version` whose summaries allow many dead bytes.
   std::function<std::optional<double>(const DeadSampleRequest&)> measure_dead = nullptr;
-  // Reads of a tablet (rows requested or returned) since its stack last changed, except by a split
-  // or merge of tablets. Only tablets with reads. Writes show in the stack itself.
+  // The rows read (requested or returned) in a tablet since its stack last changed, not counting
+  // splits and merges of tablets. Tablets without reads are absent.
   std::map<TabletName, uint64_t> reads = {};
   // For each tablet, the files whose rows in it cannot be read. No job that reads uses them, and
   // none merges across them. Such a tablet is compacted without its neighbours.

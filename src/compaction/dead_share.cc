@@ -12,8 +12,8 @@ const Retention* FindRetention(const TableDefinition& definition, uint32_t famil
   return family_index.has_value() ? &definition.retentions[*family_index - 1] : nullptr;
 }
 
-// The least timestamp in [low, high] that is not garbage at ordinal 1; `high` is not. The result of
-// a rule is monotone (gc/retention.h).
+// Returns the least timestamp in [low, high] that is not garbage at ordinal 1. `high` must not be
+// garbage. Binary search works because rules are monotone (gc/retention.h).
 int64_t FirstKept(const Retention& rule, int64_t low, int64_t high, int64_t now) {
   while (low < high) {
     const int64_t middle =

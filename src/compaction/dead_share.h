@@ -2,10 +2,10 @@
 // without reading them.
 //
 // Path:      picker.cc -> reclaim_policy.cc -> here.
-// Estimates: EstimateDeadBytes counts what a file shows by itself. OlderContents bounds what newer
-//            tombstones and versions may hide in older files. Summaries do not tell whether they
-//            do: a deleted row may never have existed. So the bound only decides whether a sample
-//            is worth its cost (PickerInput::measure_dead).
+// Estimates: EstimateDeadBytes counts the dead bytes that a file's own summary shows. OlderContents
+//            bounds the bytes that newer tombstones and versions may hide in older files. A summary
+//            cannot show more: a deleted row may never have existed. So the bound only decides
+//            whether a sample is worth its cost (PickerInput::measure_dead).
 // Terminates: for a file that a major compaction wrote at `now`, every estimate is zero. It has no
 //            tombstone, no dropped family, no version that is garbage at `now` for any ordinal, and
 //            no column with more versions than its rule allows at the file's newest commit time. A
@@ -37,19 +37,19 @@ ShownDeadBytes EstimateDeadBytes(const SstableFile& file, const TableDefinition&
 // greatest timestamp, now).
 bool AllCellsAreGarbage(const SstableFile& file, const TableDefinition& definition, int64_t now);
 
-// The number of tombstones that may hide cells in older sources: those of rows and of existing
-// families.
+// The number of tombstones that may hide cells in older sources: row tombstones, and tombstones of
+// existing families.
 uint64_t LiveTombstones(const SstableFile& file, const TableDefinition& definition);
 
-// What some sources contain, as far as their summaries tell. Bytes are as stored.
+// The contents of some sources, estimated from their summaries. Bytes are as stored.
 class OlderContents {
  public:
   // Adds this share (0 to 1) of the file.
   void Add(const SstableFile& file, double share);
-  // Returns an upper estimate of the bytes in here that this share of a newer file hides. A row
-  // tombstone hides a row of the average size. Another tombstone hides the cells of its family in
-  // an average row. A version hides an older one if the rule counts versions, or if both may have
-  // the same timestamp.
+  // Returns an upper estimate of the bytes of these sources that this share of a newer file hides.
+  // A row tombstone hides a row of the average size. Another tombstone hides the cells of its
+  // family in an average row. A version hides an older one if the rule counts versions, or if both
+  // may have the same timestamp.
   double HiddenBy(const SstableFile& file, double share, const TableDefinition& definition) const;
 
  private:

@@ -27,9 +27,9 @@ struct QuietLook {
 };
 
 // True if a compaction is due in a tablet that changed since `look`: in its stack, its table's
-// schema, or whether it is busy. The input's Version was made by Apply (edit.h). Adds the number of
-// tablets examined to `examined`: at most three for each changed tablet, and all tablets of a table
-// whose schema changed.
+// schema, or whether it is busy. The input's Version must be a result of Apply (edit.h). Adds the
+// number of examined tablets to `examined`: at most three for each changed tablet, and all tablets
+// of a table whose schema changed.
 bool IsAnyDueSince(const QuietLook& look, const PickerInput& input, uint64_t* examined);
 
 }  // namespace stele::internal

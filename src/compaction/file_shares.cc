@@ -15,7 +15,7 @@ uint64_t ReferencesInTablet(const SstableReference& reference, const FileParts& 
   return std::prev(behind)->references;
 }
 
-// Sets everything except the number of the table's tablets that show each file.
+// Sets everything except FileParts::shown.
 PartsByFile CountIn(const TableState& table, size_t begin, size_t end) {
   PartsByFile parts;
   for (auto tablet = table.tablets.begin() + static_cast<std::ptrdiff_t>(begin); begin < end;

@@ -1,8 +1,8 @@
 // compaction/file_shares.h: divides the bytes of a file among the tablets that share it.
 //
-// A shared file has equal parts, one for each tablet that its rows reach into. Parts that no tablet
-// references any more are dead, and stay on disk because of the others (engine rule 17). If drops
-// left a tablet several references to one file, they share the tablet's part equally.
+// A shared file has equal parts, one for each tablet that overlaps its rows. Parts that no tablet
+// references any more are dead, but stay on disk with the others (engine rule 17). If a tablet has
+// several references to one file after drops, they share the tablet's part equally.
 // Path:      picker.cc, tablet_picker.cc.
 // Threads:   pure functions.
 #pragma once
@@ -33,13 +33,13 @@ PartsByFile CountParts(const TableState& table);
 PartsByFile CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
                        size_t begin, size_t end);
 
-// The reference's share of `file_bytes`, which is some number of bytes of its file.
+// The reference's share of `file_bytes` bytes of its file.
 uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const PartsByFile& parts);
 // The tablet's part of the file, which its references to the file share.
 uint64_t PartBytes(const SstableReference& reference, const PartsByFile& parts);
 // The reference's share of all bytes of the file; at least 1.
 uint64_t ShareBytes(const SstableReference& reference, const PartsByFile& parts);
-// The same, including its share of the dead parts.
+// Like ShareBytes, plus the reference's share of the dead parts.
 uint64_t HeldBytes(const SstableReference& reference, const PartsByFile& parts);
 
 }  // namespace stele::internal

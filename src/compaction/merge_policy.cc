@@ -6,21 +6,21 @@ namespace stele::internal {
 namespace {
 
 // The least number of sources to merge. A cell is rewritten about log(data / flush) / log(fan-in)
-// times, and a read uses up to (fan-in - 1) sources per level: with 6, 256 flushes cost three
+// times, and a read has up to (fan-in - 1) sources per level. With 6, 256 flushes cost three
 // rewrites and at most fifteen sources.
 constexpr size_t kFanInMin = 6;
 // Clusters are in one tier if each is at most this many times as large as the largest newer one.
-// Flushes differ by as much, tiers by more.
+// Flushes differ in size by up to this ratio, tiers by more.
 constexpr double kAlikeRatio = 3;
-// What one more source costs a read, and what merging costs: for each byte, and for each job (two
-// syncs and an edit). docs/decisions/0015-compaction-policy.md says how they were measured.
+// The cost of an additional source for a read, and of merging per byte and per job (two syncs and
+// an edit). docs/decisions/0015-compaction-policy.md says how they were measured.
 constexpr double kSourceReadNanos = 500;
 constexpr double kMergeNanosPerByte = 10;
 constexpr double kMergeNanosPerJob = 5'000'000;
 
-// The number of references beyond one per file that a cluster may have: this many, and one more for
-// each kBytesPerFragment. A drop adds one reference to each file with its rows, so it costs the
-// rewriting of this many bytes at most. A tablet of the largest size may have a thousand of them.
+// A cluster may have this many references beyond one per file, and one more for each
+// kBytesPerFragment. A drop adds one reference to each file with its rows, so it causes the
+// rewriting of at most that many bytes. The largest tablet may have a thousand.
 constexpr size_t kFragmentsMin = 32;
 constexpr uint64_t kBytesPerFragment = uint64_t{256} << 10;
 
@@ -31,8 +31,8 @@ struct Tier {
   size_t sources = 0;
 };
 
-// Adds older clusters as long as they are of similar size; `largest_bytes` is that of the newer
-// ones.
+// Adds older clusters as long as they are of similar size. `largest_bytes` is the size of the
+// largest newer one.
 Tier Extended(const std::vector<OverlapCluster>& clusters, Tier tier, uint64_t largest_bytes) {
   for (; tier.end < clusters.size(); ++tier.end) {
     const OverlapCluster& cluster = clusters[tier.end];
@@ -66,7 +66,8 @@ std::optional<Tier> FindTier(const std::vector<OverlapCluster>& clusters) {
                  clusters[begin].bytes);
     if (tier.sources < kFanInMin) continue;
     if (tier.sources > kFanInMax) return OldestOf(clusters, tier);
-    // The result may complete the next tier. Then everything is rewritten once instead of twice.
+    // The output may complete the next tier. If so, both tiers are merged at once, so that
+    // everything is rewritten once instead of twice.
     while (true) {
       const Tier next = Extended(clusters, tier, tier.bytes);
       if (next.sources - tier.sources + 1 < kFanInMin || next.sources > kFanInMax) return tier;

@@ -1,5 +1,6 @@
-// compaction/merge_policy.h: finds adjacent clusters of one stack that are worth merging: by size,
-// which keeps writes cheap; by the cost of reads; and because drops have fragmented them.
+// compaction/merge_policy.h: finds adjacent clusters of one stack that are worth merging. Merging
+// clusters of similar size keeps writes cheap. Others are merged to make reads cheaper, or because
+// drops have fragmented them.
 //
 // Path:      picker.cc -> here.
 // Threads:   pure functions.
@@ -14,8 +15,8 @@
 namespace stele::internal {
 
 // The greatest number of sources that are merged by size at once: a job opens each, with a row
-// cluster and a window of it in memory. A guess: a longer tier is rewritten once more in two
-// thousand flushes.
+// cluster and a window of it in memory. A guess: the limit adds one rewrite in two thousand
+// flushes.
 inline constexpr size_t kFanInMax = 64;
 
 // Size-tiered: returns the newest sufficiently long range of clusters of similar size, or the
@@ -23,8 +24,8 @@ inline constexpr size_t kFanInMax = 64;
 // times.
 std::optional<InputRange> FindTieredInputs(const std::vector<OverlapCluster>& clusters);
 
-// Rent or buy: considers the ranges whose merging costs no more than the `reads` since the stack
-// changed have paid for the additional sources. Returns the one that removes most sources. None
+// Considers the ranges that cost less to merge than the `reads` since the last change of the stack
+// have cost because of additional sources. Returns the one that removes most sources. Returns none
 // without reads: a tablet that is only written stays tiered.
 std::optional<InputRange> FindInputsForReads(const std::vector<OverlapCluster>& clusters,
                                              uint64_t reads);

@@ -13,9 +13,9 @@ namespace {
 // A cold tablet is rewritten for its codec only if at least this share of it is in the other codec.
 // So a tablet with few writes is not rewritten after each of them.
 constexpr double kYoungShareMin = 0.25;
-// The least number of files in a small-file compaction, and the least ratio of the result to any of
-// them. So a byte is rewritten once for each power of eight between a flush and a sufficiently
-// large file: from 4 KiB to 1 MiB less than three times.
+// The least number of files in a small-file compaction, and the least ratio of the output to any
+// input. So a byte is rewritten once for each power of eight from a flush to a large file: from 4
+// KiB to 1 MiB less than three times.
 constexpr size_t kSmallFileCountMin = 16;
 constexpr uint64_t kSmallFileGrowthMin = 8;
 
@@ -88,7 +88,7 @@ bool IsInRowOrder(const Tablet& tablet, const OverlapCluster& cluster) {
   return true;
 }
 
-// The references to one file count once, however drops have cut it.
+// Several references to one file count once.
 size_t CountFiles(const Tablet& tablet, size_t begin, size_t end) {
   if (end - begin < kSmallFileCountMin) return end - begin;
   std::set<uint64_t> files;
@@ -172,7 +172,7 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
       if (std::optional<InputRange> inputs =
               FindSmallFileInputsWithin(tablet, cluster, parts, begin, i))
         return inputs;
-      // The last small one made the inputs too large.
+      // If file i was small but exceeded the limit, begin the next range with it.
       begin = is_small ? i : i + 1;
       bytes = is_small ? next_bytes : 0;
     }

@@ -5,12 +5,12 @@
 // Policy:    - Adjacent clusters without common rows (rows written in order, time series) are
 //              joined: each reference gets the commit interval of all of them.
 //            - A joined reference of the oldest cluster is rewritten at most once more, for the
-//              bottommost codec. This waits until its rows are cold, since writers need the
-//              processor before. It is rewritten together with its neighbours once they are cold
-//              and large enough, or with the whole tablet once nothing was written to it for a long
-//              time and enough of it is in the other codec.
-//            - Many small adjacent references of any cluster are combined into one file. For a read
-//              they are one source, but each is an open file, and its index and bloom filter need
+//              bottommost codec. This waits until its rows are cold, because writers need the
+//              processor before that. It is rewritten with its neighbours once they are cold and
+//              large enough. Or it is rewritten with the whole tablet once that is cold and enough
+//              of it is in the other codec.
+//            - Many small adjacent references of a cluster are combined into one file. For a read
+//              they are one source, but each is an open file with an index and a bloom filter in
 //              memory.
 // Threads:   pure functions.
 #pragma once
@@ -28,7 +28,7 @@ namespace stele::internal {
 std::optional<InputRange> FindMetadataMergeInputs(const Tablet& tablet,
                                                   const std::vector<OverlapCluster>& clusters);
 
-// Returns the clusters as they would be after joining all that may be joined.
+// Returns the clusters that would result from joining all that may be joined.
 std::vector<OverlapCluster> JoinMovable(const Tablet& tablet,
                                         const std::vector<OverlapCluster>& clusters);
 

@@ -3,8 +3,8 @@
 // files.
 //
 // Path:      picker.cc -> here.
-// Invariant: the inputs of each subcompaction are all the references that its tablet has for the
-//            commits from the first to the last of all subcompactions. So the references of each
+// Invariant: the subcompactions share one range of commits. The inputs of each one are all
+//            references of its tablet with commits in that range. So the references of each
 //            subcompaction are contiguous (engine rule 1). Each subcompaction applies GC rules at
 //            its own time: compaction_job.h.
 // Threads:   pure functions.

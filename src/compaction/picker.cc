@@ -21,12 +21,12 @@ const std::set<uint64_t>& FilesOf(const FilesByTablet& files, const TabletName& 
   return it == files.end() ? *kNone : it->second;
 }
 
-// Initializes the static before main. If another thread forked in the middle of it, the child would
-// wait for its end forever.
+// Initialized before main, since after a fork during the initialization the child would wait
+// forever.
 [[maybe_unused]] const std::set<uint64_t>& kEarlyFiles = FilesOf({}, {});
 
-// The first urgency that has a candidate is picked: first what costs nothing, then what delays
-// writers, then what slows readers, then space. Merges come before major compactions, which they
+// The order in which kinds of candidates are picked: compactions that cost nothing, that speed up
+// writers, that speed up readers, that free space. Merges come before major compactions, which they
 // often make unnecessary.
 enum class Urgency : size_t {
   kDrop,
@@ -40,7 +40,7 @@ enum class Urgency : size_t {
 };
 constexpr size_t kUrgencyCount = 8;
 
-// Keeps for each urgency the pick of the greatest value that the disk has room for.
+// Keeps for each urgency the pick with the greatest value among those that the disk has room for.
 class Candidates {
  public:
   explicit Candidates(const PickerInput& input) : input_(input) {}
@@ -163,8 +163,9 @@ class TablePicker {
     }
   }
 
-  // Offers the merge that removes most sources per byte, since cheap merges speed up reads soonest.
-  // Adjacent tablets that `joins` accepts are included with their references of the same commits.
+  // Offers a merge. Its value is the number of sources removed per byte, since cheap merges speed
+  // up reads soonest. Includes adjacent tablets that `joins` accepts, with their references of the
+  // same commits.
   void OfferMerge(Urgency urgency, const TabletInputs& seed,
                   const std::function<bool(const TabletLook&)>& joins, std::string reason,
                   Candidates* candidates) {
@@ -190,8 +191,8 @@ class TablePicker {
                       MakePick(CompactionKind::kMerge, subcompactions, std::move(reason)));
   }
 
-  // The value is the fragments removed per byte, as for merges, so that neither kind delays the
-  // other for long.
+  // The value is the number of fragments removed per byte. It is comparable to that of merges, so
+  // neither kind delays the other for long.
   void OfferFragmented(size_t index, const std::vector<OverlapCluster>& clusters,
                        Candidates* candidates) const {
     const std::optional<InputRange> inputs = FindFragmentedInputs(clusters);
@@ -204,8 +205,7 @@ class TablePicker {
                              inputs->bytes)));
   }
 
-  // Offers rewrites that are worthwhile only down to the end of the stack, where tombstones are
-  // dropped.
+  // Offers rewrites that must reach the end of the stack, where tombstones are dropped.
   void OfferRewrites(size_t index, const std::vector<OverlapCluster>& clusters,
                      Candidates* candidates) {
     // A sample reads files, so it is taken only for a job that would be picked.
@@ -215,7 +215,7 @@ class TablePicker {
     OfferCold(index, clusters, candidates);
   }
 
-  // Adjacent tablets that join have one stack span; that of the seed is `clusters`.
+  // The clusters of the tablet at `at`; `clusters` are those of the tablet at `index`.
   const std::vector<OverlapCluster>& ClustersAt(size_t at, size_t index,
                                                 const std::vector<OverlapCluster>& clusters) const {
     return at == index ? clusters : looks_[at].clusters();
@@ -311,7 +311,7 @@ class TablePicker {
     return subcompactions;
   }
 
-  // A merge of nothing but whole stacks is a major compaction.
+  // A merge in which all inputs are whole stacks is a major compaction.
   CompactionPick MakePick(CompactionKind kind, const std::vector<TabletInputs>& subcompactions,
                           std::string reason) const {
     CompactionPick pick{.kind = kind,

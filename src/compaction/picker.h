@@ -11,8 +11,9 @@
 //            3. Adjacent clusters without common rows are joined by metadata (move_policy.h).
 //            4. Enough adjacent clusters of similar size are merged (merge_policy.h). This keeps
 //               writes cheap; the compaction debt counts these merges. Files that drops have
-//               fragmented are rewritten, too. The candidate that removes more per byte is picked.
-//            5. Sources are merged whose separate reads have cost more than merging them
+//               fragmented are rewritten, too. The candidate that removes more sources or fragments
+//               per byte is picked.
+//            5. Sources are merged once reading them separately has cost more than a merge would
 //               (merge_policy.h).
 //            6. A stack is rewritten to free its dead bytes (reclaim_policy.h).
 //            7. Many small adjacent files are combined (move_policy.h).
@@ -38,10 +39,10 @@ bool IsAnyDue(const PickerInput& input, const TableState& part, const PartsByFil
 
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
 // joins, and the fragmented files. 0 if PickCompaction would pick nothing. It drives write stalls.
-// Compactions for reads, dead bytes or codecs can wait and are not counted, and neither are merges
-// that `unreadable` files prevent.
+// Not counted are compactions for reads, dead bytes or codecs, which can wait, and merges that
+// `unreadable` files prevent.
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {});
-// The part of it for the tablet at `index`, whose files are counted in `parts`.
+// The compaction debt of the tablet at `index`. `parts` must count its files.
 uint64_t CompactionDebtBytes(const TableState& table, size_t index, const PartsByFile& parts,
                              const FilesByTablet& unreadable = {});
 

@@ -9,13 +9,14 @@
 namespace stele::internal {
 namespace {
 
-// A tablet is rewritten for its dead bytes only if they are at least this share of it. So the
-// rewrite costs at most three live bytes for each byte that it frees.
+// A tablet is rewritten only if at least this share of its bytes is dead. So the rewrite writes at
+// most three live bytes for each byte that it frees.
 constexpr double kDeadShareMin = 0.25;
-// The same if less than that is dead by the files' own summaries, and the rest is hidden by newer
-// entries. Writers that replace their data all the time would pay three bytes for each byte.
+// The share if newer entries hide so much of the dead bytes that the files' own summaries show less
+// than kDeadShareMin. With kDeadShareMin, writers that always replace their data would pay three
+// bytes for each byte.
 constexpr double kHiddenShareMin = 0.5;
-// The same for a tablet at rest. Its files then take less than 1.2 times the live bytes.
+// The share for an idle tablet. Its files then take less than 1.2 times the live bytes.
 constexpr double kDeadShareMinAtRest = 1.0 / 7;
 
 bool IsAtRest(const Tablet& tablet, const InputRange& inputs, int64_t now) {
@@ -27,13 +28,13 @@ bool IsAtRest(const Tablet& tablet, const InputRange& inputs, int64_t now) {
 
 // Bounds of the dead bytes of some clusters.
 struct DeadBounds {
-  uint64_t bytes = 0;         // on disk, with the dead parts of shared files
-  uint64_t unreferenced = 0;  // parts of shared files that no tablet references
-  uint64_t shown = 0;         // dead by the file's own summary
-  uint64_t hidden_max = 0;    // newer entries may hide this much more; not limited by `bytes`
+  uint64_t bytes = 0;                // on disk, with the dead parts of shared files
+  uint64_t unreferenced = 0;         // parts of shared files that no tablet references
+  uint64_t shown = 0;                // dead by the file's own summary
+  uint64_t hidden_max = 0;           // newer entries may hide this, too; may exceed `bytes`
   uint64_t of_dropped_families = 0;  // of `shown`
   bool is_guess = false;             // `shown` may be far off
-  bool has_tombstones = false;       // with older clusters below them
+  bool has_tombstones = false;       // tombstones with older clusters below them
 };
 
 DeadBounds BoundsOf(const Tablet& tablet, const std::vector<OverlapCluster>& clusters,
@@ -77,8 +78,8 @@ uint64_t NeededBytes(const DeadBounds& bounds, bool is_at_rest) {
   return part(bounds.hidden_max > 0 && !shows_enough ? kHiddenShareMin : kDeadShareMin);
 }
 
-// The dead bytes of the tablet's part of the files. A sample is taken if averages and distributions
-// may be wrong: if it may show that `needed` bytes are dead, or that what summaries show is not.
+// Returns the dead bytes in the tablet's part of the files. Takes a sample if it could show that
+// `needed` bytes are dead, or that bytes are live which the summaries show as dead.
 uint64_t DeadBytesIn(const Tablet& tablet, const InputRange& inputs, const DeadBounds& bounds,
                      bool is_at_rest, uint64_t needed, const DeadQuery& query) {
   const bool may_suffice = bounds.unreferenced + bounds.shown + bounds.hidden_max >= needed;

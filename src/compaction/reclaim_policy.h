@@ -17,9 +17,8 @@
 
 namespace stele::internal {
 
-// Returns the oldest references that may be dropped unread (engine rule 11): all their cells are
-// garbage, and the cells that their tombstones hide are dropped with them or do not exist. Bytes
-// and intervals are not set.
+// Returns the oldest references that may be dropped unread (engine rule 11). All their cells are
+// garbage, and their tombstones hide no cells in kept references. Bytes and intervals are not set.
 std::optional<InputRange> FindDroppableInputs(const Tablet& tablet,
                                               const TableDefinition& definition, int64_t now);
 
@@ -47,10 +46,10 @@ struct HidingOperations {
   uint64_t versions = 0;
   int64_t timestamp_min = INT64_MAX;  // over versions
 };
-// A table is at rest if nothing was committed to it for this long.
+// A table is idle if nothing was committed to it for this long.
 inline constexpr int64_t kRestMicros = 30'000'000;
-// True if the memtable of a table at rest may hide so much that a flush makes its files worth
-// rewriting. Only files are compacted, so without a flush the space would never come back.
+// True if the memtable of an idle table may hide so many bytes that its files are worth rewriting
+// after a flush. Only files are compacted, so without a flush the space would not be freed.
 bool IsFlushWorthwhile(const TableState& table, const HidingOperations& operations);
 
 }  // namespace stele::internal

@@ -41,8 +41,8 @@ struct StackSpan {
   std::vector<OverlapCluster> clusters;  // newest first, at least one
   bool reaches_end = false;              // it includes the end of the stack
 };
-// Leaves out clusters with a file of `unreadable` (by number), which separate the newer clusters
-// from the older ones. Newest first.
+// Returns the spans, newest first. A cluster with a file of `unreadable` (by number) is in no span
+// and ends the newer one.
 std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const PartsByFile& parts,
                                     const std::set<uint64_t>& unreadable);
 // True if the tablet references one of these files.
@@ -53,12 +53,12 @@ struct InputRange {
   size_t begin = 0;  // positions in the stack
   size_t end = 0;
   uint64_t bytes = 0;
-  size_t sources = 0;  // the maximum number of sources of a read of its rows before it is merged
+  size_t sources = 0;  // the maximum number of sources of a read of its rows
   uint64_t sequence_first = 0;
   uint64_t sequence_last = 0;
 };
-// True if no older reference has rows between those of the references [begin, end). Their
-// tombstones have nothing left to hide then (engine rule 11).
+// True if no older reference overlaps the row range of the references [begin, end). Then their
+// tombstones hide nothing (engine rule 11).
 bool ReachesEnd(const Tablet& tablet, size_t begin, size_t end);
 
 // The range of clusters [begin, end), which is not empty.

@@ -14,7 +14,7 @@ namespace {
 // row that is too large by itself.
 constexpr uint64_t kHalfShare = 8;
 constexpr uint64_t kMergeShare = 4;
-// The whole stack of a merged tablet is in one edit.
+// A limit, because one edit contains the whole stack of the merged tablet.
 constexpr size_t kMergedTabletsMax = 64;
 
 class TabletPicker {

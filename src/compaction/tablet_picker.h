@@ -6,8 +6,8 @@
 //            split tablet is not merged, and a merged one is not split, until most of its bytes
 //            were deleted or added. A tablet that begins at a split row of the Schema is not merged
 //            with the previous one.
-// Cost:      one pass over the references. The caller's `find_split_point` is called only for a
-//            tablet that is due according to its shares of files.
+// Cost:      one pass over the references. Calls `find_split_point` only for a tablet that is too
+//            large according to its shares of files.
 // Threads:   pure if PickerInput::find_split_point is.
 #pragma once
 
