@@ -13,7 +13,7 @@
 namespace stele::internal {
 namespace {
 
-// What a bulk load writes between two checks of the free space, with much to spare.
+// More than a bulk load writes between two checks of the free space.
 constexpr uint64_t kLoadStepBytes = uint64_t{1} << 20;
 
 std::unique_ptr<PrefetchPool> NewPrefetchPool(const EngineOptions& options) {
@@ -180,8 +180,8 @@ absl::Status Engine::CloseOnce() {
 
 absl::Status Engine::AbandonInFork() {
   storage_->files.StopRemoving();
-  // The parent's threads do not exist here, so they cannot be joined, and the parent's files and
-  // lock must not be closed: the child abandons all of them without accessing anything.
+  // A forked child cannot join the parent's threads, and must not close the parent's files and
+  // lock. It abandons all of them without accessing anything.
   static_cast<void>(scheduler_.release());
   static_cast<void>(prefetch_.release());
   static_cast<void>(storage_->log.release());
@@ -273,7 +273,7 @@ absl::Status Engine::WriteRefusal() const {
   STELE_RETURN_IF_ERROR(storage_->gate.LastingRefusal());
   if (!committer.has_failure()) return absl::OkStatus();
   const absl::Status failure = committer.append_failure();
-  // There may be space again, and no write that tries it.
+  // Space may have become free without a write that noticed it.
   const bool lasts =
       !failure.ok() &&
       !storage_->gate.CheckRoomForSegment(storage_->options.sizes.segment_bytes).ok();

@@ -47,9 +47,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   absl::Status CheckOpen() const { return storage_->open.CheckOpen(); }
   absl::Status CheckWritable() { return storage_->gate.CheckWritable(); }
-  // Why writes that free no space are refused now, or why the last write failed if it found no
-  // space and there still is none. OK: writes are accepted. Changes nothing. Takes no lock while
-  // writes are accepted, so that a health check does not wait for a busy database.
+  // Returns OK if writes are accepted. Otherwise returns why writes that free no space are refused,
+  // or the error of the last write if it found no space and there still is none. Changes nothing.
+  // Takes no lock while writes are accepted, so a health check does not wait for a busy database.
   absl::Status WriteRefusal() const;
   std::shared_ptr<const ReadView> view() const { return storage_->state.view(); }
   std::shared_ptr<TableCounters> CountersOf(uint32_t table_id) const {
@@ -82,7 +82,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   absl::Status AbandonInFork();
 
   const std::unique_ptr<Storage> storage_;
-  // Null if it could not help, and without background threads.
+  // Null without background threads, and on a machine where it could not help.
   std::unique_ptr<PrefetchPool> prefetch_;
   std::unique_ptr<JobScheduler> scheduler_;  // null when read-only
   RowLatches latches_;

@@ -92,7 +92,7 @@ absl::StatusOr<std::shared_ptr<LocalDatabase>> OpenDatabase(std::string director
 
 namespace {
 
-// Takes a place in the shared budget, if there is one, which then also bounds the database's own.
+// Joins the shared budget, if there is one. It then also limits the database's own budget.
 absl::Status JoinSharedBudget(EngineOptions* options) {
   DatabaseOptions& database = options->database;
   const std::shared_ptr<SharedBudget>& shared = Access::Shared(database.shared_memory_budget);

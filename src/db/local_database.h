@@ -1,5 +1,5 @@
-// db/local_database.h: implements the Database handle for a directory or memory. It passes each
-// call to the component that does the work.
+// db/local_database.h: implements the Database handle for a directory or memory. Passes each call
+// to a component.
 //
 // Path:      stele::Database -> api -> here -> db/engine.h.
 // Lifetime:  keeps the engine open.

@@ -1,5 +1,5 @@
-// db/local_table.h: implements the Table handle of a local database. It passes each call to the
-// component that does the work.
+// db/local_table.h: implements the Table handle of a local database. Passes each call to a
+// component.
 //
 // Path:      stele::Table -> api -> here -> db/engine.h.
 // Lifetime:  keeps the engine open. It refers to the table by id, so a table that was deleted and

@@ -11,7 +11,7 @@
 namespace stele::internal {
 namespace {
 
-// Left by earlier sessions; limits the files to read at the next open.
+// The limit for segments that earlier sessions left, and so for the files that the next open reads.
 constexpr size_t kSegmentsMax = 8;
 
 absl::Status Undecodable(uint64_t sequence) {
@@ -47,7 +47,7 @@ absl::Status ReplayBatch(Storage& storage, uint64_t sequence, std::string_view b
   return absl::OkStatus();
 }
 
-// For a batch that is applied later: corruption is found before anything is changed.
+// Checks a batch that is applied later, so that corruption is found before anything is changed.
 absl::Status CheckBatch(Storage& storage, uint64_t sequence, std::string_view batch) {
   BatchReader reader(batch);
   RowOps row;
@@ -90,7 +90,7 @@ class Replay {
     FreezeFullMemtables(storage_);
     const std::shared_ptr<const ReadView> view = storage_.state.view();
     for (const auto& [table_id, table] : view->tables) {
-      // As when the rule was set (admin/table_admin.cc).
+      // As admin/table_admin.cc does when the rule is set.
       if (AwaitsFlushOfUnfenced(*table)) storage_.state.Freeze(table_id);
     }
     storage_.state.FreezeLargest(storage_.options.sizes.write_memory_bytes / 2);

@@ -3,10 +3,10 @@
 //
 // Path:      db/open.cc -> here -> wal/log_reader.h -> memtables.
 // Memory:    a log may have more data than fits in this budget, since it may have been written
-//            under a larger one. ReplayLog reads all of it before anything in the directory is
-//            changed, but applies no more than fits in the write memory. ReplayRest, once files may
-//            be written, applies the remaining batches and flushes whenever the write memory is
-//            full.
+//            under a larger one. ReplayLog reads the whole log before anything in the directory is
+//            changed, and applies as much as fits in the write memory. ReplayRest runs once files
+//            may be written. It applies the remaining batches and flushes whenever the write memory
+//            is full.
 // Errors:    DataLoss of the log; a batch that has a correct checksum and cannot be decoded is
 //            DataLoss, too. ResourceExhausted: the log does not fit, and the database is read-only
 //            or could not flush.
@@ -34,13 +34,13 @@ struct ReplayedLog {
 // background).
 absl::StatusOr<ReplayedLog> ReplayLog(Storage& storage, const LogReadOptions& options);
 
-// Called once the engine's components exist, unless `replayed` is complete; it determines the
-// oldest segment itself. If a flush fails, background work retries it, as long as the memtables fit
-// in memory with the cache's minimum.
+// Called once the engine's components exist, unless `replayed` is complete. Sets
+// options.oldest_segment itself. If a flush fails, background work retries it, as long as the
+// memtables fit in memory with the cache's minimum.
 absl::Status ReplayRest(Storage& storage, LogReadOptions options, const ReplayedLog& replayed);
 
-// Every session begins a new segment, and only an install releases segments, so many short sessions
-// would leave many of them. If there are several, this flushes their data and releases them.
+// Releases old segments after flushing their data, if there are several. Every session begins a new
+// segment, and only an install releases segments, so many short sessions would leave many of them.
 // Background work retries failures. Called before its threads start.
 void ShortenLog(Storage& storage);
 

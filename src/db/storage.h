@@ -1,8 +1,8 @@
-// db/storage.h: the components of a database that recovery restores and that change its files: the
-// directory, the state, the log, the manifest, the commit queue, the installer, and the job runner.
+// db/storage.h: the components of a database that recovery restores and that change its files:
+// directory, state, log, manifest, commit queue, installer and job runner.
 //
-// OpenStorage returns it recovered. No thread runs yet. Engine (db/engine.h) owns it, and adds the
-// components for reads, writes and background threads.
+// OpenStorage returns it after recovery. No thread runs yet. Engine (db/engine.h) owns it, and adds
+// the components for reads, writes and background threads.
 //
 // Path:      Engine::Open -> OpenStorage (db/open.cc) -> db/recovery.h.
 // Lifetime:  the components refer to each other, so a Storage does not move. They are destroyed in
