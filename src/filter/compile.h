@@ -24,8 +24,8 @@
 namespace stele::internal {
 
 // The limit for the stages that one cell may pass through, and so for the copies that interleaves
-// make of it. A guess: more than anyone needs (interleaves of a thousand columns fit), and still a
-// millisecond of work at most.
+// make of it. A guess: interleaves of a thousand columns fit, and the work takes a millisecond at
+// most.
 inline constexpr uint64_t kStepsMax = uint64_t{1} << 16;
 // The limit for passes over one row. A guess, too.
 inline constexpr uint32_t kPassesMax = 64;

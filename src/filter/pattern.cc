@@ -11,7 +11,7 @@ namespace {
 
 // RE2 bounds the least and greatest matching string to this length: enough to separate ranges.
 constexpr int kMatchBytes = 64;
-// Bytes with a special meaning in a regex.
+// The bytes that have a special meaning in a regex.
 constexpr std::string_view kMeaning = "\\.+*?()|[]{}^$";
 constexpr std::string_view kAnyButNewline = ".*";
 constexpr std::string_view kAny = "\\C*";

@@ -153,7 +153,7 @@ StageResult FilterProgram::Evaluate(Cell* cell) {
   return all;
 }
 
-// After a batch that ended with `last`: determines where the next cell that matters can be.
+// Determines the next column that can matter, after a batch that ended with `last`.
 FilterProgram::Next FilterProgram::Conclude(const Cell& last) {
   if (row_done_) return Next::kRowDone;
   const ColumnRange* const next = columns_.Next(last.family, last.qualifier, column_done_);

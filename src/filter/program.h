@@ -49,8 +49,8 @@ class FilterProgram {
   static FilterProgram OfNewestCell(std::string_view family, std::string_view qualifier,
                                     const FamilyList& families);
 
-  // By family index - 1: whether the program must see the family's cells; empty: all families.
-  // Without a row limit these are the families that can pass.
+  // By family index - 1: whether the program needs the family's cells; empty: all families. Without
+  // a row limit these are the families that can pass.
   const std::vector<bool>& wanted_families() const { return wanted_families_; }
   // False if no cell of any row can pass.
   bool may_pass() const { return may_pass_; }
@@ -59,7 +59,7 @@ class FilterProgram {
   // Versions outside this span can neither pass nor affect other cells, so sources may leave out
   // any of them.
   const TimestampSpan& timestamps() const { return timestamps_; }
-  // True if only the newest version of each column matters.
+  // True if the result depends only on the newest version of each column.
   bool latest_only() const { return latest_only_; }
   // True if the newest versions determine whether any cell of a row passes.
   bool is_decided_by_newest() const { return is_decided_by_newest_; }
@@ -84,7 +84,7 @@ class FilterProgram {
   // Call before a row's first cells. Returns kSkipTo if the cells that can pass begin at a known
   // column.
   Next StartRow(std::string_view row_key);
-  // Returns StartRow's result again, for a row that is read once more and is not done.
+  // Returns StartRow's result again, for a row that is read again from its beginning.
   Next Entry();
   // Filters cells [begin, size) in place: cells of the row in order, versions only, no tombstones.
   // State is kept from batch to batch, but no view of the cells.
@@ -96,8 +96,8 @@ class FilterProgram {
   // false if the pass is not needed.
   uint32_t pass_count() const { return pass_count_; }
   bool StartPass(uint32_t pass) { return run_->StartPass(pass); }
-  // Processes the row's next cells, in the same order as for Run. The last pass appends the cells
-  // that pass to `out`. At most cells_at_once() cells per call.
+  // Processes the row's next cells, in the same order as for Run, at most cells_at_once() per call.
+  // The last pass appends the cells that pass to `out`.
   Next RunPass(std::span<const Cell> cells, std::vector<Cell>* out);
   size_t cells_at_once() const { return cells_at_once_; }
 

@@ -8,8 +8,8 @@
 namespace stele::internal {
 namespace {
 
-// A regex for qualifiers gives ranges in each family. More ranges than this cost more than they
-// save.
+// The limit for ranges. A regex for qualifiers gives ranges in each family, and many ranges cost
+// more than they save.
 constexpr size_t kRangesMax = 8;
 
 ColumnRange InFamily(uint32_t family, const std::string& first, const KeyRange& last) {
@@ -117,7 +117,7 @@ void GoBefore(const StageList& list, uint32_t family_count, Reach* reach) {
     GoBefore(*stage, family_count, reach);
 }
 
-// The result of a list if older versions of columns are missing.
+// Whether the result of a list depends on older versions of columns.
 enum class OldVersions : uint8_t {
   kNeeded,
   kUnneeded,

@@ -129,7 +129,7 @@ void StageRun::RunCondition(Stage* stage, std::vector<Cell>* cells, size_t depth
   cells->clear();
 }
 
-// True if no further cell can come out of the list or reach a sink.
+// True if no further cell can pass the list or reach a sink.
 bool StageRun::IsEnded(const StageList& list) const {
   for (const Stage& stage : list) {
     if (IsEnded(stage)) return true;

@@ -28,7 +28,7 @@ class StageRun {
   StageRun() = default;
   StageRun(StageList stages, uint32_t pass_count);
 
-  // Returns false if no cell of the row can come out.
+  // Returns false if no cell of the row can pass.
   bool StartRow(std::string_view row_key);
   // Starts the passes 0 to pass_count - 1 one after the other. Only the last pass outputs cells.
   // Returns false if the pass is not needed.
