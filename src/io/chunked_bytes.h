@@ -45,7 +45,7 @@ class ChunkedBytes {
   char* WritableChunk(size_t chunk_index);
 
   size_t chunk_bytes_;
-  uint64_t owner_;  // chunks of another owner are shared
+  uint64_t owner_;  // chunks with another owner's number are shared
   uint64_t size_ = 0;
   std::vector<ChunkPointer> chunks_;  // nullptr reads as zeros; bytes past size_ are zeros
 };

@@ -15,7 +15,7 @@
 //
 // Strays:    a person may put a file with such a name into the directory, with any number. Counting
 //            from a number near 2^64 would wrap around. So a file with a number that this database
-//            cannot have assigned is ignored: it is not read, not counted and not removed.
+//            cannot have assigned is ignored: it is not read, counted or removed.
 #pragma once
 
 #include <algorithm>
@@ -55,9 +55,9 @@ constexpr uint64_t FileNumberEnd(uint64_t next_file_number) {
   return std::min(next_file_number, kFileNumberEnd - kUnrecordedFilesMax) + kUnrecordedFilesMax;
 }
 
-// Returns the end of the file numbers that recovery counts on from. It is below FileNumberEnd(), so
-// that the files that are made after recovery are recognised by the next recovery, whatever stray
-// file was counted.
+// Returns the end of the file numbers from which recovery continues to count. It is below
+// FileNumberEnd(), so that the next recovery recognises the files created after this one, whatever
+// stray file was counted.
 constexpr uint64_t CountedFileNumberEnd(uint64_t next_file_number) {
   return FileNumberEnd(next_file_number) - kUnrecordedFilesMax / 2;
 }

@@ -3,9 +3,9 @@
 //
 // Path:      io/posix_file_system.cc (OpenMode::kReadByName) -> here. There is one pool for the
 //            process, since the limit is one of the process.
-// Rule:      a file is closed only while it has no readers, so the limit may be exceeded by as many
-//            files as threads read at that moment. The file to close is selected by the clock
-//            algorithm: a file that was read since the hand passed it is skipped once.
+// Rule:      a file is closed only while it has no readers, so reading threads may exceed the limit
+//            by one file each. The file to close is selected by the clock algorithm: a file that
+//            was read since the hand passed it is skipped once.
 // Errors:    if reopening fails, the read returns that error, and the next read tries again. A file
 //            that no longer exists is DataLoss.
 // Cost:      a read of an open file increments and decrements one atomic counter and takes no lock.
@@ -42,8 +42,8 @@ class FilePool {
   // The current number, including files that are being opened.
   size_t open_count() const;
 
-  // For forks: another thread may hold the lock at that moment, and would never release it in the
-  // child.
+  // Called around a fork: otherwise another thread could hold the lock, and would never release it
+  // in the child.
   void LockForFork() ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex_) { mutex_.Lock(); }
   void UnlockAfterFork() ABSL_UNLOCK_FUNCTION(mutex_) { mutex_.Unlock(); }
 

@@ -1,5 +1,5 @@
-// io/lock_table.h: the locked files of one process, or of one file system in memory, by file
-// identity.
+// io/lock_table.h: a table of the locked files of one process, or of one file system in memory, by
+// file identity.
 //
 // Path:      FileSystem::Lock of every implementation -> here; the POSIX implementation also locks
 //            with the operating system.

@@ -28,8 +28,8 @@ size_t PooledFilesMax() {
   return std::clamp<rlim_t>(limit.rlim_cur / 2, kPooledMin, kPooledMax);
 }
 
-// Calls openat(2). Repeats it after each interruption, and for each pooled descriptor that could be
-// closed to make room.
+// Calls openat(2). Repeats it after an interruption, and after closing a pooled file if there is no
+// free descriptor.
 int OpenDescriptor(const Place& place, int flags) {
   while (true) {
     const int raw = ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC, 0644);
@@ -42,7 +42,7 @@ int OpenDescriptor(const Place& place, int flags) {
   }
 }
 
-// For forks: the first takes the lock, the second releases it.
+// Called around a fork: the first acquires the lock, the second releases it.
 void LockPool() ABSL_NO_THREAD_SAFETY_ANALYSIS { PosixFilePool().LockForFork(); }
 void UnlockPool() ABSL_NO_THREAD_SAFETY_ANALYSIS { PosixFilePool().UnlockAfterFork(); }
 

@@ -22,8 +22,8 @@ namespace {
 constexpr size_t kTransferBytesMax = size_t{1} << 30;
 constexpr uint64_t kOffsetMax = INT64_MAX;
 
-// True if the process may not make files of this size (ulimit -f). A call that tries to would end
-// the process by SIGXFSZ, whose handling is up to the program.
+// True if the process may not make files of this size (ulimit -f). Growing a file to it would end
+// the process by SIGXFSZ, unless the program handles it.
 bool ExceedsFileLimit(uint64_t file_bytes) {
   rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -59,7 +59,7 @@ class PosixFile final : public File {
                    static_cast<off_t>(offset));
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) return ErrnoStatus("write", path_, errno);
-      // No progress and no error: do not retry forever.
+      // No byte was written, without an error: do not retry forever.
       if (put == 0) return ErrnoStatus("write", path_, ENOSPC);
       offset += static_cast<uint64_t>(put);
       bytes.remove_prefix(static_cast<size_t>(put));
@@ -79,7 +79,7 @@ class PosixFile final : public File {
   }
 
   absl::Status Truncate(uint64_t bytes) override {
-    // A file that is too large already may shrink.
+    // A file that is already too large may shrink.
     const bool is_too_large = ExceedsFileLimit(bytes) && bytes > Size().value_or(0);
     if (bytes > kOffsetMax || is_too_large) return ErrnoStatus("ftruncate", path_, EFBIG);
     int result;
@@ -189,7 +189,7 @@ class SystemFileSystem final : public FileSystem {
     if (::linkat(source.directory, source.name.c_str(), AT_FDCWD, to.c_str(), 0) == 0)
       return absl::OkStatus();
     switch (errno) {
-      case EPERM:  // what file systems without links answer
+      case EPERM:  // the error of file systems without links
       case EMLINK:
       case EXDEV:
       case EOPNOTSUPP:

@@ -86,7 +86,7 @@ class PosixFileLock final : public FileLock {
     ::flock(directory_.fd(), LOCK_UN);
   }
 
-  // In a forked child: the descriptors, and with them the locks, remain the parent's.
+  // In a forked child: closes the copies of the descriptors, so that only the parent has the locks.
   void CloseInChild() {
     ::close(fd_.Release());
     ::close(directory_.Release());
@@ -99,7 +99,7 @@ class PosixFileLock final : public FileLock {
   const pid_t pid_;
 };
 
-// For forks: the first takes the lock, the others release it.
+// Called around a fork: the first acquires the lock, the others release it.
 void LockForFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { GlobalRegistry().mutex.Lock(); }
 void UnlockInParent() ABSL_NO_THREAD_SAFETY_ANALYSIS { GlobalRegistry().mutex.Unlock(); }
 void LeaveLocksToParent() ABSL_NO_THREAD_SAFETY_ANALYSIS {

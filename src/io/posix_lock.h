@@ -8,8 +8,8 @@
 //            child that outlives a killed parent would keep the parent's lock. So the child closes
 //            its copies before fork returns (pthread_atfork), and a FileLock from the parent is
 //            empty there. A lock request of the child is refused while the parent holds the lock. A
-//            child created by the bare system call runs no handler: it holds the lock until it
-//            ends, runs another program, or the parent releases the lock by an explicit unlock.
+//            child created by the bare system call runs no handler. It holds the lock until it
+//            ends, runs another program, or the parent unlocks explicitly.
 // Holder:    the text is for people. If it cannot be written (a full disk), the lock is held
 //            without it.
 // Threads:   thread-safe.

@@ -34,7 +34,7 @@ void SpaceReserve::Find() {
     file_bytes_.store(info->bytes);
     return;
   }
-  // It was made with another memory budget, is incomplete, or can be larger now.
+  // The file was made with another memory budget, is incomplete, or can be larger now.
   Release();
   is_released_.store(false, std::memory_order_release);
 }

@@ -2,9 +2,9 @@
 // full.
 //
 // Freeing space on a full disk needs a little space itself: for a record in the log and the
-// manifest, and for a flush. The reserve is released for that: by Open if it finds no room, and by
-// a call that frees space. Until the reserve is restored, all other writes are refused, so that
-// they do not use it up.
+// manifest, and for a flush. Open releases the reserve if it finds no room, and so does a call that
+// frees space. Until the reserve is restored, all other writes are refused, so that they do not use
+// it up.
 // Path:      open, write_gate -> Release; job_scheduler -> Restore.
 // Format:    the contents of the file have no meaning (docs/reference/format/conventions.md).
 // Errors:    none: if the file cannot be made, there is no reserve.
@@ -27,9 +27,9 @@ class SpaceReserve {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // `bytes` is the size of the file; 0: no reserve. The file is made only if `headroom_bytes` stay
-  // free. After a release, less free space is enough. On a disk that is too small for it, a file of
-  // 1 MiB is made, which is enough for Open and a drop.
+  // `bytes` is the size of the file; 0: no reserve. The file is created only if `headroom_bytes`
+  // stay free; after a release, less free space is enough. On a disk that is too small for it, the
+  // file has 1 MiB, which is enough for Open and a drop.
   SpaceReserve(FileSystem* file_system, std::string directory, uint64_t bytes,
                uint64_t headroom_bytes)
       : file_system_(file_system),
@@ -41,7 +41,7 @@ class SpaceReserve {
   // The bytes that this process may still write to the disk; UINT64_MAX if there is no limit or it
   // is unknown.
   uint64_t FreeBytes() const;
-  // What a release would free now.
+  // The bytes that a release would free now.
   uint64_t ReservedBytes() const {
     return is_in_place_.load(std::memory_order_acquire) ? file_bytes_.load() : 0;
   }
@@ -49,18 +49,18 @@ class SpaceReserve {
   void Find();
   // Removes the file. Returns true if there was one.
   bool Release();
-  // It was released and not restored.
+  // True if it was released and not restored.
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
-  // While it is released: why writes that free no space are refused.
+  // Returns why writes that free no space are refused while it is released.
   absl::Status Refusal() const;
 
-  // True if the file is missing and it is time to check whether there is room for it.
-  // TimePoint::max() as `now`: there will be no later time.
+  // True if the file is missing and a check for room is due. With TimePoint::max() as `now`, time
+  // alone makes no check due.
   bool RestoreIsDue(TimePoint now) const;
-  // Makes the file if there is room for it and `may_take`. Otherwise it is due again after a
+  // Creates the file if there is room for it and `may_take`. Otherwise it is due again after a
   // second, or after NoteSpaceFreed.
   void Restore(TimePoint now, bool may_take);
-  // Space may have become free.
+  // Call when space may have become free.
   void NoteSpaceFreed() { waits_.store(false, std::memory_order_release); }
 
  private:
