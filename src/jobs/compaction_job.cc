@@ -21,7 +21,7 @@ KeyRange RowsOfInput(const Subcompaction& subcompaction, size_t index) {
   return Intersect(Intersect(reference.range, subcompaction.range), RowsOf(*reference.file));
 }
 
-// What the cursors of a job report besides cells. Each input has a separate status.
+// The statistics and failures of a job's cursors. Each input has a separate status.
 class JobNotes {
  public:
   explicit JobNotes(const CompactionInput& input) : input_(input) {
@@ -64,8 +64,8 @@ std::unique_ptr<CellCursor> NewInputCursor(const CompactionInput& input,
   return NewBoundedCursor(std::move(cursor), Direction::kForward, rows.start, rows.end);
 }
 
-// A cursor that reads inputs without common rows one after the other. So of hundreds of files that
-// were written in row order the merge has only one open.
+// A cursor that reads inputs without common rows one after the other. So if hundreds of files were
+// written in row order, only one is open.
 std::unique_ptr<CellCursor> NewRunOfInputs(const CompactionInput& input,
                                            const Subcompaction& subcompaction,
                                            std::shared_ptr<const std::vector<KeyRange>> rows,
@@ -84,8 +84,8 @@ std::unique_ptr<CellCursor> NewRunOfInputs(const CompactionInput& input,
   return NewRunCursor(std::move(parts), open, Direction::kForward);
 }
 
-// The newest commit time of one subcompaction. It cannot include other subcompactions: a file of
-// another one may have commits that are also in this tablet, outside of the inputs.
+// The newest commit time of one subcompaction. Others are excluded: their files may have commits
+// that this tablet has outside of the inputs.
 int64_t NewestCommitTime(const Subcompaction& subcompaction, int64_t now) {
   int64_t newest_commit_time = INT64_MIN;
   for (const SstableReference& reference : subcompaction.inputs) {

@@ -5,10 +5,10 @@
 //            common rows form one sorted run -> merge -> retention (partial) -> sstable builder.
 //            The subcompactions are written to the same file, one after the other.
 // Ordinals:  each subcompaction applies GC rules at the newest commit time of its inputs (engine
-//            rule 9). The output stores the least of these times. With a later time, a tablet could
-//            have commits before that time that are not in its part of the file. They may have
-//            lowered an ordinal, and a later job on this part would not know that. If newer sources
-//            may have range deletes without a GC fence for a family's rule, ordinals are not used
+//            rule 9). The output stores the least of these times, because a tablet may have later
+//            commits outside its part of the file. Such a commit may have lowered an ordinal, which
+//            a later job on this part could not see. If newer sources may have range deletes
+//            without a GC fence for a family's rule, ordinals are not used
 //            (docs/decisions/0033-a-rule-that-becomes-stricter.md).
 // Errors:    those of the file system and DataLoss of an input; the incomplete file is removed.
 //            Cancelled when stopped.
@@ -33,7 +33,7 @@ struct Subcompaction {
   std::vector<SstableReference> inputs;                 // newest first, contiguous in the stack
   std::vector<std::shared_ptr<SstableReader>> readers;  // of the inputs, in the same order
   KeyRange range;            // the tablet's range, or the part of it being compacted
-  bool reaches_end = false;  // no older reference overlaps the inputs
+  bool reaches_end = false;  // no older reference has rows of the inputs
   // The oldest commit in sources newer than the inputs, memtables included.
   uint64_t newer_since = UINT64_MAX;
 };

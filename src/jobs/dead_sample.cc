@@ -23,7 +23,7 @@ constexpr size_t kPartsPerStripe = 8;
 // A stripe is cut after this much of one file. A large value counts, but is not read.
 constexpr size_t kCellsMax = 1024;
 constexpr uint64_t kBytesMax = uint64_t{256} << 10;
-// A cursor that skips this many batches returns nothing before the cut any more.
+// A cursor that returned this many empty batches counts as having no cells before the cut.
 constexpr int kEmptyBatchesMax = 64;
 
 // The end of a stripe: before a row, or before a cell in it.
@@ -56,7 +56,7 @@ uint64_t BytesOf(const Cell& cell) {
 // Adds up the cells of a source in a stripe.
 class StripeSum {
  public:
-  // With `limited`, lowers the cut where the source has too much.
+  // With `limited`, lowers the cut if the source has too much data before it.
   StripeSum(Cut* cut, bool limited) : cut_(*cut), limited_(limited) {}
 
   uint64_t Read(CellCursor* cursor, const std::string& start) {
@@ -131,7 +131,7 @@ class TabletSample {
       }
     }
     if (bytes == 0) return true;
-    // Without this end, a merge of deleted rows would run on to the next row that is left.
+    // Without this end, a merge of deleted rows would continue to the next live row.
     KeyRange until_cut = stripe;
     if (cut.row_key.has_value()) {
       until_cut.end = *cut.row_key;
@@ -173,8 +173,8 @@ class TabletSample {
   RetentionPolicy policy_;
 };
 
-// Parts of the files at equal distances of stored bytes: each from its row to the next part of its
-// file. nullopt if a file cannot be opened.
+// Returns parts of the files at equal distances of stored bytes. A part is a range of rows up to
+// the next part of its file. nullopt if a file cannot be opened.
 std::optional<std::vector<KeyRange>> ChooseStripes(const ViewTablet& tablet, size_t input_begin) {
   StoredParts stored_parts;
   std::vector<std::pair<KeyRange, uint64_t>> parts;
@@ -202,7 +202,7 @@ std::optional<std::vector<KeyRange>> ChooseStripes(const ViewTablet& tablet, siz
       return (static_cast<double>(stripe) + 0.5) / static_cast<double>(wanted) *
              static_cast<double>(total);
     };
-    // A part that is larger than the distance counts as often as it is reached.
+    // A part that is larger than the distance is selected several times.
     while (next < wanted && place_of(next) < static_cast<double>(before)) {
       stripes.push_back(rows);
       ++next;
@@ -246,7 +246,7 @@ bool DeadSamples::Serves(const Entry& entry, const std::vector<SstableReference>
       std::equal(entry.stack.begin(), entry.stack.end(), stack.begin(), stack.end(), AreSame);
   // Cells also expire while the stack stays the same.
   if (is_same) return request.dead_bytes_max <= entry.dead_bytes_max + request.bytes / 16;
-  // The less is left, the more a few more deletes change.
+  // The fewer live bytes there are, the more a few deletes change the share.
   const double left_bytes = (1 - entry.share.value_or(0)) * static_cast<double>(entry.bytes);
   return !request.exact && AreSame(entry.stack.back(), stack.back()) &&
          request.bytes <= entry.bytes + entry.bytes / 8 &&

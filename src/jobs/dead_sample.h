@@ -1,4 +1,4 @@
-// jobs/dead_sample.h: measures which share of a tablet's files a major compaction would free. It
+// jobs/dead_sample.h: measures the share of a tablet's bytes that a major compaction would free. It
 // runs the compaction on a few small parts of the tablet and writes nothing.
 // PickerInput::measure_dead calls it.
 //
@@ -6,7 +6,7 @@
 // Sample:    parts of files (one row group each) at equal distances of stored bytes. A part with
 //            large rows is cut after a number of cells or bytes.
 // Cost:      at most kStripesMax parts, each read three times from all files of its rows. A sample
-//            is kept and used again until its stack has changed much.
+//            is reused until its stack has changed much.
 // Errors:    a file that cannot be read makes the result unknown. The job that reads it reports it.
 // Threads:   thread-safe; files are accessed without the lock.
 #pragma once

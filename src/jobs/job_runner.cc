@@ -33,9 +33,9 @@ bool HasNoFiles(const TableState& state) {
                      [](const Tablet& tablet) { return tablet.stack.empty(); });
 }
 
-// A job installs its result also after the schema changed. The versions that it dropped were
-// garbage under a rule before the change (it took the time before the schema), and families have
-// ids that are never reused (engine rules 6 and 10).
+// A job may install its result after the schema changed. The versions that it dropped were garbage
+// under an earlier rule, since it reads the time before the schema. Ids of families are never
+// reused (engine rules 6 and 10).
 absl::StatusOr<const TableState*> FindTable(const Parts& parts, const Version& version,
                                             const TableDefinition& definition) {
   const auto it = version.tables.find(definition.id);
@@ -52,7 +52,7 @@ absl::StatusOr<TabletEdit> OrDiscard(absl::StatusOr<TabletEdit> tablet_edit) {
   return Aborted("{}", ToStd(tablet_edit.status().message()));
 }
 
-// Returns the subcompaction's tablet at the time of the pick; null if the pick does not fit it.
+// Returns the subcompaction's tablet in the view of the pick; null if the view has no such tablet.
 const Tablet* FindSubcompaction(const TableView& table, const PlannedSubcompaction& subcompaction) {
   const Tablet* tablet = table.state->FindTablet(subcompaction.tablet);
   return tablet != nullptr && subcompaction.input_begin < subcompaction.input_end &&
@@ -140,7 +140,7 @@ absl::StatusOr<CompactionInput> PlanCompaction(const Parts& parts, const ReadVie
                         .now = pick.now,
                         .zstd_effort = EffortOf(pick)};
   // Other writers may have used the space that was free when the job began. A job that reclaims
-  // space may use what flushes need, as long as it writes what was expected: it soon frees more.
+  // space may use the space for flushes up to the expected size, since it soon frees more.
   const uint64_t expected_bytes =
       pick.reclaims ? pick.output_bytes + pick.output_bytes / 4 : uint64_t{0};
   input.on_progress = [&parts, expected_bytes, written = uint64_t{0}](uint64_t bytes) mutable {
@@ -214,7 +214,8 @@ absl::Status ChangeStack(const Parts& parts, const ReadView& view, const Compact
   const std::vector<SstableReference> inputs = InputsOf(*tablet, subcompaction);
   return parts.installer->Install([&](const Version& version) -> absl::StatusOr<Edit> {
     STELE_ASSIGN_OR_RETURN(const TableState* state, FindTable(parts, version, table->definition()));
-    // A changed rule may keep cells of a file that was all garbage; another pick costs nothing.
+    // A changed rule may keep cells of a file that was all garbage. Discarding the pick costs
+    // nothing.
     if (pick.kind == CompactionKind::kDropFiles &&
         state->definition->schema.families() != table->definition().schema.families()) {
       return Aborted("the column families changed meanwhile");
@@ -383,7 +384,7 @@ std::shared_ptr<const ReadView> JobView(const ReadView& view, const CompactionPi
     }
     tablets.push_back(std::move(tablet));
   }
-  // It has only the picked tablets: TabletIndexOf finds those.
+  // The view has only the picked tablets, which TabletIndexOf finds.
   auto job_table = std::make_shared<TableView>(
       TableView{.state = table->state, .memtables = {}, .tablets = std::move(tablets)});
   job_view->tables.Set(pick.table_id, std::move(job_table));

@@ -29,7 +29,7 @@
 
 namespace stele::internal {
 
-// Counters since open. Relaxed: figures that order nothing.
+// Counters since open. Relaxed: no other memory access depends on them.
 struct JobCounters {
   std::atomic<uint64_t> flushes{0};
   std::atomic<uint64_t> compactions{0};  // those that read and wrote: the sum of the next four
@@ -53,13 +53,13 @@ struct JobCounters {
   std::atomic<uint64_t> changed_tablets_examined{0};  // in the other looks
 };
 
-// Returns the part of `view` that the job of a pick needs: the table's state and the pick's files,
-// but no memtable and no other file, which a long job would keep alive.
+// Returns the part of `view` that the job of a pick needs: the table's state and the pick's files.
+// A long job must not keep memtables and other files alive.
 std::shared_ptr<const ReadView> JobView(const ReadView& view, const CompactionPick& pick);
 
 class JobRunner {
  public:
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     JobContext context;
     EngineState* state = nullptr;
@@ -76,9 +76,9 @@ class JobRunner {
   // is set, the job stops with Cancelled; `stop` may be null.
   absl::Status FlushOldestMemtable(uint32_t table_id, const std::atomic<bool>* stop);
 
-  // `view` is the one that the pick was made from, or its JobView. A flush that is installed
-  // meanwhile changes the positions that the pick names, and a schema change may make the pick
-  // invalid, so the job uses that view. If `stop` is set, the job stops with Cancelled.
+  // `view` must be the view of the pick, or its JobView. The job uses that view because the pick
+  // names positions, which a later flush changes, and because a schema change may make the pick
+  // invalid. If `stop` is set, the job stops with Cancelled.
   absl::Status RunPick(const std::shared_ptr<const ReadView>& view, const CompactionPick& pick,
                        const std::atomic<bool>* stop);
 

@@ -17,7 +17,7 @@ namespace {
 
 // Work that becomes due by time alone, such as expired versions, does not wake a thread.
 constexpr auto kPickInterval = std::chrono::seconds(1);
-// While a failed job waits for its retry.
+// The interval while a failed job waits for its retry.
 constexpr auto kRetryInterval = std::chrono::milliseconds(50);
 
 // A discarded result is not a failure.
@@ -56,7 +56,7 @@ std::string_view NameOf(JobSubject::Kind kind) {
   return "background work";
 }
 
-// UINT64_MAX (no limit) stays.
+// UINT64_MAX means no limit and stays UINT64_MAX.
 uint64_t FreeBytesAfter(uint64_t free_bytes, uint64_t bytes) {
   return free_bytes == UINT64_MAX ? free_bytes : free_bytes - std::min(free_bytes, bytes);
 }
@@ -253,8 +253,8 @@ JobScheduler::PickState JobScheduler::PickStateLocked(int64_t now) const {
                        .of = view,
                        .excluded = state_.BusyTabletsLocked(),
                        .unreadable = state_.unreadable().FilesAt(std::chrono::steady_clock::now())};
-  // A compaction could not use ordinals yet, and a pick to reclaim versions by ordinal would be
-  // repeated again and again.
+  // Otherwise a compaction that reclaims versions by ordinal would be picked again and again,
+  // although it cannot use ordinals yet.
   for (const uint32_t table_id : state_.TablesInMemoryLocked()) {
     const TableView* table = view->Find(table_id);
     if (table == nullptr || !AwaitsFlushOfUnfenced(*table)) continue;
@@ -283,7 +283,7 @@ PickerInput JobScheduler::InputOf(const PickState& pick_state) {
   input.measure_dead = [this, &pick_state](const DeadSampleRequest& request) {
     return dead_samples_.Of(*pick_state.view, request, pick_state.now, stop_);
   };
-  // Leaves room for the flush of the present memtables, and of those that fill while the job runs.
+  // Leave room to flush the present memtables, and those that fill while the job runs.
   const uint64_t free_bytes = parts_.reserve->FreeBytes();
   const uint64_t unflushed_bytes = state_.memtable_bytes();
   input.output_bytes_max = FreeBytesAfter(
@@ -326,7 +326,7 @@ std::optional<CompactionPick> JobScheduler::PickIfChanged(PickState* pick_state)
   uint64_t examined = 0;
   const bool is_quiet = is_recent && !IsAnyDueSince(quiet->look, InputOf(*pick_state), &examined);
   counters_.changed_tablets_examined.fetch_add(examined, std::memory_order_relaxed);
-  if (is_quiet) {  // time and reads count from the last look at all tablets
+  if (is_quiet) {  // `now` and the reads stay those of the last look at all tablets
     next.now = quiet->now;
     next.at = quiet->at;
     next.look_micros = quiet->look_micros;
@@ -480,8 +480,8 @@ void JobScheduler::Run(Work& work) {
   }
   if (status.code() == absl::StatusCode::kAborted)
     counters_.jobs_discarded.fetch_add(1, std::memory_order_relaxed);
-  // While the job still counts as running, so that a thread that waits for its end finds no view
-  // held.
+  // Release the view while the job still counts as running. So when a thread has waited for its
+  // end, the job holds no view.
   work.view.reset();
   bool is_reportable = false;
   {
@@ -549,8 +549,8 @@ std::optional<DatabaseEvent::Kind> JobScheduler::TakeReportLocked() {
     return std::exchange(poison_reported_, true) ? std::nullopt
                                                  : std::optional(DatabaseEvent::Kind::kPoisoned);
   }
-  // The remaining failures cannot be ended by a successful job: the table was deleted, the tablet
-  // is left alone, or the log continued without a spare.
+  // No job will retry the remaining failures: the table was deleted, the tablet is left alone, or
+  // the log continued without a spare.
   if (RunsLocked() || PickUrgentLocked() || !state_.failures().RemoveExceptInBackoff(BackoffNow()))
     return std::nullopt;
   FailuresChangedLocked();

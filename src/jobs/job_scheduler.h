@@ -55,7 +55,7 @@ namespace stele::internal {
 
 class JobScheduler final : public BackgroundWork {
  public:
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     EngineState* state = nullptr;
     JobRunner* jobs = nullptr;
@@ -76,22 +76,22 @@ class JobScheduler final : public BackgroundWork {
   // Runs one due job on this thread. Returns false if none was due. For engines without threads.
   bool Step();
 
-  // Waits until `done` returns true (called with the state's mutex held). Returns early with the
-  // error of a job that `concerns` selects (also called with the mutex held) and that fails after
-  // the call began; or with FailedPrecondition if stopped or poisoned.
+  // Waits until `done` returns true (called with the state's mutex held). Returns the error of a
+  // job that fails meanwhile and that `concerns` selects (also called with the mutex held). Returns
+  // FailedPrecondition if stopped or poisoned.
   absl::Status WaitUntil(const std::function<bool()>& done, const JobFailures::Concerns& concerns);
   absl::Status WaitForMemory(const std::function<bool()>& done) override;
   absl::Status StepWhile(const std::function<bool()>& wanted) override;
   // Waits until no job is due or running and no thread holds a view. Every failure ends the wait.
   absl::Status WaitForIdle();
-  // Reserves the tablet that contains the row for a compaction by the caller, after waiting until
-  // no job runs on it. ReleaseTablet frees it. In between the tablet keeps its range, which is
-  // returned, and Stop() sets `stop` and waits. NotFound: the table was deleted.
+  // Waits until no job runs on the tablet that contains the row, reserves it for a compaction by
+  // the caller, and returns its range. The range does not change until ReleaseTablet. Stop() sets
+  // `stop` and waits for ReleaseTablet. NotFound: the table was deleted.
   absl::StatusOr<KeyRange> ClaimTablet(uint32_t table_id, std::string_view row_key,
                                        std::atomic<bool>* stop);
   void ReleaseTablet(const TabletName& tablet, std::atomic<bool>* stop);
 
-  // The last failure that still lasts, or the reason why a compaction waits for disk space.
+  // The last failure that is not over, or the reason why a compaction waits for disk space.
   absl::Status LastError() const;
 
  private:
@@ -101,8 +101,8 @@ class JobScheduler final : public BackgroundWork {
     // kCompaction: the part of the view that the job needs.
     std::shared_ptr<const ReadView> view;
   };
-  // The result of a look at all tablets that found no compaction due. For a second after its end,
-  // only tablets that changed since are examined, however long the look took.
+  // A look at all tablets that found no compaction due. For a second after the look ended, only
+  // tablets that changed since are examined.
   struct Quiet {
     QuietLook look;
     int64_t now = 0;          // the database clock before all tablets were examined
@@ -110,8 +110,8 @@ class JobScheduler final : public BackgroundWork {
     std::chrono::steady_clock::time_point at;  // its end
   };
   // The input of a pick, collected under the lock and used outside. The view may be the last user
-  // of a file, so destroy it outside the lock, too, and before a wait, since others may take the
-  // wait for the end of all work.
+  // of a file, so it must be destroyed outside the lock. It must also be destroyed before a wait,
+  // because WaitForIdle waits until no thread holds a view.
   struct PickState {
     int64_t now = 0;  // the database clock, before the view was taken
     std::shared_ptr<const ReadView> view;
@@ -128,8 +128,8 @@ class JobScheduler final : public BackgroundWork {
   // The kinds of jobs that a thread runs.
   enum class Lane : uint8_t { kAll, kUrgent, kCompaction };
   void RunThread(Lane lane);
-  // Returns the next job of this lane, which is started; or else an event to report; or else, if
-  // `wait`, nothing after waiting for a change.
+  // Starts and returns the next job of this lane. If none is due, returns an event to report, if
+  // there is one. Otherwise waits for a change, if `wait`, and returns nothing.
   Next TakeNext(Lane lane, bool wait);
   void Perform(Next& next);
   void Run(Work& work);
@@ -140,17 +140,17 @@ class JobScheduler final : public BackgroundWork {
   // Examines all tablets.
   std::optional<CompactionPick> Pick(const PickState& pick_state, bool* is_withheld = nullptr);
   // Examines the tablets that changed since pick_state->quiet, and all tablets if one of those is
-  // due. Sets pick_state->quiet if nothing was due, and clears it otherwise.
+  // due. Sets pick_state->quiet if nothing is due, else clears it.
   std::optional<CompactionPick> PickIfChanged(PickState* pick_state);
-  // Freezes memtables of tables at rest that may hide many bytes in files, so that they are
-  // flushed. Returns true if there was one.
+  // Freezes memtables of idle tables that may hide many bytes in files, so that they are flushed.
+  // Returns true if it froze one.
   bool FreezeIdleMemtables(const PickState& pick_state);
   void NoteWithheld(uint64_t withheld_bytes, uint64_t free_bytes);
   uint64_t FailureCount() const;
   // Like WaitUntil, for failures with numbers above `failure_count`.
   absl::Status WaitSince(uint64_t failure_count, const std::function<bool()>& done,
                          const JobFailures::Concerns& concerns);
-  // Without threads there is no backoff: the caller of Step wants a retry.
+  // Without threads there is no backoff: each call of Step retries.
   JobFailures::TimePoint BackoffNow() const;
 
   // The state's mutex must be held.
@@ -167,8 +167,8 @@ class JobScheduler final : public BackgroundWork {
   // Returns true if there is an event to report: the first failure of the job, or the end of the
   // last failure.
   bool EndLocked(const Work& work, const absl::Status& status);
-  // While nothing is due: returns the event of a poison that was not reported yet, or of the end of
-  // failures whose work is no longer due.
+  // Call while nothing is due. Returns the event of a poisoned database that was not reported yet,
+  // or the event that failures ended because their work is no longer due.
   std::optional<DatabaseEvent::Kind> TakeReportLocked();
   void FailuresChangedLocked();
 
@@ -186,7 +186,7 @@ class JobScheduler final : public BackgroundWork {
   // Guarded by state_.mutex().
   int running_flushes_ = 0;
   int running_compactions_ = 0;
-  int picking_ = 0;  // threads that may hold a view while they look for work
+  int picking_ = 0;  // threads that look for work and may hold a view
   bool preparing_segment_ = false;
   bool spilling_ = false;
   bool restoring_reserve_ = false;

@@ -28,7 +28,7 @@ absl::Status JobScheduler::WaitForMemory(const std::function<bool()>& done) {
 
 absl::Status JobScheduler::StepWhile(const std::function<bool()>& wanted) {
   const uint64_t count = FailureCount();
-  // Without threads there is no backoff, so retrying a failed job would not end.
+  // Stop at the first failure: without threads there is no backoff, so the retries would never end.
   while (FailureCount() == count && wanted() && Step()) {
   }
   MutexLock lock(state_.mutex());
@@ -78,7 +78,7 @@ bool JobScheduler::QuietLocked() const {
 absl::Status JobScheduler::WaitForIdle() {
   const uint64_t failure_count = FailureCount();
   const auto all = [](const JobSubject&) { return true; };
-  PickState busy;  // at the last look, a compaction was due
+  PickState busy;  // the last look, if it found a compaction due
   while (true) {
     STELE_RETURN_IF_ERROR(WaitSince(
         failure_count, [&] { return QuietLocked() && !IsCurrentLocked(Lane::kAll, busy); }, all));

@@ -14,8 +14,8 @@
 namespace stele::internal {
 namespace {
 
-// The open spill file, from the time it is written until its last view is destroyed. A holder of a
-// view keeps the engine, too.
+// An open spill file. It exists until its last view is destroyed. A holder of a view keeps the
+// engine alive, too.
 class SpillFile : public PinnedSstable {
  public:
   SpillFile(const MemtableSpillParts& parts, uint64_t number, uint64_t bytes)
@@ -26,8 +26,8 @@ class SpillFile : public PinnedSstable {
   ~SpillFile() override {
     reader_.reset();
     parts_.pins->SubtractFileBytes(bytes_);
-    // The directory of a closed database may belong to another process, and that of a forked
-    // child's parent does: the file is removed at the next Open then.
+    // After Close the directory may belong to another process, and in a forked child it belongs to
+    // the parent. Then the next Open removes the file.
     if (parts_.open->is_closed() || !parts_.open->IsOpener()) return;
     directory().file_system()->Remove(path()).IgnoreError();
   }
@@ -53,7 +53,7 @@ class SpillFile : public PinnedSstable {
   std::shared_ptr<SstableReader> reader_;
 };
 
-// A memtable up to one sequence, as a source that uses no memory. Without a file: nothing of it was
+// The file that replaces a memtable as seen at one sequence. Without a file: no operation was
 // visible.
 struct SpilledSource {
   std::shared_ptr<const SstableFile> summary;
@@ -86,8 +86,7 @@ class MemtableSpill {
   absl::StatusOr<SpilledSource> Write(uint64_t sequence, const TableView& table) {
     if (sequence < spill_.memtable->first_sequence()) return SpilledSource();
     const SstableJob job = parts_.context.NewJob(stop_);
-    // Under the memtable's own families, since the views that share the file may have different
-    // ones.
+    // Use the memtable's own families, since the views that share the file may have different ones.
     const std::vector<uint32_t>& family_ids = spill_.memtable->family_ids();
     FamilyMap same(family_ids.size() + 1);
     std::iota(same.begin(), same.end(), 0);
@@ -111,7 +110,7 @@ class MemtableSpill {
 
   std::shared_ptr<const ReadView> ViewWith(const ReadView& before, uint64_t sequence) {
     const std::shared_ptr<const TableView>& table = before.tables.at(spill_.table_id);
-    // Views between two freezes share the table's part, and still share it afterwards.
+    // Views from between two freezes share one TableView, before and after the replacement.
     std::shared_ptr<const TableView>& replaced = tables_[{table, sequence}];
     if (replaced == nullptr) replaced = TableWith(*table, sources_.at(sequence));
     auto view = std::make_shared<ReadView>(before);

@@ -1,12 +1,11 @@
-// jobs/memtable_spill.h: writes a memtable that only views hold to a private SSTable, as each view
-// sees it, and switches the views to that file.
+// jobs/memtable_spill.h: writes a memtable that only views hold to private SSTables, and switches
+// the views to these files.
 //
 // Path:      job_scheduler -> here -> jobs/sstable_writer.h; then pinned_views -> snapshots and
 //            scans read the file instead of the memtable.
-// Rules:     engine rule 16. Everything that the view sees of the memtable is written, tombstones
-//            included, and nothing is collected, so that reads without GC return exactly the same,
-//            too. The file is in no edit: it is removed with the last view that shows it, or at the
-//            next Open.
+// Rules:     engine rule 16. A file has everything that a view sees of the memtable, tombstones and
+//            garbage included, so that reads without GC return the same, too. No edit references
+//            the file: it is removed with the last view that shows it, or at the next Open.
 // Errors:    those of the file system, Cancelled when stopped. Views that were not switched keep
 //            the memtable, and no file is left.
 // Threads:   called without locks; one call at a time. A file is removed on the thread that
@@ -23,7 +22,7 @@
 
 namespace stele::internal {
 
-// All parts outlive the views that show the spilled files.
+// All parts must outlive the views that show the spilled files.
 struct MemtableSpillParts {
   JobContext context;
   PinnedViews* pins = nullptr;

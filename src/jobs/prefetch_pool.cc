@@ -9,7 +9,7 @@
 namespace stele::internal {
 namespace {
 
-constexpr size_t kWaitingMax = 32;  // with more waiting, the cursors would reach them first
+constexpr size_t kWaitingMax = 32;  // cursors would reach further tasks before a thread does
 constexpr int kThreadsMax = 2;
 
 }  // namespace
@@ -39,8 +39,8 @@ bool PrefetchPool::Run(std::shared_ptr<PrefetchTask> task) {
 // Returns false if there are enough threads, or the system refuses another.
 bool PrefetchPool::BeginThreadLocked() {
   if (threads_.size() == threads_max_) return false;
-  // pthread_create, since std::thread would end the process if the system refuses a thread; a scan
-  // can do without.
+  // pthread_create, since std::thread would end the process if the system refuses a thread. A scan
+  // works without prefetching.
   pthread_t thread;
   const auto run = [](void* pool) -> void* {
     static_cast<PrefetchPool*>(pool)->RunThread();

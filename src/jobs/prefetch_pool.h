@@ -1,9 +1,9 @@
 // jobs/prefetch_pool.h: the threads that decode row groups in advance for long scans.
 //
 // Path:      row streams' cursors (sstable/read/row_group_prefetch.h) -> here.
-// Lifetime:  a thread is started when there is work and no idle thread, so a database without long
-//            scans has none. Stop waits for running tasks, about one readahead batch for each
-//            thread. Waiting tasks are dropped, since their cursors do the work.
+// Lifetime:  a thread starts when there is work and no idle thread, so a database without long
+//            scans has none. Stop waits for running tasks (about one readahead batch for each
+//            thread) and drops the others, whose cursors do the work.
 // Errors:    none: Run returns false when the queue is full.
 // Threads:   thread-safe.
 #pragma once
@@ -31,7 +31,7 @@ class PrefetchPool final : public PrefetchRunner {
 
   bool Run(std::shared_ptr<PrefetchTask> task) override;
   bool IsOfThisProcess() const override;
-  // From here on all tasks are declined.
+  // After this call Run returns false.
   void Stop();
 
  private:

@@ -31,7 +31,7 @@ class SingleThreadExecutor : public SerialExecutor {
   void Run();
 
   const pid_t pid_;
-  pthread_t thread_ = {};  // accessed by the user's thread only, like the flag whether it exists
+  pthread_t thread_ = {};  // this and the next: accessed by the user's thread only
   bool has_thread_ = false;
   Mutex mutex_;
   CondVar changed_;

@@ -10,7 +10,8 @@
 namespace stele::internal {
 namespace {
 
-// Of these, only entries of tablets that are too large and cannot be split remain useful.
+// The limit of the cache. Only entries of tablets that are too large and cannot be split remain
+// useful.
 constexpr size_t kEntriesMax = 1024;
 
 bool ShowSame(const std::vector<SstableReference>& a, const std::vector<SstableReference>& b) {

@@ -1,8 +1,7 @@
 // jobs/split_point.h: finds the row that divides a tablet's bytes in half, and caches it. It uses
 // the indexes of the tablet's files. PickerInput::find_split_point calls it.
 //
-// Cost:      computed once for each stack of a tablet, so a tablet with a single very large row is
-//            not examined again and again.
+// Cost:      computed once for each stack of a tablet.
 // Threads:   thread-safe; files are accessed without the lock.
 #pragma once
 

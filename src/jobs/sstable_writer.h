@@ -27,7 +27,7 @@
 
 namespace stele::internal {
 
-// The part that is the same for all jobs that write an SSTable.
+// The options that all jobs that write an SSTable have.
 struct SstableJob {
   FileSystem* file_system = nullptr;
   std::string directory;
