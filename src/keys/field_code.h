@@ -1,4 +1,4 @@
-// keys/field_code.h: the bytes of one field of a row key schema, before they are joined to a key.
+// keys/field_code.h: encodes and decodes one field of a row key, before fields are joined to a key.
 //
 // Errors:    InvalidArgument with the field's name.
 // Threads:   pure functions.

@@ -48,8 +48,8 @@ absl::Status CheckDelimiter(KeyEncoding encoding, std::string_view delimiter) {
   return absl::OkStatus();
 }
 
-// The keys of the encoding "delimited" must sort in the order of the fields, so a field has no byte
-// that is less than or equal to the delimiter's first byte.
+// Keys of the encoding "delimited" must sort in the order of the fields, so all bytes of a field
+// must be above the delimiter's first byte.
 absl::Status CheckDelimitedField(const Field& field, std::string_view bytes,
                                  std::string_view delimiter) {
   const auto limit = static_cast<unsigned char>(delimiter[0]);

@@ -30,7 +30,7 @@ constexpr std::pair<std::string_view, FieldType> kFieldTypes[] = {
     {"int64", FieldType::kInt64},
     {"timestamp", FieldType::kTimestamp}};
 
-// Reads a string that must be one of the names.
+// Reads a string that must be one of `names`.
 template <typename T, size_t kCount>
 absl::StatusOr<T> ReadName(JsonScanner& scanner, std::string_view what,
                            const std::pair<std::string_view, T> (&names)[kCount]) {
