@@ -27,8 +27,7 @@ class FileChanges {
         repeated_;
   }
   bool repeated() const { return repeated_; }
-  // Describing a file again under the same number is an error, since the number would have two
-  // meanings.
+  // Finds a file. A second description of a file number is an error.
   absl::StatusOr<std::shared_ptr<const SstableFile>> Find(uint64_t number, uint32_t table_id) {
     const auto old = before_.find(number);
     const auto fresh = described_.find(number);

@@ -1,12 +1,12 @@
 // manifest/edit.h: a change of the Version, as stored in the manifest.
 //
 // Format:    docs/reference/format/manifest.md. edit_coding.h encodes it in parts.
-// Tablets:   the tablet edits of a table, in any order, together replace exactly the tablets that
-//            they cover. Each contiguous range of them begins and ends at boundaries of the table's
-//            tablets. In between they may move boundaries (a split, a merge of tablets). A tablet's
+// Tablets:   the tablet edits of a table, in any order, replace exactly the tablets that they
+//            cover. Each contiguous range of them begins and ends at a boundary of the table's
+//            tablets. Inside, they may move boundaries (a split, a merge of tablets). A tablet's
 //            stack is replaced as a whole. Stacks are short, and the installer computes the new
-//            stack from the current Version under its own mutex. So replaying an edit always
-//            gives the same result. A file is described once, in the edit that first references it.
+//            stack from the current Version under its own mutex. So replaying an edit always gives
+//            the same result. A file is described once, in the edit that first references it.
 // Threads:   plain values and pure functions.
 #pragma once
 
@@ -68,7 +68,7 @@ absl::StatusOr<Edit> DecodeEdit(std::string_view bytes);
 // Returns the Version after the edit, or an error that names the conflict (unknown table, unknown
 // file, wrong range, ...).
 absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, const Edit& edit);
-// The same, but moves the descriptions of new files to the result.
+// Like the other Apply, but moves the descriptions of new files to the result.
 absl::StatusOr<std::shared_ptr<const Version>> Apply(const Version& version, Edit&& edit);
 // Checks the invariants of version.h for the tables and tablets that the edit changed. `before`
 // must satisfy them, and `after` is the result of the edit.

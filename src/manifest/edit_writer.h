@@ -3,7 +3,7 @@
 // Path:      manifest_log.cc (append), manifest_files.cc (snapshot) -> here -> io.
 // Format:    docs/reference/format/manifest.md. All records except the last are parts. Each has the
 //            checksum of the record before it and the offset where its edit begins.
-// Memory:    one part, however long the edit is.
+// Memory:    one part.
 // Errors:    those of the file system. After an error the file may contain some parts of the edit,
 //            and the caller truncates it.
 // Threads:   one thread at a time.

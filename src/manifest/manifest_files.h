@@ -1,12 +1,11 @@
-// manifest/manifest_files.h: writes a new manifest and switches CURRENT to it, in two steps that
-// fail differently.
+// manifest/manifest_files.h: writes a new manifest and switches CURRENT to it, in two steps.
 //
 // Path:      manifest_log.cc (create, recover, growth).
 // Steps:     PrepareManifest writes both temporary files and syncs nothing. If it fails, the old
 //            manifest remains current and nothing is lost. InstallManifest syncs the manifest,
 //            renames it, syncs the directory, and then does the same with CURRENT. If it fails, it
 //            is unknown which manifest is current, so the caller must stop accepting edits.
-// Memory:    one record, however large the snapshot is.
+// Memory:    one record, also for a large snapshot.
 // Errors:    those of the file system.
 // Threads:   one at a time.
 #pragma once

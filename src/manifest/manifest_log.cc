@@ -103,7 +103,7 @@ class ManifestLog::State {
 
 absl::StatusOr<NewManifest> ManifestLog::State::Prepare(const ManifestHeader& header,
                                                         const Version& version) {
-  // The snapshot itself marks the number as used.
+  // The snapshot contains the next number, so this one counts as used.
   auto numbered = std::make_shared<Version>(version);
   numbered->next_file_number = std::max(numbered->next_file_number, header.number + 1);
   STELE_ASSIGN_OR_RETURN(NewManifest prepared, PrepareManifest(file_system_, directory_, header,

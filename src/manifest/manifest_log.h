@@ -2,11 +2,8 @@
 // manifest.
 //
 // Path:      commit/installer -> Append; db open -> Recover; first open -> Create.
-// Format:    docs/reference/format/manifest.md. MANIFEST-<number>: a header (magic, format version,
-//            feature words, database id, creation mark), then records with length, chained checksum
-//            and payload (an encoded edit, or a part of one). CURRENT: magic, manifest number,
-//            database id, checksum; replaced by writing a temporary file, sync, rename, directory
-//            sync.
+// Format:    docs/reference/format/manifest.md. A manifest is a header and then records, each with
+//            an edit or a part of one. The checksums are chained.
 // Durability: Append returns after the edit is synced. A failed write is undone (the file is
 //            truncated and synced) and may be retried. A failed sync, or a failed undo, poisons the
 //            log: every later Append returns the first error (engine rule 20). After an Append that
@@ -50,9 +47,9 @@ enum class DirectoryState {
   kUnfinishedCreation,
   kDatabase,  // CURRENT names a manifest
 };
-// Returns FailedPrecondition for any other directory, naming the unexpected file (a foreign file;
-// or SSTables or segments without CURRENT, as in a partial copy), and for a path that is not a
-// directory.
+// Returns FailedPrecondition for a path that is not a directory. Also for a directory with a
+// foreign file, or with SSTables or segments but no CURRENT, as in a partial copy; the error names
+// the file.
 absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system,
                                                 const std::string& directory);
 
@@ -90,8 +87,8 @@ class ManifestLog {
     uint64_t end_offset = 0;       // after the last complete edit
     uint64_t discarded_bytes = 0;  // the size of a torn last edit
     // It ends with the mark of Close. A manifest that was truncated at the end of a record looks
-    // like one in use. A caller that closes the log after the manifest, and starts it before the
-    // first Append, may treat a closed log with an unclosed manifest as DataLoss.
+    // like one in use. But the log is closed after the manifest, and started before the first
+    // Append. So a closed log with an unclosed manifest is DataLoss.
     bool closed = false;
   };
   // Reads CURRENT and its manifest. A torn last edit, which was never acknowledged, is cut off;

@@ -9,8 +9,8 @@ std::vector<std::vector<uint32_t>> DivideIntoRuns(std::span<const KeyRange* cons
   for (uint32_t position = 0; position < newest_first.size(); ++position) {
     const KeyRange& range = *newest_first[position];
     if (range.IsEmpty()) continue;
-    // Finds the first range of the run that does not end before `range`. If the two do not overlap,
-    // `range` belongs right before it.
+    // Returns the position of the first range of the run that does not end before `range`. If the
+    // two do not overlap, `range` belongs there.
     const auto place_in = [&](std::vector<uint32_t>& run) {
       return std::partition_point(run.begin(), run.end(), [&](uint32_t other) {
         return newest_first[other]->EndsBefore(range.start);

@@ -72,13 +72,13 @@ struct Left {
   std::vector<SstableReference>::const_iterator begin;
   std::vector<SstableReference>::const_iterator end;
   std::vector<size_t> input_of;  // positions in the inputs, ascending
-  KeyRange range;                // of the inputs as they were, like the next
+  KeyRange range;                // of the inputs when the job began, like the next
   Interval interval;
 };
 
 // Checks that no other reference shares commits and rows with the inputs. If only part of an
-// interval were merged, the output would overlap with the rest; and the replacement of an input
-// must not remain in the stack together with the output.
+// interval were merged, the output would overlap with the rest. And a reference that has replaced
+// an input must not remain in the stack with the output.
 absl::Status CheckNothingClashes(const Left& left) {
   const std::vector<SstableReference>& stack = left.tablet->stack;
   const auto clashes = [&left](const SstableReference& other) {

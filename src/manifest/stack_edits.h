@@ -3,18 +3,18 @@
 //
 // Path:      commit/installer (flush, bulk load, compaction, drop, excision, split and merge of
 //            tablets) -> here -> TableEdit::tablets -> ManifestLog::Append.
-// Invariants: the resulting stacks satisfy the invariants of version.h if the given ones do, and
-//            also these. A stack is sorted by its references' newest sequences, descending. So
+// Invariants: if the given stacks satisfy the invariants of version.h and the following ones, so do
+//            the results. A stack is sorted by its references' newest sequences, descending. So
 //            references with one commit interval (parts of one file, files of one bulk load) are
 //            adjacent, and so are the references of a *group*: those whose intervals overlap,
 //            directly or through others. Groups descend as a whole. Members with overlapping
-//            intervals have no row in common: such groups arise when tablets merge whose references
-//            were compacted separately. A compaction takes whole groups, since its output
-//            represents all commits between the first and last of its inputs. It may also take
-//            references of one interval, if no other reference of that interval has rows between
-//            theirs.
+//            intervals have no row in common. Such groups arise when a tablet merge joins
+//            references that were compacted separately. A compaction takes whole groups, since its
+//            output represents all commits between the first and last of its inputs. It may also
+//            take references of one interval, if no other reference of that interval has rows
+//            between theirs.
 // Jobs:      a job names its inputs as they were when it began. Only Excise may have changed them
-//            since; the remaining parts of each input are found by file and commits. If another
+//            since, so the remaining parts of each input are found by file and commits. If another
 //            install replaced an input, the result is FailedPrecondition, and the job's output is
 //            discarded.
 // Threads:   pure functions.
@@ -61,7 +61,7 @@ absl::StatusOr<TabletEdit> InstallMetadataMerge(const TableState& table,
                                                 const KeyRange& tablet_range,
                                                 std::span<const SstableReference> inputs);
 
-// Removes the remaining parts of the references, wherever they are in the tablet's stack.
+// Removes the remaining parts of the references from the tablet's stack.
 absl::StatusOr<TabletEdit> InstallDrop(const TableState& table, const KeyRange& tablet_range,
                                        std::span<const SstableReference> dropped);
 
@@ -76,11 +76,11 @@ absl::StatusOr<std::vector<TabletEdit>> SplitTablet(const Tablet& tablet,
 absl::StatusOr<TabletEdit> MergeTablets(std::span<const Tablet> tablets);
 
 // Removes the range from every tablet (engine rule 14): references inside it are removed, others
-// are narrowed, and one that contains the range becomes two with the same interval. A reference
-// loses nothing else between the first and the last row of its file, so that InstallCompaction can
-// determine which rows were dropped. Returns only tablets that change. `has_no_row` returns true if
-// a reference's file has no row in the range: then the reference is kept. Null: every file may have
-// such rows.
+// are narrowed, and one that contains the range becomes two with the same interval. Apart from the
+// range, a reference keeps all rows between the first and the last row of its file, so that
+// InstallCompaction can determine which rows were dropped. Returns only tablets that change.
+// `has_no_row` returns true if a reference's file has no row in the range: then the reference is
+// kept. Null: every file may have such rows.
 std::vector<TabletEdit> Excise(
     const TableState& table, const KeyRange& range,
     const std::function<bool(const SstableReference&)>& has_no_row = nullptr);

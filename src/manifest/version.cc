@@ -8,9 +8,9 @@
 namespace stele::internal {
 namespace {
 
-// For each interval of rows, the least sequence among the references checked so far (the newer
-// ones) there. A map from the interval's first row to that sequence. Each call of Descend merges
-// its range into one interval, so a whole stack costs n log n.
+// Checks references from newest to oldest. A map from the first row of each interval of rows to the
+// least sequence among the references checked so far there. Each call of Descend merges its range
+// into one interval, so a whole stack costs n log n.
 class NewestFirstCheck {
  public:
   NewestFirstCheck() { least_[""] = UINT64_MAX; }

@@ -46,8 +46,8 @@ struct SstableFile {
   bool bottommost_codec = false;
 };
 
-// The time at which a job at `now` judges ordinals of a file or memtable (engine rule 9). A later
-// time than `now` is that of a wrong clock: no ordinal is known to be garbage then.
+// The time at which a job applies GC rules to the ordinals of a file or memtable (engine rule 9).
+// If `newest_commit_time` is after `now`, a clock was wrong, and no ordinal is known to be garbage.
 inline int64_t OrdinalTime(int64_t newest_commit_time, int64_t now) {
   return newest_commit_time <= now ? newest_commit_time : INT64_MIN;
 }
@@ -93,7 +93,7 @@ struct Tablet {
   std::vector<SstableReference> stack;  // newest first
 };
 
-// Identifies a tablet over time: its position in the table changes when tablets split and merge.
+// Identifies a tablet. Its position does not: it changes when other tablets split or merge.
 struct TabletName {
   uint32_t table_id = 0;
   std::string start_row;
@@ -113,10 +113,10 @@ struct TableDefinition {
   std::vector<Retention> retentions;
 };
 
-// Returns by family index - 1 whether the ordinals of the family's versions in some sources are
-// unknown: newer sources may have a range delete without a GC fence for the family's rule.
-// `newer_since` is the oldest commit in newer sources; UINT64_MAX: there are no such commits, and
-// later ones are newer.
+// Returns by family index - 1 whether the ordinals of versions in some sources are unknown, because
+// newer sources may have a range delete without a GC fence for the family's rule. `newer_since` is
+// the oldest commit in newer sources; UINT64_MAX: there are no such commits, and later ones are
+// newer.
 std::vector<bool> FamiliesOfUnknownOrdinals(const TableDefinition& definition,
                                             uint64_t newer_since);
 
@@ -154,7 +154,7 @@ struct Version {
   SharedMap<uint64_t, FileUse> files;
   SyncedLogEnd synced_log_end;
   uint64_t oldest_segment = 0;  // segments with lower numbers are not needed
-  // At least the greatest sequence_last of any reference; the log may have later commits.
+  // No reference has a greater sequence_last; the log may have later commits.
   uint64_t last_sequence = 0;
   int64_t clock_mark = 0;  // the collection time up to now (engine rule 7)
   uint64_t next_file_number = 1;
