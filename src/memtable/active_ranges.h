@@ -1,13 +1,13 @@
 // memtable/active_ranges.h: the range tombstones of one column that cover the current timestamp,
 // while a reader moves from new timestamps to old ones.
 //
-// Path:      the memtable's cursor, which meets each tombstone at its newest timestamp
+// Path:      the memtable's cursor, which adds each tombstone at its newest timestamp
 //            (cell/cell.h).
-// Kept:      a tombstone that hides nothing more than another one is dropped. So a
-//            kept tombstone with a later start has a later commit. The last one is the newest
-//            commit that deletes at the current timestamp. A tombstone that starts above the
-//            current timestamp no longer hides anything and is removed.
-// Cost:      n calls take O(n log n), in whatever order the tombstones start and were committed.
+// Kept:      a tombstone is dropped if another one hides everything that it hides. So among the
+//            kept ones a later start means a later commit, and the last one is the newest commit
+//            that deletes at the current timestamp. A tombstone that starts above the current
+//            timestamp no longer hides anything and is removed.
+// Cost:      n calls take O(n log n), for any order of the starts and the commits.
 // Threads:   thread-compatible.
 #pragma once
 

@@ -22,7 +22,8 @@ namespace stele::internal {
 // The range of a delta's node: all deltas of its cell key from `since` up to its own commit.
 struct DeltaSpan {
   CommitPoint since;
-  // How many nodes from this one down have one delta each; 0 if this node is a fold.
+  // The number of consecutive nodes, from this one down, that have one delta each; 0 if this node
+  // is a fold.
   uint32_t plain_count = 0;
 };
 
@@ -30,13 +31,13 @@ struct DeltaSpan {
 // for two thousand years.
 inline constexpr uint64_t kSequenceMax = (uint64_t{1} << 56) - 1;
 
-// The arena has behind it: its upper links, then the value. The value of a kDeleteRange is the
-// eight bytes of range_start; that of a delta is its DeltaSpan and the folded value.
+// In the arena its upper links follow it, then its value. The value of a kDeleteRange is the eight
+// bytes of range_start. The value of a delta is its DeltaSpan and the folded value.
 class CellNode {
  public:
-  // The memory of a node, to be aligned to 8.
+  // The size of a node. Its memory must be aligned to 8.
   static size_t BytesFor(const Cell& cell, int height);
-  // Constructs a node in such memory. `span` is for deltas.
+  // Constructs a node in memory of that size. `span` is for deltas.
   static CellNode* MakeAt(char* memory, const Cell& cell, const CommitPoint& commit, int height,
                           const DeltaSpan& span);
 
@@ -80,7 +81,7 @@ class CellNode {
 };
 static_assert(sizeof(CellNode) == 32, "memtables have one for each operation");
 
-// A place in a column: that of a node of `commit` among the nodes with this timestamp and kind.
+// A place in a column: the place that a node with this timestamp, kind and commit has.
 struct CellPlace {
   int64_t timestamp = 0;
   CellKind kind = CellKind::kSet;

@@ -1,13 +1,14 @@
 // memtable/column_node.h: one column of a row of a memtable, with its cells.
 //
 // Path:      ColumnList (column_list.h) has one per column; the memtable's cursor traverses it.
-// Columns:   the tombstones of the row, and those of each family, have a column each, before the
-//            others (cell/cell.h). So a tombstone of the row is found in one step.
+// Columns:   the row's tombstones are one column, and each family's tombstones are one column.
+//            These come before the others (cell/cell.h), so a tombstone of the row is found in one
+//            step.
 // Cells:     the first cell is in the same memory as the column. A second one adds a list.
-// Deltas:    a fold never crosses a tombstone of any kind in the row, so it is never divided. It
-//            never changes afterwards, so a view at a sequence between two deltas still gets the
-//            right fold (engine rule 4). All nodes of numbers are folded; of sketches one in
-//            kPlainDeltas, since each fold is as large as the sketch.
+// Deltas:    a fold never includes deltas from before a tombstone of any kind in the row, so no
+//            tombstone divides it. It never changes, so a view at a sequence between two deltas
+//            still gets the right fold (engine rule 4). All nodes of numbers are folds. Of the
+//            nodes of sketches one in kPlainDeltas is, because each fold is as large as the sketch.
 // Threads:   one inserting thread and any number of concurrent readers.
 #pragma once
 
@@ -24,7 +25,8 @@
 
 namespace stele::internal {
 
-// Where a column is in its row: family index and qualifier, or the tombstones of a row or a family.
+// The place of a column in its row: family index and qualifier, or the tombstones of a row or a
+// family.
 struct ColumnPlace {
   uint32_t family = kRowFamily;
   bool is_tombstones = true;
@@ -33,11 +35,11 @@ struct ColumnPlace {
   static ColumnPlace Of(const Cell& cell) {
     return {cell.family, cell.kind < CellKind::kDeleteRange, cell.qualifier};
   }
-  // Before all columns of the family, and of those after it.
+  // The place before all columns of the family and of later families.
   static ColumnPlace StartOf(uint32_t family) { return {.family = family}; }
 };
 
-// The arena has behind it: its upper links, the qualifier, then the first cell.
+// In the arena its upper links follow it, then the qualifier, then the first cell.
 class ColumnNode {
  public:
   // Between two tombstones of the row, a read folds at most this many nodes.
@@ -90,7 +92,7 @@ class ColumnNode {
   }
 
  private:
-  // Of a column that has had more than one cell.
+  // The cells of a column with more than one.
   struct Cells {
     explicit Cells(CellNode* first);
     SkipList<CellNode> list;

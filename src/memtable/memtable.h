@@ -1,15 +1,15 @@
 // memtable/memtable.h: one table's recent commits in memory, sorted and grouped by row.
 //
-// Path:      db commit -> Apply; read -> NewCursor; full -> freeze (db stops applying) -> flush.
+// Path:      commit/committer -> Apply; read -> NewCursor; state freezes a full one, so that
+//            nothing is applied any more -> jobs/flush_job.
 // Invariants:
 //            1. Each row mutation searches for its row once. A row has its cells in the order of
 //               cell/cell.h, then newest commit first (sequence, position in the batch; engine rule
 //               4). A row with a million cells inserts and seeks in logarithmic time.
 //            2. Nothing is changed or freed once inserted: a cursor at sequence r sees exactly the
 //               operations with sequence <= r.
-//            3. A cursor is resolved (cell_cursor.h): of each cell key it returns the newest
-//               operation at or below r, without the operations that newer deletes in the memtable
-//               cover.
+//            3. A cursor is resolved (cell_cursor.h): it returns the newest operation of each cell
+//               key at or below r, unless a newer delete in the memtable covers it.
 // Memory:    an arena; bytes() is its size. If memory is refused, Apply returns ResourceExhausted
 //            and the memtable must be frozen. Part of the batch may be applied then; the caller
 //            does not publish its sequence, and no cursor reads above the published one.
@@ -76,7 +76,7 @@ class Memtable {
   // values, counted as for an SSTable (sstable_summary.h).
   uint64_t row_count() const;
   uint64_t logical_bytes() const;
-  // What its operations may hide in older sources. Any thread; may be slightly out of date.
+  // The operations that may hide cells in older sources. Any thread; may be slightly out of date.
   struct EntryCounts {
     uint64_t row_tombstones = 0;
     uint64_t other_tombstones = 0;

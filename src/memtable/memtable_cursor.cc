@@ -15,7 +15,7 @@
 namespace stele::internal {
 namespace {
 
-// For about this many nodes walking is cheaper than a seek.
+// Following this many links is cheaper than a seek.
 constexpr int kWalkedNodes = 8;
 // The first batch of a row, or after a skip, is small, and later batches grow. A caller that needs
 // only a column's newest version must not pay for all versions of a row that is overwritten often.
@@ -86,8 +86,7 @@ class MemtableCursor final : public CellCursor {
 
   const RowNode* row_ = nullptr;
   const ColumnNode* column_ = nullptr;  // null: the row has ended
-  // The next cell of the column to look at; everything before it is resolved. Null: the column has
-  // ended.
+  // The next cell of the column; all cells before it are resolved. Null: the column has ended.
   const CellNode* node_ = nullptr;
   // The tombstones known to apply at node_. A commit {0, 0} means no tombstone.
   CommitPoint row_deleted_;
@@ -95,8 +94,8 @@ class MemtableCursor final : public CellCursor {
   bool family_tombstone_ = false;  // there is a tombstone of this family, or of the row
   uint32_t family_ = kRowFamily;   // the source index that the two members above apply to
   uint32_t user_family_ = kRowFamily;
-  bool ranges_met_ = false;  // range tombstones were met in this column
-  ActiveRanges ranges_;      // of this column, if they were met, like the next two
+  bool ranges_met_ = false;  // the column has range tombstones up to here
+  ActiveRanges ranges_;      // of this column, if ranges_met_, like the next two
   // The least start of the range tombstones returned.
   std::optional<int64_t> covered_from_;
   std::optional<size_t> last_range_;  // index of the last one in the batch being read
@@ -112,7 +111,7 @@ class MemtableCursor final : public CellCursor {
   bool is_history_placed_ = false;  // in this row
   Cell history_column_;
   std::string history_qualifier_;
-  bool was_newest_passed_ = false;  // the version that was not left out
+  bool was_newest_passed_ = false;  // history_ is past the version returned before
   bool has_history_ended_ = false;
   absl::Status status_;
 };
@@ -189,7 +188,7 @@ void MemtableCursor::LeaveColumn() {
       }));
 }
 
-// node_ is the newest node of its cell key that the cursor sees.
+// Reads one cell key. node_ is its newest node that the cursor sees.
 void MemtableCursor::ReadCellKey(std::vector<Cell>* cells) {
   switch (node_->kind()) {
     case CellKind::kDeleteRow:
@@ -244,7 +243,7 @@ void MemtableCursor::LeaveCellKey(const CellNode& read) {
     return;
   }
   const CellPlace end{read.timestamp(), read.kind(), kOldestCommit};
-  // Cells that are overwritten and deleted alternately have many such nodes.
+  // There are many such nodes if cells are overwritten and deleted alternately.
   if (hidden != CommitPoint{})
     node_ = SkipList<CellNode>::NextSince(
         hidden.sequence, &read, [&](const CellNode& node) { return IsBefore(node, end); });
@@ -282,8 +281,8 @@ const CellNode* MemtableCursor::OlderDelta(const CellNode& delta) {
   return older == nullptr || !older->IsSameCell(delta) || IsHidden(*older) ? nullptr : older;
 }
 
-// Reads range tombstones with the same newest timestamp. An older one matters, too, if it extends
-// further down.
+// Reads the range tombstones with one newest timestamp. A tombstone of an older commit is needed,
+// too, if it extends further down.
 void MemtableCursor::ReadRanges(std::vector<Cell>* cells) {
   if (!ranges_met_) {
     ranges_.Clear();
@@ -303,7 +302,7 @@ void MemtableCursor::ReadRanges(std::vector<Cell>* cells) {
   HandOutRange(*widest, cells);
 }
 
-// If ranges touch or overlap, the one still in `cells` is extended instead of adding another.
+// Appends a range tombstone, or extends the last one in `cells` if the two touch or overlap.
 void MemtableCursor::HandOutRange(const CellNode& range, std::vector<Cell>* cells) {
   const int64_t start = range.range_start();
   if (covered_from_.has_value() && *covered_from_ <= start) return;
@@ -338,8 +337,8 @@ void MemtableCursor::SkipTo(uint32_t family, std::string_view qualifier) {
   batch_ = kFirstBatch;
 }
 
-// Stops at the tombstones of the row and of the family skipped to: they are returned, and they hide
-// cells. Returns true if it moved.
+// Moves towards the target of SkipTo. Stops at the tombstones of the row and of the target's
+// family, which must be returned. Returns true if it moved.
 bool MemtableCursor::JumpTowardsSkip() {
   const ColumnPlace target{skip_family_, false, skip_qualifier_};
   if (!column_->IsBefore(target)) {

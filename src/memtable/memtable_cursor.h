@@ -1,18 +1,17 @@
-// memtable/memtable_cursor.h: a cursor over a memtable's rows as of a sequence, resolved.
+// memtable/memtable_cursor.h: a cursor over a memtable's rows and cells as of a sequence. It
+// returns the newest operation of each cell key, without the cells that tombstones hide.
 //
 // Path:      Memtable::NewCursor -> merge.
-// Rules:     engine rule 4. Operations above the sequence are not visible. Of each cell key the
-//            newest operation is returned. A tombstone hides operations committed before it. The
-//            tombstones returned are the newest row tombstone; else family tombstones; else range
-//            tombstones that are not inside another one of their column. The others would hide
-//            nothing more in older sources. Range tombstones of one batch that touch or overlap are
-//            returned as one.
-// Cost:      finding a row takes logarithmic time, and the next column one step. The cursor jumps
-//            over long sequences of: replaced versions of one cell key; unwanted families; skipped
-//            columns; cells hidden by a tombstone that hides everything older in the row, the
-//            family or the column.
-// Latest:    with latest_only, of each column without range tombstones only the newest version is
-//            returned. So the cost of such a read does not depend on the number of versions.
+// Rules:     engine rule 4. Operations above the sequence are not visible. A tombstone hides the
+//            operations that were committed before it. It is returned if it hides cells in older
+//            sources: the row's newest tombstone, or else family tombstones, or else range
+//            tombstones that no other one of their column contains. Range tombstones of one batch
+//            that touch or overlap are returned as one.
+// Cost:      finding a row takes logarithmic time, and finding the next column one step. The cursor
+//            seeks past long sequences of replaced versions, unwanted families, skipped columns,
+//            and cells that a tombstone of the row, the family or the rest of the column hides.
+// Latest:    with latest_only, the cursor returns only the newest version of a column without range
+//            tombstones. So the cost of such a read does not depend on the number of versions.
 // Threads:   confined; runs concurrently with inserts.
 #pragma once
 
@@ -24,8 +23,8 @@
 
 namespace stele::internal {
 
-// `rows` must outlive the cursor. `found` is a row that the caller will seek, to avoid a second
-// search, or null.
+// `rows` must outlive the cursor. `found` is the row that the caller will seek to, if it has
+// searched for it; it saves a second search. May be null.
 std::unique_ptr<CellCursor> NewMemtableCursor(const RowList* rows, const RowNode* found,
                                               uint64_t sequence, const CursorOptions& options);
 

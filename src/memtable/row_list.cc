@@ -66,7 +66,7 @@ RowNode* RowList::Search(std::string_view row_key, RowNode** splice) const {
 
 const RowNode* RowList::FirstFrom(std::string_view bound) const {
   const RowNode* row = Search(bound, nullptr)->next();
-  // Rows linked since the search.
+  // Other rows may have been linked since the search.
   while (row != nullptr && row->row_key() < bound) row = row->next();
   return row;
 }

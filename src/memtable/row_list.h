@@ -5,14 +5,14 @@
 // cells have separate arenas, so that the nodes are close together.
 //
 // Invariants:
-//            1. A link's node only ever changes to one with a smaller key, and is stored before the
-//               link's prefix. So a prefix smaller than the target's leads to a node before the
-//               target, even if a row was linked in between.
+//            1. A link is only ever changed to point to a node with a smaller key, and the pointer
+//               is stored before the prefix. So a prefix smaller than the target's leads to a node
+//               before the target, even during an insert.
 //            2. A reader that runs concurrently with an insert can miss only rows newer than its
 //               sequence: the published sequence orders all older inserts before it.
-//            3. A row's `previous` is set before the row is linked, and afterwards only ever
-//               changes to a row in between. By 2 the chain of a reader contains every row that it
-//               may see.
+//            3. A row's `previous` is set before the row is linked, and is changed only to a row
+//               that was inserted in between. So, by 2, a reader that follows `previous` reaches
+//               every row that it may see.
 // Threads:   one inserting thread and any number of concurrent readers.
 #pragma once
 
@@ -118,8 +118,8 @@ class RowList {
   const std::unique_ptr<Head> head_;
   // Relaxed: a reader that sees an old value starts its search on a lower level.
   std::atomic<int> height_{1};
-  // For the inserting thread: the row used last (the head: none), and on each level the last node
-  // up to and including it.
+  // For the inserting thread: the row used last (the head if none), and on each level the last node
+  // that is not after it.
   RowNode* last_used_;
   RowNode* splice_[kHeightMax];
   Random random_;

@@ -9,8 +9,8 @@
 //            in a list of n nodes takes O(log n) plus at most kPlainNodes steps. A node that
 //            follows the last one inserted, or is before all others, is inserted without a search.
 // Newest:    a link above the lowest level stores an upper bound of the sequences that it skips. So
-//            a reader that looks for what was written after a tombstone skips everything older in
-//            O(log n), in any order of the nodes.
+//            a reader that needs only nodes newer than a tombstone skips the older ones in O(log
+//            n), in any order of the nodes.
 // Threads:   one inserting thread and any number of concurrent readers. A node is complete before a
 //            release store links it.
 #pragma once
@@ -48,8 +48,8 @@ class SkipList {
   explicit SkipList(Node* node) : first_(node), last_inserted_(node), count_(1) {}
 
   const Node* First() const { return first_.load(std::memory_order_acquire); }
-  // Returns the first node that is not before the place, or nullptr. `is_before(node)` tells
-  // whether a node is before it, as in all calls below.
+  // Returns the first node that is not before a place, or nullptr. `is_before(node)` returns true
+  // if a node is before the place, here and in all calls below.
   template <typename IsBefore>
   const Node* Seek(const IsBefore& is_before) const;
   // Returns the first node after `from` that was changed at `sequence` or later, or that is not
@@ -67,8 +67,8 @@ class SkipList {
   int NextHeight(Arena* arena, Random* random, uint64_t newest);
   // Links the node before the node that `link` points to. `link` is the one found last.
   void Insert(Node* node, Link* link);
-  // Tells that node->newest() rose. The node was inserted last, or the last link found points to
-  // it.
+  // Call when node->newest() rose. The node must have been inserted last, or the last link found
+  // must point to it.
   void MarkChanged(Node* node);
   // The node that was inserted or changed last; nullptr if a search has led elsewhere since.
   Node* last_inserted() const { return last_inserted_; }
@@ -226,7 +226,7 @@ void SkipList<Node>::MarkChanged(Node* node) {
     PassOver(node, tower);
 }
 
-// Makes the path lead behind the node. The links that skip it skip what was committed to it.
+// Moves the path past the node, and raises `newest` of the links that skip it.
 template <typename Node>
 void SkipList<Node>::PassOver(Node* node, Tower* tower) {
   for (int level = 1; level < node->height(); ++level)
