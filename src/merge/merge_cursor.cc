@@ -8,7 +8,8 @@
 namespace stele::internal {
 namespace {
 
-// If only one source has the rows up to the next row of all others, its cells are passed through.
+// Merges rows. While one source alone has the rows up to the next row of all others, its cells are
+// passed through.
 class MergeCursor final : public CellCursor {
  public:
   MergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first, Direction direction,
@@ -80,7 +81,8 @@ bool MergeCursor::NextRow() {
   return FindRow();
 }
 
-// The source, the first one of the current row, has no further row. Returns false if it failed.
+// Call when the first source of the current row has no further row. Returns false if the source
+// failed.
 bool MergeCursor::EndSource(CellCursor& source) {
   if (absl::Status status = source.status(); !status.ok()) return Fail(std::move(status));
   order_.StepToEnd();

@@ -1,6 +1,6 @@
 // merge/merge_cursor.h: merges many resolved sources, newest first, into one resolved source.
 //
-// Reads, flush and compaction all use it; no other code decides by recency:
+// Reads, flush and compaction use it. No other code decides which source's version is kept:
 // - of each cell key the newest source's version is kept;
 // - a tombstone of source s hides cells in sources older than s, never in s itself;
 // - the tombstones that remain are returned (the newest row tombstone; family tombstones not under
@@ -22,7 +22,7 @@
 namespace stele::internal {
 
 // The cursors of `newest_first` have one direction; the result owns them. A single source is
-// returned as it is. `sole_column`, if set, is the only column that the caller reads.
+// returned unchanged. `sole_column`, if set, is the only column that the caller reads.
 std::unique_ptr<CellCursor> NewMergeCursor(std::vector<std::unique_ptr<CellCursor>> newest_first,
                                            Direction direction, SoleColumn sole_column = {});
 

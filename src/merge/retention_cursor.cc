@@ -61,7 +61,7 @@ bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
       handed_out_ = true;
       return !policy_.reads_lazy_values || ReadLazyValue(cells, begin);
     }
-    // Do not pin a very large row of garbage cells as a whole.
+    // A very large row of garbage cells must not be pinned as a whole.
     if (!handed_out_) {
       Unpin();
     } else if (batches == kBatchesBeforeNone) {

@@ -10,7 +10,7 @@ namespace stele::internal {
 namespace {
 
 // A range tombstone that extends to the lowest timestamp covers the rest of a column. After this
-// many hidden versions the source is asked to skip them.
+// many hidden versions, the source skips the rest.
 constexpr uint32_t kHiddenBeforeSkip = 8;
 
 bool EndsBatch(const std::vector<Cell>& cells, size_t begin) {
@@ -246,8 +246,8 @@ void RowMerge::OpenGroup() {
   }
 }
 
-// The front source deletes its family. It is the newest one that does, since equal tombstones are
-// ordered newest first. Older sources skip to the next family, tombstones included.
+// The first source of the order has a family tombstone. It is the newest such source, since equal
+// cells are ordered newest first. Older sources skip the family and its tombstones.
 void RowMerge::MergeFamilyTombstone(std::vector<Cell>* cells) {
   const uint32_t deleting = order_.front();
   Source& source = sources_[deleting];
@@ -265,7 +265,8 @@ void RowMerge::MergeFamilyTombstone(std::vector<Cell>* cells) {
   }
 }
 
-// Only one source has the columns up to the runner-up's: no other source can hide them.
+// Only one source has the columns before the second source's column, so no other source can hide
+// them.
 void RowMerge::CopyRun(std::vector<Cell>* cells, size_t limit) {
   Source& source = sources_[group_.front()];
   auto next = source.cells.begin() + static_cast<ptrdiff_t>(source.next);
@@ -288,7 +289,8 @@ void RowMerge::CopyRun(std::vector<Cell>* cells, size_t limit) {
   source.next = static_cast<size_t>(next - source.cells.begin());
 }
 
-// Continues with the open column until it ends, the batch is full or a source is drained.
+// Continues with the open column until it ends, the batch is full, or a source has no more buffered
+// cells.
 void RowMerge::MergeColumn(std::vector<Cell>* cells, size_t begin) {
   while (cells->size() < begin + kCellBatch && !EndsBatch(*cells, begin)) {
     const Cell* next = NextInColumn();
@@ -363,8 +365,8 @@ void RowMerge::MergeVersion(int64_t timestamp, std::vector<Cell>* cells) {
   EndHistory();
 }
 
-// A caller that needs only latest versions has the column's now: the versions that sources left out
-// are older.
+// The newest version of the column was returned. Versions that sources left out are older, so a
+// latest-only read does not need them.
 void RowMerge::EndHistory() {
   has_version_ = true;
   for (const uint32_t index : group_) {
@@ -375,8 +377,8 @@ void RowMerge::EndHistory() {
   }
 }
 
-// Timestamps are never negative, so nothing of a column remains below a range from 0: its source
-// may skip to the next column.
+// A range from 0 hides the rest of the column, since no timestamp is negative. So its source may
+// skip to the next column.
 void RowMerge::Hide(Source& source, const ActiveRange& newer) {
   if (newer.start <= 0) ++source.hidden_count;
   source.wants_history |= newer.start > 0 && !has_version_;
@@ -426,7 +428,7 @@ void RowMerge::MergeRangeTombstones(int64_t timestamp, std::vector<Cell>* cells)
   cells->push_back(*widest);
 }
 
-// Moves past all cells of this cell key. Returns false if a source is drained.
+// Moves past all cells of this cell key. Returns false if a source has no more buffered cells.
 bool RowMerge::AdvanceInColumn(int64_t timestamp, CellKind kind) {
   bool none_drained = true;
   for (const uint32_t index : group_) {

@@ -4,17 +4,17 @@
 // Path:      merge_cursor passes the cursors that are positioned on the same row. This class
 //            decides which versions are kept.
 // How:       sources are ordered by their current column. If only one source has the next columns,
-//            its cells are copied up to the runner-up's column. If several sources have the same
-//            column, they are merged by timestamp, with one active range tombstone per source.
+//            its cells are copied up to the column of the second source in this order. Sources with
+//            the same column are merged by timestamp, with one active range tombstone per source.
 //            Cells hidden by a row tombstone are never read; those hidden by a family tombstone are
 //            skipped at the source.
 // Deltas:    deltas of one cell key are folded over all sources that no newer tombstone hides
 //            (engine rule 15).
 // Memory:    no bytes are copied, except folded values. A source is unpinned when all its buffered
-//            cells were returned. So a batch ends early if a source must be unpinned before it can
-//            be read further, and a very large row pins at most about two batches per source. If
-//            the caller reads many batches before it unpins, as for a partial row, the leftover
-//            cells are copied.
+//            cells were returned. A batch ends early if a source must be unpinned before more of it
+//            is read. So a very large row pins about two batches per source at most. If the caller
+//            reads many batches before it unpins, as for a partial row, the leftover cells are
+//            copied.
 // History:   sources that return only the latest versions leave out older ones. The newest version
 //            over all sources is among the returned ones, unless a range tombstone hid it. Then the
 //            rest of that column is read (engine rule 13), down to the first version that is not
@@ -49,7 +49,7 @@ class RowMerge {
   // lasts. No version of the sole column in the sources after it is newer than `older_greatest`.
   void AddSource(CellCursor* cursor, int64_t older_greatest);
 
-  // Like those of CellCursor.
+  // As in CellCursor.
   bool ReadCells(std::vector<Cell>* cells);
   void SkipTo(uint32_t family, std::string_view qualifier);
   void Unpin();
@@ -60,8 +60,8 @@ class RowMerge {
     uint32_t family = 0;  // 0: nothing is skipped
     std::string qualifier;
   };
-  // The combined effect of the range tombstones met so far in a column: from here down they cover
-  // exactly the timestamps that the one with the least start covers.
+  // The range tombstones of a column that were read so far. At the current timestamp and below,
+  // they cover the same timestamps as the one with the least start.
   struct ActiveRange {
     bool any = false;
     int64_t start = 0;
@@ -80,15 +80,16 @@ class RowMerge {
     std::vector<Cell> cells;  // [next, end) are not merged yet
     size_t next = 0;
     bool ended = false;
-    // The caller unpinned, but buffered cells are among those that the cursor would release.
+    // The caller called Unpin, but this cursor was not unpinned, because that would release
+    // buffered cells.
     bool is_unpin_due = false;
     uint32_t batch_count = 0;  // read since the cursor was last unpinned
     Buffer held;               // copied bytes of buffered cells, which the cursor has released
     bool in_column = false;    // the current cell belongs to the open column
     uint32_t hidden_count = 0;
-    // A version of the open column was hidden and none was returned. Older versions, which the
-    // source left out, may not be hidden. They are merged with the source's other cells of the
-    // column, among which are the range tombstones.
+    // The source's version of the open column was hidden, and none was returned. The older
+    // versions, which the source left out, may be visible. They are merged with the source's other
+    // cells of the column, which include its range tombstones.
     bool wants_history = false;
     std::vector<Cell> history;  // [history_next, end) are not merged yet
     size_t history_next = 0;
@@ -131,18 +132,17 @@ class RowMerge {
   bool AdvanceInColumn(int64_t timestamp, CellKind kind);
   bool AdvanceHistory(Source& source, int64_t timestamp);
 
-  // [0, source_count_) are those of this row, newest first; the others keep their buffers for later
-  // rows.
+  // The first source_count_ are the sources of this row, newest first. The others keep their
+  // buffers for later rows.
   std::vector<Source> sources_;
   size_t source_count_ = 0;
   bool started_ = false;
   SkipTarget skip_before_start_;
   const SoleColumn* sole_column_ = nullptr;
-  // Each source with cells left is in one of these two. Only those of the group advance, so only
-  // they can be drained.
+  // Each source with cells left is in one of these two. Only sources of the group advance, so only
+  // they can run out of buffered cells.
   std::vector<uint32_t> order_;  // by current column, then newest first
-  // Newest first while a column is open: the sources that had it, even if they have no more cells
-  // of it.
+  // The sources that have the open column, newest first, even if they have no more cells of it.
   std::vector<uint32_t> group_;
   bool column_is_open_ = false;
   // Family and qualifier of the open column. The qualifier's bytes are pinned, or in
@@ -152,7 +152,7 @@ class RowMerge {
   bool has_version_ = false;   // a version of the open column was returned
   ActiveRange output_active_;  // the range tombstones returned in the open column
   bool row_is_deleted_ = false;
-  uint32_t deleted_family_ = kRowFamily;  // the last family whose tombstone was met
+  uint32_t deleted_family_ = kRowFamily;  // the last family whose tombstone was read
   // For the cell key being merged.
   uint32_t delta_count_ = 0;
   Fold fold_;

@@ -7,9 +7,9 @@
 //            set at a seek and shortened when a row key does not begin with it.
 // How:       the leaves of the tree are the sources. An inner node stores the loser of its match,
 //            and whether it lost only by age (the row was the same), so that the sources of a row
-//            are found without comparisons. Once one source had two consecutive rows alone, the
-//            least row of all others is its *bound*: up to it each further row costs one
-//            comparison, and the tree is not changed.
+//            are found without comparisons. When one source alone has had two consecutive rows, the
+//            least row of all others becomes its *bound*. Up to the bound each further row costs
+//            one comparison, and the tree is not changed.
 // Cost:      log2(sources) comparisons for each source that advances, and one in a sequence of rows
 //            of one source; a comparison is usually one of two integers.
 // Threads:   confined.
@@ -67,7 +67,7 @@ class RowComparison {
   bool is_reverse_;
 };
 
-// `Comparison` is like RowComparison; tests pass one that counts.
+// `Comparison` is RowComparison, or in tests one that counts.
 template <typename Comparison>
 class RowOrder {
  public:
@@ -78,8 +78,8 @@ class RowOrder {
         nodes_(places_.size()),
         winners_(2 * places_.size()) {}
 
-  // Set the position of each source after a seek; then call Restart. A source that was not placed
-  // since the last Clear is at its end.
+  // These set the position of each source after a seek; then call Restart. A source that is not
+  // placed after Clear is at its end.
   void Clear() { places_.assign(places_.size(), RowPlace{}); }
   void Place(uint32_t source, std::string_view row_key) {
     places_[source] = {.row_key = row_key, .is_ended = false};
@@ -90,8 +90,8 @@ class RowOrder {
   std::span<const uint32_t> sources() const { return sources_; }
   std::string_view row_key() const { return places_[winner_].row_key; }
 
-  // The only source of the current row advanced to this row. Returns true if it has this row, too,
-  // alone. If it returns false, call FindRow.
+  // Call when the only source of the current row has advanced to `row_key`. Returns true if it is
+  // the only source of that row, too. Otherwise call FindRow.
   bool StepAlone(std::string_view row_key) {
     MoveWinner(row_key);
     if (has_bound_ && comparison_(places_[winner_], places_[bound_]) < 0) return true;
@@ -133,7 +133,7 @@ class RowOrder {
     return a_wins ? a : b;
   }
   void MoveWinner(std::string_view row_key) {
-    // First of all, since the bytes of the previous row key are no longer valid.
+    // Done first, since the bytes of the previous row key are no longer valid.
     places_[winner_].row_key = row_key;
     if (!row_key.starts_with(prefix_)) [[unlikely]] {
       ShortenPrefix(row_key);
@@ -156,7 +156,7 @@ class RowOrder {
   std::vector<uint32_t> sources_;
   uint32_t winner_ = 0;
   uint32_t bound_ = 0;      // the source with the least row except the winner's
-  bool has_bound_ = false;  // it was determined since the winner last changed
+  bool has_bound_ = false;  // bound_ is valid for the present winner
 };
 
 template <typename Comparison>

@@ -36,7 +36,7 @@ class RunCursor final : public CellCursor {
   size_t PartOf(std::string_view bound) const;
   bool EnterFrom(size_t part);
   bool Open(size_t part);
-  // Takes over the result of a call of cursor_; its failure becomes this cursor's failure.
+  // Returns the result of a call of cursor_. A failure of cursor_ becomes this cursor's failure.
   bool Answer(bool result) {
     if (!result) status_ = cursor_->status();
     return result;
@@ -58,7 +58,7 @@ size_t RunCursor::PartOf(std::string_view bound) const {
   if (is_reverse_) {
     const auto begins_before = [bound](const RunPart& part) { return part.start < bound; };
     const auto end = std::partition_point(parts_.begin(), parts_.end(), begins_before);
-    // Before the first part: wraps around to a value above all parts.
+    // A bound before the first part gives the greatest number, which is above all parts.
     return static_cast<size_t>(end - parts_.begin()) - 1;
   }
   const auto ends_before = [bound](const RunPart& part) {

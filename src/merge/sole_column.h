@@ -10,7 +10,7 @@
 //               decides (engine rule 13). A source need not be read if neither it nor any older
 //               source has a timestamp above that of a visible version. Of equal timestamps the
 //               newer source's version counts. A version that a newer source's tombstone may hide
-//               does not count.
+//               is ignored.
 //            3. Deltas are folded over all sources (engine rule 15), so a delta never completes the
 //               read.
 // Threads:   plain values.
@@ -43,8 +43,8 @@ struct SoleColumn {
 // For one row. Sources are passed newest first.
 class SoleColumnProgress {
  public:
-  // `cells` are the first cells that the source has of the row, maybe not all. Returns true if no
-  // older source needs to be read.
+  // `cells` are the source's first cells of the row. Returns true if no older source needs to be
+  // read.
   bool IsDecidedBy(const SoleColumn& column, std::span<const Cell> cells, int64_t older_greatest);
 
  private:

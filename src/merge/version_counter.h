@@ -1,8 +1,8 @@
-// merge/version_counter.h: counts the versions of each column of a row, and tells which of them the
-// GC rules collect. All code that reads cells counts them here.
+// merge/version_counter.h: counts the versions of each column of a row, and decides which of them
+// the GC rules collect. All code that reads cells counts them here.
 //
 // Path:      retention_cursor (reads, flush, compaction), rows read without a cursor tree
-//            (read/row_cursors), GC fences (db/gc_fence) -> here -> gc/retention.h.
+//            (read/row_cursors), GC fences (write/gc_fence) -> here -> gc/retention.h.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -38,7 +38,7 @@ class VersionCounter {
   // `policy` must outlive the counter.
   explicit VersionCounter(const RetentionPolicy& policy) : policy_(policy) {}
 
-  // The next version belongs to another row.
+  // Call before the first version of each row.
   void StartRow() {
     column_ = Cell{};  // The qualifier, too: its bytes belonged to the previous row.
     rule_ = nullptr;
