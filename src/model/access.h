@@ -46,7 +46,7 @@ struct Access {
 
   // The changes of a mutation in the encoding of model/mutation_ops.h.
   static std::string_view EncodedOps(const RowMutation& mutation) { return mutation.ops_; }
-  // Leaves the mutation without changes, and frees their memory.
+  // Removes all changes of the mutation and frees their memory.
   static void FreeOps(RowMutation* mutation) {
     std::string().swap(mutation->ops_);
     mutation->count_ = 0;

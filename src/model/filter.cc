@@ -26,7 +26,7 @@ uint64_t TimestampsWireBytes(const stele::TimestampRange& range) {
   return (range.start.micros() == 0 ? 0 : 1 + Int64WireBytes(range.start.micros())) +
          (range.end ? 1 + Int64WireBytes(range.end->micros()) : 0);
 }
-// In a protocol buffer an exact name is a regex.
+// The size of a name in a protocol buffer, where an exact name is an escaped regex.
 uint64_t NameWireBytes(const std::string& name) {
   return FieldWireBytes(re2::RE2::QuoteMeta(name).size());
 }
@@ -224,8 +224,8 @@ const FilterNode& Filter::node() const {
 }
 
 namespace {
-// Initializes the static before main. If another thread forked in the middle of it, the child would
-// wait for its end forever.
+// Initialized before main, since after a fork during the initialization the child would wait
+// forever.
 [[maybe_unused]] const FilterNode& kEarlyFilterNode = internal::Access::Node(Filter());
 }  // namespace
 

@@ -52,9 +52,9 @@ struct FilterNode {
   uint64_t wire_bytes = 0;  // of the equivalent google.bigtable.v2.RowFilter message
 };
 
-// The limits of a filter. If a builder goes far beyond them, it keeps depth and wire_bytes but
-// drops the children, so that neither destruction nor a traversal can overflow the stack or run too
-// long (children may be shared). Every use of such a filter is refused.
+// The limits of a filter. Far beyond them, a builder keeps depth and wire_bytes but drops the
+// children. So no destruction or traversal overflows the stack or runs too long (children may be
+// shared). Every use of such a filter is refused.
 inline constexpr int kFilterDepthMax = 20;
 inline constexpr uint64_t kFilterWireBytesMax = 20'480;
 

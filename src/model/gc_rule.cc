@@ -231,8 +231,8 @@ const GcRuleNode& GcRule::node() const {
 }
 
 namespace {
-// Initializes the static before main. If another thread forked in the middle of it, the child would
-// wait for its end forever.
+// Initialized before main, since after a fork during the initialization the child would wait
+// forever.
 [[maybe_unused]] const GcRuleNode& kEarlyGcRuleNode = internal::Access::Node(GcRule());
 }  // namespace
 

@@ -23,9 +23,9 @@ struct GcRuleNode {
   uint64_t wire_bytes = 0;       // of the equivalent google.bigtable.admin.v2.GcRule message
 };
 
-// The limits of a rule. If a builder goes far beyond them, it keeps depth and wire_bytes but drops
-// the children, so that neither destruction nor a traversal can overflow the stack or run too long
-// (children may be shared). Every use of such a rule is refused.
+// The limits of a rule. Far beyond them, a builder keeps depth and wire_bytes but drops the
+// children. So no destruction or traversal overflows the stack or runs too long (children may be
+// shared). Every use of such a rule is refused.
 inline constexpr int kGcRuleDepthMax = 20;
 inline constexpr uint64_t kGcRuleWireBytesMax = 500;
 

@@ -1,5 +1,5 @@
-// model/token_use.h: the record of a write with an idempotency token: what was applied and what was
-// returned. A repeated write applies nothing and returns the same result.
+// model/token_use.h: the record of a write with an idempotency token: the applied entries and the
+// result. A repeated write applies nothing and returns the same result.
 //
 // Path:      db writes -> write/token_rows.h -> the value of a cell of the token table
 //            (manifest/token_table.h).

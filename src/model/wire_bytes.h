@@ -1,5 +1,5 @@
-// model/wire_bytes.h: computes the sizes of protocol buffer messages, for limits that Bigtable
-// states in message bytes.
+// model/wire_bytes.h: computes the sizes of protocol buffer messages. Bigtable's limits are sizes
+// of messages.
 //
 // Units:     bytes. Sums saturate at kWireBytesCap, since shared children can make an expression
 //            grow exponentially.
