@@ -71,7 +71,7 @@ class BatchWriter {
   // Removes the row that was started last, with its operations.
   void AbandonRow();
   size_t row_count() const { return row_count_; }
-  // A delete of a range that starts above 0 was added. Stays true if its row was abandoned.
+  // True if a delete of a range that starts above 0 was added, even if its row was abandoned.
   bool has_range_delete() const { return has_range_delete_; }
   size_t bytes() const { return bytes_.size(); }  // size of the batch so far
   // Returns the encoded batch; the writer is empty afterwards. The commit leader sets
@@ -94,8 +94,8 @@ class BatchWriter {
 };
 
 // Sets the database clock at commit (engine rule 7). It has a fixed position, so that the leader
-// can set it in bytes encoded earlier. `stamp_place` is the position of a timestamp that gets this
-// clock, or 0 if the clock is negative; 0: there is none.
+// can set it in an encoded batch. `stamp_place` is the position of a timestamp that is set to the
+// clock, or to 0 if the clock is negative. With `stamp_place` 0 no timestamp is set.
 void SetBatchClock(std::string* batch, int64_t clock_micros, size_t stamp_place = 0);
 
 class BatchReader {

@@ -164,8 +164,8 @@ absl::Status CheckFamily(const MutationOp& op, std::optional<uint32_t> family_in
                                      : CheckType(op, TypeOf(schema, *family_index));
 }
 
-// Calls `take` with each change and its family's index (nullopt: an unknown family, which is an
-// error in the end). An error from `take` ends the check.
+// Calls `take` with each change and its family's index; nullopt for an unknown family, which is
+// reported at the end. An error from `take` ends the check.
 template <typename Take>
 absl::Status CheckChanges(std::string_view row_key, const RowMutation& mutation,
                           const MutationSchema& schema, const Take& take) {
@@ -222,7 +222,7 @@ BatchOp ToBatchOp(const MutationOp& op, ValueType type, uint32_t family_id, int6
   }
 }
 
-// Of cells that are equal in this order the last one is kept.
+// If cells are equal in this order, the last one is kept.
 void SortLastWins(std::vector<Cell>* cells) {
   std::stable_sort(cells->begin(), cells->end(),
                    [](const Cell& a, const Cell& b) { return CompareCells(a, b) < 0; });
@@ -275,7 +275,7 @@ absl::Status AppendMutation(std::string_view row_key, const RowMutation& mutatio
   for (const BatchOp& op : first) batch->Add(op);
   std::string delta;
   const auto take = [&](const MutationOp& op, std::optional<uint32_t> family_index) {
-    if (!family_index.has_value()) return absl::OkStatus();  // reported as an error in the end
+    if (!family_index.has_value()) return absl::OkStatus();  // reported at the end
     if (MergesNothing(op)) return absl::OkStatus();
     const uint32_t family_id =
         *family_index == kRowFamily ? 0 : (*schema.families)[*family_index].id;

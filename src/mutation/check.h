@@ -57,10 +57,9 @@ inline absl::Status AppendMutation(const RowMutation& mutation, const MutationSc
   return AppendMutation(mutation.row_key(), mutation, schema, now_micros, batch, first);
 }
 
-// For a bulk load: checks the mutation, then sets `cells` to the cells that it leaves in its row,
-// in the order of cell/cell.h; families are indexes in `schema`. Of two cells with one cell key the
-// later one is kept. The cells point into the mutation. Only SetCell is allowed, any number of
-// times.
+// For a bulk load: checks the mutation, then sets `cells` to the resulting cells of its row, in the
+// order of cell/cell.h; families are indexes in `schema`. If two cells have one cell key, the later
+// one is kept. The cells point into the mutation. Only SetCell is allowed, any number of times.
 absl::Status ReadSetCells(const RowMutation& mutation, const MutationSchema& schema,
                           int64_t now_micros, std::vector<Cell>* cells);
 

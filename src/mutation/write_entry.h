@@ -15,7 +15,7 @@ struct WriteEntry {
   const RowMutation* mutation = nullptr;
   // For a conditional write, whose mutations may have no row key.
   std::string_view branch_row_key = {};
-  // `mutation` again, if its changes may be freed once nothing can refuse the write any more.
+  // The same mutation, if its changes may be freed once the write can no longer be refused.
   RowMutation* owned = nullptr;
 
   std::string_view row_key() const {
