@@ -10,8 +10,8 @@
 namespace stele::internal {
 namespace {
 
-// The versions of each family that a read can need; empty: all. A rule that counts versions also
-// counts versions newer than the requested ones; older ones do not affect the ordinals that matter.
+// The versions of each family that a read can need; empty: all. For a rule that counts versions,
+// the span includes newer versions than the requested ones. Older ones do not affect ordinals.
 std::vector<TimestampSpan> SpansOf(const TableDefinition& definition, const TimestampSpan& asked,
                                    bool apply_gc, int64_t now) {
   std::vector<TimestampSpan> spans;

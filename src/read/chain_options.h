@@ -42,10 +42,10 @@ struct ChainOptions {
   std::optional<std::string_view> only_row;
   // With only_row: the only column that is read; null: there are more. Must outlive the chain.
   const ColumnRange* sole_column = nullptr;
-  // If not set, tombstones and garbage versions are returned, too, as by a source.
+  // If not set, tombstones and garbage versions are returned, too.
   std::optional<RetentionPolicy> retention;
-  // Without retention, which reads lazy values (cell.h): large values may be returned as lazy
-  // values. For callers that do not need values.
+  // Large values may be returned as lazy values (cell.h), for callers that do not need values. Only
+  // without retention, which reads lazy values.
   bool defers_values = false;
 };
 
@@ -54,8 +54,8 @@ struct ChainOptions {
 ChainOptions ReadChainOptions(const TableDefinition& definition, const FilterProgram& program,
                               bool apply_gc, int64_t now);
 
-// The options for a source that has the families `source_ids`, in index order. `wanted_families` is
-// as in ChainOptions.
+// Returns the options for a source that has the families `source_ids`, in index order.
+// `wanted_families` is as in ChainOptions.
 CursorOptions SourceOptions(const TableView& table, const ChainOptions& options,
                             std::span<const uint32_t> source_ids,
                             const std::vector<bool>& wanted_families);

@@ -12,8 +12,8 @@ void IdleReader::AwaitIdle() {
 
 void IdleReader::ViewReplaced() {
   uint8_t state = kIdle;
-  // Exchange the state even if a replacement was reported before: then the holder that takes it up
-  // also knows of this view.
+  // Exchange the state even if a replacement was reported before. Then the holder that acquires the
+  // mark also sees this view.
   while (!state_.compare_exchange_weak(state, state == kIdle ? kHeld : kHeldAndReported,
                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
   }

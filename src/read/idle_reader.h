@@ -1,11 +1,12 @@
 // read/idle_reader.h: lets a background job switch an idle reader, between two calls of its user,
 // to a replaced view.
 //
-// Path:      row_stream -> Begin, End around each of its calls; db's pinned views -> ViewReplaced,
-//            when a job has written memtables that the reader pins.
+// Path:      row_stream -> Begin, End around each of its calls; views/pinned_views.h ->
+//            ViewReplaced, when a job has written memtables that the reader pins.
 // How:       only the holder may access the reader: its user's thread during a call, or a thread
-//            that reports a replaced view while the reader is idle. A thread that finds it held
-//            leaves a mark, and the holder switches to the new view before it releases the reader.
+//            that reports a replaced view while the reader is idle. If the reader is held, the
+//            thread only sets a mark, and the holder switches to the new view before it releases
+//            the reader.
 // Waits:     a call may wait for another thread that switches the view, which frees memory and does
 //            nothing else. No thread waits for a call.
 // Threads:   thread-safe, except Begin and End, which are for the reader's thread.
@@ -21,13 +22,13 @@ namespace stele::internal {
 
 class IdleReader {
  public:
-  // Held at first, as during a call. The holder calls `switch_view`, on any thread.
+  // The new reader is held, as during a call. The holder calls `switch_view`, on any thread.
   explicit IdleReader(std::function<void()> switch_view) : switch_view_(std::move(switch_view)) {}
   IdleReader(const IdleReader&) = delete;
   IdleReader& operator=(const IdleReader&) = delete;
 
-  // For the reader: a call begins, and ends. A reader that is destroyed begins a last call, so that
-  // no other thread accesses it any more.
+  // The reader calls these at the beginning and the end of each call. Its destructor calls Begin a
+  // last time, so that no other thread accesses it any more.
   void Begin() {
     uint8_t state = kIdle;
     if (!state_.compare_exchange_strong(state, kHeld, std::memory_order_acquire)) AwaitIdle();

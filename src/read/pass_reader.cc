@@ -65,7 +65,7 @@ bool PassReader::FillInput() {
   if (chain_ended_) return false;
   if (absl::Status status = interruption_->Check(); !status.ok()) return Fail(std::move(status));
   if (!is_deciding_ || !has_all_ || kept_bytes_ > kKeptRowBytes) {
-    // No returned cell points into it; in the last pass the caller unpins.
+    // No returned cell points into the chain here; in the last pass the caller unpins.
     if (is_deciding_) chain_->Unpin();
     has_all_ = false;
     input_.clear();

@@ -2,7 +2,7 @@
 // passes over the row, as its conditions require.
 //
 // Path:      row_stream, row_lookup -> here -> filter/program.h, and the chain that they read from.
-// Memory:    while conditions are decided, up to kKeptRowBytes of the row are kept, as cells whose
+// Memory:    while conditions are decided, up to kKeptRowBytes of the row are kept: cells whose
 //            bytes the chain pins. A larger row is read again for each pass. The chain uses one
 //            view at one sequence and time, so it returns the same cells.
 // Errors:    status(): that of the chain; an interruption; ResourceExhausted for refused memory.
@@ -22,22 +22,22 @@
 
 namespace stele::internal {
 
-// The limit for cells and their bytes: the size of a large row, and little compared with the
-// reader's other memory. A guess.
+// The limit for kept cells with their bytes. A guess: most rows are smaller, and the reader's other
+// memory is larger.
 inline constexpr uint64_t kKeptRowBytes = uint64_t{1} << 20;
 
 class PassReader {
  public:
-  // The chain is on the row, and has read nothing of it. The program has started the row and is not
-  // done with it.
+  // Begins a row. The chain must be on it and have read none of its cells. The program must have
+  // started it and not be done with it.
   void StartRow(CellCursor* chain, Direction direction, FilterProgram* program,
                 Interruption* interruption);
 
-  // Appends some of the cells that pass. Returns false if there are no more, or if status() is not
-  // OK. A call may append no cells and return true.
+  // Appends some of the cells that pass, or none. Returns false if there are no more, or if
+  // status() is not OK.
   bool Read(std::vector<Cell>* out);
-  // True if cells were read that did not go through the last pass yet. If false, the chain only has
-  // to pin the returned cells.
+  // True if cells were read that have not been through the last pass. If false, only returned cells
+  // point into the chain.
   bool has_pending() const { return !is_done_ && next_ < input_.size(); }
   // Copies the bytes of pending cells, so that the chain can be unpinned.
   absl::Status CopyInput();

@@ -1,7 +1,7 @@
 // read/read_view.h: an immutable set of the memtables and SSTables of all tables, for readers.
 //
-// Path:      db builds a new one whenever a memtable is frozen or an edit is installed; every read,
-//            flush input and snapshot holds one.
+// Path:      state/engine_state builds a new one whenever a memtable is frozen or an edit is
+//            installed. Every read, flush and snapshot holds one.
 // Invariant: a thread that takes (view, sequence) together under EngineState::mutex sees every
 //            commit up to the sequence and no other. The active memtable of the view is read at the
 //            sequence; all older sources have only commits at or below it.
@@ -25,7 +25,7 @@
 
 namespace stele::internal {
 
-// An open SSTable. Destroyed with its last user; db decides then whether the file is deleted.
+// An open SSTable. The last user destroys it; its implementation then deletes an obsolete file.
 class PinnedSstable {
  public:
   virtual ~PinnedSstable() = default;
@@ -96,9 +96,9 @@ class PinnedView {
   virtual ~PinnedView() = default;
 
   virtual std::shared_ptr<const ReadView> view() const = 0;
-  // From now on `rest` is notified when the view is replaced, as long as it lives.
+  // Registers `rest`, which is notified when the view is replaced, as long as it exists.
   virtual void Notify(const std::shared_ptr<IdleReader>& rest) const = 0;
-  // Increases when the view of any pin was replaced. Any thread.
+  // The number of times that views of any pins were replaced. Any thread.
   virtual uint64_t replacements() const = 0;
 };
 

@@ -13,9 +13,9 @@ constexpr size_t kPieceCellsMin = 256;
 constexpr size_t kChargedArraysMin = 256 << 10;  // counting less would cost more
 constexpr uint32_t kBatchesPerCheck = 4;  // a row of one batch was checked before it was begun
 
-// A few row groups of each of many sources are pinned without a question.
+// Up to this, pinned memory is never copied: a few row groups of each of many sources.
 constexpr uint64_t kFreePinnedBytes = uint64_t{1} << 20;
-// About what a cell takes in a row group in addition to its bytes, at most.
+// The memory of a cell in a row group in addition to its bytes, roughly and at most.
 constexpr uint64_t kStoredCellBytes = 32;
 
 }  // namespace
@@ -126,7 +126,7 @@ bool RowAssembler::AfterEmptyBatch() {
   return true;
 }
 
-// Before more is read: of the pieces that were returned nothing stays.
+// Removes the cells of returned pieces before more is read.
 bool RowAssembler::DropShownCells() {
   if (begin_ == 0) return true;
   cells_.erase(cells_.begin(), cells_.begin() + static_cast<ptrdiff_t>(begin_));

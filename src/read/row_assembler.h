@@ -2,13 +2,14 @@
 //
 // Path:      row_stream (rows in pieces), row_lookup (one whole row, or whether it has any cell)
 //            -> here -> filter/program.h, the cursor that is on the row.
-// Pieces:    a row above piece_bytes is returned in pieces; so is a row of very many small cells,
-//            which cost more than their bytes. To know whether a piece is the last, the assembler
-//            reads on until another cell passes the filter or the row ends. It copies the cells
-//            that it read in advance before it releases the memory of the piece.
+// Pieces:    a row above piece_bytes is returned in pieces, and so is a row of very many small
+//            cells, because each cell costs memory in addition to its bytes. To know whether a
+//            piece is the last, the assembler reads on until another cell passes the filter or the
+//            row ends. It copies the cells that it read in advance before it releases the memory of
+//            the piece.
 // Memory:    the cells are views of memory that the cursor pins. If little of a large row passes,
-//            the cells are copied and the cursor unpins. CursorStats.bytes_pinned tells when: the
-//            copies are smaller than what was read for them. If everything passes, nothing is
+//            the cells are copied and the cursor is unpinned, as soon as the copies are smaller
+//            than the pinned memory (CursorStats.bytes_pinned). If everything passes, nothing is
 //            copied. While a piece is collected, the arrays of its cells and their bytes are each
 //            piece_bytes at most, and pinned and copied memory is a few times their bytes.
 // Errors:    status(): that of the cursor; of an interruption; ResourceExhausted for refused
@@ -39,16 +40,16 @@ namespace stele::internal {
 // The memory that a cell costs a reader in addition to its bytes, while it is collected and shown.
 inline constexpr size_t kCellObjectBytes = sizeof(Cell) + sizeof(CellView);
 
-// Reports how far a scan has come while no row passes its filter: at most once per `interval`.
+// Reports the progress of a scan while no row passes its filter, at most once per `interval`.
 class ScanProgress {
  public:
   using Report = std::function<void(std::string_view scanned_through)>;
   ScanProgress(Report report, std::chrono::steady_clock::duration interval)
       : report_(std::move(report)), interval_(interval) {}
 
-  // The next row was asked for.
+  // Call when the caller requests the next row.
   void Restart() { empty_batch_count_ = 0; }
-  // A row or a batch passed no cell. An empty key: the scan is still within a row.
+  // Call when no cell of a row or batch passed. An empty key: the scan is still within a row.
   void CountEmptyBatch(std::string_view scanned_through) {
     if (report_ != nullptr && ++empty_batch_count_ % kEmptyBatchesPerClock == 0)
       ReportIfDue(scanned_through);
@@ -60,13 +61,13 @@ class ScanProgress {
 
   const Report report_;  // may be empty
   const std::chrono::steady_clock::duration interval_;
-  uint64_t empty_batch_count_ = 0;  // rows and batches since a row was asked for
+  uint64_t empty_batch_count_ = 0;  // rows and batches since the last Restart
   std::chrono::steady_clock::time_point reported_at_;
 };
 
 struct RowAssemblerOptions {
   uint64_t piece_bytes = 0;
-  bool first_cell_only = false;  // the question is only whether any cell passes
+  bool first_cell_only = false;  // read only until one cell passes
   Direction direction = Direction::kForward;
   const CursorStats* stats = nullptr;       // those of the cursors
   ScanProgress* progress = nullptr;         // may be null
@@ -91,7 +92,7 @@ class RowAssembler {
   // The cells of the current piece, valid until the next call. Never empty after a call that
   // returned true.
   std::span<const Cell> piece() const { return {cells_.data() + begin_, end_ - begin_}; }
-  // Another piece of the row follows.
+  // True if another piece of the row follows.
   bool has_more() const { return end_ < cells_.size(); }
   uint64_t cells_seen() const { return cells_seen_; }  // of all rows
   const absl::Status& status() const { return status_; }
@@ -116,7 +117,7 @@ class RowAssembler {
   const size_t piece_cells_max_;
   FilterProgram::Next start_ = FilterProgram::Next::kContinue;
   CellCursor* cursor_ = nullptr;
-  std::vector<Cell> cells_;  // of pieces shown, then what was read in advance
+  std::vector<Cell> cells_;  // of returned pieces, then cells read in advance
   size_t begin_ = 0;         // of the current piece, in cells_
   size_t end_ = 0;
   size_t shown_max_ = 0;              // the cells of the largest piece

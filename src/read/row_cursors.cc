@@ -150,7 +150,7 @@ class PlainRowCursor final : public CellCursor {
   const PlainRow row_;
   const Direction direction_;
   const std::optional<RetentionPolicy> retention_;
-  bool is_unread_ = false;  // it stands on the row, and its cells were not handed out
+  bool is_unread_ = false;  // it is on the row, and its cells were not returned
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // read/row_cursors.h: cursors over one row of one SSTable. One reads the row when its cells are
-// asked for, the other returns cells that were read before.
+// requested. The other returns cells that were read before.
 //
 // Path:      source_chain -> here -> sstable/read/plain_row.h, or a cursor of the file if the row
 //            is not plain. row_assembler -> AppendKeptCells.

@@ -14,7 +14,7 @@
 namespace stele::internal {
 namespace {
 
-// Of a row that is read without an allocation for what shows it; a guess.
+// Rows with at most this many cells need no allocation for their views; a guess.
 constexpr size_t kCommonCellCount = 16;
 
 // One row, with the sources that its cells view.

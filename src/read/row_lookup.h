@@ -1,7 +1,7 @@
-// read/row_lookup.h: reads one row, whole: for ReadRow, ReadMany and Exists, without the planning
-// and the pieces of a stream.
+// read/row_lookup.h: reads one complete row, for ReadRow, ReadMany and Exists. It needs no plan
+// over ranges and no pieces.
 //
-// Path:      db's read path -> here -> read/source_chain.h (which sources have the row),
+// Path:      state/read_path.h -> here -> read/source_chain.h (which sources have the row),
 //            read/row_assembler.h (which cells of it pass).
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded, FailedPrecondition as interrupted;
 //            ResourceExhausted above kResultBytesMax.
@@ -31,8 +31,8 @@ struct RowLookup {
   bool fill_cache = true;
   Interruption interruption;
   MemoryTracker* memory_tracker =
-      nullptr;  // is charged for what is held while a row is read; may be null
-  // Of the rows found so far, with the cost of each cell in addition to its bytes.
+      nullptr;  // is charged for memory while a row is read; may be null
+  // The size of the rows found so far, with the cost of each cell in addition to its bytes.
   uint64_t result_bytes = 0;
 };
 

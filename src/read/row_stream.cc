@@ -18,7 +18,7 @@ uint64_t PieceBytes(const RowStreamOptions& options) {
                   std::max<uint64_t>(1, options.memory_tracker->budget_bytes() / 8));
 }
 
-// Takes the ranges, and leaves out rows of which no cell can pass.
+// Moves the ranges out of the options, without rows whose cells cannot pass.
 std::vector<KeyRange> TakeRanges(RowStreamOptions* options) {
   std::vector<KeyRange> ranges = std::move(options->ranges);
   if (!options->program.may_pass()) return {};
@@ -76,7 +76,7 @@ void RowStream::BeginIdleSwitches() {
   idle_->End();
 }
 
-// A row in pieces is read on from the view in which it was begun.
+// A row in pieces is read to its end from the view in which it was begun.
 void RowStream::SwitchView() {
   if (!assembler_.has_more()) scan_.SwitchView(row_);
 }

@@ -1,13 +1,12 @@
 // read/row_stream.h: the rows of a scan, one after the other, or piece after piece of a large row.
 //
-// Path:      db's table -> here (as the public RowSource) -> read/scan_cursor.h (which row is
-//            next), read/row_assembler.h (which of its cells pass).
-// Memory:    when the pinned view is replaced, its memtables are released at once if the reader is
-//            idle (read/idle_reader.h), except the blocks of the row that its user was shown. A
-//            row in pieces is read to its end first. At the end, and after a failure, everything
-//            is released.
+// Path:      state/read_path.h -> here (as the public RowSource) -> read/scan_cursor.h (which row
+//            is next), read/row_assembler.h (which of its cells pass).
+// Memory:    when the pinned view is replaced while the reader is idle (read/idle_reader.h), its
+//            memtables are released at once, except the blocks of the current row. A row in pieces
+//            is read to its end first. At the end, and after a failure, everything is released.
 // Errors:    DataLoss of a source; Cancelled, DeadlineExceeded; FailedPrecondition once the
-//            database is closed. Rows before stay right.
+//            database is closed. Rows returned before are valid.
 // Threads:   confined to one thread at a time; the view it holds is immutable. Between two calls
 //            of Next another thread may switch to a newer view, which does not change the results
 //            of row(), status() and stats().
@@ -36,12 +35,12 @@ namespace stele::internal {
 
 struct RowStreamOptions {
   std::shared_ptr<const void> keep_alive;  // the database
-  // Counts, for the database, the columns whose history a latest read needed; may be null.
+  // The database's counter of columns whose history a latest-only read needed; may be null.
   std::atomic<uint64_t>* history_reads = nullptr;
-  // May be null. Returns the present view of `table` when a view was replaced.
+  // Provides the present view after a view was replaced. May be null.
   std::shared_ptr<const PinnedView> pin;
   uint64_t sequence = 0;
-  int64_t now = 0;  // against which ages are measured
+  int64_t now = 0;  // ages are measured from it
   std::shared_ptr<const TableView> table;
   std::vector<KeyRange> ranges;  // ascending, disjoint; read from the last one when reverse
   FilterProgram program;
@@ -49,18 +48,18 @@ struct RowStreamOptions {
   bool reverse = false;
   bool apply_gc = true;
   bool fill_cache = true;
-  uint64_t piece_bytes = uint64_t{16} << 20;  // no more than an eighth of the budget counts
-  PrefetchRunner* prefetch_runner = nullptr;  // lives as long as what keep_alive holds
+  uint64_t piece_bytes = uint64_t{16} << 20;  // limited to an eighth of the budget
+  PrefetchRunner* prefetch_runner = nullptr;  // keep_alive keeps it alive, too
   // Is charged for the memory of a piece; may be null.
   MemoryTracker* memory_tracker = nullptr;
   Interruption interruption;
   std::function<void(std::string_view)> on_progress;  // may be empty
-  // The time between two reports, at least. Tests set 0: then each due count of empty rows reports.
+  // The minimum time between two reports. Tests set 0.
   std::chrono::milliseconds progress_interval{10};
 };
 
-// In builds with invariants: shows copies of rows, and overwrites them when the row is over, so
-// that tests notice a view that is used too long.
+// In builds with invariants: returns copies of rows, and overwrites each copy when its row is over,
+// so that tests detect a view that is used too long.
 class PoisonedRow {
  public:
   // Returns the same row over copied bytes.

@@ -108,7 +108,7 @@ void ScanCursor::CountReads() {
     view_.table()->tablets[chain_.tablet_index].CountReads(std::exchange(reads_uncounted_, 0));
 }
 
-// The chain stays as it is, without the memtables below it, and must not be moved any more.
+// The chain keeps its position, but its memtables are released, so it must not be moved any more.
 void ScanCursor::SwitchView(const RowView& shown) {
   const std::shared_ptr<const TableView> before = view_.Switch(shown);
   if (before == nullptr || chain_.cursor == nullptr || chain_.files != nullptr) return;
@@ -119,7 +119,7 @@ void ScanCursor::SwitchView(const RowView& shown) {
 }
 
 bool ScanCursor::ReopenChain() {
-  chain_.cursor.reset();  // before what it reads from
+  chain_.cursor.reset();  // before its sources
   chain_.files.reset();
   view_.FreeShown();
   return !range_open_ || OpenRange();
@@ -127,7 +127,7 @@ bool ScanCursor::ReopenChain() {
 
 void ScanCursor::Close() {
   CountReads();
-  chain_.cursor.reset();  // before what it reads from
+  chain_.cursor.reset();  // before its sources
   chain_.files.reset();
   ranges_.clear();
   range_next_ = 0;

@@ -1,11 +1,11 @@
-// read/scan_cursor.h: steps over the stored rows of several ranges and tablets, and goes on in a
-// newer view when the one that it reads is replaced.
+// read/scan_cursor.h: steps over the stored rows of several ranges and tablets. When its view is
+// replaced, it continues in the newer view.
 //
 // Path:      row_stream -> here -> read/source_chain.h (one chain for each tablet, or for one row),
 //            read/scan_view.h.
-// Views:     after a switch the old chain is not moved any more, but still holds the row shown, in
-//            files and kept blocks. The next call opens a chain over the new view right after that
-//            row. Families, sequence, time and tablets are the same in both views.
+// Views:     after a switch the old chain stays on the current row and keeps the files and blocks
+//            of that row. The next call opens a chain over the new view right after that row.
+//            Families, sequence, time and tablets are the same in both views.
 // Errors:    DataLoss of a source.
 // Threads:   confined to one thread at a time.
 #pragma once
@@ -29,7 +29,7 @@ namespace stele::internal {
 
 class ScanCursor {
  public:
-  // `ranges` ascend and are disjoint. `options` apply to every chain, but for only_row.
+  // `ranges` ascend and are disjoint. `options` apply to every chain, except only_row.
   ScanCursor(ScanView view, const std::vector<KeyRange>& ranges, ChainOptions options);
   ~ScanCursor();
 
@@ -42,7 +42,7 @@ class ScanCursor {
   const absl::Status& status() const { return status_; }
   const TableDefinition& definition() const { return *definition_; }
 
-  // The row is returned to the user: counts as a read of its tablet.
+  // Counts the current row as a read of its tablet. Call when the row is returned to the user.
   void CountRow();
   // Switches to the newest view of the pin. `shown` stays valid until the next NextRow(). Must not
   // be called while a row is read in pieces.
@@ -57,7 +57,7 @@ class ScanCursor {
     KeyRange range;
   };
   struct Chain {
-    // Of a view that was replaced: what the cursor still reads. Null: it reads the present view.
+    // The replaced view that the cursor still reads. Null: it reads the present view.
     std::shared_ptr<const TableView> files;
     std::unique_ptr<CellCursor> cursor;  // null: no source can hold a row
     size_t tablet_index = 0;
@@ -81,7 +81,7 @@ class ScanCursor {
   size_t range_next_ = 0;
   bool range_open_ = false;
   bool range_started_ = false;  // the chain is on a row of it
-  // After a switch: go on after this row, not at the range's edge.
+  // After a switch: continue after this row, not at the range's edge.
   std::optional<std::string> row_passed_;
   Chain chain_;
   uint64_t reads_uncounted_ = 0;  // of the chain's tablet

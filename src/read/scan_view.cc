@@ -38,7 +38,7 @@ ArenaBlocks BlocksOfRow(ArenaBlocks blocks, const RowView& row) {
 
 std::shared_ptr<const TableView> ScanView::Switch(const RowView& shown) {
   if (pin_ == nullptr) return nullptr;
-  // Before the view, so that a replacement in between is seen later.
+  // Read before the view, so that a replacement in between is noticed later.
   replacements_seen_ = pin_->replacements();
   std::shared_ptr<const TableView> before = table_;
   table_ = pin_->view()->tables.at(before->definition().id);

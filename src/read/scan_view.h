@@ -1,9 +1,9 @@
-// read/scan_view.h: the view that a scan reads, which it exchanges for a newer one of its pin when
-// a job has written what the old one holds in memory.
+// read/scan_view.h: the view that a scan reads. When a job has written the view's memtables to
+// files, the scan switches to the newer view of its pin.
 //
-// Path:      scan_cursor -> here -> db's pinned views (PinnedView), base/arena.h.
-// Memory:    of the memtables that only the old view held, the blocks that the row shown last is in
-//            stay until FreeShown: the user may be looking at it
+// Path:      scan_cursor -> here -> read/read_view.h (PinnedView), base/arena.h.
+// Memory:    memtables that only the old view held are freed, except the blocks of the last
+//            returned row. The user may still use these until FreeShown
 //            (docs/decisions/0031-readers-at-rest.md).
 // Threads:   confined to one thread at a time.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace stele::internal {
 
-// Returns those of `blocks` that bytes of the row are in, each once.
+// Returns the `blocks` that contain bytes of the row, each once.
 ArenaBlocks BlocksOfRow(ArenaBlocks blocks, const RowView& row);
 
 class ScanView {
@@ -38,7 +38,7 @@ class ScanView {
   // Switches to the pin's present view, which shows the same rows. Returns the table's view before,
   // or null if it has not changed.
   std::shared_ptr<const TableView> Switch(const RowView& shown);
-  // The row shown is no longer in use.
+  // Frees the blocks of the last returned row, which is no longer in use.
   void FreeShown();
   void Close();
 
