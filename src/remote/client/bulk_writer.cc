@@ -128,8 +128,8 @@ grpc::Status BulkWriter::TryOnce(RemoteCall* call, std::vector<Entry>* entries) 
   grpc::Status whole = stream->Finish();
   if (whole.ok())
     whole = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server returned no result for it");
-  // If the call fails after results for some entries, the request as a whole was not rejected:
-  // entries without a result may have been applied.
+  // A call that fails after results for some entries did not reject the whole request. Entries
+  // without a result may have been applied.
   const bool has_verdicts = std::any_of(answers.begin(), answers.end(),
                                         [](const auto& answer) { return answer.has_value(); });
   const bool refused = IsRefusal(whole) && !has_verdicts && entries->size() > 1;

@@ -51,14 +51,14 @@ class BulkWriter {
   // Collects mutations from `begin` on, as many as fit into one request. Returns the position after
   // the last one.
   size_t Collect(std::span<const RowMutation> mutations, size_t begin, std::vector<Entry>* entries);
-  // Sends the entries until each has a result. `table_is_known`: after a rejection it was checked
-  // that the table exists.
+  // Sends the entries until each has a result. `table_is_known`: the writer has checked, after a
+  // rejection, that the table exists.
   void Send(std::vector<Entry> entries, bool table_is_known);
   // Makes one attempt and removes the entries that have results from `entries`. The others may be
   // sent again after a pause.
   grpc::Status TryOnce(RemoteCall* call, std::vector<Entry>* entries);
-  // The request was rejected as a whole, since one bad entry prevents all others from being
-  // applied. Sends each half separately.
+  // Sends each half of a rejected request separately. A server rejects the whole request for one
+  // bad entry.
   void SendHalves(std::vector<Entry> entries, bool table_is_known);
   // True if it is harmless to send the entry twice.
   bool IsRepeatable(const Entry& entry) const;

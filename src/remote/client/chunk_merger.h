@@ -1,7 +1,7 @@
 // remote/client/chunk_merger.h: assembles rows from the chunks of ReadRowsResponse messages. Every
 // violation of the protocol is an error.
 //
-// Path:      remote/row_source.h -> here.
+// Path:      remote/client/row_source.h -> here.
 // Units:     bytes.
 // Errors:    Internal naming the violated rule: the server, or a proxy in between, is wrong.
 //            Aborted if a row restarts after parts of it were returned.
@@ -33,8 +33,8 @@ class ChunkMerger {
   ChunkMerger(bool reversed, uint64_t piece_bytes)
       : reversed_(reversed), piece_bytes_(piece_bytes) {}
 
-  // Consumes a chunk and moves its bytes. Returns true if row() is a row or a partial row. An error
-  // is permanent.
+  // Consumes a chunk and moves its bytes. Returns true if row() is a row or a partial row. After an
+  // error the merger must not be used.
   absl::StatusOr<bool> Add(Chunk* chunk);
   // Valid until the next Add or BeginStream.
   const RowView& row() const { return row_; }

@@ -14,9 +14,8 @@ namespace {
 // FeatureFlags with reverse_scans and last_scanned_row_responses, in base64: the features that this
 // client supports.
 constexpr char kFeatures[] = "CAEgAQ==";
-// Reconnects soon after a server was unavailable: the pauses between calls are made here, not in
-// the channel. gRPC's minimum backoff is also the time limit for connecting, 20 s by default; that
-// default is kept.
+// Reconnects soon after a server was unavailable, since RemoteCall makes the pauses. gRPC's minimum
+// backoff is also the time limit for connecting, so its default of 20 s is kept.
 constexpr int kReconnectMillisMin = 100;
 constexpr int kReconnectMillisMax = 2'000;
 constexpr int kKeepaliveMillis = 30'000;
@@ -25,7 +24,7 @@ constexpr int kMessageBytesMax = 257 << 20;
 // A call that may be repeated gets at least this many attempts within its retry time.
 constexpr int kAttemptsMin = 3;
 
-// Letters, digits and "-_.~" stay; other bytes become %XX.
+// Letters, digits and "-_.~=" stay; other bytes become %XX.
 std::string UrlEncoded(std::string_view text) {
   std::string result;
   for (const char c : text) {

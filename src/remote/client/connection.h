@@ -80,11 +80,11 @@ class RemoteCall {
   // Waits and returns OK if the failed attempt should be repeated; otherwise returns the reason.
   // `repeatable`: repeating it is harmless.
   absl::Status PauseAfter(const grpc::Status& failed, bool repeatable);
-  // The call is not repeated after that time.
+  // Sets a time after which the call is not repeated.
   void RepeatUntil(SteadyClock::time_point end) { repeat_until_ = end; }
-  // Called when an attempt returned data: restarts the time and the count of failures.
+  // Call when an attempt returned data. Restarts the time and the count of failures.
   void Progress();
-  // Returns the reason if the call must end now, whatever the attempt returns; OK if it may
+  // Returns the reason if the call must end now, even if the attempt succeeds; OK if it may
   // continue.
   absl::Status Ended() const;
   // The time limit for an attempt that may be repeated: less than `most` if a hanging attempt would

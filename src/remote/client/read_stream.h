@@ -1,9 +1,9 @@
 // remote/client/read_stream.h: one attempt at a ReadRows. It fails if the server stays silent for
 // too long.
 //
-// A read has no deadline, since it lasts as long as it returns rows. A server that stops responding
-// on an open connection would block the reader forever, so there is a time limit for each message.
-// The reader's time between messages does not count.
+// A read has no deadline, since it lasts as long as it returns rows. Instead each message has a
+// time limit, so that a silent server does not block the reader forever. The reader's time between
+// messages does not count.
 //
 // Errors:    DeadlineExceeded for a silent server; otherwise those of gRPC.
 // Threads:   confined to the thread that reads.

@@ -25,8 +25,8 @@
 
 namespace stele::internal {
 
-// Returns the parts of `ranges`, which ascend, that follow the row `last` in the order of reading;
-// "" means no row.
+// Returns the parts of the ascending `ranges` that follow the row `last` in the order of reading.
+// "": no row was read.
 std::vector<KeyRange> RowsAfter(std::vector<KeyRange> ranges, const std::string& last,
                                 bool reversed);
 

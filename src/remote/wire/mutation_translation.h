@@ -52,7 +52,7 @@ absl::StatusOr<RowMutation> ToChanges(std::string row_key, const Mutations& muta
 // nothing.
 absl::StatusOr<RowMutation> ToRowMutation(const std::string& row_key, const Mutations& mutations,
                                           const TableTraits& traits);
-// The same for cells that were parsed in place.
+// Like the other ToRowMutation, for cells that were parsed in place.
 absl::StatusOr<RowMutation> ToRowMutation(std::string_view row_key,
                                           std::span<const SetCellView> cells,
                                           const TableTraits& traits);
@@ -67,8 +67,8 @@ absl::StatusOr<std::vector<ReadModifyWriteRule>> ToRules(const Rules& rules,
 absl::StatusOr<std::string> ToToken(const google::bigtable::v2::Idempotency& idempotency,
                                     int64_t now_micros);
 
-// Converts changes that CheckForm (mutation/check.h) accepts. Cells without a timestamp get
-// `now_micros`, marked as the client library's clock.
+// Appends the changes, which CheckForm (mutation/check.h) must accept, to `out`. Cells without a
+// timestamp get `now_micros`, marked as the client library's clock.
 void AddToWire(const RowMutation& mutation, int64_t now_micros, Mutations* out);
 void AddToWire(const ReadModifyWriteRule& rule, Rules* out);
 

@@ -1,7 +1,7 @@
 // remote/wire/plain_entries.h: parses in place a MutateRows, or a MutateRow, that only sets cells.
 //
-// Nearly all writes are of that kind. For every cell, protobuf creates a message and three strings,
-// which is more work than storing the cell. Here names and values are views into the request. Only
+// Nearly all writes only set cells. For every cell, protobuf creates a message and three strings,
+// which costs more than storing the cell. Here names and values are views into the request. Only
 // input that protobuf reads in exactly one way is accepted: known fields of the right wire type,
 // each at most once, names in ASCII. Everything else, malformed input included, is reported as not
 // plain, and protobuf parses it.
@@ -55,8 +55,8 @@ struct PlainEntries {
 // protobuf would read the same.
 bool ReadPlainEntries(std::string_view request, PlainEntries* plain);
 
-// The same for a MutateRow, whose row is the only entry. A row with more than kCountMax cells is
-// not plain.
+// Like ReadPlainEntries, for a MutateRow, whose row is the only entry. A row with more than
+// kCountMax cells is not plain.
 bool ReadPlainRow(std::string_view request, PlainEntries* plain);
 
 }  // namespace stele::internal

@@ -40,8 +40,8 @@ std::optional<google::bigtable::admin::v2::AutomatedBackupPolicy> BackupPolicyOf
 bool IsProtected(const Schema& schema);
 std::string ProtectionText(bool is_protected);
 
-// The name of the property that describes a family's type in addition to its ValueType; "" if there
-// is nothing to describe.
+// Returns the name of the property that describes a family's type in addition to its ValueType; ""
+// if the ValueType says everything.
 std::string TypeProperty(const FamilySchema& family);
 
 // A family with the value of its TypeProperty. For an hll family it is the type of its items:
@@ -58,9 +58,8 @@ TableTraits TraitsOf(const Schema& schema);
 
 absl::StatusOr<Schema> ToSchema(const google::bigtable::admin::v2::CreateTableRequest& request);
 
-// `families` are those that the modification refers to, with the changes of earlier modifications
-// in the request; this call updates them, too. Returns nullopt if only the type_text changes, which
-// is no change of a family for the table.
+// `families` are the table's families after the request's earlier modifications; this call updates
+// them. Returns nullopt if only the type_text changes: then the table's schema does not change.
 absl::StatusOr<std::optional<FamilyChange>> ToFamilyChange(
     const google::bigtable::admin::v2::ModifyColumnFamiliesRequest::Modification& modification,
     TypedFamilies* families);
