@@ -19,8 +19,7 @@
 
 namespace stele::internal {
 
-// Returns the hash of a row key in a bloom filter. A reader computes it once and asks every SSTable
-// with it.
+// Returns the hash of a row key in a bloom filter. A reader computes it once for all SSTables.
 inline uint64_t RowHash(std::string_view row_key) { return Checksum64(row_key); }
 
 inline constexpr size_t kBloomBlockBytes = 64;
@@ -29,7 +28,7 @@ inline constexpr int kBloomProbes = 6;
 
 class BloomFilterBuilder {
  public:
-  // Consecutive equal hashes count once, which is enough since rows come sorted.
+  // Consecutive equal hashes count once, which is enough since rows are sorted.
   absl::Status AddRow(uint64_t row_hash);
   // Returns an empty buffer if there was no row.
   absl::StatusOr<Buffer> Finish() const;

@@ -25,11 +25,11 @@ enum class Codec : uint8_t { kNone = 0, kLz4 = 1, kZstd = 2 };
 inline constexpr uint8_t kCodecMax = 2;
 
 std::string_view CodecName(Codec codec);
-// The codec for a file of a table with this compression. `bottommost_codec`: the file is the output
-// of a major compaction or a bulk load, and not of a flush or of a merge of recent files.
+// Returns the codec for a file of a table with this compression. `bottommost_codec`: the file is
+// the output of a major compaction or a bulk load.
 Codec CodecFor(Compression compression, bool bottommost_codec);
 
-// How much time zstd spends on a block. Readers do not depend on it.
+// The time that zstd spends on a block. Readers do not depend on it.
 enum class ZstdEffort : uint8_t {
   // Most of the compression at about half the time: for bulk loads, whose callers wait
   // (docs/decisions/0019-bulk-load.md).

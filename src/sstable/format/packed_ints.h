@@ -31,10 +31,10 @@ class PackedInts {
   uint32_t width() const { return width_; }
   // The element without its remainder; does not access memory.
   uint64_t predicted(size_t index) const { return base_ + uint64_t{stride_} * index; }
-  // The address of the element's remainder, if it has one.
+  // The address of the element's remainder. Only if width() is not 0.
   const char* address(size_t index) const { return remainders_ + index * width_; }
 
-  // Parses the head and `count` remainders from `in`, whose bytes must stay alive. Then the
+  // Parses the head and `count` remainders from `in`, whose bytes must stay alive. After that the
   // elements [0, count) may be loaded.
   bool ReadFrom(ByteReader* in, uint64_t count);
   // True if the elements [0, count) are in [least, greatest].

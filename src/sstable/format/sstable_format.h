@@ -81,7 +81,7 @@ enum class StoredKind : uint8_t {
 };
 inline bool IsTombstone(StoredKind kind) { return kind < StoredKind::kSet; }
 
-// A checked block. Its offset may also be known otherwise.
+// The place and the checksum of a block.
 struct BlockHandle {
   uint64_t offset = 0;
   uint32_t stored_bytes = 0;
@@ -96,8 +96,8 @@ inline uint64_t BlockSeed(uint64_t file_id, uint64_t offset) {
   return file_id ^ (offset * 0x9e3779b97f4a7c15);
 }
 
-// A part of the file's cells with separate keys and a separate index, so that callers that need
-// only these cells read only these.
+// A part of the file's cells with separate keys and index. A caller that needs only these cells
+// reads only these.
 struct SectionReference {
   bool is_history = false;  // only the versions after the newest of its columns
   // The families of its cells, ascending. Of two sections with a common family one is the history.

@@ -20,7 +20,7 @@ namespace stele::internal {
 
 struct SstableDamage {
   uint64_t offset = 0;
-  // The rows of the damaged row group. Empty if they are not known.
+  // The first and the last row of the damaged row group. Empty if not known.
   std::string first_row;
   std::string last_row;
   std::vector<uint32_t> family_ids;  // damaged ones; empty: all

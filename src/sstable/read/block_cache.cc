@@ -236,14 +236,14 @@ BlockCache::~BlockCache() {
   if (memory_tracker_ != nullptr) memory_tracker_->SetShrinkable(nullptr);
 }
 
-// Bytes that other threads are about to evict count as evicted. Still no thread leaves all of the
-// eviction to another one, which may not be scheduled for a long time.
+// Bytes that other threads are about to evict count as evicted. But a thread always evicts a part
+// itself, because the others may not be scheduled for a long time.
 void BlockCache::Shrink(uint64_t over_bytes) {
   const uint64_t under_way = giving_bytes_.load(std::memory_order_relaxed);
   if (over_bytes <= under_way) return;
   const uint64_t own_bytes = over_bytes - under_way;
   giving_bytes_.fetch_add(own_bytes, std::memory_order_relaxed);
-  // The bytes counted here differ from those charged for a block, and evicting a pinned block frees
+  // The bytes counted here differ from the charged bytes, and evicting a pinned block frees
   // nothing. So repeat until enough is free.
   for (uint64_t left_bytes = own_bytes; left_bytes > 0 && ShrinkBy(left_bytes);) {
     const uint64_t over = memory_tracker_->bytes_over();

@@ -2,11 +2,11 @@
 //
 // Path:      sstable cursors -> here. The key is the reader's cache id (unique per open file) and
 //            the block's offset.
-// Policy:    sharded; a scan-resistant segmented LRU (a block enters the probation segment and
-//            moves to the protected one on its second use).
-// Budget:    with a memory tracker, the cache uses the memory that other uses leave. It evicts
-//            blocks when other uses are charged, down to its minimum. The creator of a block
-//            charges its memory (kBlocks) as long as any thread holds it.
+// Policy:    sharded; a segmented LRU, so scan-resistant: a block moves from the probation to the
+//            protected segment on its second use.
+// Budget:    with a memory tracker, the cache may use all memory of the budget that other uses do
+//            not need. It evicts blocks when other uses are charged, down to its minimum. The
+//            creator of a block charges its memory (kBlocks) as long as any thread holds it.
 // Lifetime:  a pinned block (shared_ptr) outlives its eviction. Pinned bytes of evicted blocks are
 //            not counted here.
 // Threads:   thread-safe. One mutex per shard; no I/O under it.

@@ -1,6 +1,6 @@
 // sstable/read/large_value.h: reads a value that is stored outside its row group.
 //
-// Path:      section_cursor, when the value of a lazy cell is asked for -> here -> io.
+// Path:      section_cursor, when a lazy cell is read -> here -> io.
 // Errors:    DataLoss with file and offset; ResourceExhausted if memory is refused.
 // Threads:   pure functions.
 #pragma once

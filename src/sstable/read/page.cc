@@ -41,7 +41,7 @@ uint32_t KeysPage::LowerBound(std::string_view bound) const {
 }
 
 void KeysPage::Prefetch() const {
-  constexpr uint64_t kBytesMax = 2048;  // more cache lines than these would delay each other
+  constexpr uint64_t kBytesMax = 2048;  // prefetching more would delay these
   const uint64_t end = key_offsets_[row_count_];
   for (uint64_t line = 0; line < std::min(end, kBytesMax); line += 64)
     __builtin_prefetch(keys_ + line);
@@ -56,7 +56,7 @@ void FamilyPage::PrefetchRow(uint32_t row) const {
   // If values have the same length, their offsets need no memory access, and this is the row's
   // first byte. Otherwise it is close to it.
   constexpr uint64_t kBytes = 256;
-  // May be any address: it is not dereferenced.
+  // This may be an invalid address: it is only prefetched.
   const auto slot = reinterpret_cast<uintptr_t>(slots_) + slot_offsets_.predicted(begin);
   for (uint64_t byte = 0; byte < kBytes; byte += 64)
     __builtin_prefetch(reinterpret_cast<const char*>(slot + byte));
@@ -70,9 +70,9 @@ bool FamilyPage::ReadFrom(uint32_t family_index, uint32_t row_first, uint32_t ro
   row_end_ = row_end;
   const uint32_t row_count = row_end - row_first;
   if (!in.ReadVarint32(&cell_count_) || cell_count_ == 0) return false;
-  // Arrays of width 0 have no bytes. But cells of one row differ in qualifier or timestamp, so one
-  // of those arrays has bytes. Without a limit here a page of twenty bytes could claim billions of
-  // cells.
+  // An array of width 0 has no bytes. But cells of one row differ in qualifier or timestamp, so one
+  // of these two arrays has bytes. Without a limit here a page of twenty bytes could claim billions
+  // of cells.
   if (cell_count_ > 2 * uint64_t{row_count} + page.size()) return false;
   if (!row_starts_.ReadFrom(&in, uint64_t{row_count} + 1) ||
       !row_starts_.AreOffsets(row_count, cell_count_))

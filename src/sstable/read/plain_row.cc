@@ -42,7 +42,7 @@ void PlainRow::AddPage(const FamilyPage& page, uint32_t family_index, uint32_t b
                        uint32_t end) {
   if (begin == end) return;
   cell_count_ += end - begin;
-  // Pages of one section come in order; those of another section usually follow them.
+  // Pages of one section come in order. Pages of the next section usually belong after them.
   auto place = pages_.end();
   while (place != pages_.begin() && (place - 1)->family_index > family_index) --place;
   pages_.insert(place, {&page, family_index, begin, end});
@@ -64,7 +64,7 @@ absl::StatusOr<RowForm> ReadPlainRow(const OpenSstable& table, std::string_view 
            !(options.latest_only && section.reference->is_history);
   };
   for (const OpenSection& section : table.sections) {
-    // Its cells are between those of another section.
+    // History cells belong between the cells of another section.
     if (section.reference->is_history && is_needed(section)) return RowForm::kOther;
   }
   RowForm form = RowForm::kAbsent;

@@ -2,9 +2,9 @@
 // form.
 //
 // Path:      SstableReader::ReadPlainRow -> here -> row_group_loader.
-// Plain:     a row of ordinary size. It is in one row group of each of its sections, and all its
-//            cells are versions with stored values. Nearly every row that is read by its key is
-//            plain. A cursor returns the same cells, and handles all other rows.
+// Plain:     a row of ordinary size: it is in one row group of each of its sections, and all its
+//            cells are versions with stored values. Nearly every row read by key is plain. A cursor
+//            handles all other rows.
 // Errors:    those of row_group_loader.
 // Threads:   a pure function.
 #pragma once

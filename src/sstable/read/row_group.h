@@ -90,8 +90,8 @@ class RowGroup final : public CachedBlock {
     return block == 0 ? keys_.row_count() != 0 : PagesOf(blocks_[block]) != nullptr;
   }
   bool has_all_blocks() const { return missing_block_count_.load(std::memory_order_acquire) == 0; }
-  // True if every block that covers the row, of families that are not skipped, is known to be
-  // loaded. Prefetches the memory that a reader of the row needs next.
+  // True if all blocks of the row, except those of skipped families, are known to be loaded.
+  // Prefetches the memory that a reader of the row needs next.
   bool HasRow(uint32_t row, const FamilyMap& families) const;
   // The number of blocks with keys or a family that is not skipped.
   size_t CountBlocks(const FamilyMap& families) const;
@@ -101,13 +101,13 @@ class RowGroup final : public CachedBlock {
   template <typename Visit>
   void ForEachPage(const Visit& visit) const;
   // Visits the loaded pages of one row and of families that are not skipped. Narrows [begin, end)
-  // around the row to the rows that have the same blocks of these families, loaded or not.
+  // to the rows around it whose cells of these families are in the same blocks.
   template <typename Visit>
   void ForEachPageOfRow(uint32_t row, const FamilyMap& families, uint32_t* begin, uint32_t* end,
                         const Visit& visit) const;
 
-  // Called once, before other threads have the group. `raw` is its keys block, in memory that is
-  // added next.
+  // Call once, before other threads have the group. `raw` is its keys block. The next Add must pass
+  // the memory of `raw`.
   bool SetKeys(std::string_view raw, uint32_t row_count);
   // Blocks that the group already has stay as they are. Any thread.
   void Add(std::unique_ptr<const DecodedBlocks> blocks) const;
@@ -134,8 +134,8 @@ class RowGroup final : public CachedBlock {
   template <typename Visit>
   static void VisitPages(const FamilyPage* pages, const Visit& visit);
 
-  // As many as a group of 32 KiB with blocks of 4 KiB has are stored inline, so that the data that
-  // a reader accesses first is contiguous.
+  // This many are stored inline, as many as a group of 32 KiB with blocks of 4 KiB has. So the data
+  // that a reader accesses first is contiguous.
   static constexpr size_t kBlocksInside = 10;
   using GroupBlocks = absl::InlinedVector<GroupBlock, kBlocksInside>;
   static size_t MemoryBytesFor(size_t block_count) {

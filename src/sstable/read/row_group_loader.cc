@@ -159,7 +159,7 @@ absl::StatusOr<RowGroupLoader::GroupPointer> RowGroupLoader::Grow(size_t group_i
   if (group == nullptr) {
     new_group = std::make_shared<RowGroup>(reference);
   } else if (!options_.fill_cache) {
-    // The cache may have that group, which must not change.
+    // The cache may have this group, so it must not be changed.
     new_group = std::make_shared<RowGroup>(std::move(group));
   }
   STELE_ASSIGN_OR_RETURN(std::unique_ptr<DecodedBlocks> blocks,
@@ -232,9 +232,8 @@ absl::Status DecodeGroupBlock(const OpenSstable& table, const OpenSection& secti
   return absl::OkStatus();
 }
 
-// Extends the range by as many groups as the reader has passed consecutively, so that it never
-// reads more than twice what it needs. Only within this section's extent: between two extents are
-// those of other sections.
+// Extends the range by as many groups as the reader has passed consecutively, so that at most twice
+// the needed bytes are read. Ends at this section's extent, since those of other sections follow.
 RowGroupLoader::ByteRange RowGroupLoader::PrefetchedRange(size_t group_index,
                                                           ByteRange byte_range) const {
   for (size_t count = 1; count < step_count_; ++count) {
@@ -270,7 +269,8 @@ RowGroupLoader::ByteRange RowGroupLoader::RangeToRead(size_t group_index,
 
 absl::Status RowGroupLoader::FillWindow(ByteRange byte_range) {
   window_ = {};
-  // A window from before memory became scarce may be many times what is read at once now.
+  // The window may date from before memory became scarce, and be many times as large as the present
+  // reads.
   const bool is_too_large = window_memory_.size() / 2 > byte_range.bytes() &&
                             table_.memory_tracker() != nullptr &&
                             table_.memory_tracker()->is_over();

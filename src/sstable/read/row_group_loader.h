@@ -3,11 +3,11 @@
 //
 // Path:      section_cursor, dump -> here -> block cache -> io.
 // Reading:   adjacent blocks are read together. A small group is read as a whole if much of it is
-//            needed. A caller that goes from group to group, in either direction, gets readahead:
-//            as many groups as it has passed, up to 256 KiB and up to the end of the section's
-//            extent. While the memory budget is exceeded, one group is read at a time, and its
-//            bytes are freed once it is decoded. Only the blocks of the requested row are decoded,
-//            or all blocks of the group for a scan.
+//            needed. For a caller that goes from group to group, in either direction, as many
+//            groups as it has passed are read ahead, up to 256 KiB and up to the end of the
+//            section's extent. While the memory budget is exceeded, one group is read at a time,
+//            and its bytes are freed once it is decoded. Only the blocks of the requested row are
+//            decoded, or all blocks of the group for a scan.
 // Errors:    DataLoss naming file and offset for a corrupt group; other groups can still be loaded.
 //            If a read fails that includes bytes around the requested blocks, it is repeated
 //            without them.
@@ -37,13 +37,13 @@ class RowGroupLoader {
                  const CursorOptions& options);
 
   using GroupPointer = std::shared_ptr<const RowGroup>;
-  // Loads every block of a needed family. `part`, if not null, is what the caller has of the group;
-  // the result keeps its memory.
+  // Loads every block of a needed family. `part`, if not null, is the part of the group that the
+  // caller has; the result keeps its memory.
   absl::StatusOr<GroupPointer> LoadAll(size_t group_index, GroupPointer part = nullptr);
-  // Loads the blocks of needed families that cover one row: forward the first row >= bound (the
-  // group must have one), in reverse the last row below it. Loads none if there is no such row, or
-  // if it continues in the next group and may be entered there. `*row` is that row; in reverse the
-  // one after it.
+  // Loads the blocks of one row, without unneeded families. Forward this is the first row >= bound,
+  // which the group must have; in reverse the last row < bound. Loads none if there is no such row,
+  // or if the row continues in the next group and may be entered there. Sets `*row` to the row, in
+  // reverse to the row after it.
   absl::StatusOr<GroupPointer> LoadRow(size_t group_index, std::string_view bound,
                                        Direction direction, uint32_t* row);
   // A caller that will load every group that ends at or before `end_offset`, and none after it,
@@ -78,8 +78,8 @@ class RowGroupLoader {
                                                         RowGroup* new_group);
   // Inserts the group into the cache, or updates its size.
   void Cache(size_t group_index, const GroupPointer& group) const;
-  // Returns the stored bytes of a range of the group. Reads more around it if that will be needed
-  // next; of the group, the bytes before `last_end` will be.
+  // Returns the stored bytes of a range of the group. Also reads bytes around the range that will
+  // be needed next. The group's bytes before `last_end` will be needed.
   absl::StatusOr<std::string_view> Read(size_t group_index, const GroupReference& reference,
                                         ByteRange wanted, uint64_t last_end);
   absl::Status FillWindow(ByteRange byte_range);

@@ -118,7 +118,8 @@ absl::StatusOr<RowGroupPrefetch::GroupPointer> RowGroupPrefetch::LoadAll(size_t 
   if (!readahead_batches_.empty()) {
     group = TakeFromFirstBatch(group_index);
     if (!group.ok()) {
-      // It may have failed only for lack of memory for prefetching: the cursor tries again itself.
+      // The batch may have failed only for lack of memory for prefetching, so the cursor tries
+      // again itself.
       CancelBatches();
       run_ = 0;
       group = loader->LoadAll(group_index);
@@ -165,7 +166,7 @@ void RowGroupPrefetch::ScheduleBatches(size_t group_index, const RowGroupLoader&
   if (table_.memory_tracker() != nullptr && table_.memory_tracker()->is_over()) return;
   const bool is_forward = options_.direction == Direction::kForward;
   size_t next = group_index_next_;
-  size_t waiting = 0;  // groups that were handed over
+  size_t waiting = 0;  // groups in batches that the cursor has not reached
   if (!readahead_batches_.empty()) {
     const ReadaheadBatch& last = *readahead_batches_.back();
     next = is_forward ? last.group_end() : last.group_first() - 1;

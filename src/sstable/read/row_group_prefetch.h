@@ -4,11 +4,11 @@
 // Path:      section_cursor -> here -> row_group_loader; prefetching runs on
 //            CursorOptions.prefetch_runner.
 // How:       consecutive requests for groups that are not in the cache, in either direction,
-//            indicate a scan. Then the next groups are handed over in batches of adjacent groups;
-//            each batch is read at once. There are few at first: never more than half as many
-//            groups as the scan has had, so that a short scan loses little. If the cursor reaches a
-//            batch before a thread has begun it, the cursor decodes it. If another thread is
-//            decoding it, the cursor decodes the batches after it
+//            indicate a scan. Then other threads decode the next groups, in batches of adjacent
+//            groups that are each read at once. The batches in progress never have more than half
+//            as many groups as the scan has read, so a short scan loses little. If the cursor
+//            reaches a batch before a thread has begun it, the cursor decodes it. If another thread
+//            is decoding it, the cursor decodes the batches after it
 //            (docs/decisions/0016-decode-ahead.md).
 // Memory:    batches of about 128 KiB, at most four; one more if groups are larger than that.
 // Errors:    those of row_group_loader, returned when the cursor reaches the group. An error of a

@@ -83,7 +83,7 @@ size_t SectionCursor::SkipGroups(size_t group_index) const {
 
 bool SectionCursor::LoadGroup(size_t group_index) {
   if (group_ != nullptr && group_index_ == group_index && is_group_whole_) return true;
-  // The complete group keeps the memory of the part, in which row_key_ is.
+  // row_key_ points into the part, whose memory the complete group keeps.
   absl::StatusOr<GroupPointer> group =
       prefetch_.LoadAll(group_index, &loader_, group_index_ == group_index ? group_ : nullptr);
   if (!group.ok()) return Fail(std::move(group).status());
@@ -177,7 +177,7 @@ bool SectionCursor::SeekRow(std::string_view bound) {
   }
   if (!is_forward() && row == 0)
     return group_index == 0 ? AtEnd() : EnterLastRowOf(group_index - 1);
-  // It exists: the group's last row is not below the bound.
+  // The row exists, since the group's last row is not below the bound.
   const uint32_t found = is_forward() ? row : row - 1;
   if (!is_group_whole_ && !RowContinues(found)) {
     SetStripe(found);
@@ -198,7 +198,7 @@ bool SectionCursor::NextRowForward() {
   uint32_t row = 0;
   if (next < group_count && section_.index.continues_row(next)) {
     next = section_.index.UpperBound(row_key_);
-    // Row 0 is the rest of this row.
+    // Row 0 of the next group is the rest of this row.
     if (next < group_count && section_.index.continues_row(next)) row = 1;
   }
   if (row == 0) next = SkipGroups(next);

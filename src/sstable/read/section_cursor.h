@@ -5,7 +5,7 @@
 // Contract:  cell/cell_cursor.h. Rows are stepped by ordinal inside a row group; cells are filled
 //            directly from its arrays.
 // Loading:   a seek loads the blocks of one row; continuing loads the rest of the group.
-//            Consecutive rows with the same pages form a *stripe*; the pages are looked up once per
+//            Consecutive rows with the same pages are a *stripe*; the pages are looked up once per
 //            stripe. Wide rows: a row that continues over several row groups is followed from group
 //            to group. Groups without a needed family are not loaded, and SkipTo finds the group
 //            with the index.

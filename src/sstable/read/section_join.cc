@@ -39,8 +39,8 @@ void SectionJoin::Part::Unpin() {
   batch_count = 0;
 }
 
-// Memory is released only in the caller's Unpin. A batch that ends here gives an opportunity to
-// release what an earlier Unpin could not.
+// Memory is released only in the caller's Unpin. So the batch ends here, and the next Unpin can
+// release memory that an earlier one could not.
 bool SectionJoin::IsAnyUnpinDue() const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [](const Part& part) { return part.is_unpin_due && !part.has_cell(); });

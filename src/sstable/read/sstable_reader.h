@@ -3,10 +3,8 @@
 //
 // Path:      read, compaction -> NewCursor -> block cache -> io.
 // Format:    docs/reference/format/sstable.md.
-// Checks:    every block is verified with the checksum in its handle, seeded with the file's id and
-//            the block's offset; every length and offset inside a block is checked against its
-//            bounds. Any mismatch is DataLoss("000012.sst", offset, what); other row groups stay
-//            readable.
+// Checks:    the checksum of every block, and every length and offset inside a block. Any mismatch
+//            is DataLoss("000012.sst", offset, what); other row groups stay readable.
 // Threads:   thread-safe; each cursor is confined to one thread. Cursors keep the reader alive
 //            (hold it by shared_ptr).
 #pragma once
@@ -45,8 +43,8 @@ class SstableReader : public std::enable_shared_from_this<SstableReader> {
   // Returns false if the file has no cell and no tombstone of the row. Rows of tombstones count as
   // rows (engine rule 12).
   bool MayContainRow(uint64_t row_hash) const;
-  // A cursor over the rows of the whole file. A caller that may see only a part of it (a reference)
-  // must restrict the rows itself.
+  // Returns a cursor over the rows of the whole file. The caller must restrict it to the rows of
+  // its reference.
   std::unique_ptr<CellCursor> NewCursor(const CursorOptions& options) const;
   // Reads one row without a cursor if possible (sstable/read/plain_row.h).
   absl::StatusOr<RowForm> ReadPlainRow(std::string_view row_key, const CursorOptions& options,

@@ -14,7 +14,7 @@ constexpr size_t kExtentBytes = 256 << 10;
 // over.
 constexpr size_t kBatchBytes = 512 << 10;
 constexpr size_t kTrainingGroups = 32;  // the number of groups used for training
-// Of these groups every fourth is compressed with and without the dictionary, to decide.
+// Every fourth of these groups is compressed with and without the dictionary, to decide.
 constexpr size_t kTrialEvery = 4;
 // The dictionary must save 1/64 of those groups' stored bytes and its own size, or it is dropped.
 constexpr size_t kDictionarySavesMin = 64;
@@ -29,7 +29,7 @@ SectionBuilder::Compressors::Compressors(const SectionOptions& options)
     : families(options.codec, options.zstd_effort),
       keys(options.codec == Codec::kNone ? Codec::kNone : Codec::kLz4, options.zstd_effort) {}
 
-// Groups that two threads compress at the same time: each takes the next one that is not taken.
+// A batch of groups that two threads compress: each takes the next group that is not taken.
 class SectionBuilder::Batch {
  public:
   Batch(GrowingBuffer raw, std::vector<PendingGroup> pending)
@@ -57,7 +57,7 @@ class SectionBuilder::Batch {
     return std::move(raw_);
   }
 
-  // An upper bound, also valid while it is being compressed.
+  // An upper bound, also valid while the batch is being compressed.
   size_t memory_bytes() const {
     return 2 * raw_.memory_bytes() + groups.capacity() * sizeof(PendingGroup);
   }
@@ -122,9 +122,8 @@ absl::Status SectionBuilder::AddCell(std::string_view row_key, bool is_new_row, 
   return CloseGroup();
 }
 
-// A family that is a part of its rows has proportionally smaller blocks, but at least half of the
-// full size. The cells of a row are in one block of each of its families, and the bytes that a
-// point read decodes should not grow with the number of families.
+// A family with a part of its rows' bytes has proportionally smaller blocks, but at least half of
+// the full size. So the bytes that a point read decodes do not grow with the number of families.
 size_t SectionBuilder::PageBytes(const FamilyPages& family) const {
   return std::max(block_bytes() / 2,
                   block_bytes() * family.raw_bytes() / std::max(group_bytes_, family.raw_bytes()));
@@ -214,8 +213,8 @@ absl::Status SectionBuilder::AppendFamilyBlocks(GroupReference* group) {
     FamilyPages& family = families_[family_index - 1];
     // A page is closed only when the next cell arrives, so no closed page exists either.
     if (family.open.empty()) continue;
-    // A page that is worth reading alone gets its own block. Small pages together cost less than a
-    // block and a block entry each.
+    // A large page gets its own block. Small pages share one, because a block and a block entry for
+    // each would cost more.
     const bool is_small =
         family.closed_blocks.empty() && family.open.raw_bytes() < block_bytes() / 2;
     if (!is_small || shared.bytes() >= block_bytes())
@@ -336,7 +335,7 @@ absl::Status SectionBuilder::CompressGroups() {
   return absl::OkStatus();
 }
 
-// Hands over the groups in raw_ for compression, and takes back those handed over before.
+// Passes the groups in raw_ to the helper thread for compression, and completes the previous batch.
 absl::Status SectionBuilder::PassGroups() {
   const auto first = pending_.begin() + static_cast<ptrdiff_t>(compressed_count_);
   std::vector<PendingGroup> groups(std::make_move_iterator(first),

@@ -6,9 +6,9 @@
 // Extents:   groups are collected and written kExtentBytes at a time, so that several sections can
 //            be written to a file concurrently and each can be read in large ranges. The offset of
 //            a block, and so its checksum, is known only when it is written.
-// Offload:   with a helper thread, a batch of groups is compressed while the next ones are built,
-//            and by both threads when the next batch is complete. The blocks are the same; extents
-//            of several sections may be in another order.
+// Offload:   with a helper thread, a batch of groups is compressed while the next batch is built.
+//            When the next batch is complete, both threads compress the rest. The blocks are the
+//            same; extents of several sections may be in another order.
 // Dictionary: zstd sections keep the blocks of the first groups uncompressed, train a dictionary on
 //            them, and use it for the whole section if it saves enough on those groups.
 // Errors:    those of the file; ResourceExhausted for refused memory.
@@ -68,8 +68,8 @@ class SectionBuilder {
   size_t memory_bytes() const;
 
  private:
-  // A group whose blocks are complete: raw in raw_, then stored in extent_ with offsets from its
-  // beginning.
+  // A group whose blocks are complete. They are in raw_ before compression. After it they are in
+  // extent_, with offsets from its beginning.
   struct PendingGroup {
     GroupReference reference;
     std::string first_row;

@@ -10,7 +10,7 @@
 namespace stele::internal {
 namespace {
 
-// The size of the sample before the sections are decided.
+// The size of the sample from which the sections are planned.
 constexpr size_t kSampleGroups = 8;
 // An allowance for the buffers in which pages are assembled; a guess.
 constexpr size_t kScratchBytes = size_t{128} << 10;
@@ -33,8 +33,8 @@ StoredKind StoredKindOf(const Cell& cell) {
   return StoredKind::kSet;
 }
 
-// An input is corrupt in a way that no checksum detects. The output would be unreadable, and its
-// inputs would be deleted.
+// Returns DataLoss for corruption of an input that no checksum detects. Otherwise the output would
+// be unreadable, and the inputs would be deleted.
 absl::Status OutOfOrder(std::string_view what, std::string_view row_key) {
   return MakeStatus(absl::StatusCode::kDataLoss,
                     fmt::format("row \"{}\": {}; verify the database to find the file",
@@ -167,8 +167,8 @@ absl::StatusOr<std::string_view> SstableBuilder::SlotOf(const Cell& cell) {
   return cell.value;
 }
 
-// Its blocks are written at once, before the current row group: no second copy of the value is kept
-// here.
+// Writes the value's blocks at once, before the current row group, so that no copy of the value is
+// kept.
 absl::Status SstableBuilder::WriteLargeValue(std::string_view value) {
   if (value.size() > kValueBytesMax)
     return InvalidArgument("a value of {} bytes; at most {} are possible", value.size(),

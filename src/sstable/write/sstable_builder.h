@@ -61,7 +61,7 @@ class SstableBuilder {
   size_t memory_bytes() const;
 
  private:
-  // A buffered cell until the sections are decided; offsets are into sample_bytes_.
+  // A cell that is buffered until the sections are planned; offsets are into sample_bytes_.
   struct SampledCell {
     Cell cell;  // without its bytes
     StoredKind kind;
@@ -99,13 +99,13 @@ class SstableBuilder {
   std::string qualifier_;
   uint64_t column_versions_ = 0;  // of its column so far
 
-  // Used until the sections are decided.
+  // Used before the sections are planned.
   std::vector<FamilySample> sample_;
   std::vector<SampledCell> sampled_cells_;
   GrowingBuffer sample_bytes_;
   size_t sample_size_ = 0;  // the size of the sample
 
-  // Used afterwards.
+  // Used after the sections are planned.
   SectionPlan plan_;
   struct Section {
     Section(BlockWriter* writer, const SectionOptions& options) : builder(writer, options) {}
