@@ -22,7 +22,7 @@ struct Reading {
   int64_t lead() const { return std::clamp(wall, -kMicrosMax, kMicrosMax) - elapsed; }
 };
 
-// A pause between the two makes the clock seem to be behind, never ahead.
+// A pause between the two reads makes the clock seem to be behind, never ahead.
 Reading ReadClock(TimestampClock* clock) {
   const int64_t wall = clock->Now().micros();
   const int64_t elapsed = clock->Elapsed().count();
@@ -144,7 +144,7 @@ std::string DatabaseClock::TrustLocked(int64_t lead, int64_t elapsed) {
   mutex_.AssertHeld();
   collection_lead_.store(lead, std::memory_order_relaxed);
   near_micros_ = kClockToleranceMicros;
-  // A smaller difference stays, since fences must not be older than commits (engine rule 8).
+  // A smaller difference is kept, since fences must not be older than commits (engine rule 8).
   if (std::min(mark(), kMicrosMax) - (lead + elapsed) > kClockGapMicros)
     mark_.store(lead + elapsed, std::memory_order_relaxed);
   if (is_trusted_.exchange(true, std::memory_order_relaxed)) return "";

@@ -6,10 +6,10 @@
 // time since, and never more than Now(). So a wrong clock hides cells as long as it is wrong, and
 // collects none (docs/decisions/0048-two-times.md).
 //
-// The clock loses its trust when it leaps: when it moves against the elapsed time by more than
-// kClockToleranceMicros, or when it differs from the mark of the database at open by more than
-// kClockGapMicros. It is trusted again when it returns, after it has agreed with the elapsed time
-// for kClockAgreementMicros, or by Confirm(). An authoritative clock is always trusted.
+// The clock is no longer trusted after a leap: if it moves against the elapsed time by more than
+// kClockToleranceMicros, or differs from the database's mark at open by more than kClockGapMicros.
+// It is trusted again when it returns, after it has agreed with the elapsed time for
+// kClockAgreementMicros, or by Confirm(). An authoritative clock is always trusted.
 //
 // The mark is the greatest collection time of a commit or an edit. Batches and edits store it, GC
 // fences use it, and it outlives the process. Only a clock that is trusted again lowers it.
@@ -50,15 +50,15 @@ class DatabaseClock {
   // more than kClockGapMicros. Then the mark is wrong, or the clock is, and a fence at the mark
   // could remove versions that are not garbage.
   int64_t FenceTime();
-  // The mark, without a look at the clock.
+  // The mark. Does not read the clock.
   int64_t mark() const { return mark_.load(std::memory_order_relaxed); }
 
   // Recovery: raises the mark to at least `mark`, which was found in the manifest or the log.
   void RaiseMark(int64_t mark);
   // Call when the mark is complete. Trusts the clock only if it is near the mark.
   void Begin();
-  // The owner states that the clock is right now. Lowers the mark if it is ahead by more than
-  // kClockGapMicros.
+  // Trusts the clock: the owner has confirmed that it is right. Lowers the mark if it is ahead by
+  // more than kClockGapMicros.
   void Confirm();
 
   struct State {
@@ -89,8 +89,8 @@ class DatabaseClock {
   // A clock that is not trusted has returned if it is this near to the expected time: a day until
   // it was trusted once, a minute afterwards.
   int64_t near_micros_ ABSL_GUARDED_BY(mutex_) = kClockGapMicros;
-  // The lead with which the clock agrees, and the elapsed time at which that began. Not trusted
-  // only.
+  // While the clock is not trusted: its present lead, and the elapsed time since which it has that
+  // lead.
   int64_t agreed_lead_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t agreed_since_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -9,8 +9,7 @@ EngineSizes SizesFor(uint64_t memory_budget_bytes) {
   EngineSizes sizes;
   sizes.write_memory_bytes = memory_budget_bytes / 8 * 3;
   sizes.memtable_bytes = std::clamp(sizes.write_memory_bytes / 4, uint64_t{64} << 10, 64 * kMiB);
-  // More than one memtable: the memory that a short scan holds when a flush ends is not worth
-  // spilling.
+  // More than one memtable, because memory that only a short scan holds is not worth spilling.
   sizes.pinned_memory_bytes = memory_budget_bytes / 8;
   sizes.uncharged_bytes = std::min(memory_budget_bytes / 4, 16 * kMiB);
   sizes.cache_bytes = (memory_budget_bytes - sizes.uncharged_bytes) / 8 * 7;

@@ -19,23 +19,24 @@ struct EngineSizes {
   uint64_t memtable_bytes = 0;  // one table's active memtable is frozen at this size
   // All memtables together; writers are slowed before this is reached.
   uint64_t write_memory_bytes = 0;
-  // For flushed memtables that views hold. Above this they count as memtables, and are spilled.
+  // The memory for flushed memtables that views hold. Above this they count as memtables and are
+  // spilled.
   uint64_t pinned_memory_bytes = 0;
   uint64_t uncharged_bytes = 0;  // the part of the budget for uncharged memory
   uint64_t cache_bytes = 0;      // the maximum
   uint64_t cache_bytes_min = 0;  // the minimum that the cache keeps, whatever other uses need
-  // Above this the memtable with the oldest records is frozen, so that segments can be recycled.
+  // Above this the memtable with the oldest records is frozen, so that segments are recycled.
   uint64_t log_bytes_max = 0;
   uint64_t segment_bytes = 0;
   uint64_t first_segment_bytes = 0;
   // Disk space kept for the time when the disk is full (io/space_reserve.h); 0: none.
   uint64_t reserve_bytes = 0;
-  // Stay free on the disk for the next Open, which makes a log segment and may add to the manifest.
+  // Disk space that stays free for the next Open, which creates a log segment and may append to the
+  // manifest.
   uint64_t open_bytes = 0;
   uint32_t row_group_bytes = 32 << 10;
   // A tablet with more bytes in files is split. A major compaction of a tablet temporarily needs
-  // this much additional space and takes seconds on a disk of a hundred MB/s. The size is four
-  // times the largest memtable, so small tables have few tablets.
+  // this much additional space. Four times the largest memtable, so small tables have few tablets.
   uint64_t tablet_bytes_max = uint64_t{256} << 20;
   // A bulk load continues in another SSTable from the first row past this size, which limits the
   // bytes that one compaction of a part of it rewrites.
@@ -55,7 +56,7 @@ struct EngineOptions {
   std::shared_ptr<SharedBudget::Member> budget_member;  // null: the database shares no budget
   EngineSizes sizes;
   FileSystem* file_system = nullptr;
-  // That of "mem:", which lives as long as the engine.
+  // The file system of "mem:", which lives as long as the engine.
   std::shared_ptr<FileSystem> owned_file_system;
   // 0: no threads. Background work runs on the caller's thread, inside calls that wait for it, or
   // step by step (JobScheduler::Step).

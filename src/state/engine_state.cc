@@ -106,7 +106,7 @@ void EngineState::Freeze(uint32_t table_id) {
   memory.frozen.push_back(
       {.memtable = memory.active, .newest_commit_time = memory.active_commit_time});
   memory.active = NewMemtable(view_->Find(table_id)->definition().families);
-  memory.active_commit_time = 0;  // a corrected clock may be behind that of earlier commits
+  memory.active_commit_time = 0;  // after a correction the clock may be behind earlier commits
   memory.is_written = false;
   EventCounts::Add(event_counts_.freezes);
   RebuildTableLocked(table_id);
@@ -265,8 +265,8 @@ uint64_t EngineState::FlushedThrough(const Memtable* except) const {
   MutexLock lock(mutex_);
   uint64_t through = published_sequence();
   const auto cut = [&through, except](const Memtable& memtable) {
-    // The leader may be setting the first sequence of an active memtable just now: then it is above
-    // the published sequence.
+    // The leader may be setting the first sequence of an active memtable concurrently. That
+    // sequence is above the published one.
     const uint64_t first = memtable.first_sequence();
     if (&memtable != except && first > 0) through = std::min(through, first - 1);
   };
@@ -352,8 +352,8 @@ const std::deque<FrozenMemtable>& NoMemtables() {
   static const std::deque<FrozenMemtable>* const none = new std::deque<FrozenMemtable>();
   return *none;
 }
-// Initializes the static before main. If another thread forked in the middle of it, the child would
-// wait for its end forever.
+// Initialized before main, since after a fork during the initialization the child would wait
+// forever.
 [[maybe_unused]] const std::deque<FrozenMemtable>& kEarlyMemtables = NoMemtables();
 
 }  // namespace

@@ -57,13 +57,13 @@ class EngineState {
   }
   uint64_t published_sequence() const { return published_.load(); }
   // Call after every operation of every batch up to `sequence` is in its memtable. A reader at the
-  // sequence sees these operations. Sequentially consistent, both: commit/row_watches.h depends on
-  // it.
+  // sequence sees these operations. Store and loads are sequentially consistent, since
+  // commit/row_watches.h depends on it.
   void Publish(uint64_t sequence) { published_.store(sequence); }
 
   // For the commit leader and exclusive sections only. Returns null for a deleted table.
   std::shared_ptr<Memtable> ActiveMemtable(uint32_t table_id, int64_t commit_time);
-  // The same, with the counters for the writes.
+  // Like ActiveMemtable, with the counters of the table's writes.
   struct WriteTarget {
     std::shared_ptr<Memtable> memtable;
     std::shared_ptr<const TabletWrites> tablet_writes;
@@ -95,14 +95,14 @@ class EngineState {
   const MemoryTracker& memory() const { return *memory_; }
   // The size of all memtables, active and frozen. Any thread; may be slightly out of date.
   uint64_t memtable_bytes() const { return memtable_bytes_.load(std::memory_order_relaxed); }
-  // An active memtable grew.
+  // Call when an active memtable grew.
   void AddMemtableBytes(uint64_t bytes) {
     if (bytes == 0) return;
     memtable_bytes_.fetch_add(bytes, std::memory_order_relaxed);
     memory_->Charge(MemoryTracker::Use::kMemtables, bytes);
   }
   // Returns the greatest sequence such that no memtable except `except` (may be null) has a commit
-  // up to it: the log may release commits up to it once `except` is in files.
+  // up to it. Once `except` is in files, the log may release these commits.
   uint64_t FlushedThrough(const Memtable* except) const;
   // Returns the table whose memtables have the oldest commit, if that commit is in an active
   // memtable and the table has no frozen one.
@@ -115,7 +115,7 @@ class EngineState {
   // The table's oldest frozen memtable; none if it has no frozen one, or was deleted.
   std::optional<FrozenMemtable> OldestFrozen(uint32_t table_id) const;
 
-  // A job could not read the tablet's rows in the file (UnreadableFiles::Add).
+  // Records that a job could not read the tablet's rows in the file (UnreadableFiles::Add).
   bool AddUnreadable(uint64_t file_number, const TabletName& tablet, const absl::Status& why);
   void ForgetUnreadable(uint64_t file_number);
   // The files that compactions must not read now.
@@ -160,7 +160,7 @@ class EngineState {
     busy_tablets_.erase(tablet);
   }
 
-  // Threads wait for a change that makes work due, callers for the end of a job.
+  // Wakes the threads that wait for due work, and the callers that wait for the end of a job.
   void SignalChangeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { changed_.SignalAll(); }
   void WaitForChangeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { changed_.Wait(mutex_); }
   // Returns false if `timeout` passed first.

@@ -1,5 +1,5 @@
-// state/event_counts.h: internal event counters since the database was opened. Randomized tests
-// assert that every event occurred.
+// state/event_counts.h: event counters since the database was opened. Randomized tests assert that
+// every event occurred.
 //
 // Threads:   thread-safe; each counter separately.
 #pragma once

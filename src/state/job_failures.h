@@ -1,5 +1,5 @@
-// state/job_failures.h: the background jobs whose last run failed, each until it succeeds or is no
-// longer due (engine rule 20).
+// state/job_failures.h: records the background jobs whose last run failed, each until it succeeds
+// or is no longer due (engine rule 20).
 //
 // A failed job is retried with increasing backoff; other jobs continue meanwhile.
 // Threads:   thread-compatible; EngineState::mutex_ guards the engine's instance.

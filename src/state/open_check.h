@@ -19,20 +19,20 @@ class OpenCheck {
 
   // FailedPrecondition once the database is closed.
   absl::Status CheckOpen() const;
-  // FailedPrecondition in a forked child, which shares the lock and the files' offsets with its
-  // parent: two writers would destroy log and manifest.
+  // FailedPrecondition in a forked child, which has its parent's lock: two writers would destroy
+  // log and manifest.
   absl::Status CheckProcess() const;
   // FailedPrecondition when closed, read-only or in a forked child.
   absl::Status CheckChangeable() const;
 
   bool is_closed() const { return closed_->load(std::memory_order_acquire); }
   bool is_read_only() const { return read_only_; }
-  // This process opened the database.
+  // True if this process opened the database.
   bool IsOpener() const;
   pid_t opener() const { return pid_; }
   // Pairs with the acquire of is_closed() and of row streams.
   void MarkClosed() { closed_->store(true, std::memory_order_release); }
-  // Row streams keep it, to fail after Close.
+  // Row streams check this flag, and fail after Close.
   const std::shared_ptr<std::atomic<bool>>& closed_flag() const { return closed_; }
 
  private:

@@ -55,7 +55,7 @@ struct ColumnName {
 
 class ReadPath {
  public:
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     EngineState* state = nullptr;
     DatabaseClock* clock = nullptr;
@@ -67,11 +67,11 @@ class ReadPath {
   explicit ReadPath(const Parts& parts) : parts_(parts) {}
 
   ReadPoint TakeReadPoint() const { return parts_.state->TakeReadPoint(parts_.clock->Now()); }
-  // The same with the commit time, for what must agree with the times of commits.
+  // Like TakeReadPoint, at the commit time: ages at this point agree with the times of commits.
   ReadPoint TakeCommitPoint() const {
     return parts_.state->TakeReadPoint(parts_.clock->CommitTime());
   }
-  // The same with the time of a GC fence.
+  // Like TakeReadPoint, at the time of a GC fence.
   ReadPoint TakeFencePoint() const {
     return parts_.state->TakeReadPoint(parts_.clock->FenceTime());
   }
@@ -83,7 +83,7 @@ class ReadPath {
   // The snapshot's read point if the options have one, otherwise the present one. InvalidArgument
   // for a snapshot of another database.
   absl::StatusOr<ReadPoint> ReadPointOf(const ReadOptions& options) const;
-  // For a read that may take long: pins its view of the table, as a scan unless a snapshot pins it
+  // Pins the point's view of the table, for a read that may take long, unless a snapshot pins it
   // already.
   ReadPoint PinTable(uint32_t table_id, ReadPoint point) const;
 

@@ -1,5 +1,5 @@
-// state/unreadable_files.h: the SSTables that a compaction could not read, so that later
-// compactions of the same tablet leave them alone.
+// state/unreadable_files.h: records the SSTables that a compaction could not read. Later
+// compactions of the same tablet do not read them.
 //
 // A file may have rows of many tablets. It is recorded for those whose rows could not be read.
 // Path:      job_runner -> Add; job_scheduler, installer -> FilesAt -> compaction/picker.h.
@@ -22,11 +22,11 @@ class UnreadableFiles {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // A job failed with `why` when it read the tablet's rows in the file. Returns false, and changes
-  // nothing, for an error that is not about the file (no memory, no file descriptor, a stopped
+  // Records that a job failed with `why` when it read the tablet's rows in the file. Returns false,
+  // and changes nothing, for an error of another kind (no memory, no file descriptor, a stopped
   // job).
   bool Add(uint64_t file_number, const TabletName& tablet, const absl::Status& why, TimePoint now);
-  // The file is no longer in the database.
+  // Call when the file is no longer in the database.
   void Forget(uint64_t file_number) { files_.erase(file_number); }
   bool empty() const { return files_.empty(); }
   // The files to leave alone at this time.

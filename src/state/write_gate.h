@@ -26,7 +26,7 @@ class WriteGate {
   // Called only if the result matters.
   using FreesSpace = std::function<bool()>;
 
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     const OpenCheck* open = nullptr;
     EngineState* state = nullptr;
@@ -36,28 +36,28 @@ class WriteGate {
   WriteGate(const Parts& parts, const EngineSizes& sizes, bool has_threads)
       : parts_(parts), sizes_(sizes), has_threads_(has_threads) {}
 
-  // Returns the error of OpenCheck::CheckChangeable, or the background error while it lasts and
-  // refuses writes. The committer refuses writes to a poisoned database. If space is missing, a
-  // write that frees space is admitted anyway, and the reserve is released for it.
+  // Returns the error of OpenCheck::CheckChangeable, or a present background error that refuses
+  // writes. The committer refuses writes to a poisoned database. On a full disk a write that frees
+  // space is admitted anyway, and the reserve is released for it.
   absl::Status CheckWritable(const FreesSpace& frees_space = nullptr);
   // The error of CheckWritable for a write that frees no space. Changes nothing.
   absl::Status LastingRefusal() const;
-  // Runs a call that frees space. On a full disk it runs once more with the reserve released. Not
-  // refused while writes are.
+  // Runs a call that frees space. On a full disk it runs once more with the reserve released. Runs
+  // also while writes are refused.
   absl::Status RunFreeing(const std::function<absl::Status()>& call);
   // Releases the reserve. Returns true if that freed space just now.
   bool MakeRoom();
-  // Makes the reserve again if there is room. Returns true if it was released and exists again.
+  // Creates the reserve again if there is room. Returns true if it was released and exists again.
   bool RestoreReserve();
-  // Files were removed: jobs that failed for lack of space may be retried at once.
+  // Call after files were removed: jobs that failed for lack of space are retried at once.
   void NoteFreedSpace();
-  // True if the disk has room for little more than what flushes may need.
+  // True if the disk has room for little more than flushes.
   bool SpaceIsScarce() const;
-  // Returns ResourceExhausted unless `bytes` can be written and the rest of the disk still has room
-  // for a flush of all memtables and for the next Open. For a job or a bulk load.
+  // For a job or a bulk load: returns ResourceExhausted unless, after writing `bytes`, the disk
+  // still has room for a flush of all memtables and for the next Open.
   absl::Status CheckRoomForFlushes(std::string_view what, uint64_t bytes) const;
-  // The same for a log segment of `bytes`. The reserve counts as room. Only a call that frees space
-  // releases it; until then, a flush that needs it fails.
+  // Like CheckRoomForFlushes, for a log segment of `bytes`, and the reserve counts as room. Only a
+  // call that frees space releases the reserve. Until then, a flush that needs that room fails.
   absl::Status CheckRoomForSegment(uint64_t bytes) const;
 
  private:
