@@ -26,13 +26,13 @@ namespace stele::internal {
 // The oldest commit in the table's memtables that are newer than `memtable`; null: in all of them.
 // UINT64_MAX: there is none.
 uint64_t OldestCommitInMemtables(const TableView& table, const Memtable* memtable);
-// The oldest commit newer than a compaction's inputs in the tablet with that range: in memtables,
-// and in its stack as it is `now`, since a flush after the pick may have moved commits there.
-// Sources that do not overlap the inputs may be included.
+// The oldest commit in sources that are newer than a compaction's inputs in the tablet with that
+// range. Looks in the memtables and in the tablet's stack in `now`, where a flush after the pick
+// may have moved commits. May include sources that do not overlap the inputs.
 uint64_t OldestCommitAbove(const TableView& now, const KeyRange& range,
                            std::span<const SstableReference> inputs);
-// True if the memtables have commits from before a family's rule. Until they are flushed, no
-// compaction uses ordinals of that family.
+// True if the memtables have commits from before the present rule of a family. Until they are
+// flushed, no compaction uses ordinals of that family.
 bool AwaitsFlushOfUnfenced(const TableView& table);
 
 }  // namespace stele::internal

@@ -2,8 +2,8 @@
 // boundaries in the indexes of open files. No data is read.
 //
 // Path:      table_stats.cc (samples, sizes), split_point.cc.
-// Precision: a part counts where it begins; a part across the edge of a reference counts completely
-//            or not at all. Over all references to a file, each of its parts counts at most once.
+// Precision: a part belongs to the reference in which it begins, even if it extends beyond the
+//            reference's end. Over all references to a file, each of its parts counts at most once.
 // Threads:   thread-compatible. A file that is not open yet is opened.
 #pragma once
 
@@ -22,11 +22,12 @@ struct StoredPart {
   uint64_t bytes = 0;  // from here to the next part of the same source
 };
 
-// For one pass over references: scans the index of a file that several tablets share only once.
+// The parts of files, for one pass over references. If several tablets share a file, its index is
+// scanned only once.
 class StoredParts {
  public:
-  // Returns the parts of the reference's file within the reference and `rows`. Ascending; nothing
-  // for a file that cannot be opened.
+  // Returns the parts of the reference's file that are within the reference and `rows`, ascending;
+  // none if the file cannot be opened.
   std::vector<StoredPart> Of(const ViewReference& reference, const KeyRange& rows);
 
  private:

@@ -133,7 +133,7 @@ void PinnedViews::Replace(uint64_t pin_number, std::shared_ptr<const ReadView> v
     MutexLock lock(mutex_);
     const auto it = entries_.find(pin_number);
     if (it == entries_.end()) return;
-    it->second.view.swap(view);  // the old one is destroyed with `view`, after the lock
+    it->second.view.swap(view);  // the old view is destroyed after the lock is released
     replacements_.fetch_add(1, std::memory_order_release);
     for (const std::weak_ptr<IdleReader>& reader : it->second.readers) {
       if (std::shared_ptr<IdleReader> alive = reader.lock()) readers.push_back(std::move(alive));

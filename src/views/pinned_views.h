@@ -1,5 +1,5 @@
-// views/pinned_views.h: the views held by snapshots and scans, and the flushed memtables that these
-// keep in memory. It selects the next memtable to spill (engine rule 16).
+// views/pinned_views.h: tracks the views that snapshots and scans hold, and the flushed memtables
+// that these keep in memory. Selects the next memtable to spill (engine rule 16).
 //
 // Path:      read_path -> Pin; engine_state -> Retire; job_scheduler -> SpillIsDue;
 //            memtable_spill -> NextSpill, Replace; engine -> ChargedBytes.
@@ -29,8 +29,8 @@ class PinnedViews {
   enum class Kind { kSnapshot, kScan };
 
   // `free_bytes`: the memory that pinned memtables may use without counting as writers' memtables;
-  // 0 while the memory budget is exceeded. `stuck_bytes_max`: the most that counts while nothing
-  // can be spilled, so that writers never wait for a reader that may be waiting for them.
+  // 0 while the memory budget is exceeded. `stuck_bytes_max`: the most bytes that count while
+  // nothing can be spilled, so that writers never wait for a reader that may be waiting for them.
   PinnedViews(const MemoryTracker* memory_tracker, uint64_t free_bytes, uint64_t stuck_bytes_max)
       : memory_tracker_(*memory_tracker),
         free_bytes_(free_bytes),
@@ -44,11 +44,11 @@ class PinnedViews {
   // When the oldest view was pinned; without `kind`: of any kind.
   std::optional<int64_t> Oldest(std::optional<Kind> kind) const;
 
-  // The table's memtable is no longer a source of newer views.
+  // Call when the table's memtable is no longer a source of newer views.
   void Retire(uint32_t table_id, const std::shared_ptr<const Memtable>& memtable);
-  // Of retired memtables that are still held.
+  // The size of retired memtables that are still held.
   uint64_t memtable_bytes() const;
-  // The part of it that counts as write memory.
+  // The part of memtable_bytes() that counts as write memory.
   uint64_t ChargedBytes() const;
   bool SpillIsDue() const;
 
@@ -70,7 +70,7 @@ class PinnedViews {
   // call. Does nothing if the pin no longer exists.
   void Replace(uint64_t pin_number, std::shared_ptr<const ReadView> view);
 
-  // Of spill files that still exist.
+  // The size of spill files that still exist.
   uint64_t file_bytes() const { return file_bytes_.load(std::memory_order_relaxed); }
   void AddFileBytes(uint64_t bytes) { file_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   void SubtractFileBytes(uint64_t bytes) {
@@ -84,7 +84,7 @@ class PinnedViews {
     uint64_t sequence = 0;
     int64_t now = 0;
     std::shared_ptr<const ReadView> view;
-    // To be notified. Destroyed ones are removed when the next one is added.
+    // The readers to notify. Destroyed ones are removed when the next one is added.
     std::vector<std::weak_ptr<IdleReader>> readers;
   };
   struct Retired {
@@ -107,7 +107,8 @@ class PinnedViews {
   mutable Mutex mutex_;
   std::map<uint64_t, Entry> entries_ ABSL_GUARDED_BY(mutex_);  // by pin number
   uint64_t next_pin_number_ ABSL_GUARDED_BY(mutex_) = 1;
-  // Oldest first. Memtables that are no longer held are removed when they are met.
+  // Oldest first. Memtables that are no longer held are removed when a scan of the list reaches
+  // them.
   mutable std::vector<Retired> retired_ ABSL_GUARDED_BY(mutex_);
   // Relaxed: saves writers the mutex while there are none.
   mutable std::atomic<size_t> retired_count_{0};

@@ -1,9 +1,9 @@
 // views/table_stats.h: statistics and samples of a table, computed from its view without reading
 // data.
 //
-// Shared files count by share: a table counts a file's figures once, and a tablet counts the part
-// of the file's row-group boundaries that are in it. Memtables count with their size before
-// compression; their figures may be slightly ahead of what reads see.
+// A table counts the figures of a file once. A tablet counts the share of a file's row-group
+// boundaries that is in the tablet. Memtables count with their size before compression, and may
+// include commits that reads do not see yet.
 // Threads:   pure functions.
 #pragma once
 

@@ -11,7 +11,7 @@ bool IsLeftOf(const SstableReference& reference, const SstableReference& before)
          reference.sequence_last == before.sequence_last;
 }
 
-// True if the new stack is the old one without dropped rows: reads have the same sources as before.
+// True if `after` is `before` without dropped rows. Reads then have the same sources as before.
 bool OnlyLostRows(const std::vector<ViewReference>& before,
                   const std::vector<ViewReference>& after) {
   auto old = before.begin();  // a drop does not change the order

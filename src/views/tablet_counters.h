@@ -17,13 +17,14 @@
 
 namespace stele::internal {
 
-// Gives each tablet of `after` its counters: those of the tablet with the same range, or its share
-// of those that it was made from. If the stack changed in more than dropped rows, the reads that
-// compaction uses start at 0. Both cover the same rows, ascending; or `before` is empty.
+// Sets the counters of each tablet of `after`: those of the tablet with the same range, or a share
+// of the counters of the tablets that it was made from. Unless the stack only lost rows, the reads
+// that compaction uses start at 0. `before` and `after` must cover the same rows, ascending, or
+// `before` must be empty.
 void CarryCounters(const std::vector<ViewTablet>& before, std::vector<ViewTablet>* after);
 
-// For the thread that applies mutations: finds a row's tablet without holding a view, which would
-// keep files.
+// Counts writes by tablet, for the thread that applies mutations. It does not hold a view, which
+// would keep files.
 class TabletWrites {
  public:
   // Follows the `changes` of the tablets.
