@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint64_t kSegmentBytesMin = 4096;
 // Syncs are frequent if this many in a row each covered less than 1 / kOftenPart of a segment. Then
-// zeros written in advance save each sync the metadata of unwritten space. A log that is synced
-// only for flushes would merely be written twice.
+// zeros written in advance save each sync the metadata of unwritten space. With rare syncs, such
+// zeros would only double the bytes written.
 constexpr int kSyncsOften = 3;
 constexpr uint64_t kOftenPart = 16;
 
@@ -248,8 +248,8 @@ absl::Status CommitLog::State::TryAppend(std::span<const LogRecord> records, Rec
       return status;
     }
     *written = true;
-    // It never became part of the log, although its header may be on disk: the next segment names
-    // the same end and has a higher number.
+    // The segment never became part of the log, even if its header is on disk: the next segment
+    // names the same end and has a higher number.
     if (begun) spares_.Retire({active_.number, false});
   }
   return status;
@@ -306,8 +306,8 @@ void CommitLog::State::NoteSync(const std::vector<LiveSegment>& segments) {
                      : 0;
 }
 
-// Syncs names first, then bytes, lower segments first (engine rule 3), so that the part of the log
-// that is recorded as synced never has a hole.
+// Syncs names first, then bytes, lower segments first (engine rule 3), so that the synced part of
+// the log has no hole.
 absl::Status CommitLog::State::SyncSegments(const std::vector<LiveSegment>& segments) {
   const bool names_synced =
       std::all_of(segments.begin(), segments.end(),
@@ -358,8 +358,8 @@ absl::Status CommitLog::State::Release(uint64_t through) {
   return spares_.RemoveExcess();
 }
 
-// A segment can be released if the next one also has a record up to `through`, or was durable from
-// its start. Then the segment that becomes the oldest exists after any crash, since the log is
+// A segment can be released if the next one has a record up to `through`, or was durable from its
+// start. Then the next one, which becomes the oldest, exists after any crash, since the log is
 // synced through `through`. Later appends do not change the result.
 size_t CommitLog::State::ReleasableCount(uint64_t through) const {
   size_t count = 0;

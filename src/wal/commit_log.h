@@ -14,8 +14,8 @@
 //            corruption. This class enforces engine rules 3, 18 and 20.
 // Errors:    Append returns ResourceExhausted if space could not be reserved; nothing was written
 //            then. Any other failed write seals the segment at its last good offset, and the record
-//            goes to the next segment. Append returns an error only if that fails, too. Before it
-//            returns, it makes an empty segment durable that names the good offset, so that no
+//            goes to the next segment. Append returns an error only if that fails, too. In that
+//            case it first makes an empty segment durable that names the good offset. So no
 //            recovery finds the refused records, even if all their bytes are on disk. If that
 //            fails, the log is poisoned. An error of Sync is final: the caller must stop
 //            acknowledging writes (engine rule 20). poisoned() stays true, and later calls return
@@ -63,8 +63,8 @@ struct CommitLogOptions {
 class CommitLog {
  public:
   // Begins a new segment after `tail`, the result of recovery (LogTail{} for a new database), and
-  // syncs it and the directory. Segments that recovery read remain until Release passes them.
-  // Unused spares in the directory are `tail.spare_numbers` and are reused.
+  // syncs it and the directory. Segments that recovery read remain until they are released. The
+  // unused spares in `tail.spare_numbers` are reused.
   static absl::StatusOr<std::unique_ptr<CommitLog>> Start(CommitLogOptions options,
                                                           const LogTail& tail);
   ~CommitLog();
@@ -80,23 +80,23 @@ class CommitLog {
   // PrepareSpare, which zero-fills and syncs a spare, or does nothing.
   bool NeedsSpare() const;
   // True if NeedsSpare and making a spare is worthwhile: the active segment has begun to fill, and
-  // syncs are frequent or a released segment can be recycled. So a database that is only read, or
-  // written a little, makes no spares. For a log that is synced only for flushes, zeros would
-  // double the bytes written, so its next segments are reserved when they are needed.
+  // syncs are frequent or a released segment can be recycled. So a database with few writes makes
+  // no spares. For a log that is synced only for flushes, zeros would double the bytes written, so
+  // its segments are reserved when they are needed.
   bool SpareIsDue() const;
-  // Makes a spare. First removes files that Release failed to remove. SpareIsDue is true until that
-  // succeeds.
+  // Makes a spare. First removes files that Release failed to remove. SpareIsDue is true until they
+  // are removed.
   absl::Status PrepareSpare();
   // Records with sequence <= `through` are no longer needed: every table's durable flushed_through
-  // has passed them, and so the log is synced that far. Segments entirely below become spares under
-  // new numbers, or are removed if there are enough spares. The segment with the record `through`
-  // itself is kept, so that reading always has a segment to begin with.
+  // is at least `through`, and so the log is synced through it. Segments entirely below become
+  // spares under new numbers, or are removed if there are enough spares. The segment with the
+  // record `through` itself is kept, so that reading always has a segment to begin with.
   absl::Status Release(uint64_t through);
   // The lowest number of a segment that may contain needed records. The manifest stores it.
   uint64_t oldest_segment() const;
-  // What oldest_segment() will be after Release(through). It is written to the manifest first:
-  // recovery requires every segment from the manifest's oldest_segment on (ReadLog: a missing one
-  // is DataLoss), and Release removes segments.
+  // The value of oldest_segment() after Release(through). The caller writes it to the manifest
+  // before Release removes segments: recovery requires every segment from the manifest's
+  // oldest_segment on (ReadLog: a missing one is DataLoss).
   uint64_t OldestSegmentAfter(uint64_t through) const;
   // A segment and an offset in it. Everything before it is synced.
   struct Position {

@@ -4,9 +4,9 @@
 // Format:    wal/log_format.h.
 // Errors:    those of the file system; ResourceExhausted if a record's memory is refused;
 //            Unimplemented for a format version or feature that this build does not know. Bad bytes
-//            are not an error here but "no record": the log reader decides what that means.
+//            are not an error but "no record", which the log reader interprets.
 // Cost:      a window of 1 MiB, or one record if that is larger. Searching reads each byte about
-//            twice, whatever the bytes are.
+//            twice.
 // Threads:   thread-compatible.
 #pragma once
 
@@ -36,7 +36,7 @@ class SegmentReader {
   static absl::StatusOr<SegmentReader> Open(FileSystem* file_system, const std::string& path,
                                             uint64_t number);
 
-  // The first intact header copy, whatever its fields are; nullptr: none is intact.
+  // The first intact header copy; nullptr: none is intact.
   const SegmentHeader* header() const { return header_ ? &*header_ : nullptr; }
   // True if the header belongs to the file's present use: it has the file's number (and the
   // database id, if given), so the file was not merely recycled.

@@ -55,7 +55,7 @@ absl::StatusOr<BlankSegment> SpareSegments::MakeFirst(uint64_t file_bytes,
   RemoveExcess().IgnoreError();
   STELE_ASSIGN_OR_RETURN(BlankSegment segment,
                          ReserveBetween(file_bytes_min, std::min(file_bytes, kScarceSegmentBytes)));
-  // Its header will state that these bytes exist, so they must survive a power failure.
+  // The segment's header will state that these bytes exist, so they must survive a power failure.
   STELE_RETURN_IF_ERROR(segment.file->Sync());
   return segment;
 }
@@ -166,7 +166,7 @@ absl::StatusOr<BlankSegment> SpareSegments::Recycle(uint64_t number) {
   STELE_ASSIGN_OR_RETURN(segment.number, Renumber(number));
   {
     MutexLock lock(mutex_);
-    retired_.front().number = segment.number;  // its name, whatever fails from here on
+    retired_.front().number = segment.number;  // its name, even if a later step fails
   }
   STELE_RETURN_IF_ERROR(options_.file_system->SyncDirectory(options_.directory));
   STELE_ASSIGN_OR_RETURN(segment.file,

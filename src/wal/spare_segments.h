@@ -1,13 +1,12 @@
-// wal/spare_segments.h: segment files for later use: made in advance, or recycled from released
-// segments.
+// wal/spare_segments.h: segment files for later use: new ones, and recycled released segments.
 //
 // Path:      commit_log.cc: Append -> Take; Release -> Retire, RemoveExcess; job_scheduler ->
 //            Prepare.
 // Rules:     a spare's name is durable, its space is reserved and its size is synced. Spares are
 //            used in number order, and never below a number that was used already: a spare that was
-//            skipped is renamed. Retired files are removed or renamed in the order in which they
-//            were retired, each durably before the next, so that a crash never leaves a hole
-//            between segments that a reader may still follow.
+//            skipped is renamed. Retired files are removed or renamed in order, each durably before
+//            the next. So a crash never leaves a hole between segments that a reader may still
+//            read.
 // Errors:    those of the file system. The next call retries what failed.
 // Threads:   thread-safe. mutex_ is never held over I/O. maintenance_ is held over I/O, and only
 //            Prepare and RemoveExcess lock it.
@@ -57,10 +56,10 @@ class SpareSegments {
  public:
   explicit SpareSegments(SpareSegmentsOptions options) : options_(std::move(options)) {}
 
-  // Returns the next spare with at least `file_bytes_min`. If there is none, returns a new file of
-  // that size (or of segment_bytes) with its space reserved but nothing synced, so that a writer
-  // does not wait for zeros to be written. If space is scarce, the file is as small as possible.
-  // ResourceExhausted: there was no space, and no file is left behind.
+  // Returns the next spare with at least `file_bytes_min`. If there is none, reserves space for a
+  // new file of that size (or of segment_bytes) without syncing it, so that a writer does not wait.
+  // If space is scarce, the file is as small as possible. ResourceExhausted: there was no space,
+  // and no file is left behind.
   absl::StatusOr<BlankSegment> Take(uint64_t file_bytes_min);
   // Returns a new file of `file_bytes` zeros. It is synced, but its name is not.
   absl::StatusOr<BlankSegment> MakeFilled(uint64_t file_bytes);
@@ -79,8 +78,8 @@ class SpareSegments {
   absl::Status Prepare();
 
   void Retire(RetiredSegment segment);
-  // Removes retired files that are not needed as spares. A removal that fails is due then; the next
-  // Prepare retries it.
+  // Removes retired files that are not needed as spares. The next Prepare retries a removal that
+  // failed.
   absl::Status RemoveExcess();
   bool RemovalIsDue() const;
 
