@@ -15,7 +15,7 @@ namespace {
 
 using Parts = ConditionalWrites::Parts;
 
-// The present state of a row, and the condition under which it is still the same at the commit.
+// A row as read, and the condition that it has not changed at the commit.
 struct RowAtRead {
   uint64_t generation = 0;
   RowWatches::Watch watch;
@@ -40,8 +40,8 @@ struct TokenRecord {
   std::string row = {};
 };
 
-// Releases the view. `now` is that of the read, so that new timestamps are not older than the cells
-// that were read. For a mutation without changes only the token's row is written.
+// Releases the view. `now` must be the time of the read, so that new timestamps are not older than
+// the cells that were read. For a mutation without changes only the token's row is written.
 absl::Status CommitIfUnchanged(const Parts& parts, RowAtRead row, const WriteEntry& entry,
                                const WriteOptions& options, TokenRecord record) {
   std::vector<RowCondition> conditions;
@@ -237,9 +237,9 @@ absl::Status CheckRules(std::string_view row_key, std::span<const ReadModifyWrit
                          Printable(row_key), rules.size(), limits.mutations);
 }
 
-// Returns nullopt if the write turns out to be larger than `turn_bytes`, the size that it was
-// admitted with, and so large that it must be admitted with its real size, which `turn_bytes` then
-// has. For a repeated write: only returns the row of the first write.
+// `turn_bytes` is the size with which the write was admitted. Returns nullopt and sets `turn_bytes`
+// to the real size if that is larger and must be admitted separately. For a repeated write: only
+// returns the row of the first write.
 absl::StatusOr<std::optional<Row>> ModifyAndCommit(const Parts& parts, uint32_t table_id,
                                                    std::string_view row_key,
                                                    std::span<const ReadModifyWriteRule> rules,
@@ -304,7 +304,7 @@ absl::StatusOr<MutationBranch> ConditionalWrites::CheckAndMutate(
     const ConditionalMutations& mutations, const WriteOptions& options) const {
   const uint64_t bytes =
       row_key.size() + std::max(BytesOf(*mutations.if_matched), BytesOf(*mutations.if_not_matched));
-  // The predicate may select a branch that is not a delete. Known before a branch is freed.
+  // The predicate may select a branch that is not a delete. Computed before a branch is freed.
   const bool only_deletes = FreesSpace(mutations);
   const auto frees_space = [only_deletes] { return only_deletes; };
   absl::StatusOr<MutationBranch> branch = MutationBranch::kPredicateNotMatched;

@@ -1,11 +1,11 @@
 // write/conditional_writes.h: writes that depend on the contents of a row: CheckAndMutateRow and
 // ReadModifyWriteRow.
 //
-// Path:      local_table -> here -> read_path (the present row) -> write_steps -> committer,
-//            which refuses the batch if the row was written since it was read (engine rule 5). Then
-//            everything is repeated.
-// Order:     linearizable with every other write of the row. Row latches prevent conditional
-//            writers of one row from refusing each other.
+// Path:      local_table -> here -> read_path (the present row) -> write_steps -> committer, which
+//            refuses the batch if the row was written since it was read (engine rule 5). Then the
+//            attempt is repeated.
+// Order:     linearizable with every other write of the row. Row latches prevent repeated refusals
+//            among conditional writers of one row.
 // Cost:      a check whose predicate looks at one column reads only the sources that decide that
 //            column (merge/sole_column.h), usually memory only.
 // Reads:     as with ReadOptions.apply_gc, so that the result never depends on when compactions
@@ -41,7 +41,7 @@ struct ConditionalMutations {
 
 class ConditionalWrites {
  public:
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     const WriteSteps* steps = nullptr;
     WriteAdmission* admission = nullptr;

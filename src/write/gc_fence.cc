@@ -30,7 +30,7 @@ std::vector<ColumnRef> FencedColumns(const TableDefinition& definition,
   return columns;
 }
 
-// The versions of the column, down to the newest that its rule collects at the read point.
+// Returns the versions of the column, down to the newest that its rule collects at the read point.
 absl::StatusOr<ColumnVersions> ReadVersions(const TableView& table, const ReadPoint& point,
                                             std::string_view row_key, const ColumnRef& column) {
   const TableDefinition& definition = table.definition();

@@ -30,7 +30,7 @@
 
 namespace stele::internal {
 
-// The rows of a write that need GC fences, by entry.
+// The rows of a write that need GC fences.
 struct GcFencePlan {
   struct Row {
     // The row's first entry in the batch. The fence comes there, before all other operations on the

@@ -50,7 +50,7 @@ absl::Status LargeWrites::AwaitTurn(uint64_t bytes, bool alone, const Guard::Che
     const absl::Status status = AwaitChange(check);
     if (status.ok()) continue;
     std::erase(waiting_, turn);
-    changed_.SignalAll();  // the next in turn may go
+    changed_.SignalAll();  // the next in order may be admitted
     return status;
   }
   waiting_.pop_front();

@@ -5,13 +5,12 @@
 //            memory budget (kWrites).
 // Small:     a write below a 64th of the budget passes unless one runs alone; it costs one atomic
 //            load.
-// Large:     others are admitted in order while together they are below a quarter of the budget.
-//            Twice their bytes are charged: for the batch and for the log's buffer.
-// Alone:     waits for all of these, excludes all other writes, and is not charged: it may be
-//            larger than the whole budget. The memtables are empty when it begins
-//            (WriteAdmission::DrainMemtables).
-// Waits:     only for other writes, and each of them continues independently of the waiting one:
-//            background work completes or fails them.
+// Large:     larger writes are admitted in order, as long as they are below a quarter of the budget
+//            together. Twice their bytes are charged: for the batch and for the log's buffer.
+// Alone:     a write above a quarter of the budget waits for all others, excludes all others, and
+//            is not charged, since it may be larger than the whole budget. The memtables are empty
+//            when it begins (WriteAdmission::DrainMemtables).
+// Waits:     only for other writes, which background work completes or fails.
 // Threads:   thread-safe.
 #pragma once
 
@@ -34,8 +33,8 @@ class LargeWrites {
 
   class Guard {
    public:
-    // Waits until the write is admitted. Calls `check` at least every 20 ms meanwhile, unless it is
-    // null. If it fails, the wait ends, and status() is its error.
+    // Waits until the write is admitted. Meanwhile calls `check`, unless it is null, at least every
+    // 20 ms. An error of `check` ends the wait and becomes status().
     using Check = std::function<absl::Status()>;
     Guard(LargeWrites* writes, uint64_t bytes, const Check& check);
     ~Guard();
@@ -69,7 +68,7 @@ class LargeWrites {
   std::atomic<bool> runs_alone_{false};
   Mutex mutex_;
   CondVar changed_;
-  // Large ones, in order; each is identified by a unique address.
+  // The large writes that wait, in order. A unique address identifies each.
   std::deque<const void*> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of admitted large writes
 };

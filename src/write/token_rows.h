@@ -2,9 +2,9 @@
 // (manifest/token_table.h), so that log, flush, compaction, recovery and checkpoints treat them
 // like all data.
 //
-// Path:      a write finds its token's row here -> it applies the entries that the row does not
-//            cover -> AppendTokenUse adds the use to the batch of the write -> the commit leader
-//            checks that the row was not written meanwhile (commit/committer.h).
+// Path:      a write -> FindToken -> it applies the entries that the row does not cover ->
+//            AppendTokenUse adds the use to the batch -> the commit leader checks that the row was
+//            not written meanwhile (commit/committer.h).
 // Key:       SipHash of the token, keyed by Version::token_key, so that no client can construct the
 //            key of another client's row.
 // Errors:    those of a read; DataLoss for a row that cannot be decoded.

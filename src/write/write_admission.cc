@@ -11,10 +11,10 @@ namespace stele::internal {
 namespace {
 
 constexpr int kOptimisticAttempts = 8;  // afterwards a write runs exclusively
-// Refusals of any kind, including those because of a token.
+// The limit for refusals of any kind, including those because of a token.
 constexpr int kAttemptsMax = 1000;
-// How often a write that waits checks its stop token and its deadline, and whether the wait is over
-// if it has neither.
+// The interval at which a waiting write checks its stop token, its deadline, and the end of the
+// wait.
 constexpr std::chrono::milliseconds kAwaitedCheckEvery{20};
 constexpr std::chrono::milliseconds kResumeCheckEvery{1000};
 // On a full disk, memtables of so many bytes are flushed to release segments of the log.
@@ -30,9 +30,10 @@ bool MayStop(const WriteOptions& options) {
   return options.stop.stop_possible() || options.deadline.has_value();
 }
 
-// The pauses of tables (Committer::PauseWrites) that a write waits for between its attempts. It
-// holds no row latch and no turn as a large write meanwhile. No other pause of these tables begins
-// before this ends, so that no stream of loads and drops starves the write.
+// The pauses of tables (Committer::PauseWrites) that a write waits for between its attempts. During
+// these waits the write holds no row latch and is not admitted as a large write. While this object
+// exists, no other pause of these tables begins, so that a stream of loads and drops does not
+// starve the write.
 class PauseWaits {
  public:
   explicit PauseWaits(Committer* committer) : committer_(*committer) {}
@@ -42,7 +43,7 @@ class PauseWaits {
   PauseWaits(const PauseWaits&) = delete;
   PauseWaits& operator=(const PauseWaits&) = delete;
 
-  // An attempt returned `refused`. True if a pause refused it.
+  // Call when an attempt returned `refused`. Returns true if a pause refused it.
   bool NoteRefusal(const absl::Status& refused) {
     const std::optional<uint32_t> table_id = PausedTable(refused);
     if (!table_id.has_value()) return false;
@@ -114,7 +115,8 @@ absl::Status WriteAdmission::AttemptInTurn(uint64_t bytes, const WriteOptions& o
   STELE_RETURN_IF_ERROR(hold.status());
   if (hold.is_alone()) STELE_RETURN_IF_ERROR(DrainMemtables(options));
   STELE_RETURN_IF_ERROR(AwaitTurn(bytes, options, frees_space));
-  // No other write runs anyway, and the changes of an exclusive attempt can be freed.
+  // No other write runs, so exclusive mode costs nothing, and an exclusive attempt may free its
+  // changes.
   if (hold.is_alone()) *attempts = std::max(*attempts, kOptimisticAttempts);
   while (*attempts < kAttemptsMax) {
     STELE_RETURN_IF_ERROR(CheckAwaited(options));
@@ -142,7 +144,7 @@ bool WriteAdmission::FlushedForRoom(const absl::Status& refused, const WriteOpti
   return DrainMemtables(options).ok();
 }
 
-// Writers are slowed while the budget is exceeded, whatever use exceeds it; but only that, since
+// While the budget is exceeded, by whatever use, writers are slowed. They are not stopped, since
 // readers may wait for them.
 WritePressure WriteAdmission::Pressure() const {
   return {.memtable_bytes = parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() +
@@ -170,7 +172,7 @@ absl::Status WriteAdmission::AwaitTurn(uint64_t bytes, const WriteOptions& write
     return parts_.state->memtable_bytes() + parts_.pins->ChargedBytes() < WriteMemoryBytes();
   };
   if (has_room()) return absl::OkStatus();
-  // The limit itself, reached only if nothing is flushed. The flush of any table would free memory.
+  // Memory is full, which happens only if nothing was flushed. A flush of any table frees memory.
   return AwaitBackground(write, has_room);
 }
 

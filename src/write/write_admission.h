@@ -7,7 +7,7 @@
 // Retries:   Attempt is the only retry loop. It repeats a write that the commit leader refused with
 //            Aborted, that a pause of its table refused, or that the log had no room for. On a full
 //            disk the memtables are flushed before, which releases segments of the log.
-// Stop:      every wait ends when the write's stop token or deadline ends it.
+// Stop:      the write's stop token and its deadline end every wait.
 // Path:      write/write_path.h, write/conditional_writes.h -> Attempt.
 // Threads:   thread-safe; blocks.
 #pragma once
@@ -37,7 +37,7 @@ enum class AttemptMode { kOptimistic, kExclusive };
 
 // Returns Cancelled or DeadlineExceeded if no caller waits for the write any more.
 absl::Status CheckAwaited(const WriteOptions& options);
-// CheckAwaited, for as long as `options` exist; null: it cannot fail.
+// Returns CheckAwaited as a function; null if it cannot fail. `options` must outlive it.
 std::function<absl::Status()> AwaitedCheckOf(const WriteOptions& options);
 
 // Marks the error of an attempt that must not be repeated, because its changes were freed.
@@ -50,18 +50,19 @@ class BackgroundWork {
  public:
   virtual ~BackgroundWork() = default;
 
-  // Waits until flushes and spills make `done` (called with the state's mutex held) return true.
-  // Fails if one of them fails meanwhile, or the database is closed or poisoned.
+  // Waits until `done` returns true because of flushes and spills. `done` is called with the
+  // state's mutex held. Fails if a flush or spill fails meanwhile, or the database is closed or
+  // poisoned.
   virtual absl::Status WaitForMemory(const std::function<bool()>& done) = 0;
-  // Without threads: runs jobs on this thread while `wanted` returns true and a job is due. Stops
-  // at the first failure. Fails if a flush or a spill failed.
+  // Without threads: runs due jobs on this thread while `wanted` returns true. Stops at the first
+  // failure. Fails if a flush or a spill failed.
   virtual absl::Status StepWhile(const std::function<bool()>& wanted) = 0;
 };
 
 class WriteAdmission {
  public:
-  // All parts outlive it. In a read-only database `installer` and `background` are null, and the
-  // gate refuses every write.
+  // All parts must outlive it. In a read-only database `installer` and `background` are null, and
+  // the gate refuses every write.
   struct Parts {
     WriteGate* gate = nullptr;
     EngineState* state = nullptr;
@@ -74,8 +75,8 @@ class WriteAdmission {
   };
   WriteAdmission(const Parts& parts, const EngineSizes& sizes, bool has_threads);
 
-  // Waits until a write of `bytes` may begin, and calls `attempt` until it returns anything but
-  // Aborted. The write is admitted on a full disk if `frees_space` returns true.
+  // Waits until a write of `bytes` may begin, and calls `attempt` until it returns something other
+  // than Aborted. On a full disk the write is admitted only if `frees_space` returns true.
   using AttemptWrite = absl::FunctionRef<absl::Status(AttemptMode mode)>;
   absl::Status Attempt(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
                        const WriteGate::FreesSpace& frees_space = nullptr);
@@ -89,11 +90,12 @@ class WriteAdmission {
 
  private:
   WritePressure Pressure() const;
-  // Attempts until one is not refused. Also returns if a pause refused one.
+  // Repeats attempts until one is not refused, or a pause refuses one.
   absl::Status AttemptInTurn(uint64_t bytes, const WriteOptions& options, AttemptWrite attempt,
                              const WriteGate::FreesSpace& frees_space, int* attempts);
   uint64_t WriteMemoryBytes() const { return parts_.memory->PortionOf(sizes_.write_memory_bytes); }
-  // Waits until background work made `done` true. Stops as the write does.
+  // Waits until `done` returns true because of background work. The write's stop token and deadline
+  // end the wait.
   absl::Status AwaitBackground(const WriteOptions& write, const std::function<bool()>& done);
   absl::Status DrainMemtables(const WriteOptions& options);
   bool MadeRoomFor(const absl::Status& refused, const WriteGate::FreesSpace& frees_space);

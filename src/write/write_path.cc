@@ -65,7 +65,7 @@ TokenUse UseOf(const std::vector<size_t>& members) {
 struct SharedBatch {
   size_t begin = 0;
   size_t end = 0;
-  TokenState done = {};  // covers the entries that were applied before, which are left out
+  TokenState done = {};  // the entries that were applied before; they are left out
   BatchWriter writer = {};
   WriteContext context = {};
   std::vector<size_t> members = {};          // the entries in the batch
@@ -107,8 +107,8 @@ class BulkWriter {
   }
 
   // Builds the batch, also again after a refusal. Releases the view, since a writer that waits must
-  // not hold one. After an error the token could not be looked up, and the members are the entries
-  // that would have been written.
+  // not hold one. Returns an error if the token could not be looked up; the members are then the
+  // entries that would have been written.
   absl::Status Make(SharedBatch* batch) const {
     *batch = {.begin = batch->begin};
     absl::StatusOr<TokenState> found = steps_.FindToken(options_);
@@ -132,8 +132,7 @@ class BulkWriter {
         break;
       if (batch->done.Covering(i) != nullptr) continue;
       if (schema.ok() && NeedsGcFence(*view.Find(table_id_), *schema, mutations_[i])) break;
-      // A large mutation gets a separate batch: together with others it could exceed the limit of a
-      // batch, although alone it does not.
+      // A large mutation gets a separate batch: with others it could exceed the limit of a batch.
       if (BytesOf(mutations_[i]) > kSharedBatchBytes) break;
       const absl::Status status =
           schema.ok()
@@ -180,8 +179,8 @@ class BulkWriter {
     });
   }
 
-  // `status` is that of the batch. A repeated entry that could not be made as durable as requested
-  // is not acknowledged either.
+  // `status` is the result of the batch. A repeated entry is not acknowledged if it could not be
+  // made as durable as requested.
   void Report(const SharedBatch& batch, const absl::Status& status) {
     std::vector<FailedMutation> failed = batch.refused;
     if (!status.ok()) {

@@ -2,8 +2,8 @@
 // conditional_writes.h.
 //
 // Path:      local_table, local_database -> here -> write/write_steps.h -> commit/committer.h.
-// Errors:    those of Table::Apply. Nothing is written unless the result is OK (a commit whose sync
-//            failed may or may not be found after reopening, as with every log).
+// Errors:    those of Table::Apply. Nothing is written unless the result is OK, except that a
+//            commit whose sync failed may exist after reopening.
 // Threads:   thread-safe.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace stele::internal {
 
 class WritePath {
  public:
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     const WriteSteps* steps = nullptr;
     WriteAdmission* admission = nullptr;

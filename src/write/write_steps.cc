@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kBatchBytesMax = size_t{256} << 20;  // engine rule 21
 
-// Before all other operations of the batch: the fence for one entry must not delete what another
-// entry writes to the same row.
+// The fences come before all other operations of the batch, so that a fence does not delete a
+// version that another entry writes to the same row.
 void AppendGcFences(const GcFencePlan& plan, const GcFences& fences, BatchWriter* writer) {
   for (const GcFencePlan::Row& row : plan.rows) {
     const std::span<const BatchOp> ops = fences.OpsOf(row.entry);

@@ -57,7 +57,7 @@ inline uint64_t BytesOf(const RowMutation& mutation) {
 
 class WriteSteps {
  public:
-  // All parts outlive it.
+  // All parts must outlive it.
   struct Parts {
     EngineState* state = nullptr;
     Committer* committer = nullptr;
@@ -68,7 +68,7 @@ class WriteSteps {
   // `durability` is for writes that do not set WriteOptions::durability.
   WriteSteps(const Parts& parts, Durability durability) : parts_(parts), durability_(durability) {}
 
-  // `now`: all cells that one call gives timestamps to get the same time.
+  // `now` is the timestamp of all cells without one, so that they are the same in one call.
   WriteContext TakeContext(int64_t now) const;
   uint64_t generation() const { return parts_.committer->generation(); }
   // Call it before the row is read (commit/row_watches.h).
@@ -82,12 +82,12 @@ class WriteSteps {
   bool IsSynced(const WriteOptions& options) const {
     return options.durability.value_or(durability_) == Durability::kDisk;
   }
-  // For a write repeated under a token: makes it as durable as its options request, whatever those
-  // of the first write were.
+  // Makes a write that was repeated with its token as durable as `options` request. The first write
+  // may have requested less.
   absl::Status SyncIfAsked(const WriteOptions& options) const;
 
-  // Runs the part of an attempt that reads the write's dependencies and commits. In exclusive mode
-  // it is an exclusive section. An attempt calls it at most once.
+  // Runs the part of an attempt that reads the write's dependencies and commits; in exclusive mode,
+  // as an exclusive section. An attempt calls this at most once.
   absl::Status RunPart(AttemptMode mode, absl::FunctionRef<absl::Status()> part) const;
   // Takes the latches of the rows, in optimistic mode. An exclusive attempt needs none, and must
   // not wait for one. Returns Cancelled or DeadlineExceeded if the write was stopped while it
@@ -98,15 +98,15 @@ class WriteSteps {
 
   absl::Status CommitBatch(BatchWriter* writer, WriteContext context, const WriteOptions& options,
                            std::vector<RowCondition> conditions) const;
-  // Commits all entries in one batch, with the token's row, if any; without entries: that row
-  // alone. LatchRows holds the rows in `plan`. `conditions` are added to those of the fences.
+  // Commits all entries, and the token's row if there is one, in one batch. The rows in `plan` must
+  // be latched. `conditions` are added to the fences' conditions.
   absl::Status CommitEntries(WriteContext context, std::span<const WriteEntry> entries,
                              const GcFencePlan& plan, const WriteOptions& options,
                              std::vector<RowCondition> conditions) const;
 
  private:
-  // True if changes of the entries are freed after they were encoded: this attempt is exclusive, so
-  // nothing refuses the batch later. Returns the refusal of a pause now.
+  // True if changes of the entries may be freed once they are encoded, because this attempt is
+  // exclusive and nothing refuses the batch later. Returns an error if a pause refuses it.
   absl::StatusOr<bool> MayFree(std::span<const WriteEntry> entries) const;
 
   const Parts parts_;

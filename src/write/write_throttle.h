@@ -1,5 +1,5 @@
-// write/write_throttle.h: write throttling: delays writers early and by a little, rather than
-// stopping them late.
+// write/write_throttle.h: write throttling. It delays writers early and by a little, so that they
+// are not stopped later.
 //
 // Pressure is the fill level of the write memory, or the compaction debt divided by its limit,
 // whichever is greater. Below kPressureFree writers are never delayed. Above it, each write waits
@@ -9,10 +9,10 @@
 // writers are exactly as fast as the background work, so the pressure converges to the level where
 // both are equal.
 // - Memory also has a hard limit (WriteAdmission::AwaitTurn), so a write waits at most 20 ms for
-//   its turn, however many writes come at once.
+//   its turn.
 // - Debt has no hard limit: all writers together get this rate. A turn admits the bytes of 20 ms at
 //   this rate. A large write takes several turns, so a small concurrent write waits for one turn of
-//   each writer, not for all their bytes.
+//   each writer.
 // Units:     bytes, seconds; pressure is a ratio.
 // Threads:   thread-safe; AwaitTurn blocks.
 #pragma once
@@ -49,8 +49,8 @@ class WriteThrottle {
   static double PressureOf(const WritePressure& pressure) {
     return std::max(MemoryPressure(pressure), DebtPressure(pressure));
   }
-  // Returns how long a write of `bytes` at time `now` waits at this memory pressure, and books its
-  // turn.
+  // Books a turn for a write of `bytes` at time `now`, and returns how long the write waits at this
+  // memory pressure.
   std::chrono::nanoseconds BookMemoryTurn(uint64_t bytes, double pressure,
                                           std::chrono::steady_clock::time_point now);
   // Returns the next turn at this debt pressure for a write that has `bytes` left at `now`.
@@ -61,7 +61,7 @@ class WriteThrottle {
   // error, which is returned. Calls `pressure` at least every 20 ms.
   absl::Status AwaitDebtTurns(uint64_t bytes,
                               const std::function<absl::StatusOr<double>()>& pressure);
-  // Background work flushed `bytes` of memtables in `took`.
+  // Records that background work flushed `bytes` of memtables in `took`.
   void Drained(uint64_t bytes, std::chrono::nanoseconds took);
   double drain_bytes_per_second() const;
 
@@ -70,8 +70,8 @@ class WriteThrottle {
 
   mutable Mutex mutex_;
   CondVar drained_;
-  // Until it is measured. With a lower value, writes to a new database would be delayed without
-  // need.
+  // An initial value, until it is measured. A lower one would delay writes to a new database
+  // without need.
   double drain_ ABSL_GUARDED_BY(mutex_) = 200e6;
   bool is_measured_ ABSL_GUARDED_BY(mutex_) = false;
   std::chrono::steady_clock::time_point memory_turn_next_ ABSL_GUARDED_BY(mutex_);
