@@ -65,7 +65,7 @@ absl::Status PrintTableStats(Session& session, const Database& database, const s
   return absl::OkStatus();
 }
 
-// Says so if ages are not judged by the clock, as after a month without a change.
+// Prints a note if the clock is not trusted for ages, as after a month without a change.
 void NoteUntrustedClock(Session& session, const DatabaseStats::Clock& clock) {
   if (clock.is_trusted) return;
   session.Note(fmt::format(

@@ -1,5 +1,4 @@
-// tools/stele/command.h: the commands (verbs): one entry each, with its help text. The table of
-// commands is in help.cc.
+// tools/stele/command.h: a command (verb) with its help text. The table of commands is in help.cc.
 #pragma once
 
 #include <cstddef>

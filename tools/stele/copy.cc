@@ -114,8 +114,8 @@ std::string MarkPath(const CopyRequest& request, const std::string& job) {
                              : "";
 }
 
-// A mark is valid only if the rows it records still exist. They do not if the table was created
-// again, was emptied, or was lost by a server.
+// True if the rows that a mark records still exist. They do not if the table was emptied or created
+// again, or if a server lost it.
 absl::StatusOr<bool> AreThere(const CopyTable& table, const TableMark& mark) {
   if (table.is_new) return false;
   for (const PartMark& part : mark.parts) {

@@ -80,8 +80,8 @@ void CopyBatch::AddCell(RowMutation& mutation, const CellView& cell) const {
   }
   mutation.DeleteFromColumn(cell.family(), cell.qualifier(),
                             Only(cell.timestamp(), schema_.granularity()));
-  // A number added to nothing is itself. Servers agree on the request for adding a number, but not
-  // on the one for merging a state.
+  // Adds the number to the deleted cell, which sets it. All servers support adding a number, but
+  // merging a state differs between servers.
   const auto number = cell.AsInt64();
   if (family->value_type != ValueType::kHll && number.ok()) {
     mutation.AddToCell(cell.family(), cell.qualifier(), cell.timestamp(), *number);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kAttemptsMax = 16;
 
-// Returns whether the open file is still the one at `path`. A run that ended in between has removed
-// it, and other runs would lock a new file.
+// True if the open file is still the one at `path`. A run that ended meanwhile has removed it, and
+// other runs would lock a new file.
 bool IsStillAt(const std::string& path, int descriptor) {
   struct stat opened {};
   struct stat there {};

@@ -1,5 +1,5 @@
-// tools/stele/copy_lock.h: prevents two concurrent runs of `stele copy` from sharing a file of
-// marks. The marks would then record only a part of each run.
+// tools/stele/copy_lock.h: locks a file of marks, so that two concurrent runs of `stele copy` do
+// not share it. Otherwise the marks would record only a part of each run.
 //
 // How:       flock on a separate file next to the marks, because the marks are replaced as a whole
 //            file. The lock file is removed at the end. A lock file that a killed run left blocks

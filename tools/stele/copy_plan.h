@@ -20,7 +20,7 @@ struct CopyRequest {
   std::string source;  // a location, as for Database::Open; so is destination
   std::string destination;
   std::vector<std::string> tables;  // empty: all
-  // The copy's name, if one table is copied; "": the source's name.
+  // The name of the copy, if one table is copied; "": the source's name.
   std::string to;
   RowRange rows;
   std::string mark_path;  // "": next to the directory of the destination, or of the source

@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kDifferentMax = 100;
 constexpr size_t kExamplesMax = 5;
 constexpr uint64_t kComparedPieceBytes = uint64_t{8} << 20;
-// Number of attempts: a cell may expire between the reads of the two sides. That is unlikely to
-// happen every time.
+// The number of attempts. A cell may expire between the reads of the two sides, but hardly every
+// time.
 constexpr int kLooks = 3;
 
 // Returns the cells of one row after another, and hides the boundaries of partial rows.
@@ -31,7 +31,7 @@ class CellStream {
   bool on_row() const { return on_row_; }
   std::string_view row_key() const { return reader_.row().row_key(); }
 
-  // Returns nothing at the end of the row. The cell is valid until the next call.
+  // Returns nullopt at the end of the row. The cell is valid until the next call.
   std::optional<CellView> NextCell() {
     while (next_cell_ == reader_.row().cells().size()) {
       if (reader_.row().is_last_piece()) return std::nullopt;

@@ -1,4 +1,5 @@
-// tools/stele/key.h: what the files of the verb `key` share: its input and its output.
+// tools/stele/key.h: reads the input and prints the output of the verb `key`, for all files that
+// implement it.
 //
 // Errors:    absl::Status; UsageError for a wrong command line.
 // Threads:   Confined to one thread.

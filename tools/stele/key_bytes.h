@@ -1,5 +1,5 @@
-// tools/stele/key_bytes.h: row keys and qualifiers as text: any byte can be written, and whoever
-// writes data does not control the terminal of its readers.
+// tools/stele/key_bytes.h: converts row keys and qualifiers to text and back. The text contains no
+// control characters, so stored data cannot control the reader's terminal.
 //
 // Errors:    InvalidArgument with the wrong text.
 // Threads:   pure functions.
@@ -15,7 +15,7 @@ namespace stele::cli {
 // Returns the bytes with '\\' as "\\\\", and with \xNN for bytes that are not printable ASCII or
 // part of a printable character in UTF-8.
 std::string EscapedKey(std::string_view bytes);
-// The inverse: reads \xNN and "\\\\". Any other backslash is an error.
+// The inverse of EscapedKey: reads \xNN and "\\\\". Any other backslash is an error.
 absl::StatusOr<std::string> UnescapedKey(std::string_view text);
 
 std::string HexText(std::string_view bytes);

@@ -1,4 +1,5 @@
-// tools/stele/key_text.h: parts of row keys as text on the command line: widths, times and kinds.
+// tools/stele/key_text.h: parses widths and times of row keys on the command line, and names the
+// kinds of key parts.
 //
 // Errors:    InvalidArgument with the wrong text.
 // Threads:   pure functions.
@@ -19,7 +20,7 @@ absl::StatusOr<std::chrono::microseconds> ParseWidth(std::string_view text);
 // Reads a time in RFC 3339, or digits of microseconds. Without an offset, the time is in UTC.
 absl::StatusOr<Timestamp> ParseTime(std::string_view text);
 
-// Returns what a part of a key looks like: "digits", "time in ms, 2015-02-...", "host name".
+// Returns the kind of a part of a key: "digits", "time in ms, 2015-02-...", "host name".
 std::string KindOfSegment(std::string_view segment);
 
 }  // namespace stele::cli

@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<std::string>> TakeFlags(const std::vector<std::string
   return rest;
 }
 
-// Returns how many bytes at the start of `text` change what a terminal shows: a control character,
+// Returns the number of bytes at the start of `text` that control a terminal: a control character,
 // or U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069, which change the direction of text.
 size_t HiddenBytes(std::string_view text) {
   const auto byte = [&](size_t i) {

@@ -1,4 +1,4 @@
-// tools/stele/row_text.h: rows as text in cbt's format, and as JSON.
+// tools/stele/row_text.h: prints rows as text in cbt's format, and as JSON.
 //
 // Source:    The output of read and lookup in cbt 1.23, compared byte for byte.
 #pragma once

@@ -22,7 +22,7 @@ constexpr char kUsageMark[] = "stele/usage";
 constexpr std::chrono::milliseconds kLockPause(20);
 constexpr std::chrono::seconds kWaitBeforeNote(1);
 
-// True if another process has the database open. It may close it soon.
+// True if another process has the database open, and may close it soon.
 bool IsLocked(const absl::Status& status) {
   return absl::StrContains(status.message(), " is open elsewhere");
 }

@@ -57,9 +57,9 @@ class Session {
   absl::StatusOr<Table> OpenTable(Access access, const std::string& name);
 
   void Print(std::string_view text);
-  // The output is complete although the command returns an error: a report of damage or errors.
+  // Keeps the output although the command returns an error, for a report of damage or errors.
   void KeepOutput() { keeps_output_ = true; }
-  // The command succeeds, but left records out, or has findings: exit status 3.
+  // Sets exit status 3: the command succeeded, but left records out or has findings.
   void SkippedSome() { has_skipped_ = true; }
   bool has_skipped() const { return has_skipped_; }
   // Prints to standard error: text for a person, not for a pipe.
@@ -69,7 +69,7 @@ class Session {
   absl::Status Finish(bool has_succeeded);
 
  private:
-  // Waits while another process has the database open.
+  // Opens the database. Waits while another process has it open.
   absl::StatusOr<Database> OpenUnlocked(const DatabaseOptions& options);
   absl::Status OpenOutput();
   absl::Status FinishOutput(bool has_succeeded);

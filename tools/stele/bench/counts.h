@@ -1,4 +1,5 @@
-// tools/stele/bench/counts.h: what the operations of `stele bench` returned or wrote.
+// tools/stele/bench/counts.h: counts of the rows, cells and bytes that operations of `stele bench`
+// returned or wrote.
 //
 // Threads:   Plain values.
 #pragma once

@@ -23,8 +23,8 @@ class LatencyHistogram {
 
   uint64_t count() const { return count_; }
   uint64_t overflow_count() const { return overflow_count_; }  // values above an hour
-  // These return 0 without values. As in HdrHistogram, a value is the largest one that the
-  // histogram cannot tell from it, and min and max are those of the recorded values' buckets.
+  // These return 0 if there are no values. As in HdrHistogram, the result is the largest value of
+  // the bucket; min and max are those of the buckets of recorded values.
   uint64_t ValueAtPercentile(double percentile) const;
   uint64_t Min() const;
   uint64_t Max() const;

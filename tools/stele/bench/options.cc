@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kRowsMax = 1'000'000'000;
 constexpr uint64_t kThreadsMax = 1024;
 
-// The flags as they were given.
+// The texts of the flags.
 struct Texts {
   std::string workloads;
   std::string distribution = "uniform";
@@ -81,7 +81,7 @@ absl::Status TakeWorkloads(const std::string& text, BenchOptions* options) {
       continue;
     }
     for (const std::string_view one : AllWorkloads()) {
-      // `all` leaves out what the key format cannot do.
+      // "all" omits workloads that the key format does not support.
       if (one != "prefix" || options->keys.HasPrefixes(options->operations.rows))
         STELE_RETURN_IF_ERROR(add(one));
     }

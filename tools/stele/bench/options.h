@@ -1,4 +1,4 @@
-// tools/stele/bench/options.h: the flags of `stele bench`.
+// tools/stele/bench/options.h: parses the flags of `stele bench`.
 //
 // Threads:   Plain values.
 #pragma once
@@ -41,7 +41,7 @@ struct BenchOptions {
   std::string hgrm_path;  // "": no file
   std::string hlog_path;
 
-  // A text of everything that the table's contents depend on.
+  // Returns a text with all options that the table's contents depend on.
   std::string DataText() const;
 };
 

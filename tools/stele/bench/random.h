@@ -37,7 +37,7 @@ class Zipfian {
  public:
   // `theta` is in (0, 1). Takes time in proportion to `items`, which is not 0.
   Zipfian(uint64_t items, double theta);
-  // Adds items, in proportion to their number.
+  // Adds items. Takes time in proportion to their number.
   void Grow(uint64_t items);
   // Returns a rank below the number of items.
   uint64_t Next(BenchRandom* random) const;
@@ -69,7 +69,8 @@ class RowChooser {
  public:
   // `first` is where kSequential starts.
   RowChooser(const Distribution& distribution, uint64_t rows, uint64_t first);
-  // Returns a number below `rows`. `rows` does not shrink; only kLatest uses what was added.
+  // Returns a number below `rows`, which must not shrink. Only kLatest chooses rows that were
+  // added.
   uint64_t Next(BenchRandom* random, uint64_t rows);
 
  private:

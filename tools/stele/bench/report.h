@@ -15,10 +15,10 @@
 
 namespace stele::cli {
 
-// The settings and the machine, and the load if there was one.
+// Returns the settings, the machine, and the figures of the load if there was one.
 std::string BenchHeader(const BenchOptions& options, Format format, const std::string& location,
                         const std::optional<LoadFigures>& load);
-// A line of one workload. `disk_bytes` is unset for a server.
+// Returns the line of one workload. `disk_bytes` is unset for a server.
 std::string BenchLine(const BenchOptions& options, Format format, const BenchResult& result,
                       std::optional<uint64_t> disk_bytes);
 

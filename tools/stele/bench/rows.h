@@ -13,7 +13,7 @@
 
 namespace stele::cli {
 
-// How row numbers become row keys.
+// Converts row numbers to row keys.
 class KeyFormat {
  public:
   // "user" (user and 12 digits), "hash" (16 hex digits of Fnv1a), or a printf format with one %d or

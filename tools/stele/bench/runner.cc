@@ -33,7 +33,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// What the threads of a run share.
+// The state that the threads of a run share.
 struct Course {
   const BenchOptions& options;
   const Workload& workload;
@@ -42,7 +42,7 @@ struct Course {
   SteadyClock::time_point start;
   SteadyClock::time_point measured_from;
   std::atomic<uint64_t> begun{0};  // operations, if their number is limited
-  std::atomic<uint64_t> done{0};   // for the line of each second
+  std::atomic<uint64_t> done{0};   // operations, for the line of each second
   std::atomic<double> cpu_before{-1};
 };
 
@@ -68,7 +68,7 @@ class Worker {
   BenchResult& result() { return result_; }
 
  private:
-  // Operations are dealt to the threads in turn.
+  // Operation i belongs to thread i modulo the number of threads.
   SteadyClock::time_point DueTime(uint64_t index) const {
     if (!course_.options.rate.has_value()) return {};
     const double number = static_cast<double>(index * course_.options.operations.threads + thread_);

@@ -1,9 +1,9 @@
 // tools/stele/bench/runner.h: runs one workload of `stele bench` on a table and measures it.
 //
 // Closed loop: each thread runs its operations one after the other; latency is the time of a call.
-// Open loop:   operation i of n per second is due i/n seconds after the start, whatever the earlier
-//              ones do. Latency counts from that time, so a stall counts in every operation that
-//              waited (no coordinated omission).
+// Open loop:   at a rate of n per second, operation i is due i/n seconds after the start, even if
+//              earlier ones are late. Latency counts from that time, so a stall counts in every
+//              operation that waited (no coordinated omission).
 // Threads:     RunWorkload starts and joins its own threads.
 #pragma once
 
@@ -41,8 +41,8 @@ struct BenchResult {
   std::vector<BenchInterval> intervals;  // if options.hlog_path is set
 };
 
-// Errors of operations are counted, and do not end the run.
-// Errors: ResourceExhausted if no thread could be started.
+// Runs the workload. Errors of operations are counted and do not end it. Errors: ResourceExhausted
+// if no thread could be started.
 absl::StatusOr<BenchResult> RunWorkload(const BenchOptions& options, const Workload& workload,
                                         const Table& table);
 

@@ -20,7 +20,7 @@ constexpr uint64_t kLoadBatchRows = 100;
 // Row keys that are not ascending are sorted in memory for a bulk load, up to this number.
 constexpr uint64_t kSortedRowsMax = 20'000'000;
 
-// What a table says of itself; empty texts if it is not bench's.
+// The properties of a table of bench; empty texts for any other table.
 struct Marks {
   std::string data;
   std::string rows;

@@ -1,8 +1,8 @@
-// tools/stele/bench/table.h: the table of `stele bench`: created, filled, recognized and deleted.
+// tools/stele/bench/table.h: creates, fills, recognizes and deletes the table of `stele bench`.
 //
-// A table of bench has the properties "bench.data" (what it contains) and, once it is filled,
-// "bench.rows". A server that has no properties gets a marker row with the same texts. A table
-// without them is the user's, and bench never changes it.
+// The table has the property "bench.data", which describes its contents, and "bench.rows" once it
+// is filled. A server that has no properties gets a marker row with the same texts. A table without
+// them is the user's, and bench never changes it.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace stele::cli {
 
-// How long the load took, and how much was written.
+// The duration of the load, and the amount written.
 struct LoadFigures {
   uint64_t rows = 0;
   uint64_t cells = 0;

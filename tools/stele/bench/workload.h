@@ -53,10 +53,10 @@ struct Workload {
 };
 
 std::span<const Workload> Workloads();
-// The workloads that "all" stands for.
+// The workloads that "all" means.
 std::span<const std::string_view> AllWorkloads();
 
-// What the operations depend on.
+// The options that the operations depend on.
 struct OperationOptions {
   uint64_t rows = 1'000'000;
   uint64_t fields = 10;
@@ -69,7 +69,7 @@ struct OperationOptions {
 
 struct Operation {
   OperationKind kind = OperationKind::kRead;
-  // The row. kReadMany has ten; kBulk begins a hundred new ones at it.
+  // The row. kReadMany reads ten rows; kBulk writes a hundred new rows from this one on.
   uint64_t row = 0;
   std::vector<uint64_t> rows;
   uint64_t row_count = 0;  // of a scan and kBulk
