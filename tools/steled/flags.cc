@@ -367,7 +367,7 @@ Written SplitAtEquals(std::string_view arg) {
   return {.name = std::string(arg.substr(0, equals)), .value = std::string(arg.substr(equals + 1))};
 }
 
-// Those that end the program come before all that may be wrong.
+// Returns --help or --version if one is given, even if other arguments are wrong.
 std::optional<Flags::FlagAction> FindAction(std::span<const std::string> args) {
   for (const std::string& arg : args) {
     if (arg == "--help" || arg == "-help" || arg == "-h" || arg == "--h")
@@ -389,7 +389,7 @@ absl::Status ReadArguments(std::span<const std::string> args, Flags* flags) {
     }
     if (!written.value.has_value() && flag->argument.empty()) written.value = "1";
     if (!written.value.has_value()) {
-      // A flag is never the value of another one: in "--db --listen" a value is missing.
+      // The value of a flag never begins with "--": in "--db --listen" a value is missing.
       const bool has_next = i + 1 < args.size() && !args[i + 1].starts_with("--");
       if (!has_next)
         return InvalidArgument("--{} needs a value: --{} {}", flag->name, flag->name,

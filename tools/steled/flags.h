@@ -57,13 +57,13 @@ struct Flags {
   std::vector<std::string> unknown_variables;
 };
 
-// How the flag was given: "--metrics", or "STELED_METRICS" if that variable set it.
+// Returns the source of the flag's value: "--metrics", or "STELED_METRICS" if that variable set it.
 std::string SourceOf(const Flags& flags, std::string_view name);
 // Flags::given as a command line: "--db /var/lib/db --max-calls 64".
 std::string GivenText(const Flags& flags);
 
-// The directory of backups: next to the database by default, however the database's path is
-// written; "" for a database in memory.
+// Returns the directory of backups. By default it is next to the database; "" for a database in
+// memory.
 std::string BackupRootOf(const Flags& flags);
 
 // Returns the value of an environment variable; nullopt if it is not set.
@@ -72,14 +72,14 @@ Environment ProcessEnvironment();
 // The names of all variables of the process.
 std::vector<std::string> VariableNames();
 
-// `variable_names`: those of the environment, among which unknown ones are found.
+// `variable_names` are all variables of the environment, to report unknown ones.
 absl::StatusOr<Flags> ParseFlags(std::span<const std::string> args, const Environment& environment,
                                  std::span<const std::string> variable_names = {});
 
 // True if only this machine can connect to it: "unix:PATH", or "HOST:PORT" with 127.x.x.x, ::1 or
 // localhost.
 bool IsLocal(std::string_view address);
-// Whether clients of other machines connect without TLS.
+// True if clients of other machines connect without TLS.
 bool ServesPlaintextRemotely(const Flags& flags);
 
 // The output of --help.

@@ -1,7 +1,7 @@
-// steled/main.cc: serves one database until it is told to stop.
+// steled/main.cc: serves one database until SIGTERM or SIGINT.
 //
-// Errors:    to standard error. For wrong flags one line that begins with "steled: ", and exit
-//            status 2; for all else a line of the log, and exit status 1.
+// Errors:    on standard error. Wrong flags: a line that begins with "steled: ", and exit status 2.
+//            Any other error: a line of the log, and exit status 1.
 #include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 #include <pthread.h>
@@ -24,8 +24,8 @@
 namespace stele::server {
 namespace {
 
-// Calls that still run after this time are cancelled: clients can retry, and the person who stops a
-// server waits for it.
+// Calls that still run after this time are cancelled. Clients can retry them, and stopping must not
+// take long.
 constexpr std::chrono::milliseconds kGrace(5'000);
 
 int Fail(std::string_view what, const absl::Status& status) {
@@ -33,7 +33,7 @@ int Fail(std::string_view what, const absl::Status& status) {
   return 1;
 }
 
-// Prints to standard output. If its reader is gone, the server continues anyway.
+// Prints to standard output. Ignores errors, since the server can run without its output.
 void PutLine(std::string_view what, const std::string& address) {
   std::fputs(fmt::format("{} {}\n", what, address).c_str(), stdout);
 }
@@ -79,7 +79,7 @@ int Main(const std::vector<std::string>& args) {
     return 0;
   }
   UseLogFormat(flags->log_format);
-  // A closed output is an error of that write, not a reason to end.
+  // A write to a closed pipe must return an error and not end the process.
   std::signal(SIGPIPE, SIG_IGN);
   // Debian's Abseil checks for deadlocks at every lock unless a program switches it off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

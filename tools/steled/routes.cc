@@ -8,9 +8,9 @@ namespace {
 #define STELED_SERVE_SMALL(Service, method) \
   table->Add(kName, #method, service, &Service::method, kSmallBytes)
 
-// A table's splits may be 4 MiB.
+// The limit for a request. A table's splits may be 4 MiB.
 constexpr size_t kTableAdminBytes = size_t{8} << 20;
-// Much of the requests about instances is stored, and kept with their operations.
+// The limit for requests about instances, much of which is stored.
 constexpr size_t kSmallBytes = size_t{64} << 10;
 
 void AddData(DataService* service, MethodTable* table) {

@@ -59,8 +59,8 @@ absl::StatusOr<TransportOptions> OptionsOf(const Flags& flags) {
       options.syncing.push_back(fmt::format("/google.bigtable.v2.Bigtable/{}", method));
     }
   }
-  // Where the call was served, as Bigtable's clients record it with their latencies: a
-  // ResponseParams with the zone "local" and the cluster "local".
+  // The zone "local" and the cluster "local" as a ResponseParams, which Bigtable's clients record
+  // with their latencies.
   options.trailers = {{"x-goog-ext-425905942-bin", "CgVsb2NhbBIFbG9jYWw"}};
   options.limited_prefix = "/google.bigtable.v2.Bigtable/";
   options.calls_max = flags.calls_max;
@@ -175,7 +175,7 @@ void Server::StartUpkeep(std::chrono::seconds undelete_period) {
   upkeep_ = std::make_unique<Upkeep>(std::vector<Upkeep::Task>{purge, back_up, report});
 }
 
-// Not every refusal is an event: a log that finds no space is noticed by the writes alone.
+// Polled, because a log that finds no space causes no event.
 void Server::LogWriteRefusal() {
   const absl::Status refusal = database_.WriteRefusal();
   if (std::exchange(are_writes_refused_, !refusal.ok()) == !refusal.ok()) return;
@@ -194,7 +194,7 @@ std::string Server::ClockProblem() const {
       clock.now.ToString(), clock.collection_time.ToString());
 }
 
-// One line a minute.
+// Logs at most one line a minute.
 void Server::LogClockProblem() {
   const auto now = std::chrono::steady_clock::now();
   const std::string problem = ClockProblem();
@@ -223,7 +223,7 @@ void Server::LogStart(const Flags& flags, std::chrono::steady_clock::duration el
 }
 
 absl::Status Server::LoadBackups(const Flags& flags) {
-  // The directory beside the database is made with the first backup.
+  // The default directory, next to the database, is created with the first backup.
   const absl::Status usable =
       flags.backup_directory.empty() ? absl::OkStatus() : backups_.CheckDirectory();
   if (usable.ok()) return backups_.Load();

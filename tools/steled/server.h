@@ -37,7 +37,7 @@
 
 namespace stele::server {
 
-// A write of the largest size is charged twice: the request, and the changes that are made of it.
+// A write of the largest size is charged twice: for the request and for its parsed changes.
 inline constexpr size_t kRequestBytesMax = size_t{272} << 20;
 inline constexpr size_t kRequestMemoryBytes = size_t{640} << 20;
 
@@ -68,7 +68,7 @@ class Server {
   absl::Status ServePages(const std::string& listen);
   void StartUpkeep(std::chrono::seconds undelete_period);
   void LogWriteRefusal();
-  // Why the database's clock is not trusted; empty if it is.
+  // Returns the reason why the database's clock is not trusted; empty if it is trusted.
   std::string ClockProblem() const;
   void LogClockProblem();
   void LogStart(const Flags& flags, std::chrono::steady_clock::duration elapsed) const;
@@ -88,7 +88,7 @@ class Server {
   DataService data_;
   AdminService admin_;
   InstanceService instance_admin_;
-  bool are_writes_refused_ = false;  // when last looked at; confined to the upkeep
+  bool are_writes_refused_ = false;  // at the last check; confined to the upkeep
   std::chrono::steady_clock::time_point clock_log_next_;  // likewise
   MethodTable methods_;
   ReflectionService reflection_{&methods_};

@@ -1,7 +1,7 @@
 // steled/upkeep.h: a thread that runs the server's periodic tasks.
 //
-// Threads:   the tasks run one after the other, on a thread of the Upkeep. The destructor requests
-//            a stop and waits for the task that runs.
+// Threads:   the tasks run one after the other, on one thread. The destructor requests a stop and
+//            waits for the task that runs.
 #pragma once
 
 #include <chrono>

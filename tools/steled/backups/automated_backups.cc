@@ -89,8 +89,8 @@ absl::Status AutomatedBackups::MakeIfDue(const std::string& stored_name,
   int64_t made_micros = unfinished == unfinished_.end() ? 0 : unfinished->second.made_micros;
   const int64_t last_micros =
       std::max(made_micros, recorded.has_value() ? MicrosOf(*recorded) : int64_t{0});
-  // A backup that was made while the clock was ahead does not hold up the next one for longer than
-  // any other.
+  // A backup from the future, made while the clock was ahead, must not delay the next one for
+  // longer.
   const bool is_due = last_micros == 0 || std::abs(clock_->Now().micros() - last_micros) >=
                                               policy->frequency().seconds() * kMicrosPerSecond;
   if (is_due) {

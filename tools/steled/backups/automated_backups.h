@@ -1,15 +1,15 @@
 // steled/backups/automated_backups.h: creates the backups that tables' automated_backup_policy
 // requests.
 //
-// A table is due when its last automated backup started as long ago as the policy's frequency, or
-// when it has none. The backup goes to the first cluster of the table's instance, with the id
-// "auto-MICROSECONDS-N", and expires after the policy's retention_period. Backups removes it then,
-// like any other.
+// A table is due if it has no automated backup, or if the last one started at least the policy's
+// frequency ago. The backup goes to the first cluster of the table's instance, with the id
+// "auto-MICROSECONDS-N", and expires after the policy's retention_period. The Backups object then
+// removes it.
 //
 // Format:    record "automated_backup/TABLE": google.protobuf.Timestamp, when the last one started.
-// Errors:    those of Backups and Records. After a failure the table waits for 20 seconds, and for
-//            twice that time after each further failure, up to an hour. If a record cannot be
-//            written, as on a full disk, the backup is not made again, only the record is retried.
+// Errors:    those of Backups and Records. After a failure the table is retried after 20 seconds,
+//            and after twice that time with each further failure, up to an hour. If only the record
+//            could not be written, as on a full disk, only the record is retried.
 // Threads:   MakeDue() by one thread at a time.
 #pragma once
 
@@ -43,7 +43,7 @@ class AutomatedBackups {
  private:
   // A table whose backup or record failed.
   struct Unfinished {
-    int64_t made_micros = 0;    // the start of a backup that no record has; 0: none
+    int64_t made_micros = 0;    // the start of a backup without a record; 0: none
     int64_t failed_micros = 0;  // the time of the last failure
     int64_t pause_micros = 0;   // from then until the next attempt
   };

@@ -264,8 +264,8 @@ absl::Status BackupDirectory::Update(const admin_wire::Backup& backup) {
 absl::Status BackupDirectory::Remove(const std::string& backup_name) {
   const std::string path = PathOf(backup_name);
   const std::string hidden_path = NewHiddenPath();
-  // If it does not exist, an earlier call renamed it and failed to sync, or a person removed it:
-  // only the sync is left to do.
+  // If the folder does not exist, an earlier call renamed it and failed to sync, or a person
+  // removed it. Then only the sync is missing.
   if (rename(path.c_str(), hidden_path.c_str()) != 0 && errno != ENOENT)
     return FileError(path, "cannot be removed", errno);
   STELED_RETURN_IF_ERROR(SyncDirectory(root_));

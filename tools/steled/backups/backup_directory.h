@@ -2,8 +2,8 @@
 // table.
 //
 // A backup is a checkpoint of the served database without the other tables. Its name and expiry are
-// in a property of its table. So it outlives the database that it was made from, and `stele` and
-// the library can open it.
+// in a property of its table. So it does not depend on the served database, and `stele` and the
+// library can open it.
 //
 // Format:    ROOT/PROJECT@INSTANCE@CLUSTER@BACKUP/ is a database; ROOT/.unfinished-N are backups
 //            being created or removed. The server that uses ROOT holds a lock (flock) on
@@ -12,8 +12,8 @@
 //            name.
 // Errors:    AlreadyExists, NotFound for names; FailedPrecondition if another server uses the root;
 //            those of the library and of the file system.
-// Threads:   thread-safe. For one backup only calls that read may run concurrently; Make() may run
-//            concurrently with calls for other names.
+// Threads:   thread-safe. On one backup only read calls may run concurrently. Make() may run
+//            concurrently with calls on other backups.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class BackupDirectory {
   BackupDirectory(const BackupDirectory&) = delete;
   BackupDirectory& operator=(const BackupDirectory&) = delete;
 
-  // Makes the root, and a file in it for a moment: an error shows that backups cannot be made.
+  // Checks that backups can be created: creates the root, and a temporary file in it.
   absl::Status CheckUsable();
 
   // Returns the existing backups. Removes those that were being created or removed when a process
@@ -62,7 +62,7 @@ class BackupDirectory {
   // Also returns OK if it no longer exists, so that a failed call can be repeated.
   absl::Status Remove(const std::string& backup_name);
 
-  // For reading only; it contains one table, the backup's.
+  // A backup, open for reading. Its database contains one table.
   struct Opened {
     Database database;
     Table table;

@@ -115,8 +115,7 @@ Operations::Outcome OutcomeOf(const absl::Status& status, const google::protobuf
   return outcome;
 }
 
-// The token of a page is the last backup of the previous page, with all fields that an order may
-// use.
+// The token of a page: the last backup of the previous page, with all fields that an order may use.
 std::string PageTokenOf(const admin_wire::Backup& backup) {
   const std::string bytes = backup.SerializeAsString();
   return absl::WebSafeBase64Escape(bytes);
@@ -151,8 +150,8 @@ absl::Status ChangeTimes(const admin_wire::UpdateBackupRequest& request,
   return absl::OkStatus();
 }
 
-// The schema of a restored table: the backup's, without the properties that mark a backup, and
-// without protection and automated backups, which must be set again on a new table.
+// Returns the schema of a restored table: the stored one without the properties of a backup,
+// deletion protection and automated backups.
 Schema RestoredSchema(const Schema& stored) {
   Schema schema;
   for (const FamilySchema& family : stored.families()) schema.AddFamily(family);
@@ -482,7 +481,7 @@ absl::Status Backups::RemoveLocked(const std::string& name) {
 }
 
 void Backups::RemoveExpired() {
-  // Not a wrong clock's time: what it removed would be lost.
+  // Not the clock's time: if that were wrong, valid backups would be removed.
   const int64_t collection_micros = database_.Stats().clock.collection_time.micros();
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;

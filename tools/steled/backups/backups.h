@@ -1,10 +1,10 @@
-// steled/backups/backups.h: the backups of all instances: the requests for them, and the work that
-// runs concurrently with requests.
+// steled/backups/backups.h: the backups of all instances: handles requests for them, and runs the
+// long work in the background.
 //
 // Operations create, copy and restore backups. A backup that is being created has the state
 // CREATING; once it is READY it is on disk. An expired backup is not visible any more. It is
-// removed within a minute, or when the last operation that reads it ends. While the database does
-// not trust its clock, its collection time decides about the removal.
+// removed within a minute, but not before the last operation that reads it ends. Removal goes by
+// the database's collection time, which differs from the clock while the clock is not trusted.
 //
 // Errors:    Bigtable's codes: INVALID_ARGUMENT for names and times, NOT_FOUND, ALREADY_EXISTS;
 //            FAILED_PRECONDITION for a backup that is being created or read, and for a database in
@@ -74,7 +74,7 @@ class Backups {
     google::bigtable::admin::v2::Backup backup;
     int reader_count = 0;  // operations that read it
   };
-  // Keeps its backup on disk as long as it exists.
+  // Keeps a backup on disk as long as this object exists.
   class Reading;
 
   absl::Status CheckOffered() const;
@@ -97,7 +97,7 @@ class Backups {
 
   // Adds the name to the list, with state CREATING.
   absl::Status Reserve(const google::bigtable::admin::v2::Backup& backup);
-  // Makes a reserved backup READY, or removes it from the list.
+  // Makes a reserved backup READY if `made` is OK; otherwise removes it from the list.
   absl::Status Settle(const absl::Status& made, const google::bigtable::admin::v2::Backup& backup);
   absl::Status RestoreInto(const Reading& source, const std::string& stored_name,
                            const std::stop_token& stop);

@@ -56,7 +56,7 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
-// Quoted where a reader could not tell where it ends.
+// Returns the value, in quotes if its end would be ambiguous.
 std::string ValueText(const LogValue& value) {
   const auto* const text = std::get_if<std::string>(&value);
   if (text == nullptr) {

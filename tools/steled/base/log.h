@@ -3,7 +3,7 @@
 // Text:      2026-11-24T14:16:46.123Z warning: a call was slow method=/... duration_ms=2041
 // JSON:      {"time":"2026-11-24T14:16:46.123Z","level":"warning","message":"a call was slow",
 //            "method":"/...","duration_ms":2041}, one object a line.
-// Bounds:    what clients cause goes through a LogLimit, so that a flood cannot fill a disk.
+// Bounds:    lines that clients cause pass a LogLimit, so that clients cannot fill a disk.
 // Errors:    none: a line that cannot be written is lost.
 // Threads:   thread-safe, except UseLogFormat. A line is written by one call.
 #pragma once
@@ -22,11 +22,12 @@ namespace stele::server {
 enum class LogFormat : uint8_t { kText, kJson };
 enum class LogLevel : uint8_t { kInfo, kWarning, kError };
 
-// More about a line, by names in lower case. The names "time", "level" and "message" are taken.
+// Additional fields of a line, by names in lower case. The names "time", "level" and "message" are
+// reserved.
 using LogValue = std::variant<std::string, int64_t, double>;
 using LogFields = std::vector<std::pair<std::string_view, LogValue>>;
 
-// Before there are other threads. Until then lines are text.
+// Sets the format; the default is text. Call it before there are other threads.
 void UseLogFormat(LogFormat format);
 
 void Log(LogLevel level, std::string_view message, const LogFields& fields = {});
@@ -42,10 +43,10 @@ class LogLimit {
   static constexpr int kBurst = 100;
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Whether a line may be written at `now`. Then `suppressed` is the number of lines that could not
-  // be written since the last one.
+  // Returns true if a line may be written at `now`, and sets `suppressed` to the number of lines
+  // that were left out since the last one.
   bool Take(TimePoint now, int64_t* suppressed);
-  // The number of lines that could not be written since the last one, which is then counted anew.
+  // Returns the number of lines that were left out since the last one, and resets it.
   int64_t TakeSuppressed();
 
  private:

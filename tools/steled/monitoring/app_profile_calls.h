@@ -1,4 +1,4 @@
-// steled/monitoring/app_profile_calls.h: data calls by app profile, counted for Prometheus.
+// steled/monitoring/app_profile_calls.h: counts data calls by app profile, for Prometheus.
 //
 // Bounds:    kSeriesMax profiles have separate series. The others share the label "other", and
 //            profiles that do not exist share "unknown": a client may name any.
@@ -28,7 +28,7 @@ class AppProfileCalls final : public prometheus::Collectable {
   // `exists` is called for profiles that have no series.
   explicit AppProfileCalls(Exists exists) : exists_(std::move(exists)) {}
 
-  // A call of a table that exists, by its name on the wire. The profile "" is "default".
+  // Counts a call for an existing table, by its name in the API. The profile "" is "default".
   void Count(std::string_view table_name, std::string_view profile_id);
 
   std::vector<prometheus::MetricFamily> Collect() const override;

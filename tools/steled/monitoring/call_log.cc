@@ -8,7 +8,7 @@
 namespace stele::server {
 namespace {
 
-// The exhausted limit, for operators. "": the client caused the refusal.
+// Returns the exhausted limit; "" if the client caused the refusal.
 std::string_view LimitOf(RefusalCause cause) {
   switch (cause) {
     case RefusalCause::kCallLimit:
@@ -27,7 +27,7 @@ std::string_view LimitOf(RefusalCause cause) {
   }
 }
 
-// Clients keep these open on purpose.
+// True for calls that clients keep open for long.
 bool WaitsByDesign(std::string_view path) {
   constexpr std::array<std::string_view, 4> kPaths = {
       "/grpc.health.v1.Health/Watch", "/google.longrunning.Operations/WaitOperation",

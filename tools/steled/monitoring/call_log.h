@@ -1,5 +1,5 @@
-// steled/monitoring/call_log.h: log lines about calls and connections: refusals for want of room,
-// failed handshakes and slow calls.
+// steled/monitoring/call_log.h: logs refused calls and connections, failed handshakes and slow
+// calls.
 //
 // Each kind has a LogLimit. A line that follows suppressed ones has their number as `suppressed`.
 //
@@ -29,7 +29,7 @@ class CallLog final : public CallObserver {
   void OnConnectionRefused(const std::string& peer) override;
   void OnHandshakeFailed(const std::string& peer, std::string_view reason) override;
 
-  // Logs the numbers of lines that were suppressed and that no later line has reported.
+  // Logs the numbers of suppressed lines that no later line has reported.
   void ReportSuppressed();
 
  private:

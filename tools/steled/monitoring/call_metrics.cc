@@ -19,7 +19,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// From a cached point read to a long scan.
+// The durations range from cached point reads to long scans.
 const prometheus::Histogram::BucketBoundaries kSeconds = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
     0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
@@ -66,14 +66,14 @@ struct CallFamilies {
   Family<Counter>& sent;
 };
 
-// Of one method. A family finds a metric by a map of labels, under a lock, so each is looked up
-// once, for the first call that it counts. So methods without calls do not fill the page.
+// The metrics of one method. A lookup in a family takes a lock, so each metric is looked up once,
+// for the first call that it counts. Methods without calls have no metrics.
 class MethodMetrics {
  public:
   MethodMetrics(CallFamilies* families, std::string label)
       : families_(*families), label_(std::move(label)) {}
 
-  // A call that never began took no time, and would look like a fast one.
+  // A refused call has no duration, and would count as a fast one.
   void CountRefused(absl::StatusCode code) { CallsOf(code).Increment(); }
 
   void Count(absl::StatusCode code, SteadyClock::duration elapsed, size_t received_bytes,

@@ -1,4 +1,4 @@
-// steled/monitoring/call_metrics.h: calls, connections and refusals, counted for Prometheus.
+// steled/monitoring/call_metrics.h: counts calls, connections and refusals, for Prometheus.
 //
 // Calls are counted where the transport begins and ends them, by the path of their method. Unknown
 // paths count under the method "other", so that clients cannot add series. A refused call is

@@ -103,7 +103,7 @@ class TableMetrics final : public prometheus::Collectable {
   }
 
  private:
-  // A table keeps its series until it is deleted: its counters must not move to another label.
+  // A table keeps its series until it is deleted, since its counters must not change their label.
   std::set<std::string> Choose(const std::vector<std::string>& names) const {
     const std::lock_guard lock(mutex_);
     const std::set<std::string> present(names.begin(), names.end());

@@ -1,9 +1,9 @@
 // steled/monitoring/health_pages.h: /healthz and /healthz/writes, for orchestrators that probe by
 // HTTP.
 //
-// /healthz is 503 once the server has to be restarted, and when it stops: probes that restart
-// servers ask here. Its text says whether writes are refused, and whether there is another problem.
-// /healthz/writes is 503 also while they are.
+// /healthz is for probes that restart servers: it returns 503 once the server must be restarted,
+// and when it stops. Its text reports whether writes are refused, and other problems.
+// /healthz/writes also returns 503 while writes are refused.
 //
 // Threads:   thread-safe.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace stele::server {
 
-// Adds them to `pages`. `problem` returns a line for /healthz, without its end, or "".
+// Adds both to `pages`. `problem` returns a line for /healthz, without a newline, or "".
 void AddHealthPages(const std::shared_ptr<HealthService>& health,
                     std::function<std::string()> problem, HttpPages::Pages* pages);
 

@@ -21,9 +21,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kServices = {
     "", kDataService, "google.bigtable.admin.v2.BigtableTableAdmin",
     "google.bigtable.admin.v2.BigtableInstanceAdmin", "google.longrunning.Operations"};
-// Each occupies a thread that other calls could use.
+// The limit for Watches, since each occupies a thread that other calls could use.
 constexpr int kWatchersMax = 16;
-// Nothing tells when writes are refused, or accepted again.
+// The interval of polling: no event reports that writes are refused or accepted again.
 constexpr std::chrono::seconds kRefusalLook(1);
 
 bool IsServed(const std::string& service) {

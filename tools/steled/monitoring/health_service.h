@@ -1,4 +1,5 @@
-// steled/monitoring/health_service.h: grpc.health.v1.Health: can the server serve?
+// steled/monitoring/health_service.h: implements grpc.health.v1.Health, which reports whether the
+// server can serve.
 //
 // All services are NOT_SERVING once the server has to be restarted, and when it stops. While writes
 // are refused, as on a full disk, only kDataService is NOT_SERVING: reads and the calls that free
@@ -29,15 +30,15 @@ inline constexpr std::string_view kDataService = "google.bigtable.v2.Bigtable";
 
 class HealthService {
  public:
-  // Why writes are refused; OK while they are accepted.
+  // Returns the reason why writes are refused; OK while they are accepted.
   using WriteRefusal = std::function<absl::Status()>;
 
-  // Asked for each Check, and once a second for each Watch, of kDataService. Until it is set writes
-  // are accepted. Called without a lock.
+  // Called without a lock for each Check of kDataService, and once a second for each Watch of it.
+  // Until it is set, writes count as accepted.
   void SetWriteRefusal(WriteRefusal write_refusal);
   absl::Status CurrentWriteRefusal();
 
-  // Initially it is serving.
+  // Sets the state, which is initially serving.
   void SetServing(bool serving);
   // True if it is serving and not stopped.
   bool IsServing();

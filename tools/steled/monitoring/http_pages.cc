@@ -39,7 +39,7 @@ std::string ReachableHost(const std::string& listening_host) {
   return has_brackets ? listening_host.substr(1, listening_host.size() - 2) : listening_host;
 }
 
-// The library's messages are about single clients.
+// Ignores the library's messages, which are about single clients.
 int IgnoreMessage(const mg_connection* /*connection*/, const char* /*message*/) { return 1; }
 
 }  // namespace
@@ -69,8 +69,8 @@ HttpPages::~HttpPages() {
   mg_exit_library();
 }
 
-// The library's listening thread notices the end when a client connects, and else only every two
-// seconds. So connects until it has ended.
+// The library's listening thread checks for the end when a client connects, and otherwise every two
+// seconds. So this connects until the thread has ended.
 void HttpPages::Stop() {
   const std::string host = ReachableHost(address_.substr(0, address_.rfind(':')));
   const int port = std::stoi(address_.substr(address_.rfind(':') + 1));

@@ -17,7 +17,7 @@ namespace stele::server {
 
 using MetricSources = std::vector<std::shared_ptr<prometheus::Collectable>>;
 
-// Makes the page of what the sources return.
+// Returns a function that makes the page from the sources' metrics.
 std::function<HttpPages::Page()> MetricsPage(MetricSources sources);
 
 // Builds families of figures that are read when a page is made.
@@ -35,7 +35,7 @@ class FamilyBuilder {
   }
   // A family without metrics; Add() gives it some.
   void AddFamily(const std::string& name, const std::string& help, prometheus::MetricType type);
-  // To the last family.
+  // Adds a metric to the last family.
   void Add(const Labels& labels, double value);
 
   std::vector<prometheus::MetricFamily> Take() { return std::move(families_); }

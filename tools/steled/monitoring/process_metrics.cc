@@ -18,7 +18,7 @@
 namespace stele::server {
 namespace {
 
-// What proc(5) says of a process, in the kernel's units.
+// Figures of a process from proc(5), in the kernel's units.
 struct ProcStat {
   double cpu_ticks = 0;
   double threads = 0;

@@ -16,11 +16,11 @@
 
 namespace stele::server {
 
-// process_* and steled_build_info. What the system does not tell is left out.
+// Returns process_* and steled_build_info, without figures that the system does not provide.
 std::shared_ptr<prometheus::Collectable> NewProcessMetrics();
 
-// Connections, streams, paused calls and the memory for requests, of which there is
-// `request_memory_bytes`.
+// Returns the figures of connections, streams, paused calls and the memory for requests.
+// `request_memory_bytes` is the limit of that memory.
 std::shared_ptr<prometheus::Collectable> NewTransportMetrics(
     std::function<TransportFigures()> figures, size_t request_memory_bytes);
 

@@ -15,8 +15,8 @@
 
 namespace stele::server {
 
-// Serializes with room for the prefix. Returns nullopt if the message is above 2 GiB, which
-// protobuf cannot serialize.
+// Serializes the message after kPrefixBytes free bytes. Returns nullopt if the message is above 2
+// GiB, which protobuf cannot serialize.
 inline std::optional<std::string> Framed(const google::protobuf::MessageLite& message) {
   std::string framed(kPrefixBytes, '\0');
   if (!message.AppendToString(&framed)) return std::nullopt;

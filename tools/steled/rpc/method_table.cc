@@ -16,8 +16,7 @@ namespace {
 
 // Smaller requests need little memory in any case, and are not counted.
 constexpr size_t kCountedBytes = size_t{16} << 10;
-// The memory for a parsed part and for the objects made from it: the most that was measured, for a
-// row set.
+// The memory of a parsed part and of the objects made from it: the measured maximum, for a row set.
 constexpr size_t kPartBytes = 256;
 
 absl::Status InternalError(std::string_view text) {

@@ -2,9 +2,9 @@
 //
 // Path:      transport -> Find -> a Method made here: it parses the request, calls the service and
 //            sends the response.
-// Errors:    of a call: INTERNAL if its request cannot be parsed or is missing, like gRPC's
-//            servers. A client's library made those bytes, so INVALID_ARGUMENT, which is about a
-//            request's contents, would send its user looking in the wrong place.
+// Errors:    a call returns INTERNAL if its request cannot be parsed or is missing, like gRPC's
+//            servers. INVALID_ARGUMENT would be misleading: a library, not its user, made those
+//            bytes.
 // Threads:   thread-compatible: filled before the server runs; many threads call a method.
 // Cost:      of a call, in addition to its method: a lookup in a hash map, and an arena for the
 //            request and the response.
@@ -32,7 +32,7 @@ namespace stele::server {
 
 class MethodTable final : public Router {
  public:
-  // For requests as large as the transport accepts.
+  // No limit except the transport's.
   static constexpr size_t kAnyBytes = std::numeric_limits<size_t>::max();
 
   template <typename Service, typename Request, typename Response>
@@ -51,7 +51,7 @@ class MethodTable final : public Router {
   template <typename Service>
   using Whole = absl::Status (Service::*)(Call* call);
 
-  // From now on `service`, which must outlive the table, handles "/SERVICE_NAME/METHOD_NAME". A
+  // Adds the method "/SERVICE_NAME/METHOD_NAME" of `service`, which must outlive the table. A
   // request above `bytes_max` returns RESOURCE_EXHAUSTED.
   template <typename Service, typename Request, typename Response>
   void Add(std::string_view service_name, std::string_view method_name, Service* service,
@@ -124,12 +124,12 @@ absl::Status ParseRequest(const std::string& message, Call* call,
 absl::Status ChargeCopy(size_t byte_count, Call* call);
 // Receives the single request of a call, of at most `bytes_max`.
 absl::Status ReceiveRequest(Call* call, size_t bytes_max, google::protobuf::Message* request);
-// Receives it without parsing, for a method that parses it itself; and the error if it is invalid.
+// Receives the request without parsing it, for a method that parses it itself.
 absl::Status ReceiveBytes(Call* call, std::string* message);
 absl::Status NoRequest(size_t byte_count, std::string_view type_name);
 // Sends the single response of a call.
 absl::Status SendResponse(const google::protobuf::MessageLite& response, Call* call);
-// The status of a call whose client is gone: no client reads it, but it is counted.
+// Returns the status of a call whose client is gone. No client reads it, but the metrics count it.
 absl::Status ClientGone();
 
 template <typename Service, typename Request, typename Response>

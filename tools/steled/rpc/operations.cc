@@ -99,7 +99,7 @@ absl::StatusOr<google::longrunning::Operation> Operations::Start(
   ++running_;
   entries_[number] = {operation, std::move(thread)};
   ForgetOldLocked();
-  // Once it is done, newer operations may displace it.
+  // The entry may be gone: newer operations replace operations that are done.
   changed_.wait_for(lock, kAnswerAfter, [&] {
     const auto entry = entries_.find(number);
     if (entry != entries_.end()) operation = entry->second.operation;
@@ -223,7 +223,7 @@ absl::Status Operations::WaitOperation(const google::longrunning::WaitOperationR
     return stopped_ || !is_known || entry->operation.done();
   });
   --waiters_;
-  // A deleted operation is unknown, also while a call waits for it.
+  // A call that waits for an operation fails if the operation is deleted.
   return is_known ? absl::OkStatus() : OperationNotFound(request.name());
 }
 

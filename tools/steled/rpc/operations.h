@@ -30,8 +30,8 @@ namespace stele::server {
 
 class Operations {
  public:
-  // The result of work; the operation has this metadata and response then. With an error there is
-  // no response.
+  // The result of work. It becomes the operation's metadata and response. With an error there is no
+  // response.
   struct Outcome {
     absl::Status status;
     google::protobuf::Any metadata;
@@ -68,8 +68,8 @@ class Operations {
   // Forgets an operation. Running work continues.
   absl::Status DeleteOperation(const google::longrunning::DeleteOperationRequest& request,
                                google::protobuf::Empty* response);
-  // Waits until the operation is done, the timeout is over, or kWaitMax has passed. Returns its
-  // state then. While kWaitersMax calls wait, it returns the state at once.
+  // Waits until the operation is done, the timeout is over, or kWaitMax has passed, and returns its
+  // state. If kWaitersMax calls wait already, returns the state at once.
   absl::Status WaitOperation(const google::longrunning::WaitOperationRequest& request, Call* call,
                              google::longrunning::Operation* response);
 
@@ -80,8 +80,7 @@ class Operations {
   // The API lets a server return early. A waiting call occupies a thread, so it does not wait for
   // long.
   static constexpr std::chrono::seconds kWaitMax{30};
-  // More calls return at once, so that waiting calls never take the threads of other calls, such as
-  // health checks.
+  // More calls return at once, so that other calls, such as health checks, get threads.
   static constexpr int kWaitersMax = 16;
 
   struct Entry {

@@ -1,8 +1,8 @@
 // steled/rpc/request_parts.h: counts the parts of a request before it is parsed.
 //
 // A part is anything that parsing creates an object for: a message, a string, an element of a list,
-// an unknown field. In a request it may have two bytes, in memory a hundred or more, so a limit on
-// bytes does not limit the memory of a request.
+// an unknown field. A part may have two bytes in the request and a hundred or more in memory, so a
+// limit on bytes does not limit the memory of a request.
 //
 // Errors:    none: in malformed bytes only the parts before the error are counted, since protobuf
 //            stops there, too.

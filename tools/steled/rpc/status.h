@@ -1,4 +1,4 @@
-// steled/rpc/status.h: makes the messages of statuses fit for a header and a text field.
+// steled/rpc/status.h: converts the messages of statuses to a form for headers and text fields.
 //
 // Errors:    the code stays, since gRPC's codes are Abseil's.
 // Threads:   pure functions.
@@ -10,8 +10,8 @@
 
 namespace stele::server {
 
-// Returns the message of an error, cut and in printable ASCII. It may quote row keys, which are any
-// bytes, and is used in text fields and in a header.
+// Returns the message of an error, cut and in printable ASCII. Messages may quote row keys, which
+// contain any bytes.
 std::string ReadableText(const absl::Status& status);
 
 // Returns `status` with its message in that form.

@@ -99,8 +99,8 @@ struct PropertyChange {
 using PropertyChanges = std::vector<PropertyChange>;
 
 // Returns the changes of the families' type properties for a request that results in `families`.
-// They are durable before the families change, so none is written for a family whose items would be
-// counted wrongly after a crash in between. Descriptions of bytes do not matter that much.
+// They become durable before the families change. So a request may not create an hll family again
+// for other items: after a crash in between it would count items wrongly.
 absl::StatusOr<PropertyChanges> TypeChanges(const Schema& schema, const TypedFamilies& families) {
   PropertyChanges changes;
   for (const auto& [name, family] : families) {

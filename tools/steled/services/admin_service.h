@@ -23,8 +23,8 @@
 
 namespace stele::server {
 
-// The methods are those of the service, as unary calls. When they return, the request has been
-// carried out.
+// The methods are those of the service, as unary calls. A request is complete when its method
+// returns.
 class AdminService {
  public:
   // All arguments must outlive the service. A deleted table can be restored for `undelete_period`;

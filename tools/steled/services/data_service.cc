@@ -37,14 +37,14 @@ absl::Status CheckNoView(std::string_view authorized_view,
   return Unimplemented("Views are not offered; name a table");
 }
 
-// An entry's status is not the call's status: a client that still reads it did not cancel the call;
-// the server did.
+// Converts the result of CheckAwaited to an entry's status. If the client reads it, the server has
+// cancelled the call.
 absl::Status OfWrite(const absl::Status& awaited) {
   return absl::IsCancelled(awaited) ? MakeStatus(absl::StatusCode::kUnavailable, "The server ends")
                                     : awaited;
 }
 
-// For writes: stops a write that no caller waits for any more.
+// Returns options that stop a write when no client waits for it any more.
 WriteOptions WhileAwaited(const Call* call) {
   return {.stop = call->stop(), .deadline = call->deadline()};
 }

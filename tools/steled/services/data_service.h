@@ -42,8 +42,8 @@ class DataService {
   absl::Status ReadRows(const google::bigtable::v2::ReadRowsRequest& request, Call* call);
   absl::Status SampleRowKeys(const google::bigtable::v2::SampleRowKeysRequest& request, Call* call,
                              MessageWriter<google::bigtable::v2::SampleRowKeysResponse>* writer);
-  // The writes have the whole call. They free the request before they write, so that the server
-  // does not hold a large request twice.
+  // The write methods get the call instead of a parsed request. They free the request before they
+  // write, so that the server does not hold a large request twice.
   absl::Status MutateRow(Call* call);
   absl::Status MutateRows(Call* call);
   absl::Status CheckAndMutateRow(Call* call);
@@ -59,7 +59,7 @@ class DataService {
   absl::StatusOr<OpenTable> FindChecked(std::string_view wire_name, std::string_view app_profile_id,
                                         const Check& check);
 
-  // A MutateRow on its way to the table.
+  // A parsed MutateRow.
   struct RowWrite {
     std::string table_name;  // as in the API
     std::optional<OpenTable> table;
@@ -70,7 +70,7 @@ class DataService {
   absl::Status TakePlainRow(const internal::PlainEntries& request, RowWrite* write);
   absl::Status TakeParsedRow(const google::bigtable::v2::MutateRowRequest& request,
                              RowWrite* write);
-  // Likewise a CheckAndMutateRow and a ReadModifyWriteRow.
+  // A parsed CheckAndMutateRow or ReadModifyWriteRow.
   struct ConditionalWrite {
     std::string table_name;
     std::string row_key;
@@ -87,7 +87,7 @@ class DataService {
     std::vector<ReadModifyWriteRule> rules;
   };
   absl::Status ReadRuleWrite(Call* call, RuleWrite* write);
-  // The same for a MutateRows.
+  // Parses and checks a MutateRows.
   absl::Status ReadEntries(Call* call, std::string* table_name, EntryList* entries,
                            std::optional<OpenTable>* table);
 

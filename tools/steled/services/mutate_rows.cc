@@ -21,8 +21,8 @@ namespace {
 
 constexpr size_t kChangesMax = internal::PlainEntries::kCountMax;
 constexpr size_t kResponseBytes = size_t{256} << 10;
-// The limits for entries that are applied together: some of the engine's batches. Between them it
-// is checked whether the client still waits.
+// The limits for entries that are applied together, as a few of the engine's batches. After each
+// such chunk, checks whether the client still waits.
 constexpr size_t kChunkEntries = 16'384;
 constexpr size_t kChunkBytes = size_t{4} << 20;
 

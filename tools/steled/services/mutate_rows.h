@@ -1,5 +1,5 @@
-// steled/services/mutate_rows.h: the entries of a MutateRows: checked together, applied one by one,
-// each with a status.
+// steled/services/mutate_rows.h: checks all entries of a MutateRows together, and applies them one
+// by one, each with a status.
 //
 // Errors:    InvalidArgument for the whole request if the form of any entry is invalid; otherwise a
 //            status for each entry.
@@ -68,14 +68,14 @@ class MutateRowsMessage {
 
 // Applies the entries in order, although clients must not rely on it, and returns a status for
 // each. `check` is called regularly: its error becomes the status of all remaining entries, which
-// are not applied. `options` apply to each write, except the token. An entry that was stopped by
-// them gets the result of `check`.
+// are not applied. `options` apply to each write, except the token. An entry that `options` stopped
+// gets the result of `check`.
 std::vector<absl::Status> ApplyEntries(Table* table, const EntryList& entries,
                                        const WriteOptions& options,
                                        const std::function<absl::Status()>& check);
 
-// Sends every index once, in order, in messages of some hundred KiB. The messages have
-// `prefix_bytes` in front, which `send` may fill in. Stops when it returns false.
+// Sends the status of every entry, in order, in messages of some hundred KiB. Each message begins
+// with `prefix_bytes` bytes, which `send` may fill in. Stops when `send` returns false.
 void SendVerdicts(std::string_view table_name, const EntryList& entries,
                   const std::vector<absl::Status>& verdicts, size_t prefix_bytes,
                   const std::function<bool(std::string message, bool is_last)>& send);

@@ -38,8 +38,8 @@ inline constexpr size_t kValueChunkBytes = size_t{256} << 10;
 
 class RowChunker {
  public:
-  // Takes a ReadRowsResponse in the form of Call::Send, and whether it is the last of the read.
-  // Returns false if it accepts no more.
+  // Receives an encoded ReadRowsResponse as Call::Send does, and whether it is the last of the
+  // read. Returns false if it accepts no more.
   using Sink = std::function<bool(std::string framed, bool is_last)>;
 
   // Messages have at most `message_bytes_max` bytes, which is at least kMessageBytes.
@@ -50,10 +50,10 @@ class RowChunker {
   bool Add(const RowView& row);
   // Sends the complete rows.
   bool Flush();
-  // Reports that everything up to that row was read; there is nothing to send, and no incomplete
-  // row.
+  // Reports that everything up to that row was read. Call only without rows to send and without an
+  // incomplete row.
   bool SendScanned(std::string_view row_key);
-  // Complete rows wait to be sent.
+  // True if complete rows wait to be sent.
   bool has_rows() const { return rows_end_ > kPrefixBytes; }
   bool in_row() const { return in_row_; }
   // Sends the rest and, with `full_stats`, the message that ends a read whose client requested it.
@@ -61,7 +61,7 @@ class RowChunker {
 
  private:
   bool AddCell(std::string_view row_key, const CellView& cell, bool is_last);
-  // First sends what would exceed the limit.
+  // Adds a chunk. If it would exceed the limit, first sends the chunks before it.
   bool AddChunk(const internal::CellChunkView& chunk);
   // Sends everything, including a part of the incomplete row.
   bool SendAll(bool is_last);

@@ -28,7 +28,7 @@
 
 namespace stele::server {
 
-// The rest of `rows` after a read, reversed or not, has reached `last`.
+// Returns the rest of `rows` after a read, reversed or not, that has reached `last`.
 RowSet RowsBehind(const RowSet& rows, std::string_view last, bool is_reversed);
 
 class ReadRowsCall final : public PausedCall, public std::enable_shared_from_this<ReadRowsCall> {
@@ -46,7 +46,7 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
   };
   ReadRowsCall(Request request, std::chrono::steady_clock::time_point begin);
 
-  // Runs to its end, or until the client has to read first.
+  // Runs the read to its end, or pauses it if the client reads too slowly.
   absl::Status Run(Call* call);
   absl::Status Resume(Call* call) override;
   std::shared_ptr<void> Shrink() override;
@@ -56,11 +56,11 @@ class ReadRowsCall final : public PausedCall, public std::enable_shared_from_thi
 
   void OpenReader();
   void OnProgress(std::string_view scanned_through);
-  // Takes a message from the sender. Returns false if no client listens.
+  // Accepts a message from the sender. Returns false if no client listens.
   bool Take(std::string framed, bool is_last);
   // Sends the waiting messages. Returns false if no client listens.
   bool SendWaiting();
-  // Charges the waiting messages to the memory that requests share.
+  // Charges the waiting messages to the memory for requests.
   absl::Status ChargeWaiting();
   // Adds rows until a message waits or there are no more rows.
   absl::Status AddRows();

@@ -32,8 +32,8 @@ void FillError(absl::StatusCode code, std::string_view text,
   response->mutable_error_response()->set_error_message(std::string(text));
 }
 
-// Adds the file, even if it was sent before, and the files that it imports and the stream has not
-// seen. Null: there is no such file.
+// Adds the file, even if it was sent before, and its imports that the stream has not sent. A null
+// `file` gives the error NOT_FOUND.
 void FillFile(const FileDescriptor* file, SentFiles* sent,
               reflection_wire::ServerReflectionResponse* response) {
   if (file == nullptr)

@@ -1,9 +1,9 @@
 // steled/services/reflection_service.h: implements grpc.reflection.v1.ServerReflection: lists the
 // services and returns the files that describe them.
 //
-// One stream with any number of requests, each with one response; clients such as grpcurl learn the
-// API from it. A file comes with all files that it imports, directly or indirectly, except those
-// that the stream has seen.
+// Clients such as grpcurl learn the API from it. A call is a stream of requests, each with one
+// response. A file comes with all files that it imports, directly or indirectly, except those that
+// the stream has seen.
 //
 // Errors:    in a response: NOT_FOUND for symbols that the program does not have, UNIMPLEMENTED for
 //            an unknown kind of request.

@@ -1,6 +1,6 @@
 // steled/services/row_errors.h: rewords the library's errors about a row as Bigtable does.
 //
-// Errors:    the code stays; the message is Bigtable's where clients look for it.
+// Errors:    the code stays; the message is Bigtable's where clients depend on it.
 // Threads:   pure functions.
 #pragma once
 

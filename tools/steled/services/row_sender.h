@@ -1,9 +1,9 @@
 // steled/services/row_sender.h: decides when the rows of a read are sent, and reports progress
 // while no row is found.
 //
-// If rows are found rarely, each is sent soon; if many are found, messages are full. A client that
-// supports it gets the progress of a read that finds nothing, and can resume from there if it is
-// disconnected.
+// If rows are rare, each is sent soon. If there are many, messages are filled. A client that
+// supports it gets the progress of a read that finds nothing, and can resume from there after a
+// disconnection.
 //
 // Path:      data_service -> RowSender -> RowChunker -> the call.
 // Errors:    none; a sink that returns false ends the work.
@@ -30,7 +30,7 @@ class RowSender {
 
   // Adds a row or a partial row. Returns false if the sink accepts no more.
   bool Add(const RowView& row, TimePoint now);
-  // Takes the reports of ReadOptions.on_progress.
+  // Handles a report of ReadOptions.on_progress.
   void OnProgress(std::string_view scanned_through, TimePoint now);
   // True inside a row that is not complete.
   bool in_row() const { return chunker_.in_row(); }

@@ -1,8 +1,7 @@
 // steled/state/app_profiles.h: stores the app profiles of instances.
 //
-// They have no effect on routing, since there is one server. A profile only decides whether
-// single-row transactions are allowed. Requests may name a profile that does not exist. Every
-// instance has one called "default".
+// There is one server, so a profile only decides whether single-row transactions are allowed.
+// Requests may name a profile that does not exist. Every instance has one called "default".
 //
 // Errors:    Bigtable's codes: INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS; ABORTED for an etag
 //            that is not the present one; FAILED_PRECONDITION for deleting the default, and for a
@@ -39,11 +38,11 @@ class AppProfiles {
   // with multi-cluster routing, or without allow_transactional_writes. An empty id is "default". A
   // profile that does not exist forbids nothing.
   absl::Status CheckTransactions(std::string_view table_name, const std::string& profile_id) const;
-  // The record of an instance's default profile, for an instance that is created with these
-  // clusters.
+  // Returns the record of the default profile of an instance with these clusters.
   static std::pair<std::string, std::string> DefaultRecord(
       const std::string& instance_name, std::span<const std::string> cluster_ids);
-  // Lists profiles by id. "projects/P/instances/-": those that were created, of all instances.
+  // Lists profiles by id. For "projects/P/instances/-", lists the created profiles of all
+  // instances.
   absl::Status List(const google::bigtable::admin::v2::ListAppProfilesRequest& request,
                     google::bigtable::admin::v2::ListAppProfilesResponse* response) const;
   absl::StatusOr<google::bigtable::admin::v2::AppProfile> Update(

@@ -1,8 +1,8 @@
 // steled/state/iam_policies.h: stores the policies of instances, tables and backups. They are never
 // enforced.
 //
-// Clients and tools that set a policy read it back, also after a restart. It restricts no access:
-// every client that can connect can do everything.
+// Clients that set a policy read it back, also after a restart. Every client that can connect can
+// do everything.
 //
 // Errors:    INVALID_ARGUMENT for a resource's name; ABORTED for an etag that is not the present
 //            one.
@@ -34,7 +34,8 @@ class IamPolicies {
 
   // Removes the policies of a deleted resource and of resources below it.
   absl::Status Forget(const std::string& resource);
-  // The key of its record. With "/" appended it is the prefix of the keys of resources below it.
+  // Returns the key of a resource's record. With "/" appended, this is the prefix of the keys of
+  // resources below it.
   static std::string RecordKey(const std::string& resource) { return "policy/" + resource; }
 
  private:

@@ -1,8 +1,8 @@
 // steled/state/instances.h: stores instances and their clusters.
 //
-// An instance exists as soon as it is named, with one cluster, "local". One that CreateInstance
-// created has the attributes and clusters given then. Clusters are only names, since there is one
-// server.
+// An instance exists as soon as it is named, with one cluster, "local". An instance that
+// CreateInstance created has the attributes and clusters of that request. Clusters are only names,
+// since there is one server.
 //
 // Format:    records "instance/projects/P/instances/I" and
 //            "cluster/projects/P/instances/I/clusters/C". An instance that is being deleted also
@@ -54,9 +54,9 @@ class Instances {
       const std::string& project_name) const;
   absl::StatusOr<google::bigtable::admin::v2::Instance> Update(
       const google::bigtable::admin::v2::PartialUpdateInstanceRequest& request);
-  // Deletes it with its tables, clusters, app profiles and policies. Once a mark is durable, the
-  // instance is deleted: after a crash the next start completes the deletion. After an error its
-  // tables are not visible and none can be created, and the call may be repeated.
+  // Deletes an instance with its tables, clusters, app profiles and policies. First makes a mark
+  // durable, so that the next start completes the deletion after a crash. After an error the tables
+  // are not visible, none can be created, and the call may be repeated.
   absl::Status Delete(const std::string& name);
   // Completes deletions that an earlier process began. Call it first.
   absl::Status FinishDeletions();

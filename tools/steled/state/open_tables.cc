@@ -110,7 +110,7 @@ absl::Status OpenTables::DeleteLocked(const std::string& stored_name) {
 
 absl::StatusOr<Table> OpenTables::CreateHidden(const std::string& stored_name, Schema schema) {
   schema.SetProperty(kHiddenProperty, "true");
-  // A backup may have been made of a table while it was deleted.
+  // The backup may be of a table that was retired at that time.
   if (RetiredMicros(schema).has_value()) schema.SetProperty(kRetiredProperty, "");
   const std::unique_lock lock(mutex_);
   STELED_RETURN_IF_ERROR(CheckOpenLocked(stored_name));
@@ -169,7 +169,8 @@ absl::Status OpenTables::Unretire(const std::string& stored_name) {
 
 absl::Status OpenTables::ReplaceRetiredLocked(const std::string& stored_name) {
   if (!retired_.contains(stored_name)) return absl::OkStatus();
-  // Tables are deleted even while writes are refused, but not created: the old table would be lost.
+  // While writes are refused, DeleteTable works and CreateTable does not, so the old table would be
+  // lost.
   STELED_RETURN_IF_ERROR(database_.WriteRefusal());
   return DropRetiredLocked(stored_name);
 }

@@ -1,4 +1,4 @@
-// steled/state/open_tables.h: the tables of the database, by the names in requests.
+// steled/state/open_tables.h: finds the tables of the database by their names in requests.
 //
 // It caches the handles of requested tables with the constant parts of their schemas, so that a
 // request for one row does not copy a schema. Every table is created and deleted through this
@@ -38,13 +38,13 @@ class OpenTables {
  public:
   explicit OpenTables(Database database) : database_(std::move(database)) {}
 
-  // By its name in the API.
+  // Returns the table with this name in the API.
   absl::StatusOr<OpenTable> Find(std::string_view wire_name);
 
   // Discards the cached schema after families changed.
   void Forget(std::string_view wire_name);
 
-  // By its stored name.
+  // Creates a table under its stored name.
   absl::StatusOr<Table> Create(const std::string& stored_name, const Schema& schema);
   absl::Status Delete(const std::string& stored_name);
 
@@ -72,7 +72,7 @@ class OpenTables {
   bool IsTaken(const std::string& stored_name) const;
 
   // Deletes all tables with this prefix. Until Reopen none of them is found or listed, and none can
-  // be created, also after an error, when some may be left.
+  // be created. After an error some may still exist on disk.
   absl::Status CloseAndDelete(const std::string& stored_prefix);
   void Reopen(const std::string& stored_prefix);
 
@@ -82,7 +82,8 @@ class OpenTables {
     return database_.OpenTable(stored_name);
   }
 
-  // Held by a request that changes tables or instances, from the check of protection to the change.
+  // A request that changes tables or instances holds this from its check of protection to the
+  // change.
   std::mutex& changes() { return changes_; }
 
  private:
@@ -90,7 +91,7 @@ class OpenTables {
   absl::Status CheckOpenLocked(const std::string& stored_name) const;
   absl::StatusOr<Table> CreateChecked(const std::string& stored_name, const Schema& schema);
   bool IsClosedLocked(std::string_view stored_name) const;
-  // A new table with the name of a retired one replaces it. Fails while writes are refused.
+  // A new table with the name of a retired one replaces it. Fails if writes are refused.
   absl::Status ReplaceRetiredLocked(const std::string& stored_name);
   absl::Status DropRetiredLocked(const std::string& stored_name);
 

@@ -1,7 +1,7 @@
 // steled/state/records.h: stores the server's records of instances, clusters, app profiles and
 // policies: messages by record keys.
 //
-// They are cells of a table of the served database, kRecordTable. It has no project and no
+// The records are cells of the table kRecordTable of the served database. The table belongs to no
 // instance, so it has no name in the API. It is created with the first record.
 //
 // Format:    row: the record key; column "record:" with the message, serialized, at timestamp 0.
@@ -28,7 +28,7 @@ inline constexpr std::string_view kRecordTable = "_steled";
 
 class Records {
  public:
-  // Changes to be made together. Without a message the record is deleted.
+  // Changes that are applied together. Without a message the record is deleted.
   using Changes = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
   explicit Records(Database database) : database_(std::move(database)) {}
@@ -40,7 +40,7 @@ class Records {
     return Parse<Message>(record_key, *bytes);
   }
 
-  // The records with this key prefix, by key.
+  // Returns the records with this key prefix, by key.
   template <typename Message>
   absl::StatusOr<std::vector<Message>> List(std::string_view prefix) const {
     STELED_ASSIGN_OR_RETURN(const auto found, ListBytes(prefix));
@@ -55,7 +55,7 @@ class Records {
   absl::Status Put(const std::string& record_key, const google::protobuf::MessageLite& message) {
     return Apply({{record_key, message.SerializeAsString()}});
   }
-  // All or nothing; by default as durable as the database's writes.
+  // Applies all changes or none. The default durability is that of the database.
   absl::Status Apply(const Changes& changes, std::optional<Durability> durability = std::nullopt);
   // Adds deletions of all records with this key prefix.
   absl::Status AddDeletions(std::string_view prefix, Changes* changes) const;

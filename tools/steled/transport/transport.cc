@@ -36,7 +36,7 @@ constexpr uint64_t kFirstConnection = 2;
 constexpr std::chrono::seconds kIdle(10);        // after which a superfluous thread ends
 constexpr std::chrono::seconds kShrinkAfter(1);  // a client that reads nothing for so long is slow
 
-// The interface for connections. A separate object, which exists until the last thread has ended.
+// Implements the interface for connections. Exists until the last thread has ended.
 class Host final : public ConnectionHost {
  public:
   Host(const TransportOptions& options, const Router* router, CallObserver* observer,
@@ -314,7 +314,7 @@ class Http2Transport final : public Transport {
 
   void TellEnd(const ServedCall& call, absl::StatusCode code) {
     if (observer_ == nullptr) return;
-    // One that had sent something ran.
+    // A call that has sent something counts as run.
     if (call.refusal().has_value() && call.sent_bytes() == 0) {
       return observer_->OnRefused(
           {call.path(), call.peer(), code, *call.refusal(), /*has_begun=*/true});
@@ -386,7 +386,7 @@ class Http2Transport final : public Transport {
       uint64_t id = 0;
       {
         const std::lock_guard lock(mutex_);
-        // The others were notified, and this one would not be.
+        // Only older connections were told to stop, so close this one.
         if (is_draining_) continue;
         if (connections_.size() < options_.connections_max) {
           id = next_connection_++;
@@ -398,7 +398,7 @@ class Http2Transport final : public Transport {
         if (observer_ != nullptr) observer_->OnConnectionRefused(connection->peer());
         continue;
       }
-      // Bytes that arrived before are reported now.
+      // The poller also reports bytes that arrived before.
       if (!poller_.Add(descriptor, id)) Remove(id);
     }
   }

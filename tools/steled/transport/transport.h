@@ -25,7 +25,7 @@ namespace stele::server {
 
 inline constexpr int kOtherCallsMax = 64;
 
-// A moment's figures of a transport.
+// The present figures of a transport.
 struct TransportFigures {
   size_t connections = 0;
   uint64_t accepted = 0;     // connections since the start, without refused ones
@@ -60,7 +60,7 @@ struct TransportOptions {
   // The time limits for a connection to send the HTTP/2 preface, for a request to make progress,
   // and for a PING to be acknowledged.
   std::chrono::milliseconds cutoffs{20'000};
-  // An incomplete request is given up after this time, whatever its progress.
+  // A request that is incomplete after this time is ended, whatever its progress.
   std::chrono::milliseconds request_time_max{300'000};
   // A stream whose client reads almost nothing for so long is ended, as is a connection that takes
   // no bytes.
@@ -81,7 +81,7 @@ class Transport {
                                                           CallObserver* observer);
   virtual ~Transport() = default;
 
-  // That of the options, with the actual port.
+  // The address of the options, with the actual port.
   virtual const std::string& address() const = 0;
   // Thread-safe.
   virtual TransportFigures Figures() = 0;

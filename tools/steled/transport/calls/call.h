@@ -1,4 +1,5 @@
-// steled/transport/calls/call.h: the interface of a call for the method that handles it.
+// steled/transport/calls/call.h: the interface that a method uses to receive a call's request and
+// send its response.
 //
 // Path:      http2_connection -> the router's Method -> a service.
 // Units:     messages are bytes of protobuf, without gRPC's prefix.
@@ -35,7 +36,8 @@ class Call;
 class PausedCall {
  public:
   virtual ~PausedCall() = default;
-  // Goes on in the method's place, as the method would; may pause the call again.
+  // Continues the call after a pause. Its result is the status of the call. May pause the call
+  // again.
   virtual absl::Status Resume(Call* call) = 0;
   // Called when the client has read nothing for a while. Returns resources that Resume can create
   // again, for the caller to destroy; or null. Must be fast. Never called while Resume runs.
@@ -50,29 +52,29 @@ class Call {
   virtual const std::string& path() const = 0;
   // The client's metadata under `name`, which is one of TransportOptions.metadata; empty: none.
   virtual std::string_view metadata(std::string_view name) const = 0;
-  // When the client stops waiting; nullopt: never.
+  // The time when the client stops waiting; nullopt: never.
   virtual std::optional<std::chrono::steady_clock::time_point> deadline() const = 0;
   // Stopped when the client cancelled the call, its connection ended, or the server ends. A method
   // that ends for that reason returns CANCELLED; if the server ends, the client gets UNAVAILABLE.
   virtual std::stop_token stop() const = 0;
 
-  // Reserves memory of the requests' limit, until the call has ended. Returns false if there is no
-  // room.
+  // Reserves a part of the memory for requests until the call has ended. Returns false if there is
+  // no room.
   virtual bool Reserve(size_t bytes) = 0;
-  // The method does nothing and returns an error because of a limit: the call is counted as
-  // refused, and not among those that ran. A failed Reserve says so, too.
+  // Counts the call as refused and not as run. For a method that does nothing and returns an error
+  // because of a limit. A failed Reserve does the same.
   virtual void SetRefused(RefusalCause cause) = 0;
   // Waits for the next message of the request. Returns false if there is none any more.
   virtual bool Receive(std::string* message) = 0;
   // Sends `framed`, which begins with kPrefixBytes that are filled in here. Waits while the client
-  // has not read enough of the previous messages. A message that `is_last` is sent together with
+  // has not read enough of the previous messages. With `is_last` the message is sent together with
   // the status that the method then returns. Returns false if no client listens any more.
   virtual bool Send(std::string framed, bool is_last) = 0;
   // False if Send would wait.
   virtual bool CanSend() const = 0;
-  // The method returns now, its result is ignored, and its thread handles other calls. Once Send
-  // would not wait, or no client waits for the response any more, `rest` is resumed, possibly by
-  // another thread.
+  // Pauses the call. The method must then return, and its result is ignored. `rest` is resumed,
+  // possibly on another thread, once Send would not wait or no client waits for the response any
+  // more.
   virtual void Pause(std::shared_ptr<PausedCall> rest) = 0;
 };
 

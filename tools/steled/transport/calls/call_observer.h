@@ -14,7 +14,7 @@
 
 namespace stele::server {
 
-// Why a call or a connection was refused.
+// The reason why a call or a connection was refused.
 enum class RefusalCause : uint8_t {
   kCallLimit,            // calls_max of data calls run
   kConnectionCallLimit,  // of one connection
@@ -38,7 +38,7 @@ std::string_view NameOf(RefusalCause cause);
 struct EndedCall {
   const std::string& path;
   const std::string& peer;
-  absl::StatusCode code;  // what the client is told, or would be if it still listened
+  absl::StatusCode code;  // the status that was sent, or would be if the client listened
   std::chrono::steady_clock::duration elapsed;
   size_t received_bytes;  // of messages, without their prefixes
   size_t sent_bytes;
@@ -62,8 +62,8 @@ class CallObserver {
   virtual void OnRefused(const RefusedCall& call) = 0;
   // A connection above the limit was closed at once.
   virtual void OnConnectionRefused(const std::string& peer) = 0;
-  // A client that sent something did not finish its TLS handshake, or did not begin with HTTP/2's
-  // preface.
+  // A client sent data but did not finish its TLS handshake, or did not send HTTP/2's preface
+  // first.
   virtual void OnHandshakeFailed(const std::string& peer, std::string_view reason) = 0;
 };
 

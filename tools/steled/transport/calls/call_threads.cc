@@ -7,9 +7,9 @@
 namespace stele::server {
 namespace {
 
-constexpr std::chrono::seconds kIdle(10);      // after which a thread without a permit ends
+constexpr std::chrono::seconds kIdle(10);      // a thread without a permit ends after this time
 constexpr std::chrono::milliseconds kLook(1);  // if the same call is still running, it is not short
-constexpr int kLooksAwake = 100;               // without a call, after which the monitor sleeps
+constexpr int kLooksAwake = 100;               // after this many without a call the monitor sleeps
 
 // The permit of a thread, which belongs to one CallThreads forever.
 struct HeldPermit {
@@ -53,7 +53,7 @@ void CallThreads::Run() {
     const Turn turn = turn_();
     if (turn == Turn::kDidWork) continue;
     const std::lock_guard lock(mutex_);
-    // One thread must wait for events, however many run calls.
+    // One thread must always wait for events.
     if (turn == Turn::kHadNothing && (count_ <= kIdleMax || waiting_.load() == 0)) continue;
     if (turn == Turn::kStop) {
       is_stopping_ = true;
@@ -137,7 +137,7 @@ void CallThreads::Watch(const std::stop_token& stop) {
     if (looks < kLooksAwake) {
       call_began_.wait_for(lock, stop, kLook, [] { return false; });
     } else {
-      // Calls that begin from now on see it; the next look sees those that began before.
+      // Calls that begin after this see the flag. The next look sees calls that began before.
       watch_sleeps_ = true;
       if (!LookAtPermits(&seen)) call_began_.wait(lock, stop, [this] { return !watch_sleeps_; });
       watch_sleeps_ = false;

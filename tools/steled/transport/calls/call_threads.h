@@ -1,12 +1,11 @@
-// steled/transport/calls/call_threads.h: threads that wait for events and handle them: few at a
-// time while calls are short, and more while calls take long.
+// steled/transport/calls/call_threads.h: runs threads that wait for events and handle them. Few
+// threads run while calls are short, and more while calls take long.
 //
 // All threads with a permit run the same function again and again: it waits for an event and
-// handles it. There are as many permits as cores, so that events wake no more threads than can run:
-// a thread with a permit goes from one short call to the next without sleeping in between. Before a
-// long call a thread passes its permit to another thread. If a call was expected to be short and is
-// not, a monitor thread takes the permit away (like Go's sysmon). Threads without work for a while
-// end.
+// handles it. There are as many permits as cores, so that events wake no more threads than can run.
+// A thread with a permit runs one short call after the other without sleeping. Before a long call a
+// thread passes its permit to another thread. If a call takes longer than estimated, a monitor
+// thread takes the permit away (like Go's sysmon). A thread that has no work for a while ends.
 //
 // Threads:   thread-safe; Start and Wait once, by a thread that is none of these.
 #pragma once
@@ -45,7 +44,8 @@ class CallThreads {
 
   void StartsWaiting() { waiting_.fetch_add(1); }
   void StopsWaiting() { waiting_.fetch_sub(1); }
-  // Called around each call, in a turn. `is_short`: an estimate that others may wait until it ends.
+  // A turn calls these around each call. `is_short`: the call is estimated to be so short that
+  // others may wait for its end.
   void BeginCall(bool is_short);
   void EndCall();
 
@@ -55,13 +55,13 @@ class CallThreads {
   void Run();
   // Waits for a permit. Returns null if the thread must end; it is not counted any more.
   CallPermit* AwaitPermit();
-  // These two need the lock. A waiting or new thread gets a free permit, if there is one.
+  // These two need the lock. Gives a free permit, if there is one, to a waiting or new thread.
   void FillPermit();
   void FreePermit(CallPermit* permit);
 
   void Watch(const std::stop_token& stop);
-  // Needs the lock. Takes away the permits whose call is the same as at the last look. Returns
-  // whether any call ran since.
+  // Needs the lock. Takes away permits whose call has run since the previous look. Returns true if
+  // any call ran since then.
   bool LookAtPermits(std::vector<uint64_t>* seen);
 
   const std::function<Turn()> turn_;

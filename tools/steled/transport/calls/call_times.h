@@ -1,9 +1,8 @@
 // steled/transport/calls/call_times.h: estimates the duration of calls by method.
 //
-// The estimate decides before a call begins whether others may wait until it ends. It follows the
-// median, so rare long calls, for example after waiting for a core, have little influence. Calls
-// that wait for the disk use no core meanwhile, even if they are short, and share a sync with
-// concurrent ones: such a call counts as short only if it is alone.
+// If the estimate of a call is short, other calls may wait for its end. The estimate follows the
+// median, so rare long calls have little influence. Calls that wait for the disk use no core and
+// share a sync with concurrent calls, so such a call counts as short only if it is alone.
 //
 // Threads:   thread-safe.
 #pragma once
@@ -24,7 +23,7 @@ namespace stele::server {
 
 class CallTimes {
  public:
-  // Several times the duration of handing over to another thread.
+  // Several times the cost of passing a permit to another thread.
   static constexpr std::chrono::microseconds kShort{100};
 
   // `syncing` are the methods whose calls wait for the disk.
@@ -46,7 +45,7 @@ class CallTimes {
 
   void Add(const Method* method, std::chrono::steady_clock::duration elapsed) {
     std::atomic<int64_t>& median = median_nanos_[IndexOf(method)];
-    // Of two concurrent updates one may be lost.
+    // One of two concurrent updates may be lost.
     const int64_t nanos = median.load(std::memory_order_relaxed);
     median.store(std::clamp(nanos + (elapsed.count() > nanos ? nanos / 8 : -nanos / 8), kNanosMin,
                             kNanosMax),

@@ -15,15 +15,15 @@
 
 namespace stele::server {
 
-// UNAVAILABLE, with a delay between kRetryMillisMin and kRetryMillisMax. The delay varies from call
-// to call, so that refused clients do not all return at the same time.
+// Returns UNAVAILABLE with a random delay between kRetryMillisMin and kRetryMillisMax, so that
+// refused clients do not all retry at the same time.
 inline constexpr int kRetryMillisMin = 100;
 inline constexpr int kRetryMillisMax = 300;
 absl::Status Overloaded(std::string_view text);
-// The same with another code.
+// Like the other Overloaded, with another code.
 absl::Status Overloaded(absl::StatusCode code, std::string_view text);
 
-// `status` with its text replaced; its code and details remain.
+// Returns `status` with another text, and with its code and details.
 absl::Status WithText(const absl::Status& status, std::string_view text);
 
 // The value of the header "grpc-status-details-bin": a google.rpc.Status in base64. "" if the

@@ -1,7 +1,7 @@
-// steled/transport/calls/request_memory.h: the memory that connections, requests and unread
-// responses may use.
+// steled/transport/calls/request_memory.h: counts and limits the memory that connections, requests
+// and unread responses use.
 //
-// The server charges what clients make it hold. It refuses what does not fit.
+// The server charges memory that clients make it hold, and refuses requests above the limit.
 //
 // Threads:   thread-safe; TrimWhenQuiet by one thread.
 #pragma once
@@ -15,19 +15,19 @@ class RequestMemory {
  public:
   // A smaller peak is not worth a trim.
   static constexpr size_t kTrimmedBytes = size_t{32} << 20;
-  // A trim waits for so many calls of TrimWhenQuiet without much use.
+  // A trim happens after this many calls of TrimWhenQuiet with little use.
   static constexpr int kQuietCalls = 10;
 
   explicit RequestMemory(size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // False: there is no room, and nothing is charged.
+  // Charges `bytes`. Returns false, and charges nothing, if there is no room.
   bool Reserve(size_t bytes);
   void Release(size_t bytes) { bytes_.fetch_sub(bytes); }
   size_t bytes() const { return bytes_.load(); }
 
   // Returns free memory to the system if the use was high and has been low for kQuietCalls calls.
-  // The C library keeps small blocks that were freed, so a flood of requests would occupy memory
-  // for as long as the server runs. Returns whether it did. The caller calls it once a second.
+  // Otherwise the C library would keep freed small blocks as long as the server runs. Returns true
+  // if it trimmed. Call it once a second.
   bool TrimWhenQuiet();
 
  private:

@@ -12,8 +12,8 @@ namespace {
 // The limit for memory that is allocated before a message's bytes arrive: a client may announce
 // bytes that it never sends.
 constexpr size_t kReserveBytesMax = size_t{1} << 20;
-// Once this many have arrived, memory for all is allocated: a growing string would exist twice
-// while it is copied.
+// Once this many bytes have arrived, the whole message gets memory, because a growing string exists
+// twice while it is copied.
 constexpr size_t kReserveAllBytes = kReserveBytesMax / 2;
 
 }  // namespace

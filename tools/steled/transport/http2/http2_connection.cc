@@ -130,13 +130,13 @@ struct Http2Connection::Callbacks {
   static int OnHeader(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name,
                       size_t name_bytes, const uint8_t* value, size_t value_bytes,
                       uint8_t /*flags*/, void* user) {
-    // Trailers: the call may be running, and the members that it reads are constant then.
+    // Ignore trailers: a running call reads the members that headers set.
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->header_bytes += name_bytes + value_bytes;
     if (stream->header_bytes > Http2Connection::kHeaderBytesMax) {
-      // The client gets the reason, unless it sends far more: then the stream is reset.
+      // The client gets an error. If it sends far more, the stream is reset.
       return stream->header_bytes > 4 * Http2Connection::kHeaderBytesMax
                  ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE
                  : 0;
@@ -197,7 +197,7 @@ struct Http2Connection::Callbacks {
   static int OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR)
       Of(user)->is_broken_ = true;
-    // A response that was complete before its request: the client need not send the rest.
+    // The response was complete before its request, so the client need not send the rest.
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
@@ -227,7 +227,7 @@ struct Http2Connection::Callbacks {
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, &OnFrameSent);
     if (nghttp2_option_new(&option) == 0) {
       nghttp2_option_set_max_outbound_ack(option, kOutboundFramesMax);
-      // They are kept for priorities, which are not used here.
+      // nghttp2 keeps closed streams for priorities, which are not used here.
       nghttp2_option_set_no_closed_streams(option, 1);
       if (nghttp2_session_server_new2(&session, callbacks, connection, option) != 0)
         session = nullptr;
@@ -307,8 +307,7 @@ bool Http2Connection::ReadSome(bool is_ending, bool* is_more) {
     Flush();  // nghttp2 sends the reason to the client
     return false;
   }
-  // A client that causes responses and does not read them is disconnected. So send what can be sent
-  // before there is too much.
+  // A client with too many unsent responses is disconnected, so send before there are too many.
   if (nghttp2_session_get_outbound_queue_size(session_) <= kOutboundFramesMax / 2) return true;
   return Flush() && nghttp2_session_get_outbound_queue_size(session_) <= kOutboundFramesMax;
 }
@@ -391,8 +390,8 @@ void Http2Connection::OnRequestHeaders(Http2Stream* stream) {
 void Http2Connection::OnRequestBytes(Http2Stream* stream, std::string_view bytes) {
   if (stream->status.has_value()) return;  // already responded
   if (stream->http_refusal != nullptr) return RefuseAsHttp(stream);
-  // Errors in the message are reported first: a client would retry a call that is refused only for
-  // the present load.
+  // Errors in the message are reported before overload, because a client retries a call that is
+  // refused for overload.
   if (const absl::Status status = stream->request.Add(bytes); !status.ok())
     return GiveUp(stream, RefusalCause::kBadRequest, status);
   if (!host_.ReserveRequestBytes(bytes.size()))
@@ -444,7 +443,8 @@ void Http2Connection::GiveUp(Http2Stream* stream, RefusalCause cause, const absl
   Answer(stream, status);
 }
 
-// Once a request is whole, or a message of a stream of them: before that a thread would only wait.
+// Begins a call when its request is complete, or the first message of a stream: before that a
+// thread would only wait.
 void Http2Connection::BeginCall(Http2Stream* stream) {
   if (stream->has_begun || begun_ == nullptr) return;
   stream->has_begun = true;

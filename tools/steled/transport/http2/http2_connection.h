@@ -1,9 +1,9 @@
 // steled/transport/http2/http2_connection.h: the connection of one client: HTTP/2 with nghttp2, and
 // the calls on its streams.
 //
-// A thread that has bytes to read or to send does it at once, under the connection's lock and
-// without waiting. Bytes that a socket does not take are kept until its descriptor is writable
-// again. Methods run without the lock.
+// Threads read and send under the connection's lock and never wait for the socket. Bytes that the
+// socket does not accept are kept until its descriptor is writable again. Methods run without the
+// lock.
 //
 // Path:      transport -> OnReady -> calls that begin -> methods -> Send, Finish.
 // Bounds:    kStreamsMax calls of a connection at once; kHeaderBytesMax of headers; kUnsentBytesMax
@@ -37,17 +37,17 @@ class ConnectionHost {
  public:
   virtual ~ConnectionHost() = default;
   virtual const Method* FindMethod(std::string_view path) const = 0;
-  // Whether requests of that path are streams of messages.
+  // True if requests of that path are streams of messages.
   virtual bool TakesStream(std::string_view path) const = 0;
   // True if calls need the header with that name.
   virtual bool IsAskedFor(std::string_view name) const = 0;
   virtual size_t message_bytes_max() const = 0;
   // The trailers of every response, in addition to its status.
   virtual const TransportTrailers& trailers() const = 0;
-  // Of the memory that requests may take. False: there is no room.
+  // Reserves a part of the memory for requests. Returns false if there is no room.
   virtual bool ReserveRequestBytes(size_t bytes) = 0;
   virtual void ReleaseRequestBytes(size_t bytes) = 0;
-  // The part of it that the responses of one connection may use.
+  // The part of that memory that the responses of one connection may use.
   virtual size_t connection_answer_bytes_max() const = 0;
   // A paused call may continue. Called under the connection's lock.
   virtual void OnResumed(const Http2Stream* stream) = 0;
@@ -60,19 +60,17 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
   static constexpr uint32_t kStreamsMax = 100;
   static constexpr size_t kHeaderBytesMax = size_t{16} << 10;
-  // What a connection takes without its streams: nghttp2's session and its tables of headers.
-  // Measured were 14 KiB without a call and 39 KiB with full tables.
+  // The memory of a connection without its streams: nghttp2's session and its tables of headers.
+  // Measured: 14 KiB without a call, and 39 KiB with full tables.
   static constexpr size_t kConnectionBytes = size_t{40} << 10;
-  // What a stream takes without the headers that are kept of it and without its messages; and a
-  // small answer.
+  // The memory of a stream without its kept headers and its messages, but with a small answer.
   static constexpr size_t kSmallAnswerBytes = size_t{1} << 10;
   static constexpr size_t kStreamBytes = (size_t{1} << 10) + kSmallAnswerBytes;
   // No method has a longer path.
   static constexpr size_t kPathBytesMax = 256;
-  // A request is stalled if it brings fewer bytes within the time for a stall, or no byte of a
-  // message after its headers. A large request must also bring this part of what it holds:
-  // otherwise a client could fill the memory for requests and keep it with a few bytes now and
-  // then.
+  // A request is stalled if fewer bytes arrive within the stall timeout, or no byte of a message
+  // after its headers. A large request must also receive a certain share of the memory that it
+  // holds. Otherwise a client could fill the memory for requests and keep it with a few bytes.
   static constexpr size_t kPaceBytes = size_t{16} << 10;
   static constexpr size_t kPaceShare = 16;
   // A client that reads less than this from a stream within the stall timeout does not read it.
@@ -83,7 +81,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // `host` must outlive it.
   Http2Connection(std::unique_ptr<Socket> socket, ConnectionHost* host);
   ~Http2Connection();
-  // False: there is no memory for it; Close it.
+  // False if there is no memory for the connection: call Close.
   bool is_charged() const { return is_charged_; }
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
@@ -93,12 +91,12 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     kMore,   // there is more to read; other connections may be handled first
     kOver,   // call Close
   };
-  // Reads the received bytes and sends what can be sent. `is_ending`: according to its descriptor
-  // the client sends no more. Appends the streams whose methods must be run.
+  // Reads received bytes and sends as much as the socket accepts. `is_ending`: according to its
+  // descriptor the client sends no more. Appends the streams whose methods must be run.
   Ready OnReady(bool is_ending, std::vector<StreamPtr>* begun);
-  // Takes no more calls; those that run go on.
+  // Accepts no more calls; running calls continue.
   void Drain();
-  // Gives up requests that have received almost nothing since `since`, and incomplete ones that
+  // Ends requests that have received almost nothing since `since`, and incomplete requests that
   // began before `begun_since`, and releases their memory.
   void GiveUpStalled(std::chrono::steady_clock::time_point since,
                      std::chrono::steady_clock::time_point begun_since);
@@ -110,8 +108,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
     // A client that got a PING and was silent since then is gone.
     std::chrono::steady_clock::time_point silent_since;
   };
-  // Ends the streams that their client does not read. Returns false if it takes no bytes at all or
-  // is gone; call Close then.
+  // Ends the streams that the client does not read. Returns false if the client reads nothing at
+  // all or is gone; call Close then.
   bool EndUnread(const Cutoffs& cutoffs);
   // Stops the running calls; those that stop return UNAVAILABLE.
   void StopCalls();
@@ -121,7 +119,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Close();
   // True if the client has sent the HTTP/2 preface.
   bool IsGreeted() const { return is_greeted_; }
-  // Waits until the client's system has all responses, or the client is gone.
+  // Waits until the client's system has all responses, the client is gone, or `end`.
   void AwaitRead(std::chrono::steady_clock::time_point end);
   int descriptor() const { return descriptor_; }
   // The client's address (PeerName).
@@ -136,10 +134,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool Reserve(Http2Stream* stream, size_t bytes);
   bool Receive(Http2Stream* stream, std::string* message);
   bool CanSend(const Http2Stream& stream) const;
-  // Notifies the host once Send would not wait, or the call must end; at once if it is so now.
+  // Notifies the host once Send would not wait or the call must end, which may be at once.
   void Pause(Http2Stream* stream);
-  // The method is done, or is not run at all. Returns the result of the call: `status`, unless the
-  // client, its deadline or the end of the server decided it.
+  // Ends a call whose method has returned, or is not run. Returns the result of the call: `status`,
+  // unless the client, its deadline or the end of the server ended the call before.
   absl::StatusCode Finish(Http2Stream* stream, const absl::Status& status);
 
  private:
@@ -159,8 +157,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void ResumeIfDue(Http2Stream* stream);
   // Returns false if there is no room for a response of this size.
   bool ChargeAnswer(Http2Stream* stream, size_t bytes);
-  // Charges output_ and more bytes for it. Returns false if there is no room: then output_ stays
-  // small, and the connection sends in smaller pieces.
+  // Charges output_ and its growth. Returns false if there is no room: then output_ stays small,
+  // and the connection sends in smaller pieces.
   bool ChargeOutput();
   void DropUnsent(Http2Stream* stream);
   void OnRequestHeaders(Http2Stream* stream);
@@ -169,7 +167,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void OnRequestEnd(Http2Stream* stream);
   void BeginCall(Http2Stream* stream);
   void OnStreamClosed(int32_t stream_id);
-  // Releases what was charged for the stream, except what its method holds.
+  // Releases the stream's charges, except those that its method needs.
   void ReleaseStream(Http2Stream* stream);
 
   // Ignores the rest of the request.
@@ -177,9 +175,10 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   void Answer(Http2Stream* stream, const absl::Status& status);
   void SubmitHeaders(Http2Stream* stream);
   void SubmitTrailersOnly(Http2Stream* stream);
-  // Answers a request that is not gRPC with its http_refusal.
+  // Sends the http_refusal of a request that is not gRPC.
   void RefuseAsHttp(Http2Stream* stream);
-  // Takes up to `room` bytes of the first unsent message, and sets the flags for nghttp2.
+  // Moves up to `room` bytes of the first unsent message to `buffer`, and sets the flags for
+  // nghttp2.
   ssize_t TakeUnsent(Http2Stream* stream, uint8_t* buffer, size_t room, uint32_t* flags);
 
   ConnectionHost& host_;
@@ -204,11 +203,11 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   // unsent_bytes_ decreased, all output was sent, or a stream was closed.
   std::condition_variable room_;
   std::chrono::steady_clock::time_point read_at_ = since_;  // when bytes last arrived
-  // When the socket last took bytes, or had none to take.
+  // When the socket last accepted bytes, or had none to send.
   std::chrono::steady_clock::time_point written_at_ = since_;
   // A PING was sent, and nothing was received since.
   bool is_asked_ = false;
-  // Its client was informed that it violated HTTP/2.
+  // The client was informed that it violated HTTP/2.
   bool is_broken_ = false;
   bool is_lingering_ = false;  // until the client closes it
   bool is_closed_ = false;

@@ -1,7 +1,7 @@
 // steled/transport/http2/http2_stream.h: the state of one call's stream. The lock of its connection
 // guards all members that are not documented as constant.
 //
-// Threads:   see above; the method's thread and those that serve the connection share it.
+// Threads:   see above; the method's thread and the threads that serve the connection share it.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace stele::server {
 
-// A call with more unsent bytes waits before it sends the next message.
+// A call with more unsent bytes than this waits before it sends the next message.
 inline constexpr size_t kUnsentBytesMax = size_t{256} << 10;
 
 struct Http2Stream {

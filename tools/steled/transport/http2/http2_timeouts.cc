@@ -1,4 +1,4 @@
-// Timeouts: ends what a client keeps waiting for too long.
+// Timeouts: ends requests, streams and connections whose client is too slow.
 #include <utility>
 
 #include "steled/base/errors.h"

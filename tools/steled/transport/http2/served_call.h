@@ -1,4 +1,4 @@
-// steled/transport/http2/served_call.h: a call on its way through the server.
+// steled/transport/http2/served_call.h: a call from its acceptance to its end.
 //
 // Threads:   confined to the thread that runs the call.
 #pragma once
@@ -57,8 +57,7 @@ class ServedCall final : public Call {
 
   absl::Status Handle() {
     const std::shared_ptr<PausedCall> rest = std::move(rest_);
-    // It may have waited for a thread, or its client for a connection: maybe no client waits for it
-    // any more.
+    // The call may have waited for a thread, so its client may be gone.
     if (const absl::Status awaited = CheckAwaited(*this); !awaited.ok()) {
       if (rest == nullptr) SetRefused(RefusalCause::kGivenUp);
       return awaited;
@@ -71,9 +70,9 @@ class ServedCall final : public Call {
       return MakeStatus(absl::StatusCode::kInternal, error.what());
     }
   }
-  // The method asked to be paused.
   SteadyClock::time_point begin() const { return begin_; }
   void SetBegin(SteadyClock::time_point begin) { begin_ = begin; }
+  // True if the method paused the call.
   bool IsPaused() const { return rest_ != nullptr; }
   PausedCall* rest() const { return rest_.get(); }
   absl::StatusCode Finish(const absl::Status& status) {
@@ -85,7 +84,7 @@ class ServedCall final : public Call {
   const std::string& peer() const { return connection_->peer(); }
   // Only this thread changes it.
   bool is_beyond_memory() const { return stream_->is_beyond_memory; }
-  // None: the method ran.
+  // The reason why the method did not run; nullopt if it ran.
   std::optional<RefusalCause> refusal() const { return refusal_; }
   size_t received_bytes() const { return received_bytes_; }
   size_t sent_bytes() const { return sent_bytes_; }

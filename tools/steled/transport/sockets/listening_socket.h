@@ -1,7 +1,7 @@
 // steled/transport/sockets/listening_socket.h: the socket that clients connect to.
 //
-// A Unix socket is a file that this process creates and removes. A file that a killed process left
-// is replaced.
+// A Unix socket is a file that this process creates and removes. It replaces the file of a killed
+// process.
 //
 // Errors:    InvalidArgument for an invalid address; Unavailable if the address cannot be used.
 // Threads:   confined, except Accept, which is thread-safe.
@@ -26,9 +26,9 @@ class ListeningSocket {
   // The address given to Listen, with the actual port.
   const std::string& address() const { return address_; }
   // Returns the descriptor of the next client: non-blocking, with TCP_NODELAY and keepalive. -1: no
-  // client waits. If there is no free descriptor, a client is accepted and closed at once, so that
-  // it knows. The system ends the connection if it takes nothing of the sent bytes for
-  // `user_timeout`.
+  // client waits. Without a free descriptor, accepts a client and closes it at once, so that the
+  // client gets an error. The system ends a connection if the client acknowledges none of the sent
+  // bytes for `user_timeout`.
   int Accept(std::chrono::milliseconds user_timeout);
   // Accepts no more clients.
   void Close();

@@ -11,8 +11,8 @@
 namespace stele::server {
 namespace {
 
-// A client usually sends its next request within this time after a response; waking a sleeping
-// thread would take as long.
+// A client usually sends its next request within this time after a response. Waking a sleeping
+// thread takes as long.
 constexpr std::chrono::microseconds kWatch(50);
 
 }  // namespace

@@ -26,8 +26,8 @@ class Poller {
 
   // The error if the system refused the resources.
   absl::Status status() const;
-  // Events of `descriptor` have the id `id`, until it is closed. Returns false if the system has no
-  // room for it.
+  // Watches `descriptor` until it is closed. Its events have the id `id`. Returns false if the
+  // system has no room for it.
   bool Add(int descriptor, uint64_t id);
   // Reports pending events again.
   void Repeat(int descriptor, uint64_t id);
@@ -40,7 +40,7 @@ class Poller {
   };
   // Returns nullopt if nothing happened in that time.
   std::optional<Event> Wait(std::chrono::milliseconds timeout);
-  // The same without sleeping, for some microseconds, for times when a core would be idle. One
+  // Like Wait, but polls for some microseconds without sleeping, while a core would be idle. One
   // thread at a time; others get nullopt at once.
   std::optional<Event> Watch();
 

@@ -77,7 +77,7 @@ class TlsSocket final : public Socket {
   void ShutDown() override { End(SHUT_RDWR); }
 
   std::optional<std::string> HandshakeFailure() const override {
-    // A probe that connects and sends nothing is no client.
+    // A probe that connects and sends nothing has not failed.
     if (SSL_is_init_finished(ssl_) != 0 || BIO_number_read(SSL_get_rbio(ssl_)) == 0)
       return std::nullopt;
     return handshake_error_.empty() ? "the client did not finish it" : handshake_error_;

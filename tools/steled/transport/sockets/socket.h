@@ -34,8 +34,8 @@ class Socket {
   virtual Result Read(std::span<char> buffer) = 0;
   virtual Result Write(std::string_view bytes) = 0;
   virtual int descriptor() const = 0;
-  // Why the TLS handshake is not complete. None: it is, the client has sent nothing of it, or there
-  // is no TLS.
+  // Returns why the TLS handshake is not complete; nullopt if it is, if the client has sent nothing
+  // of it, or without TLS.
   virtual std::optional<std::string> HandshakeFailure() const { return std::nullopt; }
   // The bytes that the system has taken and the client's system has not received. 0: unknown.
   size_t UndeliveredBytes() const;

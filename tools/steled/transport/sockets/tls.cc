@@ -46,11 +46,11 @@ absl::Status UseChain(const std::string& text, SSL_CTX* context) {
       return Fail("the certificate chain of --tls-cert");
     next.release();  // owned by the context now
   }
-  ERR_clear_error();  // the end of the text is reported as an error
+  ERR_clear_error();  // OpenSSL reports the end of the text as an error
   return absl::OkStatus();
 }
 
-// An encrypted key cannot be read, since no person can be asked for its password.
+// Makes reading an encrypted key fail, since no person can enter its password.
 int NoPassword(char* /*buffer*/, int /*size*/, int /*is_new*/, void* /*user*/) { return 0; }
 
 absl::Status UseKey(const std::string& text, SSL_CTX* context) {
