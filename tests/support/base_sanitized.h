@@ -1,5 +1,5 @@
-// tests/support/base_sanitized.h: says whether this build runs under a sanitizer, and how much long
-// campaigns do.
+// tests/support/base_sanitized.h: defines whether this build runs under a sanitizer, and the share
+// of long campaigns that it runs.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ inline constexpr bool kNightly = true;
 inline constexpr bool kNightly = false;
 #endif
 
-// True in sanitized builds, which are many times slower, except at night: campaigns do a part.
+// True in sanitized builds except nightly ones. Campaigns run a part, because sanitized builds are
+// many times slower.
 inline constexpr bool kReduced = kSanitized && !kNightly;
 
 // The share of `count` (seeds, places, rare events of a campaign) that a build does: all, or a

@@ -1,6 +1,5 @@
-// tests/support/base_test_data.h: finds the data files of the tests.
-// The directory's path is in one generated file and not in the compiler's flags, so that checkouts
-// in different directories can share a compiler cache.
+// tests/support/base_test_data.h: finds the data files of the tests. The directory's path is in a
+// generated file and not in compiler flags, so that checkouts can share a compiler cache.
 #pragma once
 
 #include <string>

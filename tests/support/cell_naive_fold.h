@@ -1,6 +1,6 @@
 // tests/support/cell_naive_fold.h: a naive implementation of the aggregates, the reference that
-// tests compare cell/fold.h with. It follows docs/reference/format/hll.md and the plain meaning of
-// sum, minimum and maximum. It shares no code with cell/fold.h.
+// tests compare cell/fold.h with. It follows docs/reference/format/hll.md and shares no code with
+// cell/fold.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// tests/support/cell_text.h: cells as lines of text, for text-driven tests.
+// tests/support/cell_text.h: parses and prints cells as lines of text, for text-driven tests.
 //
 //   row fam:qual @timestamp = value      a cell version; the value is the rest of the line
 //   row fam:qual @timestamp sum 5        a delta; also min, max, and "hll a b c" with items;

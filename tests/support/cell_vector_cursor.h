@@ -1,5 +1,5 @@
-// tests/support/cell_vector_cursor.h: a cell cursor over rows in memory that is as strict as the
-// contract of cell/cell_cursor.h allows. It finds callers that rely on more than the contract.
+// tests/support/cell_vector_cursor.h: a strict cell cursor over rows in memory. It detects callers
+// that rely on more than the contract of cell/cell_cursor.h.
 //
 // Contract:  - Each returned byte string has its own allocation. It is overwritten and freed as
 //              soon as the contract allows. A caller that keeps a view too long reads 0xdb, or

@@ -1,5 +1,5 @@
-// tests/support/db_contract.h: a database for tests of the public contract, which they open, change
-// and reopen; and its contents as text.
+// tests/support/db_contract.h: a database for tests of the public contract. Tests change it, reopen
+// it, and print its contents as text.
 //
 // How:       The database is in memory, has no threads and uses the test's clock, so nothing
 //            depends on time. Reopen() keeps the files.

@@ -2,10 +2,10 @@
 // compare it with the database's memory budget.
 //
 // How:       ResidentPeak reads VmHWM of /proc/self/status after it reset it through clear_refs,
-//            and subtracts the amount at construction. The figure is for the whole process.
-//            It includes the test's own copies, free space inside the allocator, and thread stacks.
-//            A test that measures needs a process to itself: memory that an earlier test left to
-//            the allocator would hide growth.
+//            and subtracts the amount at construction. The figure is for the whole process. It
+//            includes the test's own copies, free space inside the allocator, and thread stacks. A
+//            test that measures needs a separate process: free memory in the allocator would hide
+//            growth.
 // Report:    STELE_MEMORY_REPORT=1 prints the memory that the database counts, by use, and the
 //            resident memory. At the end it prints malloc_info.
 // Threads:   Thread-compatible.

@@ -2,8 +2,7 @@
 // options, a workload of random steps, and their contents as text.
 //
 // How:       A workload is a list of steps made from a seed. The same step on the same state has
-//            the same effect. A database that met a fault can therefore be compared with one that
-//            did not.
+//            the same effect. So a database with a fault can be compared with one without.
 // Threads:   Thread-compatible.
 #pragma once
 

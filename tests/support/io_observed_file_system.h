@@ -25,7 +25,7 @@ class ObservedFileSystem final : public FileSystem {
   // Called after each successful kCreate, kRead, kSync, kSyncDirectory and kRename (with the old
   // path).
   using Observer = std::function<void(CallKind kind, const std::string& path)>;
-  // At most `open_max` of the files opened by name are open at a time; 0: no limit.
+  // At most `open_max` files of kReadByName are open at a time; 0: no limit.
   ObservedFileSystem(FileSystem* below, Observer observer, size_t open_max = 0)
       : below_(below), observer_(std::move(observer)), open_max_(open_max) {}
 

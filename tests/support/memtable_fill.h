@@ -1,4 +1,4 @@
-// tests/support/memtable_fill.h: memtables from batches and from lines of cell text.
+// tests/support/memtable_fill.h: fills memtables from batches and from lines of cell text.
 #pragma once
 
 #include <cstdint>

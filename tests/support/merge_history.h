@@ -1,5 +1,5 @@
-// tests/support/merge_history.h: random histories of one table, and their meaning, computed by
-// brute force and without code of merge/.
+// tests/support/merge_history.h: makes random histories of one table, and computes their visible
+// cells by brute force, without code of merge/.
 //
 // A history is a list of operations in commit order. Resolve turns a contiguous part of it into a
 // source. LiveRows returns the cells that a read of the whole history must see, given the GC

@@ -1,4 +1,4 @@
-// tests/support/model_leaping_clock.h: a clock that may be wrong, as the machine's may be. Time
+// tests/support/model_leaping_clock.h: a clock that may leap, like the clock of a machine. Time
 // passes by Pass(). Leap() sets the clock without any time passing.
 //
 // Threads:   Thread-safe.

@@ -1,12 +1,12 @@
 // tests/support/model_naive_filter.h: filters implemented by their definition, as functions from a
 // list of cells to a list of cells. Tests compare the engine with them. Also makes random filters.
 //
-// How:       Each filter takes the whole list of a row's cells and returns another list. It shares
-//            nothing with src/filter except the filter expression.
-//            If a list contains a cell more than once, an interleave keeps the copies of one
-//            occurrence together, before those of the next occurrence. Cells of a sink join the
-//            result at the end. The result is sorted by cell position. The order of cells at equal
-//            positions is undefined, so compare InOrder() of both results.
+// How:       Each filter takes the list of a row's cells and returns another list. It shares only
+//            the filter expression with src/filter. If a list contains a cell more than once, an
+//            interleave keeps the copies of one occurrence together, before those of the next
+//            occurrence. Cells of a sink join the result at the end. The result is sorted by cell
+//            position. The order of cells at equal positions is undefined, so compare InOrder() of
+//            both results.
 // Threads:   Pure functions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// tests/support/mutation_text.h: batches from lines of cell text (cell_text.h).
+// tests/support/mutation_text.h: makes batches from lines of cell text (cell_text.h).
 #pragma once
 
 #include <cstdint>

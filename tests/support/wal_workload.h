@@ -1,7 +1,5 @@
 // tests/support/wal_workload.h: a random workload on a commit log, and the check of the log after a
-// crash.
-// The workload appends, syncs, releases and recycles segments, is killed, closes and reopens the
-// log. After a crash the log must contain a prefix of the appended records, with at least the
+// crash. After a crash the log must contain a prefix of the appended records, with at least the
 // synced ones, unchanged.
 #pragma once
 
@@ -24,7 +22,7 @@ class WalWorkload {
   // Returns "" if `image` contains a log that this workload may have left, otherwise the fault.
   // `killed`: the process died, but no power was lost.
   std::string Check(FileSystem* image, bool killed) const;
-  // Takes over a log that another workload left, with the records it must and may contain.
+  // Continues with the log that `earlier` left, and with the records that it must and may contain.
   void Adopt(const WalWorkload& earlier);
 
   bool poisoned() const { return log_ != nullptr && log_->poisoned(); }

@@ -270,7 +270,7 @@ class TreeImage {
     const size_t count = file.pending.size();
     if (policy_.keep == CrashPolicy::Keep::kNothing) return 0;
     if (policy_.keep == CrashPolicy::Keep::kPrefix && policy_.reorder_files) {
-      // The two ends are where protocols break, so they are chosen more often.
+      // Most bugs show at the two ends, so they are chosen more often.
       const uint64_t choice = random_.Below(4);
       if (choice < 2) return choice == 0 ? 0 : count;
       return random_.Below(count + 1);

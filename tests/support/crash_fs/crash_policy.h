@@ -1,4 +1,5 @@
-// support/crash_fs/crash_policy.h: what a crash may do to unsynced work, and the faults of calls.
+// support/crash_fs/crash_policy.h: the effects of a crash on unsynced work, and the faults of
+// calls.
 //
 // Path:      tests -> CrashFileSystem::Crash(policy, seed), FailCall, FailRead, FailKind.
 // Units:     a sector is 512 bytes of a file, counted from the file's start; a device writes a
@@ -19,7 +20,7 @@ inline constexpr size_t kSectorBytes = 512;
 
 // Synced bytes and synced names always survive. `keep` selects the unsynced work that may survive.
 // Each switch adds one effect that real disks and file systems have, independently of the others.
-// With all switches off the state is the one that careless code expects.
+// With all switches off a crash has only the effects that careless code expects.
 struct CrashPolicy {
   enum class Keep {
     kNothing,     // only what was synced
@@ -35,9 +36,9 @@ struct CrashPolicy {
   bool reorder_files = false;
   // Kept writes lose single sectors where the synced file has only zeros, or ends before.
   bool lose_sectors = false;
-  // The same where the synced file has older bytes: they reappear inside the overwritten range.
+  // Kept writes lose single sectors where the synced file has older bytes, which reappear.
   bool stale_sectors = false;
-  // Only the first sectors survive of the last kept write (with reorder_files: of each file's
+  // Only the first sectors of the last kept write survive (with reorder_files: of each file's
   // last).
   bool tear_last_write = false;
   bool tear_bytes = false;  // with tear_last_write: it may end inside a sector
