@@ -27,7 +27,7 @@ struct Figure {
   double p50_us = 0;
   double p99_us = 0;
   double p999_us = 0;
-  char note[160] = {};   // what else a reader of the figures must know; "": nothing
+  char note[160] = {};   // a remark for the report; "": none
   char error[480] = {};  // "": success
 };
 

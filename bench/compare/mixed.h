@@ -4,7 +4,7 @@
 // Rows:      chosen with YCSB's zipfian distribution (0.99), scattered, or from the newest row.
 //            New rows have numbers far above those of the other workloads.
 // Same work: one thread does the same operations on every engine, and the data read is compared.
-//            The order of several threads differs from run to run, so their data is not compared.
+//            The order of several threads varies, so their data is not compared.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ class MixedRunner {
     typename Engine::Reader reader;
     Latencies latencies;
     Tally tally;
-    uint64_t least_rows = 0;  // that the reads and scans must have found
+    uint64_t least_rows = 0;  // the least number of rows that reads and scans must find
     uint64_t user_bytes = 0;
     absl::Status status;
   };
@@ -142,7 +142,7 @@ class MixedRunner {
     client->status = engine_.Write(row, /*sync=*/false);
   }
 
-  // The rows that this workload inserts are far behind those of the others.
+  // This workload's new rows have far greater numbers than those of other workloads.
   uint64_t IndexOf(uint64_t number) const {
     return number < rows_ ? number : rows_ * 10 * position_ + number;
   }

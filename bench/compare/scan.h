@@ -10,7 +10,7 @@ struct Scan {
   std::string_view start = {};  // a row key; "": the first row
   uint64_t row_limit = 0;       // 0: no limit
   bool is_reverse = false;      // from the last row backwards
-  // False: a pass over everything, with readahead if the engine has it.
+  // False for a pass over all rows, with readahead if the engine has it.
   bool fills_cache = false;
   bool latest_only = false;  // only the newest version of each column
   // Only this column; "": all columns.

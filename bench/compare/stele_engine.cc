@@ -13,10 +13,10 @@ namespace stele_compare {
 namespace {
 
 // Stele has one memory budget for cache, memtables and pins. It gets the sum of the other engines'
-// cache and write buffers. For the workloads from the page cache, the budget is chosen so that the
-// block cache gets at most the requested size. The block cache gets at most seven eighths of the
-// charged memory. Charged memory is the budget less a quarter of it, or less 16 MiB if a quarter is
-// more (docs/decisions/0017-one-memory-budget.md).
+// cache and write buffers. For the workloads from the page cache, the budget limits the block cache
+// to the requested size. The block cache gets at most seven eighths of the charged memory, which is
+// the budget less a quarter of it or 16 MiB, whichever is less
+// (docs/decisions/0017-one-memory-budget.md).
 constexpr uint64_t kSmallCacheBytes = uint64_t{64} << 20;
 
 uint64_t BudgetOf(const OpenSettings& settings) {

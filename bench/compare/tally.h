@@ -2,7 +2,7 @@
 // a hash, so that engines can be compared.
 //
 // Order:     The hash depends on the order of rows. It does not depend on the order of cells in a
-//            row, because engines differ in that when they read backwards.
+//            row, in which engines differ when they read backwards.
 // Touches:   The row key, and for each cell its family, qualifier, timestamp and both ends of its
 //            value.
 #pragma once

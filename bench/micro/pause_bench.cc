@@ -73,7 +73,7 @@ class TwoTables {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  // Of the other table's writer, sorted; after Stop.
+  // The waits of the other table's writer, sorted. Valid after Stop.
   const std::vector<double>& SortedWaits() {
     std::sort(waits_.begin(), waits_.end());
     return waits_;

@@ -2,8 +2,7 @@
 // another, and all connections work concurrently.
 //
 // The calls run on a thread for each of half of the machine's cores. Each thread serves several
-// connections. With a thread per connection, every call would pay for two thread switches, and the
-// benchmark would measure those instead of the servers.
+// connections. With a thread per connection, the benchmark would measure thread switches.
 //
 // Errors:    A connection stops at its first failed call.
 // Threads:   SendAll starts its threads and waits for them.

@@ -1,9 +1,9 @@
 // bench/server/connection.h: a connection to a server that carries gRPC calls as bytes.
 //
-// The benchmark measures servers, so the client does as little as possible. A call is one write
-// and, for a short response, one read. The protocol is HTTP/2 without TLS and with prior knowledge,
-// as gRPC clients use it. The client's windows have HTTP/2's maximum size, so that no server waits
-// for it. Acknowledgements that the client owes after a call are sent with the next request.
+// The client does as little as possible: a call is one write and, for a short response, one read.
+// The protocol is HTTP/2 without TLS and with prior knowledge, as gRPC clients use it. The windows
+// have HTTP/2's maximum size, so that no server waits. Acknowledgements are sent with the next
+// request.
 //
 // Units:     A response is the data that the server sent: messages, each with gRPC's prefix
 //            (server/message.h).
@@ -87,7 +87,7 @@ class Connection {
   size_t sent_bytes_ = 0;  // of to_send_
   Exchange exchange_;
   bool is_ready_ = false;  // the server acknowledged this side's settings
-  absl::Status broken_;    // why no further call is possible
+  absl::Status broken_;    // the reason why no further call is possible
 };
 
 }  // namespace stele_load

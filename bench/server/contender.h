@@ -1,5 +1,5 @@
-// bench/server/contender.h: the servers in the comparison: how to start each, and what it costs
-// while it runs.
+// bench/server/contender.h: starts the servers in the comparison, and measures the CPU time and
+// memory of each.
 //
 // Threads:   Confined to one thread.
 #pragma once

@@ -101,7 +101,7 @@ void Settle() {
   }
 }
 
-// Plain requests ask nothing of their call.
+// A call for plain requests, which use nothing of it.
 class NoCall final : public Call {
  public:
   const std::string& path() const override { return path_; }
