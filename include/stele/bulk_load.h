@@ -18,9 +18,9 @@ inline namespace v0 {
 // A bulk load into one table, created by Table::NewBulkLoad(). It bypasses the log and the
 // memtable.
 //
-// Visibility: nothing is visible before Finish(), which makes all rows visible atomically. The load
-// then counts as newer than every earlier write, delete and DropRowRange, including those issued
-// while it ran. If two loads set the same cell, the load that finished last wins.
+// Visibility: Finish() makes all rows visible atomically. They then count as newer than every
+// earlier write, delete and DropRowRange, also those made during the load. If two loads set the
+// same cell, the load that finished last wins.
 //
 // Atomicity: a load that is aborted, destroyed without Finish(), or interrupted by a crash leaves
 // no data behind.
@@ -58,7 +58,7 @@ class [[nodiscard]] BulkLoad {
 
   // Publishes the rows. They are durable on disk when it returns OK, whatever the database's
   // Durability. May be called once. A load without rows returns OK and changes nothing.
-  // Waits until the table's memtable is flushed.
+  // Flushes the table first, and blocks its writers for the last part of that flush.
   // Errors: FailedPrecondition if a family with cells in this load was dropped since the load
   // started, even if a family with the same name was created again. Other schema changes are
   // allowed.

@@ -50,17 +50,17 @@ class Database {
   //   InvalidArgument     the location or an option value is invalid
   //   NotFound            there is no database, and create_if_missing is false or read_only is true
   //   AlreadyExists       there is a database, and error_if_exists is true
-  //   FailedPrecondition  the database is already open in this or another process (the message has
-  //                       the writer's pid), the directory has other contents, or its parent is
-  //                       missing
+  //   FailedPrecondition  this or another process has the database open, unless both opens are
+  //                       read-only (the message has the writer's pid); the directory has other
+  //                       contents; its parent is missing
   //   Unimplemented       this version does not support the format version of the files, or
   //                       `location` is a URI such as bigtable://...
   //   PermissionDenied, ResourceExhausted, Unavailable, DataLoss
   //
   // File descriptors: all databases of the process share one limit of open SSTables. It is half of
   // RLIMIT_NOFILE, but at least 4 and at most 4,096. Each reading thread may open one more. Closed
-  // SSTables are reopened on demand, so the number of SSTables is not limited. Each database needs
-  // about ten more descriptors; an RLIMIT_NOFILE of 32 is enough for one database.
+  // SSTables are reopened on demand. Each database needs about ten more descriptors; an
+  // RLIMIT_NOFILE of 32 is enough for one database.
   //
   // The directory may be renamed while the database is open.
   [[nodiscard]] static absl::StatusOr<Database> Open(std::string_view location,
@@ -69,8 +69,8 @@ class Database {
   // ---- tables ----
 
   // Creates a table. It is durable on disk when this returns OK.
-  // `name` is an id of 1 to 50 characters, [_a-zA-Z0-9][-_.a-zA-Z0-9]*. A namespace of two parts
-  // may precede it: "A/B/ID"; see docs/reference/limits.md.
+  // `name` has 1 to 50 characters, [_a-zA-Z0-9][-_.a-zA-Z0-9]*. "PROJECT/INSTANCE/" may precede it;
+  // see docs/reference/limits.md.
   // Errors: InvalidArgument for a wrong name or schema; AlreadyExists.
   [[nodiscard]] absl::StatusOr<Table> CreateTable(std::string_view name, const Schema& schema);
 
@@ -86,8 +86,8 @@ class Database {
 
   // ---- data ----
 
-  // Commits changes to many rows and tables atomically, also with respect to a crash. A batch has
-  // at most 256 MiB. Errors: see WriteBatch.
+  // Applies a batch of mutations to rows of any tables atomically, also with respect to a crash.
+  // Errors: see WriteBatch.
   [[nodiscard]] absl::Status Apply(const WriteBatch& batch, const WriteOptions& options = {});
 
   // Returns a snapshot of all tables at the newest commit.
@@ -98,16 +98,16 @@ class Database {
 
   // ---- maintenance ----
 
-  // Waits until no flush or compaction is due. Returns the error if background work fails
-  // meanwhile.
+  // Waits until no flush or compaction is running or due. Does not flush memtables that are not
+  // due. Returns the error if background work fails meanwhile.
   [[nodiscard]] absl::Status WaitForIdle();
 
   // Creates a consistent copy of the database in `directory`, which can be opened as a database.
   // Uses hard links where the file system allows it. If `directory` contains an older checkpoint of
   // this database, only the differences are copied. After an interruption, call it again. The
   // checkpoint of a "mem:" database is written to disk.
-  // Errors: FailedPrecondition if `directory` contains anything else, or a checkpoint that was
-  // opened for writing; Cancelled by options.stop.
+  // Errors: FailedPrecondition if `directory` contains anything else, is a checkpoint that was
+  // opened for writing, or has no parent; Cancelled by options.stop.
   [[nodiscard]] absl::Status Checkpoint(std::string_view directory,
                                         const CheckpointOptions& options = {}) const;
 
@@ -115,7 +115,7 @@ class Database {
   // does not make the call fail. Works after a failed sync has stopped all writes.
   [[nodiscard]] absl::StatusOr<VerifyReport> Verify() const;
 
-  // Returns the current statistics. All zero on an empty handle.
+  // Returns the current statistics. All zero on an empty handle and after Close().
   [[nodiscard]] DatabaseStats Stats() const;
 
   // Returns why writes are refused now, like DatabaseStats.write_refusal; OK if they are accepted.
@@ -123,21 +123,21 @@ class Database {
   // FailedPrecondition also if the database was opened read-only.
   [[nodiscard]] absl::Status WriteRefusal() const;
 
-  // States that the database's clock is right now. From now on it is trusted, and cells are removed
-  // by the ages that it states. Needed only if DatabaseStats.clock says that it is not trusted: ten
-  // minutes of agreement with the elapsed time have the same effect. A mark of the future in the
-  // database is corrected, too.
+  // Declares the database's clock to be right, so that it is trusted and cells are removed by their
+  // age. Needed only while DatabaseStats.clock.is_trusted is false; ten minutes in which the clock
+  // agrees with the elapsed time have the same effect. Also corrects the stored time of the last
+  // change if it is more than a day in the future.
   // Errors: FailedPrecondition if the database was opened read-only; the error of a failed write of
   // the manifest; Unimplemented for a database on a server.
   [[nodiscard]] absl::Status ConfirmClock();
 
-  // Closes the database: stops all work, syncs the log and unlocks the directory. Memtables are not
-  // flushed; the next Open replays the log. Open readers and snapshots fail with FailedPrecondition
-  // from then on. Without Close(), the last handle's destructor closes the database and ignores
-  // errors.
-  // Errors: FailedPrecondition if a failed sync had stopped all writes; the writes acknowledged
-  // since the last successful sync may not survive power loss. A repeated Close() returns the same
-  // status.
+  // Closes the database: stops background work, syncs the log and unlocks the directory. Does not
+  // flush memtables; the next Open replays the log. Open readers and snapshots then fail with
+  // FailedPrecondition, and open bulk loads are discarded. Without Close(), the destructor of the
+  // last handle closes the database and ignores errors.
+  // Errors: FailedPrecondition after an earlier failed sync, or the error of this one: writes
+  // acknowledged since the last successful sync may not survive power loss. A repeated Close()
+  // returns the same status.
   [[nodiscard]] absl::Status Close();
 
  private:

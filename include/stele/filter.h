@@ -79,12 +79,12 @@ class [[nodiscard]] ByteRange {
 //   - at most 20,480 bytes, measured as the equivalent google.bigtable.v2.RowFilter message
 //   - RE2 must be able to compile each regex in 4 MiB (less if there are more than 16 regexes)
 //   - one cell and its copies made by interleaves pass through at most 65,536 filters
-//   - conditions that depend on each other's results, as in a chain or in a predicate: at most 64
-//     in sequence
+//   - at most 64 conditions in a sequence in which each depends on the result of the one before, as
+//     in a chain or in a predicate
 //
 // Cost: a filter that selects families, columns, versions or rows skips most other data on disk.
-// Conditions and interleaves cost CPU time per cell. A row above 1 MiB is read several times: once
-// for each condition in such a sequence, and once for the result.
+// Conditions and interleaves cost CPU time per cell. With conditions, a row above 1 MiB is read
+// once for each condition of the longest such sequence, and once for the result.
 class [[nodiscard]] Filter {
  public:
   Filter() = default;

@@ -2,10 +2,8 @@
 // domains, salted keys, and typed fields that sort in their order.
 //
 // stele/stele.h does not include this header. `stele key` has the same functions.
-// Errors:    InvalidArgument for wrong input, unless a call states more. No call returns a wrong
-//            key.
+// Errors:    InvalidArgument for wrong input, unless a call states more.
 // Threads:   pure functions and values; SaltedReader is confined to one thread.
-// Memory:    no call allocates more than its result.
 #pragma once
 
 #include <chrono>
@@ -45,24 +43,25 @@ namespace keys {
 // Errors: no part; a delimiter that is empty or contains '%' or an upper-case hex digit.
 [[nodiscard]] absl::StatusOr<std::string> JoinEscaped(std::span<const std::string_view> parts,
                                                       std::string_view delimiter = "#");
-// Splits at every delimiter. An empty key has one empty part; with an empty delimiter, the key is
-// one part. The parts refer to the bytes of `row_key`.
+// Splits at every delimiter. An empty key has one empty part. An empty delimiter splits nothing.
+// The parts are views of `row_key`.
 [[nodiscard]] std::vector<std::string_view> Split(
     std::string_view row_key ABSL_ATTRIBUTE_LIFETIME_BOUND, std::string_view delimiter = "#");
-// Splits a key of JoinEscaped. Errors: a key that JoinEscaped does not produce; a wrong delimiter.
+// The inverse of JoinEscaped(). Errors: a key that JoinEscaped() does not return; its errors for
+// the delimiter.
 [[nodiscard]] absl::StatusOr<std::vector<std::string>> SplitEscaped(
     std::string_view row_key, std::string_view delimiter = "#");
 
 // ---- numbers and times as text that sorts ----
 
-// Fills a decimal number with zeros to `width` digits, after removing its leading zeros.
-// `width` is 1 to 4096. Errors: no digit; another character; more than `width` digits.
+// Pads a decimal number with zeros to `width` digits: Pad("0042", 6) is "000042". `width` is 1 to
+// 4096. Errors: no digit; another character; more than `width` digits without leading zeros.
 [[nodiscard]] absl::StatusOr<std::string> Pad(std::string_view digits, int width);
 [[nodiscard]] absl::StatusOr<std::string> Pad(uint64_t number, int width);
 
-// Returns 9223372036854775807 minus the time in 19 digits: the newest time sorts first. The first
-// form takes the microseconds since the epoch, the second one any count from 0 on, for example of
-// milliseconds. Errors: a negative number.
+// Returns 9223372036854775807 minus a number in 19 digits, so that the newest time sorts first. The
+// number is the microseconds of `time`, or `millis`, which may also have another unit.
+// Errors: a negative number.
 [[nodiscard]] absl::StatusOr<std::string> ReverseTimestamp(Timestamp time);
 [[nodiscard]] absl::StatusOr<std::string> ReverseMillis(int64_t millis);
 
@@ -77,8 +76,8 @@ namespace keys {
 
 // The unit of a number that is a time since the epoch.
 enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
-// Rounds a time down to a multiple of `width`. Errors: a width below 1 us, or one that is no whole
-// number of units; a result below the smallest int64.
+// Rounds a time, a number of `unit`, down to a multiple of `width`. Errors: a width below 1 us or
+// that is not a whole number of units; a result below the smallest int64.
 [[nodiscard]] absl::StatusOr<int64_t> BucketTime(int64_t time, std::chrono::microseconds width,
                                                  TimeUnit unit = TimeUnit::kMillis);
 
@@ -92,15 +91,15 @@ enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
 
 // ---- salted keys ----
 
-// Returns the bucket of a key in decimal digits, padded to the width of `buckets` - 1. The bucket
-// is (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a hash of the bytes. `buckets` is 2
-// to 1000. A salted row key is the bucket, a delimiter and the key: "4#user1".
+// Returns the bucket of a key in decimal digits, padded to the width of `buckets` - 1. A salted row
+// key is the bucket, a delimiter and the key: "4#user1". `buckets` is 2 to 1000. The bucket is
+// (h ^ (h >> 32)) mod `buckets`, where h is the 64-bit FNV-1a hash of `bytes`.
 [[nodiscard]] absl::StatusOr<std::string> SaltBucket(std::string_view bytes, int buckets);
 // Returns the ranges that contain the salted keys of `range`: one for each bucket, in order.
 [[nodiscard]] absl::StatusOr<std::vector<RowRange>> SaltedRanges(const RowRange& range, int buckets,
                                                                  std::string_view delimiter = "#");
-// Returns the smallest key that is greater than every key with this prefix, or nothing if there is
-// none. Removes 0xff bytes at the end and adds 1 to the last byte.
+// Returns the smallest key that is greater than every key with this prefix: removes 0xff bytes at
+// the end and adds 1 to the last byte. Nullopt if no byte is left.
 [[nodiscard]] std::optional<std::string> PrefixEnd(std::string_view prefix);
 
 // Reads a table with salted keys as if its keys had no bucket: one scan per bucket, merged by key.
@@ -109,8 +108,8 @@ enum class TimeUnit : uint8_t { kSeconds, kMillis, kMicros };
 //   while (reader.Next()) Use(reader.row());
 //   if (!reader.status().ok()) ...
 //
-// Each scan reads at the time at which the reader is constructed; set options.snapshot to read one
-// point in time. options.reverse and options.limit apply to the merged rows.
+// The constructor starts the scans one after the other; set options.snapshot to read one state of
+// the table. options.reverse and options.limit apply to the merged rows.
 // Lifetime: move-only. Keeps the database open. row() is valid until the next Next().
 class SaltedReader {
  public:
@@ -122,8 +121,8 @@ class SaltedReader {
   SaltedReader& operator=(SaltedReader&&) noexcept;
   ~SaltedReader();
 
-  // Moves to the next row, or to the next piece of a large row. Returns false at the end and after
-  // an error. Must not be called again after it has returned false.
+  // Advances to the next row, or to the next piece of a large row. Returns false at the end and on
+  // an error. Unlike RowReader::Next(), must not be called after that.
   bool Next();
   // The current row. Its key has no bucket and no delimiter.
   const RowView& row() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
@@ -137,16 +136,18 @@ class SaltedReader {
 
 // ---- typed fields ----
 
-// The value of a field: bytes of a string or bytes field, a number, or a time.
+// The value of a field: std::string for kString and kBytes, int64_t for kInt64, Timestamp for
+// kTimestamp.
 using Value = std::variant<std::string, int64_t, Timestamp>;
 
-// A row key schema: typed fields that are encoded as one row key, which sorts in the order of the
-// fields. It is the row key schema of Bigtable's admin API (Table.row_key_schema).
+// A row key schema: typed fields that are encoded as one row key. The keys sort by the first field,
+// then by the second, and so on. It is Bigtable's Table.row_key_schema.
 class RowKeySchema {
  public:
   enum class FieldType : uint8_t { kString, kBytes, kInt64, kTimestamp };
-  // The encoding of a number or a time (in microseconds): 1 to 10 bytes, or 8 bytes in two's
-  // complement without negative numbers.
+  // The encoding of a number, or of the microseconds of a time:
+  //   kOrderedCode  1 to 10 bytes
+  //   kBigEndian    8 bytes. Negative numbers are an error
   enum class NumberEncoding : uint8_t { kOrderedCode, kBigEndian };
   // How fields form a key:
   //   kOrderedCode  fields are separated by 00 01, and 00 in a field is written as 00 ff
@@ -159,14 +160,14 @@ class RowKeySchema {
     std::string name = {};
     FieldType type = FieldType::kString;
     NumberEncoding encoding = NumberEncoding::kOrderedCode;  // of numbers and times
-    std::string from = {};                                   // a template of a design, or empty
+    std::string from = {};  // the template of the value in a design, or ""
 
     friend bool operator==(const Field&, const Field&) = default;
   };
 
   // Constructs a schema of ordered code without fields.
   RowKeySchema() = default;
-  // Errors:
+  // Constructs a schema. `delimiter` is for kDelimited. Errors:
   //   a field name that is empty, repeated, not UTF-8, "_key" or "_timestamp"
   //   a delimiter that is not 1 to 50 bytes of UTF-8; any delimiter unless kDelimited
   //   a singleton that has not exactly one field
@@ -176,7 +177,7 @@ class RowKeySchema {
   // Parses the JSON form:
   //   {"encoding":"ordered_code","fields":[{"name":"id","type":"string"},
   //    {"name":"code","type":"int64","encoding":"big_endian","from":"{code}"}]}
-  // It may be the member "row_key_schema" of another object. Errors state the position.
+  // or an object whose member "row_key_schema" is such an object. Errors state the position.
   [[nodiscard]] static absl::StatusOr<RowKeySchema> Parse(std::string_view json);
 
   KeyEncoding encoding() const { return encoding_; }
@@ -191,9 +192,9 @@ class RowKeySchema {
       uint64_t row_key_bytes_max = TableLimits().row_key_bytes) const;
   // The inverse of Encode(). Accepts only keys that Encode() produces. Errors state the position.
   [[nodiscard]] absl::StatusOr<std::vector<Value>> Decode(std::string_view row_key) const;
-  // Encodes the first values, and the separator if more fields follow. The keys that begin with
-  // these values begin with the result. A key whose other fields are all empty has no separator in
-  // ordered code: read it by itself.
+  // Encodes values of the first fields, and the separator if more fields follow. Keys that have
+  // these values begin with the result. Exception: in ordered code, a key whose other fields are
+  // all empty ends before the separator. Read it with ReadRow.
   [[nodiscard]] absl::StatusOr<std::string> EncodePrefix(std::span<const Value> values) const;
 
   // Returns the JSON form on one line. Parse() is its inverse.

@@ -20,23 +20,22 @@ inline namespace v0 {
 
 // A handle to an upper bound for the memory of all databases that were opened with it.
 //
-// Charged to the budget: everything that DatabaseOptions.memory_budget_bytes lists, for each of the
-// databases. As there, a quarter of the budget, at most 16 MiB, is reserved for memory that the
-// engine cannot account for.
+// Charged to the budget: everything that DatabaseOptions.memory_budget_bytes lists, for each
+// database. A quarter of the budget, at most 16 MiB, is reserved as there. The rest is divided.
 //
-// Division: half of the budget is divided equally between the open databases. This part of a
-// database, its floor, is never given to another one. The other half goes to the databases that
-// need it. When the budget is exhausted,
+// Division: half of it is divided equally among the open databases. A database's part, its floor,
+// is never given to another database. The other half goes to the databases that need it. When the
+// budget is exhausted,
 //   - block caches release memory first, beginning with the database that is furthest above its
 //     equal share;
 //   - a database above its floor flushes its memtables and throttles its writers;
 //   - a database below its floor continues as if it were alone.
 //
-// At most 64 databases can share a budget, and the floor must be at least 1 MiB; otherwise
-// Database::Open returns ResourceExhausted. For a budget below 2 MiB it returns InvalidArgument.
+// Limits: one database per 2 MiB of the budget, at most 64; otherwise Database::Open returns
+// ResourceExhausted. For a budget below 2 MiB it returns InvalidArgument.
 //
 // Lifetime: copyable handle. All copies refer to the same budget, which exists while a copy or an
-// open database refers to it. Databases may be opened and closed in any order.
+// open database refers to it.
 class MemoryBudget {
  public:
   // Constructs an empty handle: no budget is shared.

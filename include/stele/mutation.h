@@ -55,9 +55,9 @@ class RowMutation {
   RowMutation& SetCell(std::string_view family, std::string_view qualifier, Timestamp timestamp,
                        std::string_view value);
 
-  // The next three update a cell of an aggregate family without reading it. Applying one of them
-  // twice counts twice; WriteOptions.idempotency_token prevents that. A delete removes everything
-  // that was added to a cell before it.
+  // The next three fold a value into a cell of an aggregate family without reading it. A repeated
+  // call counts twice; WriteOptions.idempotency_token prevents that. A delete removes all earlier
+  // additions.
 
   // Folds a number into a cell of type kInt64Sum, kInt64Min or kInt64Max.
   RowMutation& AddToCell(std::string_view family, std::string_view qualifier, Timestamp timestamp,
@@ -99,8 +99,8 @@ class RowMutation {
 // An ordered list of mutations to rows of one or more tables of one database, which
 // Database::Apply applies atomically. A row may occur more than once. An empty batch is valid.
 //
-// Errors when applied: InvalidArgument for a table of another database; FailedPrecondition for an
-// empty Table handle; and those of RowMutation.
+// Errors when applied: InvalidArgument for a table of another database, or for more than 256 MiB;
+// FailedPrecondition for an empty Table handle; and those of RowMutation.
 class WriteBatch {
  public:
   // Adds a mutation of `table`. The batch keeps the database open.
@@ -120,7 +120,8 @@ class WriteBatch {
   std::vector<Entry> entries_;
 };
 
-// One step of Table::ReadModifyWriteRow. It changes the newest cell of a column.
+// One step of Table::ReadModifyWriteRow. It changes the newest cell of a column of a kBytes family;
+// another family is InvalidArgument.
 class [[nodiscard]] ReadModifyWriteRule {
  public:
   enum class Kind : uint8_t { kAppendValue, kIncrementAmount };

@@ -45,8 +45,8 @@ struct DatabaseEvent {
     kPoisoned,
     // Recovery discarded an incomplete end of the log. bytes: number of bytes discarded.
     kLogDiscarded,
-    // The clock leapt: until it is trusted again, cells are not collected by the ages that it
-    // states. Or it is trusted again. docs/guide/schema-and-gc.md describes both.
+    // The clock leapt and is not trusted, or is trusted again. `message` says which. While it is
+    // not trusted, ages follow the elapsed time; see docs/guide/schema-and-gc.md.
     kClockJump,
     // A flushed memtable that only snapshots and scans need was written to a temporary file.
     // bytes: size of the file.
@@ -73,10 +73,10 @@ struct DatabaseOptions {
   bool error_if_exists = false;
 
   // Opens for reading only and changes no byte on disk. The log is replayed into memory;
-  // ResourceExhausted if it does not fit into the memory budget. NotFound if there is no database.
-  // Every write returns FailedPrecondition. Several processes may open a database read-only at the
-  // same time, but not together with a writer. Exception: without a LOCK file, as in some copies of
-  // a database, a reader takes no lock, and a writer may open the database meanwhile.
+  // Open returns ResourceExhausted if it does not fit into the memory budget, and NotFound if there
+  // is no database. Every write returns FailedPrecondition. Several processes may open a database
+  // read-only at the same time, but not together with a writer. Exception: if the directory has no
+  // LOCK file, as in some copies, a reader takes no lock, and a writer may open the database.
   bool read_only = false;
 
   // Durability of writes that do not set WriteOptions.durability. With the default, power loss may
@@ -124,16 +124,16 @@ struct WriteOptions {
   //     branch has no changes.
   //   - BulkApply remembers each entry by its position in the call, so repeat all entries in the
   //     same order.
-  //   - All tables share one token space. CheckAndMutateRow and ReadModifyWriteRow return
-  //     FailedPrecondition for a token that another kind of write consumed.
+  //   - All tables share one token space. Use a token for one write only: Apply and BulkApply do
+  //     not check which write consumed it. CheckAndMutateRow and ReadModifyWriteRow return
+  //     FailedPrecondition if it was another kind of write.
   // Cost: reads and writes one more row.
   std::string idempotency_token = {};
 
-  // Cancels the write with Cancelled if stop is requested before it commits. Checked periodically
+  // Ends the write with Cancelled if stop is requested before it commits. Checked periodically
   // while the write is throttled and while it reads a row. If memory is full, the check may wait
-  // for the end of a flush. A cancelled write has no effect; in BulkApply this holds for each entry
-  // that failed with Cancelled. On a remote database a cancelled write may have been applied.
-  // Default: never.
+  // for the end of a flush. A cancelled write or BulkApply entry has no effect, except that a
+  // remote database may have applied it. Default: never.
   std::stop_token stop = {};
 
   // Like `stop`, but with DeadlineExceeded after this time. Not set: never.
@@ -161,9 +161,9 @@ struct ReadOptions {
   // evict other readers' blocks.
   bool fill_cache = true;
 
-  // A row larger than this is returned in pieces; see RowView::is_last_piece. A row with more than
-  // 256 cells is also returned in pieces if 128 bytes per cell exceed this size. Capped at an
-  // eighth of memory_budget_bytes. At least 1.
+  // A row larger than this is returned in pieces; see RowView::is_last_piece. A piece also ends
+  // after row_piece_bytes / 128 cells, but not before 256. Capped at an eighth of
+  // memory_budget_bytes. At least 1.
   uint64_t row_piece_bytes = uint64_t{16} << 20;
 
   // Ends the read with Cancelled when stop is requested. Default: never.
@@ -172,17 +172,17 @@ struct ReadOptions {
   // Ends the read with DeadlineExceeded after this time. Not set: never.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
 
-  // Called about every 10 ms by a RowReader::Next() that has found no row yet, on its thread.
-  // The scan has processed every row up to and including `scanned_through`, in the order of the
-  // read, so a new read may resume after that key. An empty key means no progress since the
-  // previous call, for example inside a very large row. Must not use the reader. Null: not called.
+  // Called about every 10 ms by a RowReader::Next() that has found no row yet, on its thread. The
+  // scan has processed all rows up to and including `scanned_through`, in the order of the read. A
+  // new read may resume after that key. An empty key means no progress since the previous call, for
+  // example inside a very large row. Must not use the reader. Null: not called.
   std::function<void(std::string_view scanned_through)> on_progress = nullptr;
 };
 
 // Options of Database::Checkpoint.
 struct CheckpointOptions {
-  // Ends the checkpoint with Cancelled when stop is requested. The next one into the directory
-  // starts again. Default: never.
+  // Ends the checkpoint with Cancelled when stop is requested. The next checkpoint into the
+  // directory starts over. Default: never.
   std::stop_token stop = {};
 };
 

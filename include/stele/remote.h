@@ -19,16 +19,14 @@ namespace remote {
 //
 // `location` is "bigtable://PROJECT/INSTANCE", with optional parameters after '?', separated by
 // '&':
-//   endpoint=HOST:PORT      the server, or unix:/PATH. Default: $BIGTABLE_EMULATOR_HOST if it is
-//   set, otherwise
-//                           Cloud Bigtable with the application's default credentials
-//   tls=1                   encrypts the connection to the endpoint. Default: 0
-//   app_profile=ID          the app profile of data requests
-//   retry_seconds=N         how long a call that makes no progress is retried. 0 to 3600,
-//                           default 60
+//   endpoint=HOST:PORT  the server, or unix:/PATH. Default: $BIGTABLE_EMULATOR_HOST if it is set,
+//                       otherwise Cloud Bigtable with Google's default credentials
+//   tls=1               encrypts the connection to the endpoint. Default: 0
+//   app_profile=ID      the app profile of data requests. Default: none
+//   retry_seconds=N     how long a call without progress is retried. 0 to 3600, default 60
 //
 // Of `options`, only `clock` and `read_only` have an effect; see docs/reference/remote.md. Calls
-// that a server does not offer, such as Database::GetSnapshot, return Unimplemented.
+// that no server supports, such as Database::GetSnapshot, return Unimplemented.
 // Open sends no request: an unreachable server is reported by the first call that needs it.
 // Errors: InvalidArgument for a wrong location or option value.
 [[nodiscard]] absl::StatusOr<Database> Open(std::string_view location,

@@ -32,7 +32,7 @@ inline namespace v0 {
 //
 // Errors in status():
 //   InvalidArgument      wrong arguments of the read
-//   NotFound             the table was deleted
+//   NotFound             the table was deleted before the read
 //   FailedPrecondition   the handle was empty, or the database was closed
 //   Cancelled, DeadlineExceeded, ResourceExhausted, Unavailable
 //   DataLoss             stored bytes are corrupt; the message has file and offset
@@ -51,8 +51,8 @@ class [[nodiscard]] RowReader {
   // Returns the current row. An empty view before the first Next() and after Next() returned false.
   const RowView& row() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   // Returns the error that ended the read. OK while there are rows, and at the end of a complete
-  // read. Call it after the last row: builds with STELE_INVARIANTS end the process if a reader that
-  // failed is destroyed before its status is read.
+  // read. Call it after Next() returned false. A build with STELE_INVARIANTS ends the process if
+  // a failed reader is destroyed without that call.
   [[nodiscard]] absl::Status status() const;
   // Returns the statistics of the read so far.
   ReadStats stats() const;

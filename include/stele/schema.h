@@ -63,8 +63,8 @@ struct TableLimits {
   uint64_t qualifier_bytes = 16384;
   // Length of a value. At most 256 MiB.
   uint64_t value_bytes = uint64_t{100} << 20;
-  // Total bytes of one RowMutation. At most 256 MiB. Does not limit the stored row: a row may grow
-  // without bound, and ReadRows streams it.
+  // Bytes of one RowMutation: its row key, families, qualifiers and values. At least 1, at most
+  // 256 MiB. Does not limit the stored row, which may grow without bound; ReadRows streams it.
   uint64_t row_bytes = uint64_t{256} << 20;
   // Number of changes in one RowMutation. 1 to 1,000,000.
   uint64_t mutations = 100'000;
@@ -84,7 +84,7 @@ class Schema {
   // Sets the compression of the table's SSTables. Default: kBalanced.
   Schema& SetCompression(Compression compression);
   // Adds a boundary between two initial tablets: rows before `row_key`, and rows from `row_key` on.
-  // Duplicates are ignored. A schema with an empty boundary is invalid.
+  // Duplicates are ignored. An empty boundary, or one above TableLimits.row_key_bytes, is invalid.
   Schema& AddSplit(std::string row_key);
   // Sets a property, which is stored with the table and has no meaning to the engine. Replaces the
   // value of the same key. Keys have 1 to 256 bytes, values at most 64 KiB; a value may be empty.

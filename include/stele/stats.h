@@ -33,10 +33,9 @@ struct ReadStats {
 
 // Statistics of one tablet.
 //
-// bytes_on_disk, cells and files describe SSTables, not memtables. Of an SSTable that several
-// tablets share, each has its share of the bytes and cells. Reads and writes are counted since the
-// database was opened. When a tablet is split, each part gets half of its counts. When tablets are
-// merged, their counts are added.
+// bytes_on_disk, cells and files describe SSTables, not memtables. The bytes and cells of an
+// SSTable that several tablets share are divided among them. Reads and writes are counted since the
+// database was opened. A split gives each part half of the counts; a merge adds the counts.
 struct TabletStats {
   std::string start = {};  // first row key of the tablet; "" for the first tablet
   std::string end = {};    // first row key after the tablet; "" for the last tablet
@@ -54,16 +53,16 @@ struct FamilyStats {
   uint64_t bytes = 0;  // of row keys, qualifiers and values, before compression
 };
 
-// Statistics of one table. The totals include memtables, and data that compaction has not removed
-// yet.
+// Statistics of one table, including garbage and deleted data that compaction has not removed yet.
+// rows, cells and bytes_logical include memtables.
 struct TableStats {
   uint64_t rows = 0;  // estimate: a row in several SSTables or memtables counts in each
   uint64_t cells = 0;
   uint64_t bytes_logical = 0;  // of row keys, qualifiers and values, before compression
   uint64_t bytes_on_disk = 0;
-  size_t files = 0;                        // SSTables; one shared by several tablets counts once
-  uint64_t reads = 0;                      // read operations since the database was opened
-  uint64_t writes = 0;                     // mutations applied since the database was opened
+  size_t files = 0;     // SSTables; one shared by several tablets counts once
+  uint64_t reads = 0;   // rows read by key, and scans, since the database was opened
+  uint64_t writes = 0;  // row mutations, and rows of bulk loads, since the database was opened
   std::vector<TabletStats> tablets = {};   // in row-key order
   std::vector<FamilyStats> families = {};  // sorted by name
 };

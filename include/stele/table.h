@@ -61,8 +61,8 @@ class Table {
   // Applies all changes of one mutation atomically. When it returns OK, every read that starts
   // later sees them, and they have the requested durability. Errors: see RowMutation.
   [[nodiscard]] absl::Status Apply(const RowMutation& mutation, const WriteOptions& options = {});
-  // The same, but may free the changes of `mutation` before it is applied, so that a large write is
-  // in memory once less. The row key remains.
+  // The same, but may free the changes of `mutation`, even if the call fails. A large write then
+  // needs less memory. The row key remains.
   [[nodiscard]] absl::Status Apply(RowMutation&& mutation, const WriteOptions& options = {});
 
   // Applies many mutations in order. Each entry is atomic, the call as a whole is not. Returns the
@@ -76,8 +76,8 @@ class Table {
   // `if_not_matched`. Atomic: no other write of the row happens in between. The predicate sees the
   // cells that a read with ReadOptions.apply_gc sees.
   //
-  // The row key of each branch must be empty or `row_key`. One branch may be without changes.
-  // Returns the branch that was applied.
+  // Each branch has `row_key` or an empty row key. One branch may be without changes. Returns the
+  // branch that was applied.
   // Errors: InvalidArgument if both branches are empty or either is malformed. Families are checked
   // only in the branch that is applied.
   // Source: CheckAndMutateRow.
@@ -99,8 +99,9 @@ class Table {
   //
   // A rule reads the newest cell that a read with ReadOptions.apply_gc sees. The new cell's
   // timestamp is the later of the database clock, rounded down to the table's granularity, and the
-  // timestamp of the cell that was read. At least one rule is required.
-  // Errors: those of Apply and of ReadModifyWriteRule.
+  // timestamp of the cell that was read.
+  // Errors: those of Apply and of ReadModifyWriteRule; InvalidArgument for no rule, or for more
+  // rules than TableLimits.mutations.
   // Source: ReadModifyWriteRow.
   [[nodiscard]] absl::StatusOr<Row> ReadModifyWriteRow(std::string_view row_key,
                                                        std::span<const ReadModifyWriteRule> rules,
@@ -115,8 +116,8 @@ class Table {
   // ---- reading ----
   //
   // Every read sees one consistent state of the table. Errors of all reads: InvalidArgument for an
-  // empty row key or an invalid range, filter or option; Cancelled and DeadlineExceeded as
-  // requested by ReadOptions.
+  // empty row key, an invalid range, filter or option, or a snapshot of another database; Cancelled
+  // and DeadlineExceeded as requested by ReadOptions.
 
   // Reads one row. Returns nullopt if no cell passes the filter.
   // Errors: ResourceExhausted if the result exceeds 256 MiB; use ReadRows for such rows. Each cell
@@ -125,8 +126,7 @@ class Table {
                                                            const Filter& filter = {},
                                                            const ReadOptions& options = {}) const;
 
-  // Reads the newest cell of one column. Returns nullopt if the row has no such cell, and if the
-  // table has no such family.
+  // Reads the newest cell of one column. Returns nullopt if there is no such cell or family.
   //
   // The result is the cell that ReadRow returns for the filter
   //   Filter::Chain(Filter::Column(family, qualifier), Filter::Latest(1))
@@ -151,20 +151,21 @@ class Table {
   RowReader ReadRows(const RowSet& rows = RowSet::All(), const Filter& filter = {},
                      const ReadOptions& options = {}) const;
 
-  // Returns whether ReadRow would return a row, without fetching its values.
+  // Returns true if ReadRow would return a row, without fetching its values.
   [[nodiscard]] absl::StatusOr<bool> Exists(std::string_view row_key, const Filter& filter = {},
                                             const ReadOptions& options = {}) const;
 
   // ---- administration ----
 
-  // Creates, updates and drops column families, in order and atomically.
+  // Creates, updates and drops column families, in order and atomically. Durable on disk when it
+  // returns OK.
   // Errors: those of FamilyChange; InvalidArgument for an invalid name or rule.
   [[nodiscard]] absl::Status ModifyColumnFamilies(std::span<const FamilyChange> changes);
   [[nodiscard]] absl::Status ModifyColumnFamilies(std::initializer_list<FamilyChange> changes) {
     return ModifyColumnFamilies(std::span<const FamilyChange>(changes.begin(), changes.size()));
   }
 
-  // Sets a property of the table. See Schema::SetProperty.
+  // Sets a property of the table; see Schema::SetProperty. Durable on disk when it returns OK.
   [[nodiscard]] absl::Status SetProperty(std::string key, std::string value);
 
   // Deletes all rows of a range atomically. Durable on disk when it returns OK. To delete all rows,
@@ -174,9 +175,9 @@ class Table {
   // Source: DropRowRange.
   [[nodiscard]] absl::Status DropRowRange(const RowRange& range);
 
-  // Returns row keys that divide the range into parts of similar size, in ascending order. The last
-  // sample is the end of the range ("" for the end of the table) with the size of the whole range.
-  // Sizes are bytes on disk; rows in memtables count uncompressed.
+  // Returns row keys that divide the range into parts of similar size, and all tablet boundaries,
+  // in ascending order. The last sample is the end of the range ("" for the end of the table) with
+  // the size of the whole range. Sizes are bytes on disk; rows in memtables count uncompressed.
   // Source: SampleRowKeys.
   [[nodiscard]] absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(
       const RowRange& range = RowRange::All()) const;
@@ -188,8 +189,8 @@ class Table {
   // Flushes the table's memtables to SSTables and waits until that is done.
   [[nodiscard]] absl::Status Flush();
 
-  // Flushes, then compacts the range into one sorted run. Removes garbage versions and tombstones.
-  // Waits until that is done. Cancelled if CompactOptions.stop was requested.
+  // Flushes the table, then compacts each tablet that overlaps the range into one sorted run.
+  // Removes garbage versions and tombstones. Waits until that is done. Cancelled by options.stop.
   [[nodiscard]] absl::Status Compact(const RowRange& range = RowRange::All(),
                                      const CompactOptions& options = {});
 

@@ -41,22 +41,22 @@ class Design {
 
   // The name that Parse() got, or the path that Load() got. Paths of inputs are relative to it.
   const std::string& name() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
-  // The names of the tables, and of the queries of a table, in the order of the file. An unknown
-  // table has no queries.
+  // The names of the tables, in the order of the file.
   std::vector<std::string> tables() const;
+  // The names of the queries of a table, in the order of the file. Empty for an unknown table.
   std::vector<std::string> queries(std::string_view table) const;
 
   // The functions below return NotFound for an unknown table.
 
-  // Returns the schema of a table. Its property "lab.design" is the table's part of the design, and
-  // "row_key_schema" the row key schema, if it has one.
+  // Returns the schema of a table. Its property "lab.design" has the table's part of the design;
+  // its property "row_key_schema" has the row key schema, if there is one.
   [[nodiscard]] absl::StatusOr<Schema> TableSchema(std::string_view table) const;
   // Returns the row key of a record. Errors: InvalidArgument if a field is absent or wrong.
   [[nodiscard]] absl::StatusOr<std::string> Key(std::string_view table, const Record& record) const;
-  // Returns the row that a record of this input becomes. It has no changes if the record has none
-  // of the fields of the cells. `time` is the timestamp of cells without another one; it must fit
-  // the table's granularity.
-  // Errors: InvalidArgument if the table reads no such input, or the record does not fit.
+  // Converts a record of this input to a row of the table. The mutation has no changes if the
+  // record has none of the fields of the cells. `time` is the timestamp of cells for which the
+  // design has none; it must fit the table's granularity.
+  // Errors: InvalidArgument if the table does not read this input, or the record does not fit.
   [[nodiscard]] absl::StatusOr<RowMutation> Map(std::string_view table, std::string_view input,
                                                 const Record& record, Timestamp time) const;
 
@@ -69,7 +69,7 @@ class Design {
   std::shared_ptr<const internal::lab::DesignModel> model_;
 };
 
-// What happened to a table of a design.
+// A table of a design after ApplyDesign.
 struct AppliedTable {
   std::string table = {};
   bool is_new = false;  // false: it existed with the same schema and the same key
@@ -80,9 +80,9 @@ struct ApplyDesignOptions {
   bool stores_design = true;  // false: for a server, which stores no properties
 };
 
-// Creates the tables of a design. If one exists with another schema or another key, nothing is
-// created.
-// Errors: NotFound for an unknown table; AlreadyExists; errors of the database.
+// Creates the tables of a design that do not exist. Creates none if one exists with another schema
+// or another key.
+// Errors: NotFound for an unknown table; AlreadyExists for such a table; errors of the database.
 [[nodiscard]] absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(
     Database database, const Design& design, const ApplyDesignOptions& options = {});
 

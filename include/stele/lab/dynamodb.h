@@ -24,18 +24,19 @@ namespace stele {
 inline namespace v0 {
 namespace lab {
 
-// An index of the source, which becomes the table TABLE.NAME. Its row key has the attributes of the
-// index before those of the table.
+// A secondary index of the source table. It becomes the table TABLE.NAME, whose row keys have the
+// key attributes of the index before those of the table.
 struct DynamoDbIndex {
   std::string name = {};
   std::string partition_key = {};
-  std::string sort_key = {};     // "": none
-  bool has_item_copies = false;  // false: one cell i:key, the row key in TABLE
+  std::string sort_key = {};  // "": none
+  // True: rows have copies of the items. False: one cell i:key, the item's row key in TABLE.
+  bool has_item_copies = false;
 };
 
 struct DynamoDbImportOptions {
-  // kNative keeps everything, and DynamoDB JSON can be made of it again. kGoogle writes the cells
-  // that Google's migration job writes.
+  // kNative keeps everything, so that ExportDynamoDb can restore the items. kGoogle writes the
+  // cells that Google's migration job writes.
   enum class Mode : uint8_t { kNative, kGoogle };
 
   // The directory of one export, or data files, plain or compressed with gzip or zstd: DynamoDB
@@ -46,36 +47,38 @@ struct DynamoDbImportOptions {
   std::string sort_key = {};       // "": the table has none
   Mode mode = Mode::kNative;
 
-  // The remaining ones of this group are for kNative.
-  bool has_ordered_keys = false;            // ordered code instead of a delimiter
-  std::string delimiter = {};               // "": the first of # | / ~ that is in no partition key
-  bool has_sets_as_json = false;            // false: a column per member, in family s
-  bool has_maps_as_columns = false;         // true: a column per member, in family m
-  std::vector<std::string> counters = {};   // N attributes that become 8 bytes big-endian
-  std::string ttl_attribute = {};           // the attribute of the expiry time in seconds; "": none
-  bool keeps_expired = false;               // imports expired items as if they did not expire
-  std::string timestamp_attribute = {};     // the attribute of the cells' time; "": none
-  std::optional<Timestamp> timestamp = {};  // of all cells. Default: the time of the export
+  // The next members, up to `mapping_path`, are for kNative.
+  bool has_ordered_keys = false;           // row keys use ordered code instead of a delimiter
+  std::string delimiter = {};              // "": the first of # | / ~ that is in no partition key
+  bool has_sets_as_json = false;           // false: a column per member, in family s
+  bool has_maps_as_columns = false;        // true: a column per member, in family m; false: JSON
+  std::vector<std::string> counters = {};  // N attributes that become 8 bytes big-endian
+  std::string ttl_attribute = {};          // the attribute of the expiry time in seconds; "": none
+  bool keeps_expired = false;              // imports expired items as if they did not expire
+  std::string timestamp_attribute = {};    // the attribute of the cells' timestamp; "": none
+  // The timestamp of cells whose item has no expiry time, unless `timestamp_attribute` is set.
+  // Default: the time of the export.
+  std::optional<Timestamp> timestamp = {};
   std::vector<DynamoDbIndex> indexes = {};
   std::string mapping_path = {};  // stores the mapping in this file instead of a property
 
   std::string google_family = "cf1";  // for kGoogle
 
-  bool only_checks = false;  // writes nothing; `database` may be empty
-  // Opens the database after everything was checked, instead of the empty handle that is given. So
-  // a wrong input creates no database.
+  bool only_checks = false;  // writes nothing to `database`, which may be empty
+  // Called after all checks to open the database, so that a wrong input creates none. Then pass an
+  // empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
-  uint64_t bad_items_max = 0;  // so many bad items are left out; one more is an error
-  std::string bad_path = {};   // gets each bad item as a line of JSON; "": none
-  // Files that the caller writes, for example the report. It is an error if one of them is a file
-  // of the input, as it is for the other paths of this struct.
+  uint64_t bad_items_max = 0;  // leaves out at most so many bad items; more are an error
+  std::string bad_path = {};   // the bad items are written to it, as lines of JSON; "": none
+  // Files that the caller writes, for example the report. A path that is also a file of the input
+  // is an error, here and in the other members.
   std::vector<std::string> output_paths = {};
-  // Remembers the completed data files, so that the same call continues after an interruption.
-  // Removed at the end. "": not resumable.
+  // A file that lists the completed data files, so that the same call resumes after an
+  // interruption. Removed at the end. "": not resumable.
   std::string state_path = {};
-  // Called now and then with the bytes of the input files that were read in this phase ("checking",
-  // "importing"), and their sum.
+  // Called from time to time: of `total` bytes of the input files, `done` were read in this phase,
+  // "checking" or "importing".
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
@@ -84,7 +87,7 @@ struct DynamoDbImportReport {
     uint64_t rows = 0;
     std::map<std::string, uint64_t> cells = {};  // by family
   };
-  // Something that the reader of the report should know.
+  // A remark about the input, and how often it applies.
   struct Note {
     std::string id = {};
     std::string severity = {};  // "info" or "warning"
@@ -111,13 +114,13 @@ struct DynamoDbImportReport {
   std::string key_form = {};  // "delimited" or "ordered"; Google mode: ""
   std::string delimiter = {};
   std::string key_remark = {};  // why the delimiter is not '#', or ""
-  // How many items have the attribute with each type, by name. At most 10,000 names.
+  // The number of items with an attribute, by its name and type. At most 10,000 names.
   std::map<std::string, std::map<std::string, uint64_t>> attributes = {};
   bool has_more_attributes = false;  // some are not counted
   std::vector<Note> notes = {};
   double seconds = 0;
 
-  // True if items of the input are not in the tables, although they did not expire.
+  // True if items that did not expire were left out.
   bool left_out_items() const;
   // The report for people, and as one JSON document.
   std::string ToText() const;
@@ -128,12 +131,12 @@ struct DynamoDbImportReport {
 // is read and checked before the first row is written. When it returns OK, the rows survive power
 // loss.
 //
-// An incremental export is applied to a table that an import of a full export created. If the table
-// has the input already, it is only checked.
+// An incremental export is applied to a table that the import of a full export created. An input
+// that the table already has is only checked.
 //
 // Errors:
-//   InvalidArgument      wrong options; bad items, of which the message lists the first 20: nothing
-//                        was written
+//   InvalidArgument      wrong options, or too many bad items; the message lists the first 20.
+//                        Nothing was written
 //   NotFound             a file of the input, or the table of an incremental export, is missing
 //   FailedPrecondition   the table exists and is not of the same import; the state file belongs to
 //                        another import; an incremental export is older than the table; the table
@@ -146,8 +149,8 @@ struct DynamoDbExportOptions {
   std::string table = {};           // Required
   RowRange rows = RowRange::All();  // the rows to export
   std::string mapping_path = {};    // as in the import
-  // Gets each item as {"Item":{...}}, without a newline. Required if `directory` is empty. An error
-  // ends the export.
+  // Called with each item as {"Item":{...}}, without a newline. Required if `directory` is empty.
+  // An error ends the export.
   std::function<absl::Status(std::string_view line)> write = {};
   // Instead of `write`: writes the export to a new directory AWSDynamoDB/ID below this one, in the
   // layout of DynamoDB's exports to S3.
@@ -156,12 +159,13 @@ struct DynamoDbExportOptions {
 
 struct DynamoDbExportReport {
   uint64_t items_written = 0;
-  uint64_t rows_left_out = 0;            // rows that are no items: an application wrote them
+  uint64_t rows_left_out = 0;            // rows that an application wrote, which are no items
   std::vector<std::string> listed = {};  // the first 20 of them, with the reason
 };
 
-// Makes items of the rows that an import in native mode wrote, in the order of row keys. Attributes
-// are in byte order. The items are those that were imported; a number in a key is equal by value.
+// Exports the items of a table that was imported in native mode, in row-key order. The items equal
+// those that were imported, except that attributes are in byte order, and that a number in a key
+// may have another notation.
 //
 // Errors: NotFound if the table does not exist; FailedPrecondition if it has no mapping, or if its
 // import is not complete; InvalidArgument if neither `write` nor `directory` is given; errors of

@@ -23,34 +23,34 @@ inline namespace v0 {
 namespace lab {
 
 struct LoadOptions {
-  // The path of an input by its name, instead of the file that the design names.
+  // Paths by the name of an input. They replace the files that the design names.
   std::map<std::string, std::string> inputs = {};
   std::string table = {};              // only this table; "": all that have rows
-  uint64_t records_max = 0;            // reads so many records of each input. 0: all
-  std::optional<Timestamp> time = {};  // of cells without another one. Default: now
-  bool only_checks = false;            // writes nothing; `database` may be empty
-  bool allows_duplicates = false;      // the later record wins
-  uint64_t bad_records_max = 0;        // so many are left out; one more is an error
-  std::string bad_path = {};           // gets each record that is left out, as JSON; "": none
+  uint64_t records_max = 0;            // reads at most so many records of each input. 0: all
+  std::optional<Timestamp> time = {};  // of cells for which the design has none. Default: now
+  bool only_checks = false;            // writes nothing to `database`, which may be empty
+  bool allows_duplicates = false;      // true: the later record wins; false: it counts as bad
+  uint64_t bad_records_max = 0;        // leaves out at most so many bad records; more are an error
+  std::string bad_path = {};           // the records left out are written to it, as JSON; "": none
   bool stores_design = true;           // as in ApplyDesignOptions
-  // Opens the database after everything was checked, instead of the empty handle that is given.
+  // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
-  // Called now and then with the bytes of the input files that were read in this phase ("checking",
-  // "loading"), and their sum.
+  // Called from time to time: of `total` bytes of the input files, `done` were read in this phase,
+  // "checking" or "loading".
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
 struct LoadReport {
   struct TableCounts {
-    uint64_t records = 0;     // that were read for the table
+    uint64_t records = 0;     // records read for the table
     uint64_t rows = 0;        // different row keys
     uint64_t cells = 0;       // different cells
-    uint64_t bad = 0;         // records that do not fit
+    uint64_t bad = 0;         // records that do not fit the design
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
   };
   std::map<std::string, TableCounts> tables = {};
   std::vector<std::string> listed = {};  // the first 20 duplicates, "FILE:LINE: ..."
-  uint64_t left_out = 0;                 // records
+  uint64_t left_out = 0;                 // records that were not loaded
   bool only_checked = false;
   double seconds = 0;
 
@@ -63,10 +63,10 @@ struct LoadReport {
 // returns OK, the rows survive power loss.
 //
 // Errors:
-//   InvalidArgument      an input without a file; a wrong file; more bad records and duplicates
-//   than
-//                        allowed, of which the message lists the first 20: nothing was written
-//   NotFound             a file or a table of the options is missing
+//   InvalidArgument      an unknown input, or one without a file; a wrong file; too many bad
+//                        records or duplicates, and the message lists the first 20. Nothing was
+//                        written
+//   NotFound             a file or options.table does not exist
 //   AlreadyExists        a table exists with another schema or another key
 //   FailedPrecondition   a file changed while it was loaded: load it again
 //   errors of the file system and of the database: the load may be incomplete; repeat the call
