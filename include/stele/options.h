@@ -77,6 +77,8 @@ struct DatabaseOptions {
   // is no database. Every write returns FailedPrecondition. Several processes may open a database
   // read-only at the same time, but not together with a writer. Exception: if the directory has no
   // LOCK file, as in some copies, a reader takes no lock, and a writer may open the database.
+  // If an SSTable is missing or has a wrong size, Open succeeds, and reads of its rows return
+  // DataLoss. An Open for writing returns DataLoss.
   bool read_only = false;
 
   // Durability of writes that do not set WriteOptions.durability. With the default, power loss may

@@ -206,8 +206,11 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
     return DataLoss(ManifestName(recovered.manifest_number), 0,
                     "it has no table of idempotency tokens");
   }
-  STELE_RETURN_IF_ERROR(
-      CheckFiles(storage.directory.file_system(), storage.directory.path(), *version));
+  // A reader gets an error only for the rows of a missing file.
+  if (!storage.options.database.read_only) {
+    STELE_RETURN_IF_ERROR(
+        CheckFiles(storage.directory.file_system(), storage.directory.path(), *version));
+  }
   STELE_RETURN_IF_ERROR(RaiseFileNumber(storage, version->next_file_number, /*last_segment=*/0));
   storage.clock.RaiseMark(version->clock_mark);
   storage.state.Install(version, std::nullopt);

@@ -71,9 +71,12 @@ class SstableFiles::Entry : public PinnedSstable {
   }
 
   absl::StatusOr<std::shared_ptr<SstableReader>> OpenFile() const {
-    STELE_ASSIGN_OR_RETURN(std::unique_ptr<File> file,
-                           registry_->file_system->Open(path_, OpenMode::kReadByName));
-    return SstableReader::Open(std::move(file), SstableName(number_), &summary_, registry_->cache);
+    absl::StatusOr<std::unique_ptr<File>> file =
+        registry_->file_system->Open(path_, OpenMode::kReadByName);
+    if (absl::IsNotFound(file.status()))
+      return DataLoss(SstableName(number_), 0, "the file is missing; restore it from a copy");
+    if (!file.ok()) return std::move(file).status();
+    return SstableReader::Open(*std::move(file), SstableName(number_), &summary_, registry_->cache);
   }
 
   const std::shared_ptr<Registry> registry_;

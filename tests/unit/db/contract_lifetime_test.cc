@@ -154,6 +154,10 @@ TEST_F(ContractDirectoryTest, WhatIsNoDatabaseIsRefusedUntouched) {
   for (const auto& [name, code] : codes) {
     for (const bool read_only : {false, true}) {
       const absl::Status status = Database::Open(Path(name), {.read_only = read_only}).status();
+      if (read_only && (name == "without_table" || name == "cut")) {
+        EXPECT_TRUE(status.ok()) << name << ": " << status;  // only reads of the lost rows fail
+        continue;
+      }
       EXPECT_EQ(CodeName(status), code) << name << ": " << status;
       EXPECT_NE(ToStd(status.message()).find(name), std::string_view::npos) << status;
     }
