@@ -64,6 +64,21 @@ struct DatabaseEvent {
   uint64_t bytes = 0;        // 0 unless the kind defines it
 };
 
+// What Open does if records of the log are lost that were synced: a changed byte, or a missing or
+// shortened segment. An unfinished write at the end of the log, as after a crash, is no damage.
+enum class OnDamage : uint8_t {
+  // Open returns DataLoss with the file and the offset.
+  kRefuse,
+  // All rows as of the last commit before the damage. Open returns DataLoss if SSTables have later
+  // commits, because their rows cannot be shown as of then, or if the log's first segment is
+  // missing.
+  kReadBefore,
+  // Everything that is readable, also commits after the damage. A later commit may then be visible
+  // although an earlier one is missing, and a batch may be visible in part. Also opens a database
+  // whose manifest lost its end. Database::Verify lists what is missing.
+  kReadAround,
+};
+
 // Options of Database::Open.
 struct DatabaseOptions {
   // Creates the directory and a new database if there is none. If false, Open returns NotFound.
@@ -84,6 +99,11 @@ struct DatabaseOptions {
   // Durability of writes that do not set WriteOptions.durability. With the default, power loss may
   // lose the most recent writes; Database::Sync() makes all earlier writes survive it.
   Durability durability = Durability::kProcess;
+
+  // What to do if the log is damaged. A value other than kRefuse needs read_only; otherwise Open
+  // returns InvalidArgument. Nothing on disk is changed. docs/guide/damage.md describes the ways to
+  // rescue data.
+  OnDamage on_damage = OnDamage::kRefuse;
 
   // Upper bound for this database's memory: memtables, block cache, indexes of open SSTables, data
   // pinned by readers, flush and compaction buffers, and large writes in progress. The block cache

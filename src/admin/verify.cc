@@ -179,6 +179,32 @@ absl::Status VerifyLogAndManifest(const VerifySource& source, VerifyReport* repo
       ->CheckOpen();  // if it was closed meanwhile, the files may belong to another process
 }
 
+std::string LostText(const LogDamage& damage) {
+  if (damage.lost_through <= damage.last_sequence) return damage.what + "; no commit is lost";
+  const std::string after =
+      damage.last_sequence == 0 ? "" : fmt::format(" after {}", damage.last_sequence);
+  const std::string through =
+      damage.lost_through == UINT64_MAX ? "" : fmt::format(" up to {}", damage.lost_through);
+  return fmt::format("{}; commits{}{} may be lost", damage.what, after, through);
+}
+
+// The tables of a lost commit are unknown. It may be of any table whose files do not have it.
+void AddLogDamage(const ReadView& view, const LogDamage& damage, VerifyReport* report) {
+  VerifyReport::Damage entry{
+      .file = damage.file, .offset = damage.offset, .what = LostText(damage)};
+  const size_t count_before = report->damages.size();
+  for (const auto& [table_id, table] : view.tables) {
+    const bool may_be_lost = damage.lost_through > damage.last_sequence &&
+                             damage.lost_through > table->state->flushed_through;
+    if (!may_be_lost || table_id == kTokenTableId) continue;
+    entry.table = table->definition().name;
+    report->damages.push_back(entry);
+  }
+  if (report->damages.size() > count_before) return;
+  entry.table.clear();
+  report->damages.push_back(std::move(entry));
+}
+
 }  // namespace
 
 absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source) {
@@ -199,6 +225,7 @@ absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source) {
   }
   if (source.log == nullptr) {
     VerifyManifest(source, &report);
+    for (const LogDamage& damage : *source.log_damages) AddLogDamage(*view, damage, &report);
     return report;
   }
   STELE_RETURN_IF_ERROR(VerifyLogAndManifest(source, &report));

@@ -6,6 +6,8 @@
 // Threads:   thread-safe; runs concurrently with reads and writes, on the state at its start.
 #pragma once
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "commit/installer.h"
 #include "manifest/manifest_log.h"
@@ -14,6 +16,7 @@
 #include "state/open_check.h"
 #include "stele/stats.h"
 #include "wal/commit_log.h"
+#include "wal/log_reader.h"
 
 namespace stele::internal {
 
@@ -26,6 +29,8 @@ struct VerifySource {
   const ManifestLog* manifest = nullptr;
   const CommitLog* log = nullptr;
   Installer* installer = nullptr;
+  // What the recovery found; empty unless read-only.
+  const std::vector<LogDamage>* log_damages = nullptr;
 };
 
 absl::StatusOr<VerifyReport> VerifyDatabase(const VerifySource& source);

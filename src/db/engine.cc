@@ -254,7 +254,8 @@ absl::StatusOr<VerifyReport> Engine::Verify() {
                          .open = &storage_->open,
                          .manifest = storage_->manifest.get(),
                          .log = storage_->log.get(),
-                         .installer = storage_->installer.get()});
+                         .installer = storage_->installer.get(),
+                         .log_damages = &storage_->log_damages});
 }
 
 absl::Status Engine::ConfirmClock() {

@@ -186,12 +186,114 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
   return absl::OkStatus();
 }
 
+AtDamage AtDamageFor(OnDamage on_damage) {
+  switch (on_damage) {
+    case OnDamage::kReadBefore:
+      return AtDamage::kStop;
+    case OnDamage::kReadAround:
+      return AtDamage::kSkip;
+    default:
+      return AtDamage::kFail;
+  }
+}
+
 LogReadOptions ReadOptionsOf(const Storage& storage, const Version& version) {
   return {.file_system = storage.directory.file_system(),
           .directory = storage.directory.path(),
           .database_id = storage.directory.id(),
           .oldest_segment = version.oldest_segment,
+          .at_damage = AtDamageFor(storage.options.database.on_damage),
           .number_end = FileNumberEnd(version.next_file_number)};
+}
+
+// Compares how far the log and the manifest extend: each states how far the other was synced.
+absl::Status CheckManifestEnd(const ManifestLog::Recovered& recovered, const LogTail& tail) {
+  const std::string name = ManifestName(recovered.manifest_number);
+  if (tail.clean && !recovered.closed) {
+    return DataLoss(name, recovered.end_offset,
+                    "the log was closed properly but the manifest was not: the end of the manifest "
+                    "is lost; restore the file from a copy");
+  }
+  const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
+                                       .bytes = recovered.end_offset};
+  const SyncedManifestEnd& synced = tail.synced_manifest_end;
+  if (manifest_end >= synced) return absl::OkStatus();
+  return DataLoss(name, recovered.end_offset,
+                  fmt::format("the manifest ends here; the log says that {} was synced up to {}; "
+                              "restore the file from a copy, or take a checkpoint",
+                              ManifestName(synced.number), synced.bytes));
+}
+
+absl::Status CheckLogEnd(const Version& version, const LogTail& tail) {
+  const SyncedLogEnd log_end{.segment = tail.segment_number, .end_offset = tail.end_offset};
+  const SyncedLogEnd& synced = version.synced_log_end;
+  if (log_end >= synced) return absl::OkStatus();
+  return DataLoss(SegmentName(synced.segment), synced.end_offset,
+                  fmt::format("the log was synced up to here, and now ends in segment {} at {}; "
+                              "restore the missing files from a copy",
+                              log_end.segment, log_end.end_offset));
+}
+
+LogDamage DamageOf(const absl::Status& status, const std::string& file, uint64_t offset,
+                   uint64_t last_sequence) {
+  std::string what(status.message());
+  const std::string place = fmt::format("{} @{}: ", file, offset);
+  if (what.starts_with(place)) what.erase(0, place.size());
+  return {.file = file, .offset = offset, .last_sequence = last_sequence, .what = std::move(what)};
+}
+
+// An SSTable shows all its commits or none, so the database cannot be shown as of an earlier
+// commit.
+absl::Status CheckNoLaterCommits(const Version& version, const LogDamage& damage) {
+  for (const auto& [table_id, table] : version.tables) {
+    for (const Tablet& tablet : table->tablets) {
+      for (const SstableReference& reference : tablet.stack) {
+        if (reference.sequence_last <= damage.last_sequence) continue;
+        return DataLoss(
+            damage.file, damage.offset,
+            fmt::format("{}; {} has commits up to {}, after the damage. "
+                        "OnDamage::kReadAround (--on-damage around) shows them, and "
+                        "\"stele salvage\" copies them",
+                        damage.what, SstableName(reference.file->number), reference.sequence_last));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Checks that no end is lost, unless the options accept it. Then the damage is noted for Verify.
+absl::Status CheckEnds(Storage& storage, const ManifestLog::Recovered& recovered,
+                       const LogTail& tail) {
+  const Version& version = *recovered.version;
+  const OnDamage on_damage = storage.options.database.on_damage;
+  storage.log_damages = tail.damages;
+  LogTail whole = tail;
+  if (on_damage == OnDamage::kReadBefore && !tail.damages.empty()) {
+    // Records after the damage may state that the manifest had more edits.
+    LogReadOptions options = ReadOptionsOf(storage, version);
+    options.at_damage = AtDamage::kSkip;
+    STELE_ASSIGN_OR_RETURN(
+        whole, ReadLog(options, [](uint64_t, std::string_view) { return absl::OkStatus(); }));
+  }
+  if (absl::Status end = CheckManifestEnd(recovered, whole); !end.ok()) {
+    if (on_damage != OnDamage::kReadAround) return end;
+    storage.log_damages.push_back(DamageOf(end, ManifestName(recovered.manifest_number),
+                                           recovered.end_offset, version.last_sequence));
+  }
+  if (absl::Status end = CheckLogEnd(version, tail); !end.ok()) {
+    if (on_damage == OnDamage::kRefuse) return end;
+    const SyncedLogEnd& synced = version.synced_log_end;
+    // After a stop, the end of the log was not looked for.
+    if (on_damage == OnDamage::kReadAround || tail.damages.empty())
+      storage.log_damages.push_back(
+          DamageOf(end, SegmentName(synced.segment), synced.end_offset, tail.last_sequence));
+  }
+  if (on_damage != OnDamage::kReadBefore) return absl::OkStatus();
+  for (const LogDamage& damage : storage.log_damages) {
+    if (damage.lost_through <= damage.last_sequence) continue;
+    STELE_RETURN_IF_ERROR(CheckNoLaterCommits(version, damage));
+  }
+  return absl::OkStatus();
 }
 
 // Reads everything before anything is changed, so that a database that is corrupt or incomplete
@@ -217,29 +319,7 @@ absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
   storage.state.Publish(version->last_sequence);
   const LogReadOptions log_options = ReadOptionsOf(storage, *version);
   STELE_ASSIGN_OR_RETURN(ReplayedLog replayed, ReplayLog(storage, log_options));
-  if (replayed.tail.clean && !recovered.closed) {
-    return DataLoss(ManifestName(recovered.manifest_number), 0,
-                    "the log was closed properly but the manifest was not: the end of the manifest "
-                    "is lost; restore the file from a copy");
-  }
-  const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
-                                       .bytes = recovered.end_offset};
-  if (const SyncedManifestEnd& synced = replayed.tail.synced_manifest_end; manifest_end < synced) {
-    return DataLoss(ManifestName(recovered.manifest_number), recovered.end_offset,
-                    fmt::format("the manifest ends here; the log says that {} was synced up to {}; "
-                                "restore the file from a copy, or take a "
-                                "checkpoint",
-                                ManifestName(synced.number), synced.bytes));
-  }
-  const SyncedLogEnd log_end{.segment = replayed.tail.segment_number,
-                             .end_offset = replayed.tail.end_offset};
-  if (log_end < version->synced_log_end) {
-    return DataLoss(SegmentName(version->synced_log_end.segment),
-                    version->synced_log_end.end_offset,
-                    fmt::format("the log was synced up to here, and now ends in segment {} at {}; "
-                                "restore the missing files from a copy",
-                                log_end.segment, log_end.end_offset));
-  }
+  STELE_RETURN_IF_ERROR(CheckEnds(storage, recovered, replayed.tail));
   storage.replayed_log_bytes = replayed.bytes;
   storage.discarded_log_bytes = replayed.tail.discarded_bytes;
   if (storage.discarded_log_bytes > 0) {

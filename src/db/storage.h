@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/memory_tracker.h"
@@ -33,6 +34,7 @@
 #include "views/pinned_views.h"
 #include "views/sstable_files.h"
 #include "wal/commit_log.h"
+#include "wal/log_reader.h"
 #include "write/write_throttle.h"
 
 namespace stele::internal {
@@ -56,6 +58,7 @@ struct Storage {
   WriteThrottle throttle;
   uint64_t replayed_log_bytes = 0;        // by the recovery
   uint64_t discarded_log_bytes = 0;       // likewise
+  std::vector<LogDamage> log_damages;     // found by the recovery; empty unless OnDamage accepts it
   std::unique_ptr<FileLock> lock;         // null for "mem:" and once closed
   std::unique_ptr<ManifestLog> manifest;  // null when read-only; likewise log, installer, jobs
   std::unique_ptr<CommitLog> log;

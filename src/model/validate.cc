@@ -191,6 +191,13 @@ absl::Status ValidateDatabaseOptions(const DatabaseOptions& options) {
     return InvalidArgument("DatabaseOptions.memory_budget_bytes is {}, it must be at least {}",
                            options.memory_budget_bytes, kMiB);
   }
+  if (options.on_damage > OnDamage::kReadAround)
+    return InvalidArgument("DatabaseOptions.on_damage: no such value");
+  if (options.on_damage != OnDamage::kRefuse && !options.read_only) {
+    return InvalidArgument(
+        "DatabaseOptions.on_damage needs read_only: a damaged database is only read; \"stele "
+        "salvage\" makes a new one of it");
+  }
   if (const stele::MemoryBudget& shared = options.shared_memory_budget;
       !shared.is_empty() && shared.bytes() < 2 * kMiB) {
     return InvalidArgument(

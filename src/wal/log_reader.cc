@@ -1,6 +1,7 @@
 #include "wal/log_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -39,12 +40,19 @@ class LogWalk {
   absl::StatusOr<LogTail> Run() {
     STELE_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, ListSegments(options_));
     STELE_RETURN_IF_ERROR(LoadHeaders(numbers));
-    const uint64_t first = started_.empty() ? 0 : started_.front().segment_number;
-    if (options_.oldest_segment > 0 && first != options_.oldest_segment) {
-      return DataLoss(SegmentPath(options_, options_.oldest_segment), 0,
-                      "the first segment of the log is missing or has no valid header");
+    const SegmentHeader* first = started_.empty() ? nullptr : &started_.front();
+    if (options_.oldest_segment > 0 &&
+        (first == nullptr || first->segment_number != options_.oldest_segment)) {
+      constexpr std::string_view kWhat =
+          "the first segment of the log is missing or has no valid header";
+      // It is unknown which commit precedes it, so the log cannot end there either.
+      if (options_.at_damage != AtDamage::kSkip)
+        return DataLoss(SegmentPath(options_, options_.oldest_segment), 0, kWhat);
+      AddDamage(options_.oldest_segment, 0, kWhat);
+      first = FirstAfter(options_.oldest_segment);
+      if (first != nullptr) tail_.damages.back().lost_through = first->previous_sequence;
     }
-    if (!started_.empty()) STELE_RETURN_IF_ERROR(Follow());
+    if (first != nullptr) STELE_RETURN_IF_ERROR(Follow(first));
     std::set_difference(numbers.begin(), numbers.end(), tail_.live_numbers.begin(),
                         tail_.live_numbers.end(), std::back_inserter(tail_.spare_numbers));
     return std::move(tail_);
@@ -60,9 +68,12 @@ class LogWalk {
       if (!reader.IsStarted(options_.database_id)) continue;
       STELE_RETURN_IF_ERROR(reader.CheckVersion());
       if (reader.file_bytes() < reader.header()->prepared_bytes) {
-        return DataLoss(reader.path(), reader.file_bytes(),
-                        fmt::format("the file ends here; {} bytes were prepared and synced",
-                                    reader.header()->prepared_bytes));
+        const std::string what =
+            fmt::format("the file ends here; {} bytes were prepared and synced",
+                        reader.header()->prepared_bytes);
+        if (options_.at_damage == AtDamage::kFail)
+          return DataLoss(reader.path(), reader.file_bytes(), what);
+        shortened_[number] = {reader.file_bytes(), what};
       }
       started_.push_back(*reader.header());
     }
@@ -85,35 +96,133 @@ class LogWalk {
     return nullptr;
   }
 
-  absl::Status Follow() {
-    const SegmentHeader* segment = &started_.front();
+  // The segment with which the log goes on if `number` is lost; null: none. Of several that follow
+  // the same lost one, the highest is valid.
+  const SegmentHeader* FirstAfter(uint64_t number) const {
+    const auto first =
+        std::find_if(started_.begin(), started_.end(),
+                     [&](const SegmentHeader& later) { return later.segment_number > number; });
+    if (first == started_.end()) return nullptr;
+    const SegmentHeader* valid = &*first;
+    for (const SegmentHeader& later : started_) {
+      if (later.previous_end.segment_number == first->previous_end.segment_number &&
+          later.segment_number > valid->segment_number)
+        valid = &later;
+    }
+    return valid;
+  }
+
+  absl::Status Follow(const SegmentHeader* segment) {
     tail_.released_sequence = segment->previous_sequence;
     tail_.last_checksum = segment->previous_checksum;
     tail_.last_sequence = segment->previous_sequence;
-    while (true) {
+    uint64_t offset = kFirstRecordOffset;
+    bool is_after_damage = false;  // a good record was found at `offset`
+    while (segment != nullptr) {
       tail_.synced_end = std::max(tail_.synced_end, segment->synced_end);
       const SegmentHeader* const next = Successor(*segment);
-      STELE_RETURN_IF_ERROR(ReadSegment(segment->segment_number,
-                                        next != nullptr ? next->previous_end.offset : UINT64_MAX));
+      const uint64_t end_offset_max = EndOffsetMax(*segment, next);
+      STELE_RETURN_IF_ERROR(ReadSegment(segment->segment_number, offset, end_offset_max));
+      if (is_after_damage && tail_.end_offset == offset)
+        return DataLoss(SegmentPath(options_, segment->segment_number), offset,
+                        "the record changed while it was read");
       const bool linked = next != nullptr && next->previous_end.offset == tail_.end_offset &&
                           next->previous_checksum == tail_.last_checksum &&
                           next->previous_sequence == tail_.last_sequence;
-      if (!linked) return CheckEnd();
-      segment = next;
+      STELE_ASSIGN_OR_RETURN(const bool is_damaged, CheckSegmentEnd(linked));
+      if (!linked && (!is_damaged || options_.at_damage == AtDamage::kStop))
+        return absl::OkStatus();
+      if (!linked) {
+        STELE_ASSIGN_OR_RETURN(offset, FindAfterDamage(end_offset_max));
+        is_after_damage = offset != 0;
+        if (is_after_damage) continue;
+      }
+      segment = linked ? next : SegmentAfterDamage(*segment);
+      offset = kFirstRecordOffset;
+      is_after_damage = false;
+    }
+    return absl::OkStatus();
+  }
+
+  // Where the records of the segment end at the latest.
+  uint64_t EndOffsetMax(const SegmentHeader& segment, const SegmentHeader* next) const {
+    const uint64_t linked_end = next != nullptr ? next->previous_end.offset : UINT64_MAX;
+    return segment.segment_number == options_.end.segment_number
+               ? std::min(linked_end, options_.end.offset)
+               : linked_end;
+  }
+
+  void AddDamage(uint64_t number, uint64_t offset, std::string_view what) {
+    tail_.damages.push_back({.file = SegmentName(number),
+                             .offset = offset,
+                             .last_sequence = tail_.last_sequence,
+                             .what = std::string(what)});
+  }
+
+  // Called where the records of a segment end. Returns whether there is damage, and adds it to the
+  // tail. If the next segment is linked, no record is lost.
+  absl::StatusOr<bool> CheckSegmentEnd(bool linked) {
+    const uint64_t number = tail_.segment_number;
+    const uint64_t discarded_bytes = tail_.discarded_bytes;
+    const absl::Status end = linked ? absl::OkStatus() : CheckEnd();
+    if (!end.ok()) {
+      if (options_.at_damage == AtDamage::kFail || !absl::IsDataLoss(end)) return end;
+      tail_.discarded_bytes = discarded_bytes;  // they are lost
+      std::string what(end.message());
+      const std::string place =
+          fmt::format("{} @{}: ", SegmentPath(options_, number), tail_.end_offset);
+      if (const size_t at = what.find(place); at != std::string::npos) what.erase(at, place.size());
+      AddDamage(number, tail_.end_offset, what);
+      return true;
+    }
+    const auto shortened = shortened_.find(number);
+    if (shortened == shortened_.end()) return false;
+    AddDamage(number, shortened->second.first, shortened->second.second);
+    if (linked) tail_.damages.back().lost_through = tail_.last_sequence;
+    return true;
+  }
+
+  // Returns the offset of the next good record of the segment with a later sequence, so that the
+  // records continue there; 0 if there is none.
+  absl::StatusOr<uint64_t> FindAfterDamage(uint64_t end_offset_max) {
+    const uint64_t number = tail_.segment_number;
+    STELE_ASSIGN_OR_RETURN(
+        SegmentReader reader,
+        SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
+    if (!reader.IsStarted(options_.database_id)) return 0;
+    for (uint64_t offset = tail_.end_offset;;) {
+      STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record,
+                             reader.FindRecord(offset));
+      if (!record.has_value() || record->end_offset > end_offset_max) return 0;
+      offset = record->end_offset;
+      if (record->header.sequence <= tail_.last_sequence) continue;
+      const bool is_end_mark = record->header.type == RecordType::kEndMark;
+      tail_.damages.back().lost_through = record->header.sequence - (is_end_mark ? 0 : 1);
+      tail_.last_checksum = record->header.previous_checksum;
+      if (is_end_mark) tail_.last_sequence = record->header.sequence;
+      return record->offset;
     }
   }
 
-  // Visits records up to `end_offset_max`, where the next segment's header says that they end, or
-  // up to the first bad record.
-  absl::Status ReadSegment(uint64_t number, uint64_t end_offset_max) {
+  // The segment to go on with if the rest of this one is lost; null: none.
+  const SegmentHeader* SegmentAfterDamage(const SegmentHeader& segment) {
+    const SegmentHeader* next = Successor(segment);
+    if (next == nullptr) next = FirstAfter(segment.segment_number);
+    if (next == nullptr) return nullptr;
+    tail_.last_sequence = std::max(tail_.last_sequence, next->previous_sequence);
+    tail_.last_checksum = next->previous_checksum;
+    tail_.damages.back().lost_through = tail_.last_sequence;
+    return next;
+  }
+
+  // Visits records from `offset` up to `end_offset_max` (EndOffsetMax), or up to the first bad
+  // record.
+  absl::Status ReadSegment(uint64_t number, uint64_t offset, uint64_t end_offset_max) {
     STELE_ASSIGN_OR_RETURN(
         SegmentReader reader,
         SegmentReader::Open(options_.file_system, SegmentPath(options_, number), number));
     if (!reader.IsStarted(options_.database_id))
       return DataLoss(reader.path(), 0, "the segment's header changed while it was read");
-    uint64_t offset = kFirstRecordOffset;
-    if (number == options_.end.segment_number)
-      end_offset_max = std::min(end_offset_max, options_.end.offset);
     tail_.clean = false;
     while (offset < end_offset_max && !tail_.clean) {
       STELE_ASSIGN_OR_RETURN(const std::optional<SegmentReader::Record> record,
@@ -130,8 +239,11 @@ class LogWalk {
     }
     tail_.segment_number = number;
     tail_.end_offset = offset;
-    tail_.live_numbers.push_back(number);
-    tail_.live_ends.push_back({offset, tail_.last_sequence});
+    if (tail_.live_numbers.empty() || tail_.live_numbers.back() != number) {
+      tail_.live_numbers.push_back(number);
+      tail_.live_ends.emplace_back();
+    }
+    tail_.live_ends.back() = {offset, tail_.last_sequence};
     return absl::OkStatus();
   }
 
@@ -196,6 +308,8 @@ class LogWalk {
   const LogReadOptions& options_;
   const LogVisitor& visit_;
   std::vector<SegmentHeader> started_;  // ascending
+  // The size of each file that is too short, and a description, by segment number.
+  std::map<uint64_t, std::pair<uint64_t, std::string>> shortened_;
   LogTail tail_;
 };
 

@@ -7,6 +7,7 @@
 //            counted. A segment continues another one only if its header names that one's exact
 //            end. If two segments follow the same one, the higher number is valid: the writer
 //            abandoned the lower one when its first write failed.
+//            A log that is only read may be read up to such a place, or around it (AtDamage).
 // Errors:    DataLoss as above, also if a file is shorter than its prepared size, or if the segment
 //            that the manifest names does not exist; Unimplemented for another format version;
 //            errors of the file system and of the visitor. Bytes are never trusted.
@@ -35,6 +36,23 @@ struct SegmentEnd {
   uint64_t last_sequence = 0;  // of its last record, or of the last one before the segment
 };
 
+// What to do at a bad record if a later record or header proves that it was synced.
+enum class AtDamage : uint8_t {
+  kFail,  // return DataLoss
+  kStop,  // the log ends there; DataLoss if the first segment is missing
+  kSkip,  // go on with the next good record
+};
+
+// A place where the log cannot be read.
+struct LogDamage {
+  std::string file;  // its name, without the directory
+  uint64_t offset = 0;
+  uint64_t last_sequence = 0;  // of the last record before it; 0: unknown
+  // Commits after last_sequence, up to this one, may be lost. UINT64_MAX: all later ones.
+  uint64_t lost_through = UINT64_MAX;
+  std::string what;
+};
+
 // The end of a log. The header of the next segment must name it.
 struct LogTail {
   uint64_t segment_number = 0;  // 0: no segment yet
@@ -52,6 +70,7 @@ struct LogTail {
   std::vector<SegmentEnd> live_ends;   // one for each of live_numbers
   // All other segments: blank, stale, discarded, or below oldest_segment; ascending.
   std::vector<uint64_t> spare_numbers;
+  std::vector<LogDamage> damages;  // in the order of the log; with kStop at most one that lost data
 };
 
 struct LogReadOptions {
@@ -64,6 +83,7 @@ struct LogReadOptions {
   // Where to stop reading a log that is being written, since bytes from there on may be incomplete.
   // {}: read to the end of the log.
   LogPosition end = {};
+  AtDamage at_damage = AtDamage::kFail;
   // Files with higher numbers are not segments (io/file_names.h).
   uint64_t number_end = kFileNumberEnd;
 };

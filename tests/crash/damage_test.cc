@@ -1,6 +1,7 @@
 // Tests flipped bits, truncated files, zeroed sectors, and files of another database or from
 // another place. Opening, reading and verifying return the correct data or an error that names a
-// file, and never other data.
+// file, and never other data. With OnDamage::kReadBefore, a reader gets data that was correct at
+// one time; with kReadAround, only cells that were there, and a list of the damage.
 //
 // Environment:
 //   STELE_DAMAGE_BITS    1: every bit of every byte; default: one bit per byte
@@ -9,9 +10,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
+#include "absl/strings/str_split.h"
 #include "db/engine.h"
 #include "io/file_names.h"
 #include "support/base_sanitized.h"
@@ -41,7 +44,8 @@ class Specimen {
  public:
   explicit Specimen(uint64_t seed) {
     const std::vector<WorkloadStep> steps = MakeWorkload(seed, 20);
-    contents_text_ = StatesOf(steps).value_or(std::vector<std::string>{""}).back();
+    states_ = StatesOf(steps).value_or(std::vector<std::string>{""});
+    contents_text_ = states_.back();
     WorkloadDatabase database(&files_);
     EXPECT_EQ(database.Open(), absl::OkStatus());
     for (const WorkloadStep& step : steps) EXPECT_EQ(database.Run(step), absl::OkStatus());
@@ -70,6 +74,45 @@ class Specimen {
     return "";
   }
 
+  // Like Check, for a reader with kReadBefore. The data may be that after any earlier step.
+  std::string CheckBefore(CrashFileSystem* files, const std::vector<std::string>& names) const {
+    EngineOptions options = SmallEngineOptions(files);
+    options.database.read_only = true;
+    options.database.on_damage = OnDamage::kReadBefore;
+    WorkloadDatabase database(std::move(options), "/db");
+    const absl::Status opened = database.Open();
+    if (!opened.ok()) return NamesOne(opened, names);
+    const absl::StatusOr<std::string> dump = DumpDatabase(database.database());
+    if (!dump.ok()) return NamesOne(dump.status(), names);
+    const bool is_a_state = std::find(states_.begin(), states_.end(), *dump) != states_.end();
+    return is_a_state ? "" : "data that never was:\n" + *dump;
+  }
+
+  // Like Check, for a reader with kReadAround. Everything that it shows was once there, and Verify
+  // lists a damage if anything is missing.
+  std::string CheckAround(CrashFileSystem* files, const std::vector<std::string>& names) const {
+    EngineOptions options = SmallEngineOptions(files);
+    options.database.read_only = true;
+    options.database.on_damage = OnDamage::kReadAround;
+    WorkloadDatabase database(std::move(options), "/db");
+    const absl::Status opened = database.Open();
+    if (!opened.ok()) return NamesOne(opened, names);
+    const absl::StatusOr<std::string> dump = DumpDatabase(database.database());
+    if (!dump.ok()) return NamesOne(dump.status(), names);
+    const std::vector<std::string> lines = absl::StrSplit(*dump, '\n');
+    for (const std::string& line : lines) {
+      const auto has_line = [&line](const std::string& state) {
+        return state.find(line) != std::string::npos;
+      };
+      if (std::none_of(states_.begin(), states_.end(), has_line))
+        return fmt::format("a line that never was: {}", line);
+    }
+    if (*dump == contents_text_) return "";
+    const absl::StatusOr<VerifyReport> report = database.database().Verify();
+    if (!report.ok()) return NamesOne(report.status(), names);
+    return report->damages.empty() ? "other data, and no damage is listed:\n" + *dump : "";
+  }
+
  private:
   static std::string NamesOne(const absl::Status& status, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
@@ -81,6 +124,7 @@ class Specimen {
   CrashFileSystem files_;
   Contents contents_;
   std::string contents_text_;
+  std::vector<std::string> states_;  // after each step
 };
 
 // CURRENT and the manifest verify each other. A truncated manifest does not have the newest files,
@@ -102,6 +146,10 @@ TEST(DamageTest, AFlippedBitInEveryByte) {
            bit += every_bit ? 1 : 8, ++cases) {
         const auto files = specimen.Copy();
         ASSERT_EQ(files->FlipBit(JoinPath("/db", name), offset, bit), absl::OkStatus());
+        ASSERT_EQ(specimen.CheckBefore(files.get(), NamesFor(name)), "")
+            << name << " @" << offset << " bit " << bit;
+        ASSERT_EQ(specimen.CheckAround(files.get(), NamesFor(name)), "")
+            << name << " @" << offset << " bit " << bit;
         ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "")
             << name << " @" << offset << " bit " << bit;
       }
@@ -121,6 +169,10 @@ TEST(DamageTest, FilesCutAndSectorsZeroed) {
       const auto files = specimen.Copy();
       ASSERT_EQ(files->WriteFile(path, std::string_view(bytes).substr(0, length)),
                 absl::OkStatus());
+      ASSERT_EQ(specimen.CheckBefore(files.get(), NamesFor(name)), "")
+          << name << " cut at " << length;
+      ASSERT_EQ(specimen.CheckAround(files.get(), NamesFor(name)), "")
+          << name << " cut at " << length;
       ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "") << name << " cut at " << length;
     }
     for (size_t sector = 0; sector < bytes.size(); sector += 512, ++cases) {
@@ -130,6 +182,8 @@ TEST(DamageTest, FilesCutAndSectorsZeroed) {
         damaged.replace(sector, count, std::string(count, filling));
         const auto files = specimen.Copy();
         ASSERT_EQ(files->WriteFile(path, damaged), absl::OkStatus());
+        ASSERT_EQ(specimen.CheckAround(files.get(), NamesFor(name)), "")
+            << name << " sector at " << sector;
         ASSERT_EQ(specimen.Check(files.get(), NamesFor(name)), "")
             << name << " sector at " << sector;
       }

@@ -1,5 +1,5 @@
-// tests/fuzz/log_reader_fuzz.cc: reads and dumps any bytes as a log segment, and starts a log after
-// it. Each ends with a status, in bounded time and memory.
+// tests/fuzz/log_reader_fuzz.cc: reads any bytes as a log segment, also around damage, dumps them,
+// and starts a log after them. Each ends with a status, in bounded time and memory.
 //
 // Input:     If byte 0 is 0, the other bytes are used unchanged. Otherwise the checksums of header
 //            and records are corrected first, so that mutations pass them. The other bytes are the
@@ -51,6 +51,24 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
+void ReadDamaged(MemFileSystem* file_system, AtDamage at_damage, size_t file_bytes) {
+  const LogReadOptions options{.file_system = file_system,
+                               .directory = "",
+                               .database_id = kDatabaseId,
+                               .at_damage = at_damage};
+  uint64_t visited_bytes = 0;
+  uint64_t last_sequence = 0;
+  const auto tail = ReadLog(options, [&](uint64_t sequence, std::string_view payload) {
+    Require(sequence > last_sequence);
+    last_sequence = sequence;
+    visited_bytes += payload.size();
+    return absl::OkStatus();
+  });
+  Require(visited_bytes <= file_bytes);
+  if (!tail.ok()) return;
+  Require(at_damage == AtDamage::kSkip || tail->damages.size() <= 1);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -74,6 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return absl::OkStatus();
   });
   Require(visited_bytes <= bytes.size());
+  for (const AtDamage at_damage : {AtDamage::kStop, AtDamage::kSkip})
+    ReadDamaged(&file_system, at_damage, bytes.size());
   if (!tail.ok()) return 0;
   // The records that were read must be read again after a new segment.
   Require(SyncReplayedLog(read_options, *tail).ok());

@@ -385,9 +385,9 @@ plant(
 )
 plant(
     "recovery", ENGINE, "src/db/open.cc",
-    ("a manifest without its end is accepted with a closed log", "if (replayed.tail.clean && !recovered.closed) {", "if (false) {"),
-    ("a truncated log is accepted", "if (log_end < version->synced_log_end) {", "if (false) {"),
-    ("a manifest is accepted that is shorter than the log states", "manifest_end < synced)", "false)"),
+    ("a manifest without its end is accepted with a closed log", "if (tail.clean && !recovered.closed) {", "if (false) {"),
+    ("a truncated log is accepted", "if (log_end >= synced)", "if (true)"),
+    ("a manifest is accepted that is shorter than the log states", "if (manifest_end >= synced)", "if (true)"),
     ("replayed commits are not synced before the first acknowledgement (engine rule 3)",
      "STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));", ""),
     ("the manifest's mark is ignored (engine rule 7)", "storage.clock.RaiseMark(version->clock_mark);", ""),

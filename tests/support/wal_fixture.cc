@@ -19,9 +19,14 @@ void WalNumbers::SkipExisting(FileSystem* file_system, const std::string& direct
 }
 
 WalReplay ReplayWal(FileSystem* file_system, const std::string& directory,
-                    uint64_t oldest_segment) {
+                    uint64_t oldest_segment, AtDamage at_damage, LogPosition end) {
   WalReplay replay;
-  const LogReadOptions options{file_system, directory, kWalDatabaseId, oldest_segment};
+  const LogReadOptions options{.file_system = file_system,
+                               .directory = directory,
+                               .database_id = kWalDatabaseId,
+                               .oldest_segment = oldest_segment,
+                               .end = end,
+                               .at_damage = at_damage};
   absl::StatusOr<LogTail> tail = ReadLog(options, [&](uint64_t sequence, std::string_view payload) {
     replay.records.push_back({sequence, std::string(payload)});
     return absl::OkStatus();

@@ -39,7 +39,8 @@ struct WalReplay {
 };
 
 WalReplay ReplayWal(FileSystem* file_system, const std::string& directory,
-                    uint64_t oldest_segment = 0);
+                    uint64_t oldest_segment = 0, AtDamage at_damage = AtDamage::kFail,
+                    LogPosition end = {});
 
 // Small segments, so that a test uses many: the first has 4 KiB, the others `segment_bytes`.
 CommitLogOptions WalOptions(FileSystem* file_system, const std::string& directory,
