@@ -11,17 +11,70 @@
 #include "cell/bounded_cursor.h"
 #include "manifest/runs.h"
 #include "merge/run_cursor.h"
+#include "model/validate.h"
 #include "read/row_cursors.h"
 
 namespace stele::internal {
 namespace {
+
+// Returns the greatest row key before `bound`, which is not empty.
+std::string RowKeyBefore(std::string_view bound) {
+  std::string key(bound.substr(0, bound.size() - 1));
+  if (bound.back() == '\0') return key;
+  key.push_back(static_cast<char>(bound.back() - 1));
+  key.resize(kRowKeyBytesMax, '\xff');
+  return key;
+}
+
+// Stands for a file that cannot be opened. It fails when the scan reaches rows that the file may
+// have. Before, it is on the first of them, which the manifest names.
+class UnopenedFileCursor final : public CellCursor {
+ public:
+  UnopenedFileCursor(const SstableReference& reference, Direction direction, absl::Status why)
+      : is_reverse_(direction == Direction::kReverse),
+        first_(std::max(reference.file->summary.first_row, reference.range->start)),
+        last_(reference.range->unbounded_end ||
+                      reference.file->summary.last_row < reference.range->end
+                  ? reference.file->summary.last_row
+                  : RowKeyBefore(reference.range->end)),
+        why_(std::move(why)) {}
+
+  bool SeekToEdge() override { return first_ <= last_; }
+  bool SeekRow(std::string_view bound) override {
+    if (first_ > last_ || (is_reverse_ ? bound <= first_ : bound > last_)) return false;
+    return (is_reverse_ ? bound > last_ : bound <= first_) || Fail();
+  }
+  bool NextRow() override { return Fail(); }
+  std::string_view row_key() const override { return is_reverse_ ? last_ : first_; }
+  bool ReadCells(std::vector<Cell>* /*cells*/) override { return Fail(); }
+  void SkipTo(uint32_t /*family*/, std::string_view /*qualifier*/) override {}
+  void Unpin() override {}
+  absl::Status status() const override { return has_failed_ ? why_ : absl::OkStatus(); }
+
+ private:
+  bool Fail() {
+    has_failed_ = true;
+    return false;
+  }
+
+  const bool is_reverse_;
+  const std::string first_;
+  const std::string last_;
+  const absl::Status why_;
+  bool has_failed_ = false;
+};
 
 // Returns null if the reference has none of the requested rows. Not for only_row.
 absl::StatusOr<std::unique_ptr<CellCursor>> OpenReference(const TableView& table,
                                                           const ViewReference& reference,
                                                           const ChainOptions& options) {
   std::optional<uint64_t> no_hash;
-  STELE_ASSIGN_OR_RETURN(const OpenedFile opened, OpenFile(table, reference, options, &no_hash));
+  const absl::StatusOr<OpenedFile> found = OpenFile(table, reference, options, &no_hash);
+  if (!found.ok()) {
+    return std::make_unique<UnopenedFileCursor>(reference.reference, options.direction,
+                                                found.status());
+  }
+  const OpenedFile& opened = *found;
   if (opened.reader == nullptr) return nullptr;
   std::unique_ptr<CellCursor> cursor =
       opened.reader->NewCursor(opened.cursor_options(table, options));

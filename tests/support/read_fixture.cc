@@ -106,7 +106,8 @@ void HandmadeTable::AddFile(const OwnedRows& rows, const KeyRange& seen, uint32_
   AddReference(file, std::make_shared<HandmadeSstable>(*std::move(reader), absl::OkStatus()), seen);
 }
 
-void HandmadeTable::AddLostFile(std::string_view lines, absl::Status why) {
+void HandmadeTable::AddLostFile(std::string_view lines, absl::Status why,
+                                const KeyRange& seen) {
   ++sequence_;
   const OwnedRows rows = ParseRows(lines);
   auto file = std::make_shared<SstableFile>();
@@ -114,7 +115,7 @@ void HandmadeTable::AddLostFile(std::string_view lines, absl::Status why) {
   file->summary.rows = rows.size();
   file->summary.first_row = rows.front().row_key;
   file->summary.last_row = rows.back().row_key;
-  AddReference(file, std::make_shared<HandmadeSstable>(nullptr, std::move(why)), KeyRange::All());
+  AddReference(file, std::make_shared<HandmadeSstable>(nullptr, std::move(why)), seen);
 }
 
 void HandmadeTable::AddMemtable(std::string_view lines) {

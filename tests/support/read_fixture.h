@@ -32,7 +32,8 @@ class HandmadeTable {
   // Adds one more commit to the newest memtable.
   void Commit(std::string_view lines);
   // Adds a reference to an SSTable with these rows that could not be opened.
-  void AddLostFile(std::string_view lines, absl::Status why);
+  void AddLostFile(std::string_view lines, absl::Status why,
+                   const KeyRange& seen = KeyRange::All());
 
   // Returns options that read all rows as of the last commit. The caller may change them.
   RowStreamOptions Options(const Filter& filter = {}, int64_t now = 1'000'000) const;

@@ -48,6 +48,13 @@ class MissingSstableTest : public ::testing::Test {
     for (const std::string& row : rows) ASSERT_EQ(Set(database, table, row), absl::OkStatus());
     ASSERT_EQ(database.OpenTable(table)->Flush(), absl::OkStatus());
   }
+  // The keys of the rows, and " DataLoss" if the scan ended with it.
+  static std::string Scan(const Table& table, const RowRange& range, bool reverse = false) {
+    RowReader reader = table.ReadRows(range, Filter::PassAll(), {.reverse = reverse});
+    std::string rows;
+    while (reader.Next()) rows += reader.row().row_key();
+    return absl::IsDataLoss(reader.status()) ? rows + " DataLoss" : rows;
+  }
   // Opens the damaged database for reading, and checks that only rows a to c of "t" are lost.
   void ExpectOnlyFirstFileIsLost(std::string_view what) {
     EXPECT_TRUE(absl::IsDataLoss(Open(/*read_only=*/false).status()));
@@ -60,6 +67,12 @@ class MissingSstableTest : public ::testing::Test {
       EXPECT_EQ(lost.message().find(first_ + " @"), 0u) << lost;
     }
     for (const char* row : {"m", "o"}) EXPECT_TRUE(table.ReadRow(row)->has_value()) << row;
+    EXPECT_EQ(Scan(table, RowRange::RightOpen("d", "")), "mo");
+    EXPECT_EQ(Scan(table, RowRange::RightOpen("", "a")), "");
+    EXPECT_EQ(Scan(table, RowRange::StartingAt("d"), /*reverse=*/true), "om");
+    EXPECT_EQ(Scan(table, RowRange::All(), /*reverse=*/true), "om DataLoss");
+    for (const char* start : {"", "a", "b", "c"})
+      EXPECT_EQ(Scan(table, RowRange::StartingAt(start)), " DataLoss") << start;
     const Table whole = *database->OpenTable("whole");
     for (const char* row : {"a", "o", "z"}) EXPECT_TRUE(whole.ReadRow(row)->has_value()) << row;
     const absl::StatusOr<VerifyReport> report = database->Verify();

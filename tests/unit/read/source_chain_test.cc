@@ -17,7 +17,9 @@ std::string Read(const HandmadeTable& table, size_t tablet_index, ChainOptions o
   options.sequence = table.sequence();
   const auto chain = OpenChain(table.view(), table.view().tablets[tablet_index], options);
   if (!chain.ok()) return std::string(ToStd(chain.status().message()));
-  return *chain == nullptr ? kNothing : PrintAll(chain->get());
+  if (*chain == nullptr) return kNothing;
+  const std::string text = PrintAll(chain->get());
+  return text + std::string(ToStd((*chain)->status().message()));
 }
 
 // Returns the result of a cursor tree for this row alone.
@@ -138,6 +140,28 @@ TEST(SourceChainTest, AFileOfARunThatCannotBeOpenedFailsWhereItIsComeTo) {
   RowStreamOptions reversed = table.Options();
   reversed.reverse = true;
   EXPECT_EQ(Show(table, std::move(reversed)), "z a:q@1=v; y a:q@1=v; UNAVAILABLE");
+}
+
+// Rows that a drop took from the file before it was lost: [b, d) is left of rows a to z.
+TEST(SourceChainTest, ALostFileHasNoRowsOutsideOfANarrowedReference) {
+  HandmadeTable table;
+  table.AddLostFile("a a:q @1 = v\nz a:q @1 = v\n", Unavailable("no descriptor left"),
+                    {"b", "d", false});
+  table.AddFile("a a:q @1 = v\nc a:q @1 = v\nd a:q @1 = v\ne a:q @1 = v\n");
+  const auto scan = [&table](const KeyRange& range, bool reverse) {
+    RowStreamOptions options = table.Options();
+    options.ranges = {range};
+    options.reverse = reverse;
+    return Show(table, std::move(options));
+  };
+  EXPECT_EQ(scan({"d", "", true}, false), "d a:q@1=v; e a:q@1=v");
+  EXPECT_EQ(scan({"d", "", true}, true), "e a:q@1=v; d a:q@1=v");
+  EXPECT_EQ(scan({"", "b", false}, false), "a a:q@1=v");
+  EXPECT_EQ(scan({"", "b", false}, true), "a a:q@1=v");
+  EXPECT_EQ(scan(KeyRange::All(), false), "a a:q@1=v; UNAVAILABLE");
+  EXPECT_EQ(scan(KeyRange::All(), true), "e a:q@1=v; d a:q@1=v; UNAVAILABLE");
+  EXPECT_EQ(scan({"c", "d", false}, false), "UNAVAILABLE");
+  EXPECT_EQ(scan({"c", "d", false}, true), "UNAVAILABLE");
 }
 
 TEST(SourceChainTest, RunsKeepRecencyWhereverTheirFilesStand) {
