@@ -76,7 +76,6 @@ TEST_F(BadInputTest, Filters) {
 
 TEST_F(BadInputTest, NotOfferedYet) {
   ExpectError({"read", "t", "format-file=x"}, 1, "not implemented");
-  ExpectError({"salvage"}, 1, "not implemented");
 }
 
 TEST_F(BadInputTest, SchemasAndCalls) {

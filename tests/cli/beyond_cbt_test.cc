@@ -263,7 +263,8 @@ TEST_F(BeyondCbtTest, HelpAndVersion) {
         "lookup",        "count",        "import",      "deleterow",    "deletecolumn",
         "deleteallrows", "help",         "version",     "droprowrange", "export",
         "compact",       "flush",        "stats",       "verify",       "salvage",
-        "checkpoint",    "dump",         "bench",       "copy",         "clock"}) {
+        "checkpoint",    "dump",         "bench",       "copy",         "clock",
+        "doctor"}) {
     EXPECT_NE(help.find(std::string("stele ") + verb + " "), std::string::npos) << verb;
     EXPECT_EQ(Output({"help", verb}).rfind(std::string("stele ") + verb, 0), 0u) << verb;
   }

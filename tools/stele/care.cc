@@ -1,10 +1,10 @@
-// tools/stele/care.cc: flush, compact, stats, clock, verify, checkpoint, dump. Also salvage, which
-// is not implemented yet.
+// tools/stele/care.cc: the verbs flush, compact, stats, clock, verify, checkpoint, dump.
 #include <utility>
 
 #include "arguments.h"
 #include "base/status.h"
 #include "command.h"
+#include "damage.h"
 #include "inspect/dump.h"
 #include "io/file_system.h"
 #include "listing.h"
@@ -119,18 +119,11 @@ absl::Status RunClock(Session& session, const std::vector<std::string>& args) {
 
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   if (!args.empty()) return WrongUsage("verify");
-  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
+  STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kExamine));
   STELE_ASSIGN_OR_RETURN(const VerifyReport report, database.Verify());
-  Listing listing{.names = {"file", "offset", "table", "rows", "families", "what"}};
-  for (const VerifyReport::Damage& damage : report.damages) {
-    std::string families;
-    for (const std::string& family : damage.families)
-      families.append(families.empty() ? "" : ",").append(family);
-    listing.records.push_back(
-        {damage.file, damage.offset, damage.table, damage.rows.ToString(), families, damage.what});
-  }
   const Format format = session.options().format;
-  if (!report.ok() || format != Format::kText) session.Print(ListingText(listing, format));
+  if (!report.ok() || format != Format::kText)
+    session.Print(ListingText(DamageListing(report), format));
   const std::string read = fmt::format("{} files, {} bytes read", report.files, report.bytes);
   if (report.ok()) {
     if (format == Format::kText) session.Print(fmt::format("ok: {}\n", read));
@@ -139,7 +132,8 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   session.KeepOutput();
   return internal::MakeStatus(
       absl::StatusCode::kDataLoss,
-      fmt::format("{} damaged places found, {}: restore these rows from a checkpoint or an export",
+      fmt::format("{} damaged places found, {}: restore these rows from a checkpoint or an export; "
+                  "\"stele salvage\" copies the other rows to a new database",
                   report.damages.size(), read));
 }
 
@@ -162,7 +156,5 @@ absl::Status RunDump(Session& session, const std::vector<std::string>& args) {
   session.Print(text);
   return absl::OkStatus();
 }
-
-absl::Status RunSalvage(Session&, const std::vector<std::string>&) { return NotOffered("salvage"); }
 
 }  // namespace stele::cli

@@ -61,6 +61,7 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args);
 absl::Status RunLint(Session& session, const std::vector<std::string>& args);
 absl::Status RunKey(Session& session, const std::vector<std::string>& args);
 absl::Status RunDump(Session& session, const std::vector<std::string>& args);
+absl::Status RunDoctor(Session& session, const std::vector<std::string>& args);
 absl::Status RunSalvage(Session& session, const std::vector<std::string>& args);
 absl::Status RunBench(Session& session, const std::vector<std::string>& args);
 absl::Status RunHelp(Session& session, const std::vector<std::string>& args);

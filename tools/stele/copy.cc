@@ -163,8 +163,9 @@ absl::Status Verify(Session& session, const CopyRequest& request, const Snapshot
       comparison.is_cut_off ? ", and the comparison stopped there" : "", examples);
 }
 
-absl::StatusOr<Database> OpenCopied(const CopyRequest& request) {
+absl::StatusOr<Database> OpenCopied(const CopyRequest& request, OnDamage on_damage) {
   DatabaseOptions options;
+  options.on_damage = on_damage;
   options.create_if_missing = false;
   // Open a directory read-only, unless the copy also writes to it. A server's database has no lock.
   options.read_only = IsDirectory(request.source) && request.source != request.destination;
@@ -236,7 +237,7 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
   request.destination = Normal(request.destination);
   const std::string job = JobText(request);
   CopyMarks marks(MarkPath(request, job), job);
-  STELE_ASSIGN_OR_RETURN(const Database source, OpenCopied(request));
+  STELE_ASSIGN_OR_RETURN(const Database source, OpenCopied(request, session.options().on_damage));
   CopyRun run{.request = request, .destination = {}, .snapshot = {}, .tables = {}};
   STELE_ASSIGN_OR_RETURN(run.tables, FindTables(request, source));
   STELE_ASSIGN_OR_RETURN(run.snapshot, SnapshotWhereOffered(source));

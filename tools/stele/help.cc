@@ -94,6 +94,14 @@ constexpr Command kCommands[] = {
      "key\n"
      "  A design is a YAML file: docs/lab/designs.md.\n",
      RunDesign, true},
+    {"doctor", "Say what state a directory is in, and what to do next",
+     "doctor DIRECTORY\n\n"
+     "  Examines the database in DIRECTORY in plain words: whether it is intact, in use, "
+     "incomplete\n"
+     "  or damaged, and which command helps. Reads every byte and changes none. The exit status is "
+     "1\n"
+     "  unless the database is intact.\n",
+     RunDoctor},
     {"droprowrange", "Delete a range of rows",
      "droprowrange TABLE prefix=PREFIX\n  droprowrange TABLE [start=ROW] [end=ROW]\n\n"
      "  From start (inclusive) to end (exclusive). For all rows, use deleteallrows.\n",
@@ -250,7 +258,13 @@ constexpr Command kCommands[] = {
      "                    'chain(family(\"f\"), value_regex(\"a.*\"))'\n"
      "  format-file and authorized-view are not implemented.\n",
      RunRead},
-    {"salvage", "Copy the readable data of a damaged database", "salvage\n\n  Not implemented.\n",
+    {"salvage", "Copy the readable data of a damaged database",
+     "salvage DIRECTORY NEW\n\n"
+     "  Copies all rows of DIRECTORY that are readable to NEW, a new database, and lists what is\n"
+     "  not: damaged places, lost commits, and rows that are not copied. DIRECTORY is not "
+     "changed.\n"
+     "  The exit status is 0 if everything is copied, and 3 if something is lost.\n\n"
+     "  Example: stele salvage /var/lib/app /var/lib/app.new\n",
      RunSalvage},
     {"set", "Set value of a cell (write)",
      "set TABLE ROW FAMILY:COLUMN=VALUE[@TIMESTAMP] ...\n\n"
@@ -282,6 +296,9 @@ constexpr std::string_view kHead =
     "  -o FILE          write to this file instead of standard output; may also come after the "
     "command.\n"
     "                   An older file stays if the command fails\n"
+    "  --on-damage before|around   read a database with a damaged log: as of the last commit "
+    "before\n"
+    "                   the damage, or everything that is readable; default: an error\n"
     "  --wait SECONDS   wait so long if another process has the database open; default: 10\n"
     "  cbt's -project, -instance, -creds and other server flags are accepted and ignored.\n"
     "  \"--\" ends flags: stele --db DIR lookup -- TABLE --format\n\n";

@@ -55,6 +55,10 @@ absl::Status TakeFlag(const std::vector<std::string>& args, size_t& index, Globa
     options.output = value;
   } else if (name == "format") {
     STELE_ASSIGN_OR_RETURN(options.format, ParseFormat(value));
+  } else if (name == "on-damage") {
+    if (value != "before" && value != "around")
+      return UsageError("--on-damage must be before or around");
+    options.on_damage = value == "before" ? OnDamage::kReadBefore : OnDamage::kReadAround;
   } else if (name == "wait") {
     STELE_ASSIGN_OR_RETURN(options.wait_seconds, ParseNumber("number of seconds to wait", value));
     if (options.wait_seconds < 0 || options.wait_seconds > kWaitSecondsMax)

@@ -84,7 +84,10 @@ absl::StatusOr<Database> Session::Open(Access access) {
     return UsageError("no database given: use --db DIR before the verb, or set STELE_DB");
   }
   DatabaseOptions options;
-  options.read_only = access == Access::kRead;
+  options.read_only = access == Access::kRead || access == Access::kExamine;
+  options.on_damage = access == Access::kExamine ? OnDamage::kReadAround : options_.on_damage;
+  if (!options.read_only && options.on_damage != OnDamage::kRefuse)
+    return UsageError("--on-damage is only for commands that read");
   options.create_if_missing = access == Access::kCreate;
   absl::StatusOr<Database> database = OpenUnlocked(options);
   if (!database.ok()) {

@@ -25,6 +25,8 @@ struct GlobalOptions {
   std::string output;             // -o: a file instead of standard output
   int64_t wait_seconds = 10;      // --wait: how long to wait for the lock of the database
   Format format = Format::kText;  // --format; kText: cbt's format
+  // --on-damage: for verbs that only read.
+  OnDamage on_damage = OnDamage::kRefuse;
 };
 
 absl::Status UsageError(std::string_view text);
@@ -50,9 +52,10 @@ class Session {
   // Writes to this file, like -o before the verb. Must precede the first Print().
   void SetOutput(std::string path) { options_.output = std::move(path); }
 
-  // Opens the database of --db. kRead takes a shared lock and changes nothing. kWrite requires an
-  // existing database. kCreate creates it if necessary.
-  enum class Access { kRead, kWrite, kCreate };
+  // Opens the database of --db. kRead takes a shared lock and changes nothing. kExamine is kRead
+  // with OnDamage::kReadAround. kWrite requires an existing database. kCreate creates it if
+  // necessary.
+  enum class Access { kRead, kExamine, kWrite, kCreate };
   absl::StatusOr<Database> Open(Access access);
   absl::StatusOr<Table> OpenTable(Access access, const std::string& name);
 

@@ -1,0 +1,185 @@
+// Tests the command on a damaged database: verify lists the damage instead of failing, and
+// --on-damage reads what is intact.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "cli/command_fixture.h"
+
+namespace stele {
+namespace {
+
+// Table "safe" is in an SSTable. Rows r1 to r5 of "busy" are in the log, each in a segment of its
+// own.
+class CommandDamageTest : public CommandTest {
+ protected:
+  void SetUp() override {
+    Output({"createtable", "safe", "families=f"});
+    Output({"set", "safe", "r1", "f:q=value0@1000"});
+    Output({"flush", "safe"});
+    Output({"createtable", "busy", "families=f"});
+    for (int i = 1; i <= 5; ++i) {
+      const std::string n = std::to_string(i);
+      Output({"set", "busy", "r" + n, "f:q=value" + n + "@1000"});
+    }
+  }
+  static std::string Bytes(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  // Changes the text in the file that contains it, and returns the name of the file.
+  std::string Damage(std::string_view extension, const std::string& text) const {
+    for (const auto& entry : std::filesystem::directory_iterator(database())) {
+      if (entry.path().extension() != extension) continue;
+      std::string bytes = Bytes(entry.path());
+      const size_t at = bytes.find(text);
+      if (at == std::string::npos) continue;
+      bytes[at] = 'V';
+      std::ofstream(entry.path(), std::ios::binary) << bytes;
+      return entry.path().filename();
+    }
+    ADD_FAILURE() << text << " is in no file";
+    return "";
+  }
+  std::string RemoveSstable() const {
+    for (const auto& entry : std::filesystem::directory_iterator(database())) {
+      if (entry.path().extension() != ".sst") continue;
+      std::filesystem::remove(entry.path());
+      return entry.path().filename();
+    }
+    return "";
+  }
+  // The files of a directory with their contents.
+  static std::set<std::pair<std::string, std::string>> Files(const std::string& directory) {
+    std::set<std::pair<std::string, std::string>> files;
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+      files.emplace(entry.path().filename(), Bytes(entry.path()));
+    return files;
+  }
+};
+
+TEST_F(CommandDamageTest, VerifyListsADamagedLogInsteadOfFailing) {
+  const std::string segment = Damage(".log", "value2");
+  const CommandResult result = Run({"verify"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find(segment), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("busy"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("damaged places found"), std::string::npos) << result.err;
+}
+
+TEST_F(CommandDamageTest, VerifyListsAMissingSstable) {
+  const std::string sstable = RemoveSstable();
+  const CommandResult result = Run({"verify"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.out.find(sstable), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("the file is missing"), std::string::npos) << result.out;
+  EXPECT_NE(Run({"read", "safe"}).err.find("the file is missing"), std::string::npos);
+  EXPECT_EQ(Output({"count", "busy"}), "5\n");
+}
+
+TEST_F(CommandDamageTest, OnDamageReadsBeforeOrAroundIt) {
+  Damage(".log", "value2");
+  const auto files = Files(database());
+  ExpectError({"count", "busy"}, 1, "no valid record of the log");
+  EXPECT_EQ(Output({"--on-damage", "before", "count", "busy"}), "1\n");
+  EXPECT_EQ(Output({"--on-damage", "before", "count", "safe"}), "1\n");
+  EXPECT_EQ(Output({"--on-damage=around", "count", "busy"}), "4\n");
+  EXPECT_EQ(Files(database()), files);
+}
+
+TEST_F(CommandDamageTest, OnDamageIsForReading) {
+  ExpectError({"--on-damage", "before", "set", "busy", "r", "f:q=v"}, 2, "only for commands that");
+  ExpectError({"--on-damage", "after", "count", "busy"}, 2, "must be before or around");
+}
+
+TEST_F(CommandDamageTest, CopyTakesOnDamage) {
+  Damage(".log", "value2");
+  EXPECT_EQ(RunPlain({"copy", database(), Path("copy")}).exit_status, 1);
+  EXPECT_EQ(RunPlain({"--on-damage", "around", "copy", database(), Path("copy")}).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", Path("copy"), "count", "busy"}).out, "4\n");
+}
+
+TEST_F(CommandDamageTest, SalvageCopiesAnIntactDatabaseWhole) {
+  const CommandResult result = RunPlain({"salvage", database(), Path("new")});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  for (const char* table : {"safe", "busy"}) {
+    EXPECT_EQ(RunPlain({"--db", Path("new"), "export", table}).out, Output({"export", table}));
+  }
+}
+
+TEST_F(CommandDamageTest, SalvageCopiesAroundADamagedLogAndSaysSo) {
+  const std::string segment = Damage(".log", "value2");
+  const auto files = Files(database());
+  const CommandResult result = RunPlain({"salvage", database(), Path("new")});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find(segment), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("may be lost"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("Salvaged busy: 4 rows"), std::string::npos) << result.err;
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "safe"}).out, "1\n");
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "busy"}).out, "4\n");
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "verify"}).exit_status, 0);
+  EXPECT_EQ(Files(database()), files);
+}
+
+TEST_F(CommandDamageTest, SalvageListsTheRowsOfAMissingSstable) {
+  Output({"set", "safe", "z", "f:q=later@1000"});  // in the log
+  Damage(".log", "value2");
+  const std::string sstable = RemoveSstable();
+  const CommandResult result = RunPlain({"salvage", database(), Path("new")});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find("these rows are not copied: " + sstable), std::string::npos)
+      << result.out;
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "safe"}).out, "1\n");
+  EXPECT_NE(RunPlain({"--db", Path("new"), "read", "safe"}).out.find("later"), std::string::npos);
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "busy"}).out, "4\n");
+}
+
+TEST_F(CommandDamageTest, SalvageDoesNotWriteIntoADatabase) {
+  const CommandResult result = RunPlain({"salvage", database(), database()});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_EQ(RunPlain({"salvage", database()}).exit_status, 2);
+  EXPECT_EQ(RunPlain({"salvage", Path("missing"), Path("new")}).exit_status, 1);
+  EXPECT_FALSE(std::filesystem::exists(Path("new")));
+}
+
+TEST_F(CommandDamageTest, DoctorSaysWhatIsWrongAndWhatHelps) {
+  const auto doctor = [this](const std::string& directory) {
+    return RunPlain({"doctor", directory});
+  };
+  const CommandResult intact = doctor(database());
+  EXPECT_EQ(intact.exit_status, 0) << intact.err;
+  EXPECT_NE(intact.out.find("State: The database is intact"), std::string::npos) << intact.out;
+  EXPECT_NE(doctor(Path("missing")).out.find("There is no database"), std::string::npos);
+
+  Damage(".log", "value2");
+  const auto files = Files(database());
+  const CommandResult log = doctor(database());
+  EXPECT_EQ(log.exit_status, 1);
+  EXPECT_NE(log.out.find("Commits are lost"), std::string::npos) << log.out;
+  EXPECT_NE(log.out.find("--on-damage before copy"), std::string::npos) << log.out;
+  EXPECT_NE(log.out.find("stele salvage " + database()), std::string::npos) << log.out;
+  EXPECT_EQ(Files(database()), files);
+}
+
+TEST_F(CommandDamageTest, DoctorKnowsLostFiles) {
+  const std::string sstable = RemoveSstable();
+  const CommandResult missing = RunPlain({"doctor", database()});
+  EXPECT_EQ(missing.exit_status, 1);
+  EXPECT_NE(missing.out.find(sstable + " @0: the file is missing"), std::string::npos)
+      << missing.out;
+
+  for (const auto& entry : std::filesystem::directory_iterator(database())) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("MANIFEST")) std::filesystem::remove(entry.path());
+  }
+  EXPECT_NE(RunPlain({"doctor", database()}).out.find("manifest or CURRENT is damaged"),
+            std::string::npos);
+  std::filesystem::remove(database() + "/CURRENT");
+  EXPECT_NE(RunPlain({"doctor", database()}).out.find("not a complete database"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stele

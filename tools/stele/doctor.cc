@@ -1,0 +1,134 @@
+// tools/stele/doctor.cc: the verb doctor. It says in plain words what state a directory is in and
+// what to do next. It changes nothing.
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+#include "command.h"
+#include "copy_plan.h"
+#include "location.h"
+
+namespace stele::cli {
+namespace {
+
+struct Diagnosis {
+  bool is_healthy = false;
+  std::string state;
+  std::vector<std::string> advice;
+};
+
+absl::StatusOr<Database> TryToRead(const std::string& directory, OnDamage on_damage) {
+  return OpenLocation(directory,
+                      {.create_if_missing = false, .read_only = true, .on_damage = on_damage});
+}
+
+constexpr std::string_view kBackup =
+    "Copy the directory to another disk before anything else. If there is a checkpoint, restore "
+    "it: "
+    "it has all rows.";
+
+std::string VerifyAdvice(const std::string& directory) {
+  return fmt::format("stele --db {} verify   lists each damaged file with its rows.", directory);
+}
+
+std::string SalvageAdvice(const std::string& directory) {
+  return fmt::format(
+      "stele salvage {} NEW   copies everything that is readable to the new directory NEW.",
+      directory);
+}
+
+// The database can be opened for reading.
+absl::StatusOr<Diagnosis> ExamineReadable(const std::string& directory, const Database& database) {
+  STELE_ASSIGN_OR_RETURN(const VerifyReport report, database.Verify());
+  if (report.ok()) {
+    return Diagnosis{.is_healthy = true,
+                     .state = fmt::format("The database is intact: {} files, {} bytes read.",
+                                          report.files, report.bytes),
+                     .advice = {"Nothing needs to be done."}};
+  }
+  const VerifyReport::Damage& first = report.damages.front();
+  return Diagnosis{
+      .state = fmt::format("{} places are damaged, first {} @{}: {}. Reads of their rows return an "
+                           "error; all other rows are readable.",
+                           report.damages.size(), first.file, first.offset, first.what),
+      .advice = {std::string(kBackup), VerifyAdvice(directory), SalvageAdvice(directory)}};
+}
+
+// The database cannot be opened because bytes are lost.
+absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const absl::Status& why) {
+  const absl::StatusOr<Database> around = TryToRead(directory, OnDamage::kReadAround);
+  if (!around.ok()) {
+    return Diagnosis{
+        .state = fmt::format("The database cannot be read: {}. The manifest or CURRENT is damaged, "
+                             "so it is unknown which rows the files have.",
+                             internal::ToStd(around.status().message())),
+        .advice = {std::string(kBackup),
+                   fmt::format("stele dump {}/FILE cells=true   prints the cells of an SSTable.",
+                               directory)}};
+  }
+  Diagnosis diagnosis{
+      .state =
+          fmt::format("The log or the end of the manifest is damaged: {}. Commits are lost, and "
+                      "the database cannot be opened for writing.",
+                      internal::ToStd(why.message())),
+      .advice = {std::string(kBackup), VerifyAdvice(directory)}};
+  if (TryToRead(directory, OnDamage::kReadBefore).ok()) {
+    diagnosis.advice.push_back(
+        fmt::format("stele --on-damage before copy {} NEW   copies the state before the damage to "
+                    "the new directory NEW.",
+                    directory));
+  }
+  diagnosis.advice.push_back(SalvageAdvice(directory) + " Later commits are included.");
+  return diagnosis;
+}
+
+absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
+  const absl::StatusOr<Database> database = TryToRead(directory, OnDamage::kRefuse);
+  if (database.ok()) return ExamineReadable(directory, *database);
+  const absl::Status& why = database.status();
+  const std::string text(why.message());
+  switch (why.code()) {
+    case absl::StatusCode::kDataLoss:
+      return ExamineDamaged(directory, why);
+    case absl::StatusCode::kNotFound:
+      return Diagnosis{.state = fmt::format("There is no database: {}.", text),
+                       .advice = {"Check the path. If it is right, restore a checkpoint."}};
+    case absl::StatusCode::kFailedPrecondition:
+      if (text.find(" is open elsewhere") != std::string::npos) {
+        return Diagnosis{.state = fmt::format("Another process uses the database: {}.", text),
+                         .advice = {"Stop that process, and run this command again."}};
+      }
+      return Diagnosis{
+          .state = fmt::format("This is not a complete database: {}.", text),
+          .advice = {"If it is a copy, copy it again while no process has the database "
+                     "open. Otherwise restore a checkpoint."}};
+    case absl::StatusCode::kUnimplemented:
+      return Diagnosis{.state = fmt::format("Another version wrote the database: {}.", text),
+                       .advice = {"Use the version of Stele that wrote it, or a newer one."}};
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnavailable:
+      return Diagnosis{
+          .state = fmt::format("The system does not give access: {}.", text),
+          .advice = {"Remove the cause, and run this command again. Nothing shows that "
+                     "the database is damaged."}};
+    default:
+      return why;
+  }
+}
+
+}  // namespace
+
+absl::Status RunDoctor(Session& session, const std::vector<std::string>& args) {
+  if (args.size() != 1) return WrongUsage("doctor");
+  if (!IsDirectory(args[0])) return UsageError("doctor: DIRECTORY is the directory of a database");
+  STELE_ASSIGN_OR_RETURN(const Diagnosis diagnosis, Examine(args[0]));
+  session.Print(fmt::format("State: {}\n", diagnosis.state));
+  for (const std::string& advice : diagnosis.advice)
+    session.Print(fmt::format("Next:  {}\n", advice));
+  if (diagnosis.is_healthy) return absl::OkStatus();
+  session.KeepOutput();
+  return internal::FailedPrecondition("{} is not an intact database", args[0]);
+}
+
+}  // namespace stele::cli
