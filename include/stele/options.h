@@ -64,8 +64,9 @@ struct DatabaseEvent {
   uint64_t bytes = 0;        // 0 unless the kind defines it
 };
 
-// What Open does if records of the log are lost that were synced: a changed byte, or a missing or
-// shortened segment. An unfinished write at the end of the log, as after a crash, is no damage.
+// What Open does if records of the log or the manifest are lost that were synced: a changed byte,
+// or a missing or shortened file. An unfinished write at the end of the log, as after a crash, is
+// no damage.
 enum class OnDamage : uint8_t {
   // Open returns DataLoss with the file and the offset.
   kRefuse,
@@ -75,7 +76,8 @@ enum class OnDamage : uint8_t {
   kReadBefore,
   // Everything that is readable, also commits after the damage. A later commit may then be visible
   // although an earlier one is missing, and a batch may be visible in part. Also opens a database
-  // whose manifest lost its end. Database::Verify lists what is missing.
+  // whose manifest or CURRENT is damaged, with the tables and SSTables that the readable part of
+  // the manifest has. Database::Verify lists what is missing.
   kReadAround,
 };
 

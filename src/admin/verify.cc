@@ -1,5 +1,6 @@
 #include "admin/verify.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <map>
@@ -105,10 +106,18 @@ void AddError(const absl::Status& status, std::string_view file, VerifyReport* r
       {.file = std::move(place.file), .offset = place.offset, .what = std::move(place.what)});
 }
 
+// Whether the damage of the manifest was found, and accepted, when the database was opened.
+bool IsManifestListed(const VerifySource& source) {
+  return source.log_damages != nullptr &&
+         std::any_of(source.log_damages->begin(), source.log_damages->end(),
+                     [](const LogDamage& damage) { return !damage.file.ends_with(".log"); });
+}
+
 void VerifyManifest(const VerifySource& source, VerifyReport* report) {
   const absl::StatusOr<ManifestLog::Recovered> read = ManifestLog::Recover(
       source.directory->file_system(), source.directory->path(), /*read_only=*/true);
   ++report->files;
+  if (!read.ok() && IsManifestListed(source)) return;
   if (!read.ok()) return AddError(read.status(), kCurrentName, report);
   const ManifestLog::SyncedEnd synced =
       source.manifest == nullptr ? ManifestLog::SyncedEnd() : source.manifest->synced_end();

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "db/damage.h"
 #include "db/recovery.h"
 #include "db/storage.h"
 #include "io/file_names.h"
@@ -186,122 +187,10 @@ absl::Status PrepareForWriting(Storage& storage, const LogReadOptions& log_optio
   return absl::OkStatus();
 }
 
-AtDamage AtDamageFor(OnDamage on_damage) {
-  switch (on_damage) {
-    case OnDamage::kReadBefore:
-      return AtDamage::kStop;
-    case OnDamage::kReadAround:
-      return AtDamage::kSkip;
-    default:
-      return AtDamage::kFail;
-  }
-}
-
-LogReadOptions ReadOptionsOf(const Storage& storage, const Version& version) {
-  return {.file_system = storage.directory.file_system(),
-          .directory = storage.directory.path(),
-          .database_id = storage.directory.id(),
-          .oldest_segment = version.oldest_segment,
-          .at_damage = AtDamageFor(storage.options.database.on_damage),
-          .number_end = FileNumberEnd(version.next_file_number)};
-}
-
-// Compares how far the log and the manifest extend: each states how far the other was synced.
-absl::Status CheckManifestEnd(const ManifestLog::Recovered& recovered, const LogTail& tail) {
-  const std::string name = ManifestName(recovered.manifest_number);
-  if (tail.clean && !recovered.closed) {
-    return DataLoss(name, recovered.end_offset,
-                    "the log was closed properly but the manifest was not: the end of the manifest "
-                    "is lost; restore the file from a copy");
-  }
-  const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
-                                       .bytes = recovered.end_offset};
-  const SyncedManifestEnd& synced = tail.synced_manifest_end;
-  if (manifest_end >= synced) return absl::OkStatus();
-  return DataLoss(name, recovered.end_offset,
-                  fmt::format("the manifest ends here; the log says that {} was synced up to {}; "
-                              "restore the file from a copy, or take a checkpoint",
-                              ManifestName(synced.number), synced.bytes));
-}
-
-absl::Status CheckLogEnd(const Version& version, const LogTail& tail) {
-  const SyncedLogEnd log_end{.segment = tail.segment_number, .end_offset = tail.end_offset};
-  const SyncedLogEnd& synced = version.synced_log_end;
-  if (log_end >= synced) return absl::OkStatus();
-  return DataLoss(SegmentName(synced.segment), synced.end_offset,
-                  fmt::format("the log was synced up to here, and now ends in segment {} at {}; "
-                              "restore the missing files from a copy",
-                              log_end.segment, log_end.end_offset));
-}
-
-LogDamage DamageOf(const absl::Status& status, const std::string& file, uint64_t offset,
-                   uint64_t last_sequence) {
-  std::string what(status.message());
-  const std::string place = fmt::format("{} @{}: ", file, offset);
-  if (what.starts_with(place)) what.erase(0, place.size());
-  return {.file = file, .offset = offset, .last_sequence = last_sequence, .what = std::move(what)};
-}
-
-// An SSTable shows all its commits or none, so the database cannot be shown as of an earlier
-// commit.
-absl::Status CheckNoLaterCommits(const Version& version, const LogDamage& damage) {
-  for (const auto& [table_id, table] : version.tables) {
-    for (const Tablet& tablet : table->tablets) {
-      for (const SstableReference& reference : tablet.stack) {
-        if (reference.sequence_last <= damage.last_sequence) continue;
-        return DataLoss(
-            damage.file, damage.offset,
-            fmt::format("{}; {} has commits up to {}, after the damage. "
-                        "OnDamage::kReadAround (--on-damage around) shows them, and "
-                        "\"stele salvage\" copies them",
-                        damage.what, SstableName(reference.file->number), reference.sequence_last));
-      }
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Checks that no end is lost, unless the options accept it. Then the damage is noted for Verify.
-absl::Status CheckEnds(Storage& storage, const ManifestLog::Recovered& recovered,
-                       const LogTail& tail) {
-  const Version& version = *recovered.version;
-  const OnDamage on_damage = storage.options.database.on_damage;
-  storage.log_damages = tail.damages;
-  LogTail whole = tail;
-  if (on_damage == OnDamage::kReadBefore && !tail.damages.empty()) {
-    // Records after the damage may state that the manifest had more edits.
-    LogReadOptions options = ReadOptionsOf(storage, version);
-    options.at_damage = AtDamage::kSkip;
-    STELE_ASSIGN_OR_RETURN(
-        whole, ReadLog(options, [](uint64_t, std::string_view) { return absl::OkStatus(); }));
-  }
-  if (absl::Status end = CheckManifestEnd(recovered, whole); !end.ok()) {
-    if (on_damage != OnDamage::kReadAround) return end;
-    storage.log_damages.push_back(DamageOf(end, ManifestName(recovered.manifest_number),
-                                           recovered.end_offset, version.last_sequence));
-  }
-  if (absl::Status end = CheckLogEnd(version, tail); !end.ok()) {
-    if (on_damage == OnDamage::kRefuse) return end;
-    const SyncedLogEnd& synced = version.synced_log_end;
-    // After a stop, the end of the log was not looked for.
-    if (on_damage == OnDamage::kReadAround || tail.damages.empty())
-      storage.log_damages.push_back(
-          DamageOf(end, SegmentName(synced.segment), synced.end_offset, tail.last_sequence));
-  }
-  if (on_damage != OnDamage::kReadBefore) return absl::OkStatus();
-  for (const LogDamage& damage : storage.log_damages) {
-    if (damage.lost_through <= damage.last_sequence) continue;
-    STELE_RETURN_IF_ERROR(CheckNoLaterCommits(version, damage));
-  }
-  return absl::OkStatus();
-}
-
 // Reads everything before anything is changed, so that a database that is corrupt or incomplete
 // stays as it was.
 absl::StatusOr<ReplayedLog> RecoverFiles(Storage& storage) {
-  STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered recovered,
-                         ManifestLog::Recover(storage.directory.file_system(),
-                                              storage.directory.path(), /*read_only=*/true));
+  STELE_ASSIGN_OR_RETURN(const ManifestLog::Recovered recovered, RecoverManifest(storage));
   storage.directory.SetId(recovered.database_id);
   const std::shared_ptr<const Version> version = recovered.version;
   if (!version->tables.contains(kTokenTableId)) {
@@ -351,7 +240,7 @@ absl::Status RecordFileNumber(Storage& storage) {
 absl::StatusOr<std::shared_ptr<FileSystem>> ReachDirectory(const std::string& directory,
                                                            const EngineOptions& options) {
   FileSystem* const fs = options.file_system;
-  STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectDirectory(fs, directory));
+  STELE_ASSIGN_OR_RETURN(const DirectoryState state, InspectToOpen(fs, directory, options));
   const bool exists = state == DirectoryState::kDatabase;
   if (exists && options.database.error_if_exists)
     return AlreadyExists("{} contains a database, and error_if_exists is set", directory);
@@ -375,7 +264,7 @@ absl::StatusOr<ReplayedLog> OpenFiles(Storage& storage) {
   // Another process may have finished a creation between the look and the lock.
   const std::string& path = storage.directory.path();
   STELE_ASSIGN_OR_RETURN(const DirectoryState state,
-                         InspectDirectory(storage.directory.file_system(), path));
+                         InspectToOpen(storage.directory.file_system(), path, storage.options));
   if (state != DirectoryState::kDatabase) {
     STELE_RETURN_IF_ERROR(CreateFiles(storage));
     return ReplayedLog{};

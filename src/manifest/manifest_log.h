@@ -27,6 +27,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -52,6 +53,9 @@ enum class DirectoryState {
 // the file.
 absl::StatusOr<DirectoryState> InspectDirectory(FileSystem* file_system,
                                                 const std::string& directory);
+
+// Returns whether the directory has a file with the name of a manifest.
+absl::StatusOr<bool> HasManifest(FileSystem* file_system, const std::string& directory);
 
 // Checks that every file of the Version exists and has its size. Otherwise returns DataLoss that
 // names the first wrong file, and how many there are. A file whose size cannot be read counts as
@@ -124,6 +128,25 @@ class ManifestLog {
   explicit ManifestLog(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+struct ReadableManifest {
+  ManifestLog::Recovered recovered;  // without a log
+  // The damaged file, its first bad byte, and a description. CURRENT, if the manifest is whole.
+  std::string file;
+  uint64_t offset = 0;
+  std::string what;
+  // SSTables in the directory that the readable part does not name. They may have rows, or may be
+  // garbage.
+  std::vector<std::string> unlisted_sstables;
+};
+
+// Reads what is readable of a database whose ManifestLog::Recover fails with `why`, or which has no
+// CURRENT. The manifest that CURRENT names is preferred, then the one with the highest number. Of
+// the chosen manifest, the edits before the first bad one are applied. Returns `why` if no manifest
+// has a good first edit.
+absl::StatusOr<ReadableManifest> RecoverReadable(FileSystem* file_system,
+                                                 const std::string& directory,
+                                                 const absl::Status& why);
 
 // Returns a manifest as text for `stele dump`: the header, then each edit with its offset. After
 // corruption it only searches for further records and reports where they are.

@@ -26,29 +26,33 @@ class ManifestWalk {
   ManifestWalk(const File& file, std::string_view file_name, const EditVisitor& visit)
       : file_(file), file_name_(file_name), visit_(visit) {}
 
-  absl::StatusOr<ManifestScan> Run() {
+  absl::StatusOr<ManifestScan> Run(absl::Status* damage) {
     STELE_ASSIGN_OR_RETURN(file_bytes_, file_.Size());
     STELE_ASSIGN_OR_RETURN(scan_.header, ReadHeader(file_, file_name_, &scan_.last_checksum));
     seed_ = RecordSeed(scan_.header);
     scan_.end_offset = offset_ = kManifestHeaderBytes;
     checksum_ = scan_.last_checksum;
-    bool torn = false;
-    while (!torn && (offset_ < file_bytes_ || scan_.edit_count == 0)) {
-      STELE_ASSIGN_OR_RETURN(RecordView record, ReadRecord(file_, offset_, file_bytes_, seed_));
-      STELE_RETURN_IF_ERROR(CheckPlace(&record));
-      if (record.good) {
-        STELE_RETURN_IF_ERROR(Take(record));
-      } else {
-        STELE_RETURN_IF_ERROR(ErrorOfBadRecord(record.what));
-        torn = true;
-      }
-    }
+    const absl::Status read = ReadEdits();
+    if (!read.ok() && (damage == nullptr || !absl::IsDataLoss(read) || scan_.edit_count == 0))
+      return read;
+    if (damage != nullptr) *damage = read;
     scan_.discarded_bytes = file_bytes_ - scan_.end_offset;
     if (scan_.discarded_bytes > 0) scan_.closed = false;
     return scan_;
   }
 
  private:
+  // Reads up to the end or a torn tail.
+  absl::Status ReadEdits() {
+    while (offset_ < file_bytes_ || scan_.edit_count == 0) {
+      STELE_ASSIGN_OR_RETURN(RecordView record, ReadRecord(file_, offset_, file_bytes_, seed_));
+      STELE_RETURN_IF_ERROR(CheckPlace(&record));
+      if (!record.good) return ErrorOfBadRecord(record.what);
+      STELE_RETURN_IF_ERROR(Take(record));
+    }
+    return absl::OkStatus();
+  }
+
   // A good record continues the current edit, or begins the next edit right after the previous
   // record.
   absl::Status CheckPlace(RecordView* record) const {
@@ -185,8 +189,8 @@ absl::StatusOr<std::optional<uint64_t>> FindRecordHeader(const File& file, uint6
 }
 
 absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name,
-                                          const EditVisitor& visit) {
-  return ManifestWalk(file, file_name, visit).Run();
+                                          const EditVisitor& visit, absl::Status* damage) {
+  return ManifestWalk(file, file_name, visit).Run(damage);
 }
 
 }  // namespace stele::internal

@@ -45,8 +45,10 @@ struct ManifestScan {
 // DataLoss with file and offset.
 using EditVisitor = std::function<absl::Status(Edit edit)>;
 
+// If `damage` is not null, DataLoss after the first edit ends the scan before the damaged edit, and
+// is stored there.
 absl::StatusOr<ManifestScan> ReadManifest(const File& file, std::string_view file_name,
-                                          const EditVisitor& visit);
+                                          const EditVisitor& visit, absl::Status* damage = nullptr);
 
 // One record, checked by itself.
 struct RecordView {

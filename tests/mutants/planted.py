@@ -384,10 +384,13 @@ plant(
     ("the log uses the last of the disk", "if (options_.check_room) STELE_RETURN_IF_ERROR(options_.check_room(record_bytes));", ""),
 )
 plant(
-    "recovery", ENGINE, "src/db/open.cc",
+    "recovery", ENGINE, "src/db/damage.cc",
     ("a manifest without its end is accepted with a closed log", "if (tail.clean && !recovered.closed) {", "if (false) {"),
     ("a truncated log is accepted", "if (log_end >= synced)", "if (true)"),
     ("a manifest is accepted that is shorter than the log states", "if (manifest_end >= synced)", "if (true)"),
+)
+plant(
+    "recovery", ENGINE, "src/db/open.cc",
     ("replayed commits are not synced before the first acknowledgement (engine rule 3)",
      "STELE_RETURN_IF_ERROR(SyncReplayedLog(log_options, tail));", ""),
     ("the manifest's mark is ignored (engine rule 7)", "storage.clock.RaiseMark(version->clock_mark);", ""),
@@ -433,7 +436,7 @@ plant(
      "if (record.header.previous_checksum != tail_.last_checksum) return false;", ""),
     ("damage below a known durable offset is accepted (engine rule 18)", "record->header.synced_offset > (is_tail ? begin_offset : 0)", "false"),
     ("damage that a later segment's header reveals is accepted", "later.synced_end > LogPosition{tail_.segment_number, tail_.end_offset}", "false"),
-    ("a missing first segment is accepted", "options_.oldest_segment > 0 && first != options_.oldest_segment", "false"),
+    ("a missing first segment is accepted", "first == nullptr || first->segment_number != options_.oldest_segment", "false"),
     ("a segment is linked only by its number",
      "next->previous_checksum == tail_.last_checksum && next->previous_sequence == tail_.last_sequence;", "true;"),
     ("only the last replayed segment is synced", "if (end <= tail.synced_end) continue;",

@@ -106,8 +106,7 @@ void HandmadeTable::AddFile(const OwnedRows& rows, const KeyRange& seen, uint32_
   AddReference(file, std::make_shared<HandmadeSstable>(*std::move(reader), absl::OkStatus()), seen);
 }
 
-void HandmadeTable::AddLostFile(std::string_view lines, absl::Status why,
-                                const KeyRange& seen) {
+void HandmadeTable::AddLostFile(std::string_view lines, absl::Status why, const KeyRange& seen) {
   ++sequence_;
   const OwnedRows rows = ParseRows(lines);
   auto file = std::make_shared<SstableFile>();

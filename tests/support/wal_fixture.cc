@@ -18,8 +18,8 @@ void WalNumbers::SkipExisting(FileSystem* file_system, const std::string& direct
   }
 }
 
-WalReplay ReplayWal(FileSystem* file_system, const std::string& directory,
-                    uint64_t oldest_segment, AtDamage at_damage, LogPosition end) {
+WalReplay ReplayWal(FileSystem* file_system, const std::string& directory, uint64_t oldest_segment,
+                    AtDamage at_damage, LogPosition end) {
   WalReplay replay;
   const LogReadOptions options{.file_system = file_system,
                                .directory = directory,

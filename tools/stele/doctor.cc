@@ -59,8 +59,8 @@ absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const abs
   const absl::StatusOr<Database> around = TryToRead(directory, OnDamage::kReadAround);
   if (!around.ok()) {
     return Diagnosis{
-        .state = fmt::format("The database cannot be read: {}. The manifest or CURRENT is damaged, "
-                             "so it is unknown which rows the files have.",
+        .state = fmt::format("The database cannot be read: {}. Without the beginning of a manifest "
+                             "it is unknown which rows the files have.",
                              internal::ToStd(around.status().message())),
         .advice = {std::string(kBackup),
                    fmt::format("stele dump {}/FILE cells=true   prints the cells of an SSTable.",
@@ -68,7 +68,7 @@ absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const abs
   }
   Diagnosis diagnosis{
       .state =
-          fmt::format("The log or the end of the manifest is damaged: {}. Commits are lost, and "
+          fmt::format("The log, the manifest or CURRENT is damaged: {}. Commits may be lost, and "
                       "the database cannot be opened for writing.",
                       internal::ToStd(why.message())),
       .advice = {std::string(kBackup), VerifyAdvice(directory)}};
@@ -79,6 +79,17 @@ absl::StatusOr<Diagnosis> ExamineDamaged(const std::string& directory, const abs
                     directory));
   }
   diagnosis.advice.push_back(SalvageAdvice(directory) + " Later commits are included.");
+  return diagnosis;
+}
+
+// Files that every database has are missing.
+Diagnosis ExamineIncomplete(const std::string& directory, const std::string& why) {
+  Diagnosis diagnosis{
+      .state = fmt::format("This is not a complete database: {}.", why),
+      .advice = {"If it is a copy, copy it again while no process has the database open. "
+                 "Otherwise restore a checkpoint."}};
+  if (TryToRead(directory, OnDamage::kReadAround).ok())
+    diagnosis.advice.push_back(SalvageAdvice(directory));
   return diagnosis;
 }
 
@@ -98,10 +109,7 @@ absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
         return Diagnosis{.state = fmt::format("Another process uses the database: {}.", text),
                          .advice = {"Stop that process, and run this command again."}};
       }
-      return Diagnosis{
-          .state = fmt::format("This is not a complete database: {}.", text),
-          .advice = {"If it is a copy, copy it again while no process has the database "
-                     "open. Otherwise restore a checkpoint."}};
+      return ExamineIncomplete(directory, text);
     case absl::StatusCode::kUnimplemented:
       return Diagnosis{.state = fmt::format("Another version wrote the database: {}.", text),
                        .advice = {"Use the version of Stele that wrote it, or a newer one."}};

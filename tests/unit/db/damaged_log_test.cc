@@ -1,6 +1,6 @@
 // Tests a database whose log is damaged: an Open is refused, OnDamage::kReadBefore shows the state
-// before the damage and nothing later, kReadAround shows all readable commits, and Verify lists the
-// places.
+// before the damage and nothing later, kReadAround shows all readable commits, also if the manifest
+// or CURRENT is damaged, and Verify lists the places.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -268,6 +268,62 @@ TEST_F(DamagedLogTest, AManifestThatLostItsEnd) {
   EXPECT_TRUE(absl::IsDataLoss(Open(OnDamage::kReadBefore).status()));
   EXPECT_EQ(Rows(OnDamage::kReadAround, "busy"), "123456789");
   EXPECT_NE(Messages().find(manifest + " @"), std::string::npos) << Messages();
+}
+
+TEST_F(DamagedLogTest, CurrentIsMissingOrDamaged) {
+  const std::string current = *ReadWholeFile(&files_, "/db/CURRENT");
+  for (size_t byte = 0; byte <= current.size(); ++byte) {
+    if (byte == current.size()) {
+      ASSERT_EQ(files_.Remove("/db/CURRENT"), absl::OkStatus());
+    } else {
+      ASSERT_EQ(files_.FlipBit("/db/CURRENT", byte, 2), absl::OkStatus());
+    }
+    for (const OnDamage on_damage : {OnDamage::kRefuse, OnDamage::kReadBefore})
+      ASSERT_FALSE(Open(on_damage).ok()) << byte;
+    ASSERT_EQ(Rows(OnDamage::kReadAround, "busy"), "123456789") << byte;
+    ASSERT_EQ(Rows(OnDamage::kReadAround, "safe"), "0") << byte;
+    ASSERT_EQ(Messages().find("CURRENT @0"), 0u) << Messages();
+    if (byte < current.size()) ASSERT_EQ(files_.FlipBit("/db/CURRENT", byte, 2), absl::OkStatus());
+  }
+}
+
+// The edits before the damage are applied. Those after it created tables and named SSTables.
+TEST_F(DamagedLogTest, AManifestThatIsDamagedInTheMiddle) {
+  const std::vector<std::string> names = *files_.List("/db");
+  const std::string name = *std::find_if(
+      names.begin(), names.end(), [](const auto& file) { return file.starts_with("MANIFEST"); });
+  const std::string sstable = *std::find_if(
+      names.begin(), names.end(), [](const auto& file) { return file.ends_with(".sst"); });
+  const std::string bytes = *ReadWholeFile(&files_, "/db/" + name);
+  size_t without_sstable = 0;
+  for (size_t offset = 0; offset < bytes.size(); ++offset) {
+    ASSERT_EQ(files_.FlipBit("/db/" + name, offset, 4), absl::OkStatus());
+    const absl::StatusOr<Database> database = Open(OnDamage::kReadAround);
+    if (database.ok()) {
+      const std::vector<std::string> tables = *database->ListTables();
+      for (const std::string& table : tables) {
+        const std::string rows = Rows(OnDamage::kReadAround, table.c_str());
+        const std::string all = table == "safe" ? "0" : "123456789";
+        ASSERT_NE(all.find(rows), std::string::npos) << offset << ": " << rows;
+      }
+      ASSERT_FALSE(Open(OnDamage::kReadAround)->Verify()->ok()) << offset;
+      without_sstable += Messages().find("does not have " + sstable) != std::string::npos ? 1 : 0;
+    } else {
+      ASSERT_TRUE(absl::IsDataLoss(database.status())) << offset << database.status();
+    }
+    ASSERT_EQ(files_.FlipBit("/db/" + name, offset, 4), absl::OkStatus());
+  }
+  EXPECT_GT(without_sstable, 0u);
+}
+
+TEST_F(DamagedLogTest, AnotherDatabaseWithoutAManifestIsRefusedInEveryMode) {
+  const std::vector<std::string> names = *files_.List("/db");
+  for (const std::string& name : names) {
+    if (name.ends_with(".sst") || name.ends_with(".log")) continue;
+    ASSERT_EQ(files_.Remove("/db/" + name), absl::OkStatus());
+  }
+  for (const OnDamage on_damage : {OnDamage::kRefuse, OnDamage::kReadBefore, OnDamage::kReadAround})
+    EXPECT_TRUE(absl::IsFailedPrecondition(Open(on_damage).status()));
 }
 
 TEST_F(DamagedLogTest, ReadingChangesNoFile) {

@@ -1,0 +1,159 @@
+#include "db/damage.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "io/file_names.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kUnlistedNamesMax = 20;
+
+AtDamage AtDamageFor(OnDamage on_damage) {
+  switch (on_damage) {
+    case OnDamage::kReadBefore:
+      return AtDamage::kStop;
+    case OnDamage::kReadAround:
+      return AtDamage::kSkip;
+    default:
+      return AtDamage::kFail;
+  }
+}
+
+// Compares how far the log and the manifest extend: each states how far the other was synced.
+absl::Status CheckManifestEnd(const ManifestLog::Recovered& recovered, const LogTail& tail) {
+  const std::string name = ManifestName(recovered.manifest_number);
+  if (tail.clean && !recovered.closed) {
+    return DataLoss(name, recovered.end_offset,
+                    "the log was closed properly but the manifest was not: the end of the manifest "
+                    "is lost; restore the file from a copy");
+  }
+  const SyncedManifestEnd manifest_end{.number = recovered.manifest_number,
+                                       .bytes = recovered.end_offset};
+  const SyncedManifestEnd& synced = tail.synced_manifest_end;
+  if (manifest_end >= synced) return absl::OkStatus();
+  return DataLoss(name, recovered.end_offset,
+                  fmt::format("the manifest ends here; the log says that {} was synced up to {}; "
+                              "restore the file from a copy, or take a checkpoint",
+                              ManifestName(synced.number), synced.bytes));
+}
+
+absl::Status CheckLogEnd(const Version& version, const LogTail& tail) {
+  const SyncedLogEnd log_end{.segment = tail.segment_number, .end_offset = tail.end_offset};
+  const SyncedLogEnd& synced = version.synced_log_end;
+  if (log_end >= synced) return absl::OkStatus();
+  return DataLoss(SegmentName(synced.segment), synced.end_offset,
+                  fmt::format("the log was synced up to here, and now ends in segment {} at {}; "
+                              "restore the missing files from a copy",
+                              log_end.segment, log_end.end_offset));
+}
+
+LogDamage DamageOf(const absl::Status& status, const std::string& file, uint64_t offset,
+                   uint64_t last_sequence) {
+  std::string what(status.message());
+  const std::string place = fmt::format("{} @{}: ", file, offset);
+  if (what.starts_with(place)) what.erase(0, place.size());
+  return {.file = file, .offset = offset, .last_sequence = last_sequence, .what = std::move(what)};
+}
+
+// An SSTable shows all its commits or none, so the database cannot be shown as of an earlier
+// commit.
+absl::Status CheckNoLaterCommits(const Version& version, const LogDamage& damage) {
+  for (const auto& [table_id, table] : version.tables) {
+    for (const Tablet& tablet : table->tablets) {
+      for (const SstableReference& reference : tablet.stack) {
+        if (reference.sequence_last <= damage.last_sequence) continue;
+        return DataLoss(
+            damage.file, damage.offset,
+            fmt::format("{}; {} has commits up to {}, after the damage. "
+                        "OnDamage::kReadAround (--on-damage around) shows them, and "
+                        "\"stele salvage\" copies them",
+                        damage.what, SstableName(reference.file->number), reference.sequence_last));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string UnlistedText(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  std::string text = fmt::format("; the readable part of the manifest does not have {}", names[0]);
+  for (size_t i = 1; i < std::min(names.size(), kUnlistedNamesMax); ++i) text += ", " + names[i];
+  if (names.size() > kUnlistedNamesMax)
+    text += fmt::format(" and {} more files", names.size() - kUnlistedNamesMax);
+  return text + ", so their rows are not shown";
+}
+
+}  // namespace
+
+absl::StatusOr<DirectoryState> InspectToOpen(FileSystem* file_system, const std::string& directory,
+                                             const EngineOptions& options) {
+  absl::StatusOr<DirectoryState> state = InspectDirectory(file_system, directory);
+  if (state.ok() || options.database.on_damage != OnDamage::kReadAround) return state;
+  const absl::StatusOr<bool> has_manifest = HasManifest(file_system, directory);
+  return has_manifest.ok() && *has_manifest ? DirectoryState::kDatabase : state;
+}
+
+absl::StatusOr<ManifestLog::Recovered> RecoverManifest(Storage& storage) {
+  FileSystem* const fs = storage.directory.file_system();
+  const std::string& path = storage.directory.path();
+  absl::StatusOr<ManifestLog::Recovered> recovered =
+      ManifestLog::Recover(fs, path, /*read_only=*/true);
+  const bool is_lost = absl::IsDataLoss(recovered.status()) || absl::IsNotFound(recovered.status());
+  if (!is_lost || storage.options.database.on_damage != OnDamage::kReadAround) return recovered;
+  STELE_ASSIGN_OR_RETURN(ReadableManifest found, RecoverReadable(fs, path, recovered.status()));
+  const absl::Status status =
+      MakeStatus(absl::StatusCode::kDataLoss, found.what + UnlistedText(found.unlisted_sstables));
+  storage.log_damages.push_back(
+      DamageOf(status, found.file, found.offset, found.recovered.version->last_sequence));
+  return std::move(found.recovered);
+}
+
+LogReadOptions ReadOptionsOf(const Storage& storage, const Version& version) {
+  return {.file_system = storage.directory.file_system(),
+          .directory = storage.directory.path(),
+          .database_id = storage.directory.id(),
+          .oldest_segment = version.oldest_segment,
+          .at_damage = AtDamageFor(storage.options.database.on_damage),
+          .number_end = FileNumberEnd(version.next_file_number)};
+}
+
+absl::Status CheckEnds(Storage& storage, const ManifestLog::Recovered& recovered,
+                       const LogTail& tail) {
+  const Version& version = *recovered.version;
+  const OnDamage on_damage = storage.options.database.on_damage;
+  const bool manifest_is_damaged = !storage.log_damages.empty();
+  storage.log_damages.insert(storage.log_damages.end(), tail.damages.begin(), tail.damages.end());
+  LogTail whole = tail;
+  if (on_damage == OnDamage::kReadBefore && !tail.damages.empty()) {
+    // Records after the damage may state that the manifest had more edits.
+    LogReadOptions options = ReadOptionsOf(storage, version);
+    options.at_damage = AtDamage::kSkip;
+    STELE_ASSIGN_OR_RETURN(
+        whole, ReadLog(options, [](uint64_t, std::string_view) { return absl::OkStatus(); }));
+  }
+  if (absl::Status end = CheckManifestEnd(recovered, whole); !end.ok() && !manifest_is_damaged) {
+    if (on_damage != OnDamage::kReadAround) return end;
+    storage.log_damages.push_back(DamageOf(end, ManifestName(recovered.manifest_number),
+                                           recovered.end_offset, version.last_sequence));
+  }
+  if (absl::Status end = CheckLogEnd(version, tail); !end.ok()) {
+    if (on_damage == OnDamage::kRefuse) return end;
+    const SyncedLogEnd& synced = version.synced_log_end;
+    // After a stop, the end of the log was not looked for.
+    if (on_damage == OnDamage::kReadAround || tail.damages.empty())
+      storage.log_damages.push_back(
+          DamageOf(end, SegmentName(synced.segment), synced.end_offset, tail.last_sequence));
+  }
+  if (on_damage != OnDamage::kReadBefore) return absl::OkStatus();
+  for (const LogDamage& damage : storage.log_damages) {
+    if (damage.lost_through <= damage.last_sequence) continue;
+    STELE_RETURN_IF_ERROR(CheckNoLaterCommits(version, damage));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal
