@@ -41,7 +41,8 @@ DatabaseClock::DatabaseClock(std::shared_ptr<TimestampClock> clock,
       is_authoritative_(clock_->is_authoritative()),
       on_change_(std::move(on_change)),
       now_lead_(is_authoritative_ ? 0 : ReadClock(clock_.get()).lead()),
-      collection_lead_(now_lead_.load(std::memory_order_relaxed)) {}
+      collection_lead_(now_lead_.load(std::memory_order_relaxed)),
+      steps_lead_(now_lead_.load(std::memory_order_relaxed)) {}
 
 DatabaseClock::State DatabaseClock::Read() {
   if (is_authoritative_) {
@@ -108,8 +109,10 @@ void DatabaseClock::Begin() {
     const int64_t lead = reading.lead();
     collection_lead_.store(expected, std::memory_order_relaxed);
     near_micros_ = kClockGapMicros;
-    message = Distance(lead, expected) <= kClockGapMicros ? TrustLocked(lead, reading.elapsed)
-                                                          : DistrustLocked(lead, reading.elapsed);
+    const bool is_near = Distance(lead, expected) <= kClockGapMicros;
+    steps_lead_ = is_near ? lead : expected;
+    steps_since_ = reading.elapsed;
+    message = is_near ? TrustLocked(lead, reading.elapsed) : DistrustLocked(lead, reading.elapsed);
   }
   Report(message);
 }
@@ -119,6 +122,8 @@ void DatabaseClock::Confirm() {
   std::string message;
   {
     MutexLock lock(mutex_);
+    steps_lead_ = reading.lead();
+    steps_since_ = reading.elapsed;
     message = TrustLocked(reading.lead(), reading.elapsed);
   }
   Report(message);
@@ -126,18 +131,28 @@ void DatabaseClock::Confirm() {
 
 std::string DatabaseClock::JudgeLocked(int64_t lead, int64_t elapsed) {
   mutex_.AssertHeld();
-  const int64_t distance = Distance(lead, collection_lead_.load(std::memory_order_relaxed));
   if (is_trusted_.load(std::memory_order_relaxed)) {
-    return distance <= kClockToleranceMicros ? TrustLocked(lead, elapsed)
-                                             : DistrustLocked(lead, elapsed);
+    return IsSteadyLocked(lead, elapsed) ? TrustLocked(lead, elapsed)
+                                         : DistrustLocked(lead, elapsed);
   }
-  if (distance <= near_micros_) return TrustLocked(lead, elapsed);
+  if (Distance(lead, steps_lead_) <= near_micros_) return TrustLocked(lead, elapsed);
   if (Distance(lead, agreed_lead_) > kClockToleranceMicros) {
     agreed_lead_ = lead;
     agreed_since_ = elapsed;
   }
-  if (elapsed - agreed_since_ >= kClockAgreementMicros) return TrustLocked(lead, elapsed);
-  return "";
+  if (elapsed - agreed_since_ < kClockAgreementMicros) return "";
+  steps_lead_ = lead;
+  steps_since_ = elapsed;
+  return TrustLocked(lead, elapsed);
+}
+
+bool DatabaseClock::IsSteadyLocked(int64_t lead, int64_t elapsed) {
+  mutex_.AssertHeld();
+  if (elapsed - steps_since_ >= kClockStepsMicros) {
+    steps_lead_ = collection_lead_.load(std::memory_order_relaxed);
+    steps_since_ = elapsed;
+  }
+  return Distance(lead, steps_lead_) <= kClockToleranceMicros;
 }
 
 std::string DatabaseClock::TrustLocked(int64_t lead, int64_t elapsed) {

@@ -7,9 +7,10 @@
 // collects none (docs/decisions/0048-two-times.md).
 //
 // The clock is no longer trusted after a leap: if it moves against the elapsed time by more than
-// kClockToleranceMicros, or differs from the database's mark at open by more than kClockGapMicros.
-// It is trusted again when it returns, after it has agreed with the elapsed time for
-// kClockAgreementMicros, or by Confirm(). An authoritative clock is always trusted.
+// kClockToleranceMicros within a day, at once or in steps, or differs from the database's mark at
+// open by more than kClockGapMicros. It is trusted again when it returns, after it has agreed with
+// the elapsed time for kClockAgreementMicros, or by Confirm(). An authoritative clock is always
+// trusted.
 //
 // The mark is the greatest collection time of a commit or an edit. Batches and edits store it, GC
 // fences use it, and it outlives the process. Only a clock that is trusted again lowers it.
@@ -30,6 +31,7 @@ namespace stele::internal {
 
 inline constexpr int64_t kClockToleranceMicros = int64_t{60} * 1'000'000;
 inline constexpr int64_t kClockGapMicros = int64_t{24} * 3600 * 1'000'000;
+inline constexpr int64_t kClockStepsMicros = int64_t{24} * 3600 * 1'000'000;
 inline constexpr int64_t kClockAgreementMicros = int64_t{600} * 1'000'000;
 inline constexpr int64_t kClockSmoothedMicros = 1'000'000;
 
@@ -73,6 +75,8 @@ class DatabaseClock {
   int64_t SmoothedLead(int64_t lead);
   // Updates the trust. Returns the message for on_change; empty if nothing changed.
   std::string JudgeLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether a trusted clock moved no further than steps may add up to.
+  bool IsSteadyLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string TrustLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::string DistrustLocked(int64_t lead, int64_t elapsed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Report(const std::string& message) const;
@@ -86,6 +90,10 @@ class DatabaseClock {
   // Both are written under mutex_, and read without it.
   std::atomic<bool> is_trusted_{true};
   std::atomic<int64_t> collection_lead_;  // of the collection time
+  // The lead from which the steps of kClockStepsMicros are added up, and the elapsed time at which
+  // that began. A clock that lost its trust has returned when it is near this lead.
+  int64_t steps_lead_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t steps_since_ ABSL_GUARDED_BY(mutex_) = 0;
   // A clock that is not trusted has returned if it is this near to the expected time: a day until
   // it was trusted once, a minute afterwards.
   int64_t near_micros_ ABSL_GUARDED_BY(mutex_) = kClockGapMicros;

@@ -191,6 +191,24 @@ TEST_F(ClockLeapsTest, WhileTheClockIsNotTrustedAgesCountByTheElapsedTime) {
   EXPECT_EQ(Stored(), "b");
 }
 
+// Each step is within the bound of a leap, all together are not.
+TEST_F(ClockLeapsTest, StepsOfADayAddUp) {
+  MakeTable();
+  Write("a");
+  for (int step = 0; step < 3; ++step) {
+    clock_->Pass(hours(7));
+    clock_->Leap(seconds(25));
+    EXPECT_EQ(IsTrusted(), step < 2) << step;
+  }
+  clock_->Leap(seconds(-25));
+  EXPECT_TRUE(IsTrusted()) << "it has returned";
+  for (int day = 0; day < 3; ++day) {
+    clock_->Pass(kDay);
+    clock_->Leap(seconds(25));
+    EXPECT_TRUE(IsTrusted()) << day;
+  }
+}
+
 TEST_F(ClockLeapsTest, ANightDoesNotMatterAndAMonthNeedsTenMinutes) {
   MakeTable();
   Write("a");
