@@ -84,7 +84,7 @@ class MixedRunner {
     typename Engine::Reader reader;
     Latencies latencies;
     Tally tally;
-    uint64_t least_rows = 0;  // the least number of rows that reads and scans must find
+    uint64_t expected_rows_min = 0;  // the least number of rows that reads and scans must find
     uint64_t user_bytes = 0;
     absl::Status status;
   };
@@ -109,12 +109,12 @@ class MixedRunner {
   }
 
   void Read(Client* client, uint64_t row) {
-    ++client->least_rows;
+    ++client->expected_rows_min;
     client->status = client->reader.Read(RowKeyOf(row), &client->tally);
   }
 
   void ScanRows(Client* client, uint64_t row) {
-    ++client->least_rows;
+    ++client->expected_rows_min;
     const std::string start = RowKeyOf(row);
     const Scan scan = {
         .start = start, .row_limit = 1 + client->random.Below(kMixedScanRows), .fills_cache = true};
@@ -152,9 +152,9 @@ class MixedRunner {
   absl::Status SumUp(const std::vector<std::unique_ptr<Client>>& clients, Figure* figure) const {
     for (const std::unique_ptr<Client>& client : clients) {
       if (!client->status.ok()) return client->status;
-      if (client->tally.rows() < client->least_rows)
+      if (client->tally.rows() < client->expected_rows_min)
         return absl::InternalError("found " + std::to_string(client->tally.rows()) + " rows, not " +
-                                   std::to_string(client->least_rows));
+                                   std::to_string(client->expected_rows_min));
       figure->user_bytes += client->user_bytes;
       if (client != clients.front()) clients.front()->latencies.Append(client->latencies);
     }

@@ -102,9 +102,9 @@ struct DatabaseOptions {
   // lose the most recent writes; Database::Sync() makes all earlier writes survive it.
   Durability durability = Durability::kProcess;
 
-  // What to do if the log is damaged. A value other than kRefuse needs read_only; otherwise Open
-  // returns InvalidArgument. Nothing on disk is changed. docs/guide/damage.md describes the ways to
-  // rescue data.
+  // What to do if the log or the manifest is damaged. A value other than kRefuse needs read_only;
+  // otherwise Open returns InvalidArgument. Nothing on disk is changed. docs/guide/damage.md
+  // describes the ways to rescue data.
   OnDamage on_damage = OnDamage::kRefuse;
 
   // Upper bound for this database's memory: memtables, block cache, indexes of open SSTables, data

@@ -39,7 +39,7 @@ Buffer::~Buffer() {
   if (bytes_ < kSlabsFromBytes) {
     std::free(slot_.data);
   } else {
-    GiveBackMemory(slot_, bytes_);
+    FreeSlot(slot_, bytes_);
   }
 }
 
@@ -49,7 +49,7 @@ absl::StatusOr<Buffer> Buffer::Allocate(size_t bytes) {
   if (!FailThisOne()) {
     buffer.slot_ = bytes < kSlabsFromBytes
                        ? MemorySlot{.data = static_cast<char*>(std::malloc(bytes))}
-                       : TakeMemory(bytes);
+                       : AllocateSlot(bytes);
   }
   if (buffer.slot_.data == nullptr)
     return ResourceExhausted("no memory for {} bytes; lower memory_budget_bytes or free memory",
@@ -59,7 +59,7 @@ absl::StatusOr<Buffer> Buffer::Allocate(size_t bytes) {
 }
 
 size_t Buffer::MemoryBytesFor(size_t bytes) {
-  return bytes < kSlabsFromBytes ? bytes : MemoryTakenFor(bytes);
+  return bytes < kSlabsFromBytes ? bytes : SlotBytesFor(bytes);
 }
 
 }  // namespace stele::internal

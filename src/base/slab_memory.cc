@@ -281,15 +281,15 @@ class AllShards {
 
 }  // namespace
 
-MemorySlot TakeMemory(size_t bytes) {
+MemorySlot AllocateSlot(size_t bytes) {
   if (bytes <= kSlotBytesMax) return AllShards::Get().Take(ClassOf(bytes));
   if (bytes > SIZE_MAX / 2) return {};
-  return {.data = Map(MemoryTakenFor(bytes))};
+  return {.data = Map(SlotBytesFor(bytes))};
 }
 
-void GiveBackMemory(const MemorySlot& slot, size_t bytes) {
+void FreeSlot(const MemorySlot& slot, size_t bytes) {
   if (slot.slab != nullptr) return AllShards::Get().GiveBack(slot);
-  Unmap(slot.data, MemoryTakenFor(bytes));
+  Unmap(slot.data, SlotBytesFor(bytes));
 }
 
 void PopulateMemory(char* data, size_t bytes) {
@@ -303,7 +303,7 @@ void PopulateMemory(char* data, size_t bytes) {
 #endif
 }
 
-size_t MemoryTakenFor(size_t bytes) {
+size_t SlotBytesFor(size_t bytes) {
   return bytes <= kSlotBytesMax ? SlotBytesOf(ClassOf(bytes)) : RoundUp(bytes, FrameBytes());
 }
 

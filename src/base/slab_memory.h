@@ -18,7 +18,7 @@
 //               room.
 //            5. An allocation larger than the largest slot gets a separate mapping, which is
 //               returned when it is freed.
-// Errors:    TakeMemory returns an empty slot when the system refuses.
+// Errors:    AllocateSlot returns an empty slot when the system refuses.
 // Threads:   thread-safe. Threads are spread over shards with one lock each; any thread may free a
 //            slot, which returns to its slab's shard. In a forked child all locks are free.
 // Cost:      some dozen nanoseconds, and a page fault for each frame that was not idle.
@@ -43,14 +43,14 @@ inline constexpr size_t kSlotBytesMin = 2 << 10;  // below this a general alloca
 inline constexpr size_t kIdleBytesMax = 4 << 20;
 
 // Allocates `bytes` >= kSlotBytesMin uninitialised bytes, aligned to 128.
-MemorySlot TakeMemory(size_t bytes);
+MemorySlot AllocateSlot(size_t bytes);
 // Frees a slot. `bytes` is the number that was requested.
-void GiveBackMemory(const MemorySlot& slot, size_t bytes);
+void FreeSlot(const MemorySlot& slot, size_t bytes);
 // Makes the system back these bytes with frames in one call, for a caller that will write all of
 // them. Faulting the frames one by one takes half as long again.
 void PopulateMemory(char* data, size_t bytes);
 // The size of the slot for `bytes` bytes.
-size_t MemoryTakenFor(size_t bytes);
+size_t SlotBytesFor(size_t bytes);
 
 // Figures of the whole process; they may be slightly out of date.
 struct SlabFigures {

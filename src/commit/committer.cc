@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kGroupBytesMax = size_t{1} << 20;
 // Before a conditional batch joins a group, the group's batches are scanned for its rows. A larger
 // group is not scanned, since the queue's lock is held, and the batch does not join it.
-constexpr size_t kRowsLookedThroughBytesMax = size_t{64} << 10;
+constexpr size_t kScannedBytesMax = size_t{64} << 10;
 
 // The rows that the batches of a group write.
 class GroupRows {
@@ -25,13 +25,13 @@ class GroupRows {
   // Returns true if none of `conditions` names a row that a batch writes. `batches` include those
   // of all previous calls. Also returns false if the check would take too long.
   template <typename BatchOf>
-  bool Spare(const std::vector<RowCondition>& conditions, size_t batch_count,
-             const BatchOf& batch_of) {
+  bool WritesNoneOf(const std::vector<RowCondition>& conditions, size_t batch_count,
+                    const BatchOf& batch_of) {
     if (conditions.empty()) return true;
-    for (; looked_through_ < batch_count; ++looked_through_) {
-      const std::string_view batch = batch_of(looked_through_);
+    for (; scanned_ < batch_count; ++scanned_) {
+      const std::string_view batch = batch_of(scanned_);
       bytes_ += batch.size();
-      if (bytes_ > kRowsLookedThroughBytesMax) return false;
+      if (bytes_ > kScannedBytesMax) return false;
       BatchReader reader(batch);
       for (RowOps row; reader.NextRow(&row);) rows_.emplace(row.table_id(), row.row_key());
       if (!reader.ok()) return false;
@@ -45,7 +45,7 @@ class GroupRows {
 
  private:
   std::set<std::pair<uint32_t, std::string_view>> rows_;
-  size_t looked_through_ = 0;
+  size_t scanned_ = 0;
   size_t bytes_ = 0;
 };
 
@@ -243,7 +243,7 @@ std::vector<Committer::Waiter*> Committer::TakeGroup(Waiter* leader) {
         });
     const bool joins =
         waiter == leader || (waiter->section == nullptr && !is_repeat &&
-                             rows.Spare(waiter->request.conditions, group.size(), batch_of));
+                             rows.WritesNoneOf(waiter->request.conditions, group.size(), batch_of));
     bytes += waiter->request.batch.size();
     if (!joins || (bytes > kGroupBytesMax && waiter != leader)) break;
     group.push_back(waiter);

@@ -57,7 +57,7 @@ void CompactionDebt::Drop(uint32_t table_id) {
 
 void CompactionDebt::CountTable(const TableState& table, const FilesByTablet& unreadable) {
   Drop(table.definition->id);
-  const PartsByFile parts = CountParts(table);
+  const FileShares parts = CountParts(table);
   TabletBytes& tablets = tables_[table.definition->id];
   tablets.resize(table.tablets.size());
   for (size_t i = 0; i < tablets.size(); ++i) {
@@ -69,7 +69,7 @@ void CompactionDebt::CountTable(const TableState& table, const FilesByTablet& un
 
 void CompactionDebt::CountTablets(const TableState& table, const Version& version, size_t begin,
                                   size_t end, const FilesByTablet& unreadable) {
-  const PartsByFile parts = CountParts(table, version.files, begin, end);
+  const FileShares parts = CountParts(table, version.files, begin, end);
   TabletBytes& tablets = tables_[table.definition->id];
   for (size_t i = begin; i < end; ++i) {
     bytes_ -= tablets[i];

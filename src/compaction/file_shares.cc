@@ -16,8 +16,8 @@ uint64_t ReferencesInTablet(const SstableReference& reference, const FileParts& 
 }
 
 // Sets everything except FileParts::shown.
-PartsByFile CountIn(const TableState& table, size_t begin, size_t end) {
-  PartsByFile parts;
+FileShares CountIn(const TableState& table, size_t begin, size_t end) {
+  FileShares parts;
   for (auto tablet = table.tablets.begin() + static_cast<std::ptrdiff_t>(begin); begin < end;
        ++begin, ++tablet) {
     for (const SstableReference& reference : tablet->stack) {
@@ -37,8 +37,8 @@ PartsByFile CountIn(const TableState& table, size_t begin, size_t end) {
 
 }  // namespace
 
-PartsByFile CountParts(const TableState& table) {
-  PartsByFile parts = CountIn(table, 0, table.tablets.size());
+FileShares CountParts(const TableState& table) {
+  FileShares parts = CountIn(table, 0, table.tablets.size());
   for (auto& [number, file] : parts) {
     file.shown = file.counted.size();
     file.all = std::max(file.all, file.shown);
@@ -46,9 +46,9 @@ PartsByFile CountParts(const TableState& table) {
   return parts;
 }
 
-PartsByFile CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
-                       size_t begin, size_t end) {
-  PartsByFile parts = CountIn(table, begin, end);
+FileShares CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
+                      size_t begin, size_t end) {
+  FileShares parts = CountIn(table, begin, end);
   for (auto& [number, file] : parts) {
     file.shown = files.at(number).tablets;
     file.all = std::max(file.all, file.shown);
@@ -56,20 +56,20 @@ PartsByFile CountParts(const TableState& table, const SharedMap<uint64_t, FileUs
   return parts;
 }
 
-uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const PartsByFile& parts) {
+uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const FileShares& parts) {
   const FileParts& file = parts.at(reference.file->number);
   return file_bytes / file.all / ReferencesInTablet(reference, file);
 }
 
-uint64_t PartBytes(const SstableReference& reference, const PartsByFile& parts) {
+uint64_t PartBytes(const SstableReference& reference, const FileShares& parts) {
   return reference.file->summary.file_bytes / parts.at(reference.file->number).all;
 }
 
-uint64_t ShareBytes(const SstableReference& reference, const PartsByFile& parts) {
+uint64_t ShareBytes(const SstableReference& reference, const FileShares& parts) {
   return std::max<uint64_t>(1, ShareOf(reference.file->summary.file_bytes, reference, parts));
 }
 
-uint64_t HeldBytes(const SstableReference& reference, const PartsByFile& parts) {
+uint64_t HeldBytes(const SstableReference& reference, const FileShares& parts) {
   const FileParts& file = parts.at(reference.file->number);
   const uint64_t bytes =
       reference.file->summary.file_bytes / file.shown / ReferencesInTablet(reference, file);

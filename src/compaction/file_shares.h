@@ -25,21 +25,21 @@ struct FileParts {
   uint64_t shown = 0;             // the number of the table's tablets that reference it
   uint64_t all = 0;  // the number of tablets that its rows reach into, at least `shown`
 };
-using PartsByFile = std::map<uint64_t, FileParts>;  // by file number
+using FileShares = std::map<uint64_t, FileParts>;  // by file number
 
 // Counts the files of all tablets. The table must outlive the result.
-PartsByFile CountParts(const TableState& table);
+FileShares CountParts(const TableState& table);
 // Counts only the files of tablets [begin, end). `files` are those of the table's Version.
-PartsByFile CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
-                       size_t begin, size_t end);
+FileShares CountParts(const TableState& table, const SharedMap<uint64_t, FileUse>& files,
+                      size_t begin, size_t end);
 
 // The reference's share of `file_bytes` bytes of its file.
-uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const PartsByFile& parts);
+uint64_t ShareOf(uint64_t file_bytes, const SstableReference& reference, const FileShares& parts);
 // The tablet's part of the file, which its references to the file share.
-uint64_t PartBytes(const SstableReference& reference, const PartsByFile& parts);
+uint64_t PartBytes(const SstableReference& reference, const FileShares& parts);
 // The reference's share of all bytes of the file; at least 1.
-uint64_t ShareBytes(const SstableReference& reference, const PartsByFile& parts);
+uint64_t ShareBytes(const SstableReference& reference, const FileShares& parts);
 // Like ShareBytes, plus the reference's share of the dead parts.
-uint64_t HeldBytes(const SstableReference& reference, const PartsByFile& parts);
+uint64_t HeldBytes(const SstableReference& reference, const FileShares& parts);
 
 }  // namespace stele::internal

@@ -100,7 +100,7 @@ size_t CountFiles(const Tablet& tablet, size_t begin, size_t end) {
 // one would gain too little, it is left out and each side of it is examined separately.
 std::optional<InputRange> FindSmallFileInputsWithin(const Tablet& tablet,
                                                     const OverlapCluster& cluster,
-                                                    const PartsByFile& parts, size_t begin,
+                                                    const FileShares& parts, size_t begin,
                                                     size_t end) {
   while (CountFiles(tablet, begin, end) >= kSmallFileCountMin) {
     InputRange inputs{.begin = begin,
@@ -154,7 +154,7 @@ std::vector<OverlapCluster> JoinMovable(const Tablet& tablet,
 
 std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const std::vector<OverlapCluster>& clusters,
-                                              const PartsByFile& parts, uint64_t file_bytes,
+                                              const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max) {
   for (const OverlapCluster& cluster : clusters) {
     if (cluster.end - cluster.begin < kSmallFileCountMin || !HasOneInterval(tablet, cluster) ||
@@ -183,7 +183,7 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
 std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
                                                   const std::vector<OverlapCluster>& clusters,
                                                   const TableDefinition& definition,
-                                                  const PartsByFile& parts, int64_t cold_before,
+                                                  const FileShares& parts, int64_t cold_before,
                                                   uint64_t bytes_min) {
   if (clusters.empty() || !IsRewrittenWhenCold(definition)) return std::nullopt;
   const OverlapCluster& oldest = clusters.back();
@@ -209,9 +209,8 @@ std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
 
 std::optional<InputRange> FindColdInputs(const Tablet& tablet,
                                          const std::vector<OverlapCluster>& clusters,
-                                         const TableDefinition& definition,
-                                         const PartsByFile& parts, int64_t cold_before,
-                                         uint64_t bytes_min) {
+                                         const TableDefinition& definition, const FileShares& parts,
+                                         int64_t cold_before, uint64_t bytes_min) {
   if (clusters.empty() || !IsRewrittenWhenCold(definition)) return std::nullopt;
   const InputRange inputs = InputRangeOf(clusters, 0, clusters.size());
   uint64_t young_bytes = 0;

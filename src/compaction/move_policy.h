@@ -36,7 +36,7 @@ std::vector<OverlapCluster> JoinMovable(const Tablet& tablet,
 // is a large part of the total, and the total is at most `bytes_max`.
 std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
                                               const std::vector<OverlapCluster>& clusters,
-                                              const PartsByFile& parts, uint64_t file_bytes,
+                                              const FileShares& parts, uint64_t file_bytes,
                                               uint64_t bytes_max);
 
 // A file is cold if nothing in it was committed after `cold_before`; a tablet is cold if all of its
@@ -47,14 +47,13 @@ std::optional<InputRange> FindSmallFileInputs(const Tablet& tablet,
 std::optional<InputRange> FindRecompressionInputs(const Tablet& tablet,
                                                   const std::vector<OverlapCluster>& clusters,
                                                   const TableDefinition& definition,
-                                                  const PartsByFile& parts, int64_t cold_before,
+                                                  const FileShares& parts, int64_t cold_before,
                                                   uint64_t bytes_min);
 
 // Returns all clusters, which reach the end of the stack, if all of them are cold.
 std::optional<InputRange> FindColdInputs(const Tablet& tablet,
                                          const std::vector<OverlapCluster>& clusters,
-                                         const TableDefinition& definition,
-                                         const PartsByFile& parts, int64_t cold_before,
-                                         uint64_t bytes_min);
+                                         const TableDefinition& definition, const FileShares& parts,
+                                         int64_t cold_before, uint64_t bytes_min);
 
 }  // namespace stele::internal

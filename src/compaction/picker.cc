@@ -84,7 +84,7 @@ class Candidates {
 
 class TablePicker {
  public:
-  TablePicker(const TableState& table, const PickerInput& input, const PartsByFile& parts)
+  TablePicker(const TableState& table, const PickerInput& input, const FileShares& parts)
       : table_(table), input_(input), parts_(parts) {
     const bool is_free = !input.busy_tables.contains(table.definition->id);
     for (const Tablet& tablet : table.tablets) {
@@ -298,14 +298,14 @@ class TablePicker {
     if (looks_[seed.tablet_index].is_alone) return {seed};
     std::vector<bool>& covered = covered_[static_cast<size_t>(urgency)];
     if (covered[seed.tablet_index]) return {};
-    const auto run_offloaded = [&](size_t index) -> std::optional<InputRange> {
+    const auto inputs_if_free = [&](size_t index) -> std::optional<InputRange> {
       const TabletLook& look = looks_[index];
       const bool joins = look.is_free && !look.is_alone && !look.stack_spans.empty();
       return joins ? inputs_of(index) : std::nullopt;
     };
     std::vector<TabletInputs> subcompactions =
         ExtendOverNeighbours(seed, looks_.size(), input_.sizes.subcompaction_bytes,
-                             std::min(input_.sizes.neighbours_bytes, bytes_max), run_offloaded);
+                             std::min(input_.sizes.neighbours_bytes, bytes_max), inputs_if_free);
     for (const TabletInputs& subcompaction : subcompactions)
       covered[subcompaction.tablet_index] = true;
     return subcompactions;
@@ -336,7 +336,7 @@ class TablePicker {
 
   const TableState& table_;
   const PickerInput& input_;
-  const PartsByFile& parts_;
+  const FileShares& parts_;
   std::vector<TabletLook> looks_;
   // Tablets that are subcompactions of a pick already offered.
   std::array<std::vector<bool>, kUrgencyCount> covered_;
@@ -347,7 +347,7 @@ class TablePicker {
 std::optional<CompactionPick> PickCompaction(const PickerInput& input) {
   Candidates candidates(input);
   for (const auto& [table_id, table] : input.version->tables) {
-    const PartsByFile parts = CountParts(*table);
+    const FileShares parts = CountParts(*table);
     TablePicker(*table, input, parts).Offer(&candidates);
   }
   if (input.withheld_bytes != nullptr) *input.withheld_bytes = candidates.withheld_bytes();
@@ -358,14 +358,14 @@ std::optional<CompactionPick> PickCompaction(const PickerInput& input) {
   return pick;
 }
 
-bool IsAnyDue(const PickerInput& input, const TableState& part, const PartsByFile& parts) {
+bool IsAnyDue(const PickerInput& input, const TableState& part, const FileShares& parts) {
   Candidates candidates(input);
   TablePicker(part, input, parts).Offer(&candidates);
   return candidates.withheld_bytes() > 0 || candidates.Best().has_value() ||
          IsTabletChangeDue(input, part, parts);
 }
 
-uint64_t CompactionDebtBytes(const TableState& table, size_t index, const PartsByFile& parts,
+uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileShares& parts,
                              const FilesByTablet& unreadable) {
   const Tablet& tablet = table.tablets[index];
   uint64_t debt_bytes = 0;
@@ -381,7 +381,7 @@ uint64_t CompactionDebtBytes(const TableState& table, size_t index, const PartsB
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable) {
   uint64_t debt_bytes = 0;
   for (const auto& [table_id, table] : version.tables) {
-    const PartsByFile parts = CountParts(*table);
+    const FileShares parts = CountParts(*table);
     for (size_t i = 0; i < table->tablets.size(); ++i)
       debt_bytes += CompactionDebtBytes(*table, i, parts, unreadable);
   }

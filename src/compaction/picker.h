@@ -35,7 +35,7 @@ namespace stele::internal {
 std::optional<CompactionPick> PickCompaction(const PickerInput& input);
 // True if a compaction, a split or a merge is due in `part`, or only waits for disk space. `part`
 // contains some adjacent tablets of a table of the Version, and `parts` counts their files.
-bool IsAnyDue(const PickerInput& input, const TableState& part, const PartsByFile& parts);
+bool IsAnyDue(const PickerInput& input, const TableState& part, const FileShares& parts);
 
 // The compaction debt: the bytes that merging by size still has to rewrite, after all possible
 // joins, and the fragmented files. 0 if PickCompaction would pick nothing. It drives write stalls.
@@ -43,7 +43,7 @@ bool IsAnyDue(const PickerInput& input, const TableState& part, const PartsByFil
 // `unreadable` files prevent.
 uint64_t CompactionDebtBytes(const Version& version, const FilesByTablet& unreadable = {});
 // The compaction debt of the tablet at `index`. `parts` must count its files.
-uint64_t CompactionDebtBytes(const TableState& table, size_t index, const PartsByFile& parts,
+uint64_t CompactionDebtBytes(const TableState& table, size_t index, const FileShares& parts,
                              const FilesByTablet& unreadable = {});
 
 }  // namespace stele::internal

@@ -17,11 +17,11 @@ constexpr double kDeadShareMin = 0.25;
 // bytes for each byte.
 constexpr double kHiddenShareMin = 0.5;
 // The share for an idle tablet. Its files then take less than 1.2 times the live bytes.
-constexpr double kDeadShareMinAtRest = 1.0 / 7;
+constexpr double kDeadShareMinIdle = 1.0 / 7;
 
-bool IsAtRest(const Tablet& tablet, const InputRange& inputs, int64_t now) {
+bool IsIdle(const Tablet& tablet, const InputRange& inputs, int64_t now) {
   for (size_t i = inputs.begin; i < inputs.end; ++i) {
-    if (tablet.stack[i].file->newest_commit_time > now - kRestMicros) return false;
+    if (tablet.stack[i].file->newest_commit_time > now - kIdleMicros) return false;
   }
   return true;
 }
@@ -69,11 +69,11 @@ DeadBounds BoundsOf(const Tablet& tablet, const std::vector<OverlapCluster>& clu
   return bounds;
 }
 
-uint64_t NeededBytes(const DeadBounds& bounds, bool is_at_rest) {
+uint64_t NeededBytes(const DeadBounds& bounds, bool is_idle) {
   const auto part = [&bounds](double share) {
     return static_cast<uint64_t>(std::ceil(static_cast<double>(bounds.bytes) * share));
   };
-  if (is_at_rest) return part(kDeadShareMinAtRest);
+  if (is_idle) return part(kDeadShareMinIdle);
   const bool shows_enough = bounds.unreferenced + bounds.shown >= part(kDeadShareMin);
   return part(bounds.hidden_max > 0 && !shows_enough ? kHiddenShareMin : kDeadShareMin);
 }
@@ -81,11 +81,11 @@ uint64_t NeededBytes(const DeadBounds& bounds, bool is_at_rest) {
 // Returns the dead bytes in the tablet's part of the files. Takes a sample if it could show that
 // `needed` bytes are dead, or that bytes are live which the summaries show as dead.
 uint64_t DeadBytesIn(const Tablet& tablet, const InputRange& inputs, const DeadBounds& bounds,
-                     bool is_at_rest, uint64_t needed, const DeadQuery& query) {
+                     bool is_idle, uint64_t needed, const DeadQuery& query) {
   const bool may_suffice = bounds.unreferenced + bounds.shown + bounds.hidden_max >= needed;
   const bool is_unclear = bounds.hidden_max > 0 || bounds.is_guess;
   const bool is_worth_a_sample =
-      (may_suffice && is_unclear) || (is_at_rest && (bounds.has_tombstones || bounds.is_guess));
+      (may_suffice && is_unclear) || (is_idle && (bounds.has_tombstones || bounds.is_guess));
   std::optional<double> share;
   if (is_worth_a_sample && query.measure_dead) {
     share = query.measure_dead({.table_id = query.definition.id,
@@ -93,7 +93,7 @@ uint64_t DeadBytesIn(const Tablet& tablet, const InputRange& inputs, const DeadB
                                 .input_begin = inputs.begin,
                                 .bytes = inputs.bytes,
                                 .dead_bytes_max = bounds.shown + bounds.hidden_max,
-                                .exact = is_at_rest});
+                                .exact = is_idle});
   }
   if (!share.has_value()) return bounds.shown;
   const uint64_t sampled_bytes = inputs.bytes - std::min(inputs.bytes, bounds.of_dropped_families);
@@ -132,9 +132,9 @@ std::optional<DeadInputs> FindMajorInputs(const Tablet& tablet,
   if (clusters.empty()) return std::nullopt;
   const InputRange inputs = InputRangeOf(clusters, 0, clusters.size());
   const DeadBounds bounds = BoundsOf(tablet, clusters, query);
-  const bool is_at_rest = IsAtRest(tablet, inputs, query.now);
-  const uint64_t needed = NeededBytes(bounds, is_at_rest);
-  const uint64_t dead_in_tablet = DeadBytesIn(tablet, inputs, bounds, is_at_rest, needed, query);
+  const bool is_idle = IsIdle(tablet, inputs, query.now);
+  const uint64_t needed = NeededBytes(bounds, is_idle);
+  const uint64_t dead_in_tablet = DeadBytesIn(tablet, inputs, bounds, is_idle, needed, query);
   const uint64_t dead_bytes = bounds.unreferenced + dead_in_tablet;
   if (dead_bytes == 0 || dead_bytes < needed) return std::nullopt;
   return DeadInputs{inputs, dead_bytes, inputs.bytes - std::min(inputs.bytes, dead_in_tablet)};
@@ -167,7 +167,7 @@ bool IsFlushWorthwhile(const TableState& table, const HidingOperations& operatio
       static_cast<double>(operations.row_tombstones) * bytes_per_row +
       static_cast<double>(operations.other_tombstones) * std::max(bytes_per_row, bytes_per_cell);
   if (may_replace) hidden += static_cast<double>(operations.versions) * bytes_per_cell;
-  return bytes > 0 && hidden >= kDeadShareMinAtRest * bytes;
+  return bytes > 0 && hidden >= kDeadShareMinIdle * bytes;
 }
 
 }  // namespace stele::internal

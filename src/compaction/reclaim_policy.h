@@ -30,7 +30,7 @@ struct DeadInputs {
 };
 struct DeadQuery {
   const TableDefinition& definition;
-  const PartsByFile& parts;
+  const FileShares& parts;
   int64_t now = 0;
   // PickerInput::measure_dead; may be null.
   const std::function<std::optional<double>(const DeadSampleRequest&)>& measure_dead;
@@ -47,7 +47,7 @@ struct HidingOperations {
   int64_t timestamp_min = INT64_MAX;  // over versions
 };
 // A table is idle if nothing was committed to it for this long.
-inline constexpr int64_t kRestMicros = 30'000'000;
+inline constexpr int64_t kIdleMicros = 30'000'000;
 // True if the memtable of an idle table may hide so many bytes that its files are worth rewriting
 // after a flush. Only files are compacted, so without a flush the space would not be freed.
 bool IsFlushWorthwhile(const TableState& table, const HidingOperations& operations);

@@ -31,7 +31,7 @@ size_t CountSources(std::vector<const KeyRange*> ranges) {
 
 }  // namespace
 
-std::vector<OverlapCluster> ClustersOf(const Tablet& tablet, const PartsByFile& parts) {
+std::vector<OverlapCluster> ClustersOf(const Tablet& tablet, const FileShares& parts) {
   std::vector<OverlapCluster> clusters;
   for (size_t i = 0; i < tablet.stack.size(); ++i) {
     const SstableReference& reference = tablet.stack[i];
@@ -71,7 +71,7 @@ bool IsAnyOf(const std::set<uint64_t>& files, const SstableReference& reference)
 
 }  // namespace
 
-std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const PartsByFile& parts,
+std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const FileShares& parts,
                                     const std::set<uint64_t>& unreadable) {
   std::vector<StackSpan> stack_spans;
   bool is_parted = true;

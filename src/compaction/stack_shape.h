@@ -34,7 +34,7 @@ struct OverlapCluster {
 };
 
 // Returns the clusters, newest first; their intervals descend and do not overlap.
-std::vector<OverlapCluster> ClustersOf(const Tablet& tablet, const PartsByFile& parts);
+std::vector<OverlapCluster> ClustersOf(const Tablet& tablet, const FileShares& parts);
 
 // Adjacent clusters without an unreadable file between them. A compaction stays inside one span.
 struct StackSpan {
@@ -43,7 +43,7 @@ struct StackSpan {
 };
 // Returns the spans, newest first. A cluster with a file of `unreadable` (by number) is in no span
 // and ends the newer one.
-std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const PartsByFile& parts,
+std::vector<StackSpan> StackSpansOf(const Tablet& tablet, const FileShares& parts,
                                     const std::set<uint64_t>& unreadable);
 // True if the tablet references one of these files.
 bool ShowsAny(const Tablet& tablet, const std::set<uint64_t>& files);

@@ -19,7 +19,7 @@ constexpr size_t kMergedTabletsMax = 64;
 
 class TabletPicker {
  public:
-  TabletPicker(const PickerInput& input, const TableState& table, const PartsByFile& parts)
+  TabletPicker(const PickerInput& input, const TableState& table, const FileShares& parts)
       : input_(input), table_(table), parts_(parts) {}
 
   // Offers a split of the largest tablet that is too large and can be split.
@@ -96,7 +96,7 @@ class TabletPicker {
 
   const PickerInput& input_;
   const TableState& table_;
-  const PartsByFile& parts_;
+  const FileShares& parts_;
 };
 
 }  // namespace
@@ -107,7 +107,7 @@ std::optional<CompactionPick> PickTabletChange(const PickerInput& input) {
   std::optional<CompactionPick> merge;
   uint64_t split_bytes = 0;
   for (const auto& [table_id, table] : input.version->tables) {
-    const PartsByFile parts = CountParts(*table);
+    const FileShares parts = CountParts(*table);
     const TabletPicker picker(input, *table, parts);
     if (input.find_split_point) picker.OfferSplits(&split, &split_bytes);
     if (!merge) merge = picker.FindMerge();
@@ -115,7 +115,7 @@ std::optional<CompactionPick> PickTabletChange(const PickerInput& input) {
   return split ? std::move(split) : std::move(merge);
 }
 
-bool IsTabletChangeDue(const PickerInput& input, const TableState& part, const PartsByFile& parts) {
+bool IsTabletChangeDue(const PickerInput& input, const TableState& part, const FileShares& parts) {
   if (input.tablet_bytes_max == 0) return false;
   const TabletPicker picker(input, part, parts);
   std::optional<CompactionPick> split;

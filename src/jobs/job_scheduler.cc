@@ -348,7 +348,7 @@ bool JobScheduler::FreezeIdleMemtables(const PickState& pick_state) {
   if (!parts_.gate->CheckRoomForFlushes("a flush", 0).ok()) return false;
   const Version& version = *pick_state.view->version;
   std::vector<EngineState::IdleMemtable> worthwhile;
-  for (EngineState::IdleMemtable& idle : state_.IdleMemtables(pick_state.now - kRestMicros)) {
+  for (EngineState::IdleMemtable& idle : state_.IdleMemtables(pick_state.now - kIdleMicros)) {
     const auto table = version.tables.find(idle.table_id);
     {
       MutexLock lock(state_.mutex());

@@ -66,7 +66,7 @@ class MemtableCursor final : public CellCursor {
   void ReadCellKey(std::vector<Cell>* cells);
   void ReadVersion(std::vector<Cell>* cells);
   void ReadRanges(std::vector<Cell>* cells);
-  void HandOutRange(const CellNode& range, std::vector<Cell>* cells);
+  void AppendCells(const CellNode& range, std::vector<Cell>* cells);
   void LeaveCellKey(const CellNode& read);
   void ReadDelta(std::vector<Cell>* cells);
   const CellNode* OlderDelta(const CellNode& delta);
@@ -299,11 +299,11 @@ void MemtableCursor::ReadRanges(std::vector<Cell>* cells) {
     if (node_->range_start() == 0) break;  // no lower timestamps exist
   }
   if (family_tombstone_ || widest == nullptr) return;
-  HandOutRange(*widest, cells);
+  AppendCells(*widest, cells);
 }
 
 // Appends a range tombstone, or extends the last one in `cells` if the two touch or overlap.
-void MemtableCursor::HandOutRange(const CellNode& range, std::vector<Cell>* cells) {
+void MemtableCursor::AppendCells(const CellNode& range, std::vector<Cell>* cells) {
   const int64_t start = range.range_start();
   if (covered_from_.has_value() && *covered_from_ <= start) return;
   const bool touches = covered_from_.has_value() && *covered_from_ - 1 <= range.timestamp();

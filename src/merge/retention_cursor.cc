@@ -36,7 +36,7 @@ class RetentionCursor final : public CellCursor {
  private:
   bool StartRow(bool found) {
     counter_.StartRow();
-    handed_out_ = false;
+    has_returned_cells_ = false;
     return found;
   }
   void Filter(std::vector<Cell>* cells, size_t begin);
@@ -48,8 +48,9 @@ class RetentionCursor final : public CellCursor {
   const RetentionPolicy policy_;
   RetentionStats* const stats_;
   VersionCounter counter_{policy_};
-  bool handed_out_ = false;  // cells were returned since the row's start or the last Unpin()
-  absl::Status status_;      // of reading lazy values
+  bool has_returned_cells_ =
+      false;             // cells were returned since the row's start or the last Unpin()
+  absl::Status status_;  // of reading lazy values
 };
 
 bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
@@ -58,11 +59,11 @@ bool RetentionCursor::ReadCells(std::vector<Cell>* cells) {
     Filter(cells, begin);
     SkipGarbage();
     if (cells->size() > begin) {
-      handed_out_ = true;
+      has_returned_cells_ = true;
       return !policy_.reads_lazy_values || ReadLazyValue(cells, begin);
     }
     // A very large row of garbage cells must not be pinned as a whole.
-    if (!handed_out_) {
+    if (!has_returned_cells_) {
       Unpin();
     } else if (batches == kBatchesBeforeNone) {
       return true;
@@ -111,7 +112,7 @@ void RetentionCursor::SkipGarbage() {
 
 void RetentionCursor::Unpin() {
   counter_.Unpin();
-  handed_out_ = false;
+  has_returned_cells_ = false;
   input_->Unpin();
 }
 

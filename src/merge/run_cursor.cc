@@ -20,12 +20,12 @@ class RunCursor final : public CellCursor {
   bool NextRow() override;
   std::string_view row_key() const override { return cursor_->row_key(); }
 
-  bool ReadCells(std::vector<Cell>* cells) override { return Answer(cursor_->ReadCells(cells)); }
+  bool ReadCells(std::vector<Cell>* cells) override { return Checked(cursor_->ReadCells(cells)); }
   void SkipTo(uint32_t family, std::string_view qualifier) override {
     cursor_->SkipTo(family, qualifier);
   }
   bool ReadHistory(uint32_t family, std::string_view qualifier, std::vector<Cell>* cells) override {
-    return Answer(cursor_->ReadHistory(family, qualifier, cells));
+    return Checked(cursor_->ReadHistory(family, qualifier, cells));
   }
   void Unpin() override {
     if (cursor_ != nullptr) cursor_->Unpin();
@@ -37,7 +37,7 @@ class RunCursor final : public CellCursor {
   bool EnterFrom(size_t part);
   bool Open(size_t part);
   // Returns the result of a call of cursor_. A failure of cursor_ becomes this cursor's failure.
-  bool Answer(bool result) {
+  bool Checked(bool result) {
     if (!result) status_ = cursor_->status();
     return result;
   }
@@ -74,13 +74,13 @@ bool RunCursor::SeekRow(std::string_view bound) {
   const size_t part = PartOf(bound);
   if (part >= parts_.size()) return false;
   if (!Open(part)) return false;
-  on_row_ = cursor_ != nullptr && Answer(cursor_->SeekRow(bound));
+  on_row_ = cursor_ != nullptr && Checked(cursor_->SeekRow(bound));
   return on_row_ || (status_.ok() && EnterFrom(is_reverse_ ? part - 1 : part + 1));
 }
 
 bool RunCursor::NextRow() {
   if (!on_row_) return false;
-  if (Answer(cursor_->NextRow())) return true;
+  if (Checked(cursor_->NextRow())) return true;
   return status_.ok() && EnterFrom(is_reverse_ ? part_ - 1 : part_ + 1);
 }
 
@@ -89,7 +89,7 @@ bool RunCursor::EnterFrom(size_t part) {
   on_row_ = false;
   for (; part < parts_.size(); part += is_reverse_ ? ~size_t{0} : 1) {
     if (!Open(part)) return false;
-    on_row_ = cursor_ != nullptr && Answer(cursor_->SeekToEdge());
+    on_row_ = cursor_ != nullptr && Checked(cursor_->SeekToEdge());
     if (on_row_ || !status_.ok()) return on_row_;
   }
   return false;

@@ -41,7 +41,7 @@ DatabaseClock::DatabaseClock(std::shared_ptr<TimestampClock> clock,
       is_authoritative_(clock_->is_authoritative()),
       on_change_(std::move(on_change)),
       now_lead_(is_authoritative_ ? 0 : ReadClock(clock_.get()).lead()),
-      collection_lead_(now_lead_.load(std::memory_order_relaxed)),
+      expected_lead_(now_lead_.load(std::memory_order_relaxed)),
       steps_lead_(now_lead_.load(std::memory_order_relaxed)) {}
 
 DatabaseClock::State DatabaseClock::Read() {
@@ -56,7 +56,7 @@ DatabaseClock::State DatabaseClock::Read() {
   state.now = smoothed == lead ? reading.wall : smoothed + reading.elapsed;
   const bool is_steady =
       is_trusted_.load(std::memory_order_relaxed) &&
-      Distance(lead, collection_lead_.load(std::memory_order_relaxed)) < kClockSmoothedMicros;
+      Distance(lead, expected_lead_.load(std::memory_order_relaxed)) < kClockSmoothedMicros;
   state.collection_time = state.now;
   if (is_steady) return state;
   std::string message;
@@ -65,7 +65,7 @@ DatabaseClock::State DatabaseClock::Read() {
     message = JudgeLocked(lead, reading.elapsed);
     // Under the lock: the verdict on another thread's reading is not valid for this one.
     state.is_trusted = is_trusted_.load(std::memory_order_relaxed);
-    const int64_t expected = collection_lead_.load(std::memory_order_relaxed) + reading.elapsed;
+    const int64_t expected = expected_lead_.load(std::memory_order_relaxed) + reading.elapsed;
     if (!state.is_trusted) state.collection_time = std::min(expected, state.now);
   }
   Report(message);
@@ -107,7 +107,7 @@ void DatabaseClock::Begin() {
     MutexLock lock(mutex_);
     const int64_t expected = std::min(mark(), kMicrosMax) - reading.elapsed;
     const int64_t lead = reading.lead();
-    collection_lead_.store(expected, std::memory_order_relaxed);
+    expected_lead_.store(expected, std::memory_order_relaxed);
     near_micros_ = kClockGapMicros;
     const bool is_near = Distance(lead, expected) <= kClockGapMicros;
     steps_lead_ = is_near ? lead : expected;
@@ -149,7 +149,7 @@ std::string DatabaseClock::JudgeLocked(int64_t lead, int64_t elapsed) {
 bool DatabaseClock::IsSteadyLocked(int64_t lead, int64_t elapsed) {
   mutex_.AssertHeld();
   if (elapsed - steps_since_ >= kClockStepsMicros) {
-    steps_lead_ = collection_lead_.load(std::memory_order_relaxed);
+    steps_lead_ = expected_lead_.load(std::memory_order_relaxed);
     steps_since_ = elapsed;
   }
   return Distance(lead, steps_lead_) <= kClockToleranceMicros;
@@ -157,7 +157,7 @@ bool DatabaseClock::IsSteadyLocked(int64_t lead, int64_t elapsed) {
 
 std::string DatabaseClock::TrustLocked(int64_t lead, int64_t elapsed) {
   mutex_.AssertHeld();
-  collection_lead_.store(lead, std::memory_order_relaxed);
+  expected_lead_.store(lead, std::memory_order_relaxed);
   near_micros_ = kClockToleranceMicros;
   // A smaller difference is kept, since fences must not be older than commits (engine rule 8).
   if (std::min(mark(), kMicrosMax) - (lead + elapsed) > kClockGapMicros)
@@ -171,7 +171,7 @@ std::string DatabaseClock::DistrustLocked(int64_t lead, int64_t elapsed) {
   agreed_lead_ = lead;
   agreed_since_ = elapsed;
   if (!is_trusted_.exchange(false, std::memory_order_relaxed)) return "";
-  const int64_t expected = collection_lead_.load(std::memory_order_relaxed) + elapsed;
+  const int64_t expected = expected_lead_.load(std::memory_order_relaxed) + elapsed;
   return fmt::format(
       "the clock leapt: it says {}, and {} was expected; until it agrees with the elapsed time for "
       "{} minutes, cells are collected only up to the earlier of both; set the clock if it is "

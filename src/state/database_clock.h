@@ -89,7 +89,7 @@ class DatabaseClock {
   Mutex mutex_;
   // Both are written under mutex_, and read without it.
   std::atomic<bool> is_trusted_{true};
-  std::atomic<int64_t> collection_lead_;  // of the collection time
+  std::atomic<int64_t> expected_lead_;  // of the collection time
   // The lead from which the steps of kClockStepsMicros are added up, and the elapsed time at which
   // that began. A clock that lost its trust has returned when it is near this lead.
   int64_t steps_lead_ ABSL_GUARDED_BY(mutex_) = 0;

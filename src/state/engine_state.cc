@@ -75,12 +75,12 @@ EngineState::WriteTarget EngineState::TargetOf(uint32_t table_id, int64_t commit
 std::shared_ptr<Memtable> EngineState::NewMemtable(const FamilyList& families) {
   // A memtable is charged until the last view that shows it is destroyed. Release the charge only
   // after the memory is freed; otherwise the memory could be used twice.
-  const auto let_go = [memory = memory_](Memtable* memtable) {
+  const auto release = [memory = memory_](Memtable* memtable) {
     const uint64_t bytes = memtable->bytes();
     delete memtable;
     memory->Discharge(MemoryTracker::Use::kMemtables, bytes);
   };
-  std::shared_ptr<Memtable> memtable(new Memtable(families), let_go);
+  std::shared_ptr<Memtable> memtable(new Memtable(families), release);
   AddMemtableBytes(memtable->bytes());
   return memtable;
 }

@@ -115,7 +115,7 @@ absl::StatusOr<MutationBranch> TryCheckAndMutate(const Parts& parts, AttemptMode
     branch = CheckAndCommit(parts, table_id, row_key, predicate, mutations, options, &is_repeat);
     return branch.status();
   }));
-  if (is_repeat) STELE_RETURN_IF_ERROR(parts.steps->SyncIfAsked(options));
+  if (is_repeat) STELE_RETURN_IF_ERROR(parts.steps->SyncIfRequested(options));
   return branch;
 }
 
@@ -293,7 +293,7 @@ absl::StatusOr<std::optional<Row>> TryReadModifyWrite(const Parts& parts, Attemp
     row = ModifyAndCommit(parts, table_id, row_key, rules, options, turn_bytes, &is_repeat);
     return row.status();
   }));
-  if (is_repeat) STELE_RETURN_IF_ERROR(parts.steps->SyncIfAsked(options));
+  if (is_repeat) STELE_RETURN_IF_ERROR(parts.steps->SyncIfRequested(options));
   return row;
 }
 

@@ -32,7 +32,7 @@ absl::Status TryTogether(const WriteSteps& steps, AttemptMode mode,
                            steps.LatchRows(mode, plan.row_keys(), options));
     return steps.CommitEntries(std::move(context), entries, plan, options, {});
   }));
-  return is_repeat ? steps.SyncIfAsked(options) : absl::OkStatus();
+  return is_repeat ? steps.SyncIfRequested(options) : absl::OkStatus();
 }
 
 absl::Status ApplyAt(const WritePath::Parts& parts, std::span<const WriteEntry> entries,
@@ -166,7 +166,7 @@ class BulkWriter {
     const auto attempt = [&](AttemptMode mode) -> absl::Status {
       STELE_RETURN_IF_ERROR(TryShared(mode, std::exchange(is_made, false), batch));
       const bool is_repeat = batch->members.empty() && !batch->done.uses.empty();
-      return is_repeat ? steps_.SyncIfAsked(options_) : absl::OkStatus();
+      return is_repeat ? steps_.SyncIfRequested(options_) : absl::OkStatus();
     };
     return parts_.admission->Attempt(batch->writer.bytes(), options_, attempt, frees_space);
   }

@@ -55,7 +55,7 @@ WriteContext WriteSteps::TakeContext(int64_t now) const {
   return context;
 }
 
-absl::Status WriteSteps::SyncIfAsked(const WriteOptions& options) const {
+absl::Status WriteSteps::SyncIfRequested(const WriteOptions& options) const {
   if (!IsSynced(options)) return absl::OkStatus();
   return parts_.committer->RunExclusive([this] {
     const absl::Status status = parts_.log->Sync();

@@ -84,7 +84,7 @@ class WriteSteps {
   }
   // Makes a write that was repeated with its token as durable as `options` request. The first write
   // may have requested less.
-  absl::Status SyncIfAsked(const WriteOptions& options) const;
+  absl::Status SyncIfRequested(const WriteOptions& options) const;
 
   // Runs the part of an attempt that reads the write's dependencies and commits; in exclusive mode,
   // as an exclusive section. An attempt calls this at most once.

@@ -169,7 +169,7 @@ TEST_F(WideRowsTest, ReadersThatAreHeldAndNotRead) {
     EXPECT_EQ(reader.status(), absl::OkStatus());
   }
   EXPECT_LE(peak_.growth_bytes(), kBudgetBytes)
-      << "at rest they let go of memtables that were written to files";
+      << "idle readers free memtables that were written to files";
 }
 
 // Each value is larger than the budget. A write has the caller's copy, one batch, and the log's or

@@ -93,7 +93,7 @@ plant(
     "picker", ["unit_compaction"], "src/compaction/reclaim_policy.cc",
     ("files are dropped whose tombstones still hide cells (engine rule 11)", "LiveTombstones(*stack[i].file, definition) > 0 &&", "false &&"),
     ("garbage bytes are not reclaimed", "constexpr double kDeadShareMin = 0.25;", "constexpr double kDeadShareMin = 0.9;"),
-    ("a tablet at rest is treated like one in use", "constexpr double kDeadShareMinAtRest = 1.0 / 7;", "constexpr double kDeadShareMinAtRest = 0.25;"),
+    ("an idle tablet is treated like one in use", "constexpr double kDeadShareMinIdle = 1.0 / 7;", "constexpr double kDeadShareMinIdle = 0.25;"),
     ("no sample is taken", "if (is_worth_a_sample && query.measure_dead) {", "if (false) {"),
 )
 plant(
@@ -146,7 +146,7 @@ plant(
 )
 plant(
     "reclaim", RECLAIM, "src/jobs/job_scheduler.cc",
-    ("a memtable at rest is not flushed", "if (!pick && FreezeIdleMemtables(*pick_state)) return pick;", ""),
+    ("an idle memtable is not flushed", "if (!pick && FreezeIdleMemtables(*pick_state)) return pick;", ""),
 )
 
 plant(
@@ -218,7 +218,7 @@ plant(
 )
 plant(
     "merge", ["unit_read"], "src/merge/run_cursor.cc",
-    ("a sorted run has no history (engine rule 13)", "return Answer(cursor_->ReadHistory(family, qualifier, cells));",
+    ("a sorted run has no history (engine rule 13)", "return Checked(cursor_->ReadHistory(family, qualifier, cells));",
      "return family == 0 && qualifier.empty() && cells->empty();"),
 )
 plant(
@@ -359,7 +359,7 @@ plant(
     "clock", CLOCK, "src/state/database_clock.cc",
     ("a clock that leaps decides what is collected (engine rule 7)", "if (!state.is_trusted) state.collection_time", "if (false) state.collection_time"),
     ("cells of the future are collected while the clock is behind (engine rule 7)", "std::min(expected, state.now)", "expected"),
-    ("the steps of a clock do not add up", "    steps_lead_ = collection_lead_.load(std::memory_order_relaxed);\n    steps_since_ = elapsed;\n  }", "  }\n  steps_lead_ = collection_lead_.load(std::memory_order_relaxed);"),
+    ("the steps of a clock do not add up", "    steps_lead_ = expected_lead_.load(std::memory_order_relaxed);\n    steps_since_ = elapsed;\n  }", "  }\n  steps_lead_ = expected_lead_.load(std::memory_order_relaxed);"),
     ("a clock is never trusted by agreement", "if (elapsed - agreed_since_ < kClockAgreementMicros)", "if (true)"),
     ("a clock that leaps again keeps its agreement", "    agreed_since_ = elapsed;\n  }", "  }"),
     ("small steps back are not smoothed", "seen - lead <= kClockSmoothedMicros", "false"),
@@ -841,7 +841,7 @@ plant(
 )
 plant(
     "token", TOKENS, "src/commit/committer.cc",
-    ("a write group contains a token twice", "!is_repeat && rows.Spare(", "rows.Spare("),
+    ("a write group contains a token twice", "!is_repeat && rows.WritesNoneOf(", "rows.WritesNoneOf("),
 )
 plant(
     "token", TOKENS, "src/mutation/batch.cc",

@@ -239,18 +239,18 @@ BlockCache::~BlockCache() {
 // Bytes that other threads are about to evict count as evicted. But a thread always evicts a part
 // itself, because the others may not be scheduled for a long time.
 void BlockCache::Shrink(uint64_t over_bytes) {
-  const uint64_t under_way = giving_bytes_.load(std::memory_order_relaxed);
+  const uint64_t under_way = evicting_bytes_.load(std::memory_order_relaxed);
   if (over_bytes <= under_way) return;
   const uint64_t own_bytes = over_bytes - under_way;
-  giving_bytes_.fetch_add(own_bytes, std::memory_order_relaxed);
+  evicting_bytes_.fetch_add(own_bytes, std::memory_order_relaxed);
   // The bytes counted here differ from the charged bytes, and evicting a pinned block frees
   // nothing. So repeat until enough is free.
   for (uint64_t left_bytes = own_bytes; left_bytes > 0 && ShrinkBy(left_bytes);) {
     const uint64_t over = memory_tracker_->bytes_over();
-    const uint64_t others = giving_bytes_.load(std::memory_order_relaxed) - own_bytes;
+    const uint64_t others = evicting_bytes_.load(std::memory_order_relaxed) - own_bytes;
     left_bytes = over - std::min(over, others);
   }
-  giving_bytes_.fetch_sub(own_bytes, std::memory_order_relaxed);
+  evicting_bytes_.fetch_sub(own_bytes, std::memory_order_relaxed);
 }
 
 // Shrinks each shard that is above its share of the target, one after the other, until enough was

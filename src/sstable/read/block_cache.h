@@ -55,7 +55,7 @@ class BlockCache final : private Shrinkable {
   const size_t bytes_min_;
   std::vector<std::unique_ptr<Shard>> shards_;
   // Relaxed: the total that all threads are evicting at the moment; it orders nothing.
-  std::atomic<uint64_t> giving_bytes_{0};
+  std::atomic<uint64_t> evicting_bytes_{0};
   // Relaxed: the shard that shrinks first; only an even distribution matters.
   std::atomic<size_t> shard_next_{0};
   std::atomic<uint64_t> cache_id_next_{1};

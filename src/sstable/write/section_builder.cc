@@ -52,7 +52,7 @@ class SectionBuilder::Batch {
   }
 
   // Returns the memory for reuse, once no thread uses it.
-  GrowingBuffer TakeMemory() {
+  GrowingBuffer AllocateSlot() {
     raw_.Clear();
     return std::move(raw_);
   }
@@ -365,7 +365,7 @@ absl::Status SectionBuilder::FinishBatch() {
     if (extent_.size() >= kExtentBytes) STELE_RETURN_IF_ERROR(WriteExtent());
   }
   // Otherwise each batch would allocate its memory from the system again.
-  if (raw_.memory_bytes() == 0) raw_ = batch->TakeMemory();
+  if (raw_.memory_bytes() == 0) raw_ = batch->AllocateSlot();
   return absl::OkStatus();
 }
 

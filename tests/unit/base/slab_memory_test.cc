@@ -22,7 +22,7 @@ struct Taken {
 };
 
 Taken Take(size_t bytes, char mark) {
-  const Taken taken{TakeMemory(bytes), bytes, mark};
+  const Taken taken{AllocateSlot(bytes), bytes, mark};
   if (taken.slot.data != nullptr) std::memset(taken.slot.data, mark, bytes);
   return taken;
 }
@@ -54,28 +54,28 @@ TEST(SlabMemory, SlotsOfAllSizesDoNotOverlapAndAreLittleTooLarge) {
     taken.push_back(Take(bytes, static_cast<char>(i % 251)));
     ASSERT_NE(taken.back().slot.data, nullptr);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(taken.back().slot.data) % 128, 0u);
-    EXPECT_GE(MemoryTakenFor(bytes), bytes);
-    EXPECT_LE(MemoryTakenFor(bytes), bytes + bytes / 16 + 4096);
+    EXPECT_GE(SlotBytesFor(bytes), bytes);
+    EXPECT_LE(SlotBytesFor(bytes), bytes + bytes / 16 + 4096);
     // Free one in three, at a random position.
     if (!random.OneIn(3)) continue;
     std::swap(taken[random.Below(taken.size())], taken.back());
     ASSERT_TRUE(IsIntact(taken.back()));
-    GiveBackMemory(taken.back().slot, taken.back().bytes);
+    FreeSlot(taken.back().slot, taken.back().bytes);
     taken.pop_back();
   }
   for (const Taken& one : taken) {
     EXPECT_TRUE(IsIntact(one));
-    GiveBackMemory(one.slot, one.bytes);
+    FreeSlot(one.slot, one.bytes);
   }
 }
 
 TEST(SlabMemory, EverySizeOfAClassFitsItsSlot) {
   for (size_t bytes = kSlotBytesMin; bytes < 140'000; bytes += 61) {
-    EXPECT_GE(MemoryTakenFor(bytes), bytes);
-    EXPECT_GE(MemoryTakenFor(bytes + 1), MemoryTakenFor(bytes));
+    EXPECT_GE(SlotBytesFor(bytes), bytes);
+    EXPECT_GE(SlotBytesFor(bytes + 1), SlotBytesFor(bytes));
   }
   for (const size_t exact : {4096u, 8192u, 65536u, 131072u, 1048576u})
-    EXPECT_EQ(MemoryTakenFor(exact), exact);
+    EXPECT_EQ(SlotBytesFor(exact), exact);
 }
 
 TEST(SlabMemory, WhatIsGivenBackIsIdleUpToABoundAndThenNotResident) {
@@ -85,7 +85,7 @@ TEST(SlabMemory, WhatIsGivenBackIsIdleUpToABoundAndThenNotResident) {
   std::vector<const char*> gone;
   for (size_t i = 0; i < taken.size(); i += 2) {
     gone.push_back(taken[i].slot.data);
-    GiveBackMemory(taken[i].slot, taken[i].bytes);
+    FreeSlot(taken[i].slot, taken[i].bytes);
   }
   EXPECT_LE(MemorySlabFigures().idle_bytes, kIdleBytesMax);
   size_t resident_frames = 0;
@@ -94,21 +94,21 @@ TEST(SlabMemory, WhatIsGivenBackIsIdleUpToABoundAndThenNotResident) {
   EXPECT_LE(resident_frames, kIdleBytesMax / 4096 + 2 * gone.size());
   for (size_t i = 1; i < taken.size(); i += 2) {
     EXPECT_TRUE(IsIntact(taken[i]));
-    GiveBackMemory(taken[i].slot, taken[i].bytes);
+    FreeSlot(taken[i].slot, taken[i].bytes);
   }
 }
 
 TEST(SlabMemory, TheNextTakesWhatIsIdle) {
   const Taken other = Take(50'000, 'o');  // so that the slab is not freed
   const Taken first = Take(50'000, 'f');
-  GiveBackMemory(first.slot, first.bytes);
+  FreeSlot(first.slot, first.bytes);
   const uint64_t idle_before = MemorySlabFigures().idle_bytes;
   const Taken second = Take(50'000, 's');
   EXPECT_EQ(second.slot.data, first.slot.data);
   EXPECT_LT(MemorySlabFigures().idle_bytes, idle_before);
-  GiveBackMemory(second.slot, second.bytes);
+  FreeSlot(second.slot, second.bytes);
   EXPECT_TRUE(IsIntact(other));
-  GiveBackMemory(other.slot, other.bytes);
+  FreeSlot(other.slot, other.bytes);
 }
 
 TEST(SlabMemory, WhatNobodyUsesIsUnmapped) {
@@ -117,13 +117,13 @@ TEST(SlabMemory, WhatNobodyUsesIsUnmapped) {
   for (int i = 0; i < 2000; ++i) taken.push_back(Take(40'000, 'm'));
   taken.push_back(Take(10 << 20, 'l'));
   EXPECT_GE(MemorySlabFigures().mapped_bytes, mapped_before + (85u << 20));
-  for (const Taken& one : taken) GiveBackMemory(one.slot, one.bytes);
+  for (const Taken& one : taken) FreeSlot(one.slot, one.bytes);
   EXPECT_LE(MemorySlabFigures().mapped_bytes, mapped_before + (2u << 20));
 }
 
 TEST(SlabMemory, WhatTheSystemRefusesIsNoSlot) {
   for (const size_t bytes : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4})
-    EXPECT_EQ(TakeMemory(bytes).data, nullptr) << bytes;
+    EXPECT_EQ(AllocateSlot(bytes).data, nullptr) << bytes;
 }
 
 TEST(SlabMemory, ThreadsGiveBackWhatOthersTook) {
@@ -140,7 +140,7 @@ TEST(SlabMemory, ThreadsGiveBackWhatOthersTook) {
         if (handed[me].size() < 40) continue;
         const size_t i = random.Below(handed[me].size());
         if (!IsIntact(handed[me][i])) intact.store(false);
-        GiveBackMemory(handed[me][i].slot, handed[me][i].bytes);
+        FreeSlot(handed[me][i].slot, handed[me][i].bytes);
         handed[me].erase(handed[me].begin() + static_cast<ptrdiff_t>(i));
       }
     });
@@ -152,7 +152,7 @@ TEST(SlabMemory, ThreadsGiveBackWhatOthersTook) {
     threads.emplace_back([&, me] {
       for (const Taken& one : handed[(me + 1) % kThreads]) {
         if (!IsIntact(one)) intact.store(false);
-        GiveBackMemory(one.slot, one.bytes);
+        FreeSlot(one.slot, one.bytes);
       }
     });
   }
@@ -167,7 +167,7 @@ TEST(SlabMemory, AForkedChildTakesAndGivesBackWhateverOthersWereDoing) {
     threads.emplace_back([&done] {
       while (!done.load()) {
         const Taken taken = Take(20'000, 't');
-        GiveBackMemory(taken.slot, taken.bytes);
+        FreeSlot(taken.slot, taken.bytes);
       }
     });
   }
@@ -177,11 +177,11 @@ TEST(SlabMemory, AForkedChildTakesAndGivesBackWhateverOthersWereDoing) {
     if (child == 0) {
       ::alarm(120);  // ends the test if a lock is never released
       bool intact = IsIntact(before);
-      GiveBackMemory(before.slot, before.bytes);
+      FreeSlot(before.slot, before.bytes);
       for (size_t bytes = 3000; bytes < 100'000; bytes += 1000) {
         const Taken taken = Take(bytes, 'c');
         intact = intact && IsIntact(taken);
-        GiveBackMemory(taken.slot, taken.bytes);
+        FreeSlot(taken.slot, taken.bytes);
       }
       ::_exit(intact ? 0 : 1);
     }
@@ -193,7 +193,7 @@ TEST(SlabMemory, AForkedChildTakesAndGivesBackWhateverOthersWereDoing) {
   done.store(true);
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(IsIntact(before));
-  GiveBackMemory(before.slot, before.bytes);
+  FreeSlot(before.slot, before.bytes);
 }
 
 }  // namespace

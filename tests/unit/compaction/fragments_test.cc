@@ -89,7 +89,7 @@ TEST_F(FragmentsTest, AFileThatDropsCutUpIsRewritten) {
 TEST_F(FragmentsTest, DropsInOneTabletLeaveTheSharesOfTheOthers) {
   Begin(20 * kMiB, {"f", "m", "s"});
   for (int n = 0; n < 33; ++n) Drop('g', n);
-  const PartsByFile parts = CountParts(table());
+  const FileShares parts = CountParts(table());
   for (const Tablet& tablet : table().tablets) {
     uint64_t bytes = 0;
     for (const SstableReference& reference : tablet.stack) bytes += ShareBytes(reference, parts);

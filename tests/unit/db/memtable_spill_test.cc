@@ -163,7 +163,7 @@ TEST_F(MemtableSpillTest, SnapshotsRepeatExactlyAndMemoryStaysBounded) {
                 absl::OkStatus());
       ASSERT_EQ(table.Compact(), absl::OkStatus());
     }
-    clock_->Advance(std::chrono::seconds(10));  // the memtable is not at rest, so it stays
+    clock_->Advance(std::chrono::seconds(10));  // the memtable is not idle, so it stays
     ASSERT_EQ(database().WaitForIdle(), absl::OkStatus());
     EXPECT_LE(engine().storage().pins.memtable_bytes(), kPinnedBytes) << "round " << round;
     EXPECT_EQ(engine().storage().pins.ChargedBytes(), 0u);

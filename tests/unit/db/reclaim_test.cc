@@ -198,7 +198,7 @@ TEST_F(ReclaimTest, NewRowsRewriteNothing) {
   EXPECT_EQ(BytesCompacted(), 0u);
 }
 
-// A tablet in use is not rewritten for less than a quarter, and a memtable of one at rest is
+// A tablet in use is not rewritten for less than a quarter, and a memtable of an idle one is
 // flushed only if that may free a seventh.
 TEST_F(ReclaimTest, FewDeletesWait) {
   WriteBase("plain");
