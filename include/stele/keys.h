@@ -122,7 +122,7 @@ class SaltedReader {
   ~SaltedReader();
 
   // Advances to the next row, or to the next piece of a large row. Returns false at the end and on
-  // an error. Unlike RowReader::Next(), must not be called after that.
+  // an error, and in each later call.
   bool Next();
   // The current row. Its key has no bucket and no delimiter.
   const RowView& row() const ABSL_ATTRIBUTE_LIFETIME_BOUND;

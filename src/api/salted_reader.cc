@@ -26,16 +26,9 @@ class SaltedReader::Merge {
   }
 
   bool Next() {
-    if (!status_.ok()) return false;
-    if (!has_started_) {
-      has_started_ = true;
-      for (size_t scan = 0; scan < scans_.size(); ++scan) {
-        if (!Advance(scan)) return false;
-      }
-    } else if (!FinishRow()) {
-      return false;
-    }
-    if (waiting_.empty()) return false;
+    if (is_at_end_) return false;
+    is_at_end_ = !(has_started_ ? FinishRow() : Start()) || waiting_.empty();
+    if (is_at_end_) return false;
     current_ = waiting_.front();
     const RowView& row = scans_[current_].row();
     row_ = internal::Access::Make<RowView>(row.row_key().substr(head_bytes_), row.cells(),
@@ -60,6 +53,15 @@ class SaltedReader::Merge {
   }
   auto Later() const {
     return [this](size_t a, size_t b) { return IsLater(a, b); };
+  }
+
+  // Moves each scan to its first row. Returns false after an error.
+  bool Start() {
+    has_started_ = true;
+    for (size_t scan = 0; scan < scans_.size(); ++scan) {
+      if (!Advance(scan)) return false;
+    }
+    return status_.ok();
   }
 
   // Moves past the row or piece that the caller has seen. Returns false at the end.
@@ -96,6 +98,7 @@ class SaltedReader::Merge {
   size_t current_ = 0;
   size_t head_bytes_ = 0;  // bucket and delimiter
   bool has_started_ = false;
+  bool is_at_end_ = false;  // also after an error
   RowView row_;
 };
 

@@ -149,6 +149,20 @@ TEST_F(SaltedReaderTest, AppliesRangeDirectionAndLimitToTheMergedRows) {
   EXPECT_TRUE(Read(RowRange::Prefix("x")).empty());
 }
 
+TEST_F(SaltedReaderTest, ReturnsNothingAfterTheEnd) {
+  for (const int64_t limit : {0, 1, 2, 3}) {
+    ReadOptions options;
+    options.limit = limit;
+    keys::SaltedReader reader(table_, RowRange::Closed("user41", "user43"), kBuckets, "#", {},
+                              options);
+    int64_t rows = 0;
+    while (reader.Next()) ++rows;
+    EXPECT_EQ(rows, limit == 0 ? 3 : limit);
+    for (int call = 0; call < 3; ++call) EXPECT_FALSE(reader.Next()) << limit;
+    EXPECT_TRUE(reader.status().ok());
+  }
+}
+
 TEST_F(SaltedReaderTest, ReturnsThePiecesOfARowTogether) {
   Put("user41x", 3);
   keys::SaltedReader reader(table_, RowRange::Prefix("user41"), kBuckets);
