@@ -97,12 +97,21 @@ CommandResult CommandTest::RunPlain(const std::vector<std::string>& args) const 
 
 std::unique_ptr<RunningCommand> CommandTest::StartAndStop(
     int rename_count, const std::vector<std::string>& args) const {
+  return StartStopping("STELE_STOP_AT_RENAME=.new " + std::to_string(rename_count), args);
+}
+
+std::unique_ptr<RunningCommand> CommandTest::StartAndStopAtOpen(
+    const std::string& suffix, int count, const std::vector<std::string>& args) const {
+  return StartStopping("STELE_STOP_AT_OPEN=" + suffix + " " + std::to_string(count), args);
+}
+
+std::unique_ptr<RunningCommand> CommandTest::StartStopping(
+    const std::string& variable, const std::vector<std::string>& args) const {
   const char* const library = std::getenv("STOP_AT_RENAME_LIBRARY");
   EXPECT_NE(library, nullptr) << "run this through ctest";
   return std::make_unique<RunningCommand>(
       Spawn(args, Path("stdout-started"), Path("stderr-started"),
-            {std::string("LD_PRELOAD=") + (library == nullptr ? "" : library),
-             "STELE_STOP_AT_RENAME=.new " + std::to_string(rename_count)}));
+            {std::string("LD_PRELOAD=") + (library == nullptr ? "" : library), variable}));
 }
 
 CommandResult CommandTest::Run(const std::vector<std::string>& args) const {

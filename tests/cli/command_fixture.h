@@ -50,6 +50,9 @@ class CommandTest : public testing::Test {
   // The command stops itself when it has renamed `rename_count` files that end with ".new".
   std::unique_ptr<RunningCommand> StartAndStop(int rename_count,
                                                const std::vector<std::string>& args) const;
+  // The command stops itself when it has opened `count` files whose names end with `suffix`.
+  std::unique_ptr<RunningCommand> StartAndStopAtOpen(const std::string& suffix, int count,
+                                                     const std::vector<std::string>& args) const;
   // Runs it, expects success and an empty standard error, and returns standard output.
   std::string Output(const std::vector<std::string>& args) const;
   // Expects exit status `exit_status`, an empty standard output, and `text` in one line of standard
@@ -62,6 +65,9 @@ class CommandTest : public testing::Test {
   std::string database() const { return Path("db"); }
 
  private:
+  // Starts it with a variable of tests/preload/stop_at_rename.cc.
+  std::unique_ptr<RunningCommand> StartStopping(const std::string& variable,
+                                                const std::vector<std::string>& args) const;
   // Returns the child's pid, or 0 if it could not start.
   // `environment` is added to TZ, which is the only other variable.
   pid_t Spawn(const std::vector<std::string>& args, const std::string& out, const std::string& err,

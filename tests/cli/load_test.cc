@@ -1,5 +1,7 @@
-// Tests stele load: output, exit statuses and flags.
+// Tests stele load: output, exit statuses, flags, and kills.
 #ifdef STELE_HAS_LAB
+#include <filesystem>
+
 #include "cli/command_fixture.h"
 
 namespace stele {
@@ -41,6 +43,48 @@ TEST_F(LoadCommandTest, BadRecordsCreateNothing) {
       Run(Words("k,v\n,1\na,2\n", {"--skip-bad", "all", "--bad-file", Path("bad")}));
   EXPECT_EQ(some.exit_status, 3) << some.err;
   EXPECT_NE(some.out.find("1 records were left out"), std::string::npos) << some.out;
+}
+
+// Two inputs, so that the load can be stopped between them.
+class KilledLoadTest : public CommandTest {
+ protected:
+  std::vector<std::string> Words(const std::string& location) const {
+    std::string rows = "k,v\n";
+    for (int i = 0; i < 700; ++i) rows += std::to_string(1000 + i) + ",first\n";
+    WriteFile("a.csv", rows);
+    WriteFile("b.csv", "k,v\n2000,second\n");
+    const std::string design = WriteFile("two.yaml",
+                                         "stele: design/1\n"
+                                         "inputs: {a: {file: a.csv}, b: {file: b.csv}}\n"
+                                         "tables:\n"
+                                         "  t:\n"
+                                         "    families: {f: {}}\n"
+                                         "    key: \"{k}\"\n"
+                                         "    rows:\n"
+                                         "      - {input: a, cells: {\"f:v\": \"{v}\"}}\n"
+                                         "      - {input: b, cells: {\"f:v\": \"{v}\"}}\n");
+    return {"--db", location, "load", design, "--time", "5000"};
+  }
+  void KillAtOpen(int count, const std::vector<std::string>& words) const {
+    const auto load = StartAndStopAtOpen(".csv", count, words);
+    ASSERT_TRUE(load->AwaitStop());
+    load->Kill();
+  }
+};
+
+TEST_F(KilledLoadTest, WroteNothingBeforeTheEndOfTheCheck) {
+  KillAtOpen(2, Words(database()));
+  EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
+TEST_F(KilledLoadTest, IsCompletedByASecondLoad) {
+  const std::vector<std::string> words = Words(database());
+  KillAtOpen(4, words);
+  EXPECT_EQ(Output({"count", "t"}), "500\n") << "the first batch of the second pass";
+  EXPECT_EQ(RunPlain(words).out, "t: 701 records, 701 rows, 701 cells, 0 bad, 0 duplicates\n");
+  const std::string rows = Output({"export", "t"});
+  EXPECT_EQ(RunPlain(Words(Path("other"))).exit_status, 0);
+  EXPECT_EQ(RunPlain({"--db", Path("other"), "export", "t"}).out, rows);
 }
 
 TEST_F(LoadCommandTest, RejectsWrongCommandLines) {

@@ -43,8 +43,8 @@ struct LoadOptions {
 struct LoadReport {
   struct TableCounts {
     uint64_t records = 0;     // records read for the table
-    uint64_t rows = 0;        // different row keys
-    uint64_t cells = 0;       // different cells
+    uint64_t rows = 0;        // different row keys that are written
+    uint64_t cells = 0;       // different cells that are written
     uint64_t bad = 0;         // records that do not fit the design
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
   };
@@ -68,7 +68,7 @@ struct LoadReport {
 //                        written
 //   NotFound             a file or options.table does not exist
 //   AlreadyExists        a table exists with another schema or another key
-//   FailedPrecondition   a file changed while it was loaded: load it again
+//   FailedPrecondition   a file changed during the load; the message says whether rows were written
 //   errors of the file system and of the database: the load may be incomplete; repeat the call
 [[nodiscard]] absl::StatusOr<LoadReport> LoadDesign(Database database, const Design& design,
                                                     const LoadOptions& options);

@@ -39,6 +39,7 @@ class RecordFile {
   uint64_t line_number() const { return line_number_; }
 
   uint64_t stored_bytes() const { return input().stored_bytes(); }
+  uint64_t checksum() const { return input().checksum(); }
   // The MD5 of the file, at its end.
   const std::string& md5() const { return md5_; }
 

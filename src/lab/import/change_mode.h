@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "lab/import/import_mode.h"
-#include "lab/import/key_hashes.h"
 #include "lab/import/row_builder.h"
 #include "lab/mapping/mapping.h"
+#include "lab/values/key_hashes.h"
 #include "stele/table.h"
 
 namespace stele::internal::lab {

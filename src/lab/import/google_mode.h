@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lab/import/import_mode.h"
-#include "lab/import/key_hashes.h"
+#include "lab/values/key_hashes.h"
 
 namespace stele::internal::lab {
 

@@ -10,10 +10,10 @@
 
 #include "lab/import/attribute_counts.h"
 #include "lab/import/import_mode.h"
-#include "lab/import/key_hashes.h"
 #include "lab/import/row_builder.h"
 #include "lab/mapping/key_layout.h"
 #include "lab/mapping/mapping.h"
+#include "lab/values/key_hashes.h"
 
 namespace stele::internal::lab {
 

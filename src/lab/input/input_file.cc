@@ -1,5 +1,6 @@
 #include "lab/input/input_file.h"
 
+#include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -79,8 +80,20 @@ class ZstdDecompressor : public Decompressor {
 
 }  // namespace
 
+struct InputFile::Checksum {
+  Checksum() { XXH3_64bits_reset(state); }
+  ~Checksum() { XXH3_freeState(state); }
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+
+  XXH3_state_t* const state = XXH3_createState();
+};
+
 InputFile::InputFile(std::unique_ptr<internal::File> file)
-    : file_(std::move(file)), buffer_(kReadBytes, '\0') {}
+    : file_(std::move(file)), buffer_(kReadBytes, '\0'), checksum_(std::make_unique<Checksum>()) {}
+InputFile::~InputFile() = default;
+
+uint64_t InputFile::checksum() const { return XXH3_64bits_digest(checksum_->state); }
 
 absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(const std::string& path, bool hashes) {
   STELE_ASSIGN_OR_RETURN(auto file,
@@ -125,6 +138,12 @@ absl::Status InputFile::CheckGrowth() const {
 }
 
 absl::StatusOr<size_t> InputFile::Read(char* out, size_t out_bytes) {
+  STELE_ASSIGN_OR_RETURN(const size_t bytes, ReadPlain(out, out_bytes));
+  XXH3_64bits_update(checksum_->state, out, bytes);
+  return bytes;
+}
+
+absl::StatusOr<size_t> InputFile::ReadPlain(char* out, size_t out_bytes) {
   while (true) {
     if (pending_.empty() && !at_end_) STELE_RETURN_IF_ERROR(Fill());
     if (decompressor_ == nullptr) {

@@ -34,6 +34,7 @@ class Decompressor {
 
 class InputFile {
  public:
+  ~InputFile();
   // `hashes` computes the MD5 of the stored bytes.
   static absl::StatusOr<std::unique_ptr<InputFile>> Open(const std::string& path, bool hashes);
   // Reads standard input, which may be a pipe.
@@ -45,14 +46,19 @@ class InputFile {
   const std::string& path() const { return file_->path(); }
   // How many bytes of the file were read.
   uint64_t stored_bytes() const { return offset_; }
+  // A checksum of the bytes that Read() returned.
+  uint64_t checksum() const;
   // The MD5 of the file as base64, once Read() has returned 0.
   std::string Md5() { return md5_->Base64(); }
 
  private:
+  struct Checksum;
+
   explicit InputFile(std::unique_ptr<internal::File> file);
   absl::Status Fill();
   absl::Status ChooseDecompressor();
   absl::Status CheckGrowth() const;
+  absl::StatusOr<size_t> ReadPlain(char* out, size_t out_bytes);
 
   const std::unique_ptr<internal::File> file_;
   std::unique_ptr<lab::Md5> md5_;
@@ -61,6 +67,7 @@ class InputFile {
   std::string_view pending_;  // in buffer_: read and not yet used
   uint64_t offset_ = 0;
   uint64_t produced_ = 0;
+  const std::unique_ptr<Checksum> checksum_;
   bool at_end_ = false;
 };
 

@@ -54,34 +54,48 @@ absl::Status LoadCheck::AddBad(const LoadPosition& position, std::string text) {
 
 absl::Status LoadCheck::Finish(bool allows_duplicates,
                                const std::function<std::string(const LoadPosition&)>& name) {
-  const auto table_of = [](uint64_t position) { return LoadPosition::Of(position).table; };
-  STELE_RETURN_IF_ERROR(
-      rows_.FinishEach([&](uint64_t position) { ++counts_[table_of(position)].rows; },
-                       [](const KeyHashes::Repeated&) {}));
   std::vector<KeyHashes::Repeated> duplicates;
-  uint64_t duplicate_count = 0;
-  STELE_RETURN_IF_ERROR(
-      cells_.FinishEach([&](uint64_t position) { ++counts_[table_of(position)].cells; },
-                        [&](const KeyHashes::Repeated& repeated) {
-                          if (repeated.has_same_value) return;
-                          if (++duplicate_count <= kLeftOutMax) duplicates.push_back(repeated);
-                        }));
-  if (duplicate_count > kLeftOutMax) {
-    return InvalidArgument(
-        "more than {} cells were created by an earlier record with another value: do the row key "
-        "and the columns name one record?",
-        kLeftOutMax);
-  }
-  return CountDuplicates(std::move(duplicates), allows_duplicates, name);
+  STELE_RETURN_IF_ERROR(FindDuplicates(&duplicates));
+  CountDuplicates(std::move(duplicates), allows_duplicates, name);
+  STELE_RETURN_IF_ERROR(CountKept(&rows_, [this](uint64_t table) { ++counts_[table].rows; }));
+  return CountKept(&cells_, [this](uint64_t table) { ++counts_[table].cells; });
+}
+
+absl::Status LoadCheck::FindDuplicates(std::vector<KeyHashes::Repeated>* duplicates) {
+  uint64_t count = 0;
+  STELE_RETURN_IF_ERROR(cells_.FinishEach([](uint64_t) {},
+                                          [&](const KeyHashes::Repeated& repeated) {
+                                            if (repeated.has_same_value) return;
+                                            if (++count <= kLeftOutMax)
+                                              duplicates->push_back(repeated);
+                                          }));
+  if (count <= kLeftOutMax) return absl::OkStatus();
+  return InvalidArgument(
+      "more than {} cells were created by an earlier record with another value: do the row key "
+      "and the columns name one record?",
+      kLeftOutMax);
+}
+
+absl::Status LoadCheck::CountKept(KeyHashes* keys,
+                                  const std::function<void(uint64_t table)>& count) const {
+  bool is_counted = false;
+  const auto visit = [&](uint64_t packed) {
+    const LoadPosition position = LoadPosition::Of(packed);
+    // Bad records have no rows.
+    is_counted = !IsDuplicate(position.PackedRecord());
+    if (is_counted) count(position.table);
+  };
+  return keys->FinishEach(visit, [&](const KeyHashes::Repeated& repeated) {
+    if (!is_counted) visit(repeated.position);
+  });
 }
 
 bool LoadCheck::IsDuplicate(uint64_t record) const {
   return std::binary_search(duplicates_.begin(), duplicates_.end(), record);
 }
 
-absl::Status LoadCheck::CountDuplicates(
-    std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
-    const std::function<std::string(const LoadPosition&)>& name) {
+void LoadCheck::CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
+                                const std::function<std::string(const LoadPosition&)>& name) {
   std::sort(duplicates.begin(), duplicates.end(), [](const auto& a, const auto& b) {
     return std::pair(a.position, a.first) < std::pair(b.position, b.first);
   });
@@ -102,7 +116,6 @@ absl::Status LoadCheck::CountDuplicates(
   left_out_.insert(left_out_.end(), duplicates_.begin(), duplicates_.end());
   std::sort(left_out_.begin(), left_out_.end());
   left_out_.erase(std::unique(left_out_.begin(), left_out_.end()), left_out_.end());
-  return absl::OkStatus();
 }
 
 }  // namespace stele::internal::lab

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "lab/design/row_mapping.h"
-#include "lab/import/key_hashes.h"
+#include "lab/values/key_hashes.h"
 #include "stele/lab/load.h"
 
 namespace stele::internal::lab {
@@ -49,7 +49,8 @@ class LoadCheck {
   void AddRecord(uint64_t table) { ++counts_[table].records; }
   // Adds a record that is wrong for a table. Lists it with `text`, which has file and line.
   absl::Status AddBad(const LoadPosition& position, std::string text);
-  // Counts rows, cells and duplicates. `name` returns "FILE:LINE" of a record.
+  // Counts duplicates, and the rows and cells of the records that are not left out. `name` returns
+  // "FILE:LINE" of a record.
   absl::Status Finish(bool allows_duplicates,
                       const std::function<std::string(const LoadPosition&)>& name);
 
@@ -65,8 +66,11 @@ class LoadCheck {
  private:
   static constexpr size_t kMemoryBytes = size_t{64} << 20;
 
-  absl::Status CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
-                               const std::function<std::string(const LoadPosition&)>& name);
+  absl::Status FindDuplicates(std::vector<KeyHashes::Repeated>* duplicates);
+  void CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
+                       const std::function<std::string(const LoadPosition&)>& name);
+  // Calls `count` with the table of each key that a record creates which is not left out.
+  absl::Status CountKept(KeyHashes* keys, const std::function<void(uint64_t table)>& count) const;
 
   KeyHashes rows_;
   KeyHashes cells_;

@@ -100,8 +100,11 @@ class LoadRun {
               ? given->second
               : (std::filesystem::path(model_.file).parent_path() / input.file).string();
       STELE_ASSIGN_OR_RETURN(RecordInput found, RecordInput::Find(input, path));
-      for (size_t file = 0; file < found.file_count(); ++file)
+      for (size_t file = 0; file < found.file_count(); ++file) {
         files_.push_back({.input = inputs_.size(), .file = file});
+        STELE_ASSIGN_OR_RETURN(const FileStamp stamp, found.stamp(file));
+        stamps_.push_back(stamp);
+      }
       bytes_total_ += found.stored_bytes();
       inputs_.push_back(std::move(found));
       input_names_.push_back(input.name);
@@ -119,16 +122,19 @@ class LoadRun {
     }
   }
 
+  const std::string& FileName(size_t file) const {
+    return inputs_[files_[file].input].file_name(files_[file].file);
+  }
   std::string NameOf(const LoadPosition& position) const {
-    const InputFileOf& file = files_[position.file];
-    return fmt::format("{}:{}", inputs_[file.input].file_name(file.file), position.line);
+    return fmt::format("{}:{}", FileName(position.file), position.line);
   }
 
   void ShowProgress(std::string_view phase, uint64_t done) const {
     if (options_.progress) options_.progress(phase, done, bytes_total_);
   }
 
-  // Reads all records, and calls `visit` with their file.
+  // Reads all records, and calls `visit` with their file. A second call compares the bytes with
+  // those of the first one.
   template <typename Visit>
   absl::Status ForEachRecord(std::string_view phase, const Visit& visit) {
     uint64_t done = 0;
@@ -143,6 +149,29 @@ class LoadRun {
         STELE_RETURN_IF_ERROR(visit(i, *reader));
       }
       done += reader->stored_bytes();
+      if (checksums_.size() == i) checksums_.push_back(reader->checksum());
+      if (checksums_[i] != reader->checksum()) return Changed(FileName(i));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Changed(const std::string& where) const {
+    std::string names;
+    for (const DesignTable* const table : tables_)
+      names += (names.empty() ? "" : ", ") + Printable(table->name);
+    return FailedPrecondition(
+        "{} changed while it was loaded, so the rows are not those that were checked: delete what "
+        "was loaded (tables: {}), and load again",
+        where, names);
+  }
+
+  // Nothing has been written yet.
+  absl::Status CheckStamps() const {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      STELE_ASSIGN_OR_RETURN(const FileStamp stamp, inputs_[files_[i].input].stamp(files_[i].file));
+      if (stamp == stamps_[i]) continue;
+      return FailedPrecondition(
+          "nothing was written: {} changed while it was checked: load it again", FileName(i));
     }
     return absl::OkStatus();
   }
@@ -179,9 +208,8 @@ class LoadRun {
     if (!status.ok()) {
       if (status.code() != absl::StatusCode::kInvalidArgument) return status;
       position.table = wrong_table;
-      const std::string name = inputs_[files_[file].input].file_name(files_[file].file);
-      STELE_RETURN_IF_ERROR(
-          bad_.Add(position.PackedRecord(), name, reader.line_number(), status, reader.text()));
+      STELE_RETURN_IF_ERROR(bad_.Add(position.PackedRecord(), FileName(file), reader.line_number(),
+                                     status, reader.text()));
       return check_->AddBad(position,
                             fmt::format("{}: {}", NameOf(position), ToStd(status.message())));
     }
@@ -228,6 +256,7 @@ class LoadRun {
   }
 
   absl::Status WriteAll() {
+    STELE_RETURN_IF_ERROR(CheckStamps());
     if (options_.open_database) {
       STELE_ASSIGN_OR_RETURN(database_, options_.open_database());
     }
@@ -255,19 +284,16 @@ class LoadRun {
   // The check has noted the bad records, but it knows duplicates only at its end.
   absl::Status NoteIfDuplicate(const LoadPosition& position, const RecordReader& reader) {
     if (!check_->IsDuplicate(position.PackedRecord())) return absl::OkStatus();
-    const InputFileOf& file = files_[position.file];
-    return bad_.Add(
-        position.PackedRecord(), inputs_[file.input].file_name(file.file), position.line,
-        InvalidArgument("a cell of an earlier record with another value"), reader.text());
+    return bad_.Add(position.PackedRecord(), FileName(position.file), position.line,
+                    InvalidArgument("a cell of an earlier record with another value"),
+                    reader.text());
   }
 
   absl::Status WriteRecord(size_t file, const RecordReader& reader, TableWriter* writer) {
     size_t wrong_table = 0;
     const absl::Status status = MapAll(file, reader, &record_, &wrong_table);
-    if (status.code() == absl::StatusCode::kInvalidArgument) {
-      return FailedPrecondition("{} changed while it was loaded: load it again",
-                                NameOf({.file = file, .line = reader.line_number()}));
-    }
+    if (status.code() == absl::StatusCode::kInvalidArgument)
+      return Changed(NameOf({.file = file, .line = reader.line_number()}));
     STELE_RETURN_IF_ERROR(status);
     for (const auto& [table, row] : record_.rows) {
       if (row.cells.empty()) continue;
@@ -287,6 +313,8 @@ class LoadRun {
   std::vector<RecordInput> inputs_;
   std::vector<std::string> input_names_;
   std::vector<InputFileOf> files_;
+  std::vector<FileStamp> stamps_;    // of the files, before they were read
+  std::vector<uint64_t> checksums_;  // of the bytes that were checked
   uint64_t bytes_total_ = 0;
   std::optional<LoadCheck> check_;
   BadItems bad_;

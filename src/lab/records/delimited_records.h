@@ -33,6 +33,7 @@ class DelimitedRecords : public RecordReader, private FieldSource {
   std::string_view text() const override { return text_; }
   uint64_t line_number() const override { return line_number_; }
   uint64_t stored_bytes() const override { return lines_->file().stored_bytes(); }
+  uint64_t checksum() const override { return lines_->file().checksum(); }
 
  private:
   // A field in text_, or, if it had quotes, in unquoted_.

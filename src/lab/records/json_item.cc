@@ -1,105 +1,220 @@
 #include "lab/records/json_item.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "lab/dynamodb/json_document.h"
 #include "lab/mapping/lab_json.h"
 
 namespace stele::internal::lab {
 namespace {
 
-using nlohmann::json;
+constexpr uint32_t kFirstSurrogate = 0xd800;
+constexpr uint32_t kFirstLowSurrogate = 0xdc00;
+constexpr uint32_t kAfterSurrogates = 0xe000;
 
-// Builds an item from the parser's events. Each returns false to stop.
-class ItemBuilder : public nlohmann::json_sax<json> {
+void AppendCodePoint(uint32_t code, std::string* out) {
+  const auto add = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xc0 | (code >> 6));
+  } else if (code < 0x10000) {
+    add(0xe0 | (code >> 12));
+    add(0x80 | ((code >> 6) & 0x3f));
+  } else {
+    add(0xf0 | (code >> 18));
+    add(0x80 | ((code >> 12) & 0x3f));
+    add(0x80 | ((code >> 6) & 0x3f));
+  }
+  add(0x80 | (code & 0x3f));
+}
+
+// Parses one object. A parser of a library converts numbers, and rejects those above 1.8e308.
+class ObjectParser {
  public:
-  explicit ItemBuilder(Item* item) : item_(*item) {}
+  ObjectParser(std::string_view json, Item* item) : json_(json), item_(*item) {}
 
-  const absl::Status& status() const { return status_; }
-
-  bool null() override { return Add(AttributeType::kNull, ""); }
-  bool boolean(bool value) override { return Add(AttributeType::kBool, value ? "true" : "false"); }
-  // The parser reports 0 here only for the text -0.
-  bool number_integer(json::number_integer_t value) override {
-    return AddNumber(value == 0 ? "-0" : std::to_string(value));
-  }
-  bool number_unsigned(json::number_unsigned_t value) override {
-    return AddNumber(std::to_string(value));
-  }
-  bool number_float(json::number_float_t /*value*/, const std::string& text) override {
-    return AddNumber(text);
-  }
-  bool string(std::string& text) override {
-    return Add(AttributeType::kString, item_.Keep(std::move(text)));
-  }
-  bool binary(json::binary_t& /*bytes*/) override { return false; }
-  bool key(std::string& name) override {
-    name_ = item_.Keep(std::move(name));
-    return true;
-  }
-  bool start_object(size_t /*count*/) override {
-    if (!has_root_) {
-      has_root_ = true;
-      open_.push_back(kRoot);
-      return true;
-    }
-    return Begin(AttributeType::kMap);
-  }
-  bool end_object() override { return CheckNames() && End(); }
-  bool start_array(size_t /*count*/) override { return Begin(AttributeType::kList); }
-  bool end_array() override { return End(); }
-  bool parse_error(size_t position, const std::string& /*token*/,
-                   const json::exception& /*error*/) override {
-    return Fail(fmt::format("byte {}: not JSON, or a number above 1.8e308", position));
+  absl::Status Parse() {
+    if (!IsUtf8(json_)) return InvalidArgument("not JSON: the text is not UTF-8");
+    SkipSpace();
+    if (!Take('{')) return InvalidArgument("not a JSON object");
+    STELE_RETURN_IF_ERROR(ParseMembers(0, 1));
+    SkipSpace();
+    return at_ == json_.size() ? absl::OkStatus() : Wrong("the end of the line");
   }
 
  private:
-  static constexpr uint32_t kRoot = UINT32_MAX;
+  absl::Status Wrong(std::string_view expected) const {
+    return InvalidArgument("byte {}: not JSON: {} is expected", at_ + 1, expected);
+  }
+  char Peek() const { return at_ < json_.size() ? json_[at_] : '\0'; }
+  bool Take(char expected) {
+    if (at_ == json_.size() || json_[at_] != expected) return false;
+    ++at_;
+    return true;
+  }
+  bool TakeWord(std::string_view word) {
+    if (!json_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+  }
+  void SkipSpace() { at_ = std::min(json_.find_first_not_of(" \t\r\n", at_), json_.size()); }
+  // Returns false if there is no digit.
+  bool TakeDigits() {
+    const size_t begin = at_;
+    while (Peek() >= '0' && Peek() <= '9') ++at_;
+    return at_ > begin;
+  }
 
-  bool Fail(std::string_view what) {
-    if (status_.ok()) status_ = InvalidArgument("{}", what);
-    return false;
+  // The members of an object, after its brace. `begin` is the index of the first one.
+  absl::Status ParseMembers(uint32_t begin, size_t depth) {
+    SkipSpace();
+    if (Take('}')) return absl::OkStatus();
+    do {
+      SkipSpace();
+      std::string_view name;
+      STELE_RETURN_IF_ERROR(ParseString(&name));
+      SkipSpace();
+      if (!Take(':')) return Wrong("':'");
+      STELE_RETURN_IF_ERROR(ParseValue(name, depth));
+    } while (Take(','));
+    return Take('}') ? CheckNames(begin) : Wrong("',' or '}'");
   }
-  bool AddNumber(std::string text) {
-    return Add(AttributeType::kNumber, item_.Keep(std::move(text)));
+
+  absl::Status ParseElements(size_t depth) {
+    SkipSpace();
+    if (Take(']')) return absl::OkStatus();
+    do {
+      STELE_RETURN_IF_ERROR(ParseValue({}, depth));
+    } while (Take(','));
+    return Take(']') ? absl::OkStatus() : Wrong("',' or ']'");
   }
-  bool Add(AttributeType type, std::string_view text) {
-    if (!has_root_) return Fail("not a JSON object");
-    item_.Begin(name_, type, text);
-    name_ = {};
+
+  // A value, with the white space around it.
+  absl::Status ParseValue(std::string_view name, size_t depth) {
+    SkipSpace();
+    if (Peek() == '{' || Peek() == '[') {
+      STELE_RETURN_IF_ERROR(ParseNested(name, depth + 1));
+    } else if (Peek() == '"') {
+      std::string_view text;
+      STELE_RETURN_IF_ERROR(ParseString(&text));
+      item_.Begin(name, AttributeType::kString, text);
+    } else if (TakeWord("true")) {
+      item_.Begin(name, AttributeType::kBool, "true");
+    } else if (TakeWord("false")) {
+      item_.Begin(name, AttributeType::kBool, "false");
+    } else if (TakeWord("null")) {
+      item_.Begin(name, AttributeType::kNull);
+    } else {
+      STELE_RETURN_IF_ERROR(ParseNumber(name));
+    }
+    SkipSpace();
+    return absl::OkStatus();
+  }
+
+  absl::Status ParseNested(std::string_view name, size_t depth) {
+    if (depth > kJsonItemDepthMax) return InvalidArgument("more than {} levels", kJsonItemDepthMax);
+    const bool is_map = Take('{');
+    if (!is_map) Take('[');
+    const uint32_t index = item_.Begin(name, is_map ? AttributeType::kMap : AttributeType::kList);
+    STELE_RETURN_IF_ERROR(is_map ? ParseMembers(index + 1, depth) : ParseElements(depth));
+    item_.End(index);
+    return absl::OkStatus();
+  }
+
+  // Keeps the text of the number.
+  absl::Status ParseNumber(std::string_view name) {
+    const size_t begin = at_;
+    Take('-');
+    if (!Take('0') && !TakeDigits()) return Wrong("a value");
+    if (Take('.') && !TakeDigits()) return Wrong("a digit");
+    if (Take('e') || Take('E')) {
+      if (!Take('+')) Take('-');
+      if (!TakeDigits()) return Wrong("a digit");
+    }
+    item_.Begin(name, AttributeType::kNumber, json_.substr(begin, at_ - begin));
+    return absl::OkStatus();
+  }
+
+  // `text` is a part of the source, or, if it had escapes, kept by the item.
+  absl::Status ParseString(std::string_view* text) {
+    if (!Take('"')) return Wrong("'\"'");
+    const size_t begin = at_;
+    std::string unescaped;
+    bool has_escapes = false;
+    for (size_t copied = begin;;) {
+      while (at_ < json_.size() && json_[at_] != '"' && json_[at_] != '\\' &&
+             static_cast<unsigned char>(json_[at_]) >= 0x20)
+        ++at_;
+      if (Peek() != '"' && Peek() != '\\') return Wrong("'\"'");
+      if (Take('"')) {
+        if (!has_escapes) *text = json_.substr(begin, at_ - 1 - begin);
+        if (!has_escapes) return absl::OkStatus();
+        unescaped.append(json_.substr(copied, at_ - 1 - copied));
+        *text = item_.Keep(std::move(unescaped));
+        return absl::OkStatus();
+      }
+      has_escapes = true;
+      unescaped.append(json_.substr(copied, at_ - copied));
+      ++at_;
+      STELE_RETURN_IF_ERROR(TakeEscape(&unescaped));
+      copied = at_;
+    }
+  }
+
+  // The part of an escape after the backslash.
+  absl::Status TakeEscape(std::string* out) {
+    constexpr std::string_view kNames = "\"\\/bfnrt";
+    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    const size_t place = at_ < json_.size() ? kNames.find(json_[at_]) : std::string_view::npos;
+    if (place != std::string_view::npos) {
+      ++at_;
+      out->push_back(kMeanings[place]);
+      return absl::OkStatus();
+    }
+    uint32_t code = 0;
+    if (!Take('u') || !TakeHex(&code)) return Wrong("an escape");
+    if (code >= kFirstSurrogate && code < kAfterSurrogates) {
+      uint32_t low = 0;
+      if (code >= kFirstLowSurrogate || !TakeWord("\\u") || !TakeHex(&low) ||
+          low < kFirstLowSurrogate || low >= kAfterSurrogates)
+        return Wrong("a pair of surrogates");
+      code = 0x10000 + ((code - kFirstSurrogate) << 10) + (low - kFirstLowSurrogate);
+    }
+    AppendCodePoint(code, out);
+    return absl::OkStatus();
+  }
+
+  bool TakeHex(uint32_t* code) {
+    for (int i = 0; i < 4; ++i, ++at_) {
+      const char c = Peek();
+      const char lower = static_cast<char>(c | 0x20);
+      if (c >= '0' && c <= '9') {
+        *code = *code * 16 + static_cast<uint32_t>(c - '0');
+      } else if (lower >= 'a' && lower <= 'f') {
+        *code = *code * 16 + static_cast<uint32_t>(lower - 'a' + 10);
+      } else {
+        return false;
+      }
+    }
     return true;
   }
-  bool Begin(AttributeType type) {
-    if (!has_root_) return Fail("not a JSON object");
-    if (open_.size() == kJsonItemDepthMax)
-      return Fail(fmt::format("more than {} levels", kJsonItemDepthMax));
-    open_.push_back(item_.Begin(name_, type));
-    name_ = {};
-    return true;
-  }
-  bool End() {
-    if (open_.back() != kRoot) item_.End(open_.back());
-    open_.pop_back();
-    return true;
-  }
-  // Checks the members of the object that ends.
-  bool CheckNames() {
+
+  // Checks the names of the object that ends.
+  absl::Status CheckNames(uint32_t begin) {
     names_.clear();
-    const uint32_t begin = open_.back() == kRoot ? 0 : open_.back() + 1;
     for (uint32_t i = begin; i < item_.size(); i = item_[i].next) names_.push_back(item_[i].name);
     std::sort(names_.begin(), names_.end());
     const auto twice = std::adjacent_find(names_.begin(), names_.end());
-    return twice == names_.end() ||
-           Fail(fmt::format("the name \"{}\" occurs twice", Printable(*twice)));
+    if (twice == names_.end()) return absl::OkStatus();
+    return InvalidArgument("the name \"{}\" occurs twice", Printable(*twice));
   }
 
+  const std::string_view json_;
   Item& item_;
-  absl::Status status_;
-  bool has_root_ = false;
-  std::vector<uint32_t> open_;
-  std::string_view name_;
+  size_t at_ = 0;
   std::vector<std::string_view> names_;
 };
 
@@ -119,12 +234,9 @@ void AppendMembers(const Item& item, uint32_t index, std::string* out) {
 
 }  // namespace
 
-absl::Status ParseJsonItem(std::string_view text, Item* item) {
+absl::Status ParseJsonItem(std::string_view json, Item* item) {
   item->Clear();
-  ItemBuilder builder(item);
-  const bool is_parsed = json::sax_parse(text.begin(), text.end(), &builder);
-  if (!builder.status().ok()) return builder.status();
-  return is_parsed ? absl::OkStatus() : InvalidArgument("not a JSON object");
+  return ObjectParser(json, item).Parse();
 }
 
 void AppendPlainJson(const Item& item, uint32_t index, std::string* out) {

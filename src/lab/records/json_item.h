@@ -17,7 +17,7 @@ namespace stele::internal::lab {
 
 inline constexpr size_t kJsonItemDepthMax = 64;
 
-// The item keeps the texts.
+// Names and texts of the item are parts of `json`, except for those with escapes.
 absl::Status ParseJsonItem(std::string_view json, Item* item);
 // Appends a value as compact JSON, its members in their order.
 void AppendPlainJson(const Item& item, uint32_t index, std::string* out);

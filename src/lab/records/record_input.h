@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "lab/design/design_model.h"
 #include "lab/dynamodb/export_directory.h"
+#include "lab/input/file_stamp.h"
 #include "lab/records/record_reader.h"
 
 namespace stele::internal::lab {
@@ -24,6 +25,7 @@ class RecordInput {
   size_t file_count() const { return files_.size(); }
   // The name of a file for messages.
   const std::string& file_name(size_t file) const { return files_[file].name; }
+  absl::StatusOr<FileStamp> stamp(size_t file) const { return StampOf(files_[file].path); }
   // The size of all files.
   uint64_t stored_bytes() const;
   absl::StatusOr<std::unique_ptr<RecordReader>> Open(size_t file) const;

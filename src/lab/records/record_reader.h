@@ -34,6 +34,8 @@ class RecordReader {
 
   // How many bytes of the file were read.
   virtual uint64_t stored_bytes() const = 0;
+  // A checksum of the bytes that were read, after decompression.
+  virtual uint64_t checksum() const = 0;
 };
 
 }  // namespace stele::internal::lab

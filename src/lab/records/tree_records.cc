@@ -31,6 +31,7 @@ class JsonLineRecords : public RecordReader {
   std::string_view text() const override { return line_.text; }
   uint64_t line_number() const override { return line_.number; }
   uint64_t stored_bytes() const override { return lines_.file().stored_bytes(); }
+  uint64_t checksum() const override { return lines_.file().checksum(); }
 
  private:
   LineReader lines_;
@@ -57,6 +58,7 @@ class ItemRecords : public RecordReader {
   std::string_view text() const override { return file_->text(); }
   uint64_t line_number() const override { return file_->line_number(); }
   uint64_t stored_bytes() const override { return file_->stored_bytes(); }
+  uint64_t checksum() const override { return file_->checksum(); }
 
  private:
   const std::unique_ptr<RecordFile> file_;

@@ -128,6 +128,55 @@ TEST_F(LoadTest, DuplicatesAreFoundAndAllowed) {
   EXPECT_EQ(CellsOf("t"), (Cells{"a f:v@5000=3", "a n:x@5000=2", "b f:v@5000=2"}));
 }
 
+TEST_F(LoadTest, CountsExcludeRecordsThatAreLeftOut) {
+  constexpr char kTwoRows[] =
+      "stele: design/1\n"
+      "inputs: {in: {file: in.csv}}\n"
+      "tables:\n"
+      "  t:\n"
+      "    families: {f: {}}\n"
+      "    key: \"{k}\"\n"
+      "    rows: [{input: in, cells: {\"f:v\": \"{v}\", \"f:{q}\": \"1\"}}]\n";
+  // The third record is a duplicate; its second cell is in no other record. The last one repeats a
+  // cell of a duplicate.
+  const std::string csv = "k,v,q\na,1,p\nb,1,p\na,2,x\nb,2,y\nb,1,y\n";
+  const auto report =
+      Load(csv, {.bad_records_max = 9, .bad_path = directory_.File("bad")}, kTwoRows);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(CellsOf("t"), (Cells{"a f:p@5000=1", "a f:v@5000=1", "b f:p@5000=1", "b f:v@5000=1",
+                                 "b f:y@5000=1"}));
+  EXPECT_EQ(report->tables.at("t").duplicates, 2U);
+  EXPECT_EQ(report->tables.at("t").rows, 2U);
+  EXPECT_EQ(report->tables.at("t").cells, 5U);
+}
+
+TEST_F(LoadTest, AFileThatChangesIsAnError) {
+  const std::string first = "k,v,n\na,1,\nb,2,\n";
+  const std::string second = "k,v,n\na,1,\nc,2,\n";
+  // The bytes change and the time does not; the records are still right.
+  LoadOptions options{.open_database = [&]() -> absl::StatusOr<Database> {
+    const auto time = std::filesystem::last_write_time(directory_.File("in.csv"));
+    directory_.Write("in.csv", second);
+    std::filesystem::last_write_time(directory_.File("in.csv"), time);
+    return database_;
+  }};
+  const absl::Status late = Load(first, options).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kFailedPrecondition) << late;
+  EXPECT_NE(late.message().find("in.csv changed while it was loaded"), std::string::npos) << late;
+  EXPECT_NE(late.message().find("(tables: t)"), std::string::npos) << late;
+  EXPECT_TRUE(database_.DeleteTable("t").ok());
+  // It changes before the first write.
+  LoadOptions early{.progress = [&](std::string_view phase, uint64_t, uint64_t) {
+    if (phase == "checking") directory_.Write("in.csv", second);
+  }};
+  std::string many = "k,v,n\n";
+  for (int i = 0; i < 1000; ++i) many += fmt::format("{},1,\n", i);
+  const absl::Status status = Load(many, early).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_EQ(status.message().find("nothing was written: "), 0U) << status;
+  EXPECT_EQ(CellsOf("t"), (Cells{"no table"}));
+}
+
 TEST_F(LoadTest, ACheckWritesNothing) {
   const auto report = Load("k,v,n\na,1,5\n", {.only_checks = true});
   ASSERT_TRUE(report.ok()) << report.status();

@@ -10,9 +10,9 @@
 
 #include "base/status.h"
 #include "lab/dynamodb/record_parser.h"
-#include "lab/import/key_hashes.h"
 #include "lab/mapping/item_cells.h"
 #include "lab/mapping/lab_json.h"
+#include "lab/values/key_hashes.h"
 #include "unit/lab/export_fixture.h"
 
 namespace stele::internal::lab {

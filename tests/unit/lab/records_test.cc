@@ -101,12 +101,51 @@ TEST_F(RecordsTest, ReadsJsonLines) {
   EXPECT_EQ(Json("{\"a\":-0,\"b\":123456789012345678901234567890,\"c\":1E-400}\n"),
             (Found{"1: -0 123456789012345678901234567890 1E-400"}));
   EXPECT_EQ(Json("{\"a\":\"\"}\n"), (Found{"1:  - -"}));
+  EXPECT_EQ(Json(" { \"a\" : [ 1 , {} ] , \"b\":false}\t\n"), (Found{"1: - false -"}));
+}
+
+TEST_F(RecordsTest, JsonNumbersOfAnySizeKeepTheirDigits) {
+  const std::string digits(5000, '7');
+  EXPECT_EQ(Json("{\"a\":1E400,\"b\":-1.50e+99999,\"c\":" + digits + "}\n"),
+            (Found{"1: 1E400 -1.50e+99999 " + digits}));
+  EXPECT_EQ(Json("{\"a\":0.10,\"b\":-0.0,\"c\":0e1}\n"), (Found{"1: 0.10 -0.0 0e1"}));
+}
+
+TEST_F(RecordsTest, JsonStringsMayHaveEscapes) {
+  EXPECT_EQ(Json(R"({"\u0061":"x\"\\\/\t\u00e9y","b":"\ud83d\ude00\u20ac","c":"\u007F"})"
+                 "\n"),
+            (Found{"1: x\"\\/\t\xc3\xa9y \xf0\x9f\x98\x80\xe2\x82\xac \x7f"}));
 }
 
 TEST_F(RecordsTest, WrongJsonIsABadRecord) {
-  for (const std::string_view line :
-       {"[1]", "1", "{", "{\"a\":1}{", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":1}}",
-        "{\"a\":01}", "{\"a\":\"\xff\"}", "{a:1}", "{\"a\":NaN}", "{\"a\":1E400}"}) {
+  for (const std::string_view line : {"[1]",
+                                      "1",
+                                      "{",
+                                      "{\"a\":1}{",
+                                      "{\"a\":1,\"a\":2}",
+                                      "{\"a\":{\"b\":1,\"b\":1}}",
+                                      "{\"a\":01}",
+                                      "{\"a\":\"\xff\"}",
+                                      "{a:1}",
+                                      "{\"a\":NaN}",
+                                      "{\"a\":1.}",
+                                      "{\"a\":.5}",
+                                      "{\"a\":1e}",
+                                      "{\"a\":-}",
+                                      "{\"a\":+1}",
+                                      "{\"a\":tru}",
+                                      "{\"a\":1,}",
+                                      "{\"a\":[1,]}",
+                                      "{\"a\":[1}",
+                                      "{\"a\":\"\\x\"}",
+                                      "{\"a\":\"\\ud800\"}",
+                                      "{\"a\":\"\\udc00\"}",
+                                      "{\"a\":\"\\ud800\\u0041\"}",
+                                      "{\"a\":\"\\u12g4\"}",
+                                      "{\"a\":\"\t\"}",
+                                      "{\"a\":\"x",
+                                      "{\"a\"",
+                                      "{\"a\":\"\\"}) {
     const Found found = Json(std::string(line) + "\n{\"a\":1}\n");
     ASSERT_EQ(found.size(), 2U) << line;
     EXPECT_TRUE(found[0].starts_with("1:") && !found[0].starts_with("1: ")) << found[0];

@@ -1,4 +1,4 @@
-// import/key_hashes.h: finds keys that occur twice, among any number of keys, and whether they
+// values/key_hashes.h: finds keys that occur twice, among any number of keys, and whether they
 // occur with the same value.
 //
 // A key is its 128-bit hash, and a value its 64-bit hash. Hashes that do not fit into memory are
@@ -37,7 +37,7 @@ class KeyHashes {
     bool has_same_value;  // as the first one
   };
   // Calls `on_first` for each key, with its smallest position, and `on_repeated` for each other
-  // position. Call one of the two functions once, at the end.
+  // position. Call one of the two functions at the end; a second call repeats the first one.
   absl::Status FinishEach(const std::function<void(uint64_t position)>& on_first,
                           const std::function<void(const Repeated&)>& on_repeated);
   // Returns the number of different keys. Calls `on_repeated` with the positions of a Repeated.

@@ -1,4 +1,4 @@
-#include "lab/import/key_hashes.h"
+#include "lab/values/key_hashes.h"
 
 #include <xxhash.h>
 
@@ -110,7 +110,7 @@ absl::Status KeyHashes::FinishEach(const std::function<void(uint64_t position)>&
     for (const Entry& entry : entries_) visit(entry);
     return absl::OkStatus();
   }
-  STELE_RETURN_IF_ERROR(Spill());
+  if (!entries_.empty()) STELE_RETURN_IF_ERROR(Spill());
   Runs runs(file_.get(), run_ends_, entries_max_ / run_ends_.size());
   STELE_RETURN_IF_ERROR(runs.Start());
   while (!runs.empty()) {
