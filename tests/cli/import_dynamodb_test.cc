@@ -76,6 +76,12 @@ TEST_F(ImportDynamoDbTest, BadInputCreatesNothing) {
   EXPECT_NE(TextOf(bad_path).find("\"line\":2"), std::string::npos);
 }
 
+TEST_F(ImportDynamoDbTest, StandardInputIsReadOnce) {
+  // The standard input of these tests is empty. The page journeys/dynamodb-rows.md uses a pipe.
+  EXPECT_NE(Output(Words("-", {"--check"})).find("items       0 read"), std::string::npos);
+  ExpectError(Words("-", {"-"}), 1, "- is given twice");
+}
+
 TEST_F(ImportDynamoDbTest, NeverReplacesItsInput) {
   const std::string text = ItemOfAllTypes(1) + "\n{}\n";
   const std::string path = WriteFile("items", text);

@@ -40,7 +40,8 @@ struct DynamoDbImportOptions {
   enum class Mode : uint8_t { kNative, kGoogle };
 
   // The directory of one export, or data files, plain or compressed with gzip or zstd: DynamoDB
-  // JSON, the output of `aws dynamodb scan` or `query`, or requests of batch-write-item. Required.
+  // JSON, the output of `aws dynamodb scan` or `query`, or requests of batch-write-item. "-" is
+  // standard input, which is first copied to a temporary file. Required.
   std::vector<std::string> paths = {};
   std::string table = {};          // the name in `database`. Required
   std::string partition_key = {};  // the attribute's name. Required

@@ -20,7 +20,10 @@
 #include "lab/import/native_mode.h"
 #include "lab/import/table_writer.h"
 #include "lab/input/md5.h"
+#include "lab/input/spooled_input.h"
 #include "lab/mapping/mapping_store.h"
+#include "lab/survey/imported_tables.h"
+#include "lab/survey/item_survey.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -68,10 +71,12 @@ class ImportRun {
     state.start_micros = Timestamp::From(std::chrono::system_clock::now()).micros();
     STELE_RETURN_IF_ERROR(state.Read());
     STELE_RETURN_IF_ERROR(ChooseMode(Timestamp::FromMicros(state.start_micros)));
+    StartItemSurvey();
     const absl::Status surveyed = SurveyAll();
     STELE_RETURN_IF_ERROR(bad_.Close());
     if (!surveyed.ok()) return WithContext(surveyed, "nothing was written");
     STELE_ASSIGN_OR_RETURN(const bool is_imported, CheckTarget());
+    STELE_RETURN_IF_ERROR(CheckPeriods());
     STELE_RETURN_IF_ERROR(ConvertAll(is_imported, &state));
     report_.only_checked = options_.only_checks;
     report_.seconds =
@@ -118,6 +123,10 @@ class ImportRun {
         AddNote("empty-export", "info", "the export has no items", "", &report_);
     } else {
       for (const std::string& path : options_.paths) {
+        if (path == "-") {
+          STELE_RETURN_IF_ERROR(AddStandardInput());
+          continue;
+        }
         std::error_code error;
         if (std::filesystem::is_directory(path, error)) {
           return InvalidArgument(
@@ -135,6 +144,15 @@ class ImportRun {
     if (files_.size() > kFilesMax)
       return InvalidArgument("the input has {} files, at most {}", files_.size(), kFilesMax);
     for (const DataFile& file : files_) bytes_total_ += FileBytes(file.path);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddStandardInput() {
+    if (standard_input_ != nullptr)
+      return InvalidArgument("- is given twice: standard input can be read once");
+    STELE_ASSIGN_OR_RETURN(standard_input_, SpooledInput::Read());
+    files_.push_back(
+        {.path = standard_input_->path(), .name = "standard input", .md5 = "", .item_count = -1});
     return absl::OkStatus();
   }
 
@@ -389,13 +407,44 @@ class ImportRun {
     }
     report_.items_bad = bad_.count();
     if (bad_.count() > options_.bad_items_max) return TooManyBad();
-    return mode_->EndSurvey([this](uint64_t position) { return PositionName(position); }, &report_);
+    const PositionText text = [this](uint64_t position) { return PositionName(position); };
+    STELE_RETURN_IF_ERROR(mode_->EndSurvey(text, &report_));
+    STELE_ASSIGN_OR_RETURN(const std::vector<ItemFinding> findings, items_->Finish(text));
+    for (const ItemFinding& finding : findings) NoteFinding(finding);
+    return absl::OkStatus();
+  }
+
+  void StartItemSurvey() {
+    ItemSurvey::Options options{.partition_key = options_.partition_key,
+                                .sort_key = options_.sort_key,
+                                .has_ttl = !options_.ttl_attribute.empty()};
+    for (const stele::lab::DynamoDbIndex& index : options_.indexes)
+      options.indexes.push_back(index.name);
+    items_.emplace(std::move(options));
+  }
+
+  void NoteFinding(const ItemFinding& finding) {
+    report_.notes.push_back({.id = finding.id,
+                             .severity = finding.severity,
+                             .message = finding.message,
+                             .count = finding.count});
+    for (const std::string& sample : finding.samples)
+      report_.notes.back().samples.push_back(Printable(sample));
+  }
+
+  absl::Status CheckPeriods() {
+    if (options_.open_database || mode_->NewMapping() == nullptr) return absl::OkStatus();
+    STELE_ASSIGN_OR_RETURN(const std::vector<TablePlan> plans, mode_->Tables());
+    const auto finding = FindTablesPerPeriod(database_, plans[0].name, plans[0].schema);
+    if (finding.has_value()) NoteFinding(*finding);
+    return absl::OkStatus();
   }
 
   absl::Status SurveyRecord(const RecordFile& file, size_t file_index) {
     const uint64_t position = Position(file_index, file.line_number());
     const absl::Status status =
         file.status().ok() ? mode_->Survey(file.record(), position) : file.status();
+    if (status.ok() && !file.record().is_change) return items_->Add(file.record().item, position);
     if (status.ok()) return status;
     if (status.code() != absl::StatusCode::kInvalidArgument) return status;
     return bad_.Add(position, files_[file_index].name, file.line_number(), status, file.text());
@@ -492,9 +541,11 @@ class ImportRun {
   const DynamoDbImportOptions& options_;
   std::optional<ExportDirectory> export_;
   std::vector<DataFile> files_;
+  std::unique_ptr<SpooledInput> standard_input_;
   std::vector<std::string> sums_;
   uint64_t bytes_total_ = 0;
   std::unique_ptr<ImportMode> mode_;
+  std::optional<ItemSurvey> items_;
   std::optional<Table> changed_table_;  // of an incremental export
   std::string source_;                  // identifies the input, once it was read
   ImportRecord record_;                 // of the table

@@ -176,8 +176,9 @@ std::string DynamoDbImportReport::ToText() const {
   internal::lab::AppendAttributes(*this, &text);
   text += fmt::format("notes       {}\n", notes.size());
   for (const Note& note : notes) {
-    text +=
-        fmt::format("  {} {}  {} ({})", note.severity, note.id, note.message, Grouped(note.count));
+    text += fmt::format("  {} {}  {}", note.severity, note.id, note.message);
+    // The message of a finding has its count.
+    if (!note.id.starts_with("DDB-")) text += fmt::format(" ({})", Grouped(note.count));
     for (const std::string& sample : note.samples)
       text += fmt::format("{}\"{}\"", &sample == &note.samples.front() ? ": " : ", ", sample);
     text += '\n';

@@ -1,10 +1,9 @@
 // rules/name_rules.cc: the rules about the names and numbers of tables and families.
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 
 #include "base/status.h"
+#include "lab/kinds/similar_names.h"
 #include "lab/rules/rule_list.h"
 
 namespace stele::internal::lab {
@@ -39,50 +38,16 @@ void CheckTableCount(const RuleCall& call, std::span<const CheckedTable> tables)
   finding.count = tables.size();
 }
 
-// Splits a name at _ - and '.', with # for each run of digits.
-std::vector<std::string> NameTokens(std::string_view name) {
-  std::vector<std::string> tokens(1);
-  bool in_digits = false;
-  for (const char c : name) {
-    const bool is_digit = c >= '0' && c <= '9';
-    if (c == '_' || c == '-' || c == '.') {
-      tokens.emplace_back();
-    } else if (!is_digit) {
-      tokens.back() += c;
-    } else if (!in_digits) {
-      tokens.back() += '#';
-    }
-    in_digits = is_digit;
-  }
-  return tokens;
-}
-
-// Tables with the same families whose names are equal, except perhaps for one token.
-std::vector<std::set<std::string>> SimilarTables(std::span<const CheckedTable> tables) {
-  using Pattern = std::tuple<std::vector<std::string>, std::vector<std::string>>;
-  std::map<Pattern, std::set<std::string>> groups;
+void CheckTableNames(const RuleCall& call, std::span<const CheckedTable> tables) {
+  std::vector<NamedTable> named;
   for (const CheckedTable& table : tables) {
     if (!table.schema.has_value()) continue;
-    std::vector<std::string> families;
-    for (const FamilySchema& family : table.schema->families()) families.push_back(family.name);
-    std::vector<std::string> tokens = NameTokens(table.name);
-    groups[{families, tokens}].insert(table.name);
-    for (size_t i = 0; i < tokens.size() && tokens.size() > 1; ++i) {
-      std::vector<std::string> pattern = tokens;
-      pattern[i] = "*";  // no name has this character
-      groups[{families, pattern}].insert(table.name);
-    }
+    named.push_back({.name = table.name, .families = {}});
+    for (const FamilySchema& family : table.schema->families())
+      named.back().families.push_back(family.name);
   }
-  std::vector<std::set<std::string>> similar;
-  for (auto& [pattern, names] : groups) similar.push_back(std::move(names));
-  std::stable_sort(similar.begin(), similar.end(),
-                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
-  return similar;
-}
-
-void CheckTableNames(const RuleCall& call, std::span<const CheckedTable> tables) {
   std::set<std::string> reported;
-  for (std::set<std::string> names : SimilarTables(tables)) {
+  for (std::set<std::string> names : SimilarTables(named)) {
     for (const std::string& name : reported) names.erase(name);
     if (static_cast<double>(names.size()) < call.Parameter("count") || names.size() < 2) continue;
     LintFinding& finding = call.Report(

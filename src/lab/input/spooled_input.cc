@@ -1,0 +1,59 @@
+#include "lab/input/spooled_input.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/status.h"
+#include "lab/input/standard_input.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kCopiedBytes = size_t{256} << 10;
+
+absl::Status WriteFully(int fd, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoStatus("write", path, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CopyStandardInput(int fd, const std::string& path) {
+  const StandardInput source;
+  std::string buffer(kCopiedBytes, '\0');
+  for (uint64_t offset = 0;;) {
+    STELE_ASSIGN_OR_RETURN(const size_t bytes, source.Read(offset, buffer.size(), buffer.data()));
+    if (bytes == 0) return absl::OkStatus();
+    STELE_RETURN_IF_ERROR(WriteFully(fd, path, std::string_view(buffer).substr(0, bytes)));
+    offset += bytes;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SpooledInput>> SpooledInput::Read() {
+  std::error_code error;
+  std::string path = std::filesystem::temp_directory_path(error).string();
+  if (error) path = "/tmp";
+  path += "/stele_input_XXXXXX";
+  const int fd = mkostemp(path.data(), O_CLOEXEC);
+  if (fd < 0) return ErrnoStatus("create", path, errno);
+  std::unique_ptr<SpooledInput> input(new SpooledInput(path));
+  const absl::Status copied = CopyStandardInput(fd, path);
+  close(fd);
+  if (!copied.ok()) return copied;
+  return input;
+}
+
+SpooledInput::~SpooledInput() { unlink(path_.c_str()); }
+
+}  // namespace stele::internal::lab

@@ -1,0 +1,32 @@
+// input/spooled_input.h: standard input as a file that can be read several times: a copy in the
+// directory for temporary files ($TMPDIR), which is removed with the object.
+//
+// Errors:    errors of the file system.
+// Threads:   confined to one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace stele::internal::lab {
+
+class SpooledInput {
+ public:
+  // Reads standard input to its end.
+  static absl::StatusOr<std::unique_ptr<SpooledInput>> Read();
+  ~SpooledInput();
+  SpooledInput(const SpooledInput&) = delete;
+  SpooledInput& operator=(const SpooledInput&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit SpooledInput(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+};
+
+}  // namespace stele::internal::lab
