@@ -87,6 +87,32 @@ TEST_F(KilledLoadTest, IsCompletedByASecondLoad) {
   EXPECT_EQ(RunPlain({"--db", Path("other"), "export", "t"}).out, rows);
 }
 
+TEST_F(LoadCommandTest, ReadShowsTheFieldsOfKeys) {
+  const std::string design = WriteFile("typed.yaml",
+                                       "stele: design/1\n"
+                                       "inputs: {in: {file: in.csv}}\n"
+                                       "tables:\n"
+                                       "  typed:\n"
+                                       "    families: {f: {}}\n"
+                                       "    row_key_schema:\n"
+                                       "      fields:\n"
+                                       "        - {name: id, type: string, from: \"{k}\"}\n"
+                                       "        - {name: n, type: int64, from: \"{n}\"}\n"
+                                       "    rows: [{input: in, cells: {\"f:v\": \"{v}\"}}]\n");
+  WriteFile("in.csv", "k,n,v\na,5,x\n");
+  Output({"load", design, "--time", "5000"});
+  EXPECT_NE(Output({"read", "typed", "--decode-keys"}).find("\na\\x00\\x01\\x85\n  id=a n=5\n"),
+            std::string::npos);
+  EXPECT_NE(Output({"lookup", "typed", "a\\x00\\x01\\x85", "--decode-keys", "--format=jsonl"})
+                .find("\"fields\":{\"id\":\"a\",\"n\":5}"),
+            std::string::npos);
+  Output({"set", "typed", "z", "f:v=1"});
+  EXPECT_NE(Output({"read", "typed", "--decode-keys", "prefix=z"}).find("\nz\n  not a key of the"),
+            std::string::npos);
+  Output({"createtable", "plain", "families=f"});
+  ExpectError({"read", "plain", "--decode-keys"}, 1, "the table has no row key schema");
+}
+
 TEST_F(LoadCommandTest, RejectsWrongCommandLines) {
   const std::vector<std::vector<std::string>> kWrong = {
       {"--input", "in"}, {"--input", "in=x"}, {"--limit", "0"},

@@ -152,7 +152,8 @@ constexpr Command kCommands[] = {
      "import dynamodb PATH ... --table T --partition-key NAME [--sort-key NAME] [FLAGS]\n\n"
      "  PATH   the directory of an export to S3, or files: DynamoDB JSON, the output of aws "
      "dynamodb\n"
-     "         scan or query, or requests of batch-write-item. Files may be gzip or zstd\n\n"
+     "         scan or query, or requests of batch-write-item. Files may be gzip or zstd. - is\n"
+     "         standard input\n\n"
      "  --mode native|google          google: what Google's migration job makes of the export\n"
      "  --family cf1                  the family of --mode google\n"
      "  --check                       reads and checks everything, and writes nothing\n"
@@ -235,7 +236,7 @@ constexpr Command kCommands[] = {
      RunLoad, true},
     {"lookup", "Read from a single row",
      "lookup TABLE ROW [columns=FAMILY:COLUMN,...] [cells-per-column=N] [filter=FILTER]\n"
-     "              [keys-only=true|false] [include-stats=full]\n\n"
+     "              [keys-only=true|false] [include-stats=full] [--decode-keys]\n\n"
      "  ROW may contain any byte: \\xNN is a byte, and \\\\ a backslash. The other arguments are "
      "those\n"
      "  of read.\n\n"
@@ -246,7 +247,7 @@ constexpr Command kCommands[] = {
     {"read", "Read rows",
      "read TABLE [start=ROW] [end=ROW] [prefix=PREFIX] [regex=REGEX] [reversed=true|false]\n"
      "            [columns=FAMILY:COLUMN,...] [count=N] [cells-per-column=N] [filter=FILTER]\n"
-     "            [keys-only=true|false] [include-stats=full]\n\n"
+     "            [keys-only=true|false] [include-stats=full] [--decode-keys]\n\n"
      "  start, end        from start (inclusive) to end (exclusive)\n"
      "  regex             only rows whose whole key matches\n"
      "  columns           FAMILY:COLUMN, FAMILY: or COLUMN; a name with one of \\^$*+?()[]{}| is "
@@ -256,6 +257,7 @@ constexpr Command kCommands[] = {
      "  cells-per-column  only this many newest versions\n"
      "  filter            applied last, in the form of stele/filter.h:\n"
      "                    'chain(family(\"f\"), value_regex(\"a.*\"))'\n"
+     "  --decode-keys     prints the fields of each row key, if the table has a row key schema\n"
      "  format-file and authorized-view are not implemented.\n",
      RunRead},
     {"salvage", "Copy the readable data of a damaged database",

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "flags.h"
+#include "row_text.h"
 #include "session.h"
+#include "stele/keys.h"
 
 namespace stele::cli {
 
@@ -32,6 +34,10 @@ absl::Status ForEachKey(
         convert);
 // Prints a result as a line: escaped, hex with --hex, or JSON with --format json.
 void PrintKey(const KeyRun& run, std::string_view bytes);
+
+// The fields of a key: "id=a code=5", and {"id":"a","code":5}.
+std::string DecodedText(const keys::RowKeySchema& schema, const std::vector<keys::Value>& values);
+Json DecodedJson(const keys::RowKeySchema& schema, const std::vector<keys::Value>& values);
 
 absl::Status RunKeyEncode(const KeyRun& run);
 absl::Status RunKeyDecode(const KeyRun& run);

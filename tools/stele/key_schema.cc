@@ -146,14 +146,16 @@ std::string ValueText(const Value& value) {
   return StringText(std::get<std::string>(value));
 }
 
-std::string LineText(const RowKeySchema& schema, const std::vector<Value>& values) {
+}  // namespace
+
+std::string DecodedText(const RowKeySchema& schema, const std::vector<Value>& values) {
   std::string line;
   for (size_t i = 0; i < values.size(); ++i)
     line += (i == 0 ? "" : " ") + EscapedKey(schema.fields()[i].name) + "=" + ValueText(values[i]);
-  return line + "\n";
+  return line;
 }
 
-std::string LineJson(const RowKeySchema& schema, const std::vector<Value>& values) {
+Json DecodedJson(const RowKeySchema& schema, const std::vector<Value>& values) {
   Json object = Json::object();
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string& name = schema.fields()[i].name;
@@ -165,10 +167,8 @@ std::string LineJson(const RowKeySchema& schema, const std::vector<Value>& value
       SetBytes(object, name, std::get<std::string>(values[i]));
     }
   }
-  return object.dump() + "\n";
+  return object;
 }
-
-}  // namespace
 
 absl::Status RunKeyEncode(const KeyRun& run) {
   STELE_ASSIGN_OR_RETURN(const RowKeySchema schema, SchemaOf(run.flags));
@@ -185,7 +185,9 @@ absl::Status RunKeyDecode(const KeyRun& run) {
         auto values = schema.Decode(row_key);
         if (!values.ok())
           return Within(fmt::format("key \"{}\"", EscapedKey(row_key)), values.status());
-        run.session.Print(run.as_json ? LineJson(schema, *values) : LineText(schema, *values));
+        run.session.Print(
+            (run.as_json ? DecodedJson(schema, *values).dump() : DecodedText(schema, *values)) +
+            "\n");
         return std::vector<std::string>();
       });
 }

@@ -1,14 +1,17 @@
 // tools/stele/read.cc: the verbs read, lookup and count.
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "arguments.h"
 #include "base/status.h"
 #include "columns.h"
 #include "command.h"
+#include "key.h"
 #include "listing.h"
 #include "progress.h"
 #include "row_text.h"
+#include "stele/keys.h"
 
 namespace stele::cli {
 namespace {
@@ -20,7 +23,27 @@ struct ReadRequest {
   int64_t limit = -1;  // rows; -1: no limit
   bool with_values = true;
   bool with_stats = false;
+  bool decodes_keys = false;
 };
+
+constexpr char kRowKeySchemaProperty[] = "row_key_schema";
+
+// Removes --decode-keys from the arguments. Returns true if it was there.
+bool TakeDecodeKeys(std::vector<std::string>* args) {
+  return std::erase(*args, "--decode-keys") > 0;
+}
+
+absl::StatusOr<keys::RowKeySchema> KeySchemaOf(const Table& table) {
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table.schema());
+  const auto property = schema.properties().find(kRowKeySchemaProperty);
+  if (property == schema.properties().end()) {
+    return internal::FailedPrecondition(
+        "the table has no row key schema (property {}): leave out --decode-keys",
+        kRowKeySchemaProperty);
+  }
+  auto parsed = keys::RowKeySchema::Parse(property->second);
+  return parsed.ok() ? parsed : Within(kRowKeySchemaProperty, parsed.status());
+}
 
 // Chains rows, versions and columns in cbt's order, and then the filter of filter=.
 absl::StatusOr<Filter> ParseFilter(const KeyValues& values) {
@@ -66,7 +89,9 @@ absl::Status ParseCommon(const KeyValues& values, ReadRequest& request) {
 // Prints rows as they arrive, so that a scan of any size needs little memory.
 class RowPrinter {
  public:
-  RowPrinter(Session& session, const ReadRequest& request) : session_(session), request_(request) {
+  // `key_schema`: prints the fields of each key; null: does not.
+  RowPrinter(Session& session, const ReadRequest& request, const keys::RowKeySchema* key_schema)
+      : session_(session), request_(request), key_schema_(key_schema) {
     if (format() == Format::kJson) session_.Print("[");
     if (format() == Format::kCsv)
       session_.Print(CsvLine({"row", "family", "qualifier", "timestamp", "value"}));
@@ -95,10 +120,22 @@ class RowPrinter {
     if (is_json()) {
       json_ = Json::object();
       SetBytes(json_, "row", row_key);
+      if (key_schema_ != nullptr) {
+        const auto values = key_schema_->Decode(row_key);
+        json_["fields"] = values.ok() ? DecodedJson(*key_schema_, *values) : Json();
+      }
       json_["cells"] = Json::array();
     } else if (format() != Format::kCsv) {
       session_.Print(RowHead(row_key));
+      if (key_schema_ != nullptr) session_.Print(FieldsLine(row_key));
     }
+  }
+
+  std::string FieldsLine(std::string_view row_key) const {
+    const auto values = key_schema_->Decode(row_key);
+    if (values.ok()) return fmt::format("  {}\n", DecodedText(*key_schema_, *values));
+    return fmt::format("  not a key of the schema: {}\n",
+                       internal::ToStd(values.status().message()));
   }
 
   void AddCell(std::string_view row_key, const CellView& cell) {
@@ -124,6 +161,7 @@ class RowPrinter {
 
   Session& session_;
   const ReadRequest& request_;
+  const keys::RowKeySchema* const key_schema_;
   Json json_;
   uint64_t row_count_ = 0;
   bool in_row_ = false;
@@ -133,9 +171,13 @@ absl::Status PrintRows(Session& session, const std::string& table_name,
                        const ReadRequest& request) {
   auto table = session.OpenTable(Session::Access::kRead, table_name);
   if (!table.ok()) return Within("Reading rows", table.status());
+  std::optional<keys::RowKeySchema> key_schema;
+  if (request.decodes_keys) {
+    STELE_ASSIGN_OR_RETURN(key_schema, KeySchemaOf(*table));
+  }
   const auto start = std::chrono::steady_clock::now();
   RowReader reader = table->ReadRows(request.rows, request.filter, request.options);
-  RowPrinter printer(session, request);
+  RowPrinter printer(session, request, key_schema.has_value() ? &*key_schema : nullptr);
   bool in_counted_row = false;
   while (request.limit < 0 || in_counted_row ||
          static_cast<int64_t>(printer.row_count()) < request.limit) {
@@ -165,7 +207,10 @@ absl::Status PrintRows(Session& session, const std::string& table_name,
 
 }  // namespace
 
-absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
+absl::Status RunRead(Session& session, const std::vector<std::string>& words) {
+  std::vector<std::string> args = words;
+  ReadRequest request;
+  request.decodes_keys = TakeDecodeKeys(&args);
   if (args.empty()) return WrongUsage("read");
   STELE_ASSIGN_OR_RETURN(
       const KeyValues values,
@@ -173,7 +218,6 @@ absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
                      {"authorized-view", "start", "end", "prefix", "regex", "reversed", "columns",
                       "count", "filter", "cells-per-column", "app-profile", "format-file",
                       "keys-only", "include-stats"}));
-  ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   STELE_ASSIGN_OR_RETURN(RowRange range, ParseRange(values));
   request.rows = RowSet(std::move(range));
@@ -188,14 +232,16 @@ absl::Status RunRead(Session& session, const std::vector<std::string>& args) {
   return PrintRows(session, args[0], request);
 }
 
-absl::Status RunLookup(Session& session, const std::vector<std::string>& args) {
+absl::Status RunLookup(Session& session, const std::vector<std::string>& words) {
+  std::vector<std::string> args = words;
+  ReadRequest request;
+  request.decodes_keys = TakeDecodeKeys(&args);
   if (args.size() < 2) return WrongUsage("lookup");
   STELE_ASSIGN_OR_RETURN(
       const KeyValues values,
       ParseKeyValues(std::span(args).subspan(2),
                      {"authorized-view", "columns", "cells-per-column", "app-profile", "filter",
                       "format-file", "keys-only", "include-stats"}));
-  ReadRequest request;
   STELE_RETURN_IF_ERROR(ParseCommon(values, request));
   STELE_ASSIGN_OR_RETURN(const std::string row_key, ParseKey(args[1]));
   request.rows = RowSet().Append(row_key);
