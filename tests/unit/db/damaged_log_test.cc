@@ -283,7 +283,8 @@ TEST_F(DamagedLogTest, CurrentIsMissingOrDamaged) {
     ASSERT_EQ(Rows(OnDamage::kReadAround, "busy"), "123456789") << byte;
     ASSERT_EQ(Rows(OnDamage::kReadAround, "safe"), "0") << byte;
     ASSERT_EQ(Messages().find("CURRENT @0"), 0u) << Messages();
-    if (byte < current.size()) ASSERT_EQ(files_.FlipBit("/db/CURRENT", byte, 2), absl::OkStatus());
+    if (byte == current.size()) continue;
+    ASSERT_EQ(files_.FlipBit("/db/CURRENT", byte, 2), absl::OkStatus());
   }
 }
 
