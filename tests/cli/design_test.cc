@@ -32,6 +32,10 @@ TEST_F(DesignCommandTest, ChecksFiles) {
   EXPECT_EQ(report["files"][0]["ok"], false);
   EXPECT_EQ(report["files"][0]["errors"].size(), 3U) << report.dump();
   EXPECT_EQ(report["files"][1]["queries"], 1);
+  const std::string unknown =
+      WriteFile("u.yaml", std::string(kDesign) + "lint: {set: {KEY-NONE.share: 1}}\n");
+  EXPECT_NE(Run({"design", "check", unknown}).out.find(unknown + ":7:14: \"KEY-NONE.share\""),
+            std::string::npos);
 }
 
 TEST_F(DesignCommandTest, ShowsTheNormalForm) {

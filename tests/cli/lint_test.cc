@@ -1,5 +1,8 @@
 // Tests stele lint: flags, exit statuses, formats.
 #ifdef STELE_HAS_LAB
+#include <fstream>
+#include <iterator>
+
 #include "cli/command_fixture.h"
 #include "nlohmann/json.hpp"
 
@@ -11,6 +14,10 @@ class LintCommandTest : public CommandTest {
   CommandResult LintKeys(const std::string& keys, std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"lint", "--keys", WriteFile("keys", keys)});
     return RunPlain(more);
+  }
+  static std::string BytesOf(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
   // The keys 1 to 2000.
   static std::string Numbers() {
@@ -89,6 +96,66 @@ TEST_F(LintCommandTest, ChecksTheTablesOfADatabase) {
   ExpectError({"lint", "none"}, 1, "none");
 }
 
+constexpr char kOrdersDesign[] =
+    "stele: design/1\n"
+    "inputs: {orders: {format: csv}}\n"
+    "tables:\n"
+    "  orders:\n"
+    "    families: {f: {}}\n"
+    "    key: \"{id}\"\n"
+    "    rows: [{input: orders, cells: {\"f:v\": \"{v}\"}}]\n";
+
+TEST_F(LintCommandTest, ChecksADesign) {
+  const std::string design = WriteFile("schema.yaml", kOrdersDesign);
+  const std::string input = "orders=" + WriteFile("sample.csv", "id,v\n3,a\n20,b\n3,c\n");
+  const std::string path = Path("lint.sarif");
+  const CommandResult result = RunPlain({"lint", "--design", design, "--input", input, "--format",
+                                         "sarif", "-o", path, "--fail-on", "warning"});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_EQ(result.out, "");
+  const auto sarif = nlohmann::json::parse(BytesOf(path));
+  const auto& results = sarif["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]["ruleId"], "KEY-DUP-IMPORT");
+  EXPECT_EQ(results[1]["ruleId"], "KEY-UNPADDED");
+  const auto& place = results[0]["locations"][0]["physicalLocation"];
+  const std::string uri = place["artifactLocation"]["uri"];
+  EXPECT_TRUE(uri.ends_with("/schema.yaml")) << uri;
+  EXPECT_EQ(place["region"]["startLine"], 4);
+  EXPECT_EQ(results[1]["locations"][0]["physicalLocation"]["region"]["startLine"], 6);
+  EXPECT_EQ(RunPlain({"lint", "orders", "--design", design, "--input", input, "--limit", "1"})
+                .exit_status,
+            0);
+  EXPECT_EQ(RunPlain({"lint", "--design", design}).out, "0 errors, 0 warnings, 0 notes\n");
+}
+
+TEST_F(LintCommandTest, ReadsAConfigFile) {
+  const std::string keys = WriteFile("keys", "3\n20\n");
+  const std::string good = WriteFile("good", "ignore: [{id: KEY-UNPADDED, reason: old}]\n");
+  EXPECT_EQ(RunPlain({"lint", "--keys", keys, "--config", good}).exit_status, 0);
+  const std::string bad = WriteFile("bad", "ignore: [{id: KEY-NONE, reason: old}]\n");
+  const CommandResult result = RunPlain({"lint", "--keys", keys, "--config", bad});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.err.find("bad:1:10: \"KEY-NONE\" is not a rule"), std::string::npos)
+      << result.err;
+  EXPECT_EQ(RunPlain({"lint", "--keys", keys, "--config", Path("none")}).exit_status, 1);
+}
+
+TEST_F(LintCommandTest, SkipsWrongLinesOfTraces) {
+  const std::string good = "{\"t\":1,\"op\":\"get\",\"table\":\"t\",\"row\":\"a\"}\n";
+  const std::string trace = WriteFile("trace.jsonl", good + "[]\n" + good);
+  const CommandResult wrong = RunPlain({"lint", "--trace", trace});
+  EXPECT_EQ(wrong.exit_status, 1);
+  EXPECT_NE(wrong.err.find("trace.jsonl:2: not a JSON object"), std::string::npos) << wrong.err;
+  const CommandResult skipped = RunPlain({"lint", "--trace", trace, "--skip-bad"});
+  EXPECT_EQ(skipped.exit_status, 3);
+  EXPECT_EQ(skipped.out, "1 wrong line of the trace skipped\n0 errors, 0 warnings, 0 notes\n");
+  const std::string all_good = WriteFile("good.jsonl", good);
+  EXPECT_EQ(RunPlain({"lint", "--trace", all_good, "--skip-bad"}).exit_status, 0);
+  ExpectError({"lint", "--keys", trace, "--skip-bad"}, 2, "--skip-bad needs --trace");
+  ExpectError({"lint", "--trace", trace, "--skip-bad=1"}, 2, "no value");
+}
+
 TEST_F(LintCommandTest, SetOnlyAndExplain) {
   const std::vector<std::string> rule = {"--only", "SIZE-KEY-MAX"};
   EXPECT_EQ(LintKeys("abc\n", rule).exit_status, 0);
@@ -111,9 +178,15 @@ TEST_F(LintCommandTest, WrongUsageIsExitStatus2) {
   ExpectError({"lint", "--fail-on", "note", "--keys", keys}, 2, "--fail-on");
   ExpectError({"lint", "--format", "csv", "--keys", keys}, 2, "format");
   ExpectError({"lint", "--sample", "0", "--keys", keys}, 2, "--sample");
-  ExpectError({"lint", "orders", "--keys", keys}, 2, "tables, or one file");
-  ExpectError({"lint", "--rows", keys, "--keys", keys}, 2, "tables, or one file");
+  ExpectError({"lint", "orders", "--keys", keys}, 2, "or one file");
+  ExpectError({"lint", "--rows", keys, "--keys", keys}, 2, "or one file");
   ExpectError({"lint", "--keys", Path("none")}, 1, "none");
+  const std::string design = WriteFile("schema.yaml", kOrdersDesign);
+  ExpectError({"lint", "--design", design, "--keys", keys}, 2, "tables, a design");
+  ExpectError({"lint", "--keys", keys, "--limit", "3"}, 2, "need --design");
+  ExpectError({"lint", "--design", design, "--limit", "0"}, 2, "--limit");
+  ExpectError({"lint", "--design", design, "--input", "orders"}, 2, "NAME=PATH");
+  ExpectError({"lint", "--design", design, "--input", "none=x"}, 1, "no input");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #ifdef STELE_HAS_LAB
 #include "stele/lab/design.h"
+#include "stele/lab/lint.h"
 #endif
 
 namespace stele::cli {
@@ -29,13 +30,34 @@ size_t QueryCount(const lab::Design& design) {
   return count;
 }
 
+// Checks the names of rules in `lint`, and the rules that are errors and need nothing but a schema.
+absl::Status CheckRules(const std::string& file) {
+  lab::LintOptions options;
+  for (const lab::LintRule& rule : lab::Rules()) {
+    if (rule.severity == lab::LintSeverity::kError && rule.needs_schema && !rule.needs_rows &&
+        !rule.needs_trace)
+      options.only.emplace_back(rule.id);
+  }
+  STELE_ASSIGN_OR_RETURN(const lab::LintReport report, lab::Lint({.design_path = file}, options));
+  std::string text;
+  for (const lab::LintFinding& finding : report.findings) {
+    if (!finding.is_suppressed)
+      text += fmt::format("{}{}:{}: {} ({})", text.empty() ? "" : "\n", file,
+                          finding.line.value_or(1), finding.message, finding.id);
+  }
+  return text.empty() ? absl::OkStatus() : internal::InvalidArgument("{}", text);
+}
+
 // Prints the result of each file, also if some are wrong.
 absl::Status CheckDesigns(Session& session, const std::vector<std::string>& files, bool as_json) {
   size_t wrong_count = 0;
   nlohmann::json results = nlohmann::json::array();
   std::string text;
   for (const std::string& file : files) {
-    const auto design = lab::Design::Load(file);
+    auto design = lab::Design::Load(file);
+    if (design.ok()) {
+      if (const absl::Status checked = CheckRules(file); !checked.ok()) design = checked;
+    }
     if (!design.ok()) ++wrong_count;
     const std::string message(internal::ToStd(design.status().message()));
     if (as_json && design.ok()) {

@@ -89,4 +89,16 @@ absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {
   return UsageError("--format of this command must be text or json");
 }
 
+absl::StatusOr<std::map<std::string, std::string>> ParseInputFlags(const Flags& flags) {
+  std::map<std::string, std::string> inputs;
+  for (const std::string& text : flags.All("input")) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return UsageError("--input must be NAME=PATH");
+    if (!inputs.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return UsageError("--input names an input twice");
+  }
+  return inputs;
+}
+
 }  // namespace stele::cli

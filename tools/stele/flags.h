@@ -46,4 +46,7 @@ class Flags {
 // Applies -o and --format, which may also come before the verb. Returns true for JSON.
 absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
 
+// Returns the paths of the inputs of a design by name: the flags --input NAME=PATH.
+absl::StatusOr<std::map<std::string, std::string>> ParseInputFlags(const Flags& flags);
+
 }  // namespace stele::cli

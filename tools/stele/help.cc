@@ -203,20 +203,26 @@ constexpr Command kCommands[] = {
      "  Example: stele key rev-ts 1425330757685\n",
      RunKey, true},
     {"lint", "Check the schema and the rows of tables",
-     "lint [TABLE ...] [--keys FILE | --rows FILE] [--trace FILE ...] [FLAGS]\n\n"
+     "lint [TABLE ...] [--design FILE [--input NAME=FILE] ... | --keys FILE | --rows FILE]\n"
+     "     [--trace FILE ...] [FLAGS]\n\n"
      "  Checks tables (default: all) against rules about sizes, families and row keys.\n\n"
+     "  --design FILE    the tables of a design, with the rows of its inputs\n"
+     "  --input NAME=FILE  the path of an input, instead of the one in the design\n"
+     "  --limit N        the first N records of each input; default: 100,000\n"
      "  --keys FILE      one row key per line, with \\xNN for bytes; - is standard input\n"
      "  --rows FILE      JSON lines of export; - is standard input\n"
      "  --trace FILE     recorded operations in JSON lines; may be repeated\n"
+     "  --skip-bad       skips wrong lines of traces; the exit status is then 3\n"
      "  --delimiter D    between the parts of keys; default: the one of # / : | that most keys "
      "have\n"
      "  --sample N       reads about N rows per table\n"
      "  --only, --skip RULE,...         runs only these rules; suppresses findings\n"
      "  --set RULE.PARAMETER=VALUE      a threshold; may be repeated\n"
+     "  --config FILE    accepted findings and thresholds; default: stele-lint.yaml, if it exists\n"
      "  --fail-on error|warning|info|never   exit status 3 for such findings; default: warning\n"
      "  --format text|json|sarif\n"
      "  --explain RULE|all              what a rule checks, and why\n\n"
-     "  The table's property lint.ignore (ID,ID) suppresses findings, too.\n"
+     "  lint.ignore of a design and the table's property lint.ignore suppress findings, too.\n"
      "  Example: stele --db game.db lint game\n",
      RunLint, true},
     {"load", "Load records into the tables of a design",

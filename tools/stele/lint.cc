@@ -1,5 +1,7 @@
 // tools/stele/lint.cc: the verb lint: the flags of stele/lab/lint.h.
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "arguments.h"
@@ -19,9 +21,25 @@ namespace stele::cli {
 namespace {
 
 constexpr FlagSpec kLintFlags[] = {
-    {"keys"}, {"rows"}, {"delimiter"}, {"sample"},  {"set", true, true},
-    {"only"}, {"skip"}, {"fail-on"},   {"explain"}, {"trace", true, true},
+    {"keys"},
+    {"rows"},
+    {"delimiter"},
+    {"sample"},
+    {"set", true, true},
+    {"only"},
+    {"skip"},
+    {"fail-on"},
+    {"explain"},
+    {"trace", true, true},
+    {"design"},
+    {"input", true, true},
+    {"limit"},
+    {"config"},
+    {"skip-bad", false},
 };
+
+// Read if --config is not given and the file exists.
+constexpr char kConfigFile[] = "stele-lint.yaml";
 
 enum class LintFormat { kText, kJson, kSarif };
 
@@ -75,7 +93,8 @@ absl::Status AddParameter(const std::string& text, lab::LintOptions* options) {
 }
 
 absl::StatusOr<lab::LintOptions> ParseLintFlags(const Flags& flags) {
-  lab::LintOptions options{.delimiter = flags.Find("delimiter")};
+  lab::LintOptions options{.delimiter = flags.Find("delimiter"),
+                           .skips_bad_lines = flags.has("skip-bad")};
   if (const auto only = flags.Find("only")) options.only = Split(*only, ',');
   if (const auto skip = flags.Find("skip")) options.skip = Split(*skip, ',');
   STELE_RETURN_IF_ERROR(CheckIds(options.only));
@@ -87,6 +106,14 @@ absl::StatusOr<lab::LintOptions> ParseLintFlags(const Flags& flags) {
     if (rows < 1) return UsageError("--sample must be a number of rows, at least 1");
     options.sample_rows = static_cast<uint64_t>(rows);
   }
+  if (const auto limit = flags.Find("limit")) {
+    STELE_ASSIGN_OR_RETURN(const int64_t records, ParseNumber("limit", *limit));
+    if (records < 1) return UsageError("--limit must be a number of records, at least 1");
+    options.records_max = static_cast<uint64_t>(records);
+  }
+  std::error_code error;
+  options.config_path =
+      flags.Get("config", std::filesystem::exists(kConfigFile, error) ? kConfigFile : "");
   return options;
 }
 
@@ -97,6 +124,23 @@ absl::StatusOr<int> ParseFailOn(const Flags& flags) {
   for (int i = 0; i < 4; ++i)
     if (text == kNames[i]) return i;
   return UsageError("--fail-on must be error, warning, info or never");
+}
+
+// What is checked, except for the database.
+absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
+  lab::LintInput input{.tables = flags.words(),
+                       .design_path = flags.Get("design", ""),
+                       .keys_path = flags.Get("keys", ""),
+                       .rows_path = flags.Get("rows", ""),
+                       .trace_paths = flags.All("trace")};
+  const int file_count = flags.has("keys") + flags.has("rows") + flags.has("design");
+  if (file_count > 1 || (file_count == 1 && !flags.has("design") && !input.tables.empty()))
+    return UsageError("lint checks tables, a design, or one file of --keys or --rows");
+  if (flags.has("skip-bad") && !flags.has("trace")) return UsageError("--skip-bad needs --trace");
+  if (!flags.has("design") && (flags.has("input") || flags.has("limit")))
+    return UsageError("--input and --limit need --design");
+  STELE_ASSIGN_OR_RETURN(input.inputs, ParseInputFlags(flags));
+  return input;
 }
 
 }  // namespace
@@ -112,13 +156,9 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   }
   STELE_ASSIGN_OR_RETURN(lab::LintOptions options, ParseLintFlags(flags));
   STELE_ASSIGN_OR_RETURN(const int fail_on, ParseFailOn(flags));
-  lab::LintInput input{.tables = flags.words(),
-                       .keys_path = flags.Get("keys", ""),
-                       .rows_path = flags.Get("rows", ""),
-                       .trace_paths = flags.All("trace")};
-  const bool has_file = !input.keys_path.empty() || !input.rows_path.empty();
-  if (has_file && (!input.tables.empty() || (flags.has("keys") && flags.has("rows"))))
-    return UsageError("lint checks tables, or one file of --keys or --rows");
+  STELE_ASSIGN_OR_RETURN(lab::LintInput input, ParseSources(flags));
+  const bool has_file =
+      !input.keys_path.empty() || !input.rows_path.empty() || !input.design_path.empty();
   const bool has_only_traces =
       !has_file && input.tables.empty() && flags.has("trace") && session.options().database.empty();
   if (!has_file && !has_only_traces) {
@@ -135,6 +175,7 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
       lab::LintSeverity::kError, lab::LintSeverity::kWarning, lab::LintSeverity::kInfo};
   for (int i = 0; i < fail_on; ++i)
     if (report.Count(kSeverities[i]) > 0) session.SkippedSome();
+  if (report.skipped_lines > 0) session.SkippedSome();
   return absl::OkStatus();
 }
 

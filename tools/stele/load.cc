@@ -23,17 +23,6 @@ constexpr FlagSpec kLoadFlags[] = {
     {"input", true, true}, {"table"},    {"limit"},    {"time"},
     {"check", false},      {"skip-bad"}, {"bad-file"}, {"allow-duplicates", false}};
 
-absl::Status ParseInputs(const Flags& flags, lab::LoadOptions* options) {
-  for (const std::string& text : flags.All("input")) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      return UsageError("--input must be NAME=PATH");
-    if (!options->inputs.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
-      return UsageError("--input names an input twice");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ParseBadRecords(const Flags& flags, lab::LoadOptions* options) {
   options->bad_path = flags.Get("bad-file", "");
   const auto skip = flags.Find("skip-bad");
@@ -54,7 +43,7 @@ absl::StatusOr<lab::LoadOptions> ParseLoadFlags(const Flags& flags) {
   lab::LoadOptions options{.table = flags.Get("table", ""),
                            .only_checks = flags.has("check"),
                            .allows_duplicates = flags.has("allow-duplicates")};
-  STELE_RETURN_IF_ERROR(ParseInputs(flags, &options));
+  STELE_ASSIGN_OR_RETURN(options.inputs, ParseInputFlags(flags));
   STELE_RETURN_IF_ERROR(ParseBadRecords(flags, &options));
   if (const auto limit = flags.Find("limit")) {
     STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("limit", *limit));

@@ -1,5 +1,5 @@
-// stele/lab/lint.h: checks the schema and the rows of tables against a list of rules. Requires the
-// library stele::lab.
+// stele/lab/lint.h: checks the schema, the rows and the recorded operations of tables against a
+// list of rules. Requires the library stele::lab.
 //
 // stele/stele.h does not include this header. `stele lint` has the same functions.
 // Threads:   one thread per call; calls may run together.
@@ -37,6 +37,7 @@ struct LintRule {
   bool needs_schema = false;
   bool needs_rows = false;
   bool needs_trace = false;
+  bool needs_records = false;         // of the inputs of a design
   bool needs_min_rows = false;        // checks only tables with at least lint.min_rows rows
   bool needs_min_operations = false;  // and at least lint.min_ops operations
   std::span<const Parameter> parameters;
@@ -55,10 +56,15 @@ struct LintRule {
 // rule.
 [[nodiscard]] absl::StatusOr<std::string> ExplainRule(std::string_view id);
 
-// The tables of a database, or the rows of a file.
+// The tables of a database or of a design, or the rows of a file.
 struct LintInput {
   Database database = {};                // may be empty if a file is given
-  std::vector<std::string> tables = {};  // empty: all tables of `database`
+  std::vector<std::string> tables = {};  // empty: all tables of the database or the design
+  // A design file. Its inputs are mapped to rows of a temporary database. Tables whose inputs have
+  // no file have no rows. The file states accepted findings and parameters, too.
+  std::string design_path = {};
+  // The path of an input of the design by its name, instead of the file that the design names.
+  std::map<std::string, std::string> inputs = {};
   // A file with one row key per line, in which \xNN is a byte and \\ a backslash. "-" is standard
   // input. Its rows form the table "t"; each row has one cell.
   std::string keys_path = {};
@@ -76,8 +82,13 @@ struct LintOptions {
   std::vector<std::string> skip = {};  // findings of these rules are suppressed
   // Values of parameters, by "RULE.PARAMETER", "lint.min_rows" or "lint.min_ops".
   std::map<std::string, double> parameters = {};
-  uint64_t sample_rows = 0;  // reads about so many rows per table. 0: all
-  // The directory in which large files are sorted. "": the directory for temporary files.
+  bool skips_bad_lines = false;    // wrong lines of traces are counted, and are no errors
+  uint64_t sample_rows = 0;        // reads about so many rows per table. 0: all
+  uint64_t records_max = 100'000;  // reads so many records of each input of a design. 0: all
+  // A file with the members of `lint` of a design: accepted findings and parameters. "": none. A
+  // parameter of the design replaces it, and one of `parameters` replaces both.
+  std::string config_path = {};
+  // The directory in which large files and records are sorted. "": the one for temporary files.
   std::string temporary_directory = {};
   // Called now and then with the number of rows that were read. Null: not called.
   std::function<void(uint64_t rows)> progress = nullptr;
@@ -98,8 +109,10 @@ struct LintFinding {
   std::optional<uint64_t> segment = std::nullopt;  // from 1
   std::string family = {};
   std::optional<std::string> column = std::nullopt;
+  std::optional<uint64_t> line = std::nullopt;  // in LintReport::source_path
   bool is_suppressed = false;
-  bool is_sampled = false;  // the numbers are those of a sample
+  std::string suppression_reason = {};  // as a design or a config file states it
+  bool is_sampled = false;              // the numbers are those of a sample
 };
 
 struct LintReport {
@@ -113,7 +126,8 @@ struct LintReport {
   std::vector<std::string> run = {};       // the ids of the rules that ran
   std::vector<std::string> not_run = {};   // those without their sources, or not in `only`
   std::vector<LintFinding> findings = {};  // sorted by severity, id and table
-  std::string source_path = {};            // the file that was checked, or ""
+  uint64_t skipped_lines = 0;              // of the traces
+  std::string source_path = {};            // the file that was checked or described it, or ""
 
   // The number of findings of this severity that are not suppressed.
   uint64_t Count(LintSeverity severity) const;
@@ -123,13 +137,15 @@ struct LintReport {
   std::string ToSarif(std::string_view version) const;
 };
 
-// Checks the tables of a database or the rows of a file. Writes nothing to the database.
+// Checks the tables of a database or of a design, or the rows of a file. Writes nothing to the
+// database.
 //
 // Errors:
-//   InvalidArgument     two files, or a file and tables; an unknown rule or parameter; a wrong line
-//                       of a file; a wrong row key schema in the properties of a table
+//   InvalidArgument     two sources of rows, or a file of rows and tables; an unknown rule or
+//                       parameter; a wrong line of a file; a wrong design, or a record that does
+//                       not fit it; a wrong row key schema in the properties of a table
 //   NotFound            a table or a file is missing
-//   FailedPrecondition  neither a database nor a file is given
+//   FailedPrecondition  no source is given
 //   errors of the file system and of the database
 [[nodiscard]] absl::StatusOr<LintReport> Lint(const LintInput& input,
                                               const LintOptions& options = {});

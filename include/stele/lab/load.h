@@ -47,6 +47,8 @@ struct LoadReport {
     uint64_t cells = 0;       // different cells that are written
     uint64_t bad = 0;         // records that do not fit the design
     uint64_t duplicates = 0;  // records with another value for a cell of an earlier record
+    // Their row keys, if they were written: the first 3 in key order.
+    std::vector<std::string> duplicate_rows = {};
   };
   std::map<std::string, TableCounts> tables = {};
   std::vector<std::string> listed = {};  // the first 20 duplicates, "FILE:LINE: ..."

@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "base/status.h"
-#include "io/file_system.h"
 #include "lab/design/design_json.h"
 #include "lab/design/parse_design.h"
 #include "lab/design/row_mapping.h"
-#include "lab/design/yaml_tree.h"
 #include "lab/mapping/lab_json.h"
 #include "lab/template/field_source.h"
 
@@ -45,20 +43,6 @@ absl::StatusOr<const DesignTable*> FindTable(const DesignModel& design, std::str
                                   [&](const DesignTable& each) { return each.name == name; });
   if (table != design.tables.end()) return &*table;
   return NotFound("{} has no table \"{}\"", design.file, Printable(name));
-}
-
-absl::StatusOr<std::string> ReadDesignFile(const std::string& path) {
-  STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kRead));
-  std::string text(kYamlBytesMax + 1, '\0');
-  size_t bytes = 0;
-  while (bytes < text.size()) {
-    STELE_ASSIGN_OR_RETURN(const size_t read,
-                           file->Read(bytes, text.size() - bytes, text.data() + bytes));
-    if (read == 0) break;
-    bytes += read;
-  }
-  text.resize(bytes);
-  return text;
 }
 
 Schema WithoutProperties(const Schema& schema) {

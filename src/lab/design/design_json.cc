@@ -217,7 +217,7 @@ void AppendLint(const DesignModel& design, JsonWriter* out) {
   out->Begin('{');
   out->Name("ignore");
   out->Begin('[');
-  for (const LintIgnore& ignore : design.ignored) {
+  for (const LintIgnore& ignore : design.lint.ignored) {
     out->Begin('{');
     out->Member("id", ignore.id);
     if (!ignore.table.empty()) out->Member("table", ignore.table);
@@ -227,7 +227,7 @@ void AppendLint(const DesignModel& design, JsonWriter* out) {
   out->End(']');
   out->Name("set");
   out->Begin('{');
-  for (const LintParameter& parameter : design.parameters)
+  for (const LintParameter& parameter : design.lint.parameters)
     out->Member(parameter.name, parameter.value);
   out->End('}');
   out->End('}');

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +88,8 @@ struct DesignQuery {
 struct DesignTable {
   std::string name;
   Mark mark = {};
+  Mark key_mark = {};
+  std::map<std::string, Mark, std::less<>> family_marks = {};
   Schema schema = {};  // without properties
   DesignKey key;
   std::vector<DesignRow> rows = {};
@@ -105,12 +109,17 @@ struct LintParameter {
   Mark mark = {};
 };
 
+// The findings that are accepted, and the values of parameters of rules.
+struct LintSettings {
+  std::vector<LintIgnore> ignored = {};
+  std::vector<LintParameter> parameters = {};
+};
+
 struct DesignModel {
   std::string file;  // the name in messages
   std::vector<DesignInput> inputs = {};
   std::vector<DesignTable> tables = {};
-  std::vector<LintIgnore> ignored = {};
-  std::vector<LintParameter> parameters = {};
+  LintSettings lint = {};
 };
 
 }  // namespace stele::internal::lab

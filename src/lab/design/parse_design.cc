@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/file_system.h"
 #include "lab/design/member_reader.h"
+#include "lab/design/parse_lint.h"
 #include "lab/design/parse_table.h"
 #include "lab/design/yaml_tree.h"
 #include "stele/database.h"
@@ -53,24 +55,6 @@ DesignInput ParseInput(const YamlNode& node, DesignErrors* errors) {
   input.columns = members.Texts("columns");
   CheckFormat(members, input, errors);
   return input;
-}
-
-void ParseLint(const YamlNode& node, DesignModel* design, DesignErrors* errors) {
-  const MemberReader members(node, "lint", {"ignore", "set"}, errors);
-  for (const YamlNode* const element : members.ElementsOf("ignore")) {
-    const MemberReader entry(*element, "an entry of ignore", {"id", "table", "reason"}, errors);
-    entry.Require("id");
-    entry.Require("reason");
-    design->ignored.push_back({.id = entry.Text("id").value_or(""),
-                               .table = entry.Text("table").value_or(""),
-                               .reason = entry.Text("reason").value_or(""),
-                               .mark = element->mark});
-  }
-  for (const YamlNode* const element : members.MembersOf("set")) {
-    if (const auto value = TextOfNode(*element, errors))
-      design->parameters.push_back(
-          {.name = element->name, .value = *value, .mark = element->name_mark});
-  }
 }
 
 // Creates the tables in memory: the engine knows which names, rules and limits are valid.
@@ -123,10 +107,24 @@ absl::StatusOr<DesignModel> ParseDesign(std::string_view text, std::string_view 
   for (const YamlNode* const input : members.MembersOf("inputs"))
     design.inputs.push_back(ParseInput(*input, &errors));
   ParseTables(members, &design, &errors);
-  if (const YamlNode* const lint = members.Find("lint")) ParseLint(*lint, &design, &errors);
+  if (const YamlNode* const lint = members.Find("lint")) design.lint = ParseLint(*lint, &errors);
   if (errors.empty()) CheckTables(design, &errors);
   STELE_RETURN_IF_ERROR(errors.ToStatus());
   return design;
+}
+
+absl::StatusOr<std::string> ReadDesignFile(const std::string& path) {
+  STELE_ASSIGN_OR_RETURN(const auto file, PosixFileSystem()->Open(path, OpenMode::kRead));
+  std::string text(kYamlBytesMax + 1, '\0');
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    STELE_ASSIGN_OR_RETURN(const size_t read,
+                           file->Read(bytes, text.size() - bytes, text.data() + bytes));
+    if (read == 0) break;
+    bytes += read;
+  }
+  text.resize(bytes);
+  return text;
 }
 
 }  // namespace stele::internal::lab

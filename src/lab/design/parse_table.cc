@@ -211,7 +211,12 @@ DesignTable ParseTable(const YamlNode& node,
                              errors);
   DesignTable table{.name = node.name, .mark = node.name_mark};
   table.schema = ParseSchema(members, errors);
+  if (const YamlNode* const families = members.Find("families"))
+    for (const YamlNode& family : families->children)
+      table.family_marks.emplace(family.name, family.name_mark);
   table.key = ParseKey(members, errors);
+  for (const std::string_view name : {"key", "row_key_schema"})
+    if (const YamlNode* const key = members.Find(name)) table.key_mark = key->name_mark;
   for (const YamlNode* const row : members.ElementsOf("rows"))
     table.rows.push_back(ParseRow(*row, table.schema, has_input, errors));
   const QueryScope scope{

@@ -15,11 +15,10 @@ inline constexpr size_t kSegmentsMax = 8;  // only so many are examined
 
 // How keys are split.
 struct SegmentPlan {
-  std::string delimiter;  // "": the whole key is one segment
-  size_t parts_max = 0;   // the last part may contain the delimiter. 0: no limit
-  // True if the layout of keys was declared, so that a different number of segments is no accident.
-  bool is_declared = false;
-  bool has_binary = false;  // keys have encoded numbers or bytes
+  std::string delimiter;      // "": the whole key is one segment
+  size_t parts_max = 0;       // the last part may contain the delimiter. 0: no limit
+  size_t declared_parts = 0;  // the number of segments that a design declares. 0: unknown
+  bool has_binary = false;    // keys have encoded numbers or bytes
   // True if the first segment spreads neighbouring keys on purpose: reversed digits or a bucket.
   bool is_spread = false;
 };
@@ -41,6 +40,7 @@ class DelimiterChoice {
  public:
   void Add(std::string_view row_key);
   std::string Choose() const;
+  uint64_t keys() const { return keys_; }
 
  private:
   std::array<uint64_t, 4> counts_ = {};

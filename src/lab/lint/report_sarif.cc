@@ -68,7 +68,12 @@ void AppendLocation(const LintReport& report, const LintFinding& finding, std::s
     AppendJsonName("physicalLocation", out);
     out->append("{\"artifactLocation\":{");
     AppendJsonText("uri", UriOf(report.source_path), out);
-    out->append("}}");
+    out->push_back('}');
+    if (finding.line.has_value()) {
+      AppendJsonName("region", out);
+      out->append(fmt::format("{{\"startLine\":{}}}", *finding.line));
+    }
+    out->push_back('}');
   }
   AppendJsonName("logicalLocations", out);
   out->append("[{");
@@ -94,7 +99,10 @@ void AppendResult(const LintReport& report, const LintFinding& finding, std::str
   out->append("}");
   if (finding.is_suppressed) {
     AppendJsonName("suppressions", out);
-    out->append("[{\"kind\":\"external\"}]");
+    out->append("[{\"kind\":\"external\"");
+    if (!finding.suppression_reason.empty())
+      AppendJsonText("justification", finding.suppression_reason, out);
+    out->append("}]");
   }
   out->push_back('}');
 }

@@ -66,6 +66,8 @@ void AppendFinding(const LintFinding& finding, std::string* out) {
   AppendJsonName("where", out);
   out->append(WhereJson(finding));
   AppendFlag("suppressed", finding.is_suppressed, out);
+  if (!finding.suppression_reason.empty())
+    AppendJsonText("reason", finding.suppression_reason, out);
   if (finding.is_sampled) AppendFlag("sampled", true, out);
   out->push_back('}');
 }
@@ -115,6 +117,8 @@ std::string LintReport::ToText() const {
                        finding.message, finding.is_sampled ? " (in a sample)" : "",
                        internal::lab::AdviceText(finding));
   }
+  if (skipped_lines > 0)
+    out += internal::lab::Counted(skipped_lines, "wrong line") + " of the trace skipped\n";
   return out + internal::lab::SummaryLine(*this);
 }
 
@@ -129,6 +133,7 @@ std::string LintReport::ToJson() const {
     internal::lab::AppendJsonString(id, &out);
   }
   out += ']';
+  if (skipped_lines > 0) internal::lab::AppendCount("skipped_lines", skipped_lines, &out);
   AppendJsonName("findings", &out);
   out += '[';
   for (const LintFinding& finding : findings) internal::lab::AppendFinding(finding, &out);

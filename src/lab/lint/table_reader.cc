@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "lab/design/parse_design.h"
 #include "lab/mapping/mapping.h"
 
 namespace stele::internal::lab {
@@ -14,6 +15,7 @@ constexpr size_t kRangesMax = 64;
 constexpr uint64_t kPieceBytes = uint64_t{4} << 20;
 constexpr uint64_t kProgressRows = 4096;
 constexpr std::string_view kKeySchemaProperty = "row_key_schema";
+constexpr std::string_view kDesignProperty = "lab.design";
 
 using PieceSink = std::function<void(const RowView& piece)>;
 
@@ -86,12 +88,51 @@ bool HasBinaryFields(const keys::RowKeySchema& schema) {
                      [](const auto& field) { return field.type != Schema::FieldType::kString; });
 }
 
-// The layout of keys that the caller or the table declares.
+// The number of segments of a key, if no value contains the delimiter.
+size_t PartsOf(const DesignKey& key) {
+  if (key.schema.has_value()) return key.schema->fields().size();
+  size_t parts = 1;
+  for (const Template::Piece& piece : key.text.pieces()) {
+    if (piece.is_field || key.delimiter.empty()) continue;
+    for (size_t at = piece.text.find(key.delimiter); at != std::string::npos;
+         at = piece.text.find(key.delimiter, at + key.delimiter.size()))
+      ++parts;
+  }
+  return parts;
+}
+
+bool BeginsSpread(const DesignKey& key) {
+  const Template& text = key.from.empty() ? key.text : key.from.front();
+  if (text.pieces().empty()) return false;
+  const std::vector<TemplateFunction>& functions = text.pieces().front().functions;
+  return std::any_of(functions.begin(), functions.end(), [](const TemplateFunction& function) {
+    return function.kind == TemplateFunction::Kind::kReverseDigits ||
+           function.kind == TemplateFunction::Kind::kSalt;
+  });
+}
+
+}  // namespace
+
+std::optional<SegmentPlan> DesignedPlan(const Schema& schema) {
+  const auto property = schema.properties().find(kDesignProperty);
+  if (property == schema.properties().end()) return std::nullopt;
+  const auto design = ParseDesign(property->second, kDesignProperty);
+  if (!design.ok() || design->tables.size() != 1) return std::nullopt;
+  const DesignKey& key = design->tables.front().key;
+  return SegmentPlan{.delimiter = key.delimiter,
+                     .declared_parts = PartsOf(key),
+                     .has_binary = key.schema.has_value() && HasBinaryFields(*key.schema),
+                     .is_spread = BeginsSpread(key)};
+}
+
+namespace {
+
+// The layout of keys that the table or the caller declares.
 std::optional<SegmentPlan> DeclaredPlan(const Schema& schema, const keys::RowKeySchema* key_schema,
                                         const std::optional<std::string>& delimiter) {
+  if (auto plan = DesignedPlan(schema)) return plan;
   if (key_schema != nullptr)
     return SegmentPlan{.delimiter = key_schema->delimiter(),
-                       .is_declared = true,
                        .has_binary = HasBinaryFields(*key_schema)};
   const auto property = schema.properties().find(kMappingProperty);
   if (property != schema.properties().end()) {
@@ -99,7 +140,6 @@ std::optional<SegmentPlan> DeclaredPlan(const Schema& schema, const keys::RowKey
     if (mapping.ok())
       return SegmentPlan{.delimiter = mapping->key.delimiter(),
                          .parts_max = mapping->key.parts().size(),
-                         .is_declared = true,
                          .has_binary = mapping->key.is_ordered()};
   }
   if (delimiter.has_value()) return SegmentPlan{.delimiter = *delimiter};
@@ -141,19 +181,25 @@ absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table
                                       [&](const RowView& piece) { choice.Add(piece.row_key()); }));
     segments = SegmentPlan{.delimiter = choice.Choose()};
   }
+  if (plan.prefix_scans != nullptr) plan.prefix_scans->Start(segments->delimiter);
   TableRows rows;
   rows.facts = std::make_unique<TableFacts>(plan.limits, plan.versions_max, *std::move(segments),
                                             key_schema);
   TableFacts& facts = *rows.facts;
+  const auto add_live = [&](const RowView& piece) {
+    facts.AddLive(piece);
+    if (!piece.is_last_piece() || plan.prefix_scans == nullptr) return;
+    rows.known_keys.AddInOrder(piece.row_key());
+    plan.prefix_scans->Match(piece.row_key());
+  };
   if (HasGcRule(schema)) {
     STELE_RETURN_IF_ERROR(reader.Read(Filter::PassAll(), false,
                                       [&](const RowView& piece) { facts.AddStored(piece); }));
-    STELE_RETURN_IF_ERROR(
-        reader.Read(Filter::PassAll(), true, [&](const RowView& piece) { facts.AddLive(piece); }));
+    STELE_RETURN_IF_ERROR(reader.Read(Filter::PassAll(), true, add_live));
   } else {
     STELE_RETURN_IF_ERROR(reader.Read(Filter::PassAll(), false, [&](const RowView& piece) {
       facts.AddStored(piece);
-      facts.AddLive(piece);
+      add_live(piece);
     }));
   }
   facts.Finish();

@@ -12,6 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "lab/facts/table_facts.h"
+#include "lab/trace/known_keys.h"
+#include "lab/trace/prefix_scans.h"
 #include "stele/database.h"
 #include "stele/table.h"
 
@@ -22,11 +24,13 @@ struct ReadPlan {
   double versions_max = 0;
   std::optional<std::string> delimiter;  // given by the caller
   uint64_t sample_rows = 0;              // 0: all rows
+  PrefixScans* prefix_scans = nullptr;   // gets the keys that readers see, if it is not null
   std::function<void(uint64_t rows)> progress;
 };
 
 struct TableRows {
   std::unique_ptr<TableFacts> facts;
+  KnownKeys known_keys;
   bool is_sampled = false;
 };
 
@@ -36,6 +40,10 @@ struct TableRows {
 absl::StatusOr<TableRows> ReadTable(const Database& database, const Table& table,
                                     const Schema& schema, const keys::RowKeySchema* key_schema,
                                     const ReadPlan& plan);
+
+// The layout of keys that the design of the table declares, in its property lab.design. A property
+// of another version is as good as none.
+std::optional<SegmentPlan> DesignedPlan(const Schema& schema);
 
 // The row key schema in the properties of the table. Errors: InvalidArgument for a wrong one.
 absl::StatusOr<std::optional<keys::RowKeySchema>> KeySchemaOf(const Schema& schema);

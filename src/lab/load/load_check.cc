@@ -94,6 +94,11 @@ bool LoadCheck::IsDuplicate(uint64_t record) const {
   return std::binary_search(duplicates_.begin(), duplicates_.end(), record);
 }
 
+bool LoadCheck::IsDuplicateIn(const LoadPosition& position) const {
+  return std::binary_search(duplicate_positions_.begin(), duplicate_positions_.end(),
+                            position.Packed());
+}
+
 void LoadCheck::CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, bool allows_duplicates,
                                 const std::function<std::string(const LoadPosition&)>& name) {
   std::sort(duplicates.begin(), duplicates.end(), [](const auto& a, const auto& b) {
@@ -104,6 +109,7 @@ void LoadCheck::CountDuplicates(std::vector<KeyHashes::Repeated> duplicates, boo
     if (std::exchange(last, duplicate.position) == duplicate.position) continue;
     const LoadPosition position = LoadPosition::Of(duplicate.position);
     ++counts_[position.table].duplicates;
+    duplicate_positions_.push_back(duplicate.position);
     if (listed_duplicates_.size() < kListedMax) {
       listed_duplicates_.push_back(fmt::format("{}: a cell of {} with another value",
                                                name(position),

@@ -2,7 +2,7 @@
 //
 // Errors:    errors of the temporary files; ResourceExhausted for too many bad records.
 // Threads:   confined to one thread.
-// Memory:    64 MiB, and 8 bytes per record that is left out.
+// Memory:    64 MiB, and 8 bytes per record that is left out or a duplicate.
 // Source:    docs/lab/designs.md, "Load".
 #pragma once
 
@@ -62,6 +62,8 @@ class LoadCheck {
   const std::vector<uint64_t>& left_out() const { return left_out_; }
   // True if a record that is left out is a duplicate, and fits otherwise.
   bool IsDuplicate(uint64_t record) const;
+  // The same for one table, and also for a duplicate that is not left out.
+  bool IsDuplicateIn(const LoadPosition& position) const;
 
  private:
   static constexpr size_t kMemoryBytes = size_t{64} << 20;
@@ -78,7 +80,8 @@ class LoadCheck {
   std::vector<std::string> listed_bad_;
   std::vector<std::string> listed_duplicates_;
   std::vector<uint64_t> left_out_;
-  std::vector<uint64_t> duplicates_;  // of them, in ascending order
+  std::vector<uint64_t> duplicates_;           // of them, in ascending order
+  std::vector<uint64_t> duplicate_positions_;  // LoadPosition::Packed(), in ascending order
   std::string key_;
 };
 

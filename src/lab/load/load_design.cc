@@ -23,6 +23,7 @@ using stele::lab::LoadOptions;
 using stele::lab::LoadReport;
 
 constexpr size_t kProgressRecords = 256;
+constexpr size_t kDuplicateRowsMax = 3;  // listed per table
 
 // One load, from its options to its report.
 class LoadRun {
@@ -295,13 +296,25 @@ class LoadRun {
     if (status.code() == absl::StatusCode::kInvalidArgument)
       return Changed(NameOf({.file = file, .line = reader.line_number()}));
     STELE_RETURN_IF_ERROR(status);
+    LoadPosition position{.file = file, .line = reader.line_number()};
     for (const auto& [table, row] : record_.rows) {
       if (row.cells.empty()) continue;
+      position.table = table;
+      if (check_->IsDuplicateIn(position)) ListDuplicateRow(table, row.row_key);
       RowMutation mutation(row.row_key);
       AddTo(*tables_[table], row, &mutation);
       STELE_RETURN_IF_ERROR(writer->Add(table, std::move(mutation)));
     }
     return absl::OkStatus();
+  }
+
+  // Keeps the first row keys in their order.
+  void ListDuplicateRow(size_t table, const std::string& row_key) {
+    std::vector<std::string>& rows = report_.tables[tables_[table]->name].duplicate_rows;
+    const auto place = std::lower_bound(rows.begin(), rows.end(), row_key);
+    if (place != rows.end() && *place == row_key) return;
+    rows.insert(place, row_key);
+    if (rows.size() > kDuplicateRowsMax) rows.pop_back();
   }
 
   Database database_;

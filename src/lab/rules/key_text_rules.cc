@@ -30,22 +30,27 @@ void CheckBinary(const RuleCall& call) {
 
 void CheckDelimiter(const RuleCall& call) {
   const KeyFacts& keys = call.facts().row_keys();
-  if (keys.plan().delimiter.empty() || keys.by_segment_count().size() < 2) return;
-  const auto usual = std::max_element(
-      keys.by_segment_count().begin(), keys.by_segment_count().end(),
-      [](const auto& a, const auto& b) { return a.second.count < b.second.count; });
+  if (keys.plan().delimiter.empty() || keys.by_segment_count().empty()) return;
+  size_t usual = keys.plan().declared_parts;
+  if (usual == 0) {
+    usual = std::max_element(
+                keys.by_segment_count().begin(), keys.by_segment_count().end(),
+                [](const auto& a, const auto& b) { return a.second.count < b.second.count; })
+                ->first;
+  }
   // The samples are the first keys of all other numbers, in key order.
   Offenders others;
   for (const auto& [number, rows] : keys.by_segment_count()) {
-    if (number == usual->first) continue;
+    if (number == usual) continue;
     others.count += rows.count;
     others.samples.insert(others.samples.end(), rows.samples.begin(), rows.samples.end());
   }
+  if (others.count == 0) return;
   std::sort(others.samples.begin(), others.samples.end());
   if (others.samples.size() > kFindingSamplesMax) others.samples.resize(kFindingSamplesMax);
   call.ReportRows(others, static_cast<double>(others.count), 0,
                   fmt::format("{} not split into {} by {}", Counted(others.count, "key"),
-                              Counted(usual->first, "segment"), InQuotes(keys.plan().delimiter)),
+                              Counted(usual, "segment"), InQuotes(keys.plan().delimiter)),
                   "A value may contain the delimiter. Choose another one, or escape it: stele key "
                   "join --escape");
 }
@@ -85,6 +90,17 @@ void CheckSchemaMisses(const RuleCall& call) {
   if (!decoded.ok()) finding.evidence = internal::ToStd(decoded.status().message());
 }
 
+void CheckDuplicates(const RuleCall& call) {
+  const stele::lab::LoadReport::TableCounts& loaded = *call.table().loaded;
+  if (loaded.duplicates == 0) return;
+  Offenders records{.count = loaded.duplicates, .samples = loaded.duplicate_rows};
+  call.ReportRows(records, static_cast<double>(loaded.duplicates), 0,
+                  fmt::format("{} of {} with another value for a cell of an earlier record",
+                              Counted(loaded.duplicates, "record"), WithCommas(loaded.records)),
+                  "The later record replaces the earlier one. Add a field to the key that differs "
+                  "between them");
+}
+
 constexpr RuleSpec kKeyTextRules[] = {
     {{.id = "KEY-BINARY",
       .severity = LintSeverity::kWarning,
@@ -102,11 +118,23 @@ constexpr RuleSpec kKeyTextRules[] = {
       .needs_rows = true,
       .summary = "Keys have different numbers of segments.",
       .explanation = "Usually a value contains the delimiter. The rule counts the keys whose\n"
-                     "number of segments is not the most frequent one.",
+                     "number of segments is not the most frequent one, or not that of the key of\n"
+                     "the table's design.",
       .before = "a#1, b#2, c#3#x\n",
       .after = "a#1, b#2, c#3%23x\n",
       .on_bigtable = "the same."},
      CheckDelimiter},
+    {{.id = "KEY-DUP-IMPORT",
+      .severity = LintSeverity::kError,
+      .needs_records = true,
+      .summary = "Records of the input overwrite each other.",
+      .explanation = "Two records become the same cell with different values: the same row key,\n"
+                     "column and timestamp. The rule counts the later ones. A repeated record\n"
+                     "is no duplicate.",
+      .before = "key \"{city}\": the records Paris,FR and Paris,US become one row\n",
+      .after = "key \"{country}#{city}\": FR#Paris, US#Paris\n",
+      .on_bigtable = "the same: a write replaces the cell without an error."},
+     CheckDuplicates},
     {{.id = "KEY-PII",
       .severity = LintSeverity::kWarning,
       .needs_rows = true,

@@ -142,12 +142,10 @@ void CheckMonotone(const RuleCall& call) {
 
 void CheckHotRows(const RuleCall& call) {
   const HotRows& hot = call.operations().hot_rows();
-  if (hot.rows().empty()) return;
-  Offenders rows;
-  for (const std::string& row : hot.rows()) rows.Add(row);
-  call.ReportRows(rows, static_cast<double>(hot.largest()),
+  if (hot.rows().count == 0) return;
+  call.ReportRows(hot.rows(), static_cast<double>(hot.largest()),
                   call.Parameter(hot.is_only_sustained() ? "sustained" : "minute"),
-                  fmt::format("{} with up to {} in one minute", Counted(rows.count, "row"),
+                  fmt::format("{} with up to {} in one minute", Counted(hot.rows().count, "row"),
                               Counted(hot.largest(), "write")),
                   "Divide the row, or collect changes and write them less often");
 }

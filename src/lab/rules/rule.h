@@ -13,7 +13,9 @@
 #include "lab/facts/table_facts.h"
 #include "lab/rules/parameters.h"
 #include "lab/trace/operation_facts.h"
+#include "lab/trace/prefix_scans.h"
 #include "stele/lab/lint.h"
+#include "stele/lab/load.h"
 #include "stele/schema.h"
 
 namespace stele::internal::lab {
@@ -29,6 +31,9 @@ struct CheckedTable {
   std::optional<keys::RowKeySchema> key_schema;  // the declared layout of row keys
   const TableFacts* facts = nullptr;             // null: the rows were not read
   const OperationFacts* operations = nullptr;    // null: there is no trace of the table
+  const PrefixScans* prefix_scans = nullptr;     // not null if `operations` is not
+  // What the load of a design's records found. Null: the rows are not those of records.
+  const stele::lab::LoadReport::TableCounts* loaded = nullptr;
   std::optional<uint64_t> disk_bytes;
   bool is_sampled = false;
 };

@@ -12,7 +12,7 @@ namespace {
 std::vector<RuleSpec> SortedRules() {
   std::vector<RuleSpec> rules;
   for (const auto part : {CellSizeRules(), NameRules(), ColumnRules(), KeyOrderRules(),
-                          KeySpreadRules(), KeyTextRules(), OperationRules()})
+                          KeySpreadRules(), KeyTextRules(), OperationRules(), LoadRules()})
     rules.insert(rules.end(), part.begin(), part.end());
   std::sort(rules.begin(), rules.end(),
             [](const RuleSpec& a, const RuleSpec& b) { return a.rule.id < b.rule.id; });
@@ -39,7 +39,8 @@ std::string SourcesOf(const LintRule& rule) {
   std::string sources;
   for (const auto& [is_needed, name] : {std::pair(rule.needs_schema, "a schema"),
                                         {rule.needs_rows, "rows"},
-                                        {rule.needs_trace, "a trace"}})
+                                        {rule.needs_trace, "a trace"},
+                                        {rule.needs_records, "records of a design"}})
     if (is_needed) sources += (sources.empty() ? "" : " and ") + std::string(name);
   return sources;
 }

@@ -23,5 +23,6 @@ std::span<const RuleSpec> KeyOrderRules();
 std::span<const RuleSpec> KeySpreadRules();
 std::span<const RuleSpec> KeyTextRules();
 std::span<const RuleSpec> OperationRules();
+std::span<const RuleSpec> LoadRules();
 
 }  // namespace stele::internal::lab

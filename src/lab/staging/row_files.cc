@@ -5,19 +5,13 @@
 #include <utility>
 
 #include "base/status.h"
-#include "lab/dynamodb/json_document.h"
 #include "lab/input/line_reader.h"
-#include "lab/values/base64.h"
+#include "lab/staging/row_line.h"
 
 namespace stele::internal::lab {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using simdjson::dom::object;
-
 constexpr size_t kLineBytesMax = size_t{64} << 20;
-constexpr size_t kJsonDepthMax = 16;
 constexpr size_t kCellBytes = 64;  // the overhead of a change in memory
 
 int HexDigit(char c) {
@@ -65,66 +59,6 @@ absl::Status ForEachLine(const std::string& path,
   }
 }
 
-// The bytes under `name` or, as base64, under NAME_base64.
-absl::Status GetBytes(const object& json, std::string_view name, std::string* out) {
-  std::string_view text;
-  out->clear();
-  if (json[name].get(text) == simdjson::SUCCESS) {
-    *out = text;
-    return absl::OkStatus();
-  }
-  if (json[std::string(name) + "_base64"].get(text) == simdjson::SUCCESS &&
-      AppendDecodedBase64(text, out))
-    return absl::OkStatus();
-  return internal::InvalidArgument("\"{}\" or \"{}_base64\" is required", name, name);
-}
-
-class RowLines {
- public:
-  explicit RowLines(StagedTable* table) : table_(*table) {}
-
-  absl::Status Add(std::string_view line) {
-    element document;
-    STELE_RETURN_IF_ERROR(parser_.Parse(line, &document));
-    object row;
-    array cells;
-    if (document.get(row) != simdjson::SUCCESS || row["cells"].get(cells) != simdjson::SUCCESS)
-      return internal::InvalidArgument("not an object with \"row\" and an array \"cells\"");
-    STELE_RETURN_IF_ERROR(GetBytes(row, "row", &row_key_));
-    RowMutation mutation(row_key_);
-    size_t bytes = row_key_.size();
-    for (const element cell : cells) STELE_RETURN_IF_ERROR(AddCell(cell, &mutation, &bytes));
-    if (mutation.count() == 0) return internal::InvalidArgument("the row has no cell");
-    return table_.Add(std::move(mutation), bytes);
-  }
-
- private:
-  absl::Status AddCell(const element& json, RowMutation* mutation, size_t* bytes) {
-    object cell;
-    if (json.get(cell) != simdjson::SUCCESS)
-      return internal::InvalidArgument("a cell is not an object");
-    STELE_RETURN_IF_ERROR(GetBytes(cell, "family", &family_));
-    STELE_RETURN_IF_ERROR(GetBytes(cell, "qualifier", &qualifier_));
-    STELE_RETURN_IF_ERROR(GetBytes(cell, "value", &value_));
-    int64_t micros = 0;
-    element timestamp;
-    if (cell["timestamp"].get(timestamp) == simdjson::SUCCESS &&
-        (timestamp.get(micros) != simdjson::SUCCESS || micros < 0))
-      return internal::InvalidArgument("\"timestamp\" is not a number of microseconds");
-    STELE_RETURN_IF_ERROR(table_.AddFamily(family_));
-    mutation->SetCell(family_, qualifier_, Timestamp::FromMicros(micros), value_);
-    *bytes += qualifier_.size() + value_.size() + kCellBytes;
-    return absl::OkStatus();
-  }
-
-  StagedTable& table_;
-  JsonParser parser_{kJsonDepthMax};
-  std::string row_key_;
-  std::string family_;
-  std::string qualifier_;
-  std::string value_;
-};
-
 }  // namespace
 
 absl::Status StageKeys(const std::string& path, StagedTable* table) {
@@ -139,8 +73,13 @@ absl::Status StageKeys(const std::string& path, StagedTable* table) {
 }
 
 absl::Status StageRows(const std::string& path, StagedTable* table) {
-  RowLines rows(table);
-  return ForEachLine(path, [&](std::string_view line) { return rows.Add(line); });
+  RowLineParser parser;
+  return ForEachLine(path, [&](std::string_view line) -> absl::Status {
+    StagedRow row;
+    STELE_RETURN_IF_ERROR(parser.Parse(line, &row));
+    for (const std::string& family : row.families) STELE_RETURN_IF_ERROR(table->AddFamily(family));
+    return table->Add(std::move(row.row), row.bytes);
+  });
 }
 
 }  // namespace stele::internal::lab

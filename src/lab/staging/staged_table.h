@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lab/staging/temporary_database.h"
 #include "stele/database.h"
 #include "stele/mutation.h"
 #include "stele/table.h"
@@ -23,9 +24,6 @@ class StagedTable {
  public:
   // `directory`: where a directory for large tables is created; "": the one for temporary files.
   StagedTable(std::string name, std::string directory);
-  ~StagedTable();
-  StagedTable(const StagedTable&) = delete;
-  StagedTable& operator=(const StagedTable&) = delete;
 
   // Call it before a row with a cell of this family.
   absl::Status AddFamily(std::string_view name);
@@ -34,7 +32,7 @@ class StagedTable {
   // Writes the remaining rows. Call it once, after the last row.
   absl::StatusOr<Table> Finish();
   // The database of the table, after Finish().
-  const Database& database() const { return database_; }
+  const Database& database() const { return staging_.database(); }
 
  private:
   absl::Status Open(bool in_memory);
@@ -42,10 +40,8 @@ class StagedTable {
 
   const std::string name_;
   const std::string parent_;
-  std::string directory_;  // "": no files
-  Database database_;
-  Table table_;
-  bool is_open_ = false;
+  TemporaryDatabase staging_;
+  Table table_;  // closed before its database
   std::set<std::string, std::less<>> families_;
   std::vector<RowMutation> rows_;
   size_t buffered_bytes_ = 0;

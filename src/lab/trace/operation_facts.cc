@@ -3,62 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
-#include "stele/keys.h"
+#include "lab/trace/prefix_scans.h"
 
 namespace stele::internal::lab {
 namespace {
 
-constexpr int64_t kMinuteMicros = 60'000'000;
-constexpr size_t kRowsPerMinuteMax = 50'000;
-constexpr size_t kHotRowsMax = 1'000;
-constexpr int kSustainedMinutes = 3;
 constexpr size_t kOrderedRowsMax = 200'000;
 constexpr size_t kOrderedBytesMax = size_t{16} << 20;
 constexpr size_t kBatchesMax = 50'000;
+constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kColumnNamesMax = 20'000;
+constexpr size_t kColumnBytesMax = size_t{4} << 20;
 constexpr size_t kTagsMax = 1'000;
-
-bool IsPrefixScan(const TraceRecord& record) {
-  return record.start.has_value() && !record.start->empty() && record.end.has_value() &&
-         keys::PrefixEnd(*record.start) == record.end;
-}
+constexpr size_t kTagBytesMax = 256;
 
 }  // namespace
-
-void HotRows::Add(int64_t micros, const std::string& row, uint64_t count) {
-  const int64_t minute = micros / kMinuteMicros;
-  if (minute != minute_) {
-    EndMinute();
-    if (minute != minute_ + 1) busy_.clear();
-    minute_ = minute;
-  }
-  const auto known = counts_.find(row);
-  if (known != counts_.end()) {
-    known->second += count;
-  } else if (counts_.size() < kRowsPerMinuteMax) {
-    counts_.emplace(row, count);
-  }
-}
-
-void HotRows::EndMinute() {
-  std::unordered_map<std::string, int> busy;
-  for (const auto& [row, count] : counts_) {
-    const auto writes = static_cast<double>(count);
-    bool is_hot = writes > limits_.writes_per_minute;
-    if (is_hot) is_only_sustained_ = false;
-    if (writes > limits_.sustained_writes) {
-      const auto before = busy_.find(row);
-      busy[row] = before == busy_.end() ? 1 : before->second + 1;
-      is_hot = is_hot || busy[row] >= kSustainedMinutes;
-    }
-    if (!is_hot) continue;
-    largest_ = std::max(largest_, count);
-    if (rows_.size() < kHotRowsMax) rows_.insert(row);
-  }
-  busy_ = std::move(busy);
-  counts_.clear();
-}
 
 void WriteOrder::Add(const std::string& row) {
   if (rows_.size() >= kOrderedRowsMax || bytes_ >= kOrderedBytesMax) return;
@@ -103,6 +64,11 @@ void OperationFacts::Add(const TraceRecord& record) {
   if (record.is_read()) AddRead(record);
   if (record.op == TraceOp::kScan) AddScan(record);
   if (record.is_row_write()) AddWrite(record);
+  spread_.Add(record);
+}
+
+void OperationFacts::Recount(const TraceRecord& record) {
+  if (record.is_row_write()) hot_rows_.Add(record.micros, record.row, record.sample);
 }
 
 void OperationFacts::AddRead(const TraceRecord& record) {
@@ -135,8 +101,9 @@ void OperationFacts::AddScan(const TraceRecord& record) {
     entity_scans_ += record.sample;
   if (record.filter.find("row_regex(") == std::string::npos || !record.rows_seen.has_value())
     return;
-  if (regex_scans_.size() >= kTagsMax && regex_scans_.count(record.tag) == 0) return;
-  RegexScans& scans = regex_scans_[record.tag];
+  const std::string tag = record.tag.substr(0, kTagBytesMax);
+  if (regex_scans_.size() >= kTagsMax && regex_scans_.count(tag) == 0) return;
+  RegexScans& scans = regex_scans_[tag];
   scans.scans += record.sample;
   scans.rows_seen += *record.rows_seen;
   scans.rows_returned += record.rows_returned.value_or(0);
@@ -153,18 +120,27 @@ void OperationFacts::AddWrite(const TraceRecord& record) {
 void OperationFacts::AddBatch(const TraceRecord& record) {
   if (!record.batch.has_value()) return;
   const auto [first, is_new] = batches_.emplace(*record.batch, record.row);
+  if (is_new) batch_bytes_ += record.row.size();
   if (!is_new && !first->second.empty() && first->second != record.row) {
     wide_batches_.Add(first->second);
+    batch_bytes_ -= first->second.size();
     first->second.clear();
   }
-  if (batches_.size() > kBatchesMax) batches_.erase(batches_.begin());
+  while (batches_.size() > kBatchesMax || (batch_bytes_ > kBatchBytesMax && batches_.size() > 1)) {
+    batch_bytes_ -= batches_.begin()->second.size();
+    batches_.erase(batches_.begin());
+  }
 }
 
 void OperationFacts::AddColumn(const std::string& name, uint64_t count, bool is_increment) {
-  if (columns_.size() >= kColumnNamesMax && columns_.count(name) == 0) return;
-  Column& column = columns_[name.substr(0, kSampleBytesMax)];
-  column.writes += count;
-  if (is_increment) column.increments += count;
+  auto known = columns_.find(name);
+  if (known == columns_.end()) {
+    if (columns_.size() >= kColumnNamesMax || column_bytes_ + name.size() > kColumnBytesMax) return;
+    known = columns_.try_emplace(name).first;
+    column_bytes_ += name.size();
+  }
+  known->second.writes += count;
+  if (is_increment) known->second.increments += count;
 }
 
 }  // namespace stele::internal::lab

@@ -1,20 +1,20 @@
 // trace/operation_facts.h: what the rules know about the operations on one table.
 //
 // Threads:   confined to one thread. Operations come in the order of time.
-// Memory:    at most 48 MiB, for traces of any size.
+// Memory:    at most 64 MiB, for traces of any size.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "lab/facts/frequent_items.h"
 #include "lab/facts/offenders.h"
 #include "lab/facts/segments.h"
+#include "lab/trace/hot_rows.h"
+#include "lab/trace/load_spread.h"
 #include "lab/trace/trace_record.h"
 
 namespace stele::internal::lab {
@@ -25,29 +25,6 @@ struct OperationLimits {
   double small_bytes = 0;
   double writes_per_minute = 0;
   double sustained_writes = 0;
-};
-
-// The rows that are written most in a minute.
-class HotRows {
- public:
-  explicit HotRows(const OperationLimits& limits) : limits_(limits) {}
-  void Add(int64_t micros, const std::string& row, uint64_t count);
-  void Finish() { EndMinute(); }
-
-  const std::set<std::string>& rows() const { return rows_; }  // at most 1,000
-  uint64_t largest() const { return largest_; }                // writes in one minute
-  bool is_only_sustained() const { return is_only_sustained_; }
-
- private:
-  void EndMinute();
-
-  const OperationLimits limits_;
-  int64_t minute_ = -1;
-  std::unordered_map<std::string, uint64_t> counts_;  // in this minute
-  std::unordered_map<std::string, int> busy_;         // consecutive minutes so far
-  std::set<std::string> rows_;
-  uint64_t largest_ = 0;
-  bool is_only_sustained_ = true;
 };
 
 // The order in which rows were first written. After 200,000 rows, or 16 MiB, the rest is ignored.
@@ -82,15 +59,23 @@ class OperationFacts {
     uint64_t rows_returned = 0;
   };
 
-  // `table_rows`: the number of rows of the table; 0 if it is unknown.
-  OperationFacts(const OperationLimits& limits, std::string delimiter, uint64_t table_rows)
+  // `table_rows`: the number of rows of the table; 0 if it is unknown. `keys` are its known keys,
+  // and must outlive the object.
+  OperationFacts(const OperationLimits& limits, std::string delimiter, uint64_t table_rows,
+                 const KnownKeys& keys)
       : limits_(limits),
         delimiter_(std::move(delimiter)),
         table_rows_(table_rows),
-        hot_rows_(limits) {}
+        hot_rows_(limits.writes_per_minute, limits.sustained_writes),
+        spread_(keys) {}
 
   void Add(const TraceRecord& record);
-  void Finish() { hot_rows_.Finish(); }
+  // True if all operations must be given to Recount() in the same order.
+  bool needs_recount() const { return hot_rows_.needs_recount(); }
+  void StartRecount() { hot_rows_.Recount(); }
+  void Recount(const TraceRecord& record);
+  // Call it after the last operation.
+  void Finish() { spread_.Finish(); }
 
   uint64_t operations() const { return operations_; }
   uint64_t reads() const { return reads_; }
@@ -108,6 +93,7 @@ class OperationFacts {
   const std::map<std::string, RegexScans>& regex_scans() const { return regex_scans_; }  // by tag
   const HotRows& hot_rows() const { return hot_rows_; }
   const WriteOrder& write_order() const { return write_order_; }
+  const LoadSpread& spread() const { return spread_; }
 
  private:
   void AddRead(const TraceRecord& record);
@@ -131,11 +117,14 @@ class OperationFacts {
   Offenders wide_batches_;
   FrequentItems family_sets_;
   std::map<std::string, Column> columns_;
+  size_t column_bytes_ = 0;
   std::map<std::string, RegexScans> regex_scans_;
-  // The first row of each batch; "" after the batch was counted. At most 50,000 batches.
+  // The first row of each batch; "" after the batch was counted. At most 50,000 batches or 4 MiB.
   std::map<uint64_t, std::string> batches_;
+  size_t batch_bytes_ = 0;
   HotRows hot_rows_;
   WriteOrder write_order_;
+  LoadSpread spread_;
 };
 
 }  // namespace stele::internal::lab

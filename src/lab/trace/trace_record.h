@@ -14,6 +14,12 @@ enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop
 
 // Numbers and lists that are not set are unknown.
 struct TraceRecord {
+  // The rows [start, end). Without an end, the range is unbounded.
+  struct Range {
+    std::string start;
+    std::optional<std::string> end;
+  };
+
   int64_t micros = 0;  // the time at which the call began, since the epoch
   TraceOp op = TraceOp::kGet;
   uint64_t sample = 1;  // one operation in so many was recorded
@@ -22,7 +28,10 @@ struct TraceRecord {
   std::vector<std::string> keys;  // mget
   std::optional<std::string> start;
   std::optional<std::string> end;
+  std::vector<Range> ranges;  // of a scan of several ranges, instead of start and end
   bool has_ranges = false;
+  bool is_reverse = false;
+  std::optional<std::string> last;  // the last row key that a scan examined
   std::optional<uint64_t> limit;
   std::string filter;
   std::optional<std::vector<std::string>> families;  // not set: all

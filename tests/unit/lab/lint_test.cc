@@ -54,7 +54,7 @@ TEST_F(LintTest, RulesAreSortedAndExplained) {
                              [](const LintRule& a, const LintRule& b) { return a.id < b.id; }));
   for (const LintRule& rule : rules) {
     SCOPED_TRACE(rule.id);
-    EXPECT_TRUE(rule.needs_schema || rule.needs_rows || rule.needs_trace);
+    EXPECT_TRUE(rule.needs_schema || rule.needs_rows || rule.needs_trace || rule.needs_records);
     for (const std::string_view text :
          {rule.summary, rule.explanation, rule.before, rule.after, rule.on_bigtable})
       EXPECT_FALSE(text.empty());
@@ -143,7 +143,8 @@ TEST_F(LintTest, SegmentsComeFromTheMostFrequentDelimiter) {
 TEST_F(LintTest, RulesWithoutTheirSourceDoNotRun) {
   const LintReport report = LintKeys("a\n");
   for (const LintRule& rule : Rules()) {
-    const auto& list = rule.needs_schema || rule.needs_trace ? report.not_run : report.run;
+    const bool is_left_out = rule.needs_schema || rule.needs_trace || rule.needs_records;
+    const auto& list = is_left_out ? report.not_run : report.run;
     EXPECT_EQ(std::count(list.begin(), list.end(), rule.id), 1) << rule.id;
   }
   EXPECT_EQ(report.run.size() + report.not_run.size(), Rules().size());
@@ -151,7 +152,7 @@ TEST_F(LintTest, RulesWithoutTheirSourceDoNotRun) {
   for (const std::string& id : fixture.Lint().not_run) {
     const auto rule = std::find_if(Rules().begin(), Rules().end(),
                                    [&](const LintRule& other) { return other.id == id; });
-    EXPECT_TRUE(rule->needs_trace) << id;
+    EXPECT_TRUE(rule->needs_trace || rule->needs_records) << id;
   }
   EXPECT_EQ(fixture.Lint({.only = {"KEY-PII"}}).not_run.size(), Rules().size() - 1);
 }
@@ -178,6 +179,7 @@ TEST_F(LintTest, WrongOptionsAreErrors) {
   ExpectError(input, {.parameters = {{"lint.min_rows", -1}}}, "not negative");
   ExpectError({.database = fixture.database(), .tables = {"none"}}, {}, "none");
   ExpectError({}, {}, "FAILED_PRECONDITION");
+  ExpectError({.keys_path = "a"}, {.config_path = directory_.File("none")}, "none");
   ExpectError({.keys_path = "a", .rows_path = "b"}, {}, "exclude each other");
 }
 

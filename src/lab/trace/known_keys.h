@@ -1,0 +1,56 @@
+// trace/known_keys.h: the row keys that a table has, or that its operations mention, in order.
+//
+// Threads:   confined to one thread.
+// Memory:    `bytes_max`. Keys that do not fit are left out evenly: one in two, four or more of the
+//            keys of a table, and of the different keys of a trace, is known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stele::internal::lab {
+
+class KnownKeys {
+ public:
+  static constexpr size_t kBytesMax = size_t{12} << 20;
+
+  explicit KnownKeys(size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
+
+  // Adds the next key of a table. Keys come in order.
+  void AddInOrder(std::string_view row_key);
+  // Adds a key of a trace. `is_row`: it is a row key, and not only the start of a scan. All keys of
+  // an object come from one of the two functions.
+  void Add(std::string_view key, bool is_row);
+  // Forgets half of the keys of a trace.
+  void Halve();
+  // Call it after the last key.
+  void Finish();
+
+  // The bytes that keys occupy.
+  size_t bytes() const { return bytes_; }
+  // The number of different keys, with those that were left out.
+  uint64_t count() const { return count_; }
+  // The kept keys in order, after Finish().
+  const std::vector<std::string>& keys() const { return keys_; }
+  bool is_row(size_t index) const { return is_row_.empty() || is_row_[index]; }
+  // The index of the greatest kept key that is not above `key`; 0 if there is none.
+  size_t IndexOf(std::string_view key) const;
+
+ private:
+  static constexpr size_t kTableKeyBytes = 48;   // the overhead of a key in keys_
+  static constexpr size_t kTraceKeyBytes = 112;  // and in found_
+
+  size_t bytes_max_;
+  size_t bytes_ = 0;
+  uint64_t count_ = 0;
+  uint64_t stride_ = 1;  // a power of two: one key of so many is kept
+  std::vector<std::string> keys_;
+  std::vector<bool> is_row_;                     // of keys_; empty: all are
+  std::unordered_map<std::string, bool> found_;  // the keys of a trace, until Finish()
+};
+
+}  // namespace stele::internal::lab

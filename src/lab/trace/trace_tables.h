@@ -1,0 +1,54 @@
+// trace/trace_tables.h: the tables of traces, and what their operations say about their keys.
+//
+// Errors:    InvalidArgument for more than 10,000 tables.
+// Threads:   confined to one thread.
+// Memory:    at most 17 MiB for all tables: keys that do not fit are left out evenly, and then new
+//            prefixes of scans.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "lab/facts/segments.h"
+#include "lab/trace/known_keys.h"
+#include "lab/trace/prefix_scans.h"
+#include "lab/trace/trace_record.h"
+
+namespace stele::internal::lab {
+
+struct TraceTable {
+  DelimiterChoice row_delimiter;
+  DelimiterChoice start_delimiter;  // of the starts of scans
+  KnownKeys keys;
+  PrefixScans prefix_scans;
+
+  // The delimiter of the row keys; if there is none, that of the starts of scans.
+  std::string Delimiter() const;
+};
+
+class TraceTables {
+ public:
+  // `keeps_keys`: otherwise the keys are those of the tables' rows.
+  explicit TraceTables(bool keeps_keys) : keeps_keys_(keeps_keys) {}
+
+  absl::Status Add(const TraceRecord& record);
+  // Call it after the last operation.
+  void Finish();
+
+  std::map<std::string, TraceTable>& tables() { return tables_; }
+  // Returns null for a table without operations.
+  TraceTable* Find(const std::string& name);
+
+ private:
+  void AddKey(std::string_view key, bool is_row, TraceTable* table);
+  void AddKeys(const TraceRecord& record, TraceTable* table);
+
+  const bool keeps_keys_;
+  std::map<std::string, TraceTable> tables_;
+  size_t key_bytes_ = 0;
+  size_t prefix_bytes_ = 0;
+};
+
+}  // namespace stele::internal::lab
