@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "base/invariant.h"
+#include "lab/dynamodb/json_document.h"
 #include "lab/staging/row_line.h"
 #include "lab/trace/operation_facts.h"
-#include "lab/trace/trace_line.h"
+#include "lab/trace/trace_fields.h"
 #include "lab/trace/trace_tables.h"
 
 namespace {
@@ -46,17 +47,20 @@ void CheckFacts(const std::vector<TraceRecord>& records) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  stele::internal::lab::TraceLineParser traces;
+  stele::internal::lab::JsonParser traces(16);
   stele::internal::lab::RowLineParser rows;
   std::vector<TraceRecord> records;
-  for (bool is_first = true; !text.empty(); is_first = false) {
+  while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string padded(text.substr(0, end));
     padded.append(simdjson::SIMDJSON_PADDING, '\0');
     const std::string_view line = std::string_view(padded).substr(0, end);
     TraceRecord record;
-    const auto is_record = traces.Parse(line, is_first, &record);
-    if (is_record.ok() && *is_record) records.push_back(std::move(record));
+    simdjson::dom::element document;
+    simdjson::dom::object json;
+    if (traces.Parse(line, &document).ok() && document.get(json) == simdjson::SUCCESS &&
+        stele::internal::lab::ReadTraceRecord(json, &record).ok())
+      records.push_back(std::move(record));
     stele::internal::lab::StagedRow row;
     if (rows.Parse(line, &row).ok()) STELE_CHECK(row.row.count() > 0 && !row.families.empty());
     text.remove_prefix(std::min(end + 1, text.size()));

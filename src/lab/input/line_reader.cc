@@ -73,8 +73,10 @@ absl::StatusOr<bool> LineReader::Next(InputLine* line) {
     const char* const text = buffer_.data() + begin_ - bytes - (found ? 1 : 0);
     const bool had_return = bytes > 0 && text[bytes - 1] == '\r';
     if (had_return) --bytes;
-    *line = {
-        .text = std::string_view(text, bytes), .number = ++line_number_, .had_return = had_return};
+    *line = {.text = std::string_view(text, bytes),
+             .number = ++line_number_,
+             .had_return = had_return,
+             .has_newline = found};
     if (line_number_ == 1 && line->text.starts_with(kByteOrderMark))
       line->text.remove_prefix(kByteOrderMark.size());
     return true;

@@ -24,6 +24,7 @@ struct InputLine {
   uint64_t number = 0;       // from 1
   bool is_too_long = false;  // `text` is the beginning of the line
   bool had_return = false;   // a carriage return was before the newline
+  bool has_newline = false;  // the file does not end before it
 };
 
 class LineReader {

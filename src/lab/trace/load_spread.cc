@@ -58,7 +58,7 @@ void LoadSpread::AddScan(const TraceRecord& record) {
     return;
   }
   for (const TraceRecord::Range& range : record.ranges) {
-    size_t first = BandOf(range.start);
+    size_t first = BandOf(range.start.value_or(""));
     size_t last = end_of(range.end);
     if (record.last.has_value() && record.is_reverse) first = std::max(first, BandOf(*record.last));
     if (record.last.has_value() && !record.is_reverse) last = std::min(last, BandOf(*record.last));

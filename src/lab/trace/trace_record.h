@@ -14,12 +14,6 @@ enum class TraceOp : uint8_t { kGet, kMget, kScan, kSet, kDel, kRmw, kCas, kDrop
 
 // Numbers and lists that are not set are unknown.
 struct TraceRecord {
-  // The rows [start, end). Without an end, the range is unbounded.
-  struct Range {
-    std::string start;
-    std::optional<std::string> end;
-  };
-
   int64_t micros = 0;  // the time at which the call began, since the epoch
   TraceOp op = TraceOp::kGet;
   uint64_t sample = 1;  // one operation in so many was recorded
@@ -28,10 +22,14 @@ struct TraceRecord {
   std::vector<std::string> keys;  // mget
   std::optional<std::string> start;
   std::optional<std::string> end;
-  std::vector<Range> ranges;  // of a scan of several ranges, instead of start and end
+  std::optional<std::string> last;  // the last row that a scan examined
+  struct Range {
+    std::optional<std::string> start;
+    std::optional<std::string> end;
+  };
+  std::vector<Range> ranges;  // of a scan of several ranges
   bool has_ranges = false;
   bool is_reverse = false;
-  std::optional<std::string> last;  // the last row key that a scan examined
   std::optional<uint64_t> limit;
   std::string filter;
   std::optional<std::vector<std::string>> families;  // not set: all
@@ -40,6 +38,7 @@ struct TraceRecord {
   std::optional<uint64_t> cells_seen;
   std::optional<uint64_t> cells_returned;
   std::optional<uint64_t> bytes;
+  std::optional<uint64_t> latency_micros;
   std::optional<uint64_t> cells;
   std::vector<std::string> increments;
   std::vector<std::string> columns;
@@ -49,6 +48,8 @@ struct TraceRecord {
   bool is_read() const {
     return op == TraceOp::kGet || op == TraceOp::kMget || op == TraceOp::kScan;
   }
+  // True for an operation on the rows of `row` or `keys`.
+  bool is_point() const { return op != TraceOp::kScan && op != TraceOp::kDrop; }
   bool is_row_write() const {
     return op == TraceOp::kSet || op == TraceOp::kDel || op == TraceOp::kRmw || op == TraceOp::kCas;
   }
