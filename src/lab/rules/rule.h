@@ -14,6 +14,7 @@
 #include "lab/rules/parameters.h"
 #include "lab/trace/operation_facts.h"
 #include "lab/trace/prefix_scans.h"
+#include "lab/values/number_text.h"
 #include "stele/lab/lint.h"
 #include "stele/lab/load.h"
 #include "stele/schema.h"
@@ -77,14 +78,6 @@ struct RuleSpec {
   void (*check_database)(const RuleCall& call, std::span<const CheckedTable> tables) = nullptr;
 };
 
-// 1234567 becomes "1,234,567".
-std::string WithCommas(uint64_t number);
-// "1 row", "2 rows".
-std::string Counted(uint64_t number, std::string_view noun);
-// A share as "97.5 %".
-std::string Percent(double share);
-// A number with at most four decimals.
-std::string ShownNumber(double number);
 // Bytes in quotes, escaped for people and terminals.
 std::string InQuotes(std::string_view bytes);
 // The share of rows that counts as all of them.

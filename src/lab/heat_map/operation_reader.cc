@@ -1,0 +1,92 @@
+#include "lab/heat_map/operation_reader.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace stele::internal::lab {
+namespace {
+
+constexpr size_t kRowKeyBytesMax = 65'535;
+constexpr size_t kKnownTablesMax = 1'001;
+constexpr uint64_t kLinesPerProgress = 8'192;
+
+bool IsTooLong(const std::optional<std::string>& key) {
+  return key.has_value() && key->size() > kRowKeyBytesMax;
+}
+
+absl::Status CheckRowKeys(const TraceRecord& record) {
+  if (record.is_point() && record.op != TraceOp::kMget && record.row.empty())
+    return internal::InvalidArgument("\"row\" is missing");
+  const bool has_long =
+      record.row.size() > kRowKeyBytesMax || IsTooLong(record.start) || IsTooLong(record.end) ||
+      IsTooLong(record.last) ||
+      std::any_of(record.keys.begin(), record.keys.end(),
+                  [](const std::string& key) { return key.size() > kRowKeyBytesMax; }) ||
+      std::any_of(record.ranges.begin(), record.ranges.end(),
+                  [](const auto& range) { return IsTooLong(range.start) || IsTooLong(range.end); });
+  if (has_long)
+    return internal::InvalidArgument("a row key has more than {} bytes", kRowKeyBytesMax);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+OperationReader::OperationReader(const stele::lab::HeatMapInput& input,
+                                 const stele::lab::HeatMapOptions& options)
+    : paths_(input.trace_paths),
+      options_(options),
+      from_(options.from.has_value() ? options.from->micros() : INT64_MIN),
+      to_(options.to.has_value() ? options.to->micros() : INT64_MAX) {}
+
+bool OperationReader::IsSelected(const TraceRecord& record) const {
+  return record.micros >= from_ && (record.micros < to_ || !options_.to.has_value()) &&
+         (options_.table.empty() || record.table == options_.table) &&
+         (!options_.tag.has_value() || record.tag == *options_.tag);
+}
+
+absl::StatusOr<bool> OperationReader::NextValid(TraceLines* lines, TraceRecord* record) {
+  while (true) {
+    STELE_ASSIGN_OR_RETURN(const bool any, lines->Next(record));
+    if (!any) return false;
+    if (++lines_ % kLinesPerProgress == 0 && options_.progress != nullptr)
+      options_.progress(lines_);
+    const absl::Status checked = CheckRowKeys(*record);
+    if (checked.ok()) return true;
+    if (!options_.skips_bad) return lines->Within(checked);
+    ++skipped_;
+  }
+}
+
+absl::Status OperationReader::ReadTrace(size_t trace, const Visit& visit) {
+  STELE_ASSIGN_OR_RETURN(const auto lines,
+                         TraceLines::Open(paths_[trace], {.skips_bad = options_.skips_bad,
+                                                          .is_growing = options_.is_growing}));
+  const bool is_first = records_.size() == trace;
+  TraceRecord record;
+  uint64_t count = 0;
+  while (is_first || count < records_[trace]) {
+    STELE_ASSIGN_OR_RETURN(const bool any, NextValid(lines.get(), &record));
+    if (!any) break;
+    ++count;
+    if (is_first && tables_.size() < kKnownTablesMax && !tables_.contains(record.table))
+      tables_.insert(record.table);
+    if (IsSelected(record)) STELE_RETURN_IF_ERROR(visit(record));
+  }
+  if (is_first) records_.push_back(count);
+  skipped_ += lines->skipped();
+  return absl::OkStatus();
+}
+
+absl::Status OperationReader::ForEach(const Visit& visit) {
+  const bool is_first = records_.empty();
+  const uint64_t skipped_before = skipped_;
+  for (size_t trace = 0; trace < paths_.size(); ++trace)
+    STELE_RETURN_IF_ERROR(ReadTrace(trace, visit));
+  if (!is_first) skipped_ = skipped_before;  // these lines are counted already
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal::lab
