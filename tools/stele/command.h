@@ -58,6 +58,7 @@ absl::Status RunClock(Session& session, const std::vector<std::string>& args);
 absl::Status RunVerify(Session& session, const std::vector<std::string>& args);
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args);
 absl::Status RunCopy(Session& session, const std::vector<std::string>& args);
+absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args);
 absl::Status RunLint(Session& session, const std::vector<std::string>& args);
 absl::Status RunKey(Session& session, const std::vector<std::string>& args);
 absl::Status RunDump(Session& session, const std::vector<std::string>& args);

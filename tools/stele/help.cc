@@ -128,6 +128,29 @@ constexpr Command kCommands[] = {
      "  For a table that is named dynamodb: stele export table=dynamodb\n",
      RunExportDynamoDb, true},
     {"flush", "Write memtables to SSTables", "flush [TABLE]\n", RunFlush},
+    {"heatmap", "Show the load of tables by key range and time",
+     "heatmap TRACE ... [--table T] [--db L] [--metric M] [FLAGS]\n\n"
+     "  TRACE            recorded operations in JSON lines (docs/lab/heatmap.md), also .gz and "
+     ".zst\n\n"
+     "  --table T        only this table; default: a map of each table\n"
+     "  --db L           the bands have the same number of rows of this database, and its tablets\n"
+     "                   are compared; default: the same number of the keys in the trace\n"
+     "  --metric M       ops, reads, writes, rows, bytes, latency or seen-ratio; default: ops\n"
+     "  --bands 256      ranges of rows, at most 1000\n"
+     "  --columns 240    time steps, at most 2000\n"
+     "  --step 10s       the width of a step; default: the smallest that --columns allows\n"
+     "  --from, --to T   operations from a time on, and before a time\n"
+     "  --tag TAG        operations with this tag\n"
+     "  --skip-bad       leaves wrong lines out; exit status 3\n"
+     "  -o FILE          .html (a page with all tables), .png, .json, .csv or .txt; of several "
+     "tables\n"
+     "                   FILE-TABLE.png, ...\n"
+     "  --scale N        pixels of a cell in .png; default: at least 800 x 400 pixels in all\n"
+     "  --fail-on never|warning|info   exit status 3 for such patterns; default: never\n"
+     "  --format text|json\n\n"
+     "  Without -o, prints the map: in color on a terminal, else with the characters .:-=+*#%@\n"
+     "  Example: stele heatmap shop.jsonl --table orders -o orders.html\n",
+     RunHeatMap, true},
     {"help", "Print help text", "help [COMMAND]\n", RunHelp},
     {"import", "Batch write many rows based on the input file",
      "import TABLE FILE [column-family=FAMILY] [batch-size=500] [timestamp=now|value-encoded]\n"

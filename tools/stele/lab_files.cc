@@ -1,5 +1,6 @@
 #include "lab_files.h"
 
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <cerrno>
@@ -31,6 +32,19 @@ absl::Status WriteReport(const std::string& path, std::string_view text) {
   const int write_error = errno;
   if (std::fclose(file) == 0 && is_written) return absl::OkStatus();
   return internal::ErrnoStatus("write", path, is_written ? errno : write_error);
+}
+
+absl::Status ReplaceFile(const std::string& path, std::string_view text) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found)
+    return WriteReport(path, text);  // a device or a pipe
+  const std::string new_path = fmt::format("{}.{}.new", path, ::getpid());
+  absl::Status status = WriteReport(new_path, text);
+  if (status.ok() && std::rename(new_path.c_str(), path.c_str()) != 0)
+    status = internal::ErrnoStatus("rename to", path, errno);
+  if (!status.ok()) std::remove(new_path.c_str());
+  return status;
 }
 
 absl::Status WithoutLab(std::string_view verb) {

@@ -18,6 +18,9 @@ std::string DefaultStatePath(const std::string& database, std::string_view verb,
 // Writes a report; an older file is replaced.
 absl::Status WriteReport(const std::string& path, std::string_view text);
 
+// The same, but a reader never sees a part of the new file, and a failure keeps the older one.
+absl::Status ReplaceFile(const std::string& path, std::string_view text);
+
 // Returns the error of a command that was built without stele::lab.
 absl::Status WithoutLab(std::string_view verb);
 

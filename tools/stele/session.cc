@@ -151,6 +151,12 @@ void Session::Print(std::string_view text) {
   }
 }
 
+absl::Status Session::Flush() {
+  if (output_status_.ok() && out_ != nullptr && std::fflush(out_) != 0)
+    output_status_ = internal::ErrnoStatus("write", "standard output", errno);
+  return output_status_;
+}
+
 void Session::Note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 absl::Status Session::Finish(bool has_succeeded) {

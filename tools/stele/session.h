@@ -51,6 +51,8 @@ class Session {
   const GlobalOptions& options() const { return options_; }
   // Writes to this file, like -o before the verb. Must precede the first Print().
   void SetOutput(std::string path) { options_.output = std::move(path); }
+  // Uses this database, like --db before the verb. Must precede Open().
+  void SetDatabase(std::string location) { options_.database = std::move(location); }
 
   // Opens the database of --db. kRead takes a shared lock and changes nothing. kExamine is kRead
   // with OnDamage::kReadAround. kWrite requires an existing database. kCreate creates it if
@@ -67,6 +69,8 @@ class Session {
   bool has_skipped() const { return has_skipped_; }
   // Prints to standard error: text for a person, not for a pipe.
   void Note(std::string_view text);
+  // Writes what was printed so far.
+  absl::Status Flush();
   // Closes the database and completes the output. Returns the first error of either. The file of -o
   // replaces an older one only if `has_succeeded`.
   absl::Status Finish(bool has_succeeded);

@@ -44,7 +44,7 @@ class TraceReader {
 
   const std::unique_ptr<TraceLines> lines_;
   const bool skips_bad_;
-  uint64_t skipped_ = 0;  // lines that were too late
+  uint64_t skipped_ = 0;          // lines that were too late
   std::vector<Waiting> waiting_;  // a heap: the earliest record is first
   size_t waiting_bytes_ = 0;
   int64_t returned_micros_ = INT64_MIN;

@@ -36,7 +36,8 @@ void TraceTables::AddKeys(const TraceRecord& record, TraceTable* table) {
   for (const std::string& key : record.keys) AddKey(key, true, table);
   if (record.last.has_value()) AddKey(*record.last, true, table);
   if (record.start.has_value()) AddKey(*record.start, false, table);
-  for (const TraceRecord::Range& range : record.ranges) AddKey(range.start.value_or(""), false, table);
+  for (const TraceRecord::Range& range : record.ranges)
+    AddKey(range.start.value_or(""), false, table);
 }
 
 void TraceTables::AddKey(std::string_view key, bool is_row, TraceTable* table) {

@@ -1,0 +1,202 @@
+// Tests stele heatmap: flags, exit statuses, formats, hostile keys.
+#ifdef STELE_HAS_LAB
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/command_fixture.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace stele {
+namespace {
+
+class HeatMapCommandTest : public CommandTest {
+ protected:
+  static std::string Operation(int i, const std::string& row, const std::string& table = "t") {
+    return fmt::format(R"({{"t":{},"op":"set","table":"{}","row":"{}"}})",
+                       1'700'000'000'000'000 + i * 100'000, table, row) +
+           "\n";
+  }
+  // Half of the operations are on the row "hot".
+  std::string HotTrace() const {
+    std::string text;
+    for (int i = 0; i < 1000; ++i)
+      text += Operation(i, i % 2 == 1 ? std::string("hot") : fmt::format("{:03}", i * 37 % 200));
+    return WriteFile("hot.jsonl", text);
+  }
+  std::string Contents(const std::string& path) const {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+};
+
+TEST_F(HeatMapCommandTest, PrintsPatternsAndWritesJson) {
+  const std::string path = Path("map.json");
+  const CommandResult result = RunPlain({"heatmap", HotTrace(), "-o", path});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out,
+            "t: 101 bands x 100 steps of 1s, 1,000 operations\n"
+            "  warning hot-row            \"hot\"  50 % of all operations   (stele lint --explain "
+            "KEY-HOT-ROW)\n");
+  const auto map = nlohmann::json::parse(Contents(path));
+  EXPECT_EQ(map["heatmap"], 1);
+  EXPECT_EQ(map["table"], "t");
+  EXPECT_EQ(map["metric"], "ops");
+  EXPECT_EQ(map["start_us"], 1'700'000'000'000'000);
+  EXPECT_EQ(map["step_us"], 1'000'000);
+  EXPECT_EQ(map["steps"], 100);
+  EXPECT_EQ(map["bands"].size(), 101u);
+  EXPECT_EQ(map["bands"][0]["start"], "");
+  EXPECT_EQ(map["bands"][100]["start"], "hot");
+  EXPECT_EQ(map["bands"][100]["end"], "");
+  EXPECT_EQ(map["metrics"].size(), 3u);
+  EXPECT_EQ(map["metrics"]["ops"].size(), 101u);
+  EXPECT_EQ(map["metrics"]["ops"][100], nlohmann::json(std::vector<int>(100, 5)));
+  EXPECT_EQ(map["metrics"]["reads"][100][0], 0);
+  EXPECT_EQ(map["totals"], nlohmann::json({{"operations", 1000}, {"reads", 0}, {"writes", 1000}}));
+  EXPECT_EQ(map["hottest_row"], nlohmann::json({{"row", "hot"}, {"operations", 500}}));
+  ASSERT_EQ(map["patterns"].size(), 1u);
+  EXPECT_EQ(map["patterns"][0]["name"], "hot-row");
+  EXPECT_EQ(map["patterns"][0]["severity"], "warning");
+  EXPECT_EQ(map["patterns"][0]["rule"], "KEY-HOT-ROW");
+  EXPECT_EQ(map["patterns"][0]["measured"], 0.5);
+  EXPECT_EQ(map["patterns"][0]["row"], "hot");
+}
+
+TEST_F(HeatMapCommandTest, FailOnChoosesTheExitStatus) {
+  const std::string hot = HotTrace();
+  const std::string even = WriteFile("even.jsonl", Operation(0, "a"));
+  for (const auto& [fail_on, hot_status, even_status] :
+       {std::tuple("never", 0, 0), {"warning", 3, 0}, {"info", 3, 3}}) {
+    EXPECT_EQ(RunPlain({"heatmap", hot, "--fail-on", fail_on}).exit_status, hot_status);
+    EXPECT_EQ(RunPlain({"heatmap", even, "--fail-on", fail_on}).exit_status, even_status);
+  }
+}
+
+TEST_F(HeatMapCommandTest, PrintsTheMapWithoutColors) {
+  std::string text;
+  for (int i = 0; i < 4; ++i) text += Operation(i < 3 ? 0 : 10, "a");
+  text += Operation(20, "b\\u001b[31m");
+  text += Operation(20, "c\\u202e</script>");
+  EXPECT_EQ(RunPlain({"heatmap", WriteFile("map.jsonl", text)}).out,
+            "t: 3 bands x 3 steps of 1s, 6 operations\n"
+            "                   @+\n"
+            "b\\x1b[31m            +\n"
+            "c\\xe2\\x80\\xae</sc~   +\n"
+            "                   2023-11-14T22:13:20Z\n"
+            "                   blank: 0, @: 3 ops\n"
+            "  info    even               Gini coefficient 0.33\n"
+            "  info    hottest row        \"a\"  4 of 6 operations\n");
+}
+
+TEST_F(HeatMapCommandTest, WritesCsvOfCellsWithOperations) {
+  const std::string trace = WriteFile(
+      "map.jsonl", Operation(0, "a") + Operation(10, "b\\\"c,") + Operation(10, "\\u00e9"));
+  EXPECT_EQ(RunPlain({"heatmap", trace, "-o", Path("map.csv")}).exit_status, 0);
+  EXPECT_EQ(Contents(Path("map.csv")),
+            ",2023-11-14T22:13:20Z,1,0,1\n"
+            "\"b\"\"c,\",2023-11-14T22:13:21Z,1,0,1\n"
+            "\xc3\xa9,2023-11-14T22:13:21Z,1,0,1\n");
+}
+
+TEST_F(HeatMapCommandTest, EachTableHasAMap) {
+  const std::string trace =
+      WriteFile("two.jsonl", Operation(0, "a", "u") + Operation(0, "a", "p/i/../t"));
+  const CommandResult text = RunPlain({"heatmap", trace});
+  EXPECT_NE(text.out.find("t: 1 band x 1 step of 1s, 1 operation\n"), std::string::npos);
+  EXPECT_NE(text.out.find("\n\nu: 1 band"), std::string::npos) << text.out;
+  const auto list = nlohmann::json::parse(RunPlain({"heatmap", trace, "--format", "json"}).out);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["table"], "p/i/../t");
+  const auto one = nlohmann::json::parse(
+      RunPlain({"heatmap", trace, "--format=json", "--table", "u", "--metric", "writes"}).out);
+  EXPECT_EQ(one["metric"], "writes");
+  EXPECT_EQ(RunPlain({"heatmap", trace, "-o", Path("m.txt")}).exit_status, 0);
+  EXPECT_TRUE(Contents(Path("m-u.txt")).starts_with("u: 1 band")) << Contents(Path("m-u.txt"));
+  EXPECT_FALSE(Contents(Path("m-p%2fi%2f..%2ft.txt")).empty());
+  EXPECT_FALSE(std::filesystem::exists(Path("m.txt")));
+}
+
+TEST_F(HeatMapCommandTest, BandsOfTheRowsOfADatabase) {
+  Output({"createtable", "t", "families=f", "splits=k2"});
+  for (int i = 0; i < 10; ++i) Output({"set", "t", fmt::format("k{}", i), "f:q=v"});
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += Operation(0, fmt::format("k{}", i % 2));
+  const std::string trace = WriteFile("db.jsonl", text);
+  const std::string before = Output({"export", "t"});
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"heatmap", trace, "--format", "json", "--db", database()},
+        {"--db", database(), "heatmap", trace, "--format", "json"}}) {
+    const auto map = nlohmann::json::parse(RunPlain(args).out);
+    EXPECT_EQ(map["bands"].size(), 10u);
+    ASSERT_EQ(map["patterns"].size(), 2u);
+    EXPECT_EQ(map["patterns"][0]["name"], "hot-tablet");
+    EXPECT_EQ(map["patterns"][0]["start"], "");
+    EXPECT_EQ(map["patterns"][0]["end"], "k2");
+    EXPECT_EQ(map["patterns"][0]["measured"], 1);
+    EXPECT_EQ(map["patterns"][1]["name"], "idle");
+  }
+  EXPECT_EQ(Output({"export", "t"}), before);
+  ExpectError({"heatmap", WriteFile("u.jsonl", Operation(0, "a", "u")), "--db", database()}, 1,
+              "u");
+}
+
+TEST_F(HeatMapCommandTest, SelectsAndSkips) {
+  const std::string trace = WriteFile("sel.jsonl", Operation(0, "a") + Operation(50, "b") + "{}\n");
+  const CommandResult result = RunPlain({"heatmap", trace, "--skip-bad", "--from",
+                                         "2023-11-14T22:13:21Z", "--to", "1700000006000000"});
+  EXPECT_EQ(result.exit_status, 3);
+  EXPECT_TRUE(result.out.starts_with("t: 1 band x 1 step of 1s, 1 operation\n")) << result.out;
+  EXPECT_EQ(result.err, "stele: left out 1 wrong line\n");
+  ExpectError({"heatmap", trace}, 1, "sel.jsonl:3: \"t\" is wrong");
+}
+
+TEST_F(HeatMapCommandTest, WritesPagesAndImages) {
+  const std::string trace = HotTrace();
+  EXPECT_EQ(RunPlain({"heatmap", trace, "-o", Path("m.png"), "--scale", "2"}).exit_status, 0);
+  EXPECT_TRUE(Contents(Path("m.png")).starts_with("\x89PNG\r\n"));
+  const std::string other = WriteFile("other.jsonl", Operation(0, "b"));
+  EXPECT_EQ(RunPlain({"heatmap", trace, "-o", Path("m.html"), "--compare", other}).exit_status, 0);
+  const std::string page = Contents(Path("m.html"));
+  EXPECT_NE(page.find("id=\"heatmap-data\">{\"heatmap\":1,"), std::string::npos);
+  EXPECT_NE(page.find("id=\"heatmap-compare\">{\"heatmap\":1,"), std::string::npos);
+  EXPECT_EQ(RunPlain({"heatmap", trace, other, "-o", Path("one.html")}).exit_status, 0);
+  EXPECT_EQ(Contents(Path("one.html")).find("heatmap-compare\">"), std::string::npos);
+}
+
+TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
+  const std::string trace = HotTrace();
+  ExpectError({"heatmap"}, 2, "heatmap TRACE");
+  for (const auto& [flag, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--bands", "0"},
+                                                        {"--bands", "1001"},
+                                                        {"--columns", "x"},
+                                                        {"--columns", "2001"},
+                                                        {"--step", "0s"},
+                                                        {"--step", "10"},
+                                                        {"--from", "then"},
+                                                        {"--metric", "heat"},
+                                                        {"--fail-on", "any"},
+                                                        {"--scale", "2"},
+                                                        {"--compare", "x"},
+                                                        {"--format", "csv"},
+                                                        {"-o", "map.gif"},
+                                                        {"-o", ".json"},
+                                                        {"--none", "x"}})
+    ExpectError({"heatmap", trace, flag, value}, 2, flag);
+  ExpectError({"heatmap", trace, "--follow", "-o", Path("m.png")}, 2, "--follow");
+  ExpectError({"heatmap", Path("none.jsonl"), "--follow"}, 1, "none.jsonl");
+  ExpectError({"heatmap", trace, "--from", "5", "--to", "5"}, 2, "--from must be before");
+  ExpectError({"heatmap", trace, "--format", "json", "-o", Path("m.csv")}, 2, "FILE.json");
+  ExpectError({"heatmap", Path("none.jsonl")}, 1, "none.jsonl");
+  ExpectError({"heatmap", trace, "--metric", "bytes"}, 1, "bytes");
+  ExpectError({"heatmap", trace, "--table", "u"}, 1, "their tables are: t");
+  ExpectError({"heatmap", trace, "-o", Path("none/m.csv")}, 1, "none/m.csv");
+}
+
+}  // namespace
+}  // namespace stele
+#endif

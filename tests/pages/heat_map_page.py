@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""heat_map_page.py STELE: opens a page of `stele heatmap` in headless Chromium, and checks that it is drawn,
+zooms, shows keys as text, and requests nothing.
+
+A copy of the page gets one more script, which acts as a user and writes what it sees into the document.
+Without Chromium the program prints that and exits with 77 (skipped).
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-shell")
+HOSTILE = "z</script><img src=x onerror=\"window.hacked=1\">\u202e\x1b[31m"
+
+USER = """
+<script>
+(() => {
+  const seen = {errors: []};
+  window.onerror = (message) => seen.errors.push(String(message));
+  const map = document.querySelector("canvas.map");
+  const box = map.getBoundingClientRect();
+  const mouse = (name, x, y, target) => (target || map).dispatchEvent(new MouseEvent(name, {bubbles: true, button: 0,
+    clientX: box.left + x * box.width, clientY: box.top + y * box.height}));
+  const pixel = (x, y) => Array.from(map.getContext("2d").getImageData(x * map.width, y * map.height, 1, 1).data);
+  const picture = () => map.toDataURL();
+  const tooltip = () => document.querySelector(".tooltip").textContent;
+  seen.ready = document.body.dataset.ready;
+  seen.hot = pixel(0.505, 0.375);
+  seen.cold = pixel(0.905, 0.1);
+  const whole = picture();
+  mouse("mousemove", 0.5, 0.999);
+  seen.tooltip = tooltip();
+  mouse("mousedown", 0.5, 0.999);
+  mouse("mouseup", 0.5, 0.999, window);
+  seen.pinned = document.querySelector(".tooltip").classList.contains("pinned");
+  mouse("mousemove", 0.1, 0.1);
+  seen.tooltipStays = tooltip() === seen.tooltip;
+  map.dispatchEvent(new WheelEvent("wheel", {deltaY: -100, clientX: box.left + 5, clientY: box.top + 5, cancelable: true}));
+  seen.wheelZooms = picture() !== whole;
+  document.getElementById("back").click();
+  map.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+  mouse("mousedown", 0.1, 0.1);
+  mouse("mouseup", 0.4, 0.4, window);
+  const dragged = picture();
+  seen.dragZooms = dragged !== whole;
+  map.dispatchEvent(new KeyboardEvent("keydown", {key: "Backspace"}));
+  seen.keysGoBack = picture() !== dragged;
+  map.dispatchEvent(new KeyboardEvent("keydown", {key: "+"}));
+  map.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
+  document.querySelector(".patterns button").click();
+  document.getElementById("metric").value = "writes";
+  document.getElementById("metric").dispatchEvent(new Event("change"));
+  document.getElementById("whole").click();
+  seen.label = map.getAttribute("aria-label");
+  seen.patterns = document.querySelector(".patterns").textContent;
+  seen.images = document.images.length;
+  seen.hacked = window.hacked || 0;
+  seen.requests = performance.getEntriesByType("resource").length;
+  const result = document.createElement("pre");
+  result.id = "seen";
+  result.textContent = JSON.stringify(seen);
+  document.body.appendChild(result);
+})();
+</script>
+</body>"""
+
+
+def operations():
+    """The row m is hot in the middle; the last row is hostile."""
+    rows = ["a", "m", "n", HOSTILE]
+    for second in range(100):
+        for row in rows:
+            for _ in range(200 if row == "m" and 40 <= second < 60 else 1 if second % 2 else 0):
+                yield {"t": 1700000000000000 + second * 1000000, "op": "get", "table": "<b>t", "row": row}
+
+
+def view(browser, page):
+    """The document after all scripts ran."""
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1200,900",
+                           "--virtual-time-budget=10000", "--dump-dom", page.as_uri()],
+                          capture_output=True, text=True, check=False, timeout=240)
+    return done.stdout
+
+
+def wrong_findings(seen):
+    expected = {"errors": [], "ready": "true", "hot": [252, 255, 164, 255], "cold": [0, 0, 4, 255], "pinned": True, "tooltipStays": True,
+                "wheelZooms": True, "dragZooms": True, "keysGoBack": True, "images": 0, "hacked": 0, "requests": 0}
+    wrong = [f"{name}: {seen.get(name)!r}, not {value!r}" for name, value in expected.items() if seen.get(name) != value]
+    for name, text in (("tooltip", "</script><img src=x"), ("tooltip", "\\u202e\\u001b"), ("patterns", "hot-row"), ("label", "<b>t")):
+        if text not in seen.get(name, ""):
+            wrong.append(f"{name}: {seen.get(name)!r} has no {text!r}")
+    return wrong
+
+
+def main():
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        print("skipped: no Chromium is installed")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder, "trace.jsonl")
+        trace.write_text("".join(json.dumps(line) + "\n" for line in operations()), encoding="utf-8")
+        page = pathlib.Path(folder, "page.html")
+        subprocess.run([sys.argv[1], "heatmap", str(trace), "-o", str(page)], check=True, stdout=subprocess.DEVNULL)
+        page.write_text(page.read_text(encoding="utf-8").replace("</body>", USER), encoding="utf-8")
+        found = re.search(r'<pre id="seen">(.*?)</pre>', view(browser, page), re.DOTALL)
+    if found is None:
+        sys.exit("the page did not run to its end")
+    text = found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+    wrong = wrong_findings(json.loads(text))
+    print("\n".join(wrong) or "the page is right")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
