@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -330,10 +331,10 @@ TEST_F(ImportTest, IndexesAreTables) {
   EXPECT_EQ(note->samples.at(0), "e");
   options.table = "u";
   options.indexes = {{.name = "none", .partition_key = "absent"}};
-  const DynamoDbImportReport empty = Import(options);
-  ASSERT_EQ(empty.notes.size(), 2u);
-  EXPECT_EQ(empty.notes[0].id, "gsi-empty");
-  EXPECT_EQ(empty.notes[1].id, "DDB-GSI");
+  std::set<std::string> ids;
+  for (const auto& empty_note : Import(options).notes) ids.insert(empty_note.id);
+  EXPECT_TRUE(ids.contains("gsi-empty"));
+  EXPECT_TRUE(ids.contains("DDB-GSI"));
 }
 
 TEST_F(ImportTest, ReadsOutputOfScansAndBatches) {
