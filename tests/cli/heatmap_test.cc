@@ -25,6 +25,14 @@ class HeatMapCommandTest : public CommandTest {
       text += Operation(i, i % 2 == 1 ? std::string("hot") : fmt::format("{:03}", i * 37 % 200));
     return WriteFile("hot.jsonl", text);
   }
+  // Without --db: a trace needs no database.
+  void ExpectFailure(const std::vector<std::string>& args, int exit_status,
+                     std::string_view text) const {
+    const CommandResult result = RunPlain(args);
+    EXPECT_EQ(result.exit_status, exit_status) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find(text), std::string::npos) << result.err;
+  }
   std::string Contents(const std::string& path) const {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
@@ -151,7 +159,7 @@ TEST_F(HeatMapCommandTest, SelectsAndSkips) {
   EXPECT_EQ(result.exit_status, 3);
   EXPECT_TRUE(result.out.starts_with("t: 1 band x 1 step of 1s, 1 operation\n")) << result.out;
   EXPECT_EQ(result.err, "stele: left out 1 wrong line\n");
-  ExpectError({"heatmap", trace}, 1, "sel.jsonl:3: \"t\" is wrong");
+  ExpectFailure({"heatmap", trace}, 1, "sel.jsonl:3: \"t\" is wrong");
 }
 
 TEST_F(HeatMapCommandTest, WritesPagesAndImages) {
@@ -169,7 +177,7 @@ TEST_F(HeatMapCommandTest, WritesPagesAndImages) {
 
 TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
   const std::string trace = HotTrace();
-  ExpectError({"heatmap"}, 2, "heatmap TRACE");
+  ExpectFailure({"heatmap"}, 2, "heatmap TRACE");
   for (const auto& [flag, value] :
        std::vector<std::pair<std::string, std::string>>{{"--bands", "0"},
                                                         {"--bands", "1001"},
@@ -186,15 +194,15 @@ TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
                                                         {"-o", "map.gif"},
                                                         {"-o", ".json"},
                                                         {"--none", "x"}})
-    ExpectError({"heatmap", trace, flag, value}, 2, flag);
-  ExpectError({"heatmap", trace, "--follow", "-o", Path("m.png")}, 2, "--follow");
-  ExpectError({"heatmap", Path("none.jsonl"), "--follow"}, 1, "none.jsonl");
-  ExpectError({"heatmap", trace, "--from", "5", "--to", "5"}, 2, "--from must be before");
-  ExpectError({"heatmap", trace, "--format", "json", "-o", Path("m.csv")}, 2, "FILE.json");
-  ExpectError({"heatmap", Path("none.jsonl")}, 1, "none.jsonl");
-  ExpectError({"heatmap", trace, "--metric", "bytes"}, 1, "bytes");
-  ExpectError({"heatmap", trace, "--table", "u"}, 1, "their tables are: t");
-  ExpectError({"heatmap", trace, "-o", Path("none/m.csv")}, 1, "none/m.csv");
+    ExpectFailure({"heatmap", trace, flag, value}, 2, flag);
+  ExpectFailure({"heatmap", trace, "--follow", "-o", Path("m.png")}, 2, "--follow");
+  ExpectFailure({"heatmap", Path("none.jsonl"), "--follow"}, 1, "none.jsonl");
+  ExpectFailure({"heatmap", trace, "--from", "5", "--to", "5"}, 2, "--from must be before");
+  ExpectFailure({"heatmap", trace, "--format", "json", "-o", Path("m.csv")}, 2, "FILE.json");
+  ExpectFailure({"heatmap", Path("none.jsonl")}, 1, "none.jsonl");
+  ExpectFailure({"heatmap", trace, "--metric", "bytes"}, 1, "bytes");
+  ExpectFailure({"heatmap", trace, "--table", "u"}, 1, "their tables are: t");
+  ExpectFailure({"heatmap", trace, "-o", Path("none/m.csv")}, 1, "none/m.csv");
 }
 
 }  // namespace
