@@ -53,9 +53,9 @@ class Design {
   [[nodiscard]] absl::StatusOr<Schema> TableSchema(std::string_view table) const;
   // Returns the row key of a record. Errors: InvalidArgument if a field is absent or wrong.
   [[nodiscard]] absl::StatusOr<std::string> Key(std::string_view table, const Record& record) const;
-  // Converts a record of this input to a row of the table. The mutation has no changes if the
-  // record has none of the fields of the cells. `time` is the timestamp of cells for which the
-  // design has none; it must fit the table's granularity.
+  // Converts a record of this input to a row of the table. If no cell has its fields, the mutation
+  // has no changes. `time` is the timestamp of cells for which the design has none. It must fit the
+  // table's granularity.
   // Errors: InvalidArgument if the table does not read this input, or the record does not fit.
   [[nodiscard]] absl::StatusOr<RowMutation> Map(std::string_view table, std::string_view input,
                                                 const Record& record, Timestamp time) const;
@@ -80,9 +80,9 @@ struct ApplyDesignOptions {
   bool stores_design = true;  // false: for a server, which stores no properties
 };
 
-// Creates the tables of a design that do not exist. Creates none if one exists with another schema
-// or another key.
-// Errors: NotFound for an unknown table; AlreadyExists for such a table; errors of the database.
+// Creates the tables of a design that do not exist. If one exists with another schema or another
+// key, creates none and returns AlreadyExists.
+// Errors: also NotFound for an unknown table, and those of the database.
 [[nodiscard]] absl::StatusOr<std::vector<AppliedTable>> ApplyDesign(
     Database database, const Design& design, const ApplyDesignOptions& options = {});
 

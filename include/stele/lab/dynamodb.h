@@ -70,7 +70,7 @@ struct DynamoDbImportOptions {
   // empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
   bool verifies_sums = true;   // compares the MD5 of each data file with the manifest
-  uint64_t bad_items_max = 0;  // leaves out at most so many bad items; more are an error
+  uint64_t bad_items_max = 0;  // leaves out at most this many; more are an error
   std::string bad_path = {};   // the bad items are written to it, as lines of JSON; "": none
   // Files that the caller writes, for example the report. A path that is also a file of the input
   // is an error, here and in the other members.
@@ -78,8 +78,8 @@ struct DynamoDbImportOptions {
   // A file that lists the completed data files, so that the same call resumes after an
   // interruption. Removed at the end. "": not resumable.
   std::string state_path = {};
-  // Called from time to time: of `total` bytes of the input files, `done` were read in this phase,
-  // "checking" or "importing".
+  // Called from time to time. `phase` is "checking" or "importing"; `done` of `total` bytes of the
+  // input files were read in it.
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
@@ -132,8 +132,8 @@ struct DynamoDbImportReport {
 // is read and checked before the first row is written. When it returns OK, the rows survive power
 // loss.
 //
-// An incremental export is applied to a table that the import of a full export created. An input
-// that the table already has is only checked.
+// An incremental export is applied to a table that the import of a full export created. A second
+// import of the same input only checks it.
 //
 // Errors:
 //   InvalidArgument      wrong options, or too many bad items; the message lists the first 20.

@@ -34,7 +34,7 @@ enum class HeatMetric : uint8_t { kOps, kReads, kWrites, kRows, kBytes, kLatency
 
 enum class HeatSeverity : uint8_t { kWarning, kInfo };
 
-// Something that the operations have in common. Members that do not apply are not set.
+// A property of the operations as a whole. Members that do not apply are not set.
 struct HeatPattern {
   std::string name = {};  // "hot-row", "hot-range", ...
   HeatSeverity severity = HeatSeverity::kInfo;
@@ -53,14 +53,14 @@ struct HeatPattern {
 struct HeatMapInput {
   // JSON lines, which may be compressed with gzip or zstd. They are read twice.
   std::vector<std::string> trace_paths = {};
-  // If it is set, the row keys of its tables are the known keys, and its tablets are compared.
-  std::optional<Database> database = {};  // only read
+  // Optional. Its row keys are the known keys, and its tablets are compared. It is only read.
+  std::optional<Database> database = {};
 };
 
 struct HeatMapOptions {
   std::string table = {};                 // "": every table of the traces
-  uint32_t bands = 256;                   // at most so many, 1 to 1,000
-  uint32_t columns = 240;                 // at most so many steps, 1 to 2,000, unless `step` is set
+  uint32_t bands = 256;                   // the most bands, 1 to 1,000
+  uint32_t columns = 240;                 // the most steps, 1 to 2,000, unless `step` is set
   std::chrono::microseconds step{0};      // 0: the smallest one that `columns` allows
   std::optional<Timestamp> from = {};     // operations from this time on
   std::optional<Timestamp> to = {};       // operations before this time
@@ -88,12 +88,12 @@ class HeatMap {
     int64_t step_micros = 1'000'000;
     uint64_t steps = 1;
     std::vector<Band> bands = {};
-    // By step and band: of step 0 those of all bands, and so on. Always has ops, reads and writes.
+    // The value of a cell has the index step * bands.size() + band. Always has ops, reads, writes.
     std::map<HeatMetric, std::vector<double>> values = {};
     double gini = 0;  // of the operations by band: 0 is even
     std::string hottest_row = {};
     uint64_t hottest_operations = 0;  // point operations on this row; 0: there is none
-    uint64_t keys_per_known_key = 1;  // above 1: only one key in so many is known
+    uint64_t keys_per_known_key = 1;  // N: only one key in N is known
     std::vector<HeatPattern> patterns = {};
   };
   explicit HeatMap(Parts parts) : parts_(std::move(parts)) {}
@@ -113,7 +113,7 @@ class HeatMap {
   double At(HeatMetric metric, size_t band, uint64_t step) const;
   double Sum(HeatMetric metric) const;
 
-  // One JSON object. `metric` is stated in it, and all metrics are in it.
+  // One JSON object with all metrics. Its member "metric" is `metric`.
   std::string ToJson(HeatMetric metric) const;
   // The HTML of one page with a choice of these maps, of which there is at least one. It needs no
   // other file and no network. `compared` is shown next to them on the same color scale.

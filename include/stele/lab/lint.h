@@ -82,11 +82,11 @@ struct LintOptions {
   std::vector<std::string> skip = {};  // findings of these rules are suppressed
   // Values of parameters, by "RULE.PARAMETER", "lint.min_rows" or "lint.min_ops".
   std::map<std::string, double> parameters = {};
-  bool skips_bad_lines = false;    // wrong lines of traces are counted, and are no errors
-  uint64_t sample_rows = 0;        // reads about so many rows per table. 0: all
-  uint64_t records_max = 100'000;  // reads so many records of each input of a design. 0: all
-  // A file with the members of `lint` of a design: accepted findings and parameters. "": none. A
-  // parameter of the design replaces it, and one of `parameters` replaces both.
+  bool skips_bad_lines = false;    // counts wrong lines of traces instead of failing
+  uint64_t sample_rows = 0;        // reads about this many rows per table. 0: all
+  uint64_t records_max = 100'000;  // reads this many records of each input of a design. 0: all
+  // A file with the members of `lint` of a design. "": none. For a parameter, `parameters` wins
+  // over the design, and the design over this file.
   std::string config_path = {};
   // The directory in which large files and records are sorted. "": the one for temporary files.
   std::string temporary_directory = {};

@@ -26,17 +26,17 @@ struct LoadOptions {
   // Paths by the name of an input. They replace the files that the design names.
   std::map<std::string, std::string> inputs = {};
   std::string table = {};              // only this table; "": all that have rows
-  uint64_t records_max = 0;            // reads at most so many records of each input. 0: all
+  uint64_t records_max = 0;            // reads at most this many records per input. 0: all
   std::optional<Timestamp> time = {};  // of cells for which the design has none. Default: now
   bool only_checks = false;            // writes nothing to `database`, which may be empty
   bool allows_duplicates = false;      // true: the later record wins; false: it counts as bad
-  uint64_t bad_records_max = 0;        // leaves out at most so many bad records; more are an error
+  uint64_t bad_records_max = 0;        // leaves out at most this many; more are an error
   std::string bad_path = {};           // the records left out are written to it, as JSON; "": none
   bool stores_design = true;           // as in ApplyDesignOptions
   // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
-  // Called from time to time: of `total` bytes of the input files, `done` were read in this phase,
-  // "checking" or "loading".
+  // Called from time to time. `phase` is "checking" or "loading"; `done` of `total` bytes of the
+  // input files were read in it.
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
