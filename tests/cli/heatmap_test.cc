@@ -175,6 +175,19 @@ TEST_F(HeatMapCommandTest, WritesPagesAndImages) {
   EXPECT_EQ(Contents(Path("one.html")).find("heatmap-compare\">"), std::string::npos);
 }
 
+TEST_F(HeatMapCommandTest, NoTraceIsReplaced) {
+  const std::string one = WriteFile("one.json", Operation(0, "a"));
+  ExpectFailure({"heatmap", one, "-o", one}, 1, "would be replaced");
+  const std::string two = WriteFile("m-u.txt", Operation(0, "a", "u") + Operation(0, "a", "t"));
+  ExpectFailure({"heatmap", two, "-o", Path("m.txt")}, 1, "would be replaced");
+  const std::string other = WriteFile("other.html", Operation(0, "b"));
+  ExpectFailure({"heatmap", one, "--compare", other, "-o", other}, 1, "would be replaced");
+  EXPECT_EQ(Contents(one), Operation(0, "a"));
+  EXPECT_EQ(Contents(other), Operation(0, "b"));
+  EXPECT_EQ(Contents(two), Operation(0, "a", "u") + Operation(0, "a", "t"));
+  EXPECT_FALSE(std::filesystem::exists(Path("m-t.txt")));
+}
+
 TEST_F(HeatMapCommandTest, WrongUsageIsExitStatus2) {
   const std::string trace = HotTrace();
   ExpectFailure({"heatmap"}, 2, "heatmap TRACE");

@@ -27,6 +27,18 @@ class LintCommandTest : public CommandTest {
   }
 };
 
+TEST_F(LintCommandTest, NoInputIsReplaced) {
+  const std::string keys = WriteFile("keys", "a\nb\n");
+  const std::string trace = WriteFile("trace.jsonl", "");
+  for (const std::string& path : {keys, trace}) {
+    const std::string before = BytesOf(path);
+    const CommandResult result = RunPlain({"lint", "--keys", keys, "--trace", trace, "-o", path});
+    EXPECT_EQ(result.exit_status, 1);
+    EXPECT_NE(result.err.find("would be replaced"), std::string::npos) << result.err;
+    EXPECT_EQ(BytesOf(path), before);
+  }
+}
+
 TEST_F(LintCommandTest, PrintsFindings) {
   const CommandResult result = LintKeys(Numbers());
   EXPECT_EQ(result.exit_status, 3);

@@ -45,6 +45,20 @@ TEST_F(LoadCommandTest, BadRecordsCreateNothing) {
   EXPECT_NE(some.out.find("1 records were left out"), std::string::npos) << some.out;
 }
 
+TEST_F(LoadCommandTest, NoInputIsReplaced) {
+  const std::string csv = "k,v\na,1\n";
+  const std::vector<std::string> words = Words(csv);
+  for (const std::string file : {"in", "d.yaml"}) {
+    const std::string path = Path(file);
+    ExpectError(Words(csv, {"--skip-bad", "all", "--bad-file", path}), 1, "would be replaced");
+    ExpectError(Words(csv, {"-o", path}), 1, "would be replaced");
+    EXPECT_EQ(std::filesystem::file_size(path),
+              file == "in" ? csv.size() : std::string_view(kLoadedDesign).size());
+  }
+  ExpectError({"design", "show", words[1], "-o", words[1]}, 1, "would be replaced");
+  EXPECT_FALSE(std::filesystem::exists(database()));
+}
+
 // Two inputs, so that the load can be stopped between them.
 class KilledLoadTest : public CommandTest {
  protected:

@@ -157,15 +157,19 @@ std::string PathOfTable(const MapOutput& output, const std::string& table) {
   return name + output.ending;
 }
 
+// No file replaces one of `traces`.
 absl::Status WriteMaps(const std::vector<HeatMap>& maps, const std::vector<HeatMap>& compared,
-                       const MapOutput& output) {
+                       const MapOutput& output, const std::vector<std::string>& traces) {
+  const bool has_one_file = maps.size() == 1 || output.ending == ".html";
+  const auto path_of = [&](const HeatMap& map) {
+    return has_one_file ? output.path : PathOfTable(output, map.parts().table);
+  };
+  for (const HeatMap& map : maps) STELE_RETURN_IF_ERROR(CheckReplacesNone(path_of(map), traces));
   if (output.ending == ".html")
     return ReplaceFile(output.path, HeatMap::ToHtml(maps, output.metric, compared));
   for (const HeatMap& map : maps) {
-    const std::string path =
-        maps.size() == 1 ? output.path : PathOfTable(output, map.parts().table);
     STELE_ASSIGN_OR_RETURN(const std::string text, FileText(map, output));
-    STELE_RETURN_IF_ERROR(ReplaceFile(path, text));
+    STELE_RETURN_IF_ERROR(ReplaceFile(path_of(map), text));
   }
   return absl::OkStatus();
 }
@@ -265,13 +269,16 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   options.progress = [&](uint64_t lines) { progress.Set(lines); };
   STELE_ASSIGN_OR_RETURN(const lab::HeatMaps maps, HeatMap::Build(input, options));
   lab::HeatMaps compared;
+  std::vector<std::string> traces = input.trace_paths;
   if (const auto other = flags.Find("compare")) {
+    traces.push_back(*other);
     input.trace_paths = {*other};
     STELE_ASSIGN_OR_RETURN(compared, HeatMap::Build(input, options));
   }
   progress.End();
   STELE_RETURN_IF_ERROR(CheckMetric(maps.maps, output.metric));
-  if (!output.path.empty()) STELE_RETURN_IF_ERROR(WriteMaps(maps.maps, compared.maps, output));
+  if (!output.path.empty())
+    STELE_RETURN_IF_ERROR(WriteMaps(maps.maps, compared.maps, output, traces));
   PrintMaps(session, maps.maps, output);
   SetExitStatus(session, maps, output);
   return absl::OkStatus();

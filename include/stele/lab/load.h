@@ -32,7 +32,10 @@ struct LoadOptions {
   bool allows_duplicates = false;      // true: the later record wins; false: it counts as bad
   uint64_t bad_records_max = 0;        // leaves out at most this many; more are an error
   std::string bad_path = {};           // the records left out are written to it, as JSON; "": none
-  bool stores_design = true;           // as in ApplyDesignOptions
+  // Files that the caller writes, for example the report. If one of them, or bad_path, is a file of
+  // the input or the design, the call returns InvalidArgument.
+  std::vector<std::string> output_paths = {};
+  bool stores_design = true;  // as in ApplyDesignOptions
   // Called after all checks to open the database. Then pass an empty `database`.
   std::function<absl::StatusOr<Database>()> open_database = {};
   // Called from time to time. `phase` is "checking" or "loading"; `done` of `total` bytes of the

@@ -20,6 +20,7 @@
 #include "lab/import/native_mode.h"
 #include "lab/import/table_writer.h"
 #include "lab/input/md5.h"
+#include "lab/input/output_path.h"
 #include "lab/input/spooled_input.h"
 #include "lab/mapping/mapping_store.h"
 #include "lab/survey/imported_tables.h"
@@ -170,16 +171,7 @@ class ImportRun {
     outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path});
     for (const std::string& output : outputs) STELE_RETURN_IF_ERROR(CheckDirectory(output));
     outputs.push_back(options_.state_path);
-    for (const std::string& output : outputs) {
-      for (const std::string& input : inputs) {
-        std::error_code error;
-        if (!output.empty() && std::filesystem::equivalent(output, input, error))
-          return InvalidArgument(
-              "{} is a file of the input and would be replaced: name another one",
-              Printable(output, kNameBytesMax));
-      }
-    }
-    return absl::OkStatus();
+    return CheckReplacesNoInput(outputs, inputs);
   }
 
   // Describes everything that the rows depend on, except for the contents of the files.

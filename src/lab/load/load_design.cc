@@ -11,6 +11,7 @@
 #include "lab/design/row_mapping.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/table_writer.h"
+#include "lab/input/output_path.h"
 #include "lab/load/load_check.h"
 #include "lab/records/record_input.h"
 #include "stele/lab/load.h"
@@ -110,8 +111,17 @@ class LoadRun {
       inputs_.push_back(std::move(found));
       input_names_.push_back(input.name);
     }
-    if (files_.size() >> LoadPosition::kFileBits == 0) return absl::OkStatus();
-    return InvalidArgument("{} files, at most {}", files_.size(), 1 << LoadPosition::kFileBits);
+    if (files_.size() >> LoadPosition::kFileBits != 0)
+      return InvalidArgument("{} files, at most {}", files_.size(), 1 << LoadPosition::kFileBits);
+    return CheckOutputs();
+  }
+
+  absl::Status CheckOutputs() const {
+    std::vector<std::string> inputs = {model_.file};
+    for (size_t file = 0; file < files_.size(); ++file) inputs.push_back(FileName(file));
+    std::vector<std::string> outputs = options_.output_paths;
+    outputs.push_back(options_.bad_path);
+    return CheckReplacesNoInput(outputs, inputs);
   }
 
   void ChooseTimes() {
