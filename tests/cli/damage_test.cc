@@ -148,6 +148,26 @@ TEST_F(CommandDamageTest, SalvageWorksWithoutCurrent) {
   EXPECT_EQ(RunPlain({"--db", Path("new"), "count", "safe"}).out, "1\n");
 }
 
+// The edits that created the tables are damaged.
+TEST_F(CommandDamageTest, SalvageWithoutAReadableTableListsTheDamage) {
+  bool is_found = false;
+  for (const auto& entry : std::filesystem::directory_iterator(database())) {
+    if (!entry.path().filename().string().starts_with("MANIFEST")) continue;
+    std::string bytes = Bytes(entry.path());
+    const size_t at = bytes.find("safe");
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = 'V';
+    std::ofstream(entry.path(), std::ios::binary) << bytes;
+    is_found = true;
+  }
+  ASSERT_TRUE(is_found);
+  const CommandResult result = RunPlain({"salvage", database(), Path("new")});
+  EXPECT_EQ(result.exit_status, 3) << result.err;
+  EXPECT_NE(result.out.find("MANIFEST"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("No table is readable"), std::string::npos) << result.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("new")));
+}
+
 TEST_F(CommandDamageTest, SalvageDoesNotWriteIntoADatabase) {
   const CommandResult result = RunPlain({"salvage", database(), database()});
   EXPECT_EQ(result.exit_status, 1);

@@ -152,6 +152,18 @@ absl::Status SalvageTables(Session& session, const std::vector<CopyTable>& table
   return absl::OkStatus();
 }
 
+// Prints the list of losses. The command exits with 3 unless everything is copied.
+void ReportLosses(Session& session, const VerifyReport& report, const Listing& listing) {
+  const Format format = session.options().format;
+  if (!report.ok() || !listing.records.empty() || format != Format::kText)
+    session.Print(ListingText(listing, format));
+  if (listing.records.empty()) return session.Note("No damage was found: everything is copied.\n");
+  session.Note(
+      "The list has all damage, and the rows that are not copied. If commits are lost, a later "
+      "commit may be copied without an earlier one.\n");
+  session.SkippedSome();
+}
+
 }  // namespace
 
 absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) {
@@ -161,6 +173,13 @@ absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) 
     return UsageError("salvage: both DIRECTORY and NEW are directories");
   STELE_ASSIGN_OR_RETURN(const Database source, OpenDamaged(request.source));
   STELE_ASSIGN_OR_RETURN(const VerifyReport report, source.Verify());
+  STELE_ASSIGN_OR_RETURN(const std::vector<std::string> names, source.ListTables());
+  if (names.empty() && report.ok()) return internal::NotFound("{} has no tables", request.source);
+  if (names.empty()) {
+    session.Note("No table is readable, so NEW is not created.\n");
+    ReportLosses(session, report, DamageListing(report));
+    return absl::OkStatus();
+  }
   absl::StatusOr<Database> destination =
       OpenLocation(request.destination, {.error_if_exists = true});
   if (!destination.ok()) return Within("destination", destination.status());
@@ -172,17 +191,7 @@ absl::Status RunSalvage(Session& session, const std::vector<std::string>& args) 
   const absl::Status closed = destination->Close();
   STELE_RETURN_IF_ERROR(salvaged);
   STELE_RETURN_IF_ERROR(Within("closing the destination", closed));
-  const Format format = session.options().format;
-  if (!report.ok() || !listing.records.empty() || format != Format::kText)
-    session.Print(ListingText(listing, format));
-  if (listing.records.empty()) {
-    session.Note("No damage was found: everything is copied.\n");
-    return absl::OkStatus();
-  }
-  session.Note(
-      "The list has all damage, and the rows that are not copied. If commits are lost, a later "
-      "commit may be copied without an earlier one.\n");
-  session.SkippedSome();
+  ReportLosses(session, report, listing);
   return absl::OkStatus();
 }
 
