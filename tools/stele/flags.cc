@@ -1,7 +1,9 @@
 #include "flags.h"
 
+#include <limits>
 #include <utility>
 
+#include "arguments.h"
 #include "base/status.h"
 
 namespace stele::cli {
@@ -87,6 +89,18 @@ absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {
   if (format == "json" || (!format.has_value() && before == Format::kJson)) return true;
   if (format.value_or("text") == "text" && before == Format::kText) return false;
   return UsageError("--format of this command must be text or json");
+}
+
+absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view things) {
+  const auto skip = flags.Find("skip-bad");
+  if (skip.has_value() != flags.has("bad-file"))
+    return UsageError("--skip-bad and --bad-file need each other");
+  if (!skip.has_value()) return 0;
+  if (*skip == "all") return std::numeric_limits<uint64_t>::max();
+  STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("skip-bad", *skip));
+  if (count < 0)
+    return UsageError(fmt::format("--skip-bad must be a number of {}, or all", things));
+  return static_cast<uint64_t>(count);
 }
 
 absl::StatusOr<std::map<std::string, std::string>> ParseInputFlags(const Flags& flags) {

@@ -46,6 +46,10 @@ class Flags {
 // Applies -o and --format, which may also come before the verb. Returns true for JSON.
 absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
 
+// Returns how many of `things` --skip-bad leaves out: a number, or all. 0 without the flag, which
+// needs --bad-file, as that needs it.
+absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view things);
+
 // Returns the paths of the inputs of a design by name: the flags --input NAME=PATH.
 absl::StatusOr<std::map<std::string, std::string>> ParseInputFlags(const Flags& flags);
 

@@ -1,6 +1,5 @@
 // tools/stele/import_dynamodb.cc: the verb import dynamodb: the flags of stele/lab/dynamodb.h.
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -75,22 +74,6 @@ absl::StatusOr<lab::DynamoDbIndex> ParseIndex(std::string text) {
   return index;
 }
 
-absl::Status ParseBadItems(const Flags& flags, DynamoDbImportOptions* options) {
-  options->bad_path = flags.Get("bad-file", "");
-  const auto skip = flags.Find("skip-bad");
-  if (skip.has_value() != flags.has("bad-file"))
-    return UsageError("--skip-bad and --bad-file need each other");
-  if (!skip.has_value()) return absl::OkStatus();
-  if (*skip == "all") {
-    options->bad_items_max = std::numeric_limits<uint64_t>::max();
-    return absl::OkStatus();
-  }
-  STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("skip-bad", *skip));
-  if (count < 0) return UsageError("--skip-bad must be a number of items, or all");
-  options->bad_items_max = static_cast<uint64_t>(count);
-  return absl::OkStatus();
-}
-
 absl::Status ParseTimes(const Flags& flags, DynamoDbImportOptions* options) {
   options->ttl_attribute = flags.Get("ttl", "");
   options->keeps_expired = flags.has("keep-expired");
@@ -157,7 +140,8 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
   STELE_RETURN_IF_ERROR(ParseMode(flags, &options));
   STELE_RETURN_IF_ERROR(CheckNames(options));
   STELE_RETURN_IF_ERROR(ParseTimes(flags, &options));
-  STELE_RETURN_IF_ERROR(ParseBadItems(flags, &options));
+  options.bad_path = flags.Get("bad-file", "");
+  STELE_ASSIGN_OR_RETURN(options.bad_items_max, ParseSkipBad(flags, "items"));
   options.only_checks = flags.has("check");
   options.verifies_sums = !flags.has("no-verify");
   options.mapping_path = flags.Get("mapping", "");

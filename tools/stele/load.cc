@@ -1,5 +1,4 @@
 // tools/stele/load.cc: the verb load: the flags of stele/lab/load.h.
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -23,28 +22,13 @@ constexpr FlagSpec kLoadFlags[] = {
     {"input", true, true}, {"table"},    {"limit"},    {"time"},
     {"check", false},      {"skip-bad"}, {"bad-file"}, {"allow-duplicates", false}};
 
-absl::Status ParseBadRecords(const Flags& flags, lab::LoadOptions* options) {
-  options->bad_path = flags.Get("bad-file", "");
-  const auto skip = flags.Find("skip-bad");
-  if (skip.has_value() != flags.has("bad-file"))
-    return UsageError("--skip-bad and --bad-file need each other");
-  if (!skip.has_value()) return absl::OkStatus();
-  if (*skip == "all") {
-    options->bad_records_max = std::numeric_limits<uint64_t>::max();
-    return absl::OkStatus();
-  }
-  STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("skip-bad", *skip));
-  if (count < 0) return UsageError("--skip-bad must be a number of records, or all");
-  options->bad_records_max = static_cast<uint64_t>(count);
-  return absl::OkStatus();
-}
-
 absl::StatusOr<lab::LoadOptions> ParseLoadFlags(const Flags& flags) {
   lab::LoadOptions options{.table = flags.Get("table", ""),
                            .only_checks = flags.has("check"),
                            .allows_duplicates = flags.has("allow-duplicates")};
   STELE_ASSIGN_OR_RETURN(options.inputs, ParseInputFlags(flags));
-  STELE_RETURN_IF_ERROR(ParseBadRecords(flags, &options));
+  options.bad_path = flags.Get("bad-file", "");
+  STELE_ASSIGN_OR_RETURN(options.bad_records_max, ParseSkipBad(flags, "records"));
   if (const auto limit = flags.Find("limit")) {
     STELE_ASSIGN_OR_RETURN(const int64_t count, ParseNumber("limit", *limit));
     if (count <= 0) return UsageError("--limit must be at least 1");
