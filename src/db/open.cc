@@ -245,10 +245,9 @@ absl::StatusOr<std::shared_ptr<FileSystem>> ReachDirectory(const std::string& di
   if (exists && options.database.error_if_exists)
     return AlreadyExists("{} contains a database, and error_if_exists is set", directory);
   if (!exists && (!options.database.create_if_missing || options.database.read_only)) {
-    return NotFound(
-        "{} contains no database; open it without read_only and with create_if_missing to create "
-        "one",
-        directory);
+    if (options.database.read_only) return NotFound("{} contains no database", directory);
+    return NotFound("{} contains no database; open it with create_if_missing to create one",
+                    directory);
   }
   if (state == DirectoryState::kMissing) {
     absl::Status made = fs->CreateDirectory(directory);

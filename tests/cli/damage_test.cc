@@ -183,7 +183,7 @@ TEST_F(CommandDamageTest, DoctorSaysWhatIsWrongAndWhatHelps) {
   const CommandResult intact = doctor(database());
   EXPECT_EQ(intact.exit_status, 0) << intact.err;
   EXPECT_NE(intact.out.find("State: The database is intact"), std::string::npos) << intact.out;
-  EXPECT_NE(doctor(Path("missing")).out.find("There is no database"), std::string::npos);
+  EXPECT_NE(doctor(Path("missing")).out.find("There is no database here"), std::string::npos);
 
   Damage(".log", "value2");
   const auto files = Files(database());

@@ -25,7 +25,7 @@ TEST_F(DesignCommandTest, ChecksFiles) {
   EXPECT_NE(result.out.find(wrong + ":2:14: \"keys\" is no member of a table"), std::string::npos)
       << result.out;
   EXPECT_NE(result.out.find(good + ": ok"), std::string::npos) << result.out;
-  EXPECT_EQ(result.err, "stele: 1 of 2 designs are wrong\n");
+  EXPECT_EQ(result.err, "stele: 1 of 2 designs is wrong\n");
   const auto report = nlohmann::json::parse(
       Run({"design", "check", "--format=json", wrong, good}).out, nullptr, false);
   ASSERT_TRUE(report.is_object());
@@ -36,6 +36,7 @@ TEST_F(DesignCommandTest, ChecksFiles) {
       WriteFile("u.yaml", std::string(kDesign) + "lint: {set: {KEY-NONE.share: 1}}\n");
   EXPECT_NE(Run({"design", "check", unknown}).out.find(unknown + ":7:14: \"KEY-NONE.share\""),
             std::string::npos);
+  ExpectError({"design", "show", unknown}, 1, ":7:14: \"KEY-NONE.share\"");
 }
 
 TEST_F(DesignCommandTest, ShowsTheNormalForm) {

@@ -159,7 +159,8 @@ TEST_F(HeatMapCommandTest, SelectsAndSkips) {
   EXPECT_EQ(result.exit_status, 3);
   EXPECT_TRUE(result.out.starts_with("t: 1 band x 1 step of 1s, 1 operation\n")) << result.out;
   EXPECT_EQ(result.err, "stele: left out 1 wrong line\n");
-  ExpectFailure({"heatmap", trace}, 1, "sel.jsonl:3: \"t\" is wrong");
+  ExpectFailure({"heatmap", trace}, 1, "sel.jsonl:3: the line has no \"t\"");
+  ExpectFailure({"heatmap", "-"}, 2, "reads a trace twice");
 }
 
 TEST_F(HeatMapCommandTest, WritesPagesAndImages) {

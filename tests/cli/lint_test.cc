@@ -181,7 +181,8 @@ TEST_F(LintCommandTest, SetOnlyAndExplain) {
 
 TEST_F(LintCommandTest, WrongUsageIsExitStatus2) {
   const std::string keys = WriteFile("keys", "a\n");
-  ExpectError({"lint", "--only", "KEY-NONE", "--keys", keys}, 2, "KEY-NONE");
+  ExpectError({"lint", "--only", "KEY-NONE", "--keys", keys}, 2, "--explain all");
+  EXPECT_NE(RunPlain({"lint"}).err.find("use --db DIR, --design, --keys"), std::string::npos);
   ExpectError({"lint", "--skip", "KEY-NONE", "--keys", keys}, 2, "KEY-NONE");
   ExpectError({"lint", "--explain", "KEY-NONE"}, 2, "KEY-NONE");
   ExpectError({"lint", "--set", "KEY-PII.x=1", "--keys", keys}, 2, "KEY-PII.x");

@@ -124,7 +124,8 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   const Format format = session.options().format;
   if (!report.ok() || format != Format::kText)
     session.Print(ListingText(DamageListing(report), format));
-  const std::string read = fmt::format("{} files, {} bytes read", report.files, report.bytes);
+  const std::string read =
+      fmt::format("{}, {} bytes read", Counted(report.files, "file", "files"), report.bytes);
   if (report.ok()) {
     if (format == Format::kText) session.Print(fmt::format("ok: {}\n", read));
     return absl::OkStatus();
@@ -132,9 +133,9 @@ absl::Status RunVerify(Session& session, const std::vector<std::string>& args) {
   session.KeepOutput();
   return internal::MakeStatus(
       absl::StatusCode::kDataLoss,
-      fmt::format("{} damaged places found, {}: restore these rows from a checkpoint or an export; "
+      fmt::format("{} found, {}: restore these rows from a checkpoint or an export; "
                   "\"stele salvage\" copies the other rows to a new database",
-                  report.damages.size(), read));
+                  Counted(report.damages.size(), "damaged place", "damaged places"), read));
 }
 
 absl::Status RunCheckpoint(Session& session, const std::vector<std::string>& args) {

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "flags.h"
 #include "lab_files.h"
+#include "listing.h"
 #include "location.h"
 #include "nlohmann/json.hpp"
 #ifdef STELE_HAS_LAB
@@ -19,10 +20,6 @@ namespace {
 #ifdef STELE_HAS_LAB
 
 constexpr FlagSpec kDesignFlags[] = {{"table"}};
-
-std::string Counted(size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 size_t QueryCount(const lab::Design& design) {
   size_t count = 0;
@@ -80,8 +77,9 @@ absl::Status CheckDesigns(Session& session, const std::vector<std::string>& file
   session.Print(as_json ? report.dump(-1, ' ', false, kReplace) + "\n" : text);
   if (wrong_count == 0) return absl::OkStatus();
   session.KeepOutput();
-  return internal::InvalidArgument("{} of {} are wrong", wrong_count,
-                                   Counted(files.size(), "design", "designs"));
+  return internal::InvalidArgument("{} of {} {} wrong", wrong_count,
+                                   Counted(files.size(), "design", "designs"),
+                                   wrong_count == 1 ? "is" : "are");
 }
 
 absl::Status ApplyTables(Session& session, const std::string& file, const Flags& flags,
@@ -127,6 +125,7 @@ absl::Status RunDesign(Session& session, const std::vector<std::string>& args) {
   if (is_apply) return ApplyTables(session, files[0], flags, as_json);
   if (words[0] != "show") return WrongUsage("design");
   STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(files[0]));
+  STELE_RETURN_IF_ERROR(CheckRules(files[0]));
   session.Print(design.ToJson() + "\n");
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "copy_plan.h"
+#include "listing.h"
 #include "location.h"
 
 namespace stele::cli {
@@ -42,15 +43,17 @@ absl::StatusOr<Diagnosis> ExamineReadable(const std::string& directory, const Da
   STELE_ASSIGN_OR_RETURN(const VerifyReport report, database.Verify());
   if (report.ok()) {
     return Diagnosis{.is_healthy = true,
-                     .state = fmt::format("The database is intact: {} files, {} bytes read.",
-                                          report.files, report.bytes),
+                     .state = fmt::format("The database is intact: {}, {} bytes read.",
+                                          Counted(report.files, "file", "files"), report.bytes),
                      .advice = {"Nothing needs to be done."}};
   }
   const VerifyReport::Damage& first = report.damages.front();
   return Diagnosis{
-      .state = fmt::format("{} places are damaged, first {} @{}: {}. Reads of their rows return an "
-                           "error; all other rows are readable.",
-                           report.damages.size(), first.file, first.offset, first.what),
+      .state =
+          fmt::format("{}, first {} @{}: {}. Reads of the rows there return an error; all other "
+                      "rows are readable.",
+                      Counted(report.damages.size(), "place is damaged", "places are damaged"),
+                      first.file, first.offset, first.what),
       .advice = {std::string(kBackup), VerifyAdvice(directory), SalvageAdvice(directory)}};
 }
 
@@ -102,7 +105,7 @@ absl::StatusOr<Diagnosis> Examine(const std::string& directory) {
     case absl::StatusCode::kDataLoss:
       return ExamineDamaged(directory, why);
     case absl::StatusCode::kNotFound:
-      return Diagnosis{.state = fmt::format("There is no database: {}.", text),
+      return Diagnosis{.state = fmt::format("There is no database here: {}.", text),
                        .advice = {"Check the path. If it is right, restore a checkpoint."}};
     case absl::StatusCode::kFailedPrecondition:
       if (text.find(" is open elsewhere") != std::string::npos) {

@@ -257,6 +257,8 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   STELE_ASSIGN_OR_RETURN(const MapOutput output, TakeMapOutput(session, flags));
   STELE_ASSIGN_OR_RETURN(lab::HeatMapOptions options, ParseMapOptions(flags));
   lab::HeatMapInput input{.trace_paths = flags.words()};
+  for (const std::string& path : input.trace_paths)
+    if (path == "-") return UsageError("heatmap reads a trace twice: store it in a file first");
   if (const auto location = flags.Find("db")) session.SetDatabase(*location);
   if (!session.options().database.empty()) {
     STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));

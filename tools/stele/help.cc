@@ -146,6 +146,9 @@ constexpr Command kCommands[] = {
      "tables\n"
      "                   FILE-TABLE.png, ...\n"
      "  --scale N        pixels of a cell in .png; default: at least 800 x 400 pixels in all\n"
+     "  --compare TRACE  a second map beside the first one, on the same colors; needs -o "
+     "FILE.html\n"
+     "  --follow         draws the map again in each second in which a trace grew, until Ctrl-C\n"
      "  --fail-on never|warning|info   exit status 3 for such patterns; default: never\n"
      "  --format text|json\n\n"
      "  Without -o, prints the map: in color on a terminal, else with the characters .:-=+*#%@\n"
@@ -169,7 +172,8 @@ constexpr Command kCommands[] = {
      "An\n"
      "  empty value makes no cell.\n"
      "  A file is checked completely before the first write. Standard input is written as it is "
-     "read.\n",
+     "read.\n"
+     "  For exports of DynamoDB: stele help import dynamodb\n",
      RunImport},
     {"import dynamodb", "Import items of DynamoDB",
      "import dynamodb PATH ... --table T --partition-key NAME [--sort-key NAME] [FLAGS]\n\n"

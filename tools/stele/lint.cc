@@ -61,7 +61,9 @@ absl::Status CheckIds(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
     bool is_known = false;
     for (const lab::LintRule& rule : lab::Rules()) is_known = is_known || rule.id == id;
-    if (!is_known) return UsageError(fmt::format("\"{}\" is not a rule", internal::Printable(id)));
+    if (!is_known)
+      return UsageError(fmt::format("\"{}\" is not a rule; \"stele lint --explain all\" lists them",
+                                    internal::Printable(id)));
   }
   return absl::OkStatus();
 }
@@ -173,6 +175,8 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   const bool has_only_traces =
       !has_file && input.tables.empty() && flags.has("trace") && session.options().database.empty();
   if (!has_file && !has_only_traces) {
+    if (session.options().database.empty())
+      return UsageError("nothing to check: use --db DIR, --design, --keys, --rows or --trace");
     STELE_ASSIGN_OR_RETURN(input.database, session.Open(Session::Access::kRead));
   }
   Progress progress("reading", "rows", 0);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fmt/format.h"
+
 namespace stele::cli {
 namespace {
 
@@ -47,6 +49,10 @@ std::string AlignedText(const std::vector<std::vector<std::string>>& lines) {
     text += '\n';
   }
   return text;
+}
+
+std::string Counted(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string CsvLine(const std::vector<std::string>& fields) {

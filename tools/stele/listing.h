@@ -1,6 +1,7 @@
 // tools/stele/listing.h: prints a list of records in the formats of --format.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ namespace stele::cli {
 std::string AlignedText(const std::vector<std::vector<std::string>>& lines);
 // Returns a line of CSV. Fields with a comma, quote, CR or LF are quoted.
 std::string CsvLine(const std::vector<std::string>& fields);
+
+// Returns "1 table" or "2 tables".
+std::string Counted(uint64_t count, std::string_view one, std::string_view many);
 
 struct Listing {
   std::vector<std::string> names;          // column names, for --format

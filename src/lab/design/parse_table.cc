@@ -176,6 +176,17 @@ std::optional<DesignCell> ParseCell(const YamlNode& node, const Schema& schema,
   return cell;
 }
 
+// A cell's time is in microseconds: the text of millis would be a time in 1970.
+void CheckTimestamp(const MemberReader& members, const Template& timestamp, DesignErrors* errors) {
+  using Kind = TemplateFunction::Kind;
+  if (timestamp.pieces().size() != 1 || timestamp.pieces()[0].functions.empty()) return;
+  const Kind last = timestamp.pieces()[0].functions.back().kind;
+  if (last != Kind::kSeconds && last != Kind::kMillis) return;
+  errors->Add(members.Find("timestamp")->mark,
+              fmt::format("timestamp is in microseconds: write {{{}|micros}}",
+                          Printable(timestamp.pieces()[0].text)));
+}
+
 DesignRow ParseRow(const YamlNode& node, const Schema& schema,
                    const std::function<bool(std::string_view)>& has_input, DesignErrors* errors) {
   const MemberReader members(node, "an entry of rows", {"input", "when", "timestamp", "cells"},
@@ -191,6 +202,7 @@ DesignRow ParseRow(const YamlNode& node, const Schema& schema,
     if (const auto value = TextOfNode(*field, errors)) row.when.emplace_back(field->name, *value);
   }
   row.timestamp = members.TemplateOf("timestamp");
+  if (row.timestamp.has_value()) CheckTimestamp(members, *row.timestamp, errors);
   const std::vector<const YamlNode*> cells = members.MembersOf("cells");
   if (cells.empty() && members.Find("cells") != nullptr)
     errors->Add(members.Find("cells")->mark, "cells has no cell");

@@ -153,7 +153,7 @@ class TreeBuilder {
 // libyaml's parser, which is freed at the end.
 class EventSource {
  public:
-  explicit EventSource(std::string_view text) {
+  explicit EventSource(std::string_view text) : text_(text) {
     is_ready_ = yaml_parser_initialize(&parser_) != 0;
     if (!is_ready_) return;
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
@@ -187,9 +187,12 @@ class EventSource {
       return fmt::format("byte {}: {}", parser_.problem_offset, parser_.problem);
     std::string text = parser_.problem == nullptr ? "not YAML" : parser_.problem;
     if (parser_.context != nullptr) text += fmt::format(" ({})", parser_.context);
+    if (parser_.problem_mark.index < text_.size() && text_[parser_.problem_mark.index] == '\t')
+      text += ": it is a tab, and YAML indents with spaces";
     return text;
   }
 
+  const std::string_view text_;
   yaml_parser_t parser_ = {};
   bool is_ready_ = false;
 };

@@ -29,6 +29,8 @@ absl::Status DelimitedRecords::SetNames(const std::vector<std::string>& names) {
   std::sort(places_.begin(), places_.end());
   for (size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].first.empty()) return InvalidArgument("a field of the header has no name");
+    if (places_[i].first.find('\r') != std::string::npos)
+      return InvalidArgument("a name in the header has a CR: lines must end in LF or CR LF");
     if (i > 0 && places_[i].first == places_[i - 1].first)
       return InvalidArgument("the header has the field \"{}\" twice", Printable(places_[i].first));
   }

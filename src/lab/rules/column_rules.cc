@@ -118,9 +118,10 @@ constexpr RuleSpec kColumnRules[] = {
       .parameters = kColumnsAsData,
       .summary = "Small rows with a common prefix could be columns of one row.",
       .explanation =
-          "The keys have two or more segments, and the last one is no time. There are\n"
-          "2 to 1,000 small rows per prefix (median), and 0.95 of the rows have the same\n"
-          "columns. Qualifiers are data in a wide-column store.",
+          "A qualifier may be data: the last segment of the key can become one. The rule\n"
+          "reports keys of two or more segments, unless the last one is a time. The\n"
+          "median of the rows per prefix is 2 to 1,000, and at least 95 % of the rows have the\n"
+          "same columns.",
       .before = "user7#friend1 f:since = 2019\nuser7#friend2 f:since = 2021\n",
       .after = "user7         since:friend1 = 2019, since:friend2 = 2021\n",
       .on_bigtable = "the same. There, only one row can be written atomically."},

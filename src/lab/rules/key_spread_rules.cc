@@ -87,7 +87,7 @@ void CheckSaltFanOut(const RuleCall& call) {
     return;
   LintFinding& finding = call.Report(
       static_cast<double>(buckets.count), 2,
-      fmt::format("first segment: {} buckets with a like number of rows", buckets.count),
+      fmt::format("first segment: {} buckets with a similar number of rows", buckets.count),
       fmt::format("Each range is now {} scans. Fewer buckets, or none, make scans cheaper",
                   buckets.count));
   finding.samples = keys.first_keys();
@@ -166,7 +166,9 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .needs_min_rows = true,
       .parameters = kTenant,
       .summary = "One first value has most of the rows.",
-      .explanation = "Its load and its size decide those of the table.",
+      .explanation =
+          "The rows of this value are next to each other, so most of the load is on one\n"
+          "part of the table.",
       .before = "bigcorp#... 9,000,000 rows, smallshop#... 5,000 rows\n",
       .after = "two tables: bigcorp, others\n",
       .on_bigtable = "the same; a separate table can have its own app profile and quota."},
@@ -178,7 +180,7 @@ constexpr RuleSpec kKeySpreadRules[] = {
       .summary = "Keys begin with a bucket.",
       .explanation = "A scan of a range must read each bucket. The rule looks for first\n"
                      "segments of one to three digits that are 0 to n-1, or 1 to n, with a\n"
-                     "like number of rows, at least 20 each.",
+                     "similar number of rows, at least 20 each.",
       .before = "7#user4711            10 scans per range\n",
       .after = "user4711              1 scan per range\n",
       .on_bigtable = "buckets are useful there if writes are sequential. Choose a few per node."},

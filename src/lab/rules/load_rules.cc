@@ -59,9 +59,9 @@ constexpr RuleSpec kLoadRules[] = {
       .needs_min_operations = true,
       .parameters = kSkew,
       .summary = "A few key ranges have most of the load.",
-      .explanation = "The rule divides the known keys into at most 1,000 equal ranges and counts\n"
-                     "the operations in each. Known keys are those of the table, or else those\n"
-                     "of the trace. There must be at least 20.",
+      .explanation = "The rule divides the keys of the table into at most 1,000 ranges of equal\n"
+                     "numbers of keys, and counts the operations in each. Without a table, it\n"
+                     "uses the keys of the trace. At least 20 keys are necessary.",
       .before = "config#global         half of all reads\n",
       .after = "the value is cached by the application\n",
       .on_bigtable = "a range that is hotter than one node can serve is the limit of the table."},

@@ -107,10 +107,9 @@ constexpr RuleSpec kNameRules[] = {
       .needs_schema = true,
       .parameters = kSimilarTables,
       .summary = "Several tables have the same families and similar names.",
-      .explanation = "Names are similar if they are equal with # for each run of digits,\n"
-                     "except for at most one part between _ - and dots. Such tables are\n"
-                     "usually one table whose key lacks a part. Age rules\n"
-                     "remove old data without separate tables.",
+      .explanation = "Names are similar if they differ only in digits, and in at most one of the\n"
+                     "parts that _ - and dots separate. Such tables are usually one table whose\n"
+                     "key lacks that part. Age rules remove old data without separate tables.",
       .before = "events_2023_01, events_2023_02, events_2023_03\n",
       .after = "events                with keys ...#20230214\n",
       .on_bigtable = "the same. Small tables are also balanced less well."},

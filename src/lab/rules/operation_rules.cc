@@ -180,7 +180,7 @@ constexpr LintRule::Parameter kReadTogether[] = {{"share", 0.8, "the share of su
 constexpr LintRule::Parameter kOverread[] = {{"ratio", 4, "cells examined per returned cell"}};
 constexpr LintRule::Parameter kUnknownColumns[] = {
     {"qualifiers", 20, "the mean number of columns per row"},
-    {"sets", 0.5, "different sets of columns, divided by rows"},
+    {"sets", 0.5, "the number of different sets of columns, divided by the number of rows"},
     {"share", 0.8, "the share of reads without a filter"}};
 constexpr LintRule::Parameter kCounters[] = {{"ops", 100, "the smallest number of writes"},
                                              {"share", 0.5, "the share of increments"}};
@@ -239,7 +239,9 @@ constexpr RuleSpec kOperationRules[] = {
       .needs_min_operations = true,
       .parameters = kUnknownColumns,
       .summary = "Rows have many different columns, and are read whole.",
-      .explanation = "Columns are useful if readers ask for some of them by name.",
+      .explanation =
+          "Almost every row has columns of its own, so no reader can ask for one by its\n"
+          "name. Such columns cost their names in each row, and nobody uses them.",
       .before = "f:a7f3 = 1, f:b901 = 1, ... read without a filter\n",
       .after = "f:all = a7f3,b901,...\n",
       .on_bigtable = "the same."},
@@ -294,8 +296,9 @@ constexpr RuleSpec kOperationRules[] = {
       .needs_trace = true,
       .parameters = kHotRows,
       .summary = "One row gets very many writes.",
-      .explanation = "Writes of one row are applied one after the other. A minute is that of the\n"
-                     "clock.",
+      .explanation =
+          "Writes of one row are applied one after the other. A row is reported if it has\n"
+          "many writes in one minute, or several in each of three minutes in a row.",
       .before = "counter               1,000 writes per minute\n",
       .after = "counter#0 to counter#9   100 writes per minute each\n",
       .on_bigtable = "a row is served by one node, and its changes are replicated in order."},

@@ -30,7 +30,9 @@ absl::Status GetBytes(const object& json, std::string_view name, std::string* ou
 
 absl::Status RowLineParser::Parse(std::string_view line, StagedRow* out) {
   element document;
-  STELE_RETURN_IF_ERROR(parser_.Parse(line, &document));
+  if (const absl::Status parsed = parser_.Parse(line, &document); !parsed.ok())
+    return internal::InvalidArgument("{}: a row is a JSON object, as \"stele export\" writes it",
+                                     internal::ToStd(parsed.message()));
   object json;
   array cells;
   if (document.get(json) != simdjson::SUCCESS || json["cells"].get(cells) != simdjson::SUCCESS)

@@ -165,6 +165,9 @@ std::string Trimmed(std::string_view text) {
 absl::StatusOr<int64_t> NumberOf(std::string_view text) {
   const auto number = WholeNumber(text);
   if (number.has_value()) return *number;
+  if (ParseTimeOfAnyYear(text).has_value())
+    return InvalidArgument("\"{}\" is a time: put seconds, millis or micros before this function",
+                           Printable(text));
   return InvalidArgument("\"{}\" is not a whole number from 0 to {}", Printable(text),
                          std::numeric_limits<int64_t>::max());
 }

@@ -19,7 +19,11 @@ constexpr std::string_view kTraceOps[] = {"get", "mget", "scan", "set",
 constexpr std::string_view kBase64Suffix = "_base64";
 
 absl::Status WrongMember(std::string_view name) {
-  return internal::InvalidArgument("\"{}\" is wrong", name);
+  return internal::InvalidArgument("\"{}\" has a wrong value", name);
+}
+
+absl::Status MissingMember(std::string_view name) {
+  return internal::InvalidArgument("the line has no \"{}\"", name);
 }
 
 bool GetText(const element& value, bool is_base64, std::string* out) {
@@ -191,7 +195,7 @@ absl::Status ReadTraceRecord(const object& json, TraceRecord* record) {
     found |= uint32_t{1} << member;
   }
   for (size_t member = 0; member < kRequiredMembers; ++member)
-    if ((found >> member & 1) == 0) return WrongMember(kTraceMembers[member].name);
+    if ((found >> member & 1) == 0) return MissingMember(kTraceMembers[member].name);
   return absl::OkStatus();
 }
 

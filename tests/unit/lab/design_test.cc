@@ -52,6 +52,9 @@ TEST(YamlTest, ErrorsHavePositions) {
       {"? [a]\n: b\n", "d:1:3: the name of a member must be a text"},
       {"a: \"\\0\"\n", "d:1:4: a zero byte in a text"},
       {"a: \xff\n", "d:1:1: byte 3: "},
+      {"a:\n\tb: 1\n",
+       "d:2:1: found character that cannot start any token (while scanning for the next token): it "
+       "is a tab, and YAML indents with spaces"},
       {std::string(21, '['), "d:1:21: more than 20 levels"},
       {std::string((1 << 20) + 1, ' '), "d:1:1: 1048577 bytes, at most 1048576"},
   };
@@ -98,6 +101,8 @@ TEST(DesignTest, ReportsErrorsWithPositions) {
       {DesignWith("{a}", "    rows: [{input: in, cells: {\"g:q\": \"1\"}}]\n"),
        "d.yaml:7:32: the table has no family \"g\""},
       {DesignWith("{a}", "    rows: [{input: in, cells: {}}]\n"), "d.yaml:7:31: cells has no cell"},
+      {DesignWith("{a}", "    rows: [{input: in, timestamp: \"{t|millis}\", cells: {}}]\n"),
+       "d.yaml:7:35: timestamp is in microseconds: write {t|micros}"},
       {DesignWith("{a}", "    rows: [{input: in, cells: {q: \"1\"}}]\n"),
        "d.yaml:7:32: a cell must have the form"},
       {DesignWith("{a}", "    queries: {q: {write: in}}\n"),

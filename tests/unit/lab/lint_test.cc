@@ -103,6 +103,7 @@ TEST_F(LintTest, RowsAreThoseOfAnExport) {
         R"({"row":"a","cells":[{"family":"f","qualifier":"q"}]})",
         R"({"row":"a","cells":[{"family":"f","qualifier":"q","value":"","timestamp":-1}]})"})
     ExpectError({.rows_path = directory_.Write("bad", text)}, {}, "bad:1: ");
+  ExpectError({.rows_path = directory_.Write("bad", "a,b\n")}, {}, "as \"stele export\" writes it");
   const std::string wrong_family = R"({"row":"a","cells":[{"family":"/","qualifier":"q",)"
                                    R"("value":""}]})";
   ExpectError({.rows_path = directory_.Write("bad", wrong_family)}, {}, "family");

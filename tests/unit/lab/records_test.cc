@@ -91,6 +91,7 @@ TEST_F(RecordsTest, AWrongHeaderIsAnError) {
   EXPECT_TRUE(Csv("")[0].ends_with("the file has no header line"));
   EXPECT_TRUE(Csv("a,a\n")[0].ends_with(":1: the header has the field \"a\" twice"));
   EXPECT_TRUE(Csv("a,\n")[0].ends_with(":1: a field of the header has no name"));
+  EXPECT_TRUE(Csv("a,b\r1,2\r")[0].ends_with("lines must end in LF or CR LF"));
 }
 
 TEST_F(RecordsTest, TsvHasNoQuotes) { EXPECT_EQ(Tsv("a\tb\n\"1\t2\"\n"), (Found{"2: \"1 2\" -"})); }

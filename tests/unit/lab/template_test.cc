@@ -119,6 +119,9 @@ TEST(TemplateTest, NeverMakesAWrongText) {
     EXPECT_EQ(TextOf("{x|" + each.function + "}", each.input).substr(0, 16), "error: field \"x\"")
         << each.function;
   }
+  const std::string of_time = TextOf("{x|rev_ts}", "2015-05-17T10:05:03Z");
+  EXPECT_NE(of_time.find("is a time: put seconds, millis or micros before"), std::string::npos)
+      << of_time;
 }
 
 TEST(TemplateTest, RejectsWrongTemplates) {
