@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "lab/design/design_errors.h"
 #include "lab/template/template.h"
+#include "lab/yaml/design_errors.h"
 #include "stele/keys.h"
 #include "stele/schema.h"
 

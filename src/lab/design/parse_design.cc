@@ -5,10 +5,10 @@
 
 #include "base/status.h"
 #include "io/file_system.h"
-#include "lab/design/member_reader.h"
 #include "lab/design/parse_lint.h"
 #include "lab/design/parse_table.h"
-#include "lab/design/yaml_tree.h"
+#include "lab/yaml/member_reader.h"
+#include "lab/yaml/yaml_tree.h"
 #include "stele/database.h"
 
 namespace stele::internal::lab {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "lab/design/member_reader.h"
+#include "lab/yaml/member_reader.h"
 
 namespace stele::internal::lab {
 namespace {

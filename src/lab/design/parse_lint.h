@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "lab/design/design_errors.h"
 #include "lab/design/design_model.h"
-#include "lab/design/yaml_tree.h"
+#include "lab/yaml/design_errors.h"
+#include "lab/yaml/yaml_tree.h"
 
 namespace stele::internal::lab {
 

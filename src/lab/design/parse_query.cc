@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
-#include "lab/design/member_reader.h"
+#include "lab/yaml/member_reader.h"
 #include "stele/filter.h"
 
 namespace stele::internal::lab {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "lab/design/member_reader.h"
 #include "lab/design/parse_query.h"
+#include "lab/yaml/member_reader.h"
 #include "stele/gc_rule.h"
 
 namespace stele::internal::lab {

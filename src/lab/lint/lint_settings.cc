@@ -5,10 +5,10 @@
 #include <system_error>
 
 #include "base/status.h"
-#include "lab/design/design_errors.h"
 #include "lab/design/parse_design.h"
 #include "lab/design/parse_lint.h"
 #include "lab/rules/rule_list.h"
+#include "lab/yaml/design_errors.h"
 
 namespace stele::internal::lab {
 namespace {

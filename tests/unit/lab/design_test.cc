@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/design/yaml_tree.h"
+#include "lab/yaml/yaml_tree.h"
 #include "stele/stele.h"
 #include "unit/lab/export_fixture.h"
 

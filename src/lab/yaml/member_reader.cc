@@ -1,4 +1,4 @@
-#include "lab/design/member_reader.h"
+#include "lab/yaml/member_reader.h"
 
 #include <algorithm>
 #include <charconv>

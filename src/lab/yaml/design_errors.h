@@ -1,4 +1,4 @@
-// design/design_errors.h: the errors of a design file, with their positions.
+// yaml/design_errors.h: the errors of a design file, with their positions.
 //
 // Threads:   confined to one thread.
 #pragma once

@@ -1,4 +1,4 @@
-// design/member_reader.h: reads the members of a map of a design file, and reports the others.
+// yaml/member_reader.h: reads the members of a map of a design file, and reports the others.
 //
 // Errors:    are added to DesignErrors, with the position of the member. A reader goes on after an
 //            error, so that one run reports several.
@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/design/design_errors.h"
-#include "lab/design/yaml_tree.h"
 #include "lab/template/template.h"
+#include "lab/yaml/design_errors.h"
+#include "lab/yaml/yaml_tree.h"
 
 namespace stele::internal::lab {
 

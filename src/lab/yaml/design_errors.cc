@@ -1,4 +1,4 @@
-#include "lab/design/design_errors.h"
+#include "lab/yaml/design_errors.h"
 
 #include "base/status.h"
 

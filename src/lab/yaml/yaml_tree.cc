@@ -1,4 +1,4 @@
-#include "lab/design/yaml_tree.h"
+#include "lab/yaml/yaml_tree.h"
 
 #include <yaml.h>
 

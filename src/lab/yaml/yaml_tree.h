@@ -1,4 +1,4 @@
-// design/yaml_tree.h: parses a YAML document as a tree of maps, lists and texts.
+// yaml/yaml_tree.h: parses a YAML document as a tree of maps, lists and texts.
 //
 // Every scalar is text: NO and 010 are not converted, and an empty value is "".
 //
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/design/design_errors.h"
+#include "lab/yaml/design_errors.h"
 
 namespace stele::internal::lab {
 
