@@ -6,6 +6,8 @@
 // Threads:   a design is an immutable value, and safe to share.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,11 +15,9 @@
 #include <vector>
 
 #include "absl/base/attributes.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "stele/database.h"
-#include "stele/mutation.h"
-#include "stele/schema.h"
+#include "stele/table.h"
 #include "stele/timestamp.h"
 
 namespace stele {
@@ -26,6 +26,16 @@ struct DesignModel;
 }  // namespace internal::lab
 inline namespace v0 {
 namespace lab {
+
+// One read of a query of a design. A query with fan_out makes one for each bucket.
+struct ReadRequest {
+  RowSet rows = {};
+  Filter filter = {};
+  int64_t limit = 0;  // rows of all requests of the query. 0: no limit
+  bool reverse = false;
+  std::string bucket = {};   // with fan_out; otherwise ""
+  size_t bucket_offset = 0;  // of the bucket in the row keys
+};
 
 class Design {
  public:
@@ -46,7 +56,7 @@ class Design {
   // The names of the queries of a table, in the order of the file. Empty for an unknown table.
   std::vector<std::string> queries(std::string_view table) const;
 
-  // The functions below return NotFound for an unknown table.
+  // The functions below return NotFound for an unknown table or query.
 
   // Returns the schema of a table. Its property "lab.design" has the table's part of the design;
   // its property "row_key_schema" has the row key schema, if there is one.
@@ -60,6 +70,15 @@ class Design {
   [[nodiscard]] absl::StatusOr<RowMutation> Map(std::string_view table, std::string_view input,
                                                 const Record& record, Timestamp time) const;
 
+  // Returns the input whose records the query writes, or "" for a query that reads.
+  [[nodiscard]] absl::StatusOr<std::string> WrittenInput(std::string_view table,
+                                                         std::string_view query) const;
+  // Returns the requests that a query makes for a record; see ReadAll().
+  // Errors: InvalidArgument if a field is absent or wrong, or if the query writes.
+  [[nodiscard]] absl::StatusOr<std::vector<ReadRequest>> Read(std::string_view table,
+                                                              std::string_view query,
+                                                              const Record& record) const;
+
   // Returns the normal form: compact JSON with every default. Parse() accepts it.
   std::string ToJson() const;
 
@@ -68,6 +87,14 @@ class Design {
 
   std::shared_ptr<const internal::lab::DesignModel> model_;
 };
+
+// Runs the requests of a query, and calls `visit` with each row, or each piece of a large row. The
+// rows of several requests are merged by their keys without the bucket; the keys stay as they are.
+// Returns the sum of the statistics. Limit and order of `options` are not used.
+[[nodiscard]] absl::StatusOr<ReadStats> ReadAll(const Table& table,
+                                                const std::vector<ReadRequest>& requests,
+                                                const ReadOptions& options,
+                                                const std::function<void(const RowView&)>& visit);
 
 // A table of a design after ApplyDesign.
 struct AppliedTable {

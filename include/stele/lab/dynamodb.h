@@ -121,8 +121,7 @@ struct DynamoDbImportReport {
   std::vector<Note> notes = {};
   double seconds = 0;
 
-  // True if items that did not expire were left out.
-  bool left_out_items() const;
+  bool left_out_items() const;  // true if items that did not expire were left out
   // The report for people, and as one JSON document.
   std::string ToText() const;
   std::string ToJson() const;

@@ -109,8 +109,7 @@ class HeatMap {
   const Parts& parts() const { return parts_; }
   const std::vector<HeatPattern>& patterns() const { return parts_.patterns; }
   bool has(HeatMetric metric) const { return parts_.values.count(metric) > 0; }
-  // 0 if the trace does not have this metric.
-  double At(HeatMetric metric, size_t band, uint64_t step) const;
+  double At(HeatMetric metric, size_t band, uint64_t step) const;  // 0 without this metric
   double Sum(HeatMetric metric) const;
 
   // One JSON object with all metrics. Its member "metric" is `metric`.

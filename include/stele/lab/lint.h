@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "stele/database.h"
 
@@ -51,9 +50,8 @@ struct LintRule {
 // All rules, sorted by id.
 [[nodiscard]] std::span<const LintRule> Rules();
 
-// Returns the text about one rule, or about all of them for "all": the problem, the reason, its
-// parameters, an example, the differences on Cloud Bigtable. Errors: InvalidArgument for an unknown
-// rule.
+// Returns the text about one rule, or "all": the problem, the reason, its parameters, an example,
+// the differences on Cloud Bigtable. Errors: InvalidArgument for an unknown rule.
 [[nodiscard]] absl::StatusOr<std::string> ExplainRule(std::string_view id);
 
 // The tables of a database or of a design, or the rows of a file.
@@ -129,8 +127,7 @@ struct LintReport {
   uint64_t skipped_lines = 0;              // of the traces
   std::string source_path = {};            // the file that was checked or described it, or ""
 
-  // The number of findings of this severity that are not suppressed.
-  uint64_t Count(LintSeverity severity) const;
+  uint64_t Count(LintSeverity severity) const;  // of findings that are not suppressed
   // The report for people, as one JSON document, and in SARIF 2.1.0 with this version of the tool.
   std::string ToText() const;
   std::string ToJson() const;

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "lab/design/design_json.h"
 #include "lab/design/parse_design.h"
+#include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
 #include "lab/mapping/lab_json.h"
 #include "lab/template/field_source.h"
@@ -45,6 +46,15 @@ absl::StatusOr<const DesignTable*> FindTable(const DesignModel& design, std::str
   return NotFound("{} has no table \"{}\"", design.file, Printable(name));
 }
 
+absl::StatusOr<const DesignQuery*> FindQuery(const DesignModel& design, const DesignTable& table,
+                                             std::string_view name) {
+  const auto query = std::find_if(table.queries.begin(), table.queries.end(),
+                                  [&](const DesignQuery& each) { return each.name == name; });
+  if (query != table.queries.end()) return &*query;
+  return NotFound("{}: the table {} has no query \"{}\"", design.file, Printable(table.name),
+                  Printable(name));
+}
+
 Schema WithoutProperties(const Schema& schema) {
   Schema plain;
   for (const FamilySchema& family : schema.families()) plain.AddFamily(family);
@@ -79,6 +89,7 @@ inline namespace v0 {
 namespace lab {
 
 using internal::lab::DesignModel;
+using internal::lab::DesignQuery;
 using internal::lab::DesignRow;
 using internal::lab::DesignTable;
 
@@ -129,6 +140,23 @@ absl::StatusOr<RowMutation> Design::Map(std::string_view table, std::string_view
                                         const Record& record, Timestamp time) const {
   STELE_ASSIGN_OR_RETURN(const DesignTable* const found, internal::lab::FindTable(*model_, table));
   return internal::lab::MapRecord(*found, input, internal::lab::MapFields(record), time);
+}
+
+absl::StatusOr<std::string> Design::WrittenInput(std::string_view table,
+                                                 std::string_view query) const {
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const in, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignQuery* const found,
+                         internal::lab::FindQuery(*model_, *in, query));
+  return found->write_input;
+}
+
+absl::StatusOr<std::vector<ReadRequest>> Design::Read(std::string_view table,
+                                                      std::string_view query,
+                                                      const Record& record) const {
+  STELE_ASSIGN_OR_RETURN(const DesignTable* const in, internal::lab::FindTable(*model_, table));
+  STELE_ASSIGN_OR_RETURN(const DesignQuery* const found,
+                         internal::lab::FindQuery(*model_, *in, query));
+  return internal::lab::RequestsOf(*in, *found, internal::lab::MapFields(record));
 }
 
 std::string Design::ToJson() const { return internal::lab::DesignJson(*model_); }

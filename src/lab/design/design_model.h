@@ -61,6 +61,9 @@ struct DesignColumn {
   std::string qualifier;
 };
 
+// The field of a query that fans out: the bucket of a request.
+inline constexpr std::string_view kBucketField = "@bucket";
+
 // The rows are those of the first member that is set: row, rows, prefix, start and end. Otherwise
 // the query reads all rows.
 struct DesignRead {

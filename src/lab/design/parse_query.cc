@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "lab/design/query_request.h"
 #include "lab/yaml/member_reader.h"
 #include "stele/filter.h"
 
@@ -15,7 +16,6 @@ constexpr int64_t kWeightMax = 1'000'000;
 constexpr int64_t kVersionsMax = std::numeric_limits<int32_t>::max();
 constexpr int64_t kFanOutMin = 2;
 constexpr int64_t kFanOutMax = 1000;
-constexpr std::string_view kBucketField = "@bucket";
 
 std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_view name,
                                        const QueryScope& scope, DesignErrors* errors) {
@@ -37,12 +37,11 @@ std::vector<DesignColumn> ParseColumns(const MemberReader& members, std::string_
   return columns;
 }
 
-// Checks a filter that has no fields; one with fields is known only with a record.
+// Checks the filter as it is for a record whose fields are "1".
 void CheckFilter(const MemberReader& members, const DesignRead& read, DesignErrors* errors) {
-  if (!read.filter.has_value() || read.filter->has_fields()) return;
-  std::string text;
-  for (const Template::Piece& piece : read.filter->pieces()) text += piece.text;
-  const auto filter = Filter::Parse(text);
+  if (!read.filter.has_value()) return;
+  const auto filter = FilterOf(
+      read, [](const Template::Piece& /*field*/) -> absl::StatusOr<std::string> { return "1"; });
   if (!filter.ok()) errors->Add(members.Find("filter")->mark, ToStd(filter.status().message()));
 }
 
@@ -52,16 +51,14 @@ void CheckRows(const MemberReader& members, DesignErrors* errors) {
                     (members.Find("rows") != nullptr ? 1 : 0) +
                     (members.Find("prefix") != nullptr ? 1 : 0) + (has_range ? 1 : 0);
   if (count > 1) errors->Add(members.mark(), "give one of row, rows, prefix, or start and end");
+  const YamlNode* const rows = members.Find("rows");
+  if (rows != nullptr && rows->kind == YamlNode::Kind::kList && rows->children.empty())
+    errors->Add(rows->mark, "rows has no row key");
 }
 
 // {@bucket} is a field of queries that fan out, and only of them.
 void CheckBuckets(const MemberReader& members, const DesignRead& read, DesignErrors* errors) {
-  std::set<std::string, std::less<>> fields;
-  for (const auto* part : {&read.row, &read.prefix, &read.start, &read.end, &read.filter}) {
-    if (part->has_value()) (*part)->AddFieldsTo(&fields);
-  }
-  for (const Template& row : read.rows) row.AddFieldsTo(&fields);
-  const bool has_bucket = fields.contains(kBucketField);
+  const bool has_bucket = FieldsOf(read).contains(kBucketField);
   if (has_bucket && read.fan_out == 0) errors->Add(members.mark(), "{@bucket} needs fan_out: N");
   if (!has_bucket && read.fan_out != 0)
     errors->Add(members.mark(), "fan_out needs {@bucket} in the rows to read");

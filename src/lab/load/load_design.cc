@@ -1,7 +1,6 @@
 // load/load_design.cc: loads the records of a design: checks all of them, then writes them.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -83,25 +82,11 @@ class LoadRun {
   }
 
   absl::Status FindInputs() {
-    for (const auto& given : options_.inputs) {
-      const bool is_known =
-          std::any_of(model_.inputs.begin(), model_.inputs.end(),
-                      [&](const DesignInput& input) { return input.name == given.first; });
-      if (!is_known)
-        return InvalidArgument("{} has no input \"{}\"", model_.file, Printable(given.first));
-    }
+    STELE_RETURN_IF_ERROR(CheckGiven(model_, options_.inputs));
     for (const DesignInput& input : model_.inputs) {
       if (!IsRead(input)) continue;
-      const auto given = options_.inputs.find(input.name);
-      if (given == options_.inputs.end() && input.file.empty())
-        return InvalidArgument("the input \"{0}\" has no file: --input {0}=PATH gives one",
-                               input.name);
-      // A path of the design is relative to the design.
-      const std::string path =
-          given != options_.inputs.end()
-              ? given->second
-              : (std::filesystem::path(model_.file).parent_path() / input.file).string();
-      STELE_ASSIGN_OR_RETURN(RecordInput found, RecordInput::Find(input, path));
+      STELE_ASSIGN_OR_RETURN(RecordInput found,
+                             RecordInput::FindOf(model_, input, options_.inputs));
       for (size_t file = 0; file < found.file_count(); ++file) {
         files_.push_back({.input = inputs_.size(), .file = file});
         STELE_ASSIGN_OR_RETURN(const FileStamp stamp, found.stamp(file));

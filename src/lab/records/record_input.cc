@@ -1,5 +1,6 @@
 #include "lab/records/record_input.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -43,6 +44,26 @@ absl::StatusOr<RecordInput> RecordInput::Find(const DesignInput& input, const st
   }
   for (DataFile& file : found.files_) file.name = Printable(file.name, kFileNameBytesMax);
   return found;
+}
+
+absl::Status CheckGiven(const DesignModel& design, const GivenInputs& given) {
+  for (const auto& [name, path] : given) {
+    const bool is_known =
+        std::any_of(design.inputs.begin(), design.inputs.end(),
+                    [&name = name](const DesignInput& input) { return input.name == name; });
+    if (!is_known) return InvalidArgument("{} has no input \"{}\"", design.file, Printable(name));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RecordInput> RecordInput::FindOf(const DesignModel& design, const DesignInput& input,
+                                                const GivenInputs& given) {
+  const auto path = given.find(input.name);
+  if (path != given.end()) return Find(input, path->second);
+  if (input.file.empty())
+    return InvalidArgument("the input \"{0}\" has no file: --input {0}=PATH gives one", input.name);
+  // A path of the design is relative to the design.
+  return Find(input, (std::filesystem::path(design.file).parent_path() / input.file).string());
 }
 
 uint64_t RecordInput::stored_bytes() const {

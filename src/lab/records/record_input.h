@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,10 +18,18 @@
 
 namespace stele::internal::lab {
 
+// The paths of --input, by the name of the input.
+using GivenInputs = std::map<std::string, std::string>;
+// Returns an error if a path is given for an input that the design does not have.
+absl::Status CheckGiven(const DesignModel& design, const GivenInputs& given);
+
 class RecordInput {
  public:
   // Finds the files at `path`: one file, or the directory of an export of DynamoDB.
   static absl::StatusOr<RecordInput> Find(const DesignInput& input, const std::string& path);
+  // Finds the files at the path of `given`, by the input's name, else at the path of the design.
+  static absl::StatusOr<RecordInput> FindOf(const DesignModel& design, const DesignInput& input,
+                                            const GivenInputs& given);
 
   size_t file_count() const { return files_.size(); }
   // The name of a file for messages.

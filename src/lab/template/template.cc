@@ -122,11 +122,17 @@ absl::StatusOr<std::string> Template::Text(const FieldSource& record) const {
       text += piece.text;
       continue;
     }
-    STELE_ASSIGN_OR_RETURN(const bool is_present, ExpandField(piece, record, &text));
-    if (!is_present)
-      return InField(InvalidArgument("absent; {{field|or:TEXT}} gives a text then"), piece.text);
+    STELE_ASSIGN_OR_RETURN(const std::string field, FieldText(piece, record));
+    text += field;
   }
   return text;
+}
+
+absl::StatusOr<std::string> Template::FieldText(const Piece& field, const FieldSource& record) {
+  std::string text;
+  STELE_ASSIGN_OR_RETURN(const bool is_present, ExpandField(field, record, &text));
+  if (is_present) return text;
+  return InField(InvalidArgument("absent; {{field|or:TEXT}} gives a text then"), field.text);
 }
 
 bool Template::has_fields() const {

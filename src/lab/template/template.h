@@ -40,6 +40,8 @@ class Template {
   absl::StatusOr<bool> Expand(const FieldSource& record, std::string* out) const;
   // Returns the text for a record. An absent field is an error.
   absl::StatusOr<std::string> Text(const FieldSource& record) const;
+  // The same for one field of pieces().
+  static absl::StatusOr<std::string> FieldText(const Piece& field, const FieldSource& record);
 
   bool has_fields() const;
   void AddFieldsTo(std::set<std::string, std::less<>>* fields) const;
