@@ -128,6 +128,12 @@ TEST_F(BenchTest, AnOpenLoopReportsServiceTimes) {
   EXPECT_GE(lines[1]["seconds"], 0.0098);
 }
 
+TEST_F(BenchTest, OperationsOfTheWarmUpDoNotCount) {
+  const std::vector<Json> lines = RunJson("get", {"--warmup", "50ms", "--threads", "2"});
+  EXPECT_EQ(lines[1]["operations"], 50);
+  EXPECT_EQ(lines[1]["latency_us"]["count"], 50);
+}
+
 TEST_F(BenchTest, WrongFlagsAreUsageErrors) {
   const std::vector<std::pair<Args, std::string>> wrong = {
       {{"bench"}, "bench WORKLOAD"},

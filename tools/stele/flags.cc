@@ -103,9 +103,10 @@ absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view thing
   return static_cast<uint64_t>(count);
 }
 
-absl::StatusOr<std::map<std::string, std::string>> ParseInputFlags(const Flags& flags) {
+absl::StatusOr<std::map<std::string, std::string>> ParseInputs(
+    const std::vector<std::string>& values) {
   std::map<std::string, std::string> inputs;
-  for (const std::string& text : flags.All("input")) {
+  for (const std::string& text : values) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
       return UsageError("--input must be NAME=PATH");

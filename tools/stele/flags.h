@@ -50,7 +50,8 @@ absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
 // needs --bad-file, as that needs it.
 absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view things);
 
-// Returns the paths of the inputs of a design by name: the flags --input NAME=PATH.
-absl::StatusOr<std::map<std::string, std::string>> ParseInputFlags(const Flags& flags);
+// Returns the paths of the inputs of a design by name, from the values NAME=PATH of --input.
+absl::StatusOr<std::map<std::string, std::string>> ParseInputs(
+    const std::vector<std::string>& values);
 
 }  // namespace stele::cli

@@ -13,7 +13,8 @@ constexpr Command kCommands[] = {
      "  TIMESTAMP is in microseconds; default: 0.\n",
      RunAddToCell},
     {"bench", "Measure reads, scans and writes of a database",
-     "bench WORKLOAD[,WORKLOAD...] [FLAGS]\n\n"
+     "bench WORKLOAD[,WORKLOAD...] [FLAGS]\n"
+     "bench --design FILE --query QUERY[,QUERY...] [--input NAME=PATH]... [FLAGS]\n\n"
      "  Reads    get, get-missing, mget (10 rows), scan, reverse, prefix (100 rows), range,\n"
      "           project (one column), latest (newest versions), filter (a value regex)\n"
      "  Writes   put, update, delete, increment, check-and-mutate, bulk (100 rows)\n"
@@ -28,7 +29,11 @@ constexpr Command kCommands[] = {
      "  --table bench   created, filled, and deleted at the end; never a table of yours\n"
      "  --load auto|only|never, --keep   fill it if necessary; only fill it; keep it for the next "
      "run\n"
-     "  --dry-run N     prints the first N operations and opens nothing\n"
+     "  --dry-run N     prints the first N operations and opens no database\n"
+     "  --design FILE   measures queries on the design's own table, which \"load\" filled. It is "
+     "not\n"
+     "                  changed. A record of the design's input gives the row keys of an "
+     "operation.\n"
      "  --hgrm FILE, --hlog FILE   percentiles and an interval log for HdrHistogram's tools\n"
      "  --format json|csv   default: text\n\n"
      "  Example: stele --db /tmp/bench.db bench scan,get --rows 100000 --duration 10s\n",

@@ -141,7 +141,7 @@ absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
   if (flags.has("skip-bad") && !flags.has("trace")) return UsageError("--skip-bad needs --trace");
   if (!flags.has("design") && (flags.has("input") || flags.has("limit")))
     return UsageError("--input and --limit need --design");
-  STELE_ASSIGN_OR_RETURN(input.inputs, ParseInputFlags(flags));
+  STELE_ASSIGN_OR_RETURN(input.inputs, ParseInputs(flags.All("input")));
   return input;
 }
 

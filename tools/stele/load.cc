@@ -26,7 +26,7 @@ absl::StatusOr<lab::LoadOptions> ParseLoadFlags(const Flags& flags) {
   lab::LoadOptions options{.table = flags.Get("table", ""),
                            .only_checks = flags.has("check"),
                            .allows_duplicates = flags.has("allow-duplicates")};
-  STELE_ASSIGN_OR_RETURN(options.inputs, ParseInputFlags(flags));
+  STELE_ASSIGN_OR_RETURN(options.inputs, ParseInputs(flags.All("input")));
   options.bad_path = flags.Get("bad-file", "");
   STELE_ASSIGN_OR_RETURN(options.bad_records_max, ParseSkipBad(flags, "records"));
   if (const auto limit = flags.Find("limit")) {

@@ -1,22 +1,40 @@
-// tools/stele/bench/bench.cc: the verb bench: measures standard workloads on any location.
+// tools/stele/bench/bench.cc: the verb bench: measures standard workloads, and the queries of a
+// design, on any location.
 #include "base/status.h"
 #include "bench/options.h"
+#include "bench/query_workload.h"
 #include "bench/report.h"
 #include "bench/runner.h"
 #include "bench/table.h"
 #include "command.h"
+#include "key_bytes.h"
 #include "location.h"
 
 namespace stele::cli {
 namespace {
 
-// Prints the first operations of thread 0 of each workload. Opens nothing.
+// The operations of a query choose among its records, not among the rows of a table of bench.
+BenchOptions OptionsOf(const BenchOptions& options, const Workload& workload) {
+  BenchOptions own = options;
+  if (workload.query != nullptr) own.operations.rows = workload.query->record_count();
+  return own;
+}
+
+// Prints the first operations of thread 0 of each workload. Opens no database.
 absl::Status PrintOperations(Session& session, const BenchOptions& options) {
   for (const Workload* const workload : options.workloads) {
-    InsertCounter inserts(options.operations.rows);
-    OperationStream stream(options.operations, *workload, 0, &inserts);
-    for (uint64_t i = 0; i < *options.dry_run; ++i)
-      session.Print(ToText(stream.Next(), options.keys) + "\n");
+    const BenchOptions own = OptionsOf(options, *workload);
+    InsertCounter inserts(own.operations.rows);
+    OperationStream stream(own.operations, *workload, 0, &inserts);
+    for (uint64_t i = 0; i < *options.dry_run; ++i) {
+      const Operation& operation = stream.Next();
+      if (workload->query == nullptr) {
+        session.Print(ToText(operation, options.keys) + "\n");
+        continue;
+      }
+      STELE_ASSIGN_OR_RETURN(const auto read, workload->query->Prepare(operation.row));
+      session.Print(read->ToText() + "\n");
+    }
   }
   return absl::OkStatus();
 }
@@ -34,7 +52,8 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   uint64_t errors = 0;
   std::string failed;
   for (const Workload* const workload : options.workloads) {
-    STELE_ASSIGN_OR_RETURN(BenchResult result, RunWorkload(options, *workload, table));
+    STELE_ASSIGN_OR_RETURN(BenchResult result,
+                           RunWorkload(OptionsOf(options, *workload), *workload, table));
     session.Print(
         BenchLine(options, session.options().format, result, DiskBytes(session, database)));
     STELE_RETURN_IF_ERROR(WritePercentiles(options, result));
@@ -48,11 +67,33 @@ absl::Status RunAll(Session& session, const BenchOptions& options, const Databas
   return internal::Aborted("{} operations failed, the first one with: {}", errors, failed);
 }
 
+// Measures queries of a design on the table that was loaded before.
+absl::Status RunQueries(Session& session, BenchOptions options) {
+  STELE_ASSIGN_OR_RETURN(const QueryWorkloads loaded,
+                         LoadQueries(options, session.options().output));
+  options.table = loaded.table;
+  options.query_text = loaded.text;
+  for (const auto& query : loaded.queries) options.workloads.push_back(&query->workload());
+  if (options.dry_run.has_value()) return PrintOperations(session, options);
+  const auto database = session.Open(Session::Access::kRead);
+  auto table = database.ok() ? database->OpenTable(options.table) : database.status();
+  // A server reports a missing table only when it is used.
+  const absl::Status status = table.ok() ? table->schema().status() : table.status();
+  if (status.code() == absl::StatusCode::kNotFound) {
+    return internal::NotFound("{} has no table {}: \"stele load\" creates and fills it",
+                              session.options().database, EscapedKey(options.table));
+  }
+  STELE_RETURN_IF_ERROR(status);
+  session.Print(BenchHeader(options, session.options().format, session.options().database, {}));
+  return RunAll(session, options, *database, *table);
+}
+
 }  // namespace
 
 absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("bench");
   STELE_ASSIGN_OR_RETURN(BenchOptions options, ParseBenchOptions(args));
+  if (!options.design_path.empty()) return RunQueries(session, std::move(options));
   if (options.dry_run.has_value()) return PrintOperations(session, options);
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));
   STELE_ASSIGN_OR_RETURN(const BenchTable prepared, PrepareBenchTable(&database, options));

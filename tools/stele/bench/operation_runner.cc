@@ -21,13 +21,19 @@ void Count(const Cells& cells, BenchCounts* counts) {
 
 }  // namespace
 
-OperationRunner::OperationRunner(const BenchOptions& options, Table table)
+OperationRunner::OperationRunner(const BenchOptions& options, const Workload& workload, Table table)
     : options_(options),
+      workload_(workload),
       table_(std::move(table)),
       values_(options.operations.seed, options.value_bytes),
       project_(Filter::Column(std::string(kBenchFamily), FieldName(0))),
       latest_(Filter::Latest(1)),
       matching_(Filter::ValueRegex(std::string(kMatchingValue))) {}
+
+void OperationRunner::Prepare(const Operation& operation) {
+  if (operation.kind == OperationKind::kQuery)
+    query_read_ = workload_.query->Prepare(operation.row);
+}
 
 absl::Status OperationRunner::Run(const Operation& operation, BenchCounts* counts) {
   switch (operation.kind) {
@@ -43,6 +49,9 @@ absl::Status OperationRunner::Run(const Operation& operation, BenchCounts* count
     case OperationKind::kLatest:
     case OperationKind::kFilter:
       return Scan(operation, counts);
+    case OperationKind::kQuery:
+      STELE_RETURN_IF_ERROR(query_read_.status());
+      return (*query_read_)->Run(table_, Reading(), counts);
     case OperationKind::kInsert:
       return Insert(operation, counts);
     case OperationKind::kUpdate:

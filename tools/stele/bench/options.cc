@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "base/status.h"
+#include "flags.h"
 #include "session.h"
 
 namespace stele::cli {
@@ -22,6 +23,8 @@ struct Texts {
   std::string duration = "30s";
   std::string warmup;
   std::string rate;
+  std::string queries;
+  std::vector<std::string> inputs;
   double theta = 0.99;
   uint64_t operation_count = 0;
   uint64_t dry_run = 0;
@@ -29,7 +32,12 @@ struct Texts {
 
 void AddFlags(CLI::App* app, BenchOptions* options, Texts* texts) {
   OperationOptions& operations = options->operations;
-  app->add_option("workloads", texts->workloads)->required();
+  app->add_option("workloads", texts->workloads);
+  app->add_option("--design", options->design_path);
+  app->add_option("--query", texts->queries);
+  app->add_option("--input", texts->inputs)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->add_option("--rows", operations.rows)->check(CLI::Range(uint64_t{1}, kRowsMax));
   app->add_option("--fields", operations.fields)->check(CLI::Range(uint64_t{1}, uint64_t{10'000}));
   app->add_option("--value-bytes", options->value_bytes)
@@ -89,6 +97,32 @@ absl::Status TakeWorkloads(const std::string& text, BenchOptions* options) {
   return absl::OkStatus();
 }
 
+// Checks the flags of --design, and those that do not go with it.
+absl::Status TakeDesign(const CLI::App& app, const Texts& texts, BenchOptions* options) {
+  if (app.count("--design") == 0) {
+    for (const char* const flag : {"--query", "--input"}) {
+      if (app.count(flag) > 0) return UsageError(fmt::format("bench: {} needs --design", flag));
+    }
+    if (!texts.workloads.empty()) return absl::OkStatus();
+    return UsageError("bench: name a workload, or give --design and --query");
+  }
+  if (app.count("workloads") > 0)
+    return UsageError("bench: give workloads, or --design and --query, but not both");
+  for (const char* const flag :
+       {"--rows", "--fields", "--value-bytes", "--versions", "--key-format", "--scan-rows",
+        "--selectivity", "--load", "--keep"}) {
+    if (app.count(flag) == 0) continue;
+    return UsageError(fmt::format(
+        "bench: {} describes a table of bench, and --design reads the design's own", flag));
+  }
+  options->queries = Split(texts.queries, ',');
+  if (options->queries.empty() || std::count(options->queries.begin(), options->queries.end(), ""))
+    return UsageError("bench: --design needs --query QUERY[,QUERY...]");
+  if (app.count("--table") > 0) options->query_table = options->table;
+  STELE_ASSIGN_OR_RETURN(options->inputs, ParseInputs(texts.inputs));
+  return absl::OkStatus();
+}
+
 // Parses "30s", "500ms", "2m" or "1h".
 absl::StatusOr<std::chrono::nanoseconds> ParseDuration(std::string_view name,
                                                        std::string_view text) {
@@ -141,12 +175,14 @@ absl::Status TakeTexts(const CLI::App& app, const Texts& texts, BenchOptions* op
   if (!texts.rate.empty()) {
     STELE_ASSIGN_OR_RETURN(options->rate, ParseRate(texts.rate));
   }
-  return TakeWorkloads(texts.workloads, options);
+  STELE_RETURN_IF_ERROR(TakeDesign(app, texts, options));
+  return options->design_path.empty() ? TakeWorkloads(texts.workloads, options) : absl::OkStatus();
 }
 
 }  // namespace
 
 std::string BenchOptions::DataText() const {
+  if (!query_text.empty()) return query_text;
   return fmt::format("rows={} fields={} value-bytes={} versions={} key-format={} seed={}",
                      operations.rows, operations.fields, value_bytes, versions, keys.text(),
                      operations.seed);

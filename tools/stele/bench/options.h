@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,10 +39,17 @@ struct BenchOptions {
   std::chrono::nanoseconds warmup = std::chrono::seconds(5);
   std::optional<double> rate;  // operations per second of all threads: an open loop
 
+  // With --design: the queries, instead of workloads, and the user's table, which never changes.
+  std::string design_path;  // "": no design
+  std::vector<std::string> queries;
+  std::string query_table;                    // --table; "": the only one that has the queries
+  std::map<std::string, std::string> inputs;  // --input, by name
+  std::string query_text;                     // describes the records, instead of the data
+
   std::string hgrm_path;  // "": no file
   std::string hlog_path;
 
-  // Returns a text with all options that the table's contents depend on.
+  // Returns a text with all options that the table's contents depend on; query_text with a design.
   std::string DataText() const;
 };
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/status.h"
+#include "key_bytes.h"
 
 namespace stele::cli {
 namespace {
@@ -121,6 +122,27 @@ constexpr std::string_view kCsvHeader =
     "workload,operations,seconds,operations_per_second,rows_per_second,cells_per_second,"
     "mb_per_second,p50_us,p90_us,p99_us,p999_us,max_us,mean_us,errors,cpu_seconds,disk_bytes\n";
 
+// Returns a cell of CSV. The name of a query may contain anything.
+std::string CsvCell(std::string_view name) {
+  const std::string text = EscapedKey(name);
+  if (text.find_first_of(",\"") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+// Returns a part of a file's name, or a tag: other bytes than letters, digits, '.', '_' and '-' as
+// %NN.
+std::string PlainName(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    plain += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return plain;
+}
+
 uint64_t ErrorCount(const BenchResult& result) {
   uint64_t count = 0;
   for (const auto& [code, times] : result.errors) count += times;
@@ -131,7 +153,7 @@ std::string CsvLine(const BenchResult& result, std::optional<uint64_t> disk_byte
   const LatencyHistogram& latencies = result.latencies;
   return fmt::format(
       "{},{},{:.3f},{:.1f},{:.1f},{:.1f},{:.1f},{},{},{},{},{},{:.1f},{},{:.3f},{}\n",
-      result.workload->name, result.counts.operations, SecondsOf(result.time),
+      CsvCell(result.workload->name), result.counts.operations, SecondsOf(result.time),
       PerSecond(result.counts.operations, result.time), PerSecond(result.counts.rows, result.time),
       PerSecond(result.counts.cells, result.time),
       PerSecond(result.counts.value_bytes, result.time) / kMega,
@@ -169,12 +191,12 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
   std::string text = fmt::format(
       "{:<16} {:>10} {:>9.0f} {:>10.0f} {:>10.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8.1f} "
       "{:>6.1f}\n",
-      result.workload->name, counts.operations, PerSecond(counts.operations, result.time),
-      PerSecond(counts.rows, result.time), PerSecond(counts.cells, result.time),
-      PerSecond(counts.value_bytes, result.time) / kMega, Micros(latencies.ValueAtPercentile(50)),
-      Micros(latencies.ValueAtPercentile(90)), Micros(latencies.ValueAtPercentile(99)),
-      Micros(latencies.ValueAtPercentile(99.9)), Micros(latencies.Max()),
-      latencies.Mean() / kNanosInMicro, result.cpu_seconds);
+      EscapedKey(result.workload->name), counts.operations,
+      PerSecond(counts.operations, result.time), PerSecond(counts.rows, result.time),
+      PerSecond(counts.cells, result.time), PerSecond(counts.value_bytes, result.time) / kMega,
+      Micros(latencies.ValueAtPercentile(50)), Micros(latencies.ValueAtPercentile(90)),
+      Micros(latencies.ValueAtPercentile(99)), Micros(latencies.ValueAtPercentile(99.9)),
+      Micros(latencies.Max()), latencies.Mean() / kNanosInMicro, result.cpu_seconds);
   if (options.rate.has_value()) {
     const double reached = PerSecond(counts.operations, result.time);
     text += fmt::format("{:<16} late by more than 1 ms: {}; p99 of the calls alone: {} us{}\n", "",
@@ -228,7 +250,7 @@ absl::Status WritePercentiles(const BenchOptions& options, const BenchResult& re
     const size_t slash = path.rfind('/');
     const size_t dot = path.rfind('.');
     const bool has_ending = dot != path.npos && (slash == path.npos || dot > slash);
-    path.insert(has_ending ? dot : path.size(), "." + std::string(result.workload->name));
+    path.insert(has_ending ? dot : path.size(), "." + PlainName(result.workload->name));
   }
   return WriteFile(path, result.latencies.PercentileText());
 }
@@ -241,7 +263,7 @@ absl::Status WriteIntervals(const BenchOptions& options, std::span<const BenchRe
       "\"Interval_Compressed_Histogram\"\n";
   for (const BenchResult& result : results) {
     for (const BenchInterval& interval : result.intervals) {
-      text += fmt::format("Tag={}.{},{:.3f},{:.3f},{:.3f},{}\n", result.workload->name,
+      text += fmt::format("Tag={}.{},{:.3f},{:.3f},{:.3f},{}\n", PlainName(result.workload->name),
                           NameOf(interval.kind), interval.start_seconds, interval.seconds,
                           static_cast<double>(interval.latencies.Max()) / kMega,
                           interval.latencies.Encoded());

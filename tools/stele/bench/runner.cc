@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "bench/operation_runner.h"
+#include "key_bytes.h"
 
 namespace stele::cli {
 namespace {
@@ -53,7 +54,7 @@ class Worker {
       : course_(*course),
         thread_(thread),
         stream_(course->options.operations, course->workload, thread, &course->inserts),
-        runner_(course->options, course->table) {}
+        runner_(course->options, course->workload, course->table) {}
 
   void Run() {
     for (uint64_t index = 0;; ++index) {
@@ -76,20 +77,25 @@ class Worker {
                                std::chrono::duration<double>(number / *course_.options.rate));
   }
 
+  // Also notes whether the next operation is measured. Those of the warm-up count nowhere.
   bool IsOver() {
+    const SteadyClock::time_point now = SteadyClock::now();
+    is_measured_ = now >= course_.measured_from;
+    if (!is_measured_) return false;
     if (course_.options.operation_count.has_value()) {
       return course_.begun.fetch_add(1, std::memory_order_relaxed) >=
              *course_.options.operation_count;
     }
-    return SteadyClock::now() >= course_.measured_from + course_.options.duration;
+    return now >= course_.measured_from + course_.options.duration;
   }
 
   void Measure(const Operation& operation, SteadyClock::time_point due) {
+    runner_.Prepare(operation);
     const SteadyClock::time_point begin = SteadyClock::now();
     BenchCounts counts;
     const absl::Status status = runner_.Run(operation, &counts);
     const SteadyClock::time_point end = SteadyClock::now();
-    if (begin < course_.measured_from) return;
+    if (!is_measured_) return;
     if (due == SteadyClock::time_point()) due = begin;
     if (begin - due > kLate) ++counts.late;
     counts.operations = 1;
@@ -121,6 +127,7 @@ class Worker {
   const uint64_t thread_;
   OperationStream stream_;
   OperationRunner runner_;
+  bool is_measured_ = false;
   BenchResult result_;
 };
 
@@ -137,8 +144,8 @@ void Watch(Course* course, const std::stop_token& stop) {
     never.wait_until(lock, stop, course->measured_from + second * kInterval, [] { return false; });
     if (stop.stop_requested() || !is_terminal) continue;
     const uint64_t now = course->done;
-    std::fputs(fmt::format("{:>16} {:>4} s {:>12} operations/s\n", course->workload.name, second,
-                           now - before)
+    std::fputs(fmt::format("{:>16} {:>4} s {:>12} operations/s\n",
+                           EscapedKey(course->workload.name), second, now - before)
                    .c_str(),
                stderr);
     before = now;

@@ -82,6 +82,8 @@ std::string_view NameOf(OperationKind kind) {
       return "latest";
     case Kind::kFilter:
       return "filter";
+    case Kind::kQuery:
+      return "query";
     case Kind::kInsert:
       return "insert";
     case Kind::kUpdate:

@@ -17,6 +17,8 @@
 
 namespace stele::cli {
 
+class QueryWorkload;
+
 enum class OperationKind : uint8_t {
   kRead,
   kReadMissing,
@@ -27,6 +29,7 @@ enum class OperationKind : uint8_t {
   kProject,  // a scan of one column
   kLatest,   // a scan of the newest version of each column
   kFilter,   // a scan with a value regex
+  kQuery,    // a query of a design; `row` is the number of a record
   kInsert,
   kUpdate,
   kDelete,
@@ -49,7 +52,8 @@ struct Workload {
   std::vector<Part> parts;                         // their shares add up to 1
   std::optional<Distribution::Kind> distribution;  // of YCSB; else --distribution decides
   bool scans_uniform_lengths = false;              // 1 to --scan-rows rows
-  bool scans_by_selectivity = false;  // --selectivity of the rows, instead of --scan-rows
+  bool scans_by_selectivity = false;     // --selectivity of the rows, instead of --scan-rows
+  const QueryWorkload* query = nullptr;  // of kQuery
 };
 
 std::span<const Workload> Workloads();
