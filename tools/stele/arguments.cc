@@ -39,6 +39,22 @@ absl::StatusOr<int64_t> ParseNumber(std::string_view name, std::string_view text
   return number;
 }
 
+absl::StatusOr<std::chrono::nanoseconds> ParseDuration(std::string_view name,
+                                                       std::string_view text) {
+  static constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"ms", 1'000'000},
+      {"s", 1'000'000'000},
+      {"m", int64_t{60} * 1'000'000'000},
+      {"h", int64_t{3600} * 1'000'000'000}};
+  const size_t digits = text.find_first_not_of("0123456789");
+  for (const auto& [unit, nanos] : kUnits) {
+    if (digits == text.npos || digits == 0 || digits > 6 || text.substr(digits) != unit) continue;
+    return std::chrono::nanoseconds(std::stoll(std::string(text.substr(0, digits))) * nanos);
+  }
+  return UsageError(
+      fmt::format("{} must be a time such as 30s, 500ms or 2m, not \"{}\"", name, text));
+}
+
 absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text) {
   for (const std::string_view word : {"1", "t", "T", "true", "TRUE", "True"}) {
     if (text == word) return true;

@@ -1,6 +1,7 @@
 // tools/stele/arguments.h: parses cbt's key=value arguments, numbers and cells.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -25,6 +26,9 @@ std::optional<std::string> Find(const KeyValues& values, std::string_view key);
 // Parse whole numbers and booleans. `name` is used in error messages.
 absl::StatusOr<int64_t> ParseNumber(std::string_view name, std::string_view text);
 absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text);
+// Parses "30s", "500ms", "2m" or "1h".
+absl::StatusOr<std::chrono::nanoseconds> ParseDuration(std::string_view name,
+                                                       std::string_view text);
 
 // "VALUE@TIMESTAMP". If the text after the last '@' is not a number, the whole text is the value.
 struct StampedValue {

@@ -123,23 +123,6 @@ absl::Status TakeDesign(const CLI::App& app, const Texts& texts, BenchOptions* o
   return absl::OkStatus();
 }
 
-// Parses "30s", "500ms", "2m" or "1h".
-absl::StatusOr<std::chrono::nanoseconds> ParseDuration(std::string_view name,
-                                                       std::string_view text) {
-  static constexpr std::pair<std::string_view, int64_t> kUnits[] = {
-      {"ms", 1'000'000},
-      {"s", 1'000'000'000},
-      {"m", int64_t{60} * 1'000'000'000},
-      {"h", int64_t{3600} * 1'000'000'000}};
-  const size_t digits = text.find_first_not_of("0123456789");
-  for (const auto& [unit, nanos] : kUnits) {
-    if (digits == text.npos || digits == 0 || digits > 6 || text.substr(digits) != unit) continue;
-    return std::chrono::nanoseconds(std::stoll(std::string(text.substr(0, digits))) * nanos);
-  }
-  return UsageError(
-      fmt::format("bench: {} must be a time such as 30s, 500ms or 2m, not \"{}\"", name, text));
-}
-
 // Parses "1000/s".
 absl::StatusOr<double> ParseRate(std::string_view text) {
   std::string number(text.substr(0, text.find('/')));

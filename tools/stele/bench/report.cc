@@ -1,15 +1,11 @@
 #include "bench/report.h"
 
-#include <sys/utsname.h>
-
-#include <cerrno>
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/status.h"
+#include "bench/figures.h"
 #include "key_bytes.h"
+#include "lab_files.h"
 
 namespace stele::cli {
 namespace {
@@ -17,27 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kMega = 1e6;
-constexpr double kNanosInMicro = 1000;
-
-double SecondsOf(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-double PerSecond(uint64_t count, std::chrono::nanoseconds time) {
-  return time.count() > 0 ? static_cast<double>(count) / SecondsOf(time) : 0;
-}
-
-// Rounds to one decimal digit.
-double Rounded(double number) { return std::round(number * 10) / 10; }
-
-double Micros(uint64_t nanos) { return Rounded(static_cast<double>(nanos) / kNanosInMicro); }
-
-std::string Machine() {
-  utsname name{};
-  ::uname(&name);
-  return fmt::format("{} threads, {} {} {}", std::thread::hardware_concurrency(), name.sysname,
-                     name.release, name.machine);
-}
 
 std::string LoopText(const BenchOptions& options) {
   return options.rate.has_value() ? fmt::format("open loop, {} operations/s", *options.rate)
@@ -57,21 +32,6 @@ Json ToJson(const LoadFigures& load) {
           {"seconds", SecondsOf(load.time)},
           {"rows_per_second", Rounded(PerSecond(load.rows, load.time))},
           {"mb_per_second", Rounded(PerSecond(load.value_bytes, load.time) / kMega)}};
-}
-
-Json ToJson(const LatencyHistogram& histogram) {
-  return {{"count", histogram.count()},
-          {"min", Micros(histogram.Min())},
-          {"max", Micros(histogram.Max())},
-          {"mean", Rounded(histogram.Mean() / kNanosInMicro)},
-          {"stdev", Rounded(histogram.StandardDeviation() / kNanosInMicro)},
-          {"p50", Micros(histogram.ValueAtPercentile(50))},
-          {"p90", Micros(histogram.ValueAtPercentile(90))},
-          {"p99", Micros(histogram.ValueAtPercentile(99))},
-          {"p999", Micros(histogram.ValueAtPercentile(99.9))},
-          {"p9999", Micros(histogram.ValueAtPercentile(99.99))},
-          {"above_an_hour", histogram.overflow_count()},
-          {"histogram", histogram.Encoded()}};
 }
 
 std::string JsonHeader(const BenchOptions& options, const std::string& location,
@@ -104,11 +64,11 @@ std::string JsonLine(const BenchOptions& options, const BenchResult& result,
                {"cells_per_second", Rounded(PerSecond(counts.cells, result.time))},
                {"value_bytes", counts.value_bytes},
                {"mb_per_second", Rounded(PerSecond(counts.value_bytes, result.time) / kMega)},
-               {"latency_us", ToJson(result.latencies)},
+               {"latency_us", HistogramJson(result.latencies)},
                {"errors", result.errors},
                {"cpu_seconds", result.cpu_seconds}};
   if (options.rate.has_value()) {
-    line["service_time_us"] = ToJson(result.service_times);
+    line["service_time_us"] = HistogramJson(result.service_times);
     line["late"] = counts.late;
   }
   if (disk_bytes.has_value()) {
@@ -159,7 +119,7 @@ std::string CsvLine(const BenchResult& result, std::optional<uint64_t> disk_byte
       PerSecond(result.counts.value_bytes, result.time) / kMega,
       Micros(latencies.ValueAtPercentile(50)), Micros(latencies.ValueAtPercentile(90)),
       Micros(latencies.ValueAtPercentile(99)), Micros(latencies.ValueAtPercentile(99.9)),
-      Micros(latencies.Max()), latencies.Mean() / kNanosInMicro, ErrorCount(result),
+      Micros(latencies.Max()), RoundedMicros(latencies.Mean()), ErrorCount(result),
       result.cpu_seconds, disk_bytes.has_value() ? std::to_string(*disk_bytes) : "");
 }
 
@@ -196,7 +156,7 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
       PerSecond(counts.cells, result.time), PerSecond(counts.value_bytes, result.time) / kMega,
       Micros(latencies.ValueAtPercentile(50)), Micros(latencies.ValueAtPercentile(90)),
       Micros(latencies.ValueAtPercentile(99)), Micros(latencies.ValueAtPercentile(99.9)),
-      Micros(latencies.Max()), latencies.Mean() / kNanosInMicro, result.cpu_seconds);
+      Micros(latencies.Max()), RoundedMicros(latencies.Mean()), result.cpu_seconds);
   if (options.rate.has_value()) {
     const double reached = PerSecond(counts.operations, result.time);
     text += fmt::format("{:<16} late by more than 1 ms: {}; p99 of the calls alone: {} us{}\n", "",
@@ -214,15 +174,6 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
   if (!result.first_error.empty())
     text += fmt::format("{:<16} the first one: {}\n", "", result.first_error);
   return text;
-}
-
-absl::Status WriteFile(const std::string& path, std::string_view text) {
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return internal::ErrnoStatus("open", path, errno);
-  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int error = errno;
-  if (std::fclose(file) != 0) return internal::ErrnoStatus("write", path, errno);
-  return is_written ? absl::OkStatus() : internal::ErrnoStatus("write", path, error);
 }
 
 }  // namespace
@@ -252,24 +203,15 @@ absl::Status WritePercentiles(const BenchOptions& options, const BenchResult& re
     const bool has_ending = dot != path.npos && (slash == path.npos || dot > slash);
     path.insert(has_ending ? dot : path.size(), "." + PlainName(result.workload->name));
   }
-  return WriteFile(path, result.latencies.PercentileText());
+  return ReplaceFile(path, result.latencies.PercentileText());
 }
 
 absl::Status WriteIntervals(const BenchOptions& options, std::span<const BenchResult> results) {
   if (options.hlog_path.empty()) return absl::OkStatus();
-  std::string text =
-      "#[Histogram log format version 1.3]\n#[StartTime: 0.000 (seconds since the start of each "
-      "workload)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
-      "\"Interval_Compressed_Histogram\"\n";
-  for (const BenchResult& result : results) {
-    for (const BenchInterval& interval : result.intervals) {
-      text += fmt::format("Tag={}.{},{:.3f},{:.3f},{:.3f},{}\n", PlainName(result.workload->name),
-                          NameOf(interval.kind), interval.start_seconds, interval.seconds,
-                          static_cast<double>(interval.latencies.Max()) / kMega,
-                          interval.latencies.Encoded());
-    }
-  }
-  return WriteFile(options.hlog_path, text);
+  std::string text = IntervalLog::Head();
+  for (const BenchResult& result : results)
+    text += result.intervals.Lines(PlainName(result.workload->name) + ".");
+  return ReplaceFile(options.hlog_path, text);
 }
 
 }  // namespace stele::cli

@@ -108,19 +108,8 @@ class Worker {
     const auto latency = static_cast<uint64_t>((end - due).count());
     result_.latencies.Record(latency);
     result_.service_times.Record(static_cast<uint64_t>((end - begin).count()));
-    if (!course_.options.hlog_path.empty()) AddToInterval(operation.kind, end, latency);
-  }
-
-  void AddToInterval(OperationKind kind, SteadyClock::time_point end, uint64_t latency) {
-    const auto second =
-        std::chrono::duration_cast<std::chrono::seconds>(end - course_.measured_from);
-    const auto start_seconds = static_cast<double>(second.count());
-    for (auto it = result_.intervals.rbegin(); it != result_.intervals.rend(); ++it) {
-      if (it->start_seconds < start_seconds) break;
-      if (it->kind == kind) return it->latencies.Record(latency);
-    }
-    result_.intervals.push_back({.kind = kind, .start_seconds = start_seconds, .seconds = 1});
-    result_.intervals.back().latencies.Record(latency);
+    if (!course_.options.hlog_path.empty())
+      result_.intervals.Record(NameOf(operation.kind), end - course_.measured_from, latency);
   }
 
   Course& course_;
@@ -158,17 +147,7 @@ void Merge(BenchResult* sum, BenchResult* part) {
   sum->service_times.Add(part->service_times);
   for (const auto& [code, count] : part->errors) sum->errors[code] += count;
   if (sum->first_error.empty()) sum->first_error = part->first_error;
-  for (BenchInterval& interval : part->intervals) {
-    const auto same = std::find_if(
-        sum->intervals.begin(), sum->intervals.end(), [&interval](const BenchInterval& other) {
-          return other.kind == interval.kind && other.start_seconds == interval.start_seconds;
-        });
-    if (same != sum->intervals.end()) {
-      same->latencies.Add(interval.latencies);
-    } else {
-      sum->intervals.push_back(std::move(interval));
-    }
-  }
+  sum->intervals.Add(part->intervals);
 }
 
 }  // namespace

@@ -11,23 +11,15 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "bench/counts.h"
 #include "bench/histogram.h"
+#include "bench/interval_log.h"
 #include "bench/options.h"
 #include "stele/stele.h"
 
 namespace stele::cli {
-
-// The latencies of one kind of operation in one second of the run.
-struct BenchInterval {
-  OperationKind kind;
-  double start_seconds = 0;
-  double seconds = 0;
-  LatencyHistogram latencies;
-};
 
 struct BenchResult {
   const Workload* workload = nullptr;
@@ -38,7 +30,7 @@ struct BenchResult {
   LatencyHistogram service_times;          // of the calls alone; the same in a closed loop
   std::map<std::string, uint64_t> errors;  // by the name of the code
   std::string first_error;
-  std::vector<BenchInterval> intervals;  // if options.hlog_path is set
+  IntervalLog intervals;  // if options.hlog_path is set
 };
 
 // Runs the workload. Errors of operations are counted and do not end it. Errors: ResourceExhausted

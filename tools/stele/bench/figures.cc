@@ -1,0 +1,53 @@
+#include "bench/figures.h"
+
+#include <sys/utsname.h>
+
+#include <cmath>
+#include <thread>
+
+#include "fmt/format.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr double kNanosInMicro = 1000;
+
+}  // namespace
+
+double SecondsOf(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+double PerSecond(uint64_t count, std::chrono::nanoseconds time) {
+  return time.count() > 0 ? static_cast<double>(count) / SecondsOf(time) : 0;
+}
+
+double Rounded(double number) { return std::round(number * 10) / 10; }
+
+double RoundedMicros(double nanos) { return Rounded(nanos / kNanosInMicro); }
+
+double Micros(uint64_t nanos) { return RoundedMicros(static_cast<double>(nanos)); }
+
+nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram) {
+  return {{"count", histogram.count()},
+          {"min", Micros(histogram.Min())},
+          {"max", Micros(histogram.Max())},
+          {"mean", RoundedMicros(histogram.Mean())},
+          {"stdev", RoundedMicros(histogram.StandardDeviation())},
+          {"p50", Micros(histogram.ValueAtPercentile(50))},
+          {"p90", Micros(histogram.ValueAtPercentile(90))},
+          {"p99", Micros(histogram.ValueAtPercentile(99))},
+          {"p999", Micros(histogram.ValueAtPercentile(99.9))},
+          {"p9999", Micros(histogram.ValueAtPercentile(99.99))},
+          {"above_an_hour", histogram.overflow_count()},
+          {"histogram", histogram.Encoded()}};
+}
+
+std::string Machine() {
+  utsname name{};
+  ::uname(&name);
+  return fmt::format("{} threads, {} {} {}", std::thread::hardware_concurrency(), name.sysname,
+                     name.release, name.machine);
+}
+
+}  // namespace stele::cli

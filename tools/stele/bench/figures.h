@@ -1,0 +1,31 @@
+// tools/stele/bench/figures.h: rates, latencies and the machine, as `stele bench` and `stele
+// replay` print them.
+//
+// Units:     latencies in microseconds with one decimal digit.
+// Threads:   Pure functions.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bench/histogram.h"
+
+namespace stele::cli {
+
+double SecondsOf(std::chrono::nanoseconds time);
+// Returns 0 if no time passed.
+double PerSecond(uint64_t count, std::chrono::nanoseconds time);
+// Rounds to one decimal digit.
+double Rounded(double number);
+double RoundedMicros(double nanos);
+double Micros(uint64_t nanos);
+
+// Count, extremes, mean, percentiles, and the encoded histogram.
+nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram);
+
+// "2 threads, Linux 6.1.0 x86_64"
+std::string Machine();
+
+}  // namespace stele::cli
