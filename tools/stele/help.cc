@@ -298,6 +298,28 @@ constexpr Command kCommands[] = {
      "  --decode-keys     prints the fields of each row key, if the table has a row key schema\n"
      "  format-file and authorized-view are not implemented.\n",
      RunRead},
+    {"replay", "Run a recorded workload, and measure it",
+     "replay TRACE [--rate recorded|FACTORx|N/s|max] [--threads 8] [--map OLD=NEW,...] [FLAGS]\n\n"
+     "  TRACE            recorded operations in JSON lines (docs/lab/replay.md), also .gz and "
+     ".zst\n\n"
+     "  --rate R         when operations are due: at the recorded times (default), FACTOR times "
+     "as\n"
+     "                   fast, or N per second; max: each thread runs one after the other\n"
+     "  --threads 8      operations on one row keep their order\n"
+     "  --map OLD=NEW    replays the operations of table OLD on table NEW\n"
+     "  --writes apply|skip|apply-drops   writes run, but range deletes only with apply-drops;\n"
+     "                   default: apply\n"
+     "  --warmup N|TIME  the first operations run and are not counted; default: 0\n"
+     "  --limit N        only the first N operations\n"
+     "  --seed 1         of the values that are written: a trace has no values\n"
+     "  --skip-bad       leaves wrong lines out; exit status 3\n"
+     "  --hgrm FILE, --hlog FILE   percentiles and an interval log for HdrHistogram's tools\n"
+     "  --format text|json\n\n"
+     "  The table of TRACE must exist, with the recorded families. Latency counts from the time "
+     "at\n"
+     "  which an operation is due. The exit status is 1 if operations failed.\n"
+     "  Example: stele --db copy.db replay shop.jsonl --rate 2x\n",
+     RunReplay, true},
     {"salvage", "Copy the readable data of a damaged database",
      "salvage DIRECTORY NEW\n\n"
      "  Copies all rows of DIRECTORY that are readable to NEW, a new database, and lists what is\n"

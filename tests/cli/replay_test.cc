@@ -1,0 +1,227 @@
+// Tests stele replay: what runs, in which order, and what is counted.
+#ifdef STELE_HAS_LAB
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "cli/command_fixture.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace stele {
+namespace {
+
+using Json = nlohmann::json;
+
+class ReplayCommandTest : public CommandTest {
+ protected:
+  void SetUp() override { Output({"createtable", "t", "families=f"}); }
+
+  // The members after t, op and table.
+  static std::string Operation(int64_t micros, const std::string& op, const std::string& members,
+                               const std::string& table = "t") {
+    return fmt::format(R"({{"t":{},"op":"{}","table":"{}",{}}})", micros, op, table, members) +
+           "\n";
+  }
+  // The lines of the JSON report: the settings, and the operations by their word.
+  struct Report {
+    Json run;
+    std::map<std::string, Json> ops;
+  };
+  static Report ReportOf(const CommandResult& result) {
+    Report report;
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) {
+      const Json json = Json::parse(line, nullptr, false);
+      if (json.contains("run")) report.run = json["run"];
+      if (json.contains("op")) report.ops[json["op"]] = json;
+    }
+    return report;
+  }
+  Report Replayed(const std::string& trace, std::vector<std::string> flags = {},
+                  int exit_status = 0) const {
+    std::vector<std::string> args = {
+        "replay", WriteFile("trace.jsonl", trace), "--rate", "max", "--format", "json"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    const CommandResult result = Run(args);
+    EXPECT_EQ(result.exit_status, exit_status) << result.err;
+    return ReportOf(result);
+  }
+};
+
+TEST_F(ReplayCommandTest, WritesHaveTheRecordedColumnsAndBytes) {
+  const std::string trace =
+      Operation(1, "set", R"("row":"a","cells":3,"columns":["f:x","f:y"],"bytes":50)") +
+      Operation(2, "set", R"("row":"b","cells":2,"bytes":2)") + Operation(3, "set", R"("row":"c")");
+  const Report report = Replayed(trace);
+  EXPECT_EQ(report.ops.at("set")["operations"], 3);
+  EXPECT_EQ(report.ops.at("set")["cells"], 6);
+  // The row, the qualifiers x, y and q2, and the values.
+  EXPECT_EQ(report.ops.at("set")["value_bytes"], 50 - 1 - 4);
+  std::map<std::string, size_t> value_bytes;
+  std::istringstream rows(Output({"export", "t"}));
+  for (std::string line; std::getline(rows, line);) {
+    const Json row = Json::parse(line, nullptr, false);
+    for (const Json& cell : row["cells"])
+      value_bytes[row["row"].get<std::string>() + " " + cell["family"].get<std::string>() + ":" +
+                  cell["qualifier"].get<std::string>()] = cell["value"].get<std::string>().size();
+  }
+  EXPECT_EQ(value_bytes, (std::map<std::string, size_t>{{"a f:q2", 15},
+                                                        {"a f:x", 15},
+                                                        {"a f:y", 15},
+                                                        {"b f:q0", 0},
+                                                        {"b f:q1", 0},
+                                                        {"c f:q0", 0}}));
+}
+
+TEST_F(ReplayCommandTest, TheSeedDecidesTheValues) {
+  const std::string trace = Operation(1, "set", R"("row":"a","columns":["f:x"],"bytes":40)");
+  const auto value = [&](const std::string& seed) {
+    Replayed(trace, {"--seed", seed});
+    return Json::parse(Output({"export", "t"}), nullptr, false)["cells"][0]["value"];
+  };
+  const Json first = value("1");
+  EXPECT_NE(value("2"), first);
+  EXPECT_EQ(value("1"), first);
+}
+
+TEST_F(ReplayCommandTest, ReadsRunAsRecorded) {
+  for (const std::string row : {"a", "b", "c", "d"})
+    Output({"set", "t", row, "f:x=1@1000", "f:y=2@1000"});
+  const std::string trace =
+      Operation(1, "get", R"x("row":"a","filter":"column(\"f\", \"x\")")x") +
+      Operation(2, "get", R"("row":"missing")") + Operation(3, "mget", R"("keys":["a","z","d"])") +
+      Operation(4, "scan", R"("start":"b")") +
+      Operation(5, "scan", R"("end":"c","reverse":true,"limit":1)") +
+      Operation(6, "scan", R"("ranges":[["a","b"],["d",null]],"families":["none"])") +
+      Operation(7, "scan", R"("ranges":[["a","b"],["d",null]],"families":["f"])");
+  const Report report = Replayed(trace);
+  EXPECT_EQ(report.ops.at("get")["operations"], 2);
+  EXPECT_EQ(report.ops.at("get")["rows"], 1);
+  EXPECT_EQ(report.ops.at("get")["cells"], 1);
+  EXPECT_EQ(report.ops.at("mget")["rows"], 2);
+  EXPECT_EQ(report.ops.at("scan")["operations"], 4);
+  EXPECT_EQ(report.ops.at("scan")["rows"], 3 + 1 + 0 + 2);
+  EXPECT_EQ(report.ops.at("all")["operations"], 7);
+  EXPECT_EQ(report.ops.at("all")["latency_us"]["count"], 7);
+  EXPECT_EQ(report.run["loop"], "closed loop");
+}
+
+TEST_F(ReplayCommandTest, OperationsOnARowKeepTheirOrder) {
+  // The last write of a row decides its value. Rows are next to each other in the trace.
+  std::string trace;
+  for (int i = 0; i < 6000; ++i)
+    trace +=
+        Operation(i, "set", fmt::format(R"("row":"r{}","columns":["f:x"],"bytes":30)", i / 30));
+  Output({"createtable", "u", "families=f"});
+  Replayed(trace, {"--threads", "1"});
+  Replayed(trace, {"--threads", "8", "--map", "t=u"});
+  const auto values = [&](const std::string& table) {
+    std::map<std::string, std::string> newest;
+    std::istringstream rows(Output({"export", table}));
+    for (std::string line; std::getline(rows, line);) {
+      const Json row = Json::parse(line, nullptr, false);
+      newest[row["row"]] = row["cells"][0]["value"];
+    }
+    return newest;
+  };
+  EXPECT_EQ(values("t").size(), 200U);
+  EXPECT_EQ(values("u"), values("t"));
+}
+
+TEST_F(ReplayCommandTest, SkipsWhatCannotBeReplayed) {
+  Output({"set", "t", "a", "f:x=1@1000"});
+  const std::string trace =
+      Operation(1, "rmw", R"("row":"a")") + Operation(2, "cas", R"("row":"a")") +
+      Operation(3, "drop", R"("start":"","end":"")") +
+      Operation(4, "cas", R"("row":"b","columns":["f:x"])") +
+      Operation(5, "set", R"("row":"a")", "other") + Operation(6, "get", R"("row":"a")");
+  const Report report = Replayed(trace);
+  EXPECT_EQ(report.run["skipped"].size(), 4U) << report.run;
+  EXPECT_EQ(report.run["skipped"]["operations on tables that the database does not have"], 1);
+  EXPECT_EQ(report.ops.at("all")["operations"], 2);
+  EXPECT_EQ(report.ops.at("get")["rows"], 1);
+  EXPECT_EQ(Output({"count", "t"}), "2\n");
+
+  const Report reads = Replayed(trace, {"--writes", "skip"});
+  EXPECT_EQ(reads.run["skipped"]["writes, by --writes skip"], 5);
+  EXPECT_EQ(reads.ops.at("all")["operations"], 1);
+
+  Replayed(trace, {"--writes", "apply-drops", "--limit", "3"});
+  EXPECT_EQ(Output({"count", "t"}), "0\n");
+}
+
+TEST_F(ReplayCommandTest, ErrorsAreCountedByCode) {
+  const std::string trace = Operation(1, "set", R"("row":"a","columns":["none:x"])") +
+                            Operation(2, "get", R"("row":"a","filter":"nonsense")") +
+                            Operation(3, "set", R"("row":"a","columns":["f:x"])") +
+                            Operation(4, "get", R"("row":"a")");
+  const Report report = Replayed(trace, {}, 1);
+  uint64_t errors = 0;
+  for (const auto& [code, count] : report.run["errors"].items()) errors += count.get<uint64_t>();
+  EXPECT_EQ(errors, 2U) << report.run;
+  EXPECT_EQ(report.ops.at("all")["operations"], 4);
+  EXPECT_EQ(report.ops.at("get")["rows"], 1);
+}
+
+TEST_F(ReplayCommandTest, OpenLoopKeepsTheRecordedTimes) {
+  // 20 operations, one per 10 ms: the last one is due after 95 ms if the replay is twice as fast.
+  std::string trace;
+  for (int i = 0; i < 20; ++i) trace += Operation(1'000'000 + i * 10'000, "get", R"("row":"a")");
+  const std::string path = WriteFile("trace.jsonl", trace);
+  const auto begin = std::chrono::steady_clock::now();
+  const CommandResult result =
+      Run({"replay", path, "--rate", "2x", "--warmup", "5", "--format=json"});
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(95));
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  const Report report = ReportOf(result);
+  EXPECT_EQ(report.run["loop"], "open loop, 2 times as fast as recorded");
+  EXPECT_EQ(report.ops.at("get")["operations"], 15);
+  EXPECT_EQ(report.ops.at("get")["service_time_us"]["count"], 15);
+}
+
+TEST_F(ReplayCommandTest, WritesFilesForHistogramTools) {
+  const std::string trace = WriteFile(
+      "trace.jsonl", Operation(1, "get", R"("row":"a")") + Operation(2, "set", R"("row":"a")"));
+  Output({"replay", trace, "--rate", "max", "--hgrm", Path("a.hgrm"), "--hlog", Path("a.hlog")});
+  std::ostringstream percentiles;
+  percentiles << std::ifstream(Path("a.hgrm")).rdbuf();
+  EXPECT_NE(percentiles.str().find("Percentile"), std::string::npos);
+  std::ostringstream log;
+  log << std::ifstream(Path("a.hlog")).rdbuf();
+  EXPECT_NE(log.str().find("\nTag=get,0.000,1.000,"), std::string::npos) << log.str();
+  EXPECT_NE(log.str().find("\nTag=set,0.000,1.000,"), std::string::npos) << log.str();
+}
+
+TEST_F(ReplayCommandTest, MapsTables) {
+  const std::string trace =
+      WriteFile("trace.jsonl", Operation(1, "set", R"("row":"a")", "p/i/old"));
+  ExpectError({"replay", trace, "--rate", "max"}, 1, "--map OLD=NEW");
+  Output({"replay", trace, "--rate", "max", "--map", "p/i/old=t"});
+  EXPECT_EQ(Output({"count", "t"}), "1\n");
+  ExpectError({"replay", trace, "--map", "p/i/old"}, 2, "OLD=NEW");
+  ExpectError({"replay", trace, "--map", "a=b,a=c"}, 2, "twice");
+}
+
+TEST_F(ReplayCommandTest, WrongInputIsAnError) {
+  const std::string trace = WriteFile("trace.jsonl", Operation(1, "get", R"("row":"a")") + "{}\n");
+  ExpectError({"replay", trace, "--rate", "max"}, 1, "trace.jsonl:2: ");
+  const CommandResult skipped = Run({"replay", trace, "--rate", "max", "--skip-bad"});
+  EXPECT_EQ(skipped.exit_status, 3);
+  EXPECT_NE(skipped.err.find("left out 1 wrong line"), std::string::npos) << skipped.err;
+  ExpectError({"replay", Path("none"), "--rate", "max"}, 1, "none");
+  ExpectError({"replay", trace, "-o", trace}, 1, "trace.jsonl");
+  ExpectError({"replay", trace, "--hgrm", trace}, 1, "trace.jsonl");
+  for (const std::string rate : {"0x", "x", "5", "-1/s", "fast", "1e3/s"})
+    ExpectError({"replay", trace, "--rate=" + rate}, 2, "--rate must be");
+  ExpectError({"replay", trace, "--threads", "0"}, 2, "--threads");
+  ExpectError({"replay", trace, "--limit", "0"}, 2, "--limit");
+  ExpectError({"replay", trace, "--warmup", "soon"}, 2, "--warmup");
+  ExpectError({"replay", trace, "--writes", "some"}, 2, "--writes");
+  ExpectError({"replay"}, 2, "usage: stele replay");
+}
+
+}  // namespace
+}  // namespace stele
+#endif

@@ -1,0 +1,73 @@
+// tools/stele/replay.cc: the verb replay: runs a recorded trace against a database.
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "lab_files.h"
+#include "listing.h"
+#include "progress.h"
+#ifdef STELE_HAS_LAB
+#include "replay/options.h"
+#include "replay/report.h"
+#include "replay/runner.h"
+#endif
+
+namespace stele::cli {
+
+#ifdef STELE_HAS_LAB
+
+namespace {
+
+constexpr FlagSpec kReplayFlags[] = {{"map"},   {"rate"},           {"threads"}, {"warmup"},
+                                     {"limit"}, {"writes"},         {"seed"},    {"hgrm"},
+                                     {"hlog"},  {"skip-bad", false}};
+
+absl::Status WriteHistograms(const ReplayOptions& options, const ReplayResult& result) {
+  if (!options.hgrm_path.empty())
+    STELE_RETURN_IF_ERROR(ReplaceFile(options.hgrm_path, result.Sum().latencies.PercentileText()));
+  if (options.hlog_path.empty()) return absl::OkStatus();
+  return ReplaceFile(options.hlog_path, IntervalLog::Head() + result.intervals.Lines(""));
+}
+
+}  // namespace
+
+absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kReplayFlags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  if (flags.words().size() != 1) return WrongUsage("replay");
+  STELE_ASSIGN_OR_RETURN(const ReplayOptions options, ParseReplayOptions(flags));
+  for (const std::string& output : {session.options().output, options.hgrm_path, options.hlog_path})
+    STELE_RETURN_IF_ERROR(CheckReplacesNone(output, {options.trace_path}));
+  STELE_ASSIGN_OR_RETURN(
+      const Database database,
+      session.Open(options.writes == ReplayOptions::Writes::kSkip ? Session::Access::kRead
+                                                                  : Session::Access::kWrite));
+  Progress progress("replaying", "operations", 0);
+  STELE_ASSIGN_OR_RETURN(const ReplayResult result,
+                         Replay(options, database, [&](uint64_t count) { progress.Set(count); }));
+  progress.End();
+  const std::string& location = session.options().database;
+  session.Print(as_json ? ReplayJson(options, result, location)
+                        : ReplayText(options, result, location));
+  STELE_RETURN_IF_ERROR(WriteHistograms(options, result));
+  uint64_t errors = 0;
+  for (const auto& [code, count] : result.errors) errors += count;
+  if (result.skipped_lines > 0) {
+    session.Note(fmt::format("stele: left out {} of the trace\n",
+                             Counted(result.skipped_lines, "wrong line", "wrong lines")));
+    session.SkippedSome();
+  }
+  if (errors == 0) return absl::OkStatus();
+  session.KeepOutput();
+  return internal::Aborted("{} failed, the first one with: {}",
+                           Counted(errors, "operation", "operations"), result.first_error);
+}
+
+#else
+
+absl::Status RunReplay(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("replay");
+}
+
+#endif
+
+}  // namespace stele::cli

@@ -1,0 +1,112 @@
+#include "replay/options.h"
+
+#include <cstdlib>
+
+#include "arguments.h"
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr int64_t kThreadsMax = 256;
+
+// Returns the number of a text that ends with `ending`, such as "500" of "500/s".
+std::optional<double> NumberBefore(std::string_view text, std::string_view ending) {
+  if (!text.ends_with(ending)) return std::nullopt;
+  const std::string number(text.substr(0, text.size() - ending.size()));
+  if (number.empty() || number.size() > 12 ||
+      number.find_first_not_of("0123456789.") != number.npos || std::atof(number.c_str()) <= 0)
+    return std::nullopt;
+  return std::atof(number.c_str());
+}
+
+absl::Status TakeRate(const std::string& text, ReplayOptions* options) {
+  options->speed = std::nullopt;
+  options->rate = std::nullopt;
+  if (text == "max") return absl::OkStatus();
+  if (text == "recorded") {
+    options->speed = 1;
+  } else if (const auto speed = NumberBefore(text, "x"); speed.has_value()) {
+    options->speed = speed;
+  } else if (const auto rate = NumberBefore(text, "/s"); rate.has_value()) {
+    options->rate = rate;
+  } else {
+    return UsageError(
+        fmt::format("--rate must be recorded, a factor such as 2x, operations per second such as "
+                    "500/s, or max, not \"{}\"",
+                    internal::Printable(text)));
+  }
+  return absl::OkStatus();
+}
+
+// A number of operations, or a time.
+absl::Status TakeWarmup(const std::string& text, ReplayOptions* options) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == text.npos) {
+    STELE_ASSIGN_OR_RETURN(const int64_t operations, ParseNumber("--warmup", text));
+    options->warmup_operations = static_cast<uint64_t>(operations);
+    return absl::OkStatus();
+  }
+  STELE_ASSIGN_OR_RETURN(options->warmup, ParseDuration("--warmup", text));
+  return absl::OkStatus();
+}
+
+// OLD=NEW,...
+absl::Status TakeTables(const std::string& text, ReplayOptions* options) {
+  for (const std::string& pair : Split(text, ',')) {
+    const size_t equals = pair.find('=');
+    if (equals == pair.npos || equals == 0 || equals + 1 == pair.size())
+      return UsageError("--map must be OLD=NEW, or several of them with commas between");
+    if (!options->tables.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second)
+      return UsageError(fmt::format("--map names the table {} twice", pair.substr(0, equals)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeWrites(std::string_view text, ReplayOptions* options) {
+  constexpr std::string_view kNames[] = {"apply", "skip", "apply-drops"};
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (text != kNames[i]) continue;
+    options->writes = static_cast<ReplayOptions::Writes>(i);
+    return absl::OkStatus();
+  }
+  return UsageError("--writes must be apply, skip or apply-drops");
+}
+
+absl::StatusOr<uint64_t> NumberFlag(const Flags& flags, std::string_view name, int64_t least,
+                                    int64_t most, uint64_t otherwise) {
+  const auto text = flags.Find(name);
+  if (!text.has_value()) return otherwise;
+  const auto number = ParseNumber(name, *text);
+  if (!number.ok() || *number < least || *number > most)
+    return UsageError(fmt::format("--{} must be a number from {} to {}", name, least, most));
+  return static_cast<uint64_t>(*number);
+}
+
+}  // namespace
+
+std::string ReplayOptions::PaceText() const {
+  if (rate.has_value()) return fmt::format("open loop, {:g} operations/s", *rate);
+  if (!speed.has_value()) return "closed loop";
+  return *speed == 1 ? "open loop at the recorded times"
+                     : fmt::format("open loop, {:g} times as fast as recorded", *speed);
+}
+
+absl::StatusOr<ReplayOptions> ParseReplayOptions(const Flags& flags) {
+  ReplayOptions options{.trace_path = flags.words()[0],
+                        .skips_bad = flags.has("skip-bad"),
+                        .hgrm_path = flags.Get("hgrm", ""),
+                        .hlog_path = flags.Get("hlog", "")};
+  if (const auto text = flags.Find("rate")) STELE_RETURN_IF_ERROR(TakeRate(*text, &options));
+  if (const auto text = flags.Find("warmup")) STELE_RETURN_IF_ERROR(TakeWarmup(*text, &options));
+  if (const auto text = flags.Find("map")) STELE_RETURN_IF_ERROR(TakeTables(*text, &options));
+  STELE_RETURN_IF_ERROR(TakeWrites(flags.Get("writes", "apply"), &options));
+  STELE_ASSIGN_OR_RETURN(options.threads,
+                         NumberFlag(flags, "threads", 1, kThreadsMax, options.threads));
+  STELE_ASSIGN_OR_RETURN(options.seed, NumberFlag(flags, "seed", 0, INT64_MAX, options.seed));
+  if (flags.has("limit")) {
+    STELE_ASSIGN_OR_RETURN(options.limit, NumberFlag(flags, "limit", 1, INT64_MAX, 0));
+  }
+  return options;
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,51 @@
+// tools/stele/replay/options.h: parses the flags of `stele replay`.
+//
+// Threads:   Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "flags.h"
+
+namespace stele::cli {
+
+struct ReplayOptions {
+  enum class Writes : uint8_t {
+    kApply,       // all but range deletes
+    kSkip,        // none
+    kApplyDrops,  // also range deletes
+  };
+
+  std::string trace_path;
+  std::map<std::string, std::string> tables;  // the name in the trace, the name in the database
+
+  // When an operation is due. Neither is set in a closed loop.
+  std::optional<double> speed = 1;  // the recorded times, so many times as fast
+  std::optional<double> rate;       // operations per second
+
+  uint64_t threads = 8;
+  uint64_t warmup_operations = 0;      // these and
+  std::chrono::nanoseconds warmup{0};  // those of the first time run, and are not counted
+  std::optional<uint64_t> limit;       // the number of operations
+  Writes writes = Writes::kApply;
+  uint64_t seed = 1;
+  bool skips_bad = false;
+
+  std::string hgrm_path;  // "": no file
+  std::string hlog_path;
+
+  bool is_open_loop() const { return speed.has_value() || rate.has_value(); }
+  // Returns "at the recorded times", "2 times as fast as recorded", "500 operations/s" or "closed
+  // loop".
+  std::string PaceText() const;
+};
+
+// Errors: usage errors for unknown or repeated flags and wrong values.
+absl::StatusOr<ReplayOptions> ParseReplayOptions(const Flags& flags);
+
+}  // namespace stele::cli

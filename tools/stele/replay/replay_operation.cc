@@ -1,0 +1,260 @@
+#include "replay/replay_operation.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "bench/random.h"
+
+namespace stele::cli {
+namespace {
+
+using internal::lab::TraceOp;
+using internal::lab::TraceRecord;
+
+constexpr std::chrono::seconds kDeadline(60);
+constexpr size_t kPoolBytes = size_t{1} << 16;
+constexpr uint64_t kCellsMax = 100'000;
+constexpr uint64_t kValueBytesMax = uint64_t{100} << 20;
+
+ReadOptions Reading() { return {.deadline = std::chrono::steady_clock::now() + kDeadline}; }
+WriteOptions Writing() { return {.deadline = std::chrono::steady_clock::now() + kDeadline}; }
+
+template <typename Cells>
+void Count(const Cells& cells, BenchCounts* counts) {
+  counts->cells += cells.size();
+  for (const auto& cell : cells) counts->value_bytes += cell.value().size();
+}
+
+struct ColumnName {
+  std::string family;
+  std::string qualifier;
+};
+
+absl::StatusOr<ColumnName> ParseColumn(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == text.npos || colon == 0)
+    return internal::InvalidArgument("the trace's column \"{}\" is not FAMILY:QUALIFIER",
+                                     internal::Printable(text));
+  return ColumnName{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+}
+
+// The filter of a read, and the families that it may return.
+absl::StatusOr<Filter> FilterOf(const TraceRecord& record) {
+  std::vector<Filter> filters;
+  if (record.families.has_value()) {
+    std::vector<Filter> families;
+    for (const std::string& family : *record.families) families.push_back(Filter::Family(family));
+    filters.push_back(families.empty()       ? Filter::BlockAll()
+                      : families.size() == 1 ? families.front()
+                                             : Filter::Interleave(std::move(families)));
+  }
+  if (!record.filter.empty()) {
+    STELE_ASSIGN_OR_RETURN(Filter filter, Filter::Parse(record.filter));
+    filters.push_back(std::move(filter));
+  }
+  if (filters.empty()) return Filter();
+  return filters.size() == 1 ? filters.front() : Filter::Chain(std::move(filters));
+}
+
+// An absent bound is unbounded, as is an empty one.
+RowRange RangeOf(const std::optional<std::string>& start, const std::optional<std::string>& end) {
+  return RowRange::RightOpen(start.value_or(""), end.value_or(""));
+}
+
+RowSet RowsOf(const TraceRecord& record) {
+  RowSet rows;
+  if (!record.has_ranges) {
+    rows.Append(RangeOf(record.start, record.end));
+    return rows;
+  }
+  for (const TraceRecord::Range& range : record.ranges)
+    rows.Append(RangeOf(range.start, range.end));
+  return rows;
+}
+
+std::string MakePool(uint64_t seed) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  BenchRandom random(seed);
+  std::string pool(kPoolBytes, ' ');
+  for (char& c : pool) c = kLetters[random.Below(kLetters.size())];
+  return pool;
+}
+
+}  // namespace
+
+std::string_view NameOf(TraceOp op) {
+  constexpr std::string_view kNames[] = {"get", "mget", "scan", "set", "del", "rmw", "cas", "drop"};
+  return kNames[static_cast<size_t>(op)];
+}
+
+std::string_view FirstKey(const TraceRecord& record) {
+  if (record.op == TraceOp::kMget)
+    return record.keys.empty() ? std::string_view() : std::string_view(record.keys.front());
+  if (record.is_point()) return record.row;
+  const std::optional<std::string>& start =
+      record.has_ranges && !record.ranges.empty() ? record.ranges.front().start : record.start;
+  return start.has_value() ? std::string_view(*start) : std::string_view();
+}
+
+std::string_view WhySkipped(const TraceRecord& record, ReplayOptions::Writes writes) {
+  if (record.is_read()) return "";
+  if (writes == ReplayOptions::Writes::kSkip) return "writes, by --writes skip";
+  if (record.op == TraceOp::kDrop)
+    return writes == ReplayOptions::Writes::kApplyDrops ? ""
+                                                        : "drop: only --writes apply-drops runs it";
+  if (record.op == TraceOp::kRmw && record.increments.empty())
+    return "rmw without increments: the trace does not say what it changed";
+  if (record.op == TraceOp::kCas && record.columns.empty())
+    return "cas without columns: the trace does not say what it changed";
+  return "";
+}
+
+OperationReplayer::OperationReplayer(uint64_t seed) : values_(MakePool(seed)) {}
+
+absl::Status OperationReplayer::Run(const ReplayOperation& operation, BenchCounts* counts) {
+  const Record& record = operation.record;
+  Table table = operation.table;
+  switch (record.op) {
+    case TraceOp::kGet:
+      return Get(record, table, counts);
+    case TraceOp::kMget:
+      return GetMany(record, table, counts);
+    case TraceOp::kScan:
+      return Scan(record, table, counts);
+    case TraceOp::kSet:
+      return Set(operation, counts);
+    case TraceOp::kDel:
+      return Delete(operation, counts);
+    case TraceOp::kRmw:
+      return Increment(operation, counts);
+    case TraceOp::kCas:
+      return CheckAndMutate(operation, counts);
+    case TraceOp::kDrop:
+      return table.DropRowRange(RangeOf(record.start, record.end));
+  }
+  return absl::InternalError("unknown operation");
+}
+
+absl::Status OperationReplayer::Get(const Record& record, const Table& table, BenchCounts* counts) {
+  STELE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(record));
+  STELE_ASSIGN_OR_RETURN(const auto row, table.ReadRow(record.row, filter, Reading()));
+  if (!row.has_value()) return absl::OkStatus();
+  ++counts->rows;
+  Count(row->cells(), counts);
+  return absl::OkStatus();
+}
+
+absl::Status OperationReplayer::GetMany(const Record& record, const Table& table,
+                                        BenchCounts* counts) {
+  STELE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(record));
+  STELE_ASSIGN_OR_RETURN(const auto rows, table.ReadMany(std::span<const std::string>(record.keys),
+                                                         filter, Reading()));
+  for (const auto& row : rows) {
+    if (!row.has_value()) continue;
+    ++counts->rows;
+    Count(row->cells(), counts);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OperationReplayer::Scan(const Record& record, const Table& table,
+                                     BenchCounts* counts) {
+  STELE_ASSIGN_OR_RETURN(const Filter filter, FilterOf(record));
+  ReadOptions options = Reading();
+  options.reverse = record.is_reverse;
+  constexpr uint64_t kLimitMax = INT64_MAX;
+  options.limit = static_cast<int64_t>(std::min(record.limit.value_or(0), kLimitMax));
+  RowReader reader = table.ReadRows(RowsOf(record), filter, options);
+  for (const RowView& row : reader) {
+    if (row.is_last_piece()) ++counts->rows;
+    Count(row.cells(), counts);
+  }
+  counts->bytes_read += reader.stats().bytes_read;
+  return reader.status();
+}
+
+absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& operation,
+                                                       BenchCounts* counts) const {
+  const Record& record = operation.record;
+  const uint64_t cells =
+      std::min(kCellsMax, record.cells.value_or(std::max<size_t>(1, record.columns.size())));
+  RowMutation mutation(record.row);
+  uint64_t name_bytes = record.row.size();
+  std::vector<ColumnName> columns;
+  for (uint64_t i = 0; i < cells; ++i) {
+    ColumnName column{.family = "f", .qualifier = fmt::format("q{}", i)};
+    if (i < record.columns.size()) {
+      STELE_ASSIGN_OR_RETURN(column, ParseColumn(record.columns[i]));
+    } else if (!columns.empty()) {
+      column.family = columns.back().family;
+    }
+    name_bytes += column.qualifier.size();
+    columns.push_back(std::move(column));
+  }
+  const uint64_t bytes = std::min(record.bytes.value_or(0), kValueBytesMax);
+  const uint64_t value_bytes = bytes > name_bytes ? bytes - name_bytes : 0;
+  const uint64_t begin = Fnv1a(operation.number) % kPoolBytes;
+  uint64_t made = 0;
+  for (uint64_t i = 0; i < columns.size(); ++i) {
+    const uint64_t made_after = value_bytes * (i + 1) / columns.size();
+    std::string value;
+    while (value.size() < made_after - made) {
+      const size_t from = (begin + made + value.size()) % kPoolBytes;
+      value.append(values_, from, made_after - made - value.size());
+    }
+    mutation.SetCell(columns[i].family, columns[i].qualifier, value);
+    made = made_after;
+  }
+  ++counts->rows;
+  counts->cells += columns.size();
+  counts->value_bytes += value_bytes;
+  return mutation;
+}
+
+absl::Status OperationReplayer::Set(const ReplayOperation& operation, BenchCounts* counts) {
+  STELE_ASSIGN_OR_RETURN(RowMutation mutation, CellsOf(operation, counts));
+  Table table = operation.table;
+  return table.Apply(std::move(mutation), Writing());
+}
+
+// Which branch was taken is not in the trace: both write the recorded columns.
+absl::Status OperationReplayer::CheckAndMutate(const ReplayOperation& operation,
+                                               BenchCounts* counts) {
+  STELE_ASSIGN_OR_RETURN(const Filter predicate, FilterOf(operation.record));
+  STELE_ASSIGN_OR_RETURN(const RowMutation mutation, CellsOf(operation, counts));
+  Table table = operation.table;
+  return table.CheckAndMutateRow(mutation.row_key(), predicate, mutation, mutation, Writing())
+      .status();
+}
+
+// Without columns, the row is deleted.
+absl::Status OperationReplayer::Delete(const ReplayOperation& operation, BenchCounts* counts) {
+  RowMutation mutation(operation.record.row);
+  for (const std::string& text : operation.record.columns) {
+    STELE_ASSIGN_OR_RETURN(const ColumnName column, ParseColumn(text));
+    mutation.DeleteFromColumn(column.family, column.qualifier);
+  }
+  if (operation.record.columns.empty()) mutation.DeleteFromRow();
+  ++counts->rows;
+  Table table = operation.table;
+  return table.Apply(std::move(mutation), Writing());
+}
+
+absl::Status OperationReplayer::Increment(const ReplayOperation& operation, BenchCounts* counts) {
+  std::vector<ReadModifyWriteRule> rules;
+  for (const std::string& text : operation.record.increments) {
+    STELE_ASSIGN_OR_RETURN(ColumnName column, ParseColumn(text));
+    rules.push_back(ReadModifyWriteRule::IncrementAmount(std::move(column.family),
+                                                         std::move(column.qualifier), 1));
+  }
+  ++counts->rows;
+  counts->cells += rules.size();
+  counts->value_bytes += rules.size() * sizeof(int64_t);
+  Table table = operation.table;
+  return table.ReadModifyWriteRow(operation.record.row, rules, Writing()).status();
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,62 @@
+// tools/stele/replay/replay_operation.h: runs an operation of a trace on a table.
+//
+// A trace has no values: writes get printable values that depend on the seed and the number of the
+// operation alone. The keys, qualifiers and values of a write have as many bytes as recorded, if
+// the keys and qualifiers are not longer.
+// Threads:   ReplayOperation is a value. Each thread has its own OperationReplayer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "bench/counts.h"
+#include "lab/trace/trace_record.h"
+#include "replay/options.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+struct ReplayOperation {
+  internal::lab::TraceRecord record;
+  Table table;
+  uint64_t number = 0;                             // of the operation in the trace, from 0
+  std::chrono::steady_clock::time_point due = {};  // not set in a closed loop
+};
+
+// The word of the trace: get, mget, scan, set, del, rmw, cas or drop.
+std::string_view NameOf(internal::lab::TraceOp op);
+
+// The row that an operation begins with: its thread depends on it.
+std::string_view FirstKey(const internal::lab::TraceRecord& record);
+
+// Returns why the operation is not replayed, in words for the report; "" if it is.
+std::string_view WhySkipped(const internal::lab::TraceRecord& record, ReplayOptions::Writes writes);
+
+class OperationReplayer {
+ public:
+  explicit OperationReplayer(uint64_t seed);
+
+  // Runs the operation with a deadline of a minute, and adds what it returned or wrote to `counts`.
+  // Errors: those of the operation; InvalidArgument for a filter or columns that are wrong.
+  absl::Status Run(const ReplayOperation& operation, BenchCounts* counts);
+
+ private:
+  using Record = internal::lab::TraceRecord;
+
+  static absl::Status Get(const Record& record, const Table& table, BenchCounts* counts);
+  static absl::Status GetMany(const Record& record, const Table& table, BenchCounts* counts);
+  static absl::Status Scan(const Record& record, const Table& table, BenchCounts* counts);
+  absl::Status Set(const ReplayOperation& operation, BenchCounts* counts);
+  absl::Status CheckAndMutate(const ReplayOperation& operation, BenchCounts* counts);
+  static absl::Status Delete(const ReplayOperation& operation, BenchCounts* counts);
+  static absl::Status Increment(const ReplayOperation& operation, BenchCounts* counts);
+  absl::StatusOr<RowMutation> CellsOf(const ReplayOperation& operation, BenchCounts* counts) const;
+
+  const std::string values_;  // the text that values are cut from
+};
+
+}  // namespace stele::cli

@@ -1,0 +1,57 @@
+// tools/stele/replay/runner.h: replays a trace against a database and measures it.
+//
+// Open loop:   an operation is due at its time, even if earlier ones are late. Latency counts from
+//              that time, so a stall counts in every operation that waited.
+// Closed loop: each thread runs its operations one after the other; latency is the time of a call.
+// Order:       the thread of an operation depends on its first row, so operations on one row keep
+//              their order.
+// Threads:     Replay starts and joins its own threads, and reads the trace on the caller's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bench/counts.h"
+#include "bench/histogram.h"
+#include "bench/interval_log.h"
+#include "replay/options.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+// The operations of one kind.
+struct ReplayPart {
+  BenchCounts counts;
+  LatencyHistogram latencies;      // from the time at which an operation was due
+  LatencyHistogram service_times;  // of the calls alone; the same in a closed loop
+};
+
+struct ReplayResult {
+  uint64_t sample = 1;                           // the trace has one operation in so many
+  std::map<std::string_view, ReplayPart> parts;  // by the word of the trace
+  std::chrono::nanoseconds time{0};              // without the warm-up
+  std::chrono::nanoseconds scheduled{0};         // from the first time to the last one; open loop
+  double cpu_seconds = 0;                        // of this process, with the warm-up
+  std::map<std::string, uint64_t> errors;        // by the name of the code
+  std::string first_error;
+  std::map<std::string_view, uint64_t> skipped;  // by the reason
+  uint64_t skipped_lines = 0;                    // wrong lines of the trace
+  IntervalLog intervals;                         // if options.hlog_path is set
+
+  ReplayPart Sum() const;
+};
+
+// Replays the trace. Errors of operations are counted and do not end it.
+// `progress` gets the number of operations that were read.
+// Errors: those of the trace, before which all operations ran; NotFound if the table of the first
+// operation is missing; ResourceExhausted if no thread could be started.
+absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, const Database& database,
+                                    const std::function<void(uint64_t operations)>& progress);
+
+}  // namespace stele::cli
