@@ -128,7 +128,7 @@ TEST_F(BenchDesignTest, ANameOfAQueryIsOnlyText) {
   EXPECT_TRUE(std::ifstream(Path("out.a%2F..%2Fb%1B%5B31m.hgrm")).good());
   std::ifstream log(Path("out.hlog"));
   const std::string lines((std::istreambuf_iterator<char>(log)), std::istreambuf_iterator<char>());
-  EXPECT_NE(lines.find("\nTag=a%2F..%2Fb%1B%5B31m.query,0.000,"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("\nTag=a%2F..%2Fb%1B%5B31m.query,"), std::string::npos) << lines;
 }
 
 TEST_F(BenchDesignTest, ErrorsOfOperationsAreCounted) {
@@ -161,6 +161,29 @@ TEST_F(BenchDesignTest, NoInputIsReplaced) {
       ExpectError(Words("one-order", {"--table", "orders", "--operations", "1", flag, Path(file)}),
                   1, "would be replaced");
     EXPECT_EQ(std::filesystem::file_size(Path(file)), size);
+  }
+}
+
+// The names of the files are those that are written: in.QUERY.csv.
+TEST_F(BenchDesignTest, NoFileOfSeveralQueriesReplacesAnInput) {
+  Load();
+  std::filesystem::copy_file(Path("orders.csv"), Path("in.one-order.csv"));
+  const auto size = std::filesystem::file_size(Path("in.one-order.csv"));
+  ExpectError(Words("orders-of-user,one-order",
+                    {"--table", "orders", "--operations", "1", "--hgrm", Path("in.csv"), "--input",
+                     "orders=" + Path("in.one-order.csv")}),
+              1, "would be replaced");
+  EXPECT_EQ(std::filesystem::file_size(Path("in.one-order.csv")), size);
+}
+
+TEST_F(BenchDesignTest, ALocationMayHaveAnyByte) {
+  for (const char* const format : {"json", "csv", "text"}) {
+    BenchWords words = {"--db", Path("db\xff\x1b"), "bench", "get", "--rows",
+                        "1",    "--operations",     "1"};
+    if (format != std::string("text")) words.insert(words.end(), {"--format", format});
+    const CommandResult result = RunPlain(words);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << result.out;
   }
 }
 

@@ -117,7 +117,7 @@ TEST_F(BenchTest, HistogramFilesAreWritten) {
   std::ifstream log(hlog);
   std::string text((std::istreambuf_iterator<char>(log)), std::istreambuf_iterator<char>());
   EXPECT_TRUE(text.starts_with("#[Histogram log format version 1.3]\n")) << text;
-  EXPECT_NE(text.find("\nTag=scan.scan,0.000,1.000,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nTag=scan.scan,"), std::string::npos) << text;
 }
 
 TEST_F(BenchTest, AnOpenLoopReportsServiceTimes) {
@@ -126,6 +126,22 @@ TEST_F(BenchTest, AnOpenLoopReportsServiceTimes) {
   EXPECT_TRUE(lines[1].contains("late"));
   // The last of 50 operations is due 9.8 ms after the start.
   EXPECT_GE(lines[1]["seconds"], 0.0098);
+}
+
+// No computer sustains the first rate. Each operation that is due is measured, or counted.
+TEST_F(BenchTest, AnOpenLoopMeasuresAllThatIsDue) {
+  for (const int rate : {1'000'000'000, 1000}) {
+    std::istringstream lines(
+        Output({"bench", "get", "--rows=10", "--rate", std::to_string(rate) + "/s",
+                "--duration=100ms", "--warmup=50ms", "--threads=2", "--format=json"}));
+    std::string line;
+    std::getline(lines, line);
+    std::getline(lines, line);
+    const Json result = Json::parse(line, nullptr, false);
+    const int64_t not_begun = result["not_begun"];
+    EXPECT_NEAR(result["operations"].get<int64_t>() + not_begun, rate / 10, 2) << result;
+    EXPECT_TRUE(rate == 1000 || not_begun > 0) << result;
+  }
 }
 
 TEST_F(BenchTest, OperationsOfTheWarmUpDoNotCount) {

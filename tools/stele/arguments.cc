@@ -65,6 +65,18 @@ absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text) {
   return UsageError(fmt::format("Bad {} \"{}\": must be true or false", name, text));
 }
 
+std::optional<double> PositiveBefore(std::string_view text, std::string_view ending) {
+  if (!text.ends_with(ending)) return std::nullopt;
+  text.remove_suffix(ending.size());
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  constexpr double kMax = 1e12;
+  if (error != std::errc() || end != text.data() + text.size() || !(number > 0) || number > kMax)
+    return std::nullopt;
+  return number;
+}
+
 StampedValue ParseStampedValue(std::string_view text) {
   const size_t at = text.rfind('@');
   if (at != std::string_view::npos) {

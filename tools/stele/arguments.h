@@ -30,6 +30,9 @@ absl::StatusOr<bool> ParseBool(std::string_view name, std::string_view text);
 absl::StatusOr<std::chrono::nanoseconds> ParseDuration(std::string_view name,
                                                        std::string_view text);
 
+// Returns the positive number before `ending`, such as 500 of "500/s". Nothing for other texts.
+std::optional<double> PositiveBefore(std::string_view text, std::string_view ending);
+
 // "VALUE@TIMESTAMP". If the text after the last '@' is not a number, the whole text is the value.
 struct StampedValue {
   std::string value;

@@ -48,7 +48,9 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   const std::string& location = session.options().database;
   session.Print(as_json ? ReplayJson(options, result, location)
                         : ReplayText(options, result, location));
+  session.KeepOutput();  // also after an error
   STELE_RETURN_IF_ERROR(WriteHistograms(options, result));
+  STELE_RETURN_IF_ERROR(result.end);
   uint64_t errors = 0;
   for (const auto& [code, count] : result.errors) errors += count;
   if (result.skipped_lines > 0) {
@@ -57,7 +59,6 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
     session.SkippedSome();
   }
   if (errors == 0) return absl::OkStatus();
-  session.KeepOutput();
   return internal::Aborted("{} failed, the first one with: {}",
                            Counted(errors, "operation", "operations"), result.first_error);
 }

@@ -44,10 +44,14 @@ absl::StatusOr<bool> TraceReader::ReadLine() {
 
 absl::StatusOr<bool> TraceReader::Next(TraceRecord* record) {
   while (!at_end_ && waiting_.size() < kWaitingMax && waiting_bytes_ < kWaitingBytesMax) {
-    STELE_ASSIGN_OR_RETURN(const bool any, ReadLine());
-    at_end_ = !any;
+    const absl::StatusOr<bool> any = ReadLine();
+    end_ = any.status();
+    at_end_ = !any.ok() || !*any;
   }
-  if (waiting_.empty()) return false;
+  if (waiting_.empty()) {
+    STELE_RETURN_IF_ERROR(end_);
+    return false;
+  }
   std::pop_heap(waiting_.begin(), waiting_.end(), IsLater);
   *record = std::move(waiting_.back().record);
   waiting_bytes_ -= waiting_.back().bytes;

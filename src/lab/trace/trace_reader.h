@@ -24,7 +24,7 @@ class TraceReader {
   static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path,
                                                            bool skips_bad = false);
 
-  // Returns false at the end.
+  // Returns false at the end, and an error after the operations before the wrong line.
   absl::StatusOr<bool> Next(TraceRecord* record);
   // The lines that were left out so far.
   uint64_t skipped() const { return skipped_ + lines_->skipped(); }
@@ -49,6 +49,7 @@ class TraceReader {
   size_t waiting_bytes_ = 0;
   int64_t returned_micros_ = INT64_MIN;
   bool at_end_ = false;
+  absl::Status end_;  // the error at the end
 };
 
 }  // namespace stele::internal::lab

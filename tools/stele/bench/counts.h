@@ -15,6 +15,7 @@ struct BenchCounts {
   uint64_t value_bytes = 0;
   uint64_t bytes_read = 0;  // from files, by the engine's scans; 0 for a server
   uint64_t late = 0;        // open loop: operations that began more than 1 ms after they were due
+  uint64_t not_begun = 0;   // open loop: operations that were due and did not begin
 
   BenchCounts& operator+=(const BenchCounts& other) {
     operations += other.operations;
@@ -23,6 +24,7 @@ struct BenchCounts {
     value_bytes += other.value_bytes;
     bytes_read += other.bytes_read;
     late += other.late;
+    not_begun += other.not_begun;
     return *this;
   }
 };

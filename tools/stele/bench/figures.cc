@@ -1,5 +1,6 @@
 #include "bench/figures.h"
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <cmath>
@@ -27,6 +28,15 @@ double Rounded(double number) { return std::round(number * 10) / 10; }
 double RoundedMicros(double nanos) { return Rounded(nanos / kNanosInMicro); }
 
 double Micros(uint64_t nanos) { return RoundedMicros(static_cast<double>(nanos)); }
+
+double CpuSeconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram) {
   return {{"count", histogram.count()},

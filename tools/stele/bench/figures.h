@@ -21,6 +21,8 @@ double PerSecond(uint64_t count, std::chrono::nanoseconds time);
 double Rounded(double number);
 double RoundedMicros(double nanos);
 double Micros(uint64_t nanos);
+// The CPU time of this process, in seconds.
+double CpuSeconds();
 
 // Count, extremes, mean, percentiles, and the encoded histogram.
 nlohmann::ordered_json HistogramJson(const LatencyHistogram& histogram);

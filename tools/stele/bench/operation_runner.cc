@@ -3,23 +3,10 @@
 #include <utility>
 
 #include "base/status.h"
+#include "bench/calls.h"
 #include "bench/table.h"
 
 namespace stele::cli {
-namespace {
-
-constexpr std::chrono::seconds kDeadline(60);
-
-ReadOptions Reading() { return {.deadline = std::chrono::steady_clock::now() + kDeadline}; }
-WriteOptions Writing() { return {.deadline = std::chrono::steady_clock::now() + kDeadline}; }
-
-template <typename Cells>
-void Count(const Cells& cells, BenchCounts* counts) {
-  counts->cells += cells.size();
-  for (const auto& cell : cells) counts->value_bytes += cell.value().size();
-}
-
-}  // namespace
 
 OperationRunner::OperationRunner(const BenchOptions& options, const Workload& workload, Table table)
     : options_(options),

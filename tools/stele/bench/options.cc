@@ -125,13 +125,10 @@ absl::Status TakeDesign(const CLI::App& app, const Texts& texts, BenchOptions* o
 
 // Parses "1000/s".
 absl::StatusOr<double> ParseRate(std::string_view text) {
-  std::string number(text.substr(0, text.find('/')));
-  if (text != number + "/s" || number.empty() || number.size() > 12 ||
-      number.find_first_not_of("0123456789.") != number.npos || std::atof(number.c_str()) <= 0) {
-    return UsageError(
-        fmt::format("bench: --rate must be operations per second such as 500/s, not \"{}\"", text));
-  }
-  return std::atof(number.c_str());
+  if (const auto rate = PositiveBefore(text, "/s")) return *rate;
+  return UsageError(
+      fmt::format("bench: --rate must be operations per second such as 500/s, not \"{}\"",
+                  internal::Printable(text)));
 }
 
 absl::Status TakeTexts(const CLI::App& app, const Texts& texts, BenchOptions* options) {

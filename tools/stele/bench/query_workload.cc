@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/status.h"
+#include "bench/calls.h"
+#include "bench/report.h"
 #include "key_bytes.h"
 #include "lab_files.h"
 #include "progress.h"
@@ -55,8 +57,7 @@ class DesignRead : public QueryRead {
       return ReadOne(table, options, counts);
     const auto count = [counts](const RowView& row) {
       if (row.is_last_piece()) ++counts->rows;
-      counts->cells += row.cells().size();
-      for (const CellView& cell : row.cells()) counts->value_bytes += cell.value().size();
+      Count(row.cells(), counts);
     };
     STELE_ASSIGN_OR_RETURN(const ReadStats stats, lab::ReadAll(table, requests_, options, count));
     counts->bytes_read += stats.bytes_read;
@@ -77,8 +78,7 @@ class DesignRead : public QueryRead {
                                                          requests_[0].filter, options));
     if (!row.has_value()) return absl::OkStatus();
     ++counts->rows;
-    counts->cells += row->cells().size();
-    for (const CellView& cell : row->cells()) counts->value_bytes += cell.value().size();
+    Count(row->cells(), counts);
     return absl::OkStatus();
   }
 
@@ -161,7 +161,7 @@ absl::StatusOr<QueryWorkloads> LoadQueries(const BenchOptions& options, const st
   }
   PhaseProgress progress;
   lab::QueryRecordsOptions reading{.inputs = options.inputs,
-                                   .output_paths = {output, options.hgrm_path, options.hlog_path}};
+                                   .output_paths = OutputPaths(options, output)};
   reading.progress = [&progress](std::string_view phase, uint64_t done, uint64_t total) {
     progress.Set(phase, done, total);
   };

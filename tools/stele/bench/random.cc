@@ -35,13 +35,19 @@ bool ParseShare(const std::string& text, double* share) {
 
 }  // namespace
 
-uint64_t Fnv1a(uint64_t number) {
+uint64_t Fnv1a(std::string_view bytes) {
   uint64_t hash = 0xcbf29ce484222325;
-  for (int byte = 0; byte < 8; ++byte) {
-    hash ^= (number >> (8 * byte)) & 0xff;
+  for (const char byte : bytes) {
+    hash ^= static_cast<unsigned char>(byte);
     hash *= 0x100000001b3;
   }
   return hash;
+}
+
+uint64_t Fnv1a(uint64_t number) {
+  char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(number >> (8 * i));
+  return Fnv1a(std::string_view(bytes, sizeof(bytes)));
 }
 
 BenchRandom::BenchRandom(uint64_t seed) : state_() {

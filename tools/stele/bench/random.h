@@ -15,6 +15,8 @@ namespace stele::cli {
 
 // FNV-1a, 64 bits, of the number's 8 bytes in little-endian order.
 uint64_t Fnv1a(uint64_t number);
+// FNV-1a, 64 bits.
+uint64_t Fnv1a(std::string_view bytes);
 
 // xoshiro256** by Blackman and Vigna, seeded with four outputs of splitmix64.
 class BenchRandom {

@@ -1,5 +1,6 @@
 #include "bench/report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/status.h"
@@ -48,7 +49,7 @@ std::string JsonHeader(const BenchOptions& options, const std::string& location,
                    {"machine", Machine()}};
   Json line = {{"run", std::move(settings)}};
   if (load.has_value()) line["load"] = ToJson(*load);
-  return line.dump() + "\n";
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string JsonLine(const BenchOptions& options, const BenchResult& result,
@@ -70,6 +71,7 @@ std::string JsonLine(const BenchOptions& options, const BenchResult& result,
   if (options.rate.has_value()) {
     line["service_time_us"] = HistogramJson(result.service_times);
     line["late"] = counts.late;
+    line["not_begun"] = counts.not_begun;
   }
   if (disk_bytes.has_value()) {
     line["bytes_read"] = counts.bytes_read;
@@ -103,6 +105,16 @@ std::string PlainName(std::string_view name) {
   return plain;
 }
 
+// The file of --hgrm of a workload or query: its name is a part of the file's if there are several.
+std::string PercentilePath(const BenchOptions& options, std::string_view name) {
+  std::string path = options.hgrm_path;
+  if (path.empty() || std::max(options.workloads.size(), options.queries.size()) < 2) return path;
+  const size_t slash = path.rfind('/');
+  const size_t dot = path.rfind('.');
+  const bool has_ending = dot != path.npos && (slash == path.npos || dot > slash);
+  return path.insert(has_ending ? dot : path.size(), "." + PlainName(name));
+}
+
 uint64_t ErrorCount(const BenchResult& result) {
   uint64_t count = 0;
   for (const auto& [code, times] : result.errors) count += times;
@@ -128,7 +140,7 @@ std::string TextHeader(const BenchOptions& options, const std::string& location,
   std::string text = fmt::format(
       "machine   {}\ndatabase  {}, table {}\ndata      {}\nrun       {}, {} threads, {}, seed {}, "
       "{}\n",
-      Machine(), location, options.table, options.DataText(),
+      Machine(), EscapedKey(location), EscapedKey(options.table), options.DataText(),
       ToText(options.operations.distribution), options.operations.threads, LoopText(options),
       options.operations.seed, EndText(options));
   if (load.has_value()) {
@@ -162,7 +174,9 @@ std::string TextLine(const BenchOptions& options, const BenchResult& result,
     text += fmt::format("{:<16} late by more than 1 ms: {}; p99 of the calls alone: {} us{}\n", "",
                         counts.late, Micros(result.service_times.ValueAtPercentile(99)),
                         reached < 0.95 * *options.rate
-                            ? fmt::format("; the rate was not sustained, {:.0f}/s reached", reached)
+                            ? fmt::format("; the rate was not sustained, {:.0f}/s reached, {} "
+                                          "operations did not begin",
+                                          reached, counts.not_begun)
                             : "");
   }
   if (disk_bytes.has_value()) {
@@ -194,16 +208,18 @@ std::string BenchLine(const BenchOptions& options, Format format, const BenchRes
   return TextLine(options, result, disk_bytes);
 }
 
+std::vector<std::string> OutputPaths(const BenchOptions& options, const std::string& output) {
+  std::vector<std::string> paths = {output, options.hlog_path};
+  for (const Workload* const workload : options.workloads)
+    paths.push_back(PercentilePath(options, workload->name));
+  for (const std::string& query : options.queries) paths.push_back(PercentilePath(options, query));
+  return paths;
+}
+
 absl::Status WritePercentiles(const BenchOptions& options, const BenchResult& result) {
   if (options.hgrm_path.empty()) return absl::OkStatus();
-  std::string path = options.hgrm_path;
-  if (options.workloads.size() > 1) {
-    const size_t slash = path.rfind('/');
-    const size_t dot = path.rfind('.');
-    const bool has_ending = dot != path.npos && (slash == path.npos || dot > slash);
-    path.insert(has_ending ? dot : path.size(), "." + PlainName(result.workload->name));
-  }
-  return ReplaceFile(path, result.latencies.PercentileText());
+  return ReplaceFile(PercentilePath(options, result.workload->name),
+                     result.latencies.PercentileText());
 }
 
 absl::Status WriteIntervals(const BenchOptions& options, std::span<const BenchResult> results) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "bench/options.h"
@@ -21,6 +22,10 @@ std::string BenchHeader(const BenchOptions& options, Format format, const std::s
 // Returns the line of one workload. `disk_bytes` is unset for a server.
 std::string BenchLine(const BenchOptions& options, Format format, const BenchResult& result,
                       std::optional<uint64_t> disk_bytes);
+
+// Returns `output`, the file of -o, and the files that WritePercentiles and WriteIntervals write.
+// The names of files that are not wanted are "".
+std::vector<std::string> OutputPaths(const BenchOptions& options, const std::string& output);
 
 // Write the files of --hgrm and --hlog, if they are wanted. With several workloads the name of each
 // is inserted before the ending of an --hgrm file.

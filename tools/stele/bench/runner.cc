@@ -1,10 +1,10 @@
 #include "bench/runner.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/status.h"
+#include "bench/figures.h"
 #include "bench/operation_runner.h"
 #include "key_bytes.h"
 
@@ -24,15 +25,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLate(1);
 constexpr std::chrono::seconds kInterval(1);
-
-double CpuSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // The state that the threads of a run share.
 struct Course {
@@ -59,9 +51,10 @@ class Worker {
   void Run() {
     for (uint64_t index = 0;; ++index) {
       const SteadyClock::time_point due = DueTime(index);
-      if (course_.options.rate.has_value()) std::this_thread::sleep_until(due);
-      if (IsOver()) return;
-      Measure(stream_.Next(), course_.options.rate.has_value() ? due : SteadyClock::time_point());
+      if (is_open_) std::this_thread::sleep_until(due);
+      if (IsLateWarmup(due)) continue;
+      if (IsOver(due)) return;
+      Measure(stream_.Next(), is_open_ ? due : SteadyClock::time_point());
       course_.done.fetch_add(1, std::memory_order_relaxed);
     }
   }
@@ -71,22 +64,45 @@ class Worker {
  private:
   // Operation i belongs to thread i modulo the number of threads.
   SteadyClock::time_point DueTime(uint64_t index) const {
-    if (!course_.options.rate.has_value()) return {};
+    if (!is_open_) return {};
     const double number = static_cast<double>(index * course_.options.operations.threads + thread_);
     return course_.start + std::chrono::duration_cast<SteadyClock::duration>(
                                std::chrono::duration<double>(number / *course_.options.rate));
   }
 
+  // If the rate cannot be sustained, the warm-up takes at most twice its time.
+  bool IsLateWarmup(SteadyClock::time_point due) const {
+    return is_open_ && due < course_.measured_from &&
+           SteadyClock::now() >= course_.measured_from + course_.options.warmup;
+  }
+
   // Also notes whether the next operation is measured. Those of the warm-up count nowhere.
-  bool IsOver() {
+  // An operation of an open loop belongs to the time at which it is due.
+  bool IsOver(SteadyClock::time_point due) {
     const SteadyClock::time_point now = SteadyClock::now();
-    is_measured_ = now >= course_.measured_from;
+    const SteadyClock::time_point time = is_open_ ? due : now;
+    is_measured_ = time >= course_.measured_from;
     if (!is_measured_) return false;
     if (course_.options.operation_count.has_value()) {
       return course_.begun.fetch_add(1, std::memory_order_relaxed) >=
              *course_.options.operation_count;
     }
-    return now >= course_.measured_from + course_.options.duration;
+    const SteadyClock::time_point end = course_.measured_from + course_.options.duration;
+    if (time >= end) return true;
+    if (!is_open_) return false;
+    if (!latest_begin_.has_value()) latest_begin_ = std::max(now, end) + course_.options.duration;
+    if (now < *latest_begin_) return false;
+    result_.counts.not_begun += NumberDue(end) - NumberDue(due);
+    return true;
+  }
+
+  // Returns how many operations of this thread are due before `time`.
+  uint64_t NumberDue(SteadyClock::time_point time) const {
+    const double operations =
+        std::chrono::duration<double>(time - course_.start).count() * *course_.options.rate;
+    const auto threads = static_cast<double>(course_.options.operations.threads);
+    return static_cast<uint64_t>(
+        std::max(0.0, std::ceil((operations - static_cast<double>(thread_)) / threads)));
   }
 
   void Measure(const Operation& operation, SteadyClock::time_point due) {
@@ -116,8 +132,11 @@ class Worker {
   const uint64_t thread_;
   OperationStream stream_;
   OperationRunner runner_;
+  const bool is_open_ = course_.options.rate.has_value();
   bool is_measured_ = false;
-  BenchResult result_;
+  // A rate that cannot be sustained takes at most twice the time: later operations do not begin.
+  std::optional<SteadyClock::time_point> latest_begin_ = {};
+  BenchResult result_ = {};
 };
 
 // Prints a line per second on a terminal, and notes the CPU time at the end of the warm-up.

@@ -6,6 +6,7 @@ namespace stele::cli {
 namespace {
 
 constexpr size_t kBytesMax = size_t{64} << 20;
+constexpr size_t kTakenMax = 64;
 
 size_t BytesOf(const std::vector<std::string>& texts) {
   size_t bytes = 0;
@@ -13,14 +14,19 @@ size_t BytesOf(const std::vector<std::string>& texts) {
   return bytes;
 }
 
+size_t BytesOf(const std::optional<std::string>& text) {
+  return text.has_value() ? text->size() : 0;
+}
+
 size_t BytesOf(const ReplayOperation& operation) {
   const auto& record = operation.record;
   size_t bytes = sizeof(operation) + record.table.size() + record.row.size() +
-                 record.filter.size() + BytesOf(record.keys) + BytesOf(record.columns) +
-                 BytesOf(record.increments);
-  for (const auto& range : record.ranges) {
-    bytes += sizeof(range) + range.start.value_or("").size() + range.end.value_or("").size();
-  }
+                 record.filter.size() + record.tag.size() + BytesOf(record.start) +
+                 BytesOf(record.end) + BytesOf(record.last) + BytesOf(record.keys) +
+                 BytesOf(record.columns) + BytesOf(record.increments);
+  if (record.families.has_value()) bytes += BytesOf(*record.families);
+  for (const auto& range : record.ranges)
+    bytes += sizeof(range) + BytesOf(range.start) + BytesOf(range.end);
   return bytes;
 }
 
@@ -29,12 +35,16 @@ size_t BytesOf(const ReplayOperation& operation) {
 void OperationQueues::Push(uint64_t thread, ReplayOperation operation) {
   const size_t bytes = BytesOf(operation);
   std::unique_lock lock(mutex_);
-  taken_.wait(lock, [this] { return bytes_ < kBytesMax; });
+  ended_.wait(lock, [this] { return bytes_ < kBytesMax; });
   Queue& queue = queues_[thread];
   queue.operations.push_back(std::move(operation));
-  queue.bytes += bytes;
   bytes_ += bytes;
   if (queue.operations.size() == 1) queue.filled.notify_one();
+}
+
+void OperationQueues::AwaitEmpty() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return bytes_ == 0; });
 }
 
 void OperationQueues::Finish() {
@@ -43,14 +53,18 @@ void OperationQueues::Finish() {
   for (Queue& queue : queues_) queue.filled.notify_one();
 }
 
-bool OperationQueues::TakeAll(uint64_t thread, std::vector<ReplayOperation>* out) {
+bool OperationQueues::Take(uint64_t thread, std::vector<ReplayOperation>* out) {
   out->clear();
   std::unique_lock lock(mutex_);
   Queue& queue = queues_[thread];
+  bytes_ -= std::exchange(queue.taken_bytes, 0);
+  ended_.notify_one();
   queue.filled.wait(lock, [&] { return is_finished_ || !queue.operations.empty(); });
-  out->swap(queue.operations);
-  bytes_ -= std::exchange(queue.bytes, 0);
-  taken_.notify_one();
+  while (!queue.operations.empty() && out->size() < kTakenMax) {
+    queue.taken_bytes += BytesOf(queue.operations.front());
+    out->push_back(std::move(queue.operations.front()));
+    queue.operations.pop_front();
+  }
   return !out->empty();
 }
 

@@ -1,7 +1,5 @@
 #include "replay/options.h"
 
-#include <cstdlib>
-
 #include "arguments.h"
 #include "base/status.h"
 
@@ -10,25 +8,15 @@ namespace {
 
 constexpr int64_t kThreadsMax = 256;
 
-// Returns the number of a text that ends with `ending`, such as "500" of "500/s".
-std::optional<double> NumberBefore(std::string_view text, std::string_view ending) {
-  if (!text.ends_with(ending)) return std::nullopt;
-  const std::string number(text.substr(0, text.size() - ending.size()));
-  if (number.empty() || number.size() > 12 ||
-      number.find_first_not_of("0123456789.") != number.npos || std::atof(number.c_str()) <= 0)
-    return std::nullopt;
-  return std::atof(number.c_str());
-}
-
 absl::Status TakeRate(const std::string& text, ReplayOptions* options) {
   options->speed = std::nullopt;
   options->rate = std::nullopt;
   if (text == "max") return absl::OkStatus();
   if (text == "recorded") {
     options->speed = 1;
-  } else if (const auto speed = NumberBefore(text, "x"); speed.has_value()) {
+  } else if (const auto speed = PositiveBefore(text, "x"); speed.has_value()) {
     options->speed = speed;
-  } else if (const auto rate = NumberBefore(text, "/s"); rate.has_value()) {
+  } else if (const auto rate = PositiveBefore(text, "/s"); rate.has_value()) {
     options->rate = rate;
   } else {
     return UsageError(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "bench/calls.h"
 #include "bench/random.h"
 
 namespace stele::cli {
@@ -13,19 +14,10 @@ namespace {
 using internal::lab::TraceOp;
 using internal::lab::TraceRecord;
 
-constexpr std::chrono::seconds kDeadline(60);
 constexpr size_t kPoolBytes = size_t{1} << 16;
+// The limits of a table: mutations of a row, and bytes of a value.
 constexpr uint64_t kCellsMax = 100'000;
-constexpr uint64_t kValueBytesMax = uint64_t{100} << 20;
-
-ReadOptions Reading() { return {.deadline = std::chrono::steady_clock::now() + kDeadline}; }
-WriteOptions Writing() { return {.deadline = std::chrono::steady_clock::now() + kDeadline}; }
-
-template <typename Cells>
-void Count(const Cells& cells, BenchCounts* counts) {
-  counts->cells += cells.size();
-  for (const auto& cell : cells) counts->value_bytes += cell.value().size();
-}
+constexpr uint64_t kWriteBytesMax = uint64_t{100} << 20;
 
 struct ColumnName {
   std::string family;
@@ -133,7 +125,7 @@ absl::Status OperationReplayer::Run(const ReplayOperation& operation, BenchCount
     case TraceOp::kCas:
       return CheckAndMutate(operation, counts);
     case TraceOp::kDrop:
-      return table.DropRowRange(RangeOf(record.start, record.end));
+      return Drop(record, table);
   }
   return absl::InternalError("unknown operation");
 }
@@ -179,8 +171,12 @@ absl::Status OperationReplayer::Scan(const Record& record, const Table& table,
 absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& operation,
                                                        BenchCounts* counts) const {
   const Record& record = operation.record;
-  const uint64_t cells =
-      std::min(kCellsMax, record.cells.value_or(std::max<size_t>(1, record.columns.size())));
+  const uint64_t cells = record.cells.value_or(std::max<size_t>(1, record.columns.size()));
+  const uint64_t bytes = record.bytes.value_or(0);
+  if (cells > kCellsMax || bytes > kWriteBytesMax)
+    return internal::InvalidArgument(
+        "the trace's write has {} cells and {} bytes, at most {} and {}", cells, bytes, kCellsMax,
+        kWriteBytesMax);
   RowMutation mutation(record.row);
   uint64_t name_bytes = record.row.size();
   std::vector<ColumnName> columns;
@@ -194,7 +190,6 @@ absl::StatusOr<RowMutation> OperationReplayer::CellsOf(const ReplayOperation& op
     name_bytes += column.qualifier.size();
     columns.push_back(std::move(column));
   }
-  const uint64_t bytes = std::min(record.bytes.value_or(0), kValueBytesMax);
   const uint64_t value_bytes = bytes > name_bytes ? bytes - name_bytes : 0;
   const uint64_t begin = Fnv1a(operation.number) % kPoolBytes;
   uint64_t made = 0;
@@ -241,6 +236,14 @@ absl::Status OperationReplayer::Delete(const ReplayOperation& operation, BenchCo
   ++counts->rows;
   Table table = operation.table;
   return table.Apply(std::move(mutation), Writing());
+}
+
+// Other members than start and end could mean that less is deleted: nothing is, then.
+absl::Status OperationReplayer::Drop(const Record& record, Table table) {
+  if (record.has_ranges || !record.keys.empty() || !record.row.empty())
+    return internal::InvalidArgument(
+        "a drop with row, keys or ranges; a trace describes its rows with start and end");
+  return table.DropRowRange(RangeOf(record.start, record.end));
 }
 
 absl::Status OperationReplayer::Increment(const ReplayOperation& operation, BenchCounts* counts) {

@@ -23,7 +23,7 @@ namespace stele::cli {
 struct ReplayOperation {
   internal::lab::TraceRecord record;
   Table table;
-  uint64_t number = 0;                             // of the operation in the trace, from 0
+  uint64_t number = 0;                             // among the replayed operations, from 0
   std::chrono::steady_clock::time_point due = {};  // not set in a closed loop
 };
 
@@ -41,7 +41,8 @@ class OperationReplayer {
   explicit OperationReplayer(uint64_t seed);
 
   // Runs the operation with a deadline of a minute, and adds what it returned or wrote to `counts`.
-  // Errors: those of the operation; InvalidArgument for a filter or columns that are wrong.
+  // Errors: those of the operation; InvalidArgument for a filter or columns that are wrong, a write
+  // that no table takes, and a drop with other members than start and end.
   absl::Status Run(const ReplayOperation& operation, BenchCounts* counts);
 
  private:
@@ -53,6 +54,7 @@ class OperationReplayer {
   absl::Status Set(const ReplayOperation& operation, BenchCounts* counts);
   absl::Status CheckAndMutate(const ReplayOperation& operation, BenchCounts* counts);
   static absl::Status Delete(const ReplayOperation& operation, BenchCounts* counts);
+  static absl::Status Drop(const Record& record, Table table);
   static absl::Status Increment(const ReplayOperation& operation, BenchCounts* counts);
   absl::StatusOr<RowMutation> CellsOf(const ReplayOperation& operation, BenchCounts* counts) const;
 

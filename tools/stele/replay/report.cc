@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "bench/figures.h"
+#include "key_bytes.h"
 
 namespace stele::cli {
 namespace {
@@ -50,10 +51,10 @@ std::string WarmupText(const ReplayOptions& options) {
   return "";
 }
 
-// True if the operations took noticeably longer than the trace.
+// True if a thread was noticeably behind at its end.
 bool FellBehind(const ReplayOptions& options, const ReplayResult& result) {
   constexpr std::chrono::milliseconds kSlack(100);
-  return options.is_open_loop() && result.time > result.scheduled * 21 / 20 + kSlack;
+  return options.is_open_loop() && result.lag > result.scheduled / 20 + kSlack;
 }
 
 std::string LoopText(const ReplayOptions& options, const ReplayResult& result,
@@ -76,7 +77,7 @@ std::string ReplayText(const ReplayOptions& options, const ReplayResult& result,
   std::string text = fmt::format(
       "machine   {}\ndatabase  {}\ntrace     {}{}\nrun       {}, {} threads, seed {}{}\n\n"
       "{:<6} {:>10} {:>9} {:>10} {:>10} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8}\n",
-      Machine(), location, options.trace_path,
+      Machine(), EscapedKey(location), EscapedKey(options.trace_path),
       result.sample > 1 ? fmt::format(", with one operation in {}", result.sample) : "",
       options.PaceText(), options.threads, options.seed, WarmupText(options), "op", "operations",
       "ops/s", "rows/s", "cells/s", "MB/s", "p50 us", "p90 us", "p99 us", "p99.9 us", "max us",

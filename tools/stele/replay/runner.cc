@@ -1,7 +1,5 @@
 #include "replay/runner.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -11,6 +9,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "bench/figures.h"
+#include "bench/random.h"
 #include "lab/trace/trace_reader.h"
 #include "replay/operation_queues.h"
 #include "replay/replay_operation.h"
@@ -21,25 +21,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLate(1);
-
-double CpuSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-// FNV-1a, 64 bits.
-uint64_t HashOf(std::string_view key) {
-  uint64_t hash = 14695981039346656037U;
-  for (const char c : key) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211U;
-  }
-  return hash;
-}
 
 // What one thread measured.
 struct Measured {
@@ -62,7 +43,7 @@ class Worker {
 
   void Run() {
     std::vector<ReplayOperation> operations;
-    while (queues_.TakeAll(thread_, &operations))
+    while (queues_.Take(thread_, &operations))
       for (const ReplayOperation& operation : operations) RunOne(operation);
   }
 
@@ -79,6 +60,7 @@ class Worker {
     if (operation.number < options_.warmup_operations || due < start_ + options_.warmup) return;
     if (!measured_.begin.has_value()) measured_.begin = begin;
     measured_.end = end;
+    measured_.result.lag = begin - due;
     if (!status.ok()) {
       counts = {};
       AddError(status);
@@ -137,8 +119,12 @@ class Workers {
   // `due`: after the start.
   void Push(ReplayOperation operation, std::chrono::nanoseconds due) {
     operation.due = start_ + due;
-    const uint64_t thread = HashOf(FirstKey(operation.record)) % workers_.size();
+    // The rows of a drop may belong to all threads.
+    const bool is_alone = operation.record.op == internal::lab::TraceOp::kDrop;
+    if (is_alone) queues_.AwaitEmpty();
+    const uint64_t thread = Fnv1a(FirstKey(operation.record)) % workers_.size();
     queues_.Push(thread, std::move(operation));
+    if (is_alone) queues_.AwaitEmpty();
   }
 
   void Join() {
@@ -174,9 +160,8 @@ class TraceSource {
       STELE_ASSIGN_OR_RETURN(const bool any, reader_->Next(&operation.record));
       result->skipped_lines = reader_->skipped();
       if (!any) return std::nullopt;
-      operation.number = read_++;
+      if (read_++ == 0) first_micros_ = operation.record.micros;
       result->sample = std::max(result->sample, operation.record.sample);
-      if (first_micros_ > operation.record.micros) first_micros_ = operation.record.micros;
       const std::string_view why = WhySkipped(operation.record, options_.writes);
       if (!why.empty()) {
         ++result->skipped[why];
@@ -188,6 +173,7 @@ class TraceSource {
         continue;
       }
       operation.table = *table;
+      operation.number = replayed_++;
       return operation;
     }
     return std::nullopt;
@@ -237,8 +223,9 @@ class TraceSource {
   Database database_;
   std::unique_ptr<internal::lab::TraceReader> reader_;
   std::map<std::string, std::optional<Table>> tables_;  // by the name in the trace
-  uint64_t read_ = 0;
-  int64_t first_micros_ = INT64_MAX;
+  uint64_t read_ = 0;                                   // operations of the trace
+  uint64_t replayed_ = 0;                               // those that are replayed
+  int64_t first_micros_ = 0;
 };
 
 // Adds what the threads measured.
@@ -256,6 +243,7 @@ void AddMeasured(const Workers& workers, ReplayResult* result) {
     for (const auto& [code, count] : measured.result.errors) result->errors[code] += count;
     if (result->first_error.empty()) result->first_error = measured.result.first_error;
     result->intervals.Add(measured.result.intervals);
+    result->lag = std::max(result->lag, measured.result.lag);
     if (!measured.begin.has_value()) continue;
     begin = std::min(begin.value_or(*measured.begin), *measured.begin);
     end = std::max(end, measured.end);
@@ -286,7 +274,6 @@ absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, const Database
   const double cpu_before = CpuSeconds();
   STELE_RETURN_IF_ERROR(workers.Start());
   std::optional<std::chrono::nanoseconds> first_due;
-  absl::Status read;
   while (next.has_value()) {
     const std::chrono::nanoseconds due = source.DueAfter(*next);
     const bool is_warmup = next->number < options.warmup_operations ||
@@ -296,11 +283,10 @@ absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, const Database
     workers.Push(*std::move(next), due);
     progress(source.read());
     auto following = source.Next(&result);
-    read = following.status();
-    next = read.ok() ? *std::move(following) : std::nullopt;
+    result.end = following.status();
+    next = following.ok() ? *std::move(following) : std::nullopt;
   }
   workers.Join();
-  STELE_RETURN_IF_ERROR(read);
   result.cpu_seconds = CpuSeconds() - cpu_before;
   AddMeasured(workers, &result);
   return result;

@@ -4,7 +4,7 @@
 //              that time, so a stall counts in every operation that waited.
 // Closed loop: each thread runs its operations one after the other; latency is the time of a call.
 // Order:       the thread of an operation depends on its first row, so operations on one row keep
-//              their order.
+//              their order. A drop waits for all operations before it, and those after it wait.
 // Threads:     Replay starts and joins its own threads, and reads the trace on the caller's.
 #pragma once
 
@@ -37,11 +37,13 @@ struct ReplayResult {
   std::map<std::string_view, ReplayPart> parts;  // by the word of the trace
   std::chrono::nanoseconds time{0};              // without the warm-up
   std::chrono::nanoseconds scheduled{0};         // from the first time to the last one; open loop
-  double cpu_seconds = 0;                        // of this process, with the warm-up
-  std::map<std::string, uint64_t> errors;        // by the name of the code
+  std::chrono::nanoseconds lag{0};         // how late the last operation of the latest thread began
+  double cpu_seconds = 0;                  // of this process, with the warm-up
+  std::map<std::string, uint64_t> errors;  // by the name of the code
   std::string first_error;
   std::map<std::string_view, uint64_t> skipped;  // by the reason
   uint64_t skipped_lines = 0;                    // wrong lines of the trace
+  absl::Status end;                              // the error of the trace that ended the replay
   IntervalLog intervals;                         // if options.hlog_path is set
 
   ReplayPart Sum() const;
@@ -49,8 +51,9 @@ struct ReplayResult {
 
 // Replays the trace. Errors of operations are counted and do not end it.
 // `progress` gets the number of operations that were read.
-// Errors: those of the trace, before which all operations ran; NotFound if the table of the first
-// operation is missing; ResourceExhausted if no thread could be started.
+// Errors: those of opening the trace and of its first line; NotFound if the table of the first
+// operation is missing; ResourceExhausted if a thread could not be started. A later error of the
+// trace is ReplayResult::end: all operations before it ran.
 absl::StatusOr<ReplayResult> Replay(const ReplayOptions& options, const Database& database,
                                     const std::function<void(uint64_t operations)>& progress);
 

@@ -1,0 +1,29 @@
+// tools/stele/bench/calls.h: what the calls of `stele bench` and `stele replay` have in common.
+//
+// Threads:   Pure functions.
+#pragma once
+
+#include <chrono>
+
+#include "bench/counts.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+constexpr std::chrono::seconds kCallDeadline(60);
+
+inline ReadOptions Reading() {
+  return {.deadline = std::chrono::steady_clock::now() + kCallDeadline};
+}
+inline WriteOptions Writing() {
+  return {.deadline = std::chrono::steady_clock::now() + kCallDeadline};
+}
+
+// Adds the cells of a row, or of a piece of one.
+template <typename Cells>
+void Count(const Cells& cells, BenchCounts* counts) {
+  counts->cells += cells.size();
+  for (const auto& cell : cells) counts->value_bytes += cell.value().size();
+}
+
+}  // namespace stele::cli
