@@ -1,6 +1,7 @@
 #include "lab/template/filter_template.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 #include "base/status.h"
@@ -18,6 +19,13 @@ bool IsPlainNumber(std::string_view text) {
   if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) return false;
   return std::count(text.begin(), text.end(), '.') <= 1 &&
          std::all_of(text.begin(), text.end(), [&](char c) { return is_digit(c) || c == '.'; });
+}
+
+// Returns the byte of two digits, and 0 for wrong ones: the filter is then wrong as a whole.
+char ByteOfHex(std::string_view digits) {
+  unsigned char byte = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+  return static_cast<char>(byte);
 }
 
 // Returns a regex that matches exactly these bytes.
@@ -104,7 +112,7 @@ class FilterScanner {
     if (hex_.empty() && c != 'x') return TakeRegexByte(c);
     hex_ += c;
     if (hex_ == "x") escape_bytes_ = 2;
-    if (escape_bytes_ == 0) TakeRegexByte(hex_ == "x5c" || hex_ == "x5C" ? '\\' : '.');
+    if (escape_bytes_ == 0) TakeRegexByte(ByteOfHex(std::string_view(hex_).substr(1)));
   }
 
   // \Q begins a quotation, which ends with \E.
