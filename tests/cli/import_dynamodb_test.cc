@@ -94,6 +94,28 @@ TEST_F(ImportDynamoDbTest, NeverReplacesItsInput) {
   }
 }
 
+// The manifests of an export are read, as are its data files. A load and a query read them too.
+TEST_F(ImportDynamoDbTest, NoFileOfAnExportIsReplaced) {
+  const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
+  const std::string manifest = fixture.path() + "/manifest-summary.json";
+  const std::string text = TextOf(manifest);
+  ASSERT_FALSE(text.empty());
+  const std::string design = WriteFile(
+      "d.yaml",
+      "stele: design/1\ninputs: {i: {}}\ntables:\n  t:\n    families: {f: {}}\n    key: \"{PK}\"\n"
+      "    rows: [{input: i, cells: {\"f:k\": \"{PK}\"}}]\n"
+      "    queries: {q: {read: {row: \"{PK}\"}}}\n");
+  const std::string input = "i=" + fixture.path();
+  for (const std::string& output : {manifest, fixture.path() + "/new"}) {
+    for (const std::vector<std::string>& words :
+         {Words(fixture.path(), {"--report", output}),
+          {"load", design, "--input", input, "-o", output},
+          {"bench", "--design", design, "--query", "q", "--input", input, "--hlog", output}})
+      ExpectError(words, 1, output == manifest ? "manifest-summary.json" : "name a file elsewhere");
+  }
+  EXPECT_EQ(TextOf(manifest), text);
+}
+
 TEST_F(ImportDynamoDbTest, ReportIsJson) {
   const ExportFixture fixture(DataLines{{ItemOfAllTypes(1)}});
   const std::string report_path = Path("report");

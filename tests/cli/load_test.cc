@@ -56,6 +56,9 @@ TEST_F(LoadCommandTest, NoInputIsReplaced) {
               file == "in" ? csv.size() : std::string_view(kLoadedDesign).size());
   }
   ExpectError({"design", "show", words[1], "-o", words[1]}, 1, "would be replaced");
+  const std::string current = database() + "/CURRENT";
+  ExpectError(Words(csv, {"--skip-bad=all", "--bad-file", current}), 1, "name a file elsewhere");
+  ExpectError(Words(csv, {"-o", current}), 1, "name a file elsewhere");
   EXPECT_FALSE(std::filesystem::exists(database()));
 }
 

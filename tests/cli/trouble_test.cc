@@ -118,6 +118,39 @@ TEST_F(TroubleTest, AFailedCommandKeepsTheOlderOutputFile) {
   EXPECT_EQ(Run({"export", "t", "-o", Path("no/such/directory")}).exit_status, 1);
 }
 
+// A new file would replace one of the database.
+TEST_F(TroubleTest, NoOutputIsInTheDatabase) {
+  Output({"createtable", "t", "families=f"});
+  Output({"set", "t", "a", "f:q=1"});
+  const std::string current = database() + "/CURRENT";
+  const std::vector<std::vector<std::string>> commands = {
+      {"-o", current, "ls"},
+      {"-o", current, "read", "t"},
+      {"-o", current, "createtable", "u", "families=f"},
+      {"-o", current, "bench", "get", "--dry-run", "1"},
+      {"-o", current, "doctor", database()},
+      {"-o", current, "copy", database(), Path("copy")},
+      {"-o", current, "salvage", database(), Path("salvaged")},
+      {"bench", "get", "--rows", "1", "--operations", "1", "--hgrm", current},
+      {"bench", "get", "--rows", "1", "--operations", "1", "--hlog", database() + "/new"},
+#ifdef STELE_HAS_LAB
+      {"replay", WriteFile("trace.jsonl", R"({"t":1,"op":"get","table":"t","row":"a"})"), "--hgrm",
+       current},
+      {"lint", "-o", current},
+      {"heatmap", Path("trace.jsonl"), "-o", database() + "/000001.json"},
+      {"import", "dynamodb", Path("trace.jsonl"), "--table=u", "--partition-key=row",
+       "--skip-bad=all", "--bad-file", current},
+#endif
+  };
+  for (const std::vector<std::string>& command : commands)
+    ExpectError(command, 1, "name a file elsewhere");
+  EXPECT_EQ(RunPlain({"--db", Path("new"), "-o", Path("new") + "/CURRENT", "createtable", "t"})
+                .exit_status,
+            1);
+  EXPECT_FALSE(std::filesystem::exists(Path("new")));
+  EXPECT_EQ(Output({"ls"}), "t\n");
+}
+
 TEST_F(TroubleTest, ACommandWaitsForTheLock) {
   Output({"createtable", "t", "families=f"});
   auto held = Database::Open(database());

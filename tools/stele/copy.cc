@@ -14,6 +14,7 @@
 #include "copy_plan.h"
 #include "copy_rows.h"
 #include "copy_verify.h"
+#include "io/output_path.h"
 #include "listing.h"
 #include "location.h"
 #include "row_text.h"
@@ -235,6 +236,10 @@ absl::Status RunCopy(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(CopyRequest request, ParseCopyRequest(args));
   request.source = Normal(request.source);
   request.destination = Normal(request.destination);
+  for (const std::string& location : {request.source, request.destination}) {
+    if (IsDirectory(location))
+      STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output}, {location}));
+  }
   const std::string job = JobText(request);
   CopyMarks marks(MarkPath(request, job), job);
   STELE_ASSIGN_OR_RETURN(const Database source, OpenCopied(request, session.options().on_damage));

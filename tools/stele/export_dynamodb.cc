@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "io/output_path.h"
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
@@ -48,6 +49,9 @@ absl::Status RunExportDynamoDb(Session& session, const std::vector<std::string>&
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (as_json) return UsageError("export dynamodb writes DynamoDB JSON, and has no --format");
   STELE_ASSIGN_OR_RETURN(lab::DynamoDbExportOptions options, ParseExportFlags(session, flags));
+  STELE_RETURN_IF_ERROR(
+      internal::CheckReplacesNoInput({session.options().output}, {options.mapping_path}));
+  STELE_RETURN_IF_ERROR(session.CheckOutputs({options.directory}));
   STELE_ASSIGN_OR_RETURN(const Database database, session.Open(Session::Access::kRead));
   Progress progress("exporting", "items", 0);
   uint64_t item_count = 0;

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "io/output_path.h"
 #include "key_text.h"
 #include "lab_files.h"
 #include "progress.h"
@@ -164,7 +165,8 @@ absl::Status WriteMaps(const std::vector<HeatMap>& maps, const std::vector<HeatM
   const auto path_of = [&](const HeatMap& map) {
     return has_one_file ? output.path : PathOfTable(output, map.parts().table);
   };
-  for (const HeatMap& map : maps) STELE_RETURN_IF_ERROR(CheckReplacesNone(path_of(map), traces));
+  for (const HeatMap& map : maps)
+    STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({path_of(map)}, traces));
   if (output.ending == ".html")
     return ReplaceFile(output.path, HeatMap::ToHtml(maps, output.metric, compared));
   for (const HeatMap& map : maps) {
@@ -279,6 +281,7 @@ absl::Status RunHeatMap(Session& session, const std::vector<std::string>& args) 
   }
   progress.End();
   STELE_RETURN_IF_ERROR(CheckMetric(maps.maps, output.metric));
+  STELE_RETURN_IF_ERROR(session.CheckOutputs({output.path}));
   if (!output.path.empty())
     STELE_RETURN_IF_ERROR(WriteMaps(maps.maps, compared.maps, output, traces));
   PrintMaps(session, maps.maps, output);

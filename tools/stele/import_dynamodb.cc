@@ -150,6 +150,8 @@ absl::StatusOr<DynamoDbImportOptions> ParseImportFlags(const Session& session, c
     return UsageError("a server stores no mapping: --mapping FILE names a file for it");
   options.output_paths = {flags.Get("report", ""), flags.Get("resume", ""),
                           session.options().output};
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(options.output_paths));
+  STELE_RETURN_IF_ERROR(session.CheckOutputs({options.bad_path, options.mapping_path}));
   options.state_path = flags.Get("resume", DefaultStatePath(session.options().database, "import",
                                                             options.paths[0], options.table));
   return options;

@@ -47,16 +47,6 @@ absl::Status ReplaceFile(const std::string& path, std::string_view text) {
   return status;
 }
 
-absl::Status CheckReplacesNone(const std::string& output, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) {
-    std::error_code error;
-    if (!output.empty() && std::filesystem::equivalent(output, input, error))
-      return internal::InvalidArgument("{} is read and would be replaced: name another file",
-                                       internal::Printable(output));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status WithoutLab(std::string_view verb) {
   return internal::Unimplemented(
       "{}: this command was built without stele::lab; build it with -DSTELE_BUILD_LAB=ON", verb);

@@ -22,9 +22,6 @@ absl::Status WriteReport(const std::string& path, std::string_view text);
 // The same, but a reader never sees a part of the new file, and a failure keeps the older one.
 absl::Status ReplaceFile(const std::string& path, std::string_view text);
 
-// Returns InvalidArgument if `output` is one of the files that the command reads.
-absl::Status CheckReplacesNone(const std::string& output, const std::vector<std::string>& inputs);
-
 // Returns the error of a command that was built without stele::lab.
 absl::Status WithoutLab(std::string_view verb);
 

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "io/output_path.h"
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
@@ -168,8 +169,8 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(lab::LintOptions options, ParseLintFlags(flags));
   STELE_ASSIGN_OR_RETURN(const int fail_on, ParseFailOn(flags));
   STELE_ASSIGN_OR_RETURN(lab::LintInput input, ParseSources(flags));
-  STELE_RETURN_IF_ERROR(
-      CheckReplacesNone(session.options().output, FilesOf(input, options.config_path)));
+  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output},
+                                                       FilesOf(input, options.config_path)));
   const bool has_file =
       !input.keys_path.empty() || !input.rows_path.empty() || !input.design_path.empty();
   const bool has_only_traces =

@@ -55,6 +55,7 @@ absl::Status RunLoad(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(lab::LoadOptions options, ParseLoadFlags(flags));
   STELE_ASSIGN_OR_RETURN(const lab::Design design, lab::Design::Load(flags.words()[0]));
   options.output_paths = {session.options().output};
+  STELE_RETURN_IF_ERROR(session.CheckOutputs({session.options().output, options.bad_path}));
   options.stores_design = !IsRemote(session.options().database);
   options.open_database = [&] { return session.Open(Session::Access::kCreate); };
   PhaseProgress progress;

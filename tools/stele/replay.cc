@@ -2,6 +2,7 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
+#include "io/output_path.h"
 #include "lab_files.h"
 #include "listing.h"
 #include "progress.h"
@@ -35,8 +36,10 @@ absl::Status RunReplay(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
   if (flags.words().size() != 1) return WrongUsage("replay");
   STELE_ASSIGN_OR_RETURN(const ReplayOptions options, ParseReplayOptions(flags));
-  for (const std::string& output : {session.options().output, options.hgrm_path, options.hlog_path})
-    STELE_RETURN_IF_ERROR(CheckReplacesNone(output, {options.trace_path}));
+  const std::vector<std::string> outputs = {session.options().output, options.hgrm_path,
+                                            options.hlog_path};
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(outputs));
+  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput(outputs, {options.trace_path}));
   STELE_ASSIGN_OR_RETURN(
       const Database database,
       session.Open(options.writes == ReplayOptions::Writes::kSkip ? Session::Access::kRead

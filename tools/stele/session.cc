@@ -13,6 +13,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "base/status.h"
+#include "io/output_path.h"
 #include "location.h"
 
 namespace stele::cli {
@@ -78,8 +79,14 @@ absl::StatusOr<Database> Session::OpenUnlocked(const DatabaseOptions& options) {
   }
 }
 
+absl::Status Session::CheckOutputs(const std::vector<std::string>& paths) const {
+  if (options_.database == "mem:" || IsRemote(options_.database)) return absl::OkStatus();
+  return internal::CheckReplacesNoInput(paths, {options_.database});
+}
+
 absl::StatusOr<Database> Session::Open(Access access) {
   if (database_.has_value()) return *database_;
+  STELE_RETURN_IF_ERROR(CheckOutputs({options_.output}));
   if (options_.database.empty()) {
     return UsageError("no database given: use --db DIR before the verb, or set STELE_DB");
   }

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "io/file_system.h"
+#include "io/output_path.h"
 #include "lab/dynamodb/export_directory.h"
 #include "lab/dynamodb/record_file.h"
 #include "lab/import/bad_items.h"
@@ -20,7 +21,6 @@
 #include "lab/import/native_mode.h"
 #include "lab/import/table_writer.h"
 #include "lab/input/md5.h"
-#include "lab/input/output_path.h"
 #include "lab/input/spooled_input.h"
 #include "lab/mapping/mapping_store.h"
 #include "lab/survey/imported_tables.h"
@@ -161,12 +161,7 @@ class ImportRun {
   absl::Status CheckOutputs() const {
     std::vector<std::string> inputs;
     for (const DataFile& file : files_) inputs.push_back(file.path);
-    if (export_.has_value()) {
-      std::error_code error;
-      for (std::filesystem::directory_iterator entry(export_->path, error), end;
-           !error && entry != end; entry.increment(error))
-        inputs.push_back(entry->path().string());
-    }
+    if (export_.has_value()) inputs.push_back(export_->path);
     std::vector<std::string> outputs = options_.output_paths;
     outputs.insert(outputs.end(), {options_.bad_path, options_.mapping_path});
     for (const std::string& output : outputs) STELE_RETURN_IF_ERROR(CheckDirectory(output));

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/output_path.h"
 #include "lab/design/parse_design.h"
 #include "lab/design/row_mapping.h"
 #include "lab/import/bad_items.h"
 #include "lab/import/table_writer.h"
-#include "lab/input/output_path.h"
 #include "lab/load/load_check.h"
 #include "lab/records/record_input.h"
 #include "stele/lab/load.h"
@@ -103,7 +103,7 @@ class LoadRun {
 
   absl::Status CheckOutputs() const {
     std::vector<std::string> inputs = {model_.file};
-    for (size_t file = 0; file < files_.size(); ++file) inputs.push_back(FileName(file));
+    for (const RecordInput& input : inputs_) inputs.push_back(input.path());
     std::vector<std::string> outputs = options_.output_paths;
     outputs.push_back(options_.bad_path);
     return CheckReplacesNoInput(outputs, inputs);

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/output_path.h"
 #include "lab/design/parse_design.h"
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
-#include "lab/input/output_path.h"
 #include "lab/records/record_input.h"
 #include "stele/lab/load.h"
 
@@ -112,8 +112,7 @@ class QueryRecordsReader {
     std::vector<std::string> files = {model_.file};
     for (const DesignInput& input : model_.inputs) {
       const auto found = RecordInput::FindOf(model_, input, options_.inputs);
-      for (size_t file = 0; found.ok() && file < found->file_count(); ++file)
-        files.push_back(found->file_name(file));
+      if (found.ok()) files.push_back(found->path());
     }
     return CheckReplacesNoInput(options_.output_paths, files);
   }

@@ -18,6 +18,7 @@ constexpr size_t kFileNameBytesMax = 4096;  // in messages
 
 absl::StatusOr<RecordInput> RecordInput::Find(const DesignInput& input, const std::string& path) {
   RecordInput found;
+  found.path_ = path;
   found.columns_ = input.columns;
   std::error_code error;
   const bool is_directory = std::filesystem::is_directory(path, error);

@@ -31,6 +31,8 @@ class RecordInput {
   static absl::StatusOr<RecordInput> FindOf(const DesignModel& design, const DesignInput& input,
                                             const GivenInputs& given);
 
+  // The file or directory that Find was given.
+  const std::string& path() const { return path_; }
   size_t file_count() const { return files_.size(); }
   // The name of a file for messages.
   const std::string& file_name(size_t file) const { return files_[file].name; }
@@ -42,6 +44,7 @@ class RecordInput {
  private:
   RecordInput() = default;
 
+  std::string path_;
   RecordFormat format_ = RecordFormat::kCsv;
   std::vector<std::string> columns_;
   std::vector<DataFile> files_;

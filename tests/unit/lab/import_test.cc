@@ -120,14 +120,16 @@ TEST_F(ImportTest, AnOutputIsNoFileOfTheInput) {
   const std::string link = fixture.directory().File("link");
   std::filesystem::create_hard_link(data, link);
   for (const std::string& output : {data, manifest, link}) {
+    const char* const error = output == manifest ? "which this command uses"
+                                                 : "is a file of the input and would be replaced";
     DynamoDbImportOptions options = Options(fixture.path());
     options.bad_items_max = 1;
     options.only_checks = true;
     options.output_paths = {output};
-    ExpectError(options, "is a file of the input and would be replaced");
+    ExpectError(options, error);
     options.output_paths = {};
     options.bad_path = output;
-    ExpectError(options, "is a file of the input and would be replaced");
+    ExpectError(options, error);
   }
 }
 

@@ -93,6 +93,7 @@ absl::Status RunQueries(Session& session, BenchOptions options) {
 absl::Status RunBench(Session& session, const std::vector<std::string>& args) {
   if (args.empty()) return WrongUsage("bench");
   STELE_ASSIGN_OR_RETURN(BenchOptions options, ParseBenchOptions(args));
+  STELE_RETURN_IF_ERROR(session.CheckOutputs(OutputPaths(options, session.options().output)));
   if (!options.design_path.empty()) return RunQueries(session, std::move(options));
   if (options.dry_run.has_value()) return PrintOperations(session, options);
   STELE_ASSIGN_OR_RETURN(Database database, session.Open(Session::Access::kCreate));

@@ -1,0 +1,73 @@
+#include "io/output_path.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/status.h"
+
+namespace stele::internal {
+namespace {
+
+constexpr size_t kShownBytesMax = 400;
+
+// `directory` has no symbolic links.
+bool IsBelow(const std::filesystem::path& directory, const std::filesystem::path& path) {
+  return std::mismatch(directory.begin(), directory.end(), path.begin(), path.end()).first ==
+         directory.end();
+}
+
+// Follows links, also to a file that does not exist.
+std::filesystem::path LinkedFile(std::filesystem::path path) {
+  constexpr int kLinksMax = 40;  // as the kernel
+  std::error_code error;
+  for (int i = 0; i < kLinksMax && std::filesystem::is_symlink(path, error); ++i)
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  return path;
+}
+
+// True if `output`, or the file that it links to, is in the directory. A directory or an output
+// that does not exist may be created later.
+bool IsInside(const std::string& directory, const std::string& output) {
+  std::error_code error;
+  std::filesystem::path root = std::filesystem::weakly_canonical(directory, error);
+  if (error) return false;
+  if (!root.has_filename()) root = root.parent_path();  // "name/"
+  const auto type = std::filesystem::status(root, error).type();
+  if (type != std::filesystem::file_type::directory &&
+      type != std::filesystem::file_type::not_found)
+    return false;
+  const std::filesystem::path absolute = std::filesystem::absolute(output, error);
+  if (error) return false;
+  const std::filesystem::path target =
+      std::filesystem::weakly_canonical(LinkedFile(absolute), error);
+  if (!error && IsBelow(root, target)) return true;
+  const std::filesystem::path place =
+      std::filesystem::weakly_canonical(absolute.parent_path(), error);
+  return !error && IsBelow(root, place);
+}
+
+absl::Status CheckReplaces(const std::string& output, const std::string& input) {
+  std::error_code error;
+  if (std::filesystem::equivalent(output, input, error))
+    return InvalidArgument("{} is a file of the input and would be replaced: name another one",
+                           Printable(output, kShownBytesMax));
+  if (!IsInside(input, output)) return absl::OkStatus();
+  return InvalidArgument("{} is inside {}, which this command uses: name a file elsewhere",
+                         Printable(output, kShownBytesMax), Printable(input, kShownBytesMax));
+}
+
+}  // namespace
+
+absl::Status CheckReplacesNoInput(const std::vector<std::string>& outputs,
+                                  const std::vector<std::string>& inputs) {
+  for (const std::string& output : outputs) {
+    for (const std::string& input : inputs) {
+      if (output.empty() || input.empty()) continue;
+      STELE_RETURN_IF_ERROR(CheckReplaces(output, input));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace stele::internal
