@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "command.h"
 #include "flags.h"
-#include "io/output_path.h"
 #include "lab_files.h"
 #include "progress.h"
 #ifdef STELE_HAS_LAB
@@ -146,15 +145,6 @@ absl::StatusOr<lab::LintInput> ParseSources(const Flags& flags) {
   return input;
 }
 
-// The files that are read, except for those that only the design names.
-std::vector<std::string> FilesOf(const lab::LintInput& input, const std::string& config_path) {
-  std::vector<std::string> files = {input.design_path, input.keys_path, input.rows_path,
-                                    config_path};
-  files.insert(files.end(), input.trace_paths.begin(), input.trace_paths.end());
-  for (const auto& [name, path] : input.inputs) files.push_back(path);
-  return files;
-}
-
 }  // namespace
 
 absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
@@ -169,8 +159,7 @@ absl::Status RunLint(Session& session, const std::vector<std::string>& args) {
   STELE_ASSIGN_OR_RETURN(lab::LintOptions options, ParseLintFlags(flags));
   STELE_ASSIGN_OR_RETURN(const int fail_on, ParseFailOn(flags));
   STELE_ASSIGN_OR_RETURN(lab::LintInput input, ParseSources(flags));
-  STELE_RETURN_IF_ERROR(internal::CheckReplacesNoInput({session.options().output},
-                                                       FilesOf(input, options.config_path)));
+  options.output_paths = {session.options().output};
   const bool has_file =
       !input.keys_path.empty() || !input.rows_path.empty() || !input.design_path.empty();
   const bool has_only_traces =

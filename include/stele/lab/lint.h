@@ -86,6 +86,8 @@ struct LintOptions {
   // A file with the members of `lint` of a design. "": none. For a parameter, `parameters` wins
   // over the design, and the design over this file.
   std::string config_path = {};
+  // Files that the caller writes. If one is read, or is in a directory that is read, Lint fails.
+  std::vector<std::string> output_paths = {};
   // The directory in which large files and records are sorted. "": the one for temporary files.
   std::string temporary_directory = {};
   // Called now and then with the number of rows that were read. Null: not called.

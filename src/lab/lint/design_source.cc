@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "lab/design/design_json.h"
 #include "lab/design/parse_design.h"
+#include "lab/records/record_input.h"
 
 namespace stele::internal::lab {
 namespace {
@@ -51,6 +52,15 @@ absl::Status DesignSource::Open(const std::string& path, const std::vector<std::
       return InvalidArgument("{} has no input \"{}\"", path, Printable(given.first));
   }
   return absl::OkStatus();
+}
+
+std::vector<std::string> DesignSource::Files() const {
+  std::vector<std::string> files = {model_.file};
+  for (const DesignInput& input : model_.inputs) {
+    const auto found = RecordInput::FindOf(model_, input, inputs_);
+    if (found.ok()) files.push_back(found->path());
+  }
+  return files;
 }
 
 bool DesignSource::HasFile(const std::string& input) const {

@@ -36,6 +36,8 @@ class DesignSource {
     return design_->TableSchema(table);
   }
 
+  // The design, and the files and directories of its inputs.
+  std::vector<std::string> Files() const;
   // True if an input of a chosen table has a file.
   bool HasRecords() const;
   // Maps the records of all inputs that have a file to rows. `records_max`: of each input; 0: all.

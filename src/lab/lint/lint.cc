@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "io/output_path.h"
 #include "lab/lint/design_source.h"
 #include "lab/lint/lint_settings.h"
 #include "lab/lint/table_reader.h"
@@ -58,6 +59,7 @@ class LintRun {
     const bool has_database =
         !has_file && !has_design && (input_.trace_paths.empty() || HasDatabase());
     if (has_design) STELE_RETURN_IF_ERROR(OpenDesign());
+    STELE_RETURN_IF_ERROR(CheckOutputs());
     STELE_RETURN_IF_ERROR(ApplyAllSettings());
     has_schema_ = has_database || has_design;
     has_records_ = has_design && design_->HasRecords();
@@ -99,6 +101,16 @@ class LintRun {
   absl::Status OpenDesign() {
     design_.emplace();
     return design_->Open(input_.design_path, input_.tables, input_.inputs);
+  }
+
+  absl::Status CheckOutputs() const {
+    std::vector<std::string> files = {input_.keys_path, input_.rows_path, options_.config_path};
+    files.insert(files.end(), input_.trace_paths.begin(), input_.trace_paths.end());
+    if (design_.has_value()) {
+      const std::vector<std::string> read = design_->Files();
+      files.insert(files.end(), read.begin(), read.end());
+    }
+    return CheckReplacesNoInput(options_.output_paths, files);
   }
 
   // The more specific settings replace the others.

@@ -19,25 +19,14 @@ void CheckMutationCells(const RuleCall& call) {
                   fmt::format("an operation changes {}", Counted(large.max, "cell")), kDivideBatch);
 }
 
-// The families of the most frequent set of a read; all families for "".
-std::set<std::string> FamiliesOf(const std::string& text, const Schema& schema) {
-  std::set<std::string> names;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\0', at);
-    names.insert(text.substr(at, end - at));
-    at = end == std::string::npos ? text.size() : end + 1;
-  }
-  if (text.empty())
-    for (const FamilySchema& family : schema.families()) names.insert(family.name);
-  return names;
-}
-
 void CheckReadTogether(const RuleCall& call) {
   const OperationFacts& facts = call.operations();
   const Schema& schema = *call.table().schema;
-  const FrequentItems::Item most = facts.family_sets().Largest();
-  const double share = Ratio(most.count, facts.reads());
-  const std::set<std::string> names = FamiliesOf(most.text, schema);
+  const OperationFacts::FamilySet most = facts.MostReadFamilies();
+  const double share = Ratio(most.reads, facts.reads());
+  std::set<std::string> names(most.names.begin(), most.names.end());
+  if (most.has_all)
+    for (const FamilySchema& family : schema.families()) names.insert(family.name);
   if (share <= call.Parameter("share") || names.size() < 2) return;
   const FamilySchema* first = nullptr;
   std::string list;
@@ -52,7 +41,7 @@ void CheckReadTogether(const RuleCall& call) {
       share, call.Parameter("share"),
       fmt::format("{} of the reads read the families {}", Percent(share), list),
       "They have the same rules: one family needs fewer files per read");
-  finding.count = most.count;
+  finding.count = most.reads;
 }
 
 void CheckOverread(const RuleCall& call) {

@@ -16,6 +16,9 @@ constexpr size_t kBatchesMax = 50'000;
 constexpr size_t kBatchBytesMax = size_t{4} << 20;
 constexpr size_t kColumnNamesMax = 20'000;
 constexpr size_t kColumnBytesMax = size_t{4} << 20;
+constexpr size_t kFamilyNamesMax = 1'000;
+constexpr size_t kFamilyBytesMax = size_t{64} << 10;
+constexpr uint16_t kOtherFamily = UINT16_MAX;
 constexpr size_t kTagsMax = 1'000;
 constexpr size_t kTagBytesMax = 256;
 
@@ -80,12 +83,38 @@ void OperationFacts::AddRead(const TraceRecord& record) {
     filtered_cells_seen_ += *record.cells_seen;
     filtered_cells_returned_ += record.cells_returned.value_or(0);
   }
-  std::string set;
+  AddFamilies(record);
+}
+
+void OperationFacts::AddFamilies(const TraceRecord& record) {
+  std::set<uint16_t> places;
   if (record.families.has_value()) {
-    std::set<std::string> names(record.families->begin(), record.families->end());
-    for (const std::string& name : names) set += name + '\0';
+    for (const std::string& name : *record.families) {
+      auto known = family_places_.find(name);
+      if (known == family_places_.end() && family_names_.size() < kFamilyNamesMax &&
+          family_bytes_ + name.size() <= kFamilyBytesMax) {
+        known = family_places_.emplace(name, static_cast<uint16_t>(family_names_.size())).first;
+        family_names_.push_back(name);
+        family_bytes_ += name.size();
+      }
+      places.insert(known == family_places_.end() ? kOtherFamily : known->second);
+    }
   }
+  std::string set;
+  for (const uint16_t place : places)
+    set.append({static_cast<char>(place >> 8), static_cast<char>(place & 0xff)});
   family_sets_.Add(set, record.sample);
+}
+
+OperationFacts::FamilySet OperationFacts::MostReadFamilies() const {
+  const FrequentItems::Item most = family_sets_.Largest();
+  FamilySet set{.has_all = most.text.empty(), .names = {}, .reads = most.count};
+  for (size_t at = 0; at + 1 < most.text.size(); at += 2) {
+    const size_t place = static_cast<unsigned char>(most.text[at]) * size_t{256} +
+                         static_cast<unsigned char>(most.text[at + 1]);
+    set.names.push_back(place < family_names_.size() ? family_names_[place] : "");
+  }
+  return set;
 }
 
 void OperationFacts::AddScan(const TraceRecord& record) {

@@ -87,8 +87,13 @@ class OperationFacts {
   uint64_t entity_scans() const { return entity_scans_; }
   const Offenders& large_mutations() const { return large_mutations_; }
   const Offenders& wide_batches() const { return wide_batches_; }
-  // The sets of families of reads: names with a zero byte after each; "" for all families.
-  const FrequentItems& family_sets() const { return family_sets_; }
+  // The set of families that most reads read.
+  struct FamilySet {
+    bool has_all = false;
+    std::vector<std::string> names;  // of a set that has not all; "" for a name beyond the limit
+    uint64_t reads = 0;
+  };
+  FamilySet MostReadFamilies() const;
   const std::map<std::string, Column>& columns() const { return columns_; }  // by family:qualifier
   const std::map<std::string, RegexScans>& regex_scans() const { return regex_scans_; }  // by tag
   const HotRows& hot_rows() const { return hot_rows_; }
@@ -97,6 +102,7 @@ class OperationFacts {
 
  private:
   void AddRead(const TraceRecord& record);
+  void AddFamilies(const TraceRecord& record);
   void AddScan(const TraceRecord& record);
   void AddWrite(const TraceRecord& record);
   void AddBatch(const TraceRecord& record);
@@ -115,6 +121,11 @@ class OperationFacts {
   uint64_t entity_scans_ = 0;
   Offenders large_mutations_;
   Offenders wide_batches_;
+  // The names of families, at most 1,000 or 64 KiB. A set is the places of its names, two bytes
+  // each and in ascending order; "" is the set of all families.
+  std::vector<std::string> family_names_;
+  std::map<std::string, uint16_t> family_places_;
+  size_t family_bytes_ = 0;
   FrequentItems family_sets_;
   std::map<std::string, Column> columns_;
   size_t column_bytes_ = 0;

@@ -231,6 +231,19 @@ TEST_F(LintDesignTest, WrongSourcesAreErrors) {
   ExpectWrong(Lint({.design_path = directory_.File("none")}), "none");
 }
 
+TEST_F(LintDesignTest, OutputsReplaceNoInput) {
+  const std::string csv = "a,b,v\nx,20,1\n";
+  for (const char* const file : {"in.csv", "d.yaml", "lint.yaml", "late.csv"}) {
+    directory_.Write(file, "");
+    ExpectWrong(Check(TextOfDesign(), csv,
+                      {.config_path = directory_.File("lint.yaml"),
+                       .output_paths = {"", directory_.File(file)}},
+                      {.inputs = {{"late", directory_.File("late.csv")}}}),
+                "would be replaced");
+  }
+  EXPECT_TRUE(Check(TextOfDesign(), csv, {.output_paths = {directory_.File("new")}}).ok());
+}
+
 TEST_F(LintDesignTest, TemporaryFilesAreRemoved) {
   const std::string temporary = directory_.File("temporary");
   std::filesystem::create_directory(temporary);
