@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -83,24 +84,27 @@ struct QueryRecordsOptions {
   std::map<std::string, std::string> inputs = {};
   std::vector<std::string> output_paths = {};
   size_t records_max = 100'000;  // that are kept
+  // Other designs with the query, and the name of its table. A record must be usable in all of
+  // them.
+  std::vector<std::pair<Design, std::string>> others = {};
   std::function<void(std::string_view phase, uint64_t done, uint64_t total)> progress = {};
 };
 
 // The records of an input that have the fields of a query.
 struct QueryRecords {
   std::string input = {};        // "": the query has no fields, and the only record is empty
-  uint64_t usable = 0;           // records that Design::Read accepts
+  uint64_t usable = 0;           // records that Design::Read, or Design::Map, accepts
   uint64_t unusable = 0;         // others that are rows of the table
   std::string first_error = {};  // why the first one is unusable: "FILE:LINE: reason"
-  // The fields of the query. All usable records in their order; from more than records_max, or 64
-  // MiB, every 2nd, 4th, ...
+  // The fields of the query, in all designs. All usable records in their order; from more than
+  // records_max, or 64 MiB, every 2nd, 4th, ...
   std::vector<Design::Record> records = {};
 };
 
-// Reads the records from which a query takes its parameters: of the first input of the table with a
-// usable record.
-// Errors: NotFound for an unknown table or query; InvalidArgument for a query that writes, and if
-// no input has a usable record; errors of the files.
+// Reads the records from which a query takes its parameters: of the input that it writes, or of the
+// first input of the table with a usable record.
+// Errors: NotFound for an unknown table or query; InvalidArgument if no input has a usable record;
+// errors of the files.
 [[nodiscard]] absl::StatusOr<QueryRecords> ReadQueryRecords(
     const Design& design, std::string_view table, std::string_view query,
     const QueryRecordsOptions& options = {});

@@ -6,38 +6,16 @@
 
 #include "base/status.h"
 #include "lab/design/design_json.h"
+#include "lab/design/map_fields.h"
 #include "lab/design/parse_design.h"
 #include "lab/design/query_request.h"
 #include "lab/design/row_mapping.h"
-#include "lab/mapping/lab_json.h"
-#include "lab/template/field_source.h"
 
 namespace stele::internal::lab {
 namespace {
 
 constexpr char kDesignProperty[] = "lab.design";
 constexpr char kKeySchemaProperty[] = "row_key_schema";
-
-// The fields of a record that a program has made.
-class MapFields : public FieldSource {
- public:
-  explicit MapFields(const stele::lab::Design::Record& record) : record_(record) {}
-
-  std::optional<std::string_view> Text(std::string_view field) const override {
-    const auto found = record_.find(field);
-    return found == record_.end() ? std::nullopt : std::optional<std::string_view>(found->second);
-  }
-  std::optional<std::string> Json(std::string_view field) const override {
-    const auto text = Text(field);
-    if (!text.has_value()) return std::nullopt;
-    std::string json;
-    AppendJsonString(*text, &json);
-    return json;
-  }
-
- private:
-  const stele::lab::Design::Record& record_;
-};
 
 absl::StatusOr<const DesignTable*> FindTable(const DesignModel& design, std::string_view name) {
   const auto table = std::find_if(design.tables.begin(), design.tables.end(),

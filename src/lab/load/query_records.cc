@@ -5,9 +5,9 @@
 
 #include "base/status.h"
 #include "io/output_path.h"
-#include "lab/design/parse_design.h"
-#include "lab/design/query_request.h"
+#include "lab/design/map_fields.h"
 #include "lab/design/row_mapping.h"
+#include "lab/load/query_use.h"
 #include "lab/records/record_input.h"
 #include "stele/lab/load.h"
 
@@ -17,7 +17,6 @@ namespace {
 using stele::lab::Design;
 using stele::lab::QueryRecords;
 using stele::lab::QueryRecordsOptions;
-using stele::lab::ReadRequest;
 
 constexpr size_t kSampleBytesMax = size_t{64} << 20;
 constexpr size_t kFieldBytes = 128;  // of a field, without its text
@@ -65,35 +64,21 @@ class EvenSample {
   uint64_t period_ = 1;
 };
 
-bool IsSame(const std::vector<ReadRequest>& a, const std::vector<ReadRequest>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const ReadRequest& one, const ReadRequest& other) {
-                      return one.rows == other.rows && one.filter == other.filter;
-                    });
-}
-
-// Reads the records of a query that reads.
+// Reads the records that the first use, and all others, can use.
 class QueryRecordsReader {
  public:
-  QueryRecordsReader(const Design& design, const DesignModel& model, const DesignTable& table,
-                     const DesignQuery& query, const QueryRecordsOptions& options)
-      : design_(design),
-        model_(model),
-        table_(table),
-        query_(query),
-        fields_(FieldsOf(*query.read)),
-        options_(options) {
-    fields_.erase(std::string(kBucketField));
+  QueryRecordsReader(std::vector<QueryUse> uses, const QueryRecordsOptions& options)
+      : uses_(std::move(uses)), options_(options) {
+    for (const QueryUse& use : uses_) use.AddFieldsTo(&fields_);
   }
 
   absl::StatusOr<QueryRecords> Read() {
     STELE_RETURN_IF_ERROR(CheckOutputs());
     if (fields_.empty()) return QueryRecords{.usable = 1, .records = {{}}};
     absl::Status first;
-    for (const DesignInput& input : model_.inputs) {
-      const auto feeds = [&](const DesignRow& row) { return row.input == input.name; };
-      if (std::none_of(table_.rows.begin(), table_.rows.end(), feeds)) continue;
-      const auto files = RecordInput::FindOf(model_, input, options_.inputs);
+    for (const DesignInput& input : model().inputs) {
+      if (!uses_[0].UsesInput(input.name)) continue;
+      const auto files = RecordInput::FindOf(model(), input, options_.inputs);
       if (!files.ok()) {
         if (first.ok()) first = files.status();
         continue;
@@ -103,16 +88,23 @@ class QueryRecordsReader {
       if (first.ok()) first = NothingUsable(input.name);
     }
     if (!first.ok()) return first;
-    return InvalidArgument("query \"{}\": no input of the design fills the table {}",
-                           Printable(query_.name), Printable(table_.name));
+    return InvalidArgument("query \"{}\": no input of the design fills the table {}", query_name(),
+                           table_name());
   }
 
  private:
+  const DesignModel& model() const { return uses_[0].model(); }
+  std::string query_name() const { return Printable(uses_[0].query().name); }
+  std::string table_name() const { return Printable(uses_[0].table().name); }
+
   absl::Status CheckOutputs() const {
-    std::vector<std::string> files = {model_.file};
-    for (const DesignInput& input : model_.inputs) {
-      const auto found = RecordInput::FindOf(model_, input, options_.inputs);
-      if (found.ok()) files.push_back(found->path());
+    std::vector<std::string> files;
+    for (const QueryUse& use : uses_) {
+      files.push_back(use.model().file);
+      for (const DesignInput& input : use.model().inputs) {
+        const auto found = RecordInput::FindOf(use.model(), input, options_.inputs);
+        if (found.ok()) files.push_back(found->path());
+      }
     }
     return CheckReplacesNoInput(options_.output_paths, files);
   }
@@ -120,9 +112,9 @@ class QueryRecordsReader {
   absl::Status NothingUsable(const std::string& input) const {
     if (found_.unusable == 0)
       return InvalidArgument("query \"{}\": the input \"{}\" has no record of the table {}",
-                             Printable(query_.name), input, Printable(table_.name));
+                             query_name(), input, table_name());
     return InvalidArgument("query \"{}\": no record of the input \"{}\" has its fields: {}",
-                           Printable(query_.name), input, found_.first_error);
+                           query_name(), input, found_.first_error);
   }
 
   absl::Status ReadInput(const std::string& name, const RecordInput& input) {
@@ -153,7 +145,8 @@ class QueryRecordsReader {
       const auto selects = [&](const DesignRow& row) {
         return row.input == found_.input && Selects(row, reader.fields());
       };
-      if (std::none_of(table_.rows.begin(), table_.rows.end(), selects)) return;
+      const std::vector<DesignRow>& rows = uses_[0].table().rows;
+      if (std::none_of(rows.begin(), rows.end(), selects)) return;
       auto record = UsableRecord(reader.fields());
       if (record.ok()) return sample->Add(*std::move(record));
       status = record.status();
@@ -164,20 +157,14 @@ class QueryRecordsReader {
   }
 
   absl::StatusOr<Design::Record> UsableRecord(const FieldSource& source) const {
-    STELE_ASSIGN_OR_RETURN(const auto expected, RequestsOf(table_, query_, source));
     Design::Record record;
-    for (const std::string& field : fields_) {
+    for (const std::string& field : fields_)
       if (const auto text = source.Text(field)) record.emplace(field, *text);
-    }
-    STELE_ASSIGN_OR_RETURN(const auto requests, design_.Read(table_.name, query_.name, record));
-    if (IsSame(expected, requests)) return record;
-    return InvalidArgument("a field with json is not a text");
+    for (const QueryUse& use : uses_) STELE_RETURN_IF_ERROR(use.Check(source, MapFields(record)));
+    return record;
   }
 
-  const Design& design_;
-  const DesignModel& model_;
-  const DesignTable& table_;
-  const DesignQuery& query_;
+  const std::vector<QueryUse> uses_;
   std::set<std::string, std::less<>> fields_;
   const QueryRecordsOptions& options_;
   QueryRecords found_;
@@ -193,21 +180,16 @@ namespace lab {
 absl::StatusOr<QueryRecords> ReadQueryRecords(const Design& design, std::string_view table,
                                               std::string_view query,
                                               const QueryRecordsOptions& options) {
-  using internal::lab::DesignQuery;
-  using internal::lab::DesignTable;
-  STELE_ASSIGN_OR_RETURN(const std::string written, design.WrittenInput(table, query));
-  if (!written.empty())
-    return internal::InvalidArgument("query \"{}\" writes, so it has no parameters",
-                                     internal::Printable(query));
-  STELE_ASSIGN_OR_RETURN(const auto model,
-                         internal::lab::ParseDesign(design.ToJson(), design.name()));
-  STELE_RETURN_IF_ERROR(internal::lab::CheckGiven(model, options.inputs));
-  // Both exist: the design that was parsed again is the same.
-  const auto found = std::find_if(model.tables.begin(), model.tables.end(),
-                                  [&](const DesignTable& each) { return each.name == table; });
-  const auto of = std::find_if(found->queries.begin(), found->queries.end(),
-                               [&](const DesignQuery& each) { return each.name == query; });
-  return internal::lab::QueryRecordsReader(design, model, *found, *of, options).Read();
+  using internal::lab::QueryUse;
+  std::vector<QueryUse> uses;
+  STELE_ASSIGN_OR_RETURN(QueryUse use, QueryUse::Find(design, table, query));
+  STELE_RETURN_IF_ERROR(internal::lab::CheckGiven(use.model(), options.inputs));
+  uses.push_back(std::move(use));
+  for (const auto& [other, other_table] : options.others) {
+    STELE_ASSIGN_OR_RETURN(QueryUse other_use, QueryUse::Find(other, other_table, query));
+    uses.push_back(std::move(other_use));
+  }
+  return internal::lab::QueryRecordsReader(std::move(uses), options).Read();
 }
 
 }  // namespace lab

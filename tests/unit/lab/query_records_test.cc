@@ -118,7 +118,6 @@ TEST_F(QueryRecordsTest, AQueryWithoutFieldsNeedsNoInput) {
 }
 
 TEST_F(QueryRecordsTest, ReportsWhatIsMissing) {
-  EXPECT_EQ(ErrorOf("add"), "query \"add\" writes, so it has no parameters");
   EXPECT_NE(ErrorOf("none").find("has no query \"none\""), std::string::npos);
   EXPECT_NE(ErrorOf("by-nothing").find("no record of the input \"first\" has its fields: "),
             std::string::npos)
@@ -135,6 +134,45 @@ TEST_F(QueryRecordsTest, ReportsWhatIsMissing) {
   EXPECT_NE(ErrorOf("q", {}, "lost").find("the input \"none\" has no file"), std::string::npos);
   EXPECT_EQ(Read("by-key", {.inputs = {{"first", directory_.File("none")}}}).status().code(),
             absl::StatusCode::kNotFound);
+}
+
+TEST_F(QueryRecordsTest, AWriteTakesAllFieldsOfItsRows) {
+  const auto records = Read("add");
+  ASSERT_TRUE(records.ok()) << records.status();
+  EXPECT_EQ(records->input, "first");
+  // The record with w = n is no row of the table.
+  EXPECT_EQ(records->records, (std::vector<Design::Record>{{{"k", "a"}, {"v", "1"}, {"w", "y"}},
+                                                           {{"v", "3"}, {"w", "y"}},
+                                                           {{"k", "c"}, {"v", "4"}, {"w", "y"}}}));
+}
+
+TEST_F(QueryRecordsTest, ARecordIsUsableInAllDesigns) {
+  const auto other = Design::Parse(
+      "stele: design/1\n"
+      "inputs: {first: {file: first.csv}}\n"
+      "tables:\n"
+      "  u:\n"
+      "    families: {f: {}}\n"
+      "    key: \"{v|pad:2}\"\n"
+      "    rows: [{input: first, when: {w: y}, cells: {\"f:k\": \"{k}\"}}]\n"
+      "    queries:\n"
+      "      by-key: {read: {row: \"{v|pad:2}\"}}\n"
+      "      add: {write: first}\n",
+      directory_.File("other.yaml"));
+  ASSERT_TRUE(other.ok()) << other.status();
+  first_ = "k,w,v\na,y,1\nb,y,x\nc,y,4\n";
+  const auto records = Read("by-key", {.others = {{*other, "u"}}});
+  ASSERT_TRUE(records.ok()) << records.status();
+  EXPECT_EQ(records->records,
+            (std::vector<Design::Record>{{{"k", "a"}, {"v", "1"}}, {{"k", "c"}, {"v", "4"}}}));
+  EXPECT_EQ(records->unusable, 1u);
+  // "b" has no key in the other design, and would have no cell without k.
+  first_ += ",y,5\n";
+  const auto written = Read("add", {.others = {{*other, "u"}}});
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->records.size(), 2u);
+  EXPECT_NE(ErrorOf("by-user", {.others = {{*other, "u"}}}).find("has no query \"by-user\""),
+            std::string::npos);
 }
 
 TEST_F(QueryRecordsTest, ReportsAnEmptyInput) {

@@ -1,0 +1,37 @@
+// design/map_fields.h: the fields of a record that a program has made.
+//
+// Threads:   values; thread-compatible.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lab/mapping/lab_json.h"
+#include "lab/template/field_source.h"
+#include "stele/lab/design.h"
+
+namespace stele::internal::lab {
+
+class MapFields : public FieldSource {
+ public:
+  // `record` must outlive the object.
+  explicit MapFields(const stele::lab::Design::Record& record) : record_(record) {}
+
+  std::optional<std::string_view> Text(std::string_view field) const override {
+    const auto found = record_.find(field);
+    return found == record_.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  }
+  std::optional<std::string> Json(std::string_view field) const override {
+    const auto text = Text(field);
+    if (!text.has_value()) return std::nullopt;
+    std::string json;
+    AppendJsonString(*text, &json);
+    return json;
+  }
+
+ private:
+  const stele::lab::Design::Record& record_;
+};
+
+}  // namespace stele::internal::lab
