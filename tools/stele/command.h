@@ -64,6 +64,7 @@ absl::Status RunKey(Session& session, const std::vector<std::string>& args);
 absl::Status RunDump(Session& session, const std::vector<std::string>& args);
 absl::Status RunDoctor(Session& session, const std::vector<std::string>& args);
 absl::Status RunReplay(Session& session, const std::vector<std::string>& args);
+absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>& args);
 absl::Status RunSalvage(Session& session, const std::vector<std::string>& args);
 absl::Status RunBench(Session& session, const std::vector<std::string>& args);
 absl::Status RunHelp(Session& session, const std::vector<std::string>& args);

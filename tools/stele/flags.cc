@@ -91,6 +91,16 @@ absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags) {
   return UsageError("--format of this command must be text or json");
 }
 
+absl::StatusOr<uint64_t> NumberFlag(const Flags& flags, std::string_view name, int64_t least,
+                                    int64_t most, uint64_t otherwise) {
+  const auto text = flags.Find(name);
+  if (!text.has_value()) return otherwise;
+  const auto number = ParseNumber(name, *text);
+  if (!number.ok() || *number < least || *number > most)
+    return UsageError(fmt::format("--{} must be a number from {} to {}", name, least, most));
+  return static_cast<uint64_t>(*number);
+}
+
 absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view things) {
   const auto skip = flags.Find("skip-bad");
   if (skip.has_value() != flags.has("bad-file"))

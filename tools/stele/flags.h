@@ -46,6 +46,10 @@ class Flags {
 // Applies -o and --format, which may also come before the verb. Returns true for JSON.
 absl::StatusOr<bool> TakeOutputFlags(Session& session, const Flags& flags);
 
+// Returns the number of a flag, or `otherwise` without the flag. Errors: usage errors.
+absl::StatusOr<uint64_t> NumberFlag(const Flags& flags, std::string_view name, int64_t least,
+                                    int64_t most, uint64_t otherwise);
+
 // Returns how many of `things` --skip-bad leaves out: a number, or all. 0 without the flag, which
 // needs --bad-file, as that needs it.
 absl::StatusOr<uint64_t> ParseSkipBad(const Flags& flags, std::string_view things);

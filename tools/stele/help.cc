@@ -320,6 +320,24 @@ constexpr Command kCommands[] = {
      "  which an operation is due. The exit status is 1 if operations failed.\n"
      "  Example: stele --db copy.db replay shop.jsonl --rate 2x\n",
      RunReplay, true},
+    {"compare-designs", "Run one workload on several designs, and compare them",
+     "compare-designs DESIGN DESIGN... [--input NAME=PATH]... [--operations 10000] [FLAGS]\n\n"
+     "  DESIGN           design files (docs/lab/designs.md) with the same queries\n"
+     "  --input NAME=PATH  replaces the file of an input of all designs\n"
+     "  --table T        the table that is compared; default: the only one with the queries\n"
+     "  --operations N   queries by their weights in the first DESIGN, with fields of records\n"
+     "  --distribution uniform|zipfian|latest|sequential|hotspot:SHARE:OPS   of the records\n"
+     "  --seed 1         the same seed gives the same operations\n"
+     "  --rounds 3, --threads 1   latencies are medians of the rounds\n"
+     "  --limit N        only the first N records of each input\n"
+     "  --time MICROS    of cells without a timestamp; default: now\n"
+     "  --allow-duplicates   the later of two records with one cell wins, as for load\n"
+     "  --keep DIR       keeps the databases and traces in the new directory DIR\n"
+     "  --format text|json\n\n"
+     "  Loads the records into a temporary database per design, and never changes --db.\n"
+     "  The exit status is 3 if the answers of an operation differ.\n"
+     "  Example: stele compare-designs one.yaml other.yaml --operations 2000\n",
+     RunCompareDesigns, true},
     {"salvage", "Copy the readable data of a damaged database",
      "salvage DIRECTORY NEW\n\n"
      "  Copies all rows of DIRECTORY that are readable to NEW, a new database, and lists what is\n"

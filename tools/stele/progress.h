@@ -47,6 +47,8 @@ class PhaseProgress {
     }
     progress_->Set(done);
   }
+  // Removes the bar from the terminal.
+  void End() { progress_.reset(); }
 
  private:
   std::string phase_;

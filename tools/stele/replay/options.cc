@@ -60,16 +60,6 @@ absl::Status TakeWrites(std::string_view text, ReplayOptions* options) {
   return UsageError("--writes must be apply, skip or apply-drops");
 }
 
-absl::StatusOr<uint64_t> NumberFlag(const Flags& flags, std::string_view name, int64_t least,
-                                    int64_t most, uint64_t otherwise) {
-  const auto text = flags.Find(name);
-  if (!text.has_value()) return otherwise;
-  const auto number = ParseNumber(name, *text);
-  if (!number.ok() || *number < least || *number > most)
-    return UsageError(fmt::format("--{} must be a number from {} to {}", name, least, most));
-  return static_cast<uint64_t>(*number);
-}
-
 }  // namespace
 
 std::string ReplayOptions::PaceText() const {

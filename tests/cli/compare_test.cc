@@ -1,0 +1,238 @@
+// Tests stele compare-designs: exact figures, answers, and what is left behind.
+#ifdef STELE_HAS_LAB
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "cli/command_fixture.h"
+#include "compare/work_directory.h"
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+
+namespace stele {
+namespace {
+
+using Json = nlohmann::json;
+
+// 10 users with 4 orders each.
+constexpr char kByUser[] =
+    "stele: design/1\n"
+    "inputs: {orders: {file: orders.csv}}\n"
+    "tables:\n"
+    "  orders:\n"
+    "    families: {o: {gc: \"maxversions=1\"}}\n"
+    "    key: \"{user}#{number}\"\n"
+    "    rows: [{input: orders, timestamp: \"1000\", cells: {\"o:item\": \"{item}\", "
+    "\"o:pieces\": \"{pieces}\"}}]\n"
+    "    queries:\n"
+    "      of-user: {weight: 6, read: {prefix: \"{user}#\"}, answer: [\"o:item\"]}\n"
+    "      one: {weight: 3, read: {row: \"{user}#{number}\", columns: [\"o:item\"]}}\n"
+    "      add: {write: orders}\n";
+
+// The orders of a user are spread over the table.
+constexpr char kByNumber[] =
+    "stele: design/1\n"
+    "inputs: {orders: {file: orders.csv}}\n"
+    "tables:\n"
+    "  by_number:\n"
+    "    families: {o: {gc: \"maxversions=1\"}}\n"
+    "    key: \"{number}#{user}\"\n"
+    "    rows: [{input: orders, timestamp: \"1000\", cells: {\"o:item\": \"{item}\", "
+    "\"o:pieces\": \"{pieces}\"}}]\n"
+    "    queries:\n"
+    "      of-user: {read: {filter: 'row_regex(\".*#{user}\")'}, answer: [\"o:item\"]}\n"
+    "      one: {read: {row: \"{number}#{user}\", columns: [\"o:item\"]}}\n"
+    "      add: {write: orders}\n";
+
+class CompareCommandTest : public CommandTest {
+ protected:
+  CompareCommandTest()
+      : by_user_(WriteFile("by-user.yaml", kByUser)),
+        by_number_(WriteFile("by-number.yaml", kByNumber)) {
+    std::string csv = "user,number,item,pieces\n";
+    for (int user = 0; user < 10; ++user)
+      for (int number = 0; number < 4; ++number)
+        csv += fmt::format("u{},{},hat{}{},1\n", user, number, user, number);
+    WriteFile("orders.csv", csv);
+  }
+
+  std::vector<std::string> Words(const std::string& other,
+                                 const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {
+        "compare-designs", by_user_, other,         "--operations", "400",
+        "--rounds",        "1",      "--time=5000", "--seed=7"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  Json Compared(const std::string& other, const std::vector<std::string>& more = {},
+                int exit_status = 0) const {
+    std::vector<std::string> words = Words(other, more);
+    words.insert(words.end(), {"--format", "json"});
+    const CommandResult result = RunPlain(words);
+    EXPECT_EQ(result.exit_status, exit_status) << result.err;
+    return Json::parse(result.out, nullptr, false);
+  }
+  // Other words than those of kByNumber.
+  std::string Changed(const std::string& name, const std::string& from,
+                      const std::string& to) const {
+    std::string text = kByNumber;
+    text.replace(text.find(from), from.size(), to);
+    return WriteFile(name, text);
+  }
+
+  const std::string by_user_;
+  const std::string by_number_;
+};
+
+TEST_F(CompareCommandTest, FiguresAreExact) {
+  const Json compared = Compared(by_number_);
+  ASSERT_EQ(compared["designs"].size(), 2u) << compared;
+  uint64_t operations = 0;
+  for (const Json& design : compared["designs"]) {
+    EXPECT_EQ(design["data"]["records"], 40);
+    EXPECT_EQ(design["data"]["rows"], 40);
+    EXPECT_EQ(design["data"]["cells"], 80);
+    EXPECT_EQ(design["data"]["cells_per_row"]["max"], 2);
+    EXPECT_EQ(design["data"]["key_bytes"], 40 * 4);
+    EXPECT_EQ(design["data"]["qualifier_bytes"], 40 * 12);  // with the family's name
+    EXPECT_EQ(design["data"]["value_bytes"], 40 * 6);
+    EXPECT_GT(design["data"]["disk_bytes"], 0);
+    const Json& of_user = design["queries"][0];
+    const auto count = of_user["operations"].get<uint64_t>();
+    EXPECT_EQ(of_user["requests"], count);
+    EXPECT_EQ(of_user["rows_returned"], 4 * count);
+    EXPECT_EQ(of_user["cells_returned"], 8 * count);
+    EXPECT_EQ(of_user["bytes_returned"], count * 4 * (4 + 10 + 6));
+    EXPECT_EQ(design["queries"][1]["cells_returned"], design["queries"][1]["operations"]);
+    EXPECT_EQ(design["queries"][2]["writes"], "orders");
+    operations = 0;
+    for (const Json& query : design["queries"]) operations += query["operations"].get<uint64_t>();
+    EXPECT_EQ(operations, 400u);
+    EXPECT_GT(of_user["operations"], design["queries"][1]["operations"]) << "the weights";
+    EXPECT_GT(of_user["latency_us"]["p99"], 0);
+  }
+  EXPECT_EQ(compared["answers_compared"], compared["designs"][0]["queries"][0]["operations"]);
+  EXPECT_EQ(compared["answers_equal"], compared["answers_compared"]);
+  EXPECT_EQ(compared["designs"][0]["design"], "by-user");
+  EXPECT_EQ(compared["designs"][1]["table"], "by_number");
+}
+
+TEST_F(CompareCommandTest, TheSameSeedGivesTheSameFigures) {
+  const auto exact = [&](const std::vector<std::string>& more) {
+    Json compared = Compared(by_number_, more);
+    for (Json& design : compared["designs"]) {
+      for (Json& query : design["queries"]) query.erase("latency_us");
+      for (const char* const member : {"operations_per_second", "cpu_seconds"})
+        design.erase(member);
+      design["data"].erase("load_seconds");
+    }
+    compared.erase("threads");
+    return compared;
+  };
+  const Json first = exact({});
+  EXPECT_EQ(exact({"--threads", "3"}), first);
+  EXPECT_NE(exact({"--distribution", "zipfian"})["designs"], first["designs"]);
+}
+
+TEST_F(CompareCommandTest, ADifferentAnswerGivesExitStatus3) {
+  const std::string wrong = Changed("wrong.yaml", ".*#{user}", "[0-2]#{user}");
+  const Json compared = Compared(wrong, {}, /*exit_status=*/3);
+  EXPECT_EQ(compared["answers_equal"], 0);
+  EXPECT_EQ(compared["differences"].size(), 3u);
+  EXPECT_EQ(compared["differences"][0]["query"], "of-user");
+  const CommandResult text = RunPlain(Words(wrong));
+  EXPECT_EQ(text.exit_status, 3);
+  EXPECT_NE(text.out.find("answers: equal in 0 of "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\n  of-user differs for user=u"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareCommandTest, TheTextMarksTheBetterDesign) {
+  const CommandResult text =
+      RunPlain(Words(Changed("twice.yaml", "\"o:pieces\"", "\"o:number-of-pieces\"")));
+  EXPECT_EQ(text.exit_status, 0) << text.err;
+  EXPECT_NE(text.out.find("\nlogical bytes                       880 *             1,280\n"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("\nby-user is better at logical bytes"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareCommandTest, HostileTextIsEscaped) {
+  WriteFile("orders.csv", "user,number,item,pieces\n\"\x1b[31m\",1,hat,1\n");
+  const CommandResult text = RunPlain(Words(Changed("wrong.yaml", ".*#{user}", ".*#{user}x")));
+  EXPECT_EQ(text.exit_status, 3) << text.err;
+  EXPECT_EQ(text.out.find('\x1b'), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("user=\\x1b[31m"), std::string::npos) << text.out;
+}
+
+TEST_F(CompareCommandTest, WrongInputIsAnError) {
+  ExpectError({"compare-designs", by_user_}, 2, "usage: stele compare-designs");
+  ExpectError(Words(by_user_), 2, "two designs are named by-user");
+  ExpectError(Words(by_number_, {"--operations", "0"}), 2, "--operations");
+  ExpectError(Words(by_number_, {"--rounds", "0"}), 2, "--rounds");
+  ExpectError(Words(by_number_, {"--threads", "x"}), 2, "--threads");
+  ExpectError(Words(by_number_, {"--distribution", "odd"}), 2, "odd");
+  ExpectError(Words(by_number_, {"--table", "orders"}), 1, "missing: of-user, one, add");
+  ExpectError(Words(Changed("less.yaml", "      one:", "      two:")), 1, "missing: one");
+  ExpectError(
+      Words(Changed("reads.yaml", "add: {write: orders}", "add: {read: {row: \"{user}\"}}")), 1,
+      "the query add writes orders in by-user and reads in reads");
+  ExpectError(Words(Changed("other.yaml", "{number}#{user}", "{absent}#{user}")), 1,
+              "no record of the input \"orders\" has its fields");
+  ExpectError(Words(Path("none.yaml")), 1, "none.yaml");
+  ExpectError(Words(by_number_, {"-o", Path("orders.csv")}), 1, "would be replaced");
+  ExpectError(Words(by_number_, {"--keep", Path(".")}), 1, "--keep names a new directory");
+}
+
+TEST_F(CompareCommandTest, DatabasesAreKeptOnRequest) {
+  Compared(by_number_, {"--keep", Path("kept")});
+  EXPECT_EQ(RunPlain({"--db", Path("kept/by-user"), "count", "orders"}).out, "40\n");
+  EXPECT_EQ(RunPlain({"--db", Path("kept/by-number"), "count", "by_number"}).out, "40\n");
+  EXPECT_TRUE(std::filesystem::exists(Path("kept/by-user.trace.jsonl")));
+}
+
+TEST(WorkDirectoryTest, ATemporaryDirectoryIsRemoved) {
+  std::string path;
+  {
+    const auto directory = cli::WorkDirectory::Make("");
+    ASSERT_TRUE(directory.ok()) << directory.status();
+    path = (*directory)->path();
+    std::ofstream(path + "/file") << "x";
+    EXPECT_TRUE(std::filesystem::exists(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(WorkDirectoryTest, ASignalRemovesATemporaryDirectory) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto directory = cli::WorkDirectory::Make("");
+    const std::string path = directory.ok() ? (*directory)->path() : "";
+    std::ofstream(path + "/file") << "x";
+    if (::write(ends[1], path.data(), path.size()) < 0) ::_exit(1);
+    ::close(ends[1]);
+    while (true) ::pause();
+  }
+  ::close(ends[1]);
+  std::string path;
+  char bytes[256];
+  for (ssize_t count = 0; (count = ::read(ends[0], bytes, sizeof(bytes))) > 0;)
+    path.append(bytes, static_cast<size_t>(count));
+  ::close(ends[0]);
+  EXPECT_TRUE(std::filesystem::exists(path + "/file")) << path;
+  ASSERT_EQ(::kill(child, SIGTERM), 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+  EXPECT_FALSE(std::filesystem::exists(path)) << path;
+}
+
+}  // namespace
+}  // namespace stele
+#endif

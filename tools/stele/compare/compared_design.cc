@@ -1,0 +1,144 @@
+#include "compare/compared_design.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/checksum.h"
+#include "base/status.h"
+#include "bench/calls.h"
+#include "lab/load/query_use.h"
+#include "session.h"
+#include "stele/lab/load.h"
+
+namespace stele::cli {
+namespace {
+
+void Add(const ReadStats& stats, ReadStats* sum) {
+  sum->rows_seen += stats.rows_seen;
+  sum->rows_returned += stats.rows_returned;
+  sum->cells_seen += stats.cells_seen;
+  sum->cells_returned += stats.cells_returned;
+  sum->blocks += stats.blocks;
+  sum->bytes_read += stats.bytes_read;
+  sum->bytes_decoded += stats.bytes_decoded;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ComparedDesign>> ComparedDesign::Load(
+    const DesignTableChoice& choice, const CompareWorkload& workload, const CompareOptions& options,
+    const std::string& directory, const CompareProgress& progress) {
+  std::unique_ptr<ComparedDesign> design(new ComparedDesign(choice, workload, options));
+  STELE_RETURN_IF_ERROR(design->FindAnswers());
+  STELE_RETURN_IF_ERROR(design->LoadRecords(directory, progress));
+  return design;
+}
+
+ComparedDesign::~ComparedDesign() { database_.Close().IgnoreError(); }
+
+absl::Status ComparedDesign::FindAnswers() {
+  for (const CompareQuery& query : workload_.queries) {
+    STELE_ASSIGN_OR_RETURN(
+        const internal::lab::QueryUse use,
+        internal::lab::QueryUse::Find(choice_.design, choice_.table, query.name));
+    answers_.push_back(use.query().answer);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ComparedDesign::LoadRecords(const std::string& directory,
+                                         const CompareProgress& progress) {
+  const std::string path = directory + "/" + choice_.name;
+  STELE_ASSIGN_OR_RETURN(database_, Database::Open(path, {.error_if_exists = true}));
+  lab::LoadOptions loading{.inputs = options_.inputs,
+                           .table = choice_.table,
+                           .records_max = options_.records_max,
+                           .time = options_.time,
+                           .allows_duplicates = options_.allows_duplicates};
+  loading.progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+    progress(fmt::format("{} {}", phase, choice_.name), done, total);
+  };
+  const auto report = lab::LoadDesign(database_, choice_.design, loading);
+  if (!report.ok()) return Within(choice_.name, report.status());
+  const auto counts = report->tables.find(choice_.table);
+  if (counts == report->tables.end() || counts->second.rows == 0)
+    return internal::InvalidArgument("{}: the inputs have no record of the table {}", choice_.name,
+                                     choice_.table);
+  STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
+  STELE_RETURN_IF_ERROR(table_.Compact());
+  figures_.records = counts->second.records;
+  figures_.load_seconds = report->seconds;
+  const DatabaseStats stats = database_.Stats();
+  figures_.disk_bytes = stats.disk.sstable_bytes;
+  figures_.written_bytes = stats.since_open.bytes_loaded + stats.since_open.bytes_flushed +
+                           stats.compaction.bytes_written;
+  // Later, no block is in the cache because of the load.
+  STELE_RETURN_IF_ERROR(database_.Close());
+  STELE_ASSIGN_OR_RETURN(database_, Database::Open(path));
+  STELE_ASSIGN_OR_RETURN(table_, database_.OpenTable(choice_.table));
+  STELE_ASSIGN_OR_RETURN(const Schema schema, table_.schema());
+  const int64_t unit = schema.granularity() == TimestampGranularity::kMillis ? 1000 : 1;
+  time_ = Timestamp::FromMicros(options_.time.micros() / unit * unit);
+  return CountRows(table_, &figures_);
+}
+
+absl::StatusOr<PreparedOperation> ComparedDesign::Prepare(const CompareOperation& operation) const {
+  const CompareQuery& query = workload_.queries[operation.query];
+  const lab::Design::Record& record = query.records[operation.record];
+  PreparedOperation prepared;
+  if (query.input.empty()) {
+    STELE_ASSIGN_OR_RETURN(prepared.reads, choice_.design.Read(choice_.table, query.name, record));
+  } else {
+    STELE_ASSIGN_OR_RETURN(prepared.write,
+                           choice_.design.Map(choice_.table, query.input, record, time_));
+  }
+  return prepared;
+}
+
+absl::Status ComparedDesign::Run(const CompareOperation& operation,
+                                 const PreparedOperation& prepared, OperationResult* result) const {
+  if (prepared.write.has_value()) {
+    if (result != nullptr) result->requests = 1;
+    Table table = table_;
+    return table.Apply(*prepared.write, Writing());
+  }
+  const std::vector<lab::ReadRequest>& reads = prepared.reads;
+  // An application reads one row with ReadRow, which has no statistics.
+  const bool is_one_row =
+      reads.size() == 1 && reads[0].rows.ranges().empty() && reads[0].rows.row_keys().size() == 1;
+  if (result == nullptr && is_one_row)
+    return table_.ReadRow(reads[0].rows.row_keys()[0], reads[0].filter, Reading()).status();
+  const auto visit = [&](const RowView& row) {
+    if (result != nullptr) AddRow(operation, row, result);
+  };
+  STELE_ASSIGN_OR_RETURN(const ReadStats stats, lab::ReadAll(table_, reads, Reading(), visit));
+  if (result != nullptr) {
+    result->requests = reads.size();
+    Add(stats, &result->stats);
+    const bool is_ended_by_limit = reads.size() == 1 && reads[0].limit > 0 &&
+                                   stats.rows_returned == static_cast<uint64_t>(reads[0].limit);
+    if (!is_ended_by_limit) result->last_row.clear();
+  }
+  return absl::OkStatus();
+}
+
+// The sum of the hashes does not depend on the order of the values.
+void ComparedDesign::AddRow(const CompareOperation& operation, const RowView& row,
+                            OperationResult* result) const {
+  const auto& answer = answers_[operation.query];
+  if (row.is_last_piece()) {
+    result->bytes_returned += row.row_key().size();
+    result->last_row = row.row_key();
+  }
+  for (const CellView& cell : row.cells()) {
+    result->bytes_returned += cell.qualifier().size() + cell.value().size();
+    const bool is_answer = std::any_of(answer.begin(), answer.end(), [&](const auto& column) {
+      return cell.family() == column.family && cell.qualifier() == column.qualifier;
+    });
+    if (is_answer) result->answer += internal::Checksum64(cell.value());
+  }
+}
+
+}  // namespace stele::cli

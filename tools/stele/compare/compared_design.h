@@ -1,0 +1,82 @@
+// tools/stele/compare/compared_design.h: one design of `stele compare-designs`: its database, its
+// figures, and the operations that run on it.
+//
+// Threads:   const calls may run together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compare/table_figures.h"
+#include "compare/workload.h"
+#include "lab/design/design_model.h"
+#include "stele/stele.h"
+
+namespace stele::cli {
+
+// What one operation did.
+struct OperationResult {
+  uint64_t requests = 0;
+  ReadStats stats;
+  uint64_t bytes_returned = 0;  // row keys, qualifiers and values
+  uint64_t answer = 0;          // the hash of the answer's values, if it is declared
+  std::string last_row;         // of one scan that its limit ended; otherwise ""
+};
+
+// The requests of an operation: reads, or a write.
+struct PreparedOperation {
+  std::vector<lab::ReadRequest> reads;
+  std::optional<RowMutation> write;
+};
+
+class ComparedDesign {
+ public:
+  // Loads the records of the inputs into a new database below `directory`, and compacts it.
+  // Errors: those of LoadDesign and of the database.
+  static absl::StatusOr<std::unique_ptr<ComparedDesign>> Load(const DesignTableChoice& choice,
+                                                              const CompareWorkload& workload,
+                                                              const CompareOptions& options,
+                                                              const std::string& directory,
+                                                              const CompareProgress& progress);
+  ~ComparedDesign();
+  ComparedDesign(const ComparedDesign&) = delete;
+  ComparedDesign& operator=(const ComparedDesign&) = delete;
+
+  const std::string& name() const { return choice_.name; }
+  const std::string& table_name() const { return choice_.table; }
+  const Database& database() const { return database_; }
+  const TableFigures& figures() const { return figures_; }
+  // True if the query declares an answer.
+  bool has_answer(size_t query) const { return !answers_[query].empty(); }
+
+  // Makes the requests of an operation, which an application would do.
+  absl::StatusOr<PreparedOperation> Prepare(const CompareOperation& operation) const;
+  // Runs it. `result` may be null.
+  absl::Status Run(const CompareOperation& operation, const PreparedOperation& prepared,
+                   OperationResult* result) const;
+
+ private:
+  ComparedDesign(DesignTableChoice choice, const CompareWorkload& workload,
+                 const CompareOptions& options)
+      : choice_(std::move(choice)), workload_(workload), options_(options) {}
+
+  absl::Status FindAnswers();
+  absl::Status LoadRecords(const std::string& directory, const CompareProgress& progress);
+  void AddRow(const CompareOperation& operation, const RowView& row, OperationResult* result) const;
+
+  const DesignTableChoice choice_;
+  const CompareWorkload& workload_;
+  const CompareOptions& options_;
+  std::vector<std::vector<internal::lab::DesignColumn>> answers_;  // by query
+  Timestamp time_;
+  Database database_;
+  Table table_;
+  TableFigures figures_;
+};
+
+}  // namespace stele::cli

@@ -1,0 +1,41 @@
+#include "compare/options.h"
+
+#include <chrono>
+
+#include "arguments.h"
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+constexpr int64_t kOperationsMax = 10'000'000;
+constexpr int64_t kThreadsMax = 256;
+constexpr int64_t kRoundsMax = 1000;
+
+}  // namespace
+
+absl::StatusOr<CompareOptions> ParseCompareOptions(const Flags& flags) {
+  CompareOptions options{.design_paths = flags.words(),
+                         .table = flags.Get("table", ""),
+                         .allows_duplicates = flags.has("allow-duplicates"),
+                         .keep_directory = flags.Get("keep", "")};
+  STELE_ASSIGN_OR_RETURN(options.inputs, ParseInputs(flags.All("input")));
+  STELE_ASSIGN_OR_RETURN(options.operations,
+                         NumberFlag(flags, "operations", 1, kOperationsMax, options.operations));
+  STELE_ASSIGN_OR_RETURN(options.threads,
+                         NumberFlag(flags, "threads", 1, kThreadsMax, options.threads));
+  STELE_ASSIGN_OR_RETURN(options.rounds,
+                         NumberFlag(flags, "rounds", 1, kRoundsMax, options.rounds));
+  STELE_ASSIGN_OR_RETURN(options.seed, NumberFlag(flags, "seed", 0, INT64_MAX, options.seed));
+  STELE_ASSIGN_OR_RETURN(options.records_max, NumberFlag(flags, "limit", 1, INT64_MAX, 0));
+  auto distribution = ParseDistribution(flags.Get("distribution", "uniform"));
+  if (!distribution.ok()) return UsageError(internal::ToStd(distribution.status().message()));
+  options.distribution = *distribution;
+  const Timestamp now = Timestamp::From(std::chrono::system_clock::now());
+  STELE_ASSIGN_OR_RETURN(const uint64_t micros, NumberFlag(flags, "time", 0, INT64_MAX,
+                                                           static_cast<uint64_t>(now.micros())));
+  options.time = Timestamp::FromMicros(static_cast<int64_t>(micros));
+  return options;
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,101 @@
+#include "compare/work_directory.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/status.h"
+
+namespace stele::cli {
+namespace {
+
+class KeptDirectory : public WorkDirectory {
+ public:
+  explicit KeptDirectory(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const override { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+class TemporaryWorkDirectory : public WorkDirectory {
+ public:
+  explicit TemporaryWorkDirectory(std::string path) : path_(std::move(path)) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
+    signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
+    end_ = ::eventfd(0, EFD_CLOEXEC);
+    if (signals_ >= 0 && end_ >= 0) waiter_ = std::jthread([this] { AwaitSignal(); });
+  }
+  ~TemporaryWorkDirectory() override {
+    const uint64_t one = 1;
+    if (waiter_.joinable() && ::write(end_, &one, sizeof(one)) == sizeof(one)) waiter_.join();
+    Remove();
+    if (signals_ >= 0) ::close(signals_);
+    if (end_ >= 0) ::close(end_);
+    pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
+  }
+  const std::string& path() const override { return path_; }
+
+ private:
+  void Remove() const {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  // Removes the directory when a signal comes, and ends the process by this signal.
+  void AwaitSignal() const {
+    pollfd waits[] = {{signals_, POLLIN, 0}, {end_, POLLIN, 0}};
+    while (::poll(waits, 2, -1) < 0 && errno == EINTR) {
+    }
+    signalfd_siginfo info{};
+    if ((waits[1].revents & POLLIN) != 0 || ::read(signals_, &info, sizeof(info)) != sizeof(info))
+      return;
+    Remove();
+    const auto number = static_cast<int>(info.ssi_signo);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+    std::raise(number);
+  }
+
+  const std::string path_;
+  sigset_t signals_before_ = {};
+  int signals_ = -1;
+  int end_ = -1;  // readable at the end of this object
+  std::jthread waiter_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WorkDirectory>> WorkDirectory::Make(const std::string& keep) {
+  std::error_code error;
+  if (!keep.empty()) {
+    const bool is_new = std::filesystem::create_directory(keep, error);
+    if (error) return internal::ErrnoStatus("create", keep, error.value());
+    if (!is_new)
+      return internal::AlreadyExists("{} exists: --keep names a new directory",
+                                     internal::Printable(keep));
+    return std::make_unique<KeptDirectory>(keep);
+  }
+  std::string path = std::filesystem::temp_directory_path(error).string();
+  if (error) path = "/tmp";
+  path += "/stele_compare_XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) return internal::ErrnoStatus("mkdtemp", path, errno);
+  return std::make_unique<TemporaryWorkDirectory>(path);
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,29 @@
+// tools/stele/compare/work_directory.h: the directory of the databases of `stele compare-designs`.
+//
+// A temporary directory is removed by the destructor, and before SIGINT, SIGTERM or SIGHUP end the
+// process. Make it before the process has other threads: they must not get these signals.
+//
+// Errors:    those of the file system; AlreadyExists for a directory to keep that exists.
+// Threads:   confined to one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace stele::cli {
+
+class WorkDirectory {
+ public:
+  // Creates the directory `keep`, or for "" a temporary one.
+  static absl::StatusOr<std::unique_ptr<WorkDirectory>> Make(const std::string& keep);
+  virtual ~WorkDirectory() = default;
+
+  virtual const std::string& path() const = 0;
+
+ protected:
+  WorkDirectory() = default;
+};
+
+}  // namespace stele::cli

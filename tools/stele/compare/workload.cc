@@ -1,0 +1,160 @@
+#include "compare/workload.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/status.h"
+#include "bench/random.h"
+#include "key_bytes.h"
+#include "lab/load/query_use.h"
+#include "session.h"
+#include "stele/lab/load.h"
+
+namespace stele::cli {
+namespace {
+
+using internal::lab::QueryUse;
+
+bool HasQueries(const lab::Design& design, const std::string& table,
+                const std::vector<std::string>& names) {
+  const std::vector<std::string> queries = design.queries(table);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::find(queries.begin(), queries.end(), name) != queries.end();
+  });
+}
+
+// Returns the queries of `table` that `design` lacks in all its tables, for a message.
+std::string MissingIn(const lab::Design& design, const std::string& table,
+                      const std::vector<std::string>& names) {
+  std::vector<std::string> tables = {table};
+  if (table.empty()) tables = design.tables();
+  std::string missing;
+  for (const std::string& name : names) {
+    const bool is_found = std::any_of(tables.begin(), tables.end(), [&](const auto& each) {
+      return HasQueries(design, each, {name});
+    });
+    if (!is_found) missing += (missing.empty() ? "" : ", ") + EscapedKey(name);
+  }
+  return missing;
+}
+
+// Returns the first design's table, or the table of another design that has its queries.
+absl::StatusOr<std::string> TableOf(const lab::Design& design, const std::string& wanted,
+                                    const std::vector<std::string>& queries) {
+  std::vector<std::string> found;
+  for (const std::string& table : design.tables()) {
+    const bool fits =
+        queries.empty() ? !design.queries(table).empty() : HasQueries(design, table, queries);
+    if (fits && (wanted.empty() || wanted == table)) found.push_back(table);
+  }
+  if (found.size() == 1) return found[0];
+  const std::string file = EscapedKey(design.name());
+  if (found.size() > 1)
+    return UsageError(
+        fmt::format("{}: {} tables have the queries: choose one with --table", file, found.size()));
+  if (queries.empty()) {
+    return internal::NotFound("{}: {} has no queries, so there is nothing to compare", file,
+                              wanted.empty() ? "it" : "the table " + EscapedKey(wanted));
+  }
+  const std::string missing = MissingIn(design, wanted, queries);
+  return internal::NotFound(
+      "{}: {}", file,
+      missing.empty() ? "no table has all queries of the first design"
+                      : fmt::format("these queries of the first design are missing: {}", missing));
+}
+
+std::string FileStem(const std::string& path) {
+  return EscapedKey(std::filesystem::path(path).stem().string());
+}
+
+// Draws queries by their weights, and records by the distribution.
+class OperationDraw {
+ public:
+  OperationDraw(const CompareOptions& options, const std::vector<CompareQuery>& queries,
+                std::vector<int64_t> weights)
+      : random_(options.seed), weights_(std::move(weights)) {
+    for (const int64_t weight : weights_) sum_ += static_cast<uint64_t>(weight);
+    for (const CompareQuery& query : queries)
+      choosers_.emplace_back(options.distribution, query.records.size(), 0);
+    for (const CompareQuery& query : queries) sizes_.push_back(query.records.size());
+  }
+
+  CompareOperation Next() {
+    uint64_t at = random_.Below(sum_);
+    uint32_t query = 0;
+    while (at >= static_cast<uint64_t>(weights_[query]))
+      at -= static_cast<uint64_t>(weights_[query++]);
+    return {.query = query,
+            .record = static_cast<uint32_t>(choosers_[query].Next(&random_, sizes_[query]))};
+  }
+
+ private:
+  BenchRandom random_;
+  const std::vector<int64_t> weights_;
+  uint64_t sum_ = 0;
+  std::vector<RowChooser> choosers_;
+  std::vector<uint64_t> sizes_;
+};
+
+// Returns the input that the query writes in all designs, or "" if it reads in all.
+absl::StatusOr<std::string> WrittenInputOf(const std::vector<DesignTableChoice>& designs,
+                                           const std::string& query) {
+  std::string first;
+  for (const DesignTableChoice& choice : designs) {
+    STELE_ASSIGN_OR_RETURN(const std::string input,
+                           choice.design.WrittenInput(choice.table, query));
+    if (&choice == &designs[0]) first = input;
+    if (input == first) continue;
+    return internal::InvalidArgument(
+        "the query {} {} in {} and {} in {}: it must be the same operation", EscapedKey(query),
+        first.empty() ? "reads" : "writes " + first, designs[0].name,
+        input.empty() ? "reads" : "writes " + input, choice.name);
+  }
+  return first;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions& options) {
+  std::vector<DesignTableChoice> designs;
+  std::vector<std::string> queries;  // of the first design's table
+  for (const std::string& path : options.design_paths) {
+    STELE_ASSIGN_OR_RETURN(lab::Design design, lab::Design::Load(path));
+    STELE_ASSIGN_OR_RETURN(std::string table, TableOf(design, options.table, queries));
+    if (designs.empty()) queries = design.queries(table);
+    for (const DesignTableChoice& other : designs) {
+      if (other.name == FileStem(path))
+        return UsageError(fmt::format("two designs are named {}: rename a file", other.name));
+    }
+    designs.push_back({std::move(design), FileStem(path), std::move(table)});
+  }
+  return designs;
+}
+
+absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
+                                             const CompareOptions& options,
+                                             const std::string& output,
+                                             const CompareProgress& progress) {
+  CompareWorkload workload;
+  std::vector<int64_t> weights;
+  const DesignTableChoice& first = designs[0];
+  lab::QueryRecordsOptions reading{.inputs = options.inputs, .output_paths = {output}};
+  for (size_t i = 1; i < designs.size(); ++i)
+    reading.others.emplace_back(designs[i].design, designs[i].table);
+  reading.progress = progress;
+  for (const std::string& name : first.design.queries(first.table)) {
+    CompareQuery query{.name = name, .input = {}, .records = {}};
+    STELE_ASSIGN_OR_RETURN(query.input, WrittenInputOf(designs, name));
+    STELE_ASSIGN_OR_RETURN(const QueryUse use, QueryUse::Find(first.design, first.table, name));
+    STELE_ASSIGN_OR_RETURN(lab::QueryRecords found,
+                           lab::ReadQueryRecords(first.design, first.table, name, reading));
+    query.records = std::move(found.records);
+    weights.push_back(use.query().weight);
+    workload.queries.push_back(std::move(query));
+  }
+  OperationDraw draw(options, workload.queries, std::move(weights));
+  for (uint64_t i = 0; i < options.operations; ++i) workload.operations.push_back(draw.Next());
+  return workload;
+}
+
+}  // namespace stele::cli

@@ -1,0 +1,62 @@
+// tools/stele/compare/workload.h: the operations of `stele compare-designs`, which are the same for
+// every design.
+//
+// An operation is a query and a record, which gives its parameters. The weights of the first design
+// decide how often a query occurs. The same seed gives the same operations.
+// Threads:   values; const calls may run together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "compare/options.h"
+#include "stele/lab/design.h"
+
+namespace stele::cli {
+
+// Called now and then: `done` of `total` units of the phase.
+using CompareProgress = std::function<void(std::string_view phase, uint64_t done, uint64_t total)>;
+
+// A design, and the table of it that is compared.
+struct DesignTableChoice {
+  lab::Design design;
+  std::string name;  // in the report: the file without its directory and ending
+  std::string table;
+};
+
+// Reads the designs, and chooses their tables: --table, or the only table with all queries of the
+// first design's.
+// Errors: those of the designs; NotFound if one lacks the table or a query; usage errors if there
+// is a choice, or two designs have the same name.
+absl::StatusOr<std::vector<DesignTableChoice>> LoadDesigns(const CompareOptions& options);
+
+struct CompareQuery {
+  std::string name;
+  std::string input;  // the input that it writes, in all designs; "": it reads
+  std::vector<lab::Design::Record> records;
+};
+
+struct CompareOperation {
+  uint32_t query = 0;
+  uint32_t record = 0;
+};
+
+struct CompareWorkload {
+  std::vector<CompareQuery> queries;  // those of the first design's table
+  std::vector<CompareOperation> operations;
+};
+
+// Reads the records, and draws the operations. `output` is the file of -o.
+// Errors: InvalidArgument if a query has no record that all designs can use, or reads in one design
+// and writes in another, or if the output would replace a file that is read; those of the files.
+absl::StatusOr<CompareWorkload> MakeWorkload(const std::vector<DesignTableChoice>& designs,
+                                             const CompareOptions& options,
+                                             const std::string& output,
+                                             const CompareProgress& progress);
+
+}  // namespace stele::cli

@@ -1,0 +1,73 @@
+// tools/stele/compare_designs.cc: the verb compare-designs: runs one workload on several designs.
+#include "base/status.h"
+#include "command.h"
+#include "flags.h"
+#include "lab_files.h"
+#include "progress.h"
+#ifdef STELE_HAS_LAB
+#include "compare/compared_design.h"
+#include "compare/options.h"
+#include "compare/report.h"
+#include "compare/runner.h"
+#include "compare/work_directory.h"
+#include "compare/workload.h"
+#endif
+
+namespace stele::cli {
+
+#ifdef STELE_HAS_LAB
+
+namespace {
+
+constexpr FlagSpec kCompareFlags[] = {{"input", true, true},
+                                      {"table"},
+                                      {"operations"},
+                                      {"distribution"},
+                                      {"threads"},
+                                      {"rounds"},
+                                      {"seed"},
+                                      {"limit"},
+                                      {"time"},
+                                      {"keep"},
+                                      {"allow-duplicates", false}};
+
+}  // namespace
+
+absl::Status RunCompareDesigns(Session& session, const std::vector<std::string>& args) {
+  STELE_ASSIGN_OR_RETURN(const Flags flags, Flags::Parse(args, kCompareFlags));
+  STELE_ASSIGN_OR_RETURN(const bool as_json, TakeOutputFlags(session, flags));
+  if (flags.words().size() < 2) return WrongUsage("compare-designs");
+  STELE_ASSIGN_OR_RETURN(const CompareOptions options, ParseCompareOptions(flags));
+  STELE_ASSIGN_OR_RETURN(const auto choices, LoadDesigns(options));
+  // Before there are other threads, which would get the signals.
+  STELE_ASSIGN_OR_RETURN(const auto directory, WorkDirectory::Make(options.keep_directory));
+  PhaseProgress bar;
+  const CompareProgress progress = [&](std::string_view phase, uint64_t done, uint64_t total) {
+    bar.Set(phase, done, total);
+  };
+  STELE_ASSIGN_OR_RETURN(const CompareWorkload workload,
+                         MakeWorkload(choices, options, session.options().output, progress));
+  std::vector<std::unique_ptr<ComparedDesign>> designs;
+  for (const DesignTableChoice& choice : choices) {
+    STELE_ASSIGN_OR_RETURN(
+        auto design, ComparedDesign::Load(choice, workload, options, directory->path(), progress));
+    designs.push_back(std::move(design));
+  }
+  STELE_ASSIGN_OR_RETURN(const CompareResult result,
+                         Compare(designs, workload, options, directory->path(), progress));
+  bar.End();
+  session.Print(as_json ? CompareJson(options, workload, result)
+                        : CompareText(options, workload, result));
+  if (result.answers_equal < result.answers_compared) session.SkippedSome();
+  return absl::OkStatus();
+}
+
+#else
+
+absl::Status RunCompareDesigns(Session& /*session*/, const std::vector<std::string>& /*args*/) {
+  return WithoutLab("compare-designs");
+}
+
+#endif
+
+}  // namespace stele::cli
